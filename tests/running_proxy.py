@@ -1,52 +1,65 @@
-"""A proxy for the tests of real clients, in a thread with a loop of its own."""
+"""`kwire proxy` as a process of its own, whose memory and log lines tests look at."""
 
 from __future__ import annotations
 
-import asyncio
-import socket
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from typing import Any
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
 
-from kwire.proxy.config import ListenerConfig, ProxyConfig, TlsConfig
-from kwire.proxy.server import ProxyServer
-
-
-def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])
+SECONDS = 30
 
 
-@contextmanager
-def running(server: ProxyServer) -> Iterator[ProxyServer]:
-    """It listens until the end."""
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, daemon=True)
-    thread.start()
-    try:
-        asyncio.run_coroutine_threadsafe(server.open(), loop).result(10)
-        yield server
-    finally:
-        with suppress(TimeoutError):
-            asyncio.run_coroutine_threadsafe(server.close(1), loop).result(20)
-        asyncio.run_coroutine_threadsafe(asyncio.sleep(0.1), loop).result(10)  # transports end in the loop's next turns
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join(10)
-        loop.close()
+def until(holds: Callable[[], bool], what: str) -> None:
+    """Wait for something, for 30 s at most."""
+    end = time.monotonic() + SECONDS
+    while not holds():
+        assert time.monotonic() < end, what
+        time.sleep(0.02)
 
 
-@contextmanager
-def proxied(broker_port: int, tls: TlsConfig | None = None, upstream_tls: Any = None, **more: Any) -> Iterator[ProxyServer]:
-    """A proxy in front of one broker; `address` is where clients connect."""
-    where = f"127.0.0.1:{free_port()}"
-    listener = ListenerConfig(
-        listen=where, broker=f"127.0.0.1:{broker_port}", node_id=1, advertised=where, tls=tls, upstream_tls=upstream_tls
-    )
-    with running(ProxyServer(ProxyConfig(listeners=[listener], **more))) as server:
-        yield server
+class RunningProxy:
+    """One listener, at `port`, in front of a broker.
 
+    Arguments:
+        folder: for its configuration and its log.
+        broker: port of the broker.
+        more: top-level lines of the configuration; `listener`: lines of the listener's table.
+    """
 
-def address(server: ProxyServer) -> str:
-    return server.config.listeners[0].listen
+    def __init__(self, folder: Path, broker: int, more: str = "", listener: str = "") -> None:
+        self.config, self._log = folder / "proxy.toml", folder / "log"
+        self._broker, self._listener = broker, listener
+        self.configure(more)
+        with self._log.open("wb") as log:
+            self.process = subprocess.Popen([sys.executable, "-m", "kwire", "proxy", str(self.config)], stderr=log, stdout=log)
+        until(lambda: "stands for" in self.log(), "the proxy did not start")
+        self.port = int(re.findall(r"port (\d+) stands for", self.log())[0])
+
+    def configure(self, more: str) -> None:
+        listener = f'[[listeners]]\nlisten = "127.0.0.1:0"\nbroker = "127.0.0.1:{self._broker}"\nnode_id = 1\n{self._listener}'
+        self.config.write_text(more + "\n" + listener)
+
+    def log(self) -> str:
+        return self._log.read_text()
+
+    def logged(self, text: str, times: int = 1) -> None:
+        """Wait until a text was logged so many times."""
+        until(lambda: self.log().count(text) >= times, f"{text!r} was logged {self.log().count(text)} times:\n{self.log()[-2000:]}")
+
+    def most_memory(self) -> int:
+        """The most resident bytes so far."""
+        found = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{self.process.pid}/status").read_text())
+        assert found is not None
+        return int(found[1]) << 10
+
+    def stop(self) -> None:
+        self.process.terminate()
+        try:
+            self.process.wait(SECONDS)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            raise

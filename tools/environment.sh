@@ -53,11 +53,12 @@ fi
 
 
 # What tests drive beside Python: the page is opened in a real browser (Debian's packages carry browser and driver of one version), and a part
-# of the catalog is rebuilt from Kafka's published jars, which Maven fetches.
+# of the catalog is rebuilt from Kafka's published jars, which Maven fetches. Clients in Go and JavaScript go through the proxy.
 if [ "$what" = test ]; then
     missing=
     command -v chromedriver >/dev/null 2>&1 || missing="chromium chromium-driver"
     { command -v mvn && command -v java; } >/dev/null 2>&1 || missing="$missing maven default-jre-headless"
+    { command -v go && command -v npm; } >/dev/null 2>&1 || missing="$missing golang-go npm"
     if [ -n "$missing" ] && command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then
         say "installing for the tests: $missing"
         # shellcheck disable=SC2086 - one word a package

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import trustme
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, load_pem_private_key
 
+from client_security import write_certificate
 from kwire import messages
 from kwire.protocol.negotiation import NegotiatingClient
 from kwire.protocol.negotiation.outcomes import Agreed, Answered, Over, Send
@@ -54,10 +54,8 @@ def broker_certificate(authority: trustme.CA, tmp_path_factory: pytest.TempPathF
     from kafka_broker import BrokerCertificate
 
     folder = tmp_path_factory.mktemp("broker-certificate")
-    made = authority.issue_cert("127.0.0.1")
-    key = load_pem_private_key(made.private_key_pem.bytes(), None).private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     found = BrokerCertificate(folder / "broker.pem", folder / "authority.pem")
-    found.keystore.write_bytes(key + b"".join(each.bytes() for each in made.cert_chain_pems))
+    write_certificate(authority.issue_cert("127.0.0.1"), found.keystore)
     authority.cert_pem.write_to_path(str(found.truststore))
     return found
 

@@ -18,7 +18,7 @@ import pytest
 import trustme
 
 from proxied_frames import HEARTBEAT, answer, echo, frames, heartbeat
-from proxy_process import RunningProxy
+from running_proxy import RunningProxy
 
 MIB = 1 << 20
 Start = Callable[..., RunningProxy]

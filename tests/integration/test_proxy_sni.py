@@ -21,7 +21,7 @@ from kwire.proxy.config import ProxyConfig, SniBroker, SniListenerConfig, TlsCon
 from kwire.proxy.server import ProxyServer
 from kwire.schema import releases
 from proxied_clients import ALL, kafka_python
-from running_proxy import free_port, running
+from threaded_proxy import free_port, running
 
 DOMAIN = "kafka.test"
 LISTENER = f"""

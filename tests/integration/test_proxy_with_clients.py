@@ -1,35 +1,59 @@
-"""Real clients through the proxy to real brokers: librdkafka, kafka-python and Kafka's own Java client."""
+"""Real clients through the proxy to real brokers: librdkafka, kafka-python, aiokafka, Kafka's own, sarama, kafka-go and kafkajs."""
 
 from __future__ import annotations
 
-import ssl
+import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow.parquet as pq
 import pytest
 import trustme
 
+from client_security import Security, write_certificate
+from kwire import messages
 from kwire.cli.rehearsal_page import RehearsalPage
-from kwire.proxy.config import AddressesConfig, RehearsalConfig, TlsConfig
+from kwire.proxy.config import (
+    AddressesConfig,
+    RefusalConfig,
+    RehearsalConfig,
+    TapConfig,
+    TelemetryConfig,
+    TlsConfig,
+    UpstreamTlsConfig,
+    VersionsConfig,
+)
 from kwire.proxy.rules.rehearsal import RehearsalRule
-from kwire.proxy.server import ProxyServer
 from kwire.schema import releases
-from proxied_clients import ALL, RECORDS, confluent, java, kafka, kafka_python
-from running_proxy import address, proxied
+from kwire.tables import read_series
+from proxied_clients import RECORDS, aiokafka_client, confluent, java, kafka, kafka_python, program, values
+from threaded_proxy import address, proxied
 
 pytestmark = pytest.mark.xdist_group("kafka")
 
 NEWEST = releases().newest.name
 OLDER = releases().resolve("3.9").name
-PLAIN = {"sasl_mechanism": "PLAIN", "password": "secret"}
-SCRAM = {"sasl_mechanism": "SCRAM-SHA-256", "password": "scrambled"}
+CLIENTS = ("confluent", "kafka-python", "aiokafka", "java", "sarama", "kafka-go", "kafkajs")
+PROTOCOLS = ("plaintext", "tls", "mutual-tls", "plain", "scram", "plain-over-tls")
 
 
-def java_ends(server: ProxyServer) -> set[str]:
-    """Each of the two transactions ends with a marker at an offset of its own; a consumer's position may or may not be behind the last."""
-    return {f"{server.ports[0]} {RECORDS} {RECORDS + markers}" for markers in (1, 2)}
+def run_client(client: str, where: str, topic: str, security: Security, records: int = RECORDS, **more: str) -> bool:
+    """Whether all records came back in their order, and the one broker that the client was shown is at this address."""
+    if client == "java":
+        said = java(where, topic, records=records, **security.java(), **more)
+        # each of the two transactions ends with a marker at an offset of its own; a consumer's position may or may not be behind the last
+        assert said in {f"{where.rpartition(':')[2]} {records} {records + markers}" for markers in (1, 2)}, said
+        return True
+    if client in ("sarama", "kafka-go", "kafkajs"):
+        came = program(client, where, topic, records=records, **security.environment(), **more)
+    elif client == "confluent":
+        came = confluent(where, topic, records=records, **security.confluent(), **more)
+    else:
+        took = {"kafka-python": kafka_python, "aiokafka": aiokafka_client}[client]
+        came = took(where, topic, records=records, **security.python(), **more)
+    assert came == values(records), came[-1]
+    return True
 
 
 @pytest.fixture(params=[OLDER, NEWEST])
@@ -37,52 +61,139 @@ def broker(request: pytest.FixtureRequest, kafka_broker: Callable[[str], Any]) -
     return kafka_broker(request.param)
 
 
-@pytest.mark.parametrize("client", [confluent, kafka_python])
-@pytest.mark.parametrize("large_answers", ["cap", "hold"])
-def test_records_groups_transactions_and_admin(broker: Any, client: Callable[..., list[bytes]], large_answers: str) -> None:
-    """The only broker that the clients are shown is the proxy."""
-    with proxied(broker.plain, addresses=AddressesConfig(large_answers=large_answers)) as server:  # type: ignore[arg-type]
-        assert client(address(server), f"plain-{large_answers}-{client.__name__}") == ALL
+@pytest.fixture(scope="module")
+def secured(authority: trustme.CA, tmp_path_factory: pytest.TempPathFactory) -> Secured:
+    """Certificates of the proxy, on either side, and of a client."""
+    folder = tmp_path_factory.mktemp("certificates")
+    ca = str(folder / "ca.pem")
+    authority.cert_pem.write_to_path(ca)
+    sides = {"127.0.0.1": "proxy", "proxy": "upstream", "client": "client"}
+    files = {
+        side: write_certificate(
+            authority.issue_cert(name, common_name=side, organization_name="Example", organization_unit_name="tests"),
+            folder / f"{side}.pem",
+        )
+        for name, side in sides.items()
+    }
+    return Secured(ca, files["proxy"], files["upstream"], files["client"])
 
 
-def test_the_java_client(broker: Any) -> None:
-    with proxied(broker.plain) as server:
-        assert java(address(server), "no-sasl-java") in java_ends(server)
+class Secured(NamedTuple):
+    """PEM files."""
+
+    ca: str
+    proxy: str
+    upstream: str
+    client: str
+
+    def listener(self, protocol: str, broker: Any) -> tuple[int, dict[str, Any], Security]:
+        """Port of the broker, TLS of the proxy's two sides, and what the client does."""
+        upstream = UpstreamTlsConfig(ca=self.ca, certificate=self.upstream, key=self.upstream)
+        both = {"tls": TlsConfig(certificate=self.proxy, key=self.proxy), "upstream_tls": upstream}
+        asks = {**both, "tls": TlsConfig(certificate=self.proxy, key=self.proxy, client_ca=self.ca)}
+        found: dict[str, tuple[int, dict[str, Any], Security]] = {
+            "plaintext": (broker.plain, {}, Security()),
+            "tls": (broker.tls, both, Security(ca=self.ca)),
+            "mutual-tls": (broker.tls, asks, Security(ca=self.ca, certificate=self.client)),
+            "plain": (broker.sasl, {}, Security(mechanism="PLAIN", user="alice", password="secret")),
+            "scram": (broker.sasl, {}, Security(mechanism="SCRAM-SHA-256", user="alice", password="scrambled")),
+            "plain-over-tls": (broker.sasl_tls, both, Security(ca=self.ca, mechanism="PLAIN", user="alice", password="secret")),
+        }
+        return found[protocol]
 
 
-@pytest.mark.parametrize("sasl", [PLAIN, SCRAM], ids=["plain", "scram"])
-def test_clients_that_authenticate(broker: Any, sasl: dict[str, str]) -> None:
-    """With the broker: the proxy passes what they say."""
-    mechanism, password = sasl["sasl_mechanism"], sasl["password"]
-    name = mechanism.lower()
-    with proxied(broker.sasl) as server:
-        where = address(server)
-        rdkafka = {"security_protocol": "SASL_PLAINTEXT", "sasl_mechanism": mechanism, "sasl_username": "alice", "sasl_password": password}
-        assert confluent(where, f"sasl-{name}-confluent", **rdkafka) == ALL
-        given = {"security_protocol": "SASL_PLAINTEXT", "sasl_plain_username": "alice", "sasl_plain_password": password}
-        assert kafka_python(where, f"sasl-{name}-python", sasl_mechanism=mechanism, **given) == ALL
-        module = "scram.ScramLoginModule" if mechanism.startswith("SCRAM") else "plain.PlainLoginModule"
-        login = f'org.apache.kafka.common.security.{module} required username="alice" password="{password}";'
-        asked = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": mechanism, "sasl.jaas.config": login}
-        assert java(where, f"sasl-{name}-java", **asked) in java_ends(server)
+def all_rules(folder: Path) -> dict[str, Any]:
+    """Every rule at once; the client that is refused is another one."""
+    return {
+        "metrics": "127.0.0.1:0",
+        "versions": VersionsConfig(cap=NEWEST),
+        "rehearsal": RehearsalConfig(release=NEWEST, mode="count"),
+        "refusals": [RefusalConfig(client_id="none such")],
+        "telemetry": TelemetryConfig(file=str(folder / "pushed.jsonl")),
+        "tap": TapConfig(file=str(folder / "tap.pcapng")),
+        "request_log": TapConfig(file=str(folder / "log.jsonl")),
+    }
 
 
-def test_tls_towards_clients(broker: Any, tmp_path: Path) -> None:
-    """The broker's listener speaks SASL without TLS; clients speak SASL over TLS."""
-    authority = trustme.CA()
-    made = authority.issue_cert("127.0.0.1")
-    made.cert_chain_pems[0].write_to_path(str(tmp_path / "cert.pem"))
-    made.private_key_pem.write_to_path(str(tmp_path / "key.pem"))
-    authority.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
-    tls = TlsConfig(certificate=str(tmp_path / "cert.pem"), key=str(tmp_path / "key.pem"))
-    trusted = str(tmp_path / "ca.pem")
-    with proxied(broker.sasl, tls) as server:
-        where = address(server)
-        rdkafka = {"security_protocol": "SASL_SSL", "sasl_mechanism": "PLAIN", "sasl_username": "alice", "sasl_password": "secret"}
-        assert confluent(where, "tls-confluent", ssl_ca_location=trusted, **rdkafka) == ALL
-        given = {"security_protocol": "SASL_SSL", "sasl_plain_username": "alice", "sasl_plain_password": "secret"}
-        context = ssl.create_default_context(cafile=trusted)
-        assert kafka_python(where, "tls-python", sasl_mechanism="PLAIN", ssl_context=context, **given) == ALL
+@pytest.mark.parametrize("client", CLIENTS)
+def test_all_rules_at_once(broker: Any, client: str, tmp_path: Path) -> None:
+    """Records, groups, transactions and admin requests; the only broker that a client is shown is the proxy."""
+    with proxied(broker.plain, **all_rules(tmp_path)) as server:
+        assert run_client(client, address(server), f"all-rules-{client}", Security())
+        assert server.taps is not None
+        assert server.taps.capture is not None
+        assert server.taps.capture.written_bytes > 10_000
+        assert server.taps.capture.dropped == 0
+
+
+# mutual TLS takes all that TLS does, and PLAIN over TLS what PLAIN does: the weaker two are tried with some clients
+SECURED = [(protocol, client) for protocol in ("mutual-tls", "scram", "plain-over-tls") for client in CLIENTS]
+SECURED += [("tls", "confluent"), ("tls", "java"), ("plain", "kafka-python"), ("plain", "sarama")]
+
+
+@pytest.mark.parametrize(("protocol", "client"), SECURED)
+def test_security_protocols(kafka_broker: Callable[[str], Any], secured: Secured, protocol: str, client: str, tmp_path: Path) -> None:
+    """TLS is on both sides; with SASL the client authenticates with the broker."""
+    port, tls, security = secured.listener(protocol, kafka_broker(NEWEST))
+    with proxied(port, **tls, **all_rules(tmp_path)) as server:
+        assert run_client(client, address(server), f"{protocol}-{client}", security)
+
+
+@pytest.mark.parametrize("client", ["confluent", "java"])
+def test_groups_of_kip_848(kafka_broker: Callable[[str], Any], client: str, tmp_path: Path) -> None:
+    with proxied(kafka_broker(NEWEST).plain, **all_rules(tmp_path)) as server:
+        option = "group_protocol" if client == "confluent" else "group.protocol"
+        assert run_client(client, address(server), f"kip-848-{client}", Security(), **{option: "consumer"})
+        ports = server.ports
+    with read_series([str(tmp_path / "tap_00001.pcapng")], "x", tuple(ports)) as found:
+        apis = set(found.table("requests").column("api_name").to_pylist())
+    assert "ConsumerGroupHeartbeat" in apis
+    assert "JoinGroup" not in apis
+
+
+@pytest.mark.parametrize("client", ["confluent", "kafka-python"])
+def test_large_answers_may_be_held(broker: Any, client: str) -> None:
+    with proxied(broker.plain, addresses=AddressesConfig(large_answers="hold")) as server:
+        assert run_client(client, address(server), f"held-{client}", Security())
+
+
+@pytest.mark.parametrize(
+    ("protocol", "sees", "proxy_sees"),
+    [
+        ("tls", "User:CN=upstream,OU=tests,O=Example", ""),
+        ("mutual-tls", "User:CN=upstream,OU=tests,O=Example", "User:CN=client,OU=tests,O=Example"),
+        ("scram", "User:alice", "User:alice"),
+        ("plain-over-tls", "User:alice", "User:alice"),
+    ],
+)
+def test_whom_the_broker_sees(
+    kafka_broker: Callable[[str], Any], coordinated: Any, secured: Secured, protocol: str, sees: str, proxy_sees: str, tmp_path: Path
+) -> None:
+    """With mutual TLS the certificate of the proxy, with SASL the client (docs/how-to/proxy.md); the broker's request log says so."""
+    broker = kafka_broker(NEWEST)
+    log = broker.folder / "requests.log"
+    port, tls, security = secured.listener(protocol, broker)
+    with coordinated(broker.plain, "whom") as ask, proxied(port, **tls) as server:
+        logged(ask, "DEBUG")
+        try:
+            with kafka.KafkaConsumer(bootstrap_servers=address(server), client_id=f"whom-{protocol}", **security.python()) as consumer:
+                consumer.topics()
+                assert {peer.principal for peer in server.peers()} == {proxy_sees}
+        finally:
+            logged(ask, "WARN")
+    read = json.JSONDecoder().raw_decode
+    lines = [read(line, line.index("{"))[0] for line in log.read_text().splitlines() if f"whom-{protocol}" in line]
+    seen = {line["principal"] for line in lines if line["requestHeader"]["requestApiKeyName"] == "METADATA"}
+    assert seen == {sees}
+
+
+def logged(ask: Any, level: str) -> None:
+    """Set the level of the broker's request log (KIP-412)."""
+    request = messages.IncrementalAlterConfigsRequest
+    config = request.AlterableConfig(name="kafka.request.logger", config_operation=0, value=level)
+    resource = request.AlterConfigsResource(resource_type=8, resource_name="1", configs=[config])
+    (found,) = ask(request(resources=[resource]), 1).responses
+    assert found.error_code == 0, found
 
 
 def sends_as_0_10(where: str, topic: str) -> str:
@@ -109,7 +220,7 @@ def test_a_rehearsal_breaks_the_clients_that_the_release_would_break(kafka_broke
     assert real
     with proxied(older.plain, rehearsal=RehearsalConfig(release=NEWEST, mode="break")) as server:
         assert sends_as_0_10(address(server), "rehearsed") == real
-        assert confluent(address(server), "rehearsed-confluent") == ALL
+        assert confluent(address(server), "rehearsed-confluent") == values()
     with proxied(older.plain, rehearsal=RehearsalConfig(release=NEWEST, mode="count")) as server:
         assert sends_as_0_10(address(server), "rehearsed") == ""
         (rule,) = (each for each in server.rules.rules if isinstance(each, RehearsalRule))
@@ -124,7 +235,7 @@ def test_the_page_of_a_rehearsal(kafka_broker: Callable[[str], Any], tmp_path: P
     page = RehearsalPage(str(tmp_path / "out"), NEWEST)
     with proxied(older.plain, rehearsal=RehearsalConfig(release=NEWEST, mode="count"), tap=page.tap()) as server:
         ports = server.ports
-        assert confluent(address(server), "page-confluent") == ALL
+        assert confluent(address(server), "page-confluent") == values()
         page.finish(ports)
         first = tables(tmp_path / "out" / "analysis")
         assert sends_as_0_10(address(server), "on-the-page") == ""

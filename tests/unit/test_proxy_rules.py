@@ -11,6 +11,7 @@ from kwire import messages
 from kwire.errors import InputError
 from kwire.protocol.telemetry import SubscriptionTable, TelemetryReceiver
 from kwire.proxy import ProxiedConnection, RuleSet
+from kwire.proxy.rule_set import RulesEnded
 from kwire.proxy.rules.addresses import AddressesRule
 from kwire.proxy.rules.identity import IdentityRule
 from kwire.proxy.rules.refusals import Condition, RefusalsRule
@@ -294,3 +295,17 @@ def test_an_answer_that_no_rule_can_read_closes() -> None:
     moves = connection.from_server(framed(bytes.fromhex("00000001 0000 7f")), 2)
     assert moves.to_client == []
     assert "api 18" in connection.close_reason
+
+
+def test_what_rules_opened_is_closed_behind_their_last_connection() -> None:
+    """After a reload, and at the end: connections that are open keep the rules that they began with."""
+    closed: list[str] = []
+    rules = RuleSet([TelemetryRule(TelemetryReceiver(SubscriptionTable(), []), lambda: closed.append("file"))])
+    one, other = (ProxiedConnection(rules, Peer("10.0.0.9", port, 1), max_frame=MIB, max_held=MIB) for port in (1, 2))
+    one.over("")
+    rules.retire()
+    assert closed == []
+    other.over("")
+    assert closed == ["file"]
+    with pytest.raises(RulesEnded):
+        rules.connected(Peer("10.0.0.9", 3, 1))

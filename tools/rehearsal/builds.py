@@ -117,8 +117,13 @@ def python(version: str) -> str:
     raise NotToBeHad(f"Python {version} is not installed")
 
 
-def have(build: Build, cache: Path) -> Path:
+def have(build: Build, cache: Path, sources: Path = CLIENTS) -> Path:
     """Fetch a build once; gives its folder.
+
+    Arguments:
+        build: wanted.
+        cache: where builds with these sources are kept.
+        sources: of the programs that are compiled with a library.
 
     Raises:
         NotToBeHad: it cannot be fetched or built here.
@@ -133,12 +138,12 @@ def have(build: Build, cache: Path) -> Path:
     making = folder.with_name(folder.name + ".part")
     shutil.rmtree(making, ignore_errors=True)
     making.mkdir(parents=True)
-    _maker(build)(build, making)
+    _maker(build)(build, making, sources)
     making.rename(folder)
     return folder
 
 
-def _maker(build: Build) -> Callable[[Build, Path], None]:
+def _maker(build: Build) -> Callable[[Build, Path, Path], None]:
     if build.library in _ARTIFACTS:
         return _make_java
     if build.library in _PYTHON:
@@ -148,23 +153,23 @@ def _maker(build: Build) -> Callable[[Build, Path], None]:
     return _make_node if build.library in _NODE else _make_rust
 
 
-def _make_java(build: Build, folder: Path) -> None:
+def _make_java(build: Build, folder: Path, sources: Path) -> None:
     wanted = "".join(_DEPENDENCY.format(artifact=each, version=build.version) for each in _ARTIFACTS[build.library])
     (folder / "pom.xml").write_text(_POM.format(dependencies=wanted))
     goal = ["dependency:copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={folder.resolve()}"]
     _run("mvn", "-q", "-B", "-f", folder / "pom.xml", *goal)
     if build.library in _SOURCES:
-        source = CLIENTS / f"{_SOURCES[build.library]}.java"
+        source = sources / f"{_SOURCES[build.library]}.java"
         _run("javac", "--release", "11", "-nowarn", "-cp", f"{folder}/*", "-d", folder, source)
 
 
-def _make_python(build: Build, folder: Path) -> None:
+def _make_python(build: Build, folder: Path, sources: Path) -> None:
     packages = [f"{build.library}=={build.version}", *_WITH.get(f"{build.library}-{build.version}", ())]
     _run(python(build.needs), "-m", "pip", "install", "-q", "--disable-pip-version-check", "--target", folder, *packages)
 
 
-def _make_go(build: Build, folder: Path) -> None:
-    text = (CLIENTS / _GO[build.library]).read_text()
+def _make_go(build: Build, folder: Path, sources: Path) -> None:
+    text = (sources / _GO[build.library]).read_text()
     module = re.search(r'"(github\.com/[\w-]+/(?:sarama|kafka-go|franz-go))', text)
     assert module is not None
     path = module[1]
@@ -176,13 +181,13 @@ def _make_go(build: Build, folder: Path) -> None:
     _run("go", "build", "-o", "client", ".", cwd=folder)
 
 
-def _make_node(build: Build, folder: Path) -> None:
+def _make_node(build: Build, folder: Path, sources: Path) -> None:
     (folder / "package.json").write_text('{"private": true}\n')
     _run("npm", "install", "--silent", "--no-audit", "--no-fund", "--ignore-scripts", f"{build.library}@{build.version}", cwd=folder)
 
 
-def _make_rust(build: Build, folder: Path) -> None:
-    shutil.copytree(CLIENTS / build.library, folder, dirs_exist_ok=True)
+def _make_rust(build: Build, folder: Path, sources: Path) -> None:
+    shutil.copytree(sources / build.library, folder, dirs_exist_ok=True)
     _run("cargo", "build", "-q", cwd=folder)
 
 

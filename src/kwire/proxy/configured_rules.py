@@ -34,7 +34,8 @@ def configured_rules(config: ProxyConfig) -> list[Rule]:
     if config.versions is not None:
         rules.append(VersionsRule(config.versions.cap))
     if config.telemetry is not None:
-        rules.append(TelemetryRule(_receiver(config.telemetry)))
+        file = JsonLinesReceiver(config.telemetry.file)
+        rules.append(TelemetryRule(TelemetryReceiver(wanted_metrics(config.telemetry), [file]), file.close))
     if config.rehearsal is not None:
         rules.append(RehearsalRule(config.rehearsal.release, config.rehearsal.mode))
     seen = dict(config.advertised())
@@ -52,7 +53,3 @@ def wanted_metrics(config: TelemetryConfig) -> SubscriptionTable:
     found = SubscriptionTable()
     found.set("proxy", {"metrics": ",".join(config.metrics) or "*", "interval.ms": str(config.interval_ms)})
     return found
-
-
-def _receiver(config: TelemetryConfig) -> TelemetryReceiver:
-    return TelemetryReceiver(wanted_metrics(config), [JsonLinesReceiver(config.file)])

@@ -9,10 +9,10 @@ from typing import Final
 
 from kwire.protocol.events import Direction
 from kwire.protocol.relay import CALL, CLOSE, REFUSE, FrameEdit, Held, RelayPlan, RelayRule, Unknown
-from kwire.proxy.rules.rule import Answer, ConnectionRule, Outcome, Peer, Refusal, Rule
+from kwire.proxy.rules.rule import Answer, ClosableRule, ConnectionRule, Outcome, Peer, Refusal, Rule
 from kwire.schema import catalog
 
-__all__ = ["ConnectionRules", "RuleSet"]
+__all__ = ["ConnectionRules", "RuleSet", "RulesEnded"]
 
 _Slot = tuple[Direction, int, int]
 _FINAL: Final = (CLOSE, REFUSE)
@@ -39,6 +39,10 @@ class _Chain:
         return found
 
 
+class RulesEnded(Exception):
+    """A connection came for rules whose files are closed: others took their place meanwhile."""
+
+
 class RuleSet:
     """Rules in their order.
 
@@ -58,6 +62,8 @@ class RuleSet:
     def __init__(self, rules: Iterable[Rule] = (), *, unknown: Unknown = "pass") -> None:
         self.rules = tuple(rules)
         self.lock = threading.Lock()
+        self._connections = 0
+        self._is_retired = False
         self._steps: dict[_Slot, list[_Step]] = {}
         final: dict[_Slot, int] = {}
         for number, rule in enumerate(self.rules):
@@ -89,6 +95,39 @@ class RuleSet:
         """The rules of a new connection."""
         return ConnectionRules(self, self._steps, peer)
 
+    def retire(self) -> None:
+        """No further connection gets these rules: what they opened is closed when the last of their connections is over."""
+        with self.lock:
+            self._is_retired = True
+            self._end()
+
+    def entered(self, peer: Peer) -> list[ConnectionRule | None]:
+        """A connection begins; for `ConnectionRules`.
+
+        Raises:
+            RulesEnded: the last connection is over, and no other was to come.
+        """
+        with self.lock:
+            if self._is_retired and not self._connections:
+                raise RulesEnded
+            self._connections += 1
+            return [rule.connected(peer) for rule in self.rules]
+
+    def left(self, own: Iterable[ConnectionRule | None]) -> None:
+        """A connection is over; for `ConnectionRules`."""
+        with self.lock:
+            for each in own:
+                if each is not None:
+                    each.closed()
+            self._connections -= 1
+            self._end()
+
+    def _end(self) -> None:
+        if self._is_retired and not self._connections:
+            for rule in self.rules:
+                if isinstance(rule, ClosableRule):
+                    rule.close()
+
 
 def _slots(wanted: RelayRule) -> list[_Slot]:
     source = catalog()
@@ -106,14 +145,13 @@ class ConnectionRules:
         peer: the client.
     """
 
-    __slots__ = ("_lock", "_own", "_steps", "peer")
+    __slots__ = ("_of", "_own", "_steps", "peer")
 
     def __init__(self, of: RuleSet, steps: dict[_Slot, list[_Step]], peer: Peer) -> None:
         self.peer = peer
         self._steps = steps
-        self._lock = of.lock
-        with self._lock:
-            self._own: list[ConnectionRule | None] = [rule.connected(peer) for rule in of.rules]
+        self._of = of
+        self._own = of.entered(peer)
 
     def apply(self, held: Held) -> Outcome:
         """What becomes of a held frame.
@@ -121,7 +159,7 @@ class ConnectionRules:
         Raises:
             WireError: a rule cannot read it.
         """
-        with self._lock:
+        with self._of.lock:
             return self._apply(held)
 
     def _apply(self, held: Held) -> Outcome:
@@ -144,7 +182,4 @@ class ConnectionRules:
 
     def closed(self) -> None:
         """The connection is over."""
-        with self._lock:
-            for own in self._own:
-                if own is not None:
-                    own.closed()
+        self._of.left(self._own)

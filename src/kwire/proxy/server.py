@@ -20,7 +20,7 @@ from kwire.proxy.counts import ConnectionCounts
 from kwire.proxy.listener_asyncio import AsyncioListener
 from kwire.proxy.listener_sni import SniListener
 from kwire.proxy.loop_native import NativeLoop, native_module
-from kwire.proxy.rule_set import RuleSet
+from kwire.proxy.rule_set import RulesEnded, RuleSet
 from kwire.proxy.rules.rule import Peer
 from kwire.proxy.taps import Taps
 
@@ -89,15 +89,16 @@ class ProxyServer:
             local: where it connected to.
             thread: that serves it, by its place in `counters`.
         """
-        return ProxiedConnection(
-            self.rules,
-            peer,
-            max_frame=self.config.max_frame,
-            max_held=self.config.max_held,
-            budget=self._budget,
-            counters=self.counters[thread] if self.counters else None,
-            tap=None if self.taps is None else self.taps.connected(peer, local),
-        )
+        tap = None if self.taps is None else self.taps.connected(peer, local)
+        limits = {"max_frame": self.config.max_frame, "max_held": self.config.max_held}
+        counters = self.counters[thread] if self.counters else None
+        while True:
+            rules = self.rules
+            try:
+                return ProxiedConnection(rules, peer, budget=self._budget, counters=counters, tap=tap, **limits)
+            except RulesEnded:
+                if rules is self.rules:
+                    raise
 
     def turned_away(self, listener: ListenerConfig | SniListenerConfig) -> None:
         """A client was one too many."""
@@ -133,9 +134,15 @@ class ProxyServer:
         ):
             raise InputError("listeners, loop, threads, metrics, request_log and tap can only be changed by a restart")
         rules = RuleSet(configured_rules(config), unknown=config.unknown)
-        for listener in self._listeners:
-            listener.renew_certificates()
+        try:
+            for listener in self._listeners:
+                listener.renew_certificates()
+        except InputError:
+            rules.retire()
+            raise
+        before = self.rules
         self.rules, self.config = rules, config
+        before.retire()
         if self._native is not None:
             self._native.take_limits()
 
@@ -171,6 +178,7 @@ class ProxyServer:
         await asyncio.gather(*(listener.close(until) for listener in self._listeners))
         if self._native is not None:
             await self._native.ended()
+        self.rules.retire()
         if self._metrics is not None:
             self._metrics.close()
         if self.taps is not None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
 from kwire.protocol.relay import Held, RelayRule
 
-__all__ = ["Answer", "ConnectionRule", "Outcome", "Peer", "Refusal", "Rule"]
+__all__ = ["Answer", "ClosableRule", "ConnectionRule", "Outcome", "Peer", "Refusal", "Rule"]
 
 
 @dataclass(slots=True)
@@ -88,3 +88,11 @@ class Rule(Protocol):
 
     def connected(self, peer: Peer) -> ConnectionRule | None:
         """The rule for a new connection; None when it calls for no frame."""
+
+
+@runtime_checkable
+class ClosableRule(Protocol):
+    """A rule that has opened a file."""
+
+    def close(self) -> None:
+        """No connection uses it any more."""

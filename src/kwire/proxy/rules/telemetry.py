@@ -5,7 +5,7 @@ Off by default: to advertise GetTelemetrySubscriptions and PushTelemetry makes e
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 import kwire
@@ -26,18 +26,24 @@ class TelemetryRule:
 
     Arguments:
         receiver: what is wanted of clients, and where their metrics go.
+        close: called when no connection uses the rule any more.
     """
 
     name = "telemetry"
 
-    def __init__(self, receiver: TelemetryReceiver) -> None:
+    def __init__(self, receiver: TelemetryReceiver, close: Callable[[], None] = lambda: None) -> None:
         self.receiver = receiver
+        self._close = close
 
     def relay_rules(self) -> Iterable[RelayRule]:
         return (wanted_answers(), *(RelayRule("request", key, None, CALL) for key in _KEYS))
 
     def connected(self, peer: Peer) -> ConnectionRule:
         return _Telemetry(self.receiver, peer)
+
+    def close(self) -> None:
+        """Close what metrics are written to."""
+        self._close()
 
 
 class _Telemetry(ConnectionRule):

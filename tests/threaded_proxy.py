@@ -1,0 +1,52 @@
+"""A proxy for the tests of real clients, in a thread with a loop of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+from kwire.proxy.config import ListenerConfig, ProxyConfig, TlsConfig
+from kwire.proxy.server import ProxyServer
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+@contextmanager
+def running(server: ProxyServer) -> Iterator[ProxyServer]:
+    """It listens until the end."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+    try:
+        asyncio.run_coroutine_threadsafe(server.open(), loop).result(10)
+        yield server
+    finally:
+        with suppress(TimeoutError):
+            asyncio.run_coroutine_threadsafe(server.close(1), loop).result(20)
+        asyncio.run_coroutine_threadsafe(asyncio.sleep(0.1), loop).result(10)  # transports end in the loop's next turns
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(10)
+        loop.close()
+
+
+@contextmanager
+def proxied(broker_port: int, tls: TlsConfig | None = None, upstream_tls: Any = None, **more: Any) -> Iterator[ProxyServer]:
+    """A proxy in front of one broker; `address` is where clients connect."""
+    where = f"127.0.0.1:{free_port()}"
+    listener = ListenerConfig(
+        listen=where, broker=f"127.0.0.1:{broker_port}", node_id=1, advertised=where, tls=tls, upstream_tls=upstream_tls
+    )
+    with running(ProxyServer(ProxyConfig(listeners=[listener], **more))) as server:
+        yield server
+
+
+def address(server: ProxyServer) -> str:
+    return server.config.listeners[0].listen
