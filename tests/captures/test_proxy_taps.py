@@ -17,7 +17,9 @@ from kwire.capture.reader import finish_series, read_piece
 from kwire.capture.sink import StreamSink
 from kwire.capture.tcp import TcpConnection
 from kwire.proxy.config import ListenerConfig, ProxyConfig, TapConfig
+from kwire.proxy.logged_connection import LoggedConnection
 from kwire.proxy.rules.rule import Peer
+from kwire.proxy.tap_file import TapFile
 from kwire.proxy.taps import Tapped, Taps
 from kwire.tables import read_series
 
@@ -137,3 +139,30 @@ def test_the_body_of_a_long_frame_is_null(tmp_path: Path) -> None:
     assert long
     assert {line["error"]["code"] for line in long} == {"TRUNCATED"}
     assert all(line["requestHeader"]["requestApiKey"] is not None for line in long)
+
+
+def test_a_fault_of_the_log_ends_it_for_that_connection_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def faulty(*given: Any, **more: Any) -> Any:
+        raise RuntimeError("a fault")
+
+    file = TapFile(tmp_path / "log.jsonl", max_bytes=1 << 20, max_files=1, max_queued=1 << 20, head=b"")
+    one, other, third = (LoggedConnection(file, Peer("10.0.0.9", port, 1), ("10.0.0.1", 9092), port, 100) for port in (1, 2, 3))
+    asked = bytes.fromhex("0000000d 0012 0000 00000007 0003 666f6f")  # ApiVersions v0
+    answered = bytes.fromhex("0000000a 00000007 0000 00000000")
+    third.from_client(asked, 1)
+    with monkeypatch.context() as patched:
+        patched.setattr("kwire.proxy.logged_connection.exchange_entry", faulty)
+        one.from_client(asked, 1)
+        one.to_client([answered], 2)
+        third.closed(3)
+    one.to_client([answered], 3)
+    other.from_client(asked, 1)
+    other.to_client([answered], 1_000_001)
+    other.closed(4)
+    file.close()
+    assert caplog.text.count("the request log stops looking at a connection") == 2
+    (line,) = map(json.loads, file.files()[0].read_text().splitlines())
+    assert (line["connection"], line["totalTimeMs"], line["requestHeader"]["clientId"]) == ("10.0.0.1:9092-10.0.0.9:2-2", 1.0, "foo")
+    assert line["response"] == {"errorCode": 0, "apiKeys": []}

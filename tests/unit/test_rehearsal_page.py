@@ -1,60 +1,36 @@
-"""The page of a rehearsal: which command makes it, and what becomes of one that fails or has to stop."""
+"""The table of docs/how-to/rehearsal.md: what its sentences say of it, and what is known of the same builds from captures."""
 
 from __future__ import annotations
 
-import asyncio
-import sys
-from contextlib import suppress
+import json
+import re
 from pathlib import Path
 
-import pytest
-from click.testing import CliRunner
-
-from kwire.cli.entry import commands
-from kwire.cli.rehearsal_page import RehearsalPage
-from kwire.errors import InputError
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "how-to" / "rehearsal.md").read_text("utf-8")
+# How each client of a captured fleet ended on a real 4.x broker.
+TRUTH = json.loads((ROOT / "tests" / "captures" / "data" / "upgrade-fleet-truth.json").read_text())
 
 
-def test_the_command(tmp_path: Path) -> None:
-    page = RehearsalPage(str(tmp_path / "out"), "4.3")
-    captures, analysis = str(tmp_path / "out" / "captures"), tmp_path / "out" / "analysis"
-    first = page.command([9092, 9093])
-    assert first[1:7] == ["-m", "kwire", "analyze", captures, "--out", str(analysis)]
-    assert first[7:] == ["--engine", "local", "--target-release", "4.3", "--port", "9092", "--port", "9093"]
-    analysis.mkdir()
-    (analysis / "_SUCCESS").touch()
-    assert page.command([]) == [*first[:11], "--append"]
-    assert page.tap().file == captures + "/rehearsal.pcapng"
+def table() -> dict[str, list[str]]:
+    rows = (re.findall(r"[^|]+", line) for line in PAGE[PAGE.index("| Build |") :].splitlines()[2:] if line.startswith("|"))
+    return {build.strip().partition(" (")[0]: [cell.strip() for cell in cells] for build, *cells in rows}
 
 
-def test_it_is_made_again_and_again_and_a_stop_ends_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    page, made = RehearsalPage(str(tmp_path), "4.3"), tmp_path / "made"
-    scripts = iter(
-        ["import sys; sys.exit('first')", f"open({str(made)!r}, 'w')", f"open({str(made)!r} + '2', 'w'); import time; time.sleep(600)"]
-    )
-    monkeypatch.setattr(page, "command", lambda ports: [sys.executable, "-c", next(scripts)])
-
-    async def go() -> None:
-        keeping = asyncio.ensure_future(page.keep_up([1], 0))
-        while not (tmp_path / "made2").exists():
-            await asyncio.sleep(0.02)
-        keeping.cancel()
-        with suppress(asyncio.CancelledError):
-            await keeping
-
-    asyncio.run(asyncio.wait_for(go(), 60))
-    assert made.exists()
-    assert "the page was not made: first" in caplog.text
-    monkeypatch.setattr(page, "command", lambda ports: [sys.executable, "-c", "import sys; sys.exit('nothing to read')"])
-    with pytest.raises(InputError, match="the page was not made: nothing to read"):
-        page.finish([])
+def test_what_the_page_says_of_its_table() -> None:
+    rows = table()
+    breaking = [build for build, (today, _, release, _) in rows.items() if today != release]
+    assert f"{len(rows)} builds of 15 client libraries" in PAGE
+    assert len({build.rpartition(" ")[0] for build in rows}) == 15
+    assert f"exactly the {len(breaking)} that end otherwise" in " ".join(PAGE.split())
+    assert all(behind == release for _, behind, release, _ in rows.values())
+    assert [build for build, cells in rows.items() if cells[3] != "-"] == breaking
 
 
-@pytest.mark.parametrize("mode", [["--break"], []])
-def test_out_goes_with_count(mode: list[str], tmp_path: Path) -> None:
-    rehearse = ["--rehearse", "4.3", *mode] if mode else []
-    result = CliRunner().invoke(commands, ["proxy", "--listen", ":1", "--broker", "b:1", *rehearse, "--out", str(tmp_path / "out")])
-    assert result.exit_code == 2
-    assert not (tmp_path / "out").exists()
+def test_the_builds_of_a_captured_fleet() -> None:
+    rows = table()
+    clients = TRUTH["clients"]
+    assert len(clients) > 25
+    for client in clients:
+        today, _, release, _ = rows[f"{client['library']} {client['version']}"]
+        assert (today != release) is client["breaks_on_4x"], client["library"]

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Callable, Iterable
+from typing import Any, Final
 
 from kwire.capture.request_logs.exchange_entries import exchange_entry
 from kwire.protocol import Connection
@@ -24,6 +24,7 @@ log = logging.getLogger("kwire.proxy")
 
 # Requests that wait for their responses keep no more than this, bytes: bodies beyond are null.
 _MOST_WAITING: Final = 4 << 20
+_DIRECTIONS: Final[tuple[Direction, ...]] = ("request", "response")
 
 
 class LoggedConnection:
@@ -61,19 +62,25 @@ class LoggedConnection:
 
     def closed(self, time_ns: int) -> None:
         """The connection is over."""
-        connection, self._connection = self._connection, None
+        connection = self._connection
         if connection is not None:
-            self._events(connection.closed("request", False, time_ns), "request", b"")
-            self._events(connection.closed("response", False, time_ns), "response", b"")
+            for direction in _DIRECTIONS:
+                self._deal(connection.closed, direction, b"", direction, False, time_ns)
+        self._connection = None
 
     def _take(self, direction: Direction, data: Buffer, time_ns: int) -> None:
         connection = self._connection
-        if connection is None:
-            return
-        data = bytes(data)
+        if connection is not None:
+            data = bytes(data)
+            self._deal(
+                connection.receive_request_bytes if direction == "request" else connection.receive_response_bytes,
+                direction, data, data, time_ns,
+            )  # fmt: skip
+
+    def _deal(self, happened: Callable[..., Iterable[Event]], direction: Direction, data: bytes, *given: Any) -> None:
+        """Give something to the tracker, and deal with its events."""
         try:
-            take = connection.receive_request_bytes if direction == "request" else connection.receive_response_bytes
-            self._events(take(data, time_ns), direction, data)
+            self._events(happened(*given), direction, data)
             self._streams[direction].came(data)
         except Exception:
             # As in `TappedConnection`: traffic must not stop because a line of it cannot be written.
