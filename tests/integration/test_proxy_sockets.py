@@ -332,7 +332,7 @@ def test_a_port_that_another_process_has() -> None:
             listener = replace(server.config.listeners[0], listen=f"127.0.0.1:{server.ports[0]}")
             for threads in (1, 3):
                 other = ProxyServer(replace(server.config, listeners=[listener], threads=threads))
-                with pytest.raises(InputError, match="cannot be listened on: .*ddress already in use"):
+                with pytest.raises(InputError, match=r"cannot be listened on: .*ddress already in use"):
                     await other.open()
 
     asyncio.run(go())
