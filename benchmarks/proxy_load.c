@@ -1,8 +1,9 @@
 /* Load for a proxy, and the broker behind it: `proxy_load broker PORT` and `proxy_load clients PORT CONNECTIONS IN_FLIGHT SIZE EXCHANGES RATE`.
 
    Requests are Produce v8 of SIZE bytes with their length, or Heartbeat v0 below 200; answers have 70 bytes. All have one correlation id.
-   `clients` prints the wall seconds, and the median and the 99th hundredth of the latencies in microseconds. RATE 0 keeps IN_FLIGHT
-   requests on each connection; another one is exchanges a second over all connections, one after the other. */
+   `clients` prints the wall seconds, and the median and the 99th hundredth of the latencies in microseconds. With RATE 0 each
+   connection sends IN_FLIGHT requests when it has the answers to those before: a proxy that is slow gets no larger reads by it. Another
+   RATE is exchanges a second over all connections, one after the other. */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -30,7 +31,7 @@ struct end {
     long owed;          /* broker: answers to send; client: requests to send */
     long partly;        /* bytes of the first of them that are sent */
     double sent;        /* when the latest request was sent */
-    int waiting;        /* client with a rate: an answer is owed */
+    long waiting;       /* client: answers that are to come */
     uint32_t events;
 };
 
@@ -190,7 +191,7 @@ static void clients(int port, int connections, long in_flight, long size, long e
     double begin = now();
     for (int number = 0; rate == 0 && number < connections; number++) {
         long count = in_flight < exchanges - asked ? in_flight : exchanges - asked;
-        asked += ends[number]->owed = count;
+        asked += ends[number]->owed = ends[number]->waiting = count;
         ends[number]->sent = now();
         flush(ends[number]);
     }
@@ -218,11 +219,11 @@ static void clients(int port, int connections, long in_flight, long size, long e
             if (found) {
                 double t = now();
                 if (rate || in_flight == 1) latencies[done] = (t - end->sent) * 1e6;
-                end->waiting = 0;
+                end->waiting -= found;
                 done += found;
-                if (rate == 0) {
-                    long more = found < exchanges - asked ? found : exchanges - asked;
-                    end->owed += more;
+                if (rate == 0 && end->waiting == 0) {
+                    long more = in_flight < exchanges - asked ? in_flight : exchanges - asked;
+                    end->owed = end->waiting = more;
                     asked += more;
                     end->sent = t;
                 }

@@ -14,12 +14,13 @@ CLIENT, SERVER = 1, 0
 Packets = list[tuple[int, int, bytes]]  # side, flags, payload
 
 
-def read_connections(played: list[Packets], twin: str) -> Any:
+def read_connections(played: list[Packets], twin: str, silent_ns: int | None = None) -> Any:
     """The sink of the tables behind the end of all: the connection at index n has the client's port 20000 + n.
 
     Args:
         played: the packets of each connection, nothing of which is lost or out of order.
-        twin: which one reads.
+        twin: which one reads. Packet n of all, counted from 1, comes n microseconds after 10**18 ns.
+        silent_ns: end only the connections that have brought nothing since then; None ends all.
     """
     data, columns, number = bytearray(), PacketColumns(), 0
     for key, packets in enumerate(played):
@@ -40,7 +41,10 @@ def read_connections(played: list[Packets], twin: str) -> Any:
         carry = series.begin_series("s")
         carry.sink.begin_file("a file")
         carry.streams.take(bytes(data), columns, carry.sink)
-        carry.streams.finish(carry.sink)
+        if silent_ns is None:
+            carry.streams.finish(carry.sink)
+        else:
+            carry.streams.end_silent(silent_ns, carry.sink)
         carry.sink.settle()
     return carry.sink
 

@@ -260,6 +260,15 @@ cdef class SeriesCarry:
         for connection in list(self.live.values()):
             self.end(connection, connection.tcp.last_ns, 0, streams)
 
+    def end_silent(self, int64_t before_ns, sink):
+        """End every connection that has brought nothing since then."""
+        cdef StreamSink streams = native_sink(sink)
+        cdef TcpConnection connection
+        self.look_up_limits()
+        for connection in list(self.live.values()):
+            if connection.tcp.last_ns < before_ns:
+                self.end(connection, connection.tcp.last_ns, 0, streams)
+
     cdef int end(self, TcpConnection connection, int64_t time_ns, int64_t packet, StreamSink sink) except -1:
         """Nothing more comes of a connection: deliver what waits and forget it."""
         tcp_finish(connection, time_ns, packet, &self.limits.patience, sink)

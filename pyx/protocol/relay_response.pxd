@@ -55,7 +55,7 @@ cdef inline Py_ssize_t look_at_response(RelayCore* core, Bytes p, Py_ssize_t hav
     cdef Owed* first
     cdef int64_t length
     cdef int32_t number, action
-    cdef uint8_t* made
+    cdef uint8_t* made = NULL
     cdef Py_ssize_t gone
     cdef bint changed
     cdef int error = 0
@@ -99,7 +99,7 @@ cdef inline Py_ssize_t look_at_response(RelayCore* core, Bytes p, Py_ssize_t hav
         else:
             count_answer(core, p + LENGTH, <Py_ssize_t>length, stream.frame_bytes, t)
     changed = first.sent_id != first.correlation_id
-    made = send_start(core, RESPONSE, p, gone, LENGTH + SHORTEST_RESPONSE if changed else 0, is_kept)
+    send_start(core, RESPONSE, p, gone, LENGTH + SHORTEST_RESPONSE if changed else 0, is_kept, &made)
     if changed:
         store_32(made + LENGTH, first.correlation_id)
     return gone
@@ -142,9 +142,10 @@ cdef inline int answered(RelayCore* core) except -1 nogil:
 
 cdef inline int take_server_token(RelayCore* core, Bytes p, Py_ssize_t length, bint is_kept) except -1 nogil:
     """A raw token of the broker is whole."""
+    cdef uint8_t* made = NULL
     with gil:
         (<object>core.owner)._server_token(PyBytes_FromStringAndSize(<const char*>p + LENGTH, length))
-    send_start(core, RESPONSE, p, LENGTH + length, 0, is_kept)
+    send_start(core, RESPONSE, p, LENGTH + length, 0, is_kept, &made)
     return answered(core)
 
 

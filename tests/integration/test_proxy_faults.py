@@ -6,6 +6,7 @@ import asyncio
 import datetime
 import hashlib
 import random
+import resource
 import signal
 import socket
 import ssl
@@ -279,6 +280,24 @@ def test_frames_of_100_mb_pass_without_being_kept(start: Start) -> None:
         return found.digest()
 
     assert run(go) == whole.digest()
+
+
+def test_a_process_without_more_files(start: Start) -> None:
+    """Clients that find no file wait at the port, and are served when others have gone."""
+
+    async def go() -> None:
+        _, port = await serving(echo)
+        proxy = await asyncio.to_thread(start, port)
+        used = len(list(Path(f"/proc/{proxy.process.pid}/fd").iterdir()))
+        resource.prlimit(proxy.process.pid, resource.RLIMIT_NOFILE, (used + 20, used + 20))
+        clients = [await connected(proxy) for _ in range(40)]
+        await asyncio.sleep(1)
+        for _, writer in clients[:36]:
+            await hung_up(writer)
+        assert await served(proxy)
+        assert "Traceback" not in proxy.log() or "out of system resource" in proxy.log()  # asyncio's own line has one
+
+    run(go)
 
 
 HOSTILE = (

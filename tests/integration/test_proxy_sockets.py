@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import socket
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
@@ -262,6 +263,100 @@ def test_a_broker_that_is_not_there(caplog: pytest.LogCaptureFixture) -> None:
 
     assert asyncio.run(go()) == b""
     assert "cannot be reached" in caplog.text
+
+
+@pytest.mark.parametrize("name", ["localhost", "a name of three addresses"])
+def test_a_broker_whose_name_has_several_addresses(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next address is tried where one cannot be reached: nothing listens at 127.0.0.9 and at the documentation address of IPv6."""
+    look_up = socket.getaddrinfo
+
+    def found(host: Any, port: Any, *given: Any, **more: Any) -> Any:
+        if host != "broker.example.com":
+            return look_up(host, port, *given, **more)
+        if more.get("flags", 0) & socket.AI_NUMERICHOST:
+            raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+        ends = (socket.AF_INET6, ("2001:db8::1", port, 0, 0)), (socket.AF_INET, ("127.0.0.9", port)), (socket.AF_INET, ("127.0.0.1", port))
+        return [(family, socket.SOCK_STREAM, 6, "", end) for family, end in ends]
+
+    monkeypatch.setattr(socket, "getaddrinfo", found)
+
+    async def go() -> bytes:
+        broker = await asyncio.start_server(echo, "127.0.0.1", 0)
+        port = broker.sockets[0].getsockname()[1]
+        async with proxied(echo, broker_address=f"{name if name == 'localhost' else 'broker.example.com'}:{port}") as server:
+            reader, writer = await connect(server)
+            writer.write(heartbeat(7))
+            try:
+                return await asyncio.wait_for(reader.readexactly(len(answer(7, len(HEARTBEAT)))), 30)
+            finally:
+                writer.close()
+                await asyncio.sleep(0.1)
+                broker.close()
+
+    assert asyncio.run(go()) == answer(7, len(HEARTBEAT))
+
+
+def test_a_broker_whose_name_is_unknown(caplog: pytest.LogCaptureFixture) -> None:
+    async def go() -> bytes:
+        async with proxied(echo, broker_address="none.invalid:9092") as server:
+            reader, _ = await connect(server)
+            return await ended(reader)
+
+    assert asyncio.run(go()) == b""
+    assert "the broker cannot be reached: " in caplog.text
+
+
+def test_a_broker_that_does_not_answer(caplog: pytest.LogCaptureFixture) -> None:
+    """The queue of its port is full, so that further connections wait."""
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as full:
+        waiting = [socket.socket() for _ in range(3)]
+        for each in waiting:
+            each.setblocking(False)
+            each.connect_ex(full.getsockname())
+
+        async def go() -> bytes:
+            async with proxied(echo, broker_address=f"127.0.0.1:{full.getsockname()[1]}", connect_seconds=0.3) as server:
+                reader, _ = await connect(server)
+                return await ended(reader)
+
+        assert asyncio.run(go()) == b""
+        for each in waiting:
+            each.close()
+    assert "the broker cannot be reached: " in caplog.text
+
+
+def test_an_error_in_a_rule_ends_its_connection_alone(caplog: pytest.LogCaptureFixture, loop: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def faulty(self: Any, held: Any, frame: Any) -> None:
+        raise RuntimeError("a fault")
+
+    monkeypatch.setattr("kwire.proxy.rules.identity._Identity.request", faulty)
+    frame = kwire.encode_request(
+        messages.RequestHeader(api_key=18, api_version=3, correlation_id=1, client_id="shop"), messages.ApiVersionsRequest()
+    )
+
+    async def go() -> tuple[bytes, bytes]:
+        async with proxied(echo) as server:
+            other, writer = await connect(server)
+            reader, faulted = await connect(server)
+            faulted.write(len(frame).to_bytes(4, "big") + frame)
+            gone = await ended(reader)
+            writer.write(heartbeat(7))
+            return gone, await other.readexactly(len(answer(7, len(HEARTBEAT))))
+
+    assert asyncio.run(go()) == (b"", answer(7, len(HEARTBEAT)))
+    assert "RuntimeError: a fault" in caplog.text
+
+
+def test_a_port_that_another_process_has() -> None:
+    async def go() -> None:
+        async with proxied(echo) as server:
+            listener = replace(server.config.listeners[0], listen=f"127.0.0.1:{server.ports[0]}")
+            for threads in (1, 3):
+                other = ProxyServer(replace(server.config, listeners=[listener], threads=threads))
+                with pytest.raises(InputError, match=r"cannot be listened on: .*ddress already in use"):
+                    await other.open()
+
+    asyncio.run(go())
 
 
 def test_a_broker_that_answers_out_of_order_is_cut_off(caplog: pytest.LogCaptureFixture) -> None:

@@ -46,3 +46,12 @@ def test_state_and_refusal(name: str, twin: str) -> None:
     found = tables_of(read_connections([[(side, flags, b"") for side, flags in packets]], twin))
     (row,), (counts,) = found["connections"], found["counts"]
     assert (row["state"], row["closed_by"], counts["refused"]) == (state, closed_by, refused)
+
+
+@pytest.mark.parametrize("twin", ["pure", "native"])
+def test_a_connection_that_is_silent_is_ended_and_another_one_is_not(twin: str) -> None:
+    """Packets 1 to 3 are of the first connection, 4 to 6 of the second."""
+    shaken: Packets = [(CLIENT, SYN, b""), (SERVER, SYN | ACK, b""), (CLIENT, ACK, b"")]
+    found = tables_of(read_connections([shaken, shaken], twin, silent_ns=10**18 + 4000))
+    (row,) = found["connections"]
+    assert (row["client_port"], row["state"], row["closed_by"]) == (20_000, "open", None)

@@ -148,3 +148,13 @@ def test_planted_circles_are_found() -> None:
         ["wire/b.pxd", "wire/c.pxd", "wire/b.pxd"]
     ]
     assert circles({"wire/a.pxd": ["wire/b.pxd", "wire/c.pxd"], "wire/b.pxd": ["wire/c.pxd"], "wire/c.pxd": []}) == []
+
+
+def test_relays_and_loops_ask_for_no_exception_behind_a_good_value() -> None:
+    """`except?` without the GIL takes it whenever the value is that of an error: once for each frame, where NULL is a good value."""
+    asking = [
+        path.name
+        for path in (*(PYX / "protocol").glob("relay*.pxd"), PYX / "protocol" / "frame_cutter.pxd", *(PYX / "proxy").iterdir())
+        if re.search(r"except\?[^:\n]*nogil", path.read_text("utf-8"))
+    ]
+    assert asking == []

@@ -155,6 +155,17 @@ class SeriesCarry:
         for connection in list(self.live.values()):
             self.end(connection, connection.last_ns, 0, sink)
 
+    def end_silent(self, before_ns: int, sink: StreamSink) -> None:
+        """End every connection that has brought nothing since then: its end was not captured.
+
+        Args:
+            before_ns: time of the capture, nanoseconds since 1970.
+            sink: hears what it gives.
+        """
+        for connection in list(self.live.values()):
+            if connection.last_ns < before_ns:
+                self.end(connection, connection.last_ns, 0, sink)
+
     def _place(self, key: bytes, connection: TcpConnection | None, segment: Segment, sink: StreamSink) -> TcpConnection | None:
         """Find or begin the connection of a packet; None when it is a leftover of one that is over."""
         begins = segment.original > 0 and not segment.flags & RST

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["watch"]
 
 _LEAST_SECONDS: Final = 0.1
+# Brokers end connections that are idle for 10 minutes (connections.max.idle.ms)
+_SILENT_NS: Final = 3600 * 1_000_000_000
 
 
 @cloup.command(short_help="Show live who talks to the brokers, from a capture on standard input.")
@@ -85,7 +87,7 @@ def watch(target_release: str | None, interval: float, shown: int, metrics: str 
         renewing.start()
     try:
         with waiting_input() as stream:
-            for batches in iter_pieces([stream], "standard input", ("requests",), ports or None):
+            for batches in iter_pieces([stream], "standard input", ("requests",), ports or None, silent_ns=_SILENT_NS, keyed=False):
                 with lock:
                     for batch in batches["requests"]:
                         clients.add(batch)

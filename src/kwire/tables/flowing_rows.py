@@ -47,6 +47,8 @@ def iter_pieces(
     *,
     log_zone: str | None = None,
     disorder: str = "",
+    silent_ns: int | None = None,
+    keyed: bool = True,
 ) -> Iterator[Batches]:
     """Read the files of one capture point in their order, the rows of some tables as they come.
 
@@ -56,6 +58,9 @@ def iter_pieces(
         tables: which rows, of `captures`, `connections`, `requests`, `telemetry` and `violations`.
         ports, log_zone: as for `iter_capture`.
         disorder: a sentence when names and times of the files give different orders, else empty.
+        silent_ns: connections that bring nothing for so long, in time of the capture, are ended, a quarter later at most; None for never.
+            An input without an end needs it: ends that a capture misses would stay in memory.
+        keyed: fill in `client_key`, for which each batch needs a look at all open connections.
 
     Raises:
         InputError: as `iter_capture`; of several files when not one can be read.
@@ -64,24 +69,28 @@ def iter_pieces(
     for table in wanted:
         check_table(table)
     carry = begin_series(series, ports or (), disorder=disorder, log_zone=log_zone)
+    swept_ns = carry.streams.latest_ns
     faults: list[InputError] = []
     for source in sources:
         try:
             for batches in iter_piece(source, carry):
-                yield {table: list(_rows(table, batches, carry)) for table in wanted}
+                yield {table: list(_rows(table, batches, carry, keyed)) for table in wanted}
+                if silent_ns is not None and carry.streams.latest_ns - swept_ns >= silent_ns // 4:
+                    swept_ns = carry.streams.latest_ns
+                    carry.streams.end_silent(swept_ns - silent_ns, carry.sink)
         except InputError as error:
             faults.append(error)
             if len(faults) == len(sources):
                 raise
             batches = skip_piece(str(source), carry, error)
-            yield {table: list(_rows(table, batches, carry)) for table in wanted}
+            yield {table: list(_rows(table, batches, carry, keyed)) for table in wanted}
     batches, _facts = finish_series(carry)
-    yield {table: list(_rows(table, batches, carry)) for table in wanted}
+    yield {table: list(_rows(table, batches, carry, keyed)) for table in wanted}
 
 
-def _rows(table: str, batches: Batches, carry: TablesCarry) -> Iterator[pa.RecordBatch]:
+def _rows(table: str, batches: Batches, carry: TablesCarry, keyed: bool) -> Iterator[pa.RecordBatch]:
     found = batches.get(table, [])
-    if table == "captures" or not found:
+    if table == "captures" or not found or not (keyed or table == "connections"):
         yield from found
         return
     if table == "connections":
