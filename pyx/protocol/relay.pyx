@@ -449,7 +449,7 @@ cdef class Relay:
             try:
                 pieces = list(self.plan.programs[action - 1].pieces(PyBytes_FromStringAndSize(<const char*>held.frame, held.size)))
             except (WireError, EncodeError):
-                relay_close(&self.core, PROGRAM_FAILED, side, 0)
+                relay_close(&self.core, PROGRAM_FAILED, side, held.api_key)
                 return
             made = self.gathered(pieces, &size)
             self.send(side, made, size, BY_PLAN)

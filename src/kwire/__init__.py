@@ -67,8 +67,8 @@ _HOME = {
     **dict.fromkeys(
         (
             "Codec", "Request", "RequestHeader", "Response", "ResponseHeader", "Uuid", "arrow_schema", "asdict", "backend", "decode",
-            "decode_prefix", "decode_request", "decode_response", "encode", "encode_request", "encode_response", "fields_about", "from_json",
-            "peek_header", "rename_topics", "replace", "rewrite_brokers", "scan_headers", "splice", "to_arrow", "to_json",
+            "decode_prefix", "decode_request", "decode_response", "encode", "encode_request", "encode_response", "fields_about",
+            "from_json", "peek_header", "rename_topics", "replace", "rewrite_brokers", "scan_headers", "splice", "to_arrow", "to_json",
         ),
         "kwire.codec",
     ),
