@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import ssl
+from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
@@ -92,6 +93,7 @@ class ListenerConfig(_Table, frozen=True):
         broker: `host:port` of the broker behind it.
         node_id: of that broker.
         advertised: `host:port` that clients are given for it; without it they see the broker's own address.
+        tenant: whose port it is, one of `[tenants]`; without it clients see the whole cluster.
         tls, upstream_tls: encryption of either side.
     """
 
@@ -99,6 +101,7 @@ class ListenerConfig(_Table, frozen=True):
     broker: str
     node_id: int = -1
     advertised: str | None = None
+    tenant: str | None = None
     tls: TlsConfig | None = None
     upstream_tls: UpstreamTlsConfig | None = None
 
@@ -136,6 +139,13 @@ class RefusalConfig(_Table, frozen=True):
     client_id: str | None = None
     principal: str | None = None
     address: str | None = None
+
+
+class TenantConfig(_Table, frozen=True):
+    """See `rules.tenants`."""
+
+    prefix: str
+    error_texts: Literal["strip", "blank"] = "strip"
 
 
 class TelemetryConfig(_Table, frozen=True):
@@ -180,6 +190,7 @@ class ProxyConfig(_Table, frozen=True):
         drain_seconds: after SIGTERM, for answers that clients wait for.
         metrics: `host:port` of a Prometheus endpoint; none without.
         addresses, versions, rehearsal, refusals, telemetry: the rules.
+        tenants: by name; a listener names the one whose it is.
         tap: a capture of what passes; none without.
     """
 
@@ -199,6 +210,7 @@ class ProxyConfig(_Table, frozen=True):
     versions: VersionsConfig | None = None
     rehearsal: RehearsalConfig | None = None
     refusals: list[RefusalConfig] = []
+    tenants: dict[str, TenantConfig] = {}
     telemetry: TelemetryConfig | None = None
     tap: TapConfig | None = None
 
@@ -262,11 +274,24 @@ def _check(config: ProxyConfig) -> None:
                 tls.context()
     if config.metrics is not None:
         host_and_port(config.metrics, "metrics")
-    ids = [listener.node_id for listener in config.listeners if listener.advertised is not None]
+    ids = [(listener.tenant, listener.node_id) for listener in config.listeners if listener.advertised is not None]
     if len(ids) != len(set(ids)):
         raise InputError("two listeners advertise one node_id")
+    _check_tenants(config)
     if config.tap is not None and min(config.tap.snaplen, config.tap.max_bytes, config.tap.max_files, config.tap.max_queued) < 1:
         raise InputError("tap: snaplen, max_bytes, max_files and max_queued are at least 1")
     configured_rules(msgspec.structs.replace(config, telemetry=None))  # which would open its file
     if config.telemetry is not None:
         wanted_metrics(config.telemetry)
+
+
+def _check_tenants(config: ProxyConfig) -> None:
+    from kwire.proxy.rules.tenants import tenant_prefix
+
+    for listener in config.listeners:
+        if listener.tenant is not None and listener.tenant not in config.tenants:
+            raise InputError(f"listener {listener.listen} is of tenant {listener.tenant!r}, and there is no [tenants.{listener.tenant}]")
+    prefixes = sorted((tenant_prefix(each.prefix), name) for name, each in config.tenants.items())
+    for (shorter, one), (longer, other) in pairwise(prefixes):
+        if longer.startswith(shorter):
+            raise InputError(f"tenant {one!r} would see the topics of {other!r}: {longer!r} begins with {shorter!r}")

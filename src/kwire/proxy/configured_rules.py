@@ -4,30 +4,47 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kwire.protocol.relay import Unknown
 from kwire.protocol.telemetry import SubscriptionTable, TelemetryReceiver
+from kwire.proxy.rule_set import RuleSet
 from kwire.proxy.rules.addresses import AddressesRule
 from kwire.proxy.rules.identity import IdentityRule
 from kwire.proxy.rules.refusals import Condition, RefusalsRule
 from kwire.proxy.rules.rehearsal import RehearsalRule
 from kwire.proxy.rules.rule import Rule
 from kwire.proxy.rules.telemetry import TelemetryRule
+from kwire.proxy.rules.tenants import TenantsRule
 from kwire.proxy.rules.versions import VersionsRule
 from kwire.telemetry_export import JsonLinesReceiver
 
 if TYPE_CHECKING:
     from kwire.proxy.config import ProxyConfig, TelemetryConfig
 
-__all__ = ["configured_rules", "wanted_metrics"]
+__all__ = ["configured_rule_sets", "configured_rules", "wanted_metrics"]
+
+
+def configured_rule_sets(config: ProxyConfig) -> dict[str, RuleSet]:
+    """The rules of each tenant by its name, and of listeners without one by the empty name; what all share is the same objects.
+
+    Raises:
+        InputError: as of `configured_rules`.
+    """
+    shared = configured_rules(config)
+    made = {"": RuleSet([*shared, *_addresses(config, None)], unknown=config.unknown)}
+    # what is not known may hold names of others; refused, newer clients still come to an agreement about ApiVersions
+    unknown: Unknown = "refuse" if config.unknown == "pass" else config.unknown
+    for name, tenant in config.tenants.items():
+        own = [*_addresses(config, name), TenantsRule(tenant.prefix, error_texts=tenant.error_texts)]
+        made[name] = RuleSet([*shared, *own], unknown=unknown)
+    return made
 
 
 def configured_rules(config: ProxyConfig) -> list[Rule]:
-    """Make them.
+    """Make the rules that all listeners share.
 
     Raises:
         InputError: a release, a condition or a subscription is wrong.
     """
-    from kwire.proxy.config import host_and_port
-
     rules: list[Rule] = [IdentityRule()]
     if config.refusals:
         rules.append(
@@ -39,10 +56,18 @@ def configured_rules(config: ProxyConfig) -> list[Rule]:
         rules.append(TelemetryRule(_receiver(config.telemetry)))
     if config.rehearsal is not None:
         rules.append(RehearsalRule(config.rehearsal.release, config.rehearsal.mode))
-    seen = {each.node_id: host_and_port(each.advertised, "advertised") for each in config.listeners if each.advertised is not None}
-    if seen:
-        rules.append(AddressesRule(seen, large_answers=config.addresses.large_answers, unknown_node=config.addresses.unknown_node))
     return rules
+
+
+def _addresses(config: ProxyConfig, tenant: str | None) -> list[Rule]:
+    """The rule for the listeners of a tenant, none where they advertise no address."""
+    from kwire.proxy.config import host_and_port
+
+    own = [each for each in config.listeners if each.tenant == tenant]
+    seen = {each.node_id: host_and_port(each.advertised, "advertised") for each in own if each.advertised is not None}
+    if not seen:
+        return []
+    return [AddressesRule(seen, large_answers=config.addresses.large_answers, unknown_node=config.addresses.unknown_node)]
 
 
 def wanted_metrics(config: TelemetryConfig) -> SubscriptionTable:

@@ -141,7 +141,7 @@ class AsyncioListener:
         self._server.counts.count_ended(self.config.node_id, ending)
 
     def _made(self, end: tuple[str, int], local: tuple[str, int]) -> ProxiedConnection:
-        return self._server.connected(Peer(end[0], end[1], self.config.node_id), local, 0)
+        return self._server.connected(Peer(end[0], end[1], self.config.node_id, tenant=self.config.tenant or ""), local, 0)
 
     def _connect(self, protocol: asyncio.BufferedProtocol) -> asyncio.Future[object]:
         loop = asyncio.get_running_loop()

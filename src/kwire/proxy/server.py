@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from kwire.errors import InputError
 from kwire.protocol.relay import HeldBudget, RelayCounters
 from kwire.proxy.config import ListenerConfig, ProxyConfig, host_and_port
-from kwire.proxy.configured_rules import configured_rules
+from kwire.proxy.configured_rules import configured_rule_sets
 from kwire.proxy.connection import ProxiedConnection
 from kwire.proxy.counts import ConnectionCounts
 from kwire.proxy.listener_asyncio import AsyncioListener
@@ -39,7 +39,7 @@ class ProxyServer:
         config: checked by `load_config`.
 
     Attributes:
-        config, rules: as they are now.
+        config: as it is now.
         counts: of connections.
         counters: of exchanges, one for each thread: first that of asyncio, then those of the native loop; none without `metrics`.
         tap: where packets go; None without `[tap]`, and before `open`.
@@ -54,7 +54,7 @@ class ProxyServer:
         self.counters = [] if config.metrics is None else [RelayCounters() for _ in range(1 + config.threads)]
         self.tap: TapFile | None = None
         self._metrics = None if config.metrics is None else self._endpoint()
-        self.rules = RuleSet(configured_rules(config), unknown=config.unknown)
+        self._rule_sets = configured_rule_sets(config)
         self._budget = HeldBudget(config.max_held_in_all)
         natively = [_is_native(config, each) for each in config.listeners]
         self._native = NativeLoop(self, list(compress(config.listeners, natively)), config.threads) if any(natively) else None
@@ -70,6 +70,11 @@ class ProxyServer:
                 raise
             raise InputError("metrics need the package prometheus_client: pip install 'kwire[proxy]'") from error
         return MetricsEndpoint(lambda: metrics_of(self))
+
+    @property
+    def rules(self) -> RuleSet:
+        """The rules of listeners without a tenant; those that count are the same for all."""
+        return self._rule_sets[""]
 
     def peers(self) -> Iterator[Peer]:
         """The clients that are connected."""
@@ -87,7 +92,7 @@ class ProxyServer:
             thread: that serves it, by its place in `counters`.
         """
         return ProxiedConnection(
-            self.rules,
+            self._rule_sets[peer.tenant],
             peer,
             max_frame=self.config.max_frame,
             max_held=self.config.max_held,
@@ -131,10 +136,10 @@ class ProxyServer:
         """
         if any(getattr(config, name) != getattr(self.config, name) for name in ("listeners", "loop", "threads", "metrics", "tap")):
             raise InputError("listeners, loop, threads, metrics and tap can only be changed by a restart")
-        rules = RuleSet(configured_rules(config), unknown=config.unknown)
+        rule_sets = configured_rule_sets(config)
         for listener in self._listeners:
             listener.renew_certificates()
-        self.rules, self.config = rules, config
+        self._rule_sets, self.config = rule_sets, config
         if self._native is not None:
             self._native.take_limits()
 

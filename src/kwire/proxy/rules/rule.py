@@ -21,6 +21,7 @@ class Peer:
         client_id: of the last request that a rule looked at; None before.
         software_name, software_version: from ApiVersions (KIP-511); empty until they are sent, and for clients that send none.
         principal: the name in a SASL exchange or a client certificate; empty before.
+        tenant: whose listener it is; empty without tenants.
     """
 
     address: str
@@ -30,6 +31,7 @@ class Peer:
     software_name: str = ""
     software_version: str = ""
     principal: str = ""
+    tenant: str = ""
 
 
 @dataclass(frozen=True, slots=True)
