@@ -63,6 +63,16 @@ def test_groups_of_others_are_not_listed() -> None:
     assert found == framed(f"00000007 0000 00000001 0001 67 {consumer}")
 
 
+@pytest.mark.parametrize("kind", ["00", "01"])
+def test_coordinators_of_groups_and_transactions(kind: str) -> None:
+    """From FindCoordinator 4 on the answer does not say what its keys are (KIP-699)."""
+    connection = connected()
+    request = "000a 0004 00000001 ffff 00 {} 02 {} 00"
+    assert asked(connection, request.format(kind, "02 67")) == framed(request.format(kind, "04 612e67"))
+    found = answered(connection, "00000001 00 00000000 02 04 612e67 00000001 03 6231 00002384 0000 00 00 00")
+    assert found == framed("00000001 00 00000000 02 02 67 00000001 02 70 00000001 0000 00 00 00")
+
+
 SUBSCRIPTION = "0000 00000001 {} ffffffff"
 ASSIGNMENT = "0000 00000001 {} 00000001 00000000 ffffffff"
 CONSUMER = (b"\0\x08consumer").hex()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final, Literal
 
-from kwire.codec import AddressTable, Edit, EditChanges, VersionLimits
+from kwire.codec import AddressTable, Edit, EditChanges, VersionLimits, fields_about
 from kwire.protocol.events import Direction
 from kwire.protocol.relay import RelayRule
 from kwire.proxy.rules.api_versions_answer import limited_answers
@@ -58,9 +58,11 @@ class AddressesRule:
             direction: Direction = "request" if message.kind == "request" else "response"
             for version in message.valid_versions:
                 capped = version > self._caps.get(message.api_key, version)
-                edit = Edit(direction, message.api_key, version, self._changes)
-                if not capped and not edit.is_empty:
-                    yield RelayRule(direction, message.api_key, (version,), edit)
+                about = fields_about(direction, message.api_key, version)
+                if not capped and (about.addresses or about.uncovered):
+                    edit = Edit(direction, message.api_key, version, self._changes)
+                    if not edit.is_empty:  # what is not covered may be patterns of names
+                        yield RelayRule(direction, message.api_key, (version,), edit)
 
     def connected(self, peer: Peer) -> None:
         """Nothing of a connection is kept."""

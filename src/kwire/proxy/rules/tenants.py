@@ -14,8 +14,7 @@ from collections.abc import Iterator
 from typing import Any, Final, Literal
 
 import kwire
-from kwire.codec import AddPrefix, Edit, EditChanges, FieldsAbout, RemovePrefix, VersionLimits
-from kwire.codec.edit_fields import fields_of
+from kwire.codec import AddPrefix, Edit, EditChanges, FieldsAbout, RemovePrefix, VersionLimits, fields_about
 from kwire.errors import InputError
 from kwire.protocol.relay import CALL, CLOSE, Held, RelayRule
 from kwire.proxy.rules.api_versions_answer import API_VERSIONS, limited_answers
@@ -72,7 +71,7 @@ class TenantsRule:
         added, removed = AddPrefix(tenant_prefix(prefix), empty=True), RemovePrefix(prefix, foreign="drop")
         self.memory = TenantMemory()
         self._changes = {
-            "request": EditChanges(AddPrefix(prefix), added, AddPrefix(prefix)),
+            "request": EditChanges(AddPrefix(prefix), added, added),
             "response": EditChanges(removed, removed, removed, error_text=prefix, blank_errors=error_texts == "blank"),
         }
         self._edits: dict[tuple[str, int, int, str | None], Edit] = {}
@@ -94,7 +93,7 @@ class TenantsRule:
                 if version > highest:
                     if direction == "request":
                         yield RelayRule(direction, key, (version,), CLOSE)
-                elif _needs_memory(message, fields_of(message, version), version):
+                elif _needs_memory(message, fields_about(direction, key, version)):
                     yield RelayRule(direction, key, (version,), CALL)
                 elif not (edit := self.edit(direction, key, version)).is_empty:
                     yield RelayRule(direction, key, (version,), edit)
@@ -116,7 +115,7 @@ class TenantsRule:
         return _Tenant(self)
 
 
-def _needs_memory(message: Message, about: FieldsAbout, version: int) -> bool:
+def _needs_memory(message: Message, about: FieldsAbout) -> bool:
     """Whether a kind of frame says ids of topics, or bytes of a group without the type of the group."""
     if message.kind == "request":
         if message.api_key in (_JOIN_GROUP, _SYNC_GROUP):
@@ -152,7 +151,7 @@ class _Tenant(ConnectionRule):
 
     def _checked(self, held: Held, frame: bytes) -> Answer | Refusal | None:
         """The answer to a request for a topic of somebody else; also for an id that the client has from before a restart of the proxy."""
-        about = kwire.fields_about("request", held.api_key, held.api_version)
+        about = fields_about("request", held.api_key, held.api_version)
         found = kwire.decode_request(frame, strict=False, fields=about.topic_ids)
         ids = [each for path in about.topic_ids for each in _values(found.body, path.split("."))]
         if self._rule.memory.owns(ids):
