@@ -13,6 +13,7 @@ cdef struct Mark:
     # of a step that is stepped over
     FastSkip fast
     int32_t span  # steps that the fast skip takes together
+    bint notes  # an array whose elements are written down
 
 cdef struct Owned:
     # Of a block: the registers that it fills and the rules that end with it, both in the order of their owners
@@ -112,6 +113,7 @@ cdef inline int marked_lower(MarkedProgram* marked, object marking) except -1:
         leaf = leaves.get(marked.program.steps[at].operation)
         marked.marks[at].single = -1 if leaf is None else leaf.single
         marked.marks[at].register = -1 if leaf is None else leaf.register
+        marked.marks[at].notes = marked.program.steps[at].operation in marking.elements
     fast_skips_lower(&marked.fast_skips, &marked.program, steps)
     lower_fast_skips(marked)
     return lower_rules(marked, marking)

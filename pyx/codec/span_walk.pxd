@@ -44,7 +44,24 @@ cdef struct Place:
     int32_t section
     int32_t rule  # position among the rules as `SpanWalk` has them, or OWN; a rule has as many places, one after the other, as members
     int32_t choice
+    int32_t element  # innermost one around it that is written down, -1 where there is none
     bint null
+
+# An array whose elements are written down, for edits that drop some.
+cdef struct NotedArray:
+    int32_t begin  # of the count
+    int32_t stop
+    int32_t count
+    int32_t dropped
+    int32_t section
+    int32_t element  # around it, -1 where there is none
+    bint compact
+
+cdef struct NotedElement:
+    int32_t begin
+    int32_t stop
+    int32_t array
+    bint is_dropped
 
 cdef struct Section:
     Py_ssize_t begin  # of the size
@@ -62,7 +79,7 @@ cdef struct SpanWalk:
     const int32_t* members
     const int32_t* register_order
     const int32_t* first_choice  # of each single, one more than there are
-    Pattern* choices
+    Pattern* choices  # NULL: every single is written down, its choice is its number
     Place* registers
     Cursor cursor
     Trace trace
@@ -79,6 +96,13 @@ cdef struct SpanWalk:
     Section* sections
     Py_ssize_t section_count
     Py_ssize_t section_room
+    int32_t element
+    NotedArray* arrays
+    Py_ssize_t array_count
+    Py_ssize_t array_room
+    NotedElement* elements
+    Py_ssize_t element_count
+    Py_ssize_t element_room
 
 
 cdef inline void walk_open(SpanWalk* walk, const MarkedProgram* marked, Bytes base, Py_ssize_t size, Py_ssize_t offset) noexcept nogil:
@@ -90,13 +114,15 @@ cdef inline void walk_open(SpanWalk* walk, const MarkedProgram* marked, Bytes ba
     walk.rules = marked.rules
     walk.members = marked.members
     walk.register_order = marked.register_order
-    walk.section = -1
+    walk.section = walk.element = -1
     cursor_open(&walk.cursor, base, size, offset)
 
 
 cdef inline void walk_close(SpanWalk* walk) noexcept nogil:
     free(walk.places)
     free(walk.sections)
+    free(walk.arrays)
+    free(walk.elements)
 
 
 cdef inline void* grown(void* array, Py_ssize_t* room, Py_ssize_t size) noexcept nogil:
@@ -139,6 +165,36 @@ cdef inline bint add_section(SpanWalk* walk, Bytes begin, Bytes stop, Py_ssize_t
     return True
 
 
+cdef inline bint add_array(SpanWalk* walk, const Step* step, Bytes begin, Py_ssize_t count) noexcept nogil:
+    """An array begins whose elements are written down; the cursor is behind its count."""
+    cdef Bytes base = walk.cursor.base
+    cdef void* more
+    if walk.array_count == walk.array_room:
+        more = grown(walk.arrays, &walk.array_room, sizeof(NotedArray))
+        if more is NULL:
+            return give_up(walk)
+        walk.arrays = <NotedArray*>more
+    walk.arrays[walk.array_count] = NotedArray(
+        <int32_t>(begin - base), <int32_t>(walk.cursor.p - base), <int32_t>count, 0, walk.section, walk.element, step.compact
+    )
+    walk.array_count += 1
+    return True
+
+
+cdef inline bint add_element(SpanWalk* walk, int32_t array) noexcept nogil:
+    cdef int32_t at = <int32_t>(walk.cursor.p - walk.cursor.base)
+    cdef void* more
+    if walk.element_count == walk.element_room:
+        more = grown(walk.elements, &walk.element_room, sizeof(NotedElement))
+        if more is NULL:
+            return give_up(walk)
+        walk.elements = <NotedElement*>more
+    walk.elements[walk.element_count] = NotedElement(at, at, array, False)
+    walk.element = <int32_t>walk.element_count
+    walk.element_count += 1
+    return True
+
+
 cdef inline int32_t choice_at(SpanWalk* walk, int32_t single) noexcept nogil:
     """What is to be done at this place, -1 for nothing."""
     cdef int32_t number
@@ -166,12 +222,16 @@ cdef inline bint note(SpanWalk* walk, const Mark* mark, Bytes begin, Bytes conte
     """Write down a leaf."""
     cdef Bytes base = walk.cursor.base
     cdef int32_t at = <int32_t>(content - base)
-    cdef Place place = Place(<int32_t>(begin - base), at, at + <int32_t>size, walk.section, OWN, -1, null)
+    cdef Place place = Place(<int32_t>(begin - base), at, at + <int32_t>size, walk.section, OWN, -1, walk.element, null)
     cdef int32_t choice
     if walk.lists:
         place.choice = mark.single
         return mark.single < 0 or null or add_place(walk, &place)
-    if mark.single >= 0:
+    if mark.single >= 0 and walk.choices is NULL:
+        place.choice = mark.single
+        if not add_place(walk, &place):
+            return False
+    elif mark.single >= 0:
         choice = choice_at(walk, mark.single)
         if choice >= 0:
             walk.choices[choice].met = True
@@ -277,6 +337,8 @@ cdef inline bint walk_array(SpanWalk* walk, const Step* step, Py_ssize_t* index)
     cdef Bytes start = walk.cursor.p
     cdef Py_ssize_t count = read_count(&walk.cursor, step, walk.cut)
     cdef int32_t level = walk.depth
+    cdef int32_t outer = walk.element
+    cdef int32_t array = -1
     cdef bint go = True
     cdef Bytes stop
     if count == NO_LENGTH:
@@ -285,9 +347,16 @@ cdef inline bint walk_array(SpanWalk* walk, const Step* step, Py_ssize_t* index)
     if walk.cut:
         count = min(count, cursor_left(&walk.cursor) // step.minimum + 1)  # a count says nothing about bytes that are not there
     index[0] = 0
+    if mark.notes and count > 0:
+        array = <int32_t>walk.array_count
+        if not add_array(walk, step, start, count):
+            return False
     walk.depth += 1
     while index[0] < count and go:
         walk.indexes[level] = index[0]
+        if array >= 0 and not add_element(walk, array):
+            go = False
+            break
         if step.shape == ARRAY:
             go = note_value(walk, mark, step.element, False)
         else:
@@ -298,6 +367,9 @@ cdef inline bint walk_array(SpanWalk* walk, const Step* step, Py_ssize_t* index)
                 go = walk_block(walk, step.block)
         if go:
             index[0] += 1
+            if array >= 0:
+                walk.elements[walk.element].stop = <int32_t>(walk.cursor.p - walk.cursor.base)
+    walk.element = outer
     walk.depth = level
     return go
 
@@ -338,7 +410,7 @@ cdef inline bint add_unknown(SpanWalk* walk, const Tag* tag) noexcept nogil:
     cdef Cursor* cursor = &walk.cursor
     cdef Place place = Place(
         <int32_t>(tag.begin - cursor.base), <int32_t>(tag.value - cursor.base), <int32_t>(tag.value - cursor.base + tag.size),
-        walk.section, OWN, -1, False,
+        walk.section, OWN, -1, -1, False,
     )
     return add_place(walk, &place)
 
@@ -397,7 +469,7 @@ cdef inline bint end_block(SpanWalk* walk, const Owned* owned) noexcept nogil:
             continue
         for member in range(rule.first, rule.first + rule.count):
             at = walk.members[member]
-            place = Place(MISSING, 0, 0, -1, number, -1, False) if at < 0 else walk.registers[at]
+            place = Place(MISSING, 0, 0, -1, number, -1, -1, False) if at < 0 else walk.registers[at]
             place.rule = number
             if not add_place(walk, &place):
                 return False

@@ -1,6 +1,7 @@
 """Values of a splice: old ones out of the bytes, new ones into them; what is unusual is left to `kwire.codec.splice_values`."""
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.mem cimport PyMem_Calloc
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy
 
@@ -25,6 +26,16 @@ cdef struct Kind:
     int32_t code
     bint compact
     bint nullable
+
+
+cdef inline Kind* kinds_of(tuple leaves, tuple chosen) except NULL:
+    """Kinds of leaves; the caller frees them."""
+    cdef Kind* kinds = <Kind*>PyMem_Calloc(len(chosen) + 1, sizeof(Kind))
+    if kinds is NULL:
+        raise MemoryError
+    for at, number in enumerate(chosen):
+        kinds[at] = Kind(leaves[number].code, leaves[number].compact, leaves[number].nullable)
+    return kinds
 
 
 cdef inline object value_at(Bytes base, const Place* place, int32_t code, object uuid):

@@ -14,7 +14,7 @@ from build_id cimport build_id
 from codec.marked_program cimport MarkedProgram, RuleMembers, marked_lower, marked_release
 from codec.program cimport DEEPEST, raise_fault
 from codec.span_walk cimport MISSING, OWN, Pattern, Place, Section, SpanWalk, sieve_bit, walk_block, walk_close, walk_open
-from codec.spliced_values cimport Kind, plain_content, value_at, with_length
+from codec.spliced_values cimport Kind, kinds_of, plain_content, value_at, with_length
 from wire.cursor cimport OK, TRAILING_BYTES, Bytes, cursor_fail
 
 from kwire.codec._pure.splices import misplaced, no_place, too_large, too_long
@@ -364,16 +364,6 @@ cdef object new_content(const Kind* kind, object value):
     """The bytes of a new value without the length before it, None for null."""
     content = plain_content(kind, value)
     return content_of(kind.code, kind.nullable, value) if content is None else content
-
-
-cdef Kind* kinds_of(tuple leaves, tuple chosen) except NULL:
-    """Kinds of leaves; the caller frees them."""
-    cdef Kind* kinds = <Kind*>PyMem_Calloc(len(chosen) + 1, sizeof(Kind))
-    if kinds is NULL:
-        raise MemoryError
-    for at, number in enumerate(chosen):
-        kinds[at] = Kind(leaves[number].code, leaves[number].compact, leaves[number].nullable)
-    return kinds
 
 
 cdef int put(Change change, SpanWalk* walk, const Place* place, const Kind* kind, object content, bint constant) except -1:

@@ -8,12 +8,14 @@ programs that only Python has, and for raw SASL tokens.
 cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
 from build_id cimport build_id
+from codec.edit_run cimport EditDoor, edit_of
 from codec.program cimport program_lower, program_release
 from protocol.relay_counters cimport (
     BUCKETS, NO_ERROR_CODE, TEXT_OTHER, TEXT_UNKNOWN, Counters, Row, counters_free, counters_open, lock, row_at, unlock,
@@ -35,6 +37,7 @@ from wire.raw_python cimport raw_incref, raw_xdecref
 from os import urandom
 
 from kwire.codec.classes import compiled
+from kwire.codec.edits import Edit
 from kwire.errors import EncodeError, WireError
 from kwire.protocol.relay.counters import MAX_CLIENTS, MAX_SERIES, MAX_SOFTWARE, counters_table, row_order
 from kwire.protocol.relay.heads import API_VERSIONS, PRODUCE, SHORTEST_REQUEST, SHORTEST_RESPONSE, mechanism_of
@@ -84,11 +87,35 @@ cdef class PlanTable:
         for version in range(VERSIONS):
             if table.known[PRODUCE][version]:
                 program_lower(&table.up_to_acks[version], plan_up_to_acks(version), 0)
+        self.lower_programs(plan)
         versions = plan.versions_of(API_VERSIONS)
         table.lowest, table.highest = (-1, -1) if versions is None else versions
 
+    cdef int lower_programs(self, plan) except -1:
+        """Find the programs that need no Python: those of an Edit that is of its frames."""
+        cdef int key, version, side, number
+        cdef int32_t action
+        self.programs = [each.program if isinstance(each, Edit) else None for each in plan.programs]
+        self.programs = [each if getattr(each, "capsule", None) is not None else None for each in self.programs]
+        for side, direction in enumerate(DIRECTIONS):
+            for key in range(KEYS):
+                for version in range(VERSIONS):
+                    action = self.table.requests[key][version] if side == REQUEST else self.table.responses[key][version]
+                    if action > 0:
+                        edit = plan.programs[action - 1]
+                        if isinstance(edit, Edit) and (edit.direction, edit.api_key, edit.api_version) != (direction, key, version):
+                            self.programs[action - 1] = None
+        self.table.programs = <const EditDoor**>PyMem_Calloc(len(self.programs) + 1, sizeof(EditDoor*))
+        if self.table.programs is NULL:
+            raise MemoryError
+        for number, program in enumerate(self.programs):
+            if program is not None:
+                self.table.programs[number] = edit_of(program.capsule)
+        return 0
+
     def __dealloc__(self):
         cdef int version
+        PyMem_Free(self.table.programs)
         for version in range(REQUEST_HEADERS):
             program_release(&self.table.request_headers[version])
         for version in range(VERSIONS):
@@ -421,7 +448,7 @@ cdef class Relay:
             try:
                 pieces = list(self.plan.programs[action - 1].pieces(PyBytes_FromStringAndSize(<const char*>held.frame, held.size)))
             except (WireError, EncodeError):
-                relay_close(&self.core, PROGRAM_FAILED, side, 0)
+                relay_close(&self.core, PROGRAM_FAILED, side, held.api_key)
                 return
             made = self.gathered(pieces, &size)
             self.send(side, made, size, BY_PLAN)

@@ -13,6 +13,7 @@ from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memset
 
 from protocol.frame_cutter cimport cutter_add, cutter_empty
+from protocol.relay_edit cimport edit_request, edit_response
 from protocol.relay_owed cimport owed_count
 from protocol.relay_pieces cimport chunk_adopt, chunks_clear, piece_add
 from protocol.relay_request cimport look_at_request, request_passed, send_asks, take_token, take_whole_request
@@ -53,8 +54,9 @@ cdef inline Py_ssize_t take_gathered(RelayCore* core, int side, Bytes p, bint is
         else:
             take_server_token(core, p, length, is_kept)
     elif side == REQUEST:
-        take_whole_request(core, p, length, t)
-    else:
+        if not edit_request(core, p, length, is_kept, t):
+            take_whole_request(core, p, length, t)
+    elif not edit_response(core, p, length, is_kept, t):
         take_whole_response(core, p, length, t)
     return LENGTH + length
 

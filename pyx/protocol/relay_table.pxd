@@ -5,6 +5,7 @@ Filled once by `kwire.protocol._native.relay.PlanTable`, then only read, by any 
 
 from libc.stdint cimport int8_t, int16_t, int32_t, uint8_t
 
+from codec.edit_run cimport EditDoor
 from codec.program cimport Program, Trace
 from codec.skip cimport skip_block
 from wire.cursor cimport OK, Bytes, Cursor, cursor_open, load_16
@@ -32,6 +33,7 @@ cdef struct RelayTable:
     int8_t flexible_answers[KEYS][VERSIONS]  # the header of the response has tagged fields
     Program request_headers[REQUEST_HEADERS]
     Program up_to_acks[VERSIONS]  # of Produce
+    const EditDoor** programs  # by number of the program less 1; NULL for one that only Python has
     int16_t lowest  # versions of ApiVersions
     int16_t highest
 

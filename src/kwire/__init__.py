@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         encode,
         encode_request,
         encode_response,
+        fields_about,
         from_json,
         peek_header,
         records,
@@ -66,8 +67,8 @@ _HOME = {
     **dict.fromkeys(
         (
             "Codec", "Request", "RequestHeader", "Response", "ResponseHeader", "Uuid", "arrow_schema", "asdict", "backend", "decode",
-            "decode_prefix", "decode_request", "decode_response", "encode", "encode_request", "encode_response", "from_json", "peek_header",
-            "rename_topics", "replace", "rewrite_brokers", "scan_headers", "splice", "to_arrow", "to_json",
+            "decode_prefix", "decode_request", "decode_response", "encode", "encode_request", "encode_response", "fields_about",
+            "from_json", "peek_header", "rename_topics", "replace", "rewrite_brokers", "scan_headers", "splice", "to_arrow", "to_json",
         ),
         "kwire.codec",
     ),
@@ -89,8 +90,8 @@ __all__ = [
     "ErrorCode", "InputError", "KwireError", "LimitExceeded", "NullNotAllowed", "Request", "RequestHeader", "Response", "ResponseHeader",
     "TrailingBytes", "Truncated", "UnknownApi", "UnsupportedVersion", "Uuid", "WireError", "__version__", "arrow_schema", "asdict",
     "backend", "codec", "decode", "decode_prefix", "decode_request", "decode_response", "encode", "encode_request", "encode_response",
-    "from_json", "messages", "peek_header", "protocol", "records", "rename_topics", "replace", "rewrite_brokers", "scan_headers", "schema",
-    "splice", "tables", "to_arrow", "to_json",
+    "fields_about", "from_json", "messages", "peek_header", "protocol", "records", "rename_topics", "replace", "rewrite_brokers",
+    "scan_headers", "schema", "splice", "tables", "to_arrow", "to_json",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:

@@ -7,12 +7,16 @@ from typing import TYPE_CHECKING
 from kwire.lazy_names import lazy_getattr
 
 if TYPE_CHECKING:
+    from kwire.codec.broker_addresses import AddressTable
     from kwire.codec.by_name import decode, decode_response, from_json
     from kwire.codec.catalog_codec import Codec
     from kwire.codec.class_descriptions import asdict, replace
     from kwire.codec.classes import CompiledCatalog, message_class
     from kwire.codec.columns import Columns, arrow_schema, to_arrow
     from kwire.codec.decoding import FrameReader, decode_request, peek_header
+    from kwire.codec.edit_fields import FieldsAbout, fields_about
+    from kwire.codec.edit_names import AddPrefix, RemovePrefix
+    from kwire.codec.edits import Edit, EditChanges
     from kwire.codec.encoding import FrameWriter, encode, encode_request, encode_response
     from kwire.codec.frames import Opaque, Request, Response
     from kwire.codec.header_scan import HeaderColumns, HeaderScan, scan_headers
@@ -21,9 +25,14 @@ if TYPE_CHECKING:
     from kwire.codec.prefix import PrefixReader, decode_prefix
     from kwire.codec.splicing import FrameSplicer, rename_topics, rewrite_brokers, splice
     from kwire.codec.uuids import Uuid
+    from kwire.codec.version_limits import VersionLimits
     from kwire.messages import RequestHeader, ResponseHeader
 
 _HOME = {
+    "AddressTable": "kwire.codec.broker_addresses",
+    **dict.fromkeys(("FieldsAbout", "fields_about"), "kwire.codec.edit_fields"),
+    **dict.fromkeys(("AddPrefix", "RemovePrefix"), "kwire.codec.edit_names"),
+    **dict.fromkeys(("Edit", "EditChanges"), "kwire.codec.edits"),
     "Codec": "kwire.codec.catalog_codec",
     **dict.fromkeys(("asdict", "replace"), "kwire.codec.class_descriptions"),
     **dict.fromkeys(("CompiledCatalog", "message_class"), "kwire.codec.classes"),
@@ -35,6 +44,7 @@ _HOME = {
     **dict.fromkeys(("PrefixReader", "decode_prefix"), "kwire.codec.prefix"),
     **dict.fromkeys(("FrameSplicer", "rename_topics", "rewrite_brokers", "splice"), "kwire.codec.splicing"),
     "Uuid": "kwire.codec.uuids",
+    "VersionLimits": "kwire.codec.version_limits",
     "backend": "kwire.codec.impl",
     "from_json": "kwire.codec.json_reading",
     "to_json": "kwire.codec.json_form",
@@ -42,10 +52,11 @@ _HOME = {
 }
 
 __all__ = [
-    "Codec", "Columns", "CompiledCatalog", "FrameReader", "FrameSplicer", "FrameWriter", "HeaderColumns", "HeaderScan", "Opaque",
-    "PrefixReader", "Request", "RequestHeader", "Response", "ResponseHeader", "Uuid", "arrow_schema", "asdict", "backend", "decode",
-    "decode_prefix", "decode_request", "decode_response", "encode", "encode_request", "encode_response", "from_json", "message_class",
-    "peek_header", "rename_topics", "replace", "rewrite_brokers", "scan_headers", "splice", "to_arrow", "to_json",
+    "AddPrefix", "AddressTable", "Codec", "Columns", "CompiledCatalog", "Edit", "EditChanges", "FieldsAbout", "FrameReader", "FrameSplicer",
+    "FrameWriter", "HeaderColumns", "HeaderScan", "Opaque", "PrefixReader", "RemovePrefix", "Request", "RequestHeader", "Response",
+    "ResponseHeader", "Uuid", "VersionLimits", "arrow_schema", "asdict", "backend", "decode", "decode_prefix", "decode_request",
+    "decode_response", "encode", "encode_request", "encode_response", "fields_about", "from_json", "message_class", "peek_header",
+    "rename_topics", "replace", "rewrite_brokers", "scan_headers", "splice", "to_arrow", "to_json",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:

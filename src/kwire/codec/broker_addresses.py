@@ -7,16 +7,17 @@ under one id. A test goes through the catalog: what looks like an address and is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from kwire.codec.splice_plan import Choice, Rule
 from kwire.codec.splicers import Splicers, Work, Works
 from kwire.codec.topic_fields import fields_at
+from kwire.codec.written_values import LONGEST_TEXT
 from kwire.errors import EncodeError
 from kwire.schema.model import Field, Message
 
-__all__ = ["Addresses", "BrokerAddress", "BrokerRewriting", "NewAddress", "broker_fields"]
+__all__ = ["AddressTable", "Addresses", "BrokerAddress", "BrokerRewriting", "NewAddress", "address_changes", "broker_fields"]
 
 Address = tuple[str, int]
 
@@ -38,6 +39,45 @@ class BrokerAddress(NamedTuple):
     listener: str | None
     message: str
     path: str
+
+
+class AddressTable:
+    """New addresses by node id; a function of a `BrokerAddress` that a compiled edit looks up without Python.
+
+    Arguments:
+        addresses: node id, or (node id, name of the listener), to (host, port). The listener's own entry comes first; the node id -1
+            stands for brokers whose node id the message does not say.
+        kept_listeners: names of listeners whose addresses stay: those of controllers, which clients do not connect to.
+        unknown: what is done with a broker that has no entry: `refuse` with an EncodeError, or `keep` its address.
+    """
+
+    __slots__ = ("addresses", "kept_listeners", "unknown")
+
+    def __init__(
+        self,
+        addresses: Mapping[Any, Address],
+        *,
+        kept_listeners: Iterable[str] = ("CONTROLLER",),
+        unknown: Literal["refuse", "keep"] = "refuse",
+    ) -> None:
+        for host, port in addresses.values():
+            if not 0 <= port < 1 << 31 or len(host.encode()) > LONGEST_TEXT:
+                raise ValueError(f"{host[:_SHOWN]!r}, {port} is not an address")
+        self.addresses: dict[int | tuple[int, str], Address] = dict(addresses)
+        self.kept_listeners = frozenset(kept_listeners)
+        self.unknown: Literal["refuse", "keep"] = unknown
+
+    def __call__(self, found: BrokerAddress) -> Address:
+        if found.listener in self.kept_listeners:
+            return found.host, found.port
+        node = -1 if found.node_id is None else found.node_id
+        known = None if found.listener is None else self.addresses.get((node, found.listener))
+        known = self.addresses.get(node) if known is None else known
+        if known is not None:
+            return known
+        if self.unknown == "keep":
+            return found.host, found.port
+        raise EncodeError(f"no new address is given for node {found.node_id} at {found.host[:_SHOWN]!r}, port {found.port}")
 
 
 NewAddress: TypeAlias = Callable[[BrokerAddress], Address] | Callable[[int | None, str, int], Address]
@@ -175,6 +215,12 @@ def _change(new_addresses: _NewAddresses, message: str, rule: Rule) -> Callable[
     if has_node and not has_listener:
         return change
     return lambda *values: change(values[0] if has_node else None, *values[-2:], *(values[-3:-2] if names_listener else ()))
+
+
+def address_changes(addresses: Addresses, message: str, rules: tuple[Rule, ...]) -> list[Callable[..., tuple[Any, ...] | None]]:
+    """For each rule of `broker_fields` a function of what it reads and writes, as a splice takes it."""
+    new_addresses = _NewAddresses(addresses)
+    return [_change(new_addresses, message, rule) for rule in rules]
 
 
 def _refuse(old: Any) -> Any:

@@ -16,8 +16,8 @@ from kwire.codec.plan import WIDTH, Flag, Op, Plan
 from kwire.errors import EncodeError
 
 __all__ = [
-    "ANY", "Action", "Choice", "Constant", "Leaf", "LeafPlace", "Marking", "Path", "Rule", "RuleShape", "find_leaf", "leaf_of", "mark",
-    "parse_path",
+    "ANY", "Action", "Choice", "Constant", "Leaf", "LeafPlace", "Marking", "Path", "Rule", "RuleShape", "find_array", "find_leaf",
+    "leaf_of", "mark", "parse_path",
 ]  # fmt: skip
 
 ANY: Final = -1  # index of every element
@@ -129,6 +129,7 @@ class Marking(NamedTuple):
         rules: in the order in which they were asked for.
         registers: leaf of each register, an index of `leaves`.
         owners: block in which each register is filled; it is emptied where the block begins.
+        elements: operations of arrays of structs whose elements the walk writes down, because an edit may drop some.
     """
 
     plan: Plan
@@ -137,6 +138,7 @@ class Marking(NamedTuple):
     rules: tuple[RuleShape, ...]
     registers: tuple[int, ...]
     owners: tuple[int, ...]
+    elements: tuple[int, ...] = ()
 
 
 class LeafPlace(NamedTuple):
@@ -153,8 +155,21 @@ class LeafPlace(NamedTuple):
     arrays: tuple[bool, ...]
 
 
-def find_leaf(plan: Plan, fields: str) -> LeafPlace | None:
+def find_array(plan: Plan, fields: str) -> int | None:
+    """The operation of the innermost array of structs around a field, None where there is none, or no such field."""
+    names = fields.split(".")
+    for count in range(len(names) - 1, 0, -1):
+        place = find_leaf(plan, ".".join(names[:count]), structs=True)
+        if place is not None and place.arrays[-1]:
+            return place.operation
+    return None
+
+
+def find_leaf(plan: Plan, fields: str, structs: bool = False) -> LeafPlace | None:
     """Find a field by its path without indexes; None for a version without it.
+
+    Arguments:
+        structs: the field may hold structs.
 
     Raises:
         EncodeError: no version has such a field, or it does not hold a scalar or an array of scalars.
@@ -167,7 +182,7 @@ def find_leaf(plan: Plan, fields: str) -> LeafPlace | None:
         slot = next((index for index, each in enumerate(layout.slots) if each.attribute == name), -1)
         kind = layout.slots[slot].type.removeprefix("[]") if slot >= 0 else ""
         last = at == len(names) - 1
-        if last and kind in layouts:
+        if last and kind in layouts and not structs:
             raise EncodeError("structs are here; name a field of them", path=fields, message=plan.message, api_version=plan.version)
         if not kind or (not last and kind not in layouts):
             raise EncodeError("there is no such field", path=fields, message=plan.message, api_version=plan.version)
@@ -197,13 +212,14 @@ def leaf_of(plan: Plan, number: int) -> Leaf:
     return Leaf(number, operation.element if array else operation.code, bool(operation.flags & Flag.COMPACT), nullable, -1, -1)
 
 
-def mark(plan: Plan, singles: tuple[str, ...], rules: tuple[Rule, ...]) -> Marking:
+def mark(plan: Plan, singles: tuple[str, ...], rules: tuple[Rule, ...], dropped: tuple[str, ...] = ()) -> Marking:
     """Say where in a plan the leaves are.
 
     Arguments:
         plan: of the message, with the paths as its projection.
         singles: paths without indexes, no two alike; the version has all of them.
         rules: the version has all that they write.
+        dropped: paths of leaves by which an edit may drop the element of the array of structs that is nearest around them.
 
     Raises:
         ValueError: a rule writes to several structs, into an array, or reads what is not in a struct around, or comes behind it.
@@ -258,4 +274,5 @@ def mark(plan: Plan, singles: tuple[str, ...], rules: tuple[Rule, ...]) -> Marki
     return Marking(
         plan, tuple(leaves[number] for number in order), tuple(index[number] for number in single_numbers), tuple(shapes),
         tuple(index[number] for number in registers), tuple(owners),
+        tuple(sorted({array for fields in dropped if (array := find_array(plan, fields)) is not None})),
     )  # fmt: skip

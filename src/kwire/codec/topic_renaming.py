@@ -19,11 +19,13 @@ from kwire.codec.written_values import kind_of
 from kwire.errors import EncodeError, Fault, WireError, wire_error
 from kwire.schema import catalog
 
-__all__ = ["Names", "TopicRenaming", "Uncovered"]
+__all__ = ["GroupChange", "Names", "TopicRenaming", "Uncovered"]
 
 Names = Mapping[str, str] | Callable[[str], str]
 """Old name -> new name; what a mapping lacks stays."""
 Uncovered = Literal["refuse", "keep"]
+
+GroupChange = Callable[[bool, str | None, str | None, bytes | None], tuple[bytes] | None]
 
 _TOPIC: Final = 2  # of ConfigResource.Type and of ResourceType
 _ANY_TYPE: Final = 1
@@ -140,6 +142,10 @@ class TopicRenaming:
             call = _Renaming(self, names, protocol_type, uncovered)
             last = self._last = names, protocol_type, uncovered, Works(lambda name, version: self._work(call, name, version))
         return last[3]
+
+    def group_change(self, names: Names | None, protocol_type: str | None, uncovered: Uncovered) -> GroupChange:
+        """What changes the bytes of a group's member: a function of (is it an assignment, assignor, protocol type, bytes)."""
+        return _Renaming(self, {} if names is None else names, protocol_type, uncovered).group_bytes
 
     def _work(self, call: _Renaming, name: str, version: int) -> Work | None:
         splicer, fields = self._fields(name, version)

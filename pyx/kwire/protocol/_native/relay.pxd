@@ -10,6 +10,9 @@ from wire.cursor cimport Bytes
 
 cdef class PlanTable:
     cdef RelayTable table
+    cdef list programs  # keeps alive what the table points to
+
+    cdef int lower_programs(self, plan) except -1
 
 
 cdef class HeldBudget:

@@ -15,7 +15,7 @@ from kwire.codec.plan import FIXED_SIZE, Flag, Op
 from kwire.codec.splice_plan import Leaf, Marking
 from kwire.errors import Fault, raise_for, wire_error
 
-__all__ = ["MarkedPlan", "Place", "SpanWalk", "Section", "walk_over"]
+__all__ = ["ArraySpan", "Element", "MarkedPlan", "Place", "Section", "SpanWalk", "walk_over"]
 
 # As plain numbers: the members of an enumeration cost more than all else that is done for a field.
 _ARRAY, _STRUCT, _STRING = int(Op.ARRAY), int(Op.STRUCT), int(Op.STRING)
@@ -33,6 +33,7 @@ class Place(NamedTuple):
         null: it is null.
         section: tagged field around it, an index of `SpanWalk.sections`, -1 where there is none.
         steps: attributes and indexes on the way, the outermost first.
+        element: innermost element around it that is written down, an index of `SpanWalk.elements`, -1 where there is none.
     """
 
     leaf: Leaf
@@ -42,6 +43,41 @@ class Place(NamedTuple):
     null: bool
     section: int
     steps: tuple[str | int, ...]
+    element: int = -1
+
+
+class ArraySpan:
+    """An array whose elements are written down.
+
+    Attributes:
+        begin, stop: of its count.
+        count: of its elements.
+        compact: the count is a varint of one more.
+        section, element: around it, -1 where there is none.
+        dropped: how many of its elements an edit drops.
+    """
+
+    __slots__ = ("begin", "compact", "count", "dropped", "element", "section", "stop")
+
+    def __init__(self, begin: int, stop: int, count: int, compact: bool, section: int, element: int) -> None:
+        self.begin = begin
+        self.stop = stop
+        self.count = count
+        self.compact = compact
+        self.section = section
+        self.element = element
+        self.dropped = 0
+
+
+class Element:
+    """An element of such an array: where it lies, the array, and whether an edit drops it."""
+
+    __slots__ = ("array", "begin", "is_dropped", "stop")
+
+    def __init__(self, array: ArraySpan, begin: int) -> None:
+        self.array = array
+        self.begin = self.stop = begin
+        self.is_dropped = False
 
 
 class Section:
@@ -69,6 +105,7 @@ class _Field(NamedTuple):
     element: int
     block: int
     minimum: int
+    notes: bool = False  # its elements are written down
 
 
 class _Struct(NamedTuple):
@@ -135,6 +172,7 @@ class MarkedPlan:
             int(operation.element),
             operation.block,
             operation.minimum,
+            number in self.marking.elements,
         )
 
 
@@ -150,6 +188,7 @@ class SpanWalk:
         found: places, in the order of the walk: of a single (-1, (place,)); of a rule its number and the places of
             what it reads and writes.
         sections: tagged fields that were walked into.
+        elements: of the arrays of `Marking.elements`, those around others first.
     """
 
     def __init__(self, marked: MarkedPlan, data: Buffer, pos: int, *, lists: bool = False, cut: bool = False) -> None:
@@ -162,6 +201,8 @@ class SpanWalk:
         self.steps: list[str | int] = []
         self.section = -1
         self.sections: list[Section] = []
+        self.element = -1
+        self.elements: list[Element] = []
         self.registers: list[Place | None] = [None] * len(marked.marking.registers)
         self.found: list[tuple[int, tuple[Place | None, ...]]] = []
 
@@ -245,9 +286,14 @@ class SpanWalk:
                 if pos <= self.end:
                     self.pos = pos
                     return
+        outer = self.element
+        span = ArraySpan(at, self.pos, count, field.compact, self.section, outer) if field.notes else None
         self.steps.append(0)
         for index in range(count):
             self.steps[-1] = index
+            if span is not None:
+                self.element = len(self.elements)
+                self.elements.append(Element(span, self.pos))
             try:
                 if field.element == _STRUCT:
                     self.struct(field.block)
@@ -256,6 +302,9 @@ class SpanWalk:
             except Break as fault:
                 fault.steps.append(index)
                 raise
+            if span is not None:
+                self.elements[self.element].stop = self.pos
+        self.element = outer
         self.steps.pop()
 
     def value(self, code: int, compact: bool, nullable: bool, leaf: Leaf | None) -> None:
@@ -277,7 +326,7 @@ class SpanWalk:
                 str(self.data[content:stop], "utf-8")
             except UnicodeDecodeError:
                 raise Break(Fault.BAD_UTF8, content) from None
-        place = Place(leaf, begin, content, stop, size < 0, self.section, tuple(self.steps))
+        place = Place(leaf, begin, content, stop, size < 0, self.section, tuple(self.steps), self.element)
         if leaf.single >= 0:
             self.found.append((-1, (place,)))
         if leaf.register >= 0:

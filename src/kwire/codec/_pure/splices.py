@@ -18,7 +18,7 @@ from kwire.codec.splice_values import MOST_BYTES, content_of, head_of, varint
 from kwire.codec.uuids import Uuid
 from kwire.errors import EncodeError, Fault, WireError, wire_error
 
-__all__ = ["Splicer"]
+__all__ = ["Splicer", "misplaced", "no_place", "too_large", "too_long", "value_at"]
 
 _FORMATS: Final[dict[int, str]] = {
     Op.BOOL: ">?", Op.INT8: ">b", Op.INT16: ">h", Op.UINT16: ">H", Op.INT32: ">i", Op.UINT32: ">I", Op.INT64: ">q", Op.FLOAT64: ">d",
@@ -172,7 +172,7 @@ class _Change:
         if isinstance(action, Constant):
             self.put(place, action.content)
             return
-        old = self.value(place)
+        old = value_at(self.data, place)
         try:
             if type(action) is dict:
                 if old not in action:
@@ -191,7 +191,7 @@ class _Change:
         raise wrong
 
     def rule(self, number: int, places: tuple[Place | None, ...], change: RuleChange) -> None:
-        values = [None if place is None else self.value(place) for place in places]
+        values = [None if place is None else value_at(self.data, place) for place in places]
         written = places[len(self.marking.rules[number].reads) :]
         last = written[0]
         assert last is not None
@@ -210,18 +210,6 @@ class _Change:
         except (EncodeError, WireError) as error:
             wrong = misplaced(self.marking, self.data, self.offset, last.begin, error, self.strict)
         raise wrong
-
-    def value(self, place: Place) -> Any:
-        if place.null:
-            return None
-        code, data = place.leaf.code, self.data
-        if code == Op.STRING:
-            return str(data[place.content : place.stop], "utf-8")
-        if code == Op.BYTES:
-            return bytes(data[place.content : place.stop])
-        if code == Op.UUID:
-            return Uuid(data[place.content : place.stop])
-        return struct.unpack_from(_FORMATS[code], data, place.content)[0]
 
     def put(self, place: Place, content: bytes | None) -> None:
         """Write content at a place, None for null; nothing where it is there already."""
@@ -261,6 +249,20 @@ class _Change:
             at = stop
         parts.append(self.data[at:])
         return b"".join(parts)
+
+
+def value_at(data: Buffer, place: Place) -> Any:
+    """The value at a place."""
+    if place.null:
+        return None
+    code = place.leaf.code
+    if code == Op.STRING:
+        return str(data[place.content : place.stop], "utf-8")
+    if code == Op.BYTES:
+        return bytes(data[place.content : place.stop])
+    if code == Op.UUID:
+        return Uuid(data[place.content : place.stop])
+    return struct.unpack_from(_FORMATS[code], data, place.content)[0]
 
 
 def _chosen(choices: tuple[Choice, ...], steps: tuple[str | int, ...]) -> Choice | None:

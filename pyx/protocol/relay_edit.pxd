@@ -1,0 +1,142 @@
+"""Programs of a plan that need no Python: edits of the codec, run over whole frames.
+
+Short frames are copied into one piece. Of longer ones the stretches that stay are views of what was fed, or of the buffer in which the
+frame was gathered, which then belongs to the pieces.
+"""
+
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.string cimport memcpy
+
+from codec.edit_run cimport EditDoor, Edited, edit_frame, edited_free, store_change
+from protocol.relay_owed cimport Owed, owed_first
+from protocol.relay_pieces cimport chunk_adopt, chunk_take, piece_add
+from protocol.relay_request cimport HANDSHAKE_KEY, ID_AT, SHORTEST_REQUEST, expect_broker, fits, new_id, observe_request, store_32
+from protocol.relay_response cimport SHORTEST_RESPONSE, action_of, answered, answered_version, count_answer, error_of
+from protocol.relay_state cimport LENGTH, PROGRAM_FAILED, REQUEST, RESPONSE, RelayCore, Stream, relay_close
+from protocol.relay_table cimport PASS, RelayTable, is_known, request_action
+from wire.cursor cimport Bytes, load_16, load_32
+
+cdef enum:
+    SHORT_FRAME = 4096  # bytes; a frame up to this is copied
+    SHORT_STRETCH = 512
+
+
+cdef inline const EditDoor* program_of(const RelayTable* table, int32_t action) noexcept nogil:
+    """The program that an action names, NULL where only Python has it."""
+    return table.programs[action - 1] if action > PASS else NULL
+
+
+cdef inline Py_ssize_t made_bytes(const Edited* edited, Py_ssize_t size, Py_ssize_t at, Py_ssize_t most) noexcept nogil:
+    """How many bytes of the edited frame from `at` on are copied, stretches shorter than `most` among them."""
+    cdef Py_ssize_t copied = 0
+    cdef Py_ssize_t number, stretch
+    for number in range(edited.count + 1):
+        stretch = (edited.changes[number].start if number < edited.count else size) - at
+        if stretch < most:
+            copied += stretch
+        if number < edited.count:
+            copied += edited.changes[number].head_size + edited.changes[number].size
+            at = edited.changes[number].stop
+    return copied
+
+
+cdef inline int send_edited(
+    RelayCore* core, int side, Bytes p, Py_ssize_t length, bint is_kept, const Edited* edited, Py_ssize_t head, int32_t number
+) except -1 nogil:
+    """Send the frame that begins with its length at `p`.
+
+    Arguments:
+        head: how many bytes of the frame come before what is edited; the last four of them are the correlation id, which becomes `number`.
+    """
+    cdef Stream* stream = &core.streams[side]
+    cdef Bytes frame = p + LENGTH
+    cdef Py_ssize_t most = SHORT_FRAME + 1 if edited.size <= SHORT_FRAME else SHORT_STRETCH
+    cdef Py_ssize_t at = head
+    cdef Py_ssize_t each, stop
+    cdef bint has_views = False
+    cdef uint8_t* begin = chunk_take(&core.chunks, LENGTH + head + made_bytes(edited, length, head, most))
+    cdef uint8_t* out = begin
+    store_32(out, <int32_t>edited.size)
+    out += LENGTH
+    for each in range(head - 4):
+        out[each] = frame[each]
+    store_32(out + head - 4, number)
+    out += head
+    for each in range(edited.count + 1):
+        stop = edited.changes[each].start if each < edited.count else length
+        if stop - at < most:
+            memcpy(out, frame + at, stop - at)
+            out += stop - at
+        else:
+            piece_add(&core.out[side], begin, out - begin)
+            begin = out
+            piece_add(&core.out[side], frame + at, stop - at)
+            has_views = True
+        if each < edited.count:
+            out = store_change(&edited.changes[each], out)
+            at = edited.changes[each].stop
+    piece_add(&core.out[side], begin, out - begin)
+    if has_views and is_kept:
+        chunk_adopt(&core.chunks, stream.kept.bytes)
+        stream.kept.bytes = NULL
+        stream.kept.size = stream.kept.room = 0
+    return 0
+
+
+cdef inline int edit_request(RelayCore* core, Bytes p, Py_ssize_t length, bint is_kept, int64_t t) except -1 nogil:
+    """What `RequestSide._take_whole` does with a program; 0 where the frame is not one for a native program."""
+    cdef int key = <short>load_16(p + LENGTH)
+    cdef int version = <short>load_16(p + LENGTH + 2)
+    cdef int32_t number = <int32_t>load_32(p + LENGTH + ID_AT)
+    cdef const EditDoor* program = NULL
+    cdef Edited edited
+    cdef int32_t sent = number
+    cdef int done
+    if is_known(core.table, key, version) and key != HANDSHAKE_KEY:  # behind which raw tokens may come
+        program = program_of(core.table, request_action(core.table, key, version))
+    if program is NULL:
+        return 0
+    core.requests += 1
+    try:
+        done = edit_frame(program, p + LENGTH, length, &edited)
+        if not done:
+            relay_close(core, PROGRAM_FAILED, REQUEST, key)
+        elif fits(core, REQUEST, edited.size, SHORTEST_REQUEST):
+            if core.renumber:
+                sent = new_id(core)
+            core.streams[REQUEST].owes = -1
+            if not core.streams[REQUEST].silent:
+                core.streams[REQUEST].owes = core.owed.end
+                expect_broker(core, key, version, number, sent, t)
+            if core.counters is not NULL:
+                core.streams[REQUEST].frame_bytes = LENGTH + length
+                observe_request(core, p + LENGTH, length)
+            core.streams[REQUEST].owes = -1
+            send_edited(core, REQUEST, p, length, is_kept, &edited, SHORTEST_REQUEST, sent)
+    finally:
+        edited_free(&edited)
+    return 1
+
+
+cdef inline int edit_response(RelayCore* core, Bytes p, Py_ssize_t length, bint is_kept, int64_t t) except -1 nogil:
+    """What `ResponseSide._take_whole` does with a program; 0 where the frame is not one for a native program."""
+    cdef const Owed* first = owed_first(&core.owed)
+    cdef int32_t number = first.correlation_id
+    cdef const EditDoor* program
+    cdef Edited edited
+    cdef int done
+    program = program_of(core.table, action_of(core, first, answered_version(first, error_of(p, LENGTH + length, length))))
+    if program is NULL:
+        return 0
+    if core.counters is not NULL:
+        count_answer(core, p + LENGTH, length, LENGTH + length, t)
+    try:
+        done = edit_frame(program, p + LENGTH, length, &edited)
+        if not done:
+            relay_close(core, PROGRAM_FAILED, RESPONSE, first.api_key)
+        elif fits(core, RESPONSE, edited.size, SHORTEST_RESPONSE):
+            send_edited(core, RESPONSE, p, length, is_kept, &edited, SHORTEST_RESPONSE, number)
+            answered(core)
+    finally:
+        edited_free(&edited)
+    return 1

@@ -1,0 +1,178 @@
+"""What an edit does at the places that its walk finds: one action for each field, or for the fields of a rule.
+
+An action is a function of the old values, what it reads before what it writes. It gives a tuple of new values for what it writes, None for
+no change, or `DROPPED` for the element around it to be taken out. The native twin does what the classes here do without Python; it calls
+every other action.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import Enum
+from typing import Any, Final, Literal, TypeAlias
+
+from kwire.codec.edit_names import EditNames, RemovePrefix
+from kwire.codec.version_limits import VersionLimits
+from kwire.codec.written_values import kind_of
+from kwire.errors import EncodeError
+
+__all__ = [
+    "DROPPED", "EditAction", "Keys", "LimitFeature", "LimitLevel", "LimitRange", "Outcome", "RefuseValue", "RemoveText", "Rename",
+    "RenameKey", "RenameResource",
+]  # fmt: skip
+
+Keys = Literal["keep", "refuse"]
+LITERAL: Final = 3  # PatternType of an ACL
+WILDCARD: Final = "*"  # as a literal name: all topics
+ANY_TYPE: Final = 1  # of an ACL's filter
+
+
+class Dropped(Enum):
+    """The type of `DROPPED`."""
+
+    DROPPED = 1
+
+
+DROPPED: Final = Dropped.DROPPED
+"""The element around the place is taken out."""
+
+Outcome: TypeAlias = tuple[Any, ...] | Dropped | None
+EditAction: TypeAlias = Callable[..., Outcome]
+
+
+class Rename:
+    """Names, by a mapping, a prefix or a function."""
+
+    __slots__ = ("names",)
+
+    def __init__(self, names: EditNames) -> None:
+        self.names = names
+
+    def __call__(self, old: str | None) -> Outcome:
+        names = self.names
+        if old is None:
+            return None
+        if isinstance(names, Mapping):
+            new = names.get(old, old)
+        elif isinstance(names, RemovePrefix):
+            if names.foreign == "drop" and old and not old.startswith(names.prefix):
+                return DROPPED
+            new = names(old)
+        else:
+            new = names(old) if old or getattr(names, "empty", False) else old
+        if not isinstance(new, str):  # null where it is allowed means something else: all topics, or a topic known by its id
+            raise EncodeError(f"a new name is text (str), not {kind_of(new)}")
+        return (new,)
+
+
+class RenameResource:
+    """The name of a resource: (type, name) or (type, pattern, name).
+
+    Arguments:
+        by_type: what is done with the names of each type.
+        others: what is done with resources of other types, and with patterns.
+    """
+
+    __slots__ = ("by_type", "others")
+
+    def __init__(self, by_type: Mapping[int, Rename], others: Keys) -> None:
+        self.by_type = dict(by_type)
+        self.others = others
+
+    def __call__(self, kind: int | None, *rest: Any) -> Outcome:
+        old: str | None = rest[-1]
+        pattern = rest[0] if len(rest) > 1 else LITERAL
+        if not old or old == WILDCARD:
+            return None
+        rename = None if kind is None else self.by_type.get(kind)
+        if rename is not None and pattern == LITERAL:
+            return rename(old)
+        if self.others == "refuse":
+            raise EncodeError("a resource of another type, or a pattern of resources")
+        return None
+
+
+class RenameKey:
+    """A key of FindCoordinator: (type, key)."""
+
+    __slots__ = ("by_type",)
+
+    def __init__(self, by_type: Mapping[int, Rename]) -> None:
+        self.by_type = dict(by_type)
+
+    def __call__(self, kind: int | None, old: str | None) -> Outcome:
+        rename = self.by_type.get(-1 if kind is None else kind)
+        if rename is None:
+            raise EncodeError("a coordinator of another kind")
+        return rename(old)
+
+
+class RefuseValue:
+    """A field that must be empty, because what it holds cannot be changed."""
+
+    __slots__ = ("what",)
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+
+    def __call__(self, old: Any) -> Outcome:
+        if old:
+            raise EncodeError(f"{self.what} may hold names, which cannot be changed")
+        return None
+
+
+class RemoveText:
+    """A text out of which each occurrence of `text` is taken; with `blank` all of it is, where `text` occurs."""
+
+    __slots__ = ("blank", "text")
+
+    def __init__(self, text: str, blank: bool) -> None:
+        self.text = text
+        self.blank = blank
+
+    def __call__(self, old: str | None) -> Outcome:
+        if old is None or self.text not in old:
+            return None
+        return ("" if self.blank else old.replace(self.text, ""),)
+
+
+class LimitRange:
+    """A range of ApiVersions: (api key, lowest, highest)."""
+
+    __slots__ = ("limits",)
+
+    def __init__(self, limits: VersionLimits) -> None:
+        self.limits = limits
+
+    def __call__(self, api_key: int, low: int, high: int) -> Outcome:
+        limit = self.limits.range_of(api_key)
+        if limit is None or max(low, limit[0]) > min(high, limit[1]):
+            return DROPPED
+        return max(low, limit[0]), min(high, limit[1])
+
+
+class LimitFeature:
+    """The name of a supported feature."""
+
+    __slots__ = ("limits",)
+
+    def __init__(self, limits: VersionLimits) -> None:
+        self.limits = limits
+
+    def __call__(self, name: str) -> Outcome:
+        return DROPPED if self.limits.features is not None and name not in self.limits.features else None
+
+
+class LimitLevel:
+    """A finalized feature: (name, highest level)."""
+
+    __slots__ = ("limits",)
+
+    def __init__(self, limits: VersionLimits) -> None:
+        self.limits = limits
+
+    def __call__(self, name: str, level: int) -> Outcome:
+        if self.limits.features is not None and name not in self.limits.features:
+            return DROPPED
+        most = self.limits.levels.get(name)
+        return None if most is None or level <= most else (most,)

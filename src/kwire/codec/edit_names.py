@@ -1,0 +1,80 @@
+"""Names that an edit changes: prefixes that it adds and takes off. Each is a function too, so `rename_topics` takes it as well."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final, Literal, TypeAlias
+
+from kwire.errors import EncodeError
+
+__all__ = ["AddPrefix", "EditNames", "Foreign", "RemovePrefix"]
+
+Foreign = Literal["refuse", "drop", "keep"]
+_SHOWN: Final = 64  # characters of a name that an error shows
+
+
+class AddPrefix:
+    """`orders` becomes `acme.orders`. Null stays.
+
+    Arguments:
+        prefix: not empty.
+        empty: the empty name gets the prefix too; else it stays. It is a group of its own in OffsetCommit and OffsetFetch.
+    """
+
+    __slots__ = ("empty", "prefix")
+
+    def __init__(self, prefix: str, *, empty: bool = False) -> None:
+        self.prefix = _checked(prefix)
+        self.empty = empty
+
+    def __call__(self, name: str) -> str:
+        return self.prefix + name if name or self.empty else name
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, AddPrefix) and (self.prefix, self.empty) == (other.prefix, other.empty)
+
+    def __hash__(self) -> int:
+        return hash((self.prefix, self.empty))
+
+
+class RemovePrefix:
+    """`acme.orders` becomes `orders`. Null and the empty name stay.
+
+    Arguments:
+        prefix: not empty.
+        foreign: what is done with a name that does not begin with it. `refuse`: an EncodeError, and a relay closes. `drop`: the nearest
+            element of an array of structs around it is taken out; where there is none, as `refuse`. `keep`: it stays.
+    """
+
+    __slots__ = ("foreign", "prefix")
+
+    def __init__(self, prefix: str, *, foreign: Foreign = "refuse") -> None:
+        if foreign not in ("refuse", "drop", "keep"):
+            raise ValueError(f"foreign is 'refuse', 'drop' or 'keep', not {foreign!r}")
+        self.prefix = _checked(prefix)
+        self.foreign: Foreign = foreign
+
+    def __call__(self, name: str) -> str:
+        if name.startswith(self.prefix):
+            return name[len(self.prefix) :]
+        if not name or self.foreign == "keep":
+            return name
+        # The name belongs to somebody else, so the error does not show it.
+        raise EncodeError(f"a name does not begin with {self.prefix[:_SHOWN]!r}")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RemovePrefix) and (self.prefix, self.foreign) == (other.prefix, other.foreign)
+
+    def __hash__(self) -> int:
+        return hash((self.prefix, self.foreign))
+
+
+EditNames: TypeAlias = Mapping[str, str] | AddPrefix | RemovePrefix | Callable[[str], str]
+"""Old name to new name: a mapping (a name that it lacks stays), a prefix, or a function, which is not called for null and empty names."""
+
+
+def _checked(prefix: str) -> str:
+    if not prefix:
+        raise ValueError("a prefix is not empty")
+    prefix.encode()  # no lone surrogates
+    return prefix

@@ -1,0 +1,211 @@
+"""What an edit of one kind of frame executes: the places that it looks for, and an action for each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import Any, Final, NamedTuple
+
+from kwire.codec.broker_addresses import Addresses, address_changes, broker_fields
+from kwire.codec.classes import CompiledCatalog
+from kwire.codec.edit_actions import (
+    EditAction,
+    Keys,
+    LimitFeature,
+    LimitLevel,
+    LimitRange,
+    Outcome,
+    RefuseValue,
+    RemoveText,
+    Rename,
+    RenameKey,
+    RenameResource,
+)
+from kwire.codec.edit_fields import FieldsAbout, fields_of
+from kwire.codec.edit_names import EditNames
+from kwire.codec.splice_plan import Marking, Rule, find_leaf, mark
+from kwire.codec.topic_fields import TopicFields, topic_fields
+from kwire.codec.topic_renaming import GroupChange
+from kwire.codec.version_limits import VersionLimits
+from kwire.schema.model import Message
+
+__all__ = ["ChangeAddress", "EditChanges", "EditPlan", "edit_plan"]
+
+_CONFIG_TYPES: Final = {"topics": 2, "groups": 32}  # ConfigResource.Type
+_ACL_TYPES: Final = {"topics": 2, "groups": 3, "transactional_ids": 5}  # ResourceType
+_KEY_TYPES: Final = {0: "groups", 1: "transactional_ids", -1: "groups"}  # FindCoordinatorRequest.CoordinatorType; v0 has no type
+_API_VERSIONS: Final = 18
+
+
+@dataclass(frozen=True, slots=True)
+class EditChanges:
+    """What is changed; None leaves fields as they are.
+
+    Attributes:
+        topics, groups, transactional_ids: new names.
+        protocol_type: of the group, for versions that do not say it: JoinGroup responses up to 6, SyncGroup up to 4.
+        addresses: new addresses of brokers, best an `AddressTable`; see `rewrite_brokers`.
+        limits: of an ApiVersions response.
+        error_text: taken out of the texts of errors wherever it occurs.
+        blank_errors: a text of an error in which it occurs becomes empty.
+        uncovered: what is done where names may be that cannot be changed, see `rename_topics`.
+        other_resources: what is done with resources that are neither topics nor groups, where the message names resources.
+    """
+
+    topics: EditNames | None = None
+    groups: EditNames | None = None
+    transactional_ids: EditNames | None = None
+    protocol_type: str | None = None
+    addresses: Addresses | None = None
+    limits: VersionLimits | None = None
+    error_text: str | None = None
+    blank_errors: bool = False
+    uncovered: Keys = "refuse"
+    other_resources: Keys = "keep"
+
+    def joined(self, other: EditChanges) -> EditChanges | None:
+        """The changes of both; None where both change one thing in different ways."""
+        made = self
+        for each in fields(self):
+            mine, its = getattr(self, each.name), getattr(other, each.name)
+            if its == each.default or its is mine:
+                continue
+            if each.name == "limits" and mine is not None:
+                made = replace(made, limits=mine & its)
+            elif mine == each.default:
+                made = replace(made, **{each.name: its})
+            elif mine != its:
+                return None
+        return made
+
+
+class ChangeAddress:
+    """An address: (node id, listener, host, port), the first two where the message has them.
+
+    Attributes:
+        addresses: where new ones come from.
+        has_node, has_listener: what is read.
+    """
+
+    __slots__ = ("_change", "addresses", "has_listener", "has_node")
+
+    def __init__(self, addresses: Addresses, rule: Rule, change: Callable[..., tuple[Any, ...] | None]) -> None:
+        self.addresses = addresses
+        self.has_listener = bool(rule.reads) and rule.reads[-1].rpartition(".")[2] in ("name", "listener")
+        self.has_node = len(rule.reads) > self.has_listener
+        self._change = change
+
+    def __call__(self, *values: Any) -> Outcome:
+        return self._change(*values)
+
+
+class EditPlan(NamedTuple):
+    """What a program executes.
+
+    Attributes:
+        marking: where to look.
+        singles: for each single of the marking its action.
+        rules: for each rule its action.
+    """
+
+    marking: Marking
+    singles: tuple[EditAction, ...]
+    rules: tuple[EditAction, ...]
+
+
+class _Parts:
+    """A plan in the making."""
+
+    def __init__(self) -> None:
+        self.singles: dict[str, EditAction] = {}
+        self.rules: list[tuple[Rule, EditAction]] = []
+        self.dropped: list[str] = []
+
+    def single(self, path: str, action: EditAction) -> None:
+        self.singles[path] = action
+        self.dropped.append(path)
+
+    def rule(self, rule: Rule, action: EditAction) -> None:
+        self.rules.append((rule, action))
+        self.dropped += rule.writes
+
+
+def edit_plan(source: CompiledCatalog, message: Message, version: int, changes: EditChanges, group_change: GroupChange) -> EditPlan | None:
+    """The plan for a message at a version; None where it has nothing to change."""
+    about, parts = fields_of(message, version), _Parts()
+    _names(parts, message, version, about, changes, group_change)
+    if changes.addresses is not None:
+        rules, unreached = broker_fields(message, version)
+        for rule, change in zip(rules, address_changes(changes.addresses, message.name, rules), strict=True):
+            parts.rule(rule, ChangeAddress(changes.addresses, rule, change))
+        for path in unreached:
+            parts.singles.setdefault(path, RefuseValue("a frame of its own"))
+    if changes.error_text is not None:
+        for path in about.error_texts:
+            parts.single(path, RemoveText(changes.error_text, changes.blank_errors))
+    if changes.limits is not None and message.api_key == _API_VERSIONS and message.kind == "response":
+        _limit(parts, source, message, version, changes.limits)
+    if not parts.singles and not parts.rules:
+        return None
+    wanted = {*parts.singles, *(path for rule, _ in parts.rules for path in (*rule.reads, *rule.writes))}
+    plan = source.plan(message.name, version, sorted(wanted))
+    marking = mark(plan, tuple(parts.singles), tuple(rule for rule, _ in parts.rules), tuple(parts.dropped))
+    return EditPlan(marking, tuple(parts.singles.values()), tuple(action for _, action in parts.rules))
+
+
+def _names(parts: _Parts, message: Message, version: int, about: FieldsAbout, changes: EditChanges, group_change: GroupChange) -> None:
+    renames = {
+        kind: Rename(names)
+        for kind in ("topics", "groups", "transactional_ids")
+        if (names := getattr(changes, kind)) is not None
+    }  # fmt: skip
+    if not renames:
+        return
+    topics: TopicFields = topic_fields(message, version)
+    for kind, paths in (("topics", topics.names), ("groups", about.groups), ("transactional_ids", about.transactional_ids)):
+        for path in paths if kind in renames else ():
+            parts.single(path, renames[kind])
+    types = _ACL_TYPES if "Acls" in message.name else _CONFIG_TYPES
+    by_type = {types[kind]: rename for kind, rename in renames.items() if kind in types}
+    for rule in topics.resources:
+        others: Keys = "refuse" if types is _ACL_TYPES and changes.uncovered == "refuse" else changes.other_resources
+        parts.rule(rule, RenameResource(by_type, others))
+    if "topics" in renames:
+        for group in topics.groups:
+            parts.rule(group.rule, _group_action(group.assignment, group.consumer, group_change))
+    if changes.uncovered == "refuse":
+        for path in about.uncovered:
+            parts.singles.setdefault(path, RefuseValue("a pattern or a frame of its own"))
+    _keys(parts, about, renames)
+
+
+def _group_action(assignment: bool, consumer: bool, group_change: GroupChange) -> EditAction:
+    def change(assignor: str | None, *rest: Any) -> Outcome:
+        return group_change(assignment, assignor, "consumer" if consumer else rest[0], rest[-1])
+
+    return change
+
+
+def _keys(parts: _Parts, about: FieldsAbout, renames: dict[str, Rename]) -> None:
+    """The keys of FindCoordinator: the type beside them says whose they are, which arrays and responses lack."""
+    groups, ids = renames.get("groups"), renames.get("transactional_ids")
+    if groups is None and ids is None:
+        return
+    for path in about.keys:
+        if groups is not None and ids is not None and groups.names == ids.names:
+            parts.single(path, groups)
+        elif path == "key":
+            by_type = {number: renames[kind] for number, kind in _KEY_TYPES.items() if kind in renames}
+            parts.rule(Rule(("key_type",), (path,)), RenameKey(by_type))
+        else:
+            parts.single(path, RefuseValue("a key of one kind or the other"))
+
+
+def _limit(parts: _Parts, source: CompiledCatalog, message: Message, version: int, limits: VersionLimits) -> None:
+    parts.rule(Rule(("api_keys.api_key",), ("api_keys.min_version", "api_keys.max_version")), LimitRange(limits))
+    plan = source.plan(message.name, version)
+    finalized = "finalized_features.max_version_level"
+    if limits.features is not None and find_leaf(plan, "supported_features.name") is not None:
+        parts.single("supported_features.name", LimitFeature(limits))
+    if (limits.features is not None or limits.levels) and find_leaf(plan, finalized) is not None:
+        parts.rule(Rule(("finalized_features.name",), (finalized,)), LimitLevel(limits))
