@@ -1,6 +1,7 @@
 /* Load for a proxy, and the broker behind it: `proxy_load broker PORT` and `proxy_load clients PORT CONNECTIONS IN_FLIGHT SIZE EXCHANGES RATE`.
 
-   Requests are Produce v8 of SIZE bytes with their length, or Heartbeat v0 below 200; answers have 70 bytes. All have one correlation id.
+   Requests are Produce v8 of SIZE bytes with their length for the topic `orders`, or Heartbeat v0 below 200; answers have 70 bytes and say
+   `acme.orders`, so a proxy for the tenant `acme.` changes both. All have one correlation id.
    `clients` prints the wall seconds, and the median and the 99th hundredth of the latencies in microseconds. With RATE 0 each
    connection sends IN_FLIGHT requests when it has the answers to those before: a proxy that is slow gets no larger reads by it. Another
    RATE is exchanges a second over all connections, one after the other. */
@@ -60,12 +61,22 @@ static void fill(long size, int is_answer) {
     put32(one, size - 4);
     if (is_answer) {
         put32(one + 4, 7);
+        put32(one + 8, 1); /* of a Produce: one topic with one partition, without an error; a byte more than there has to be */
+        memcpy(one + 12, "\0\13acme.orders", 13);
+        put32(one + 25, 1);
+        memcpy(one + 63, "\377\377", 2); /* no message */
     } else {
         one[5] = size < 200 ? 12 : 0;
         one[7] = size < 200 ? 0 : 8;
         put32(one + 8, 7);
         memcpy(one + 12, "\0\6client", 8);
-        if (size >= 200) memcpy(one + 20, "\377\377\377\377", 4); /* no transactional id, acks -1 */
+        if (size >= 200) {
+            memcpy(one + 20, "\377\377\377\377", 4); /* no transactional id, acks -1 */
+            put32(one + 28, 1);
+            memcpy(one + 32, "\0\6orders", 8);
+            put32(one + 40, 1);
+            put32(one + 48, size - 52);
+        }
     }
     unit = size;
     units = sizeof(out) / size;

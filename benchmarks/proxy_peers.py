@@ -47,6 +47,10 @@ broker = "127.0.0.1:{broker}"
 node_id = 1
 advertised = "127.0.0.1:{port}"
 """
+_TENANT = """tenant = "acme"
+[tenants.acme]
+prefix = "acme."
+"""
 _MODULE = Path("/usr/lib/nginx/modules/ngx_stream_module.so")
 
 
@@ -115,11 +119,11 @@ def _haproxy(folder: Path, broker: int, most: int) -> Running | None:
     return Running("haproxy", ["haproxy", "-db", "-f", str(config)], port)
 
 
-def _kwire(loop: str) -> Callable[[Path, int, int], Running]:
+def _kwire(loop: str, tenant: bool = False) -> Callable[[Path, int, int], Running]:
     def start(folder: Path, broker: int, most: int) -> Running:
-        port, config = free_port(), folder / f"{loop}.toml"
-        config.write_text(_KWIRE.format(loop=loop, port=port, broker=broker, most=most))
-        return Running(f"kwire {loop}", [sys.executable, "-m", "kwire", "proxy", str(config)], port)
+        port, config = free_port(), folder / f"{loop}{tenant}.toml"
+        config.write_text(_KWIRE.format(loop=loop, port=port, broker=broker, most=most) + (_TENANT if tenant else ""))
+        return Running("kwire tenant" if tenant else f"kwire {loop}", [sys.executable, "-m", "kwire", "proxy", str(config)], port)
 
     return start
 
@@ -132,6 +136,6 @@ def installed(folder: Path, broker: int, most: int) -> Iterator[Running]:
         broker: port of the broker behind all of them.
         most: connections that each must be able to have.
     """
-    for start in (_kwire("native"), _kwire("asyncio"), _nginx, _haproxy):
+    for start in (_kwire("native"), _kwire("native", tenant=True), _kwire("asyncio"), _nginx, _haproxy):
         if (found := start(folder, broker, most)) is not None:
             yield found

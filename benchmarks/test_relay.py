@@ -2,6 +2,8 @@
 
 `relay heartbeats` has frames of about 70 bytes, `relay produces` requests of 16 KB and small responses; no rule touches them, and every
 exchange is counted. The peers are the tracker over the same reads with no body read, and a copy of the same bytes.
+
+`relay renames` adds a prefix to the topic of each Produce and takes it off in each response, by edits that need no Python.
 """
 
 from __future__ import annotations
@@ -13,7 +15,9 @@ from typing import Any
 import pytest
 
 import kwire
-from kwire.protocol.relay import Relay, RelayCounters, RelayPlan
+from kwire import messages
+from kwire.codec import AddPrefix, Edit, EditChanges, RemovePrefix
+from kwire.protocol.relay import Relay, RelayCounters, RelayPlan, RelayRule
 
 READ = 1 << 18
 Reads = tuple[list[bytes], list[bytes]]
@@ -73,3 +77,31 @@ def test_relay(benchmark: Any, work: str, request_of: Callable[[int], bytes], co
         benchmark(_tracked, reads)
     else:
         benchmark(_copied, reads, buffer)
+
+
+def _named(count: int, size: int) -> Reads:
+    """Produces v9 for the topic `orders` and the broker's responses, which say `acme.orders`."""
+    asked, said = messages.ProduceRequest, messages.ProduceResponse
+    sent = asked.TopicProduceData(name="orders", partition_data=[asked.PartitionProduceData(index=0, records=bytes(size))])
+    request = kwire.encode_request(
+        messages.RequestHeader(api_key=0, api_version=9, correlation_id=0, client_id="client"),
+        asked(acks=-1, timeout_ms=30000, topic_data=[sent]),
+    )
+    answered = said.TopicProduceResponse(name="acme.orders", partition_responses=[said.PartitionProduceResponse(index=0)])
+    response = kwire.encode_response(0, said(responses=[answered]), 0, 9)
+    numbers = [number.to_bytes(4, "big") for number in range(count)]
+    requests = b"".join(_framed(request[:4] + number + request[8:]) for number in numbers)
+    responses = b"".join(_framed(number + response[4:]) for number in numbers)
+    return tuple([data[at : at + READ] for at in range(0, len(data), READ)] for data in (requests, responses))  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("what", ["renamed", "passed"])
+@pytest.mark.parametrize(("size", "count"), [(1024, 2000), (16_384, 200)])
+def test_renames(benchmark: Any, size: int, count: int, what: str) -> None:
+    benchmark.group = f"relay renames, {size} bytes, {count} exchanges"
+    added, removed = EditChanges(topics=AddPrefix("acme.")), EditChanges(topics=RemovePrefix("acme.", foreign="drop"))
+    rules = [
+        RelayRule("request", 0, (9,), Edit("request", 0, 9, added)),
+        RelayRule("response", 0, (9,), Edit("response", 0, 9, removed)),
+    ]
+    benchmark(_relayed, _named(count, size), RelayPlan(rules if what == "renamed" else ()), RelayCounters())

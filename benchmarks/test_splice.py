@@ -9,6 +9,7 @@ import pytest
 
 import peers
 from frames import Corpus
+from kwire.codec import AddPrefix, AddressTable, Edit, EditChanges, RemovePrefix
 from kwire.codec.splicing import FrameSplicer
 
 INPUTS = 10
@@ -69,3 +70,25 @@ def test_splice(race, who, work):
             rewrite(data, name)
 
     race(f"splice {work}, 54 KB", who, run, len(inputs), size=sum(map(len, inputs)))
+
+
+EDITS = {
+    "prefix added": EditChanges(topics=AddPrefix("acme.")),
+    "prefix removed": EditChanges(topics=RemovePrefix("t", foreign="drop")),
+    "broker addresses": EditChanges(addresses=AddressTable({node: (f"proxy-{node}.example.com", 20_000) for node in range(1000)})),
+}
+
+
+@pytest.mark.parametrize("work", EDITS)
+@pytest.mark.parametrize("who", ["native", "pure"])
+def test_edit(race, who, work):
+    """All names or addresses of a response by one edit, as pieces."""
+    corpus = Corpus()
+    frames = [b"\0\0\0\x07\0" + corpus.metadata_response(TOPICS, PARTITIONS) for _ in range(INPUTS)]
+    edit = Edit("response", 3, VERSION, EDITS[work], source=peers.twin_catalog(who))
+
+    def run() -> None:
+        for frame in frames:
+            edit.pieces(frame)
+
+    race(f"edit {work}, 54 KB", who, run, len(frames), size=sum(map(len, frames)))

@@ -95,10 +95,8 @@ cdef class PlanTable:
         """Find the programs that need no Python: those of an Edit that is of its frames."""
         cdef int key, version, side, number
         cdef int32_t action
-        self.programs = [
-            each.program if isinstance(each, Edit) and getattr(each.program, "capsule", None) is not None else None
-            for each in plan.programs
-        ]
+        self.programs = [each.program if isinstance(each, Edit) else None for each in plan.programs]
+        self.programs = [each if getattr(each, "capsule", None) is not None else None for each in self.programs]
         for side, direction in enumerate(DIRECTIONS):
             for key in range(KEYS):
                 for version in range(VERSIONS):
@@ -450,7 +448,7 @@ cdef class Relay:
             try:
                 pieces = list(self.plan.programs[action - 1].pieces(PyBytes_FromStringAndSize(<const char*>held.frame, held.size)))
             except (WireError, EncodeError):
-                relay_close(&self.core, PROGRAM_FAILED, side, 0)
+                relay_close(&self.core, PROGRAM_FAILED, side, held.api_key)
                 return
             made = self.gathered(pieces, &size)
             self.send(side, made, size, BY_PLAN)

@@ -100,7 +100,7 @@ cdef inline int edit_request(RelayCore* core, Bytes p, Py_ssize_t length, bint i
     try:
         done = edit_frame(program, p + LENGTH, length, &edited)
         if not done:
-            relay_close(core, PROGRAM_FAILED, REQUEST, 0)
+            relay_close(core, PROGRAM_FAILED, REQUEST, key)
         elif fits(core, REQUEST, edited.size, SHORTEST_REQUEST):
             if core.renumber:
                 sent = new_id(core)
@@ -133,7 +133,7 @@ cdef inline int edit_response(RelayCore* core, Bytes p, Py_ssize_t length, bint 
     try:
         done = edit_frame(program, p + LENGTH, length, &edited)
         if not done:
-            relay_close(core, PROGRAM_FAILED, RESPONSE, 0)
+            relay_close(core, PROGRAM_FAILED, RESPONSE, first.api_key)
         elif fits(core, RESPONSE, edited.size, SHORTEST_RESPONSE):
             send_edited(core, RESPONSE, p, length, is_kept, &edited, SHORTEST_RESPONSE, number)
             answered(core)

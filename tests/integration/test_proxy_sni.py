@@ -131,6 +131,7 @@ def test_other_names_fail_the_handshake(name: str | None, tls: TlsConfig, author
         (f'"{DOMAIN}"', '"*.kafka.test"', "'*.kafka.test' of an SNI listener is not a domain name"),
         ("node_id = 2", "node_id = 1", "two listeners advertise one node_id"),
         ("127.0.0.1:9443", "127.0.0.1:0", "set advertised_port"),
+        ("tls = {", 'tenant = "acme"\ntls = {', "of tenant 'acme', and there is no [tenants.acme]"),
         ("tls = {", "t = {", "contains unknown field `t`"),
         ('"kafka-2:9092"', '"kafka-2"', "broker 'kafka-2' is not host:port"),
         ('[{ node_id = 1, broker = "kafka-1:9092" }, { node_id = 2, broker = "kafka-2:9092" }]', "[]", "kafka.test: no brokers"),
@@ -140,7 +141,7 @@ def test_the_configuration(old: str, new: str, sentence: str, tmp_path: Path, tl
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "proxy.toml"
     path.write_text(LISTENER)
-    assert dict(load_config(path).advertised()) == {1: ("broker-1.kafka.test", 9443), 2: ("broker-2.kafka.test", 9443)}
+    assert dict(load_config(path).sni_listeners[0].addresses()) == {1: ("broker-1.kafka.test", 9443), 2: ("broker-2.kafka.test", 9443)}
     assert old in LISTENER
     path.write_text(LISTENER.replace(old, new))
     with pytest.raises(InputError) as raised:

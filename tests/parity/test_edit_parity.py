@@ -42,6 +42,8 @@ def stripped(removed: str, foreign: Any) -> EditChanges:
     )  # fmt: skip
 
 
+ODD_ADDRESSES: Final = AddressTable({(1, "name"): ("h" * 130, 65536), 1: ("", 0), 0: ("a", 9092)}, kept_listeners=())
+
 CHANGES: Final = {
     "added": tenant("acme."),
     "long": tenant("p" * 200),
@@ -50,8 +52,7 @@ CHANGES: Final = {
     "refused": stripped("n", "refuse"),
     "mapped": EditChanges(
         topics=NAMES, groups=NAMES,
-        addresses=AddressTable({(1, "name"): ("h" * 130, 65536), 1: ("", 0), 0: ("a", 9092)}, kept_listeners=()),
-        uncovered="keep", other_resources="refuse", protocol_type="consumer",
+        addresses=ODD_ADDRESSES, uncovered="keep", other_resources="refuse", protocol_type="consumer",
     ),
     "functions": EditChanges(topics=upper, transactional_ids=upper, addresses=shifted, limits=VersionLimits({400: (0, 0)}, True)),
 }  # fmt: skip

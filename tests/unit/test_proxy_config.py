@@ -10,6 +10,8 @@ from click.testing import CliRunner
 from kwire.cli.entry import commands
 from kwire.errors import InputError
 from kwire.proxy import load_config
+from kwire.proxy.configured_rules import configured_rule_sets
+from kwire.telemetry_export import JsonLinesReceiver
 
 LISTENER = '[[listeners]]\nlisten = ":19092"\nbroker = "kafka-1:9092"\nnode_id = 1\nadvertised = "proxy:19092"\n'
 
@@ -88,3 +90,21 @@ def test_the_command_checks_a_configuration(tmp_path: Path) -> None:
 def test_options_that_do_not_go_together(arguments: list[str]) -> None:
     result = CliRunner().invoke(commands, ["proxy", *arguments])
     assert result.exit_code == 2
+
+
+def test_a_file_that_tenants_share_is_closed_behind_the_last_of_their_rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    closed: list[str] = []
+    close = JsonLinesReceiver.close
+
+    def closing(file: JsonLinesReceiver) -> None:
+        closed.append("file")
+        close(file)
+
+    monkeypatch.setattr(JsonLinesReceiver, "close", closing)
+    text = LISTENER + f'[tenants.acme]\nprefix = "acme."\n[telemetry]\nfile = "{tmp_path / "pushed.jsonl"}"\n'
+    sets = configured_rule_sets(load_config(written(tmp_path, text)))
+    assert set(sets) == {"", "acme"}
+    sets[""].retire()
+    assert closed == []
+    sets["acme"].retire()
+    assert closed == ["file"]

@@ -87,7 +87,7 @@ def test_versions_cuts_ranges_and_features_to_a_release() -> None:
 def test_rehearsal_breaks_as_the_release_does() -> None:
     # Kafka 4.0 rejects OffsetCommit 0 and 1 (KIP-896) and says so in its ranges: 2 to 9.
     connection = connected(RehearsalRule("4.0.0", "break"))
-    found = exchange(connection, 18, 3, software("x", "1"), ranges((8, 0, 9), (0, 0, 11), (4, 0, 7)))
+    found = exchange(connection, 18, 3, software("x", "1"), ranges((0, 0, 11), (4, 0, 7), (8, 0, 9)))
     assert advertised(found) == [(0, 0, 11), (8, 2, 9)]  # LeaderAndIsr is gone; Produce is advertised from 0 (KAFKA-18659)
     moves = connection.from_client(request(8, 1, messages.OffsetCommitRequest(group_id="g", member_id="m")), 3)
     assert moves.to_server == []
@@ -294,7 +294,7 @@ def test_an_answer_that_no_rule_can_read_closes() -> None:
     connection.from_client(request(18, 3, software("x", "1")), 1)
     moves = connection.from_server(framed(bytes.fromhex("00000001 0000 7f")), 2)
     assert moves.to_client == []
-    assert "api 18" in connection.close_reason
+    assert "api key 18" in connection.close_reason
 
 
 def test_what_rules_opened_is_closed_behind_their_last_connection() -> None:

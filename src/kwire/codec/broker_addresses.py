@@ -55,7 +55,7 @@ class AddressTable:
 
     def __init__(
         self,
-        addresses: Mapping[int | tuple[int, str], Address],
+        addresses: Mapping[Any, Address],
         *,
         kept_listeners: Iterable[str] = ("CONTROLLER",),
         unknown: Literal["refuse", "keep"] = "refuse",
@@ -63,7 +63,7 @@ class AddressTable:
         for host, port in addresses.values():
             if not 0 <= port < 1 << 31 or len(host.encode()) > LONGEST_TEXT:
                 raise ValueError(f"{host[:_SHOWN]!r}, {port} is not an address")
-        self.addresses = dict(addresses)
+        self.addresses: dict[int | tuple[int, str], Address] = dict(addresses)
         self.kept_listeners = frozenset(kept_listeners)
         self.unknown: Literal["refuse", "keep"] = unknown
 

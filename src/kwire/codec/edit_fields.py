@@ -65,6 +65,12 @@ def message_of(direction: str, api_key: int, api_version: int, source: Catalog) 
 
 def fields_of(message: Message, version: int) -> FieldsAbout:
     """As `fields_about`, of a message."""
+    if catalog().messages.get(message.name) is message and message.api_key is not None and message.kind in ("request", "response"):
+        return fields_about(message.kind, message.api_key, version)
+    return _fields_of(message, version)
+
+
+def _fields_of(message: Message, version: int) -> FieldsAbout:
     topics = topic_fields(message, version)
     addresses, unreached = broker_fields(message, version)
     found: dict[str, list[str]] = {name: [] for name in FieldsAbout._fields}
@@ -104,4 +110,4 @@ def fields_about(direction: str, api_key: int, api_version: int) -> FieldsAbout:
         UnknownApi, UnsupportedVersion: no release has it.
         ValueError: no such direction.
     """
-    return fields_of(message_of(direction, api_key, api_version, catalog()), api_version)
+    return _fields_of(message_of(direction, api_key, api_version, catalog()), api_version)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import re
 import ssl
+from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
@@ -95,6 +96,7 @@ class ListenerConfig(_Table, frozen=True):
         broker: `host:port` of the broker behind it.
         node_id: of that broker.
         advertised: `host:port` that clients are given for it; without it they see the broker's own address.
+        tenant: whose port it is, one of `[tenants]`; without it clients see the whole cluster.
         tls, upstream_tls: encryption of either side.
     """
 
@@ -102,8 +104,17 @@ class ListenerConfig(_Table, frozen=True):
     broker: str
     node_id: int = -1
     advertised: str | None = None
+    tenant: str | None = None
     tls: TlsConfig | None = None
     upstream_tls: UpstreamTlsConfig | None = None
+
+    def addresses(self) -> list[tuple[int, tuple[str, int]]]:
+        """Where clients reach the broker: its node id with host and port; empty where they see its own address.
+
+        Raises:
+            InputError: the address is wrong.
+        """
+        return [] if self.advertised is None else [(self.node_id, host_and_port(self.advertised, "advertised"))]
 
     @property
     def has_tls(self) -> bool:
@@ -134,6 +145,7 @@ class SniListenerConfig(_Table, frozen=True):
         brokers: at least one.
         tls: with a certificate for all these names, such as `*.kafka.example.com`.
         advertised_port: that clients are given; the one of `listen` without it.
+        tenant: whose port it is, as of `ListenerConfig`.
         upstream_tls: encryption of the brokers' side.
     """
 
@@ -142,7 +154,16 @@ class SniListenerConfig(_Table, frozen=True):
     brokers: list[SniBroker]
     tls: TlsConfig
     advertised_port: int | None = None
+    tenant: str | None = None
     upstream_tls: UpstreamTlsConfig | None = None
+
+    def addresses(self) -> list[tuple[int, tuple[str, int]]]:
+        """Where clients reach the brokers: node ids with host and port.
+
+        Raises:
+            InputError: the address to listen on is wrong.
+        """
+        return [(each.node_id, (self.name_of(each), self.port)) for each in self.brokers]
 
     @property
     def bootstrap(self) -> str:
@@ -198,6 +219,13 @@ class RefusalConfig(_Table, frozen=True):
     address: str | None = None
 
 
+class TenantConfig(_Table, frozen=True):
+    """See `rules.tenants`."""
+
+    prefix: str
+    error_texts: Literal["strip", "blank"] = "strip"
+
+
 class TelemetryConfig(_Table, frozen=True):
     """See `rules.telemetry`; `metrics` are prefixes of names, all when empty."""
 
@@ -241,6 +269,7 @@ class ProxyConfig(_Table, frozen=True):
         drain_seconds: after SIGTERM, for answers that clients wait for.
         metrics: `host:port` of a Prometheus endpoint; none without.
         addresses, versions, rehearsal, refusals, telemetry: the rules.
+        tenants: by name; a listener names the one whose it is.
         tap: a capture of what passes; none without.
         request_log: the same as lines of a broker's JSON request log; none without.
     """
@@ -262,18 +291,15 @@ class ProxyConfig(_Table, frozen=True):
     versions: VersionsConfig | None = None
     rehearsal: RehearsalConfig | None = None
     refusals: list[RefusalConfig] = []
+    tenants: dict[str, TenantConfig] = {}
     telemetry: TelemetryConfig | None = None
     tap: TapConfig | None = None
     request_log: TapConfig | None = None
 
-    def advertised(self) -> list[tuple[int, tuple[str, int]]]:
-        """Where clients reach brokers: node ids with host and port.
-
-        Raises:
-            InputError: an address is wrong.
-        """
-        found = [(each.node_id, host_and_port(each.advertised, "advertised")) for each in self.listeners if each.advertised is not None]
-        return found + [(broker.node_id, (each.name_of(broker), each.port)) for each in self.sni_listeners for broker in each.brokers]
+    @property
+    def all_listeners(self) -> list[ListenerConfig | SniListenerConfig]:
+        """Of both kinds."""
+        return [*self.listeners, *self.sni_listeners]
 
 
 def host_and_port(text: str, what: str) -> tuple[str, int]:
@@ -337,9 +363,10 @@ def _check(config: ProxyConfig) -> None:
                 tls.context()
     if config.metrics is not None:
         host_and_port(config.metrics, "metrics")
-    ids = [node_id for node_id, _ in config.advertised()]
+    ids = [(each.tenant, node_id) for each in config.all_listeners for node_id, _ in each.addresses()]
     if len(ids) != len(set(ids)):
         raise InputError("two listeners advertise one node_id")
+    _check_tenants(config)
     for name, tap in (("tap", config.tap), ("request_log", config.request_log)):
         if tap is not None and min(tap.snaplen, tap.max_bytes, tap.max_files, tap.max_queued) < 1:
             raise InputError(f"{name}: snaplen, max_bytes, max_files and max_queued are at least 1")
@@ -363,3 +390,15 @@ def _check_sni(config: SniListenerConfig) -> None:
     config.tls.context()
     if config.upstream_tls is not None:
         config.upstream_tls.context()
+
+
+def _check_tenants(config: ProxyConfig) -> None:
+    from kwire.proxy.rules.tenants import tenant_prefix
+
+    for listener in config.all_listeners:
+        if listener.tenant is not None and listener.tenant not in config.tenants:
+            raise InputError(f"listener {listener.listen} is of tenant {listener.tenant!r}, and there is no [tenants.{listener.tenant}]")
+    prefixes = sorted((tenant_prefix(each.prefix), name) for name, each in config.tenants.items())
+    for (shorter, one), (longer, other) in pairwise(prefixes):
+        if longer.startswith(shorter):
+            raise InputError(f"tenant {one!r} would see the topics of {other!r}: {longer!r} begins with {shorter!r}")

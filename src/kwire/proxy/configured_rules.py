@@ -2,26 +2,48 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from kwire.protocol.relay import Unknown
 from kwire.protocol.telemetry import SubscriptionTable, TelemetryReceiver
+from kwire.proxy.rule_set import RuleSet
 from kwire.proxy.rules.addresses import AddressesRule
 from kwire.proxy.rules.identity import IdentityRule
 from kwire.proxy.rules.refusals import Condition, RefusalsRule
 from kwire.proxy.rules.rehearsal import RehearsalRule
 from kwire.proxy.rules.rule import Rule
 from kwire.proxy.rules.telemetry import TelemetryRule
+from kwire.proxy.rules.tenants import TenantsRule
 from kwire.proxy.rules.versions import VersionsRule
 from kwire.telemetry_export import JsonLinesReceiver
 
 if TYPE_CHECKING:
     from kwire.proxy.config import ProxyConfig, TelemetryConfig
 
-__all__ = ["configured_rules", "wanted_metrics"]
+__all__ = ["configured_rule_sets", "configured_rules", "wanted_metrics"]
+
+
+def configured_rule_sets(config: ProxyConfig) -> dict[str, RuleSet]:
+    """The rules of each tenant by its name, and of listeners without one by the empty name; what all share is the same objects.
+
+    Raises:
+        InputError: as of `configured_rules`.
+    """
+    shared = configured_rules(config)
+    lock = threading.Lock()
+    made = {"": RuleSet([*shared, *_addresses(config, None)], unknown=config.unknown, lock=lock)}
+    # what is not known may hold names of others; refused, newer clients still come to an agreement about ApiVersions
+    unknown: Unknown = "refuse" if config.unknown == "pass" else config.unknown
+    for name, tenant in config.tenants.items():
+        own = [*_addresses(config, name), TenantsRule(tenant.prefix, error_texts=tenant.error_texts)]
+        made[name] = RuleSet([*shared, *own], unknown=unknown, lock=lock)
+    return made
 
 
 def configured_rules(config: ProxyConfig) -> list[Rule]:
-    """Make them.
+    """Make the rules that all listeners share.
 
     Raises:
         InputError: a release, a condition or a subscription is wrong.
@@ -35,13 +57,21 @@ def configured_rules(config: ProxyConfig) -> list[Rule]:
         rules.append(VersionsRule(config.versions.cap))
     if config.telemetry is not None:
         file = JsonLinesReceiver(config.telemetry.file)
-        rules.append(TelemetryRule(TelemetryReceiver(wanted_metrics(config.telemetry), [file]), file.close))
+        rules.append(
+            TelemetryRule(TelemetryReceiver(wanted_metrics(config.telemetry), [file]), _LastOf(1 + len(config.tenants), file.close))
+        )
     if config.rehearsal is not None:
         rules.append(RehearsalRule(config.rehearsal.release, config.rehearsal.mode))
-    seen = dict(config.advertised())
-    if seen:
-        rules.append(AddressesRule(seen, large_answers=config.addresses.large_answers, unknown_node=config.addresses.unknown_node))
     return rules
+
+
+def _addresses(config: ProxyConfig, tenant: str | None) -> list[Rule]:
+    """The rule for the listeners of a tenant, none where they advertise no address."""
+    listeners = (each for each in config.all_listeners if each.tenant == tenant)
+    seen = dict(found for each in listeners for found in each.addresses())
+    if not seen:
+        return []
+    return [AddressesRule(seen, large_answers=config.addresses.large_answers, unknown_node=config.addresses.unknown_node)]
 
 
 def wanted_metrics(config: TelemetryConfig) -> SubscriptionTable:
@@ -53,3 +83,19 @@ def wanted_metrics(config: TelemetryConfig) -> SubscriptionTable:
     found = SubscriptionTable()
     found.set("proxy", {"metrics": ",".join(config.metrics) or "*", "interval.ms": str(config.interval_ms)})
     return found
+
+
+class _LastOf:
+    """Called by each of so many rule sets when no connection uses it any more; the last of them does something."""
+
+    def __init__(self, count: int, then: Callable[[], None]) -> None:
+        self._lock = threading.Lock()
+        self._left = count
+        self._then = then
+
+    def __call__(self) -> None:
+        with self._lock:
+            self._left -= 1
+            is_last = self._left == 0
+        if is_last:
+            self._then()

@@ -154,7 +154,7 @@ class AsyncioListener:
 
     def proxied(self, end: tuple[str, int], local: tuple[str, int], node_id: int) -> ProxiedConnection:
         """The rules and the relay between a client and a broker."""
-        return self._server.connected(Peer(end[0], end[1], node_id), local, 0)
+        return self._server.connected(Peer(end[0], end[1], node_id, tenant=self.config.tenant or ""), local, 0)
 
     def reach(self, broker: str, protocol: asyncio.BufferedProtocol) -> asyncio.Future[object]:
         """Open a connection to a broker, `host:port`."""

@@ -171,7 +171,7 @@ class NativeLoop:
             self._open[number] += 1
         self._server.counts.count_opened(listener.node_id)
         try:
-            return self._server.connected(Peer(*peer, listener.node_id), local, thread)
+            return self._server.connected(Peer(*peer, listener.node_id, tenant=listener.tenant or ""), local, thread)
         except BaseException:
             self.disconnected(number, listener.node_id, "fault")
             raise

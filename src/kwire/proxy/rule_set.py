@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from kwire.codec import Edit
 from kwire.protocol.events import Direction
 from kwire.protocol.relay import CALL, CLOSE, REFUSE, FrameEdit, Held, RelayPlan, RelayRule, Unknown
 from kwire.proxy.rules.rule import Answer, ClosableRule, ConnectionRule, Outcome, Peer, Refusal, Rule
@@ -24,6 +25,17 @@ class _Step:
 
     rule: int
     edit: FrameEdit | None
+
+
+def _joined(edits: Sequence[FrameEdit]) -> FrameEdit:
+    """One edit that does what all of them do, which the relay runs without Python where it can."""
+    found = edits[0]
+    for each in edits[1:]:
+        both = found.joined(each) if isinstance(found, Edit) and isinstance(each, Edit) else None
+        if both is None:
+            return _Chain(edits)
+        found = both
+    return found
 
 
 class _Chain:
@@ -49,6 +61,7 @@ class RuleSet:
     Arguments:
         rules: they act in this order on a frame that several want.
         unknown: what is done with requests of an unknown api or version, see `RelayPlan`.
+        lock: of other rule sets with some of these rules.
 
     Attributes:
         rules: as given.
@@ -59,9 +72,9 @@ class RuleSet:
         ValueError: a rule names an api or a version that no release has.
     """
 
-    def __init__(self, rules: Iterable[Rule] = (), *, unknown: Unknown = "pass") -> None:
+    def __init__(self, rules: Iterable[Rule] = (), *, unknown: Unknown = "pass", lock: threading.Lock | None = None) -> None:
         self.rules = tuple(rules)
-        self.lock = threading.Lock()
+        self.lock = threading.Lock() if lock is None else lock
         self._connections = 0
         self._is_retired = False
         self._steps: dict[_Slot, list[_Step]] = {}
@@ -79,7 +92,6 @@ class RuleSet:
 
     def _table(self, final: dict[_Slot, int]) -> list[RelayRule]:
         table = [RelayRule(direction, key, (version,), action) for (direction, key, version), action in final.items()]
-        chains: dict[tuple[int, ...], FrameEdit] = {}
         for slot, steps in self._steps.items():
             if slot in final:
                 continue
@@ -87,7 +99,7 @@ class RuleSet:
             action: int | FrameEdit = CALL
             edits = [step.edit for step in steps if step.edit is not None]
             if len(edits) == len(steps):
-                action = edits[0] if len(edits) == 1 else chains.setdefault(tuple(map(id, edits)), _Chain(edits))
+                action = _joined(edits)
             table.append(RelayRule(direction, key, (version,), action))
         return table
 

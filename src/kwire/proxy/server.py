@@ -6,7 +6,7 @@ import asyncio
 import logging
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from itertools import compress
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from kwire.errors import InputError
 from kwire.protocol.relay import HeldBudget, RelayCounters
 from kwire.proxy.config import ListenerConfig, ProxyConfig, SniListenerConfig, host_and_port
-from kwire.proxy.configured_rules import configured_rules
+from kwire.proxy.configured_rules import configured_rule_sets
 from kwire.proxy.connection import ProxiedConnection
 from kwire.proxy.counts import ConnectionCounts
 from kwire.proxy.listener_asyncio import AsyncioListener
@@ -39,7 +39,7 @@ class ProxyServer:
         config: checked by `load_config`.
 
     Attributes:
-        config, rules: as they are now.
+        config: as it is now.
         counts: of connections.
         counters: of exchanges, one for each thread: first that of asyncio, then those of the native loop; none without `metrics`.
         taps: a capture and a request log; None before `open`.
@@ -54,7 +54,7 @@ class ProxyServer:
         self.counters = [] if config.metrics is None else [RelayCounters() for _ in range(1 + config.threads)]
         self.taps: Taps | None = None
         self._metrics = None if config.metrics is None else self._endpoint()
-        self.rules = RuleSet(configured_rules(config), unknown=config.unknown)
+        self._rule_sets = configured_rule_sets(config)
         self._budget = HeldBudget(config.max_held_in_all)
         natively = [_is_native(config, each) for each in config.listeners]
         self._native = NativeLoop(self, list(compress(config.listeners, natively)), config.threads) if any(natively) else None
@@ -73,6 +73,11 @@ class ProxyServer:
                 raise
             raise InputError("metrics need the package prometheus_client: pip install 'kwire[proxy]'") from error
         return MetricsEndpoint(lambda: metrics_of(self))
+
+    @property
+    def rules(self) -> RuleSet:
+        """The rules of listeners without a tenant; those that count are the same for all."""
+        return self._rule_sets[""]
 
     def peers(self) -> Iterator[Peer]:
         """The clients that are connected."""
@@ -93,11 +98,11 @@ class ProxyServer:
         limits = {"max_frame": self.config.max_frame, "max_held": self.config.max_held}
         counters = self.counters[thread] if self.counters else None
         while True:
-            rules = self.rules
+            rules = self._rule_sets[peer.tenant]
             try:
                 return ProxiedConnection(rules, peer, budget=self._budget, counters=counters, tap=tap, **limits)
             except RulesEnded:
-                if rules is self.rules:
+                if rules is self._rule_sets[peer.tenant]:
                     raise
 
     def turned_away(self, listener: ListenerConfig | SniListenerConfig) -> None:
@@ -133,16 +138,16 @@ class ProxyServer:
             for name in ("listeners", "sni_listeners", "loop", "threads", "metrics", "tap", "request_log")
         ):
             raise InputError("listeners, loop, threads, metrics, request_log and tap can only be changed by a restart")
-        rules = RuleSet(configured_rules(config), unknown=config.unknown)
+        rule_sets = configured_rule_sets(config)
         try:
             for listener in self._listeners:
                 listener.renew_certificates()
         except InputError:
-            rules.retire()
+            _retire(rule_sets)
             raise
-        before = self.rules
-        self.rules, self.config = rules, config
-        before.retire()
+        before = self._rule_sets
+        self._rule_sets, self.config = rule_sets, config
+        _retire(before)
         if self._native is not None:
             self._native.take_limits()
 
@@ -178,7 +183,7 @@ class ProxyServer:
         await asyncio.gather(*(listener.close(until) for listener in self._listeners))
         if self._native is not None:
             await self._native.ended()
-        self.rules.retire()
+        _retire(self._rule_sets)
         if self._metrics is not None:
             self._metrics.close()
         if self.taps is not None:
@@ -223,6 +228,11 @@ def _allow_files() -> None:
 
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def _retire(rule_sets: Mapping[str, RuleSet]) -> None:
+    for each in rule_sets.values():
+        each.retire()
 
 
 def _is_native(config: ProxyConfig, listener: ListenerConfig) -> bool:

@@ -84,12 +84,12 @@ class ConnectionState:
         self.held[direction] = held
         self.moves.held.append(held)
 
-    def edited(self, direction: Direction, action: int, frame: bytes) -> list[Buffer] | None:
+    def edited(self, direction: Direction, action: int, held: Held) -> list[Buffer] | None:
         """The frame as program number `action` has it; None, with a reason to close, where it fails."""
         try:
-            return list(self.plan.programs[action - 1].pieces(frame))
+            return list(self.plan.programs[action - 1].pieces(held.frame))
         except (WireError, EncodeError):
-            self.close("program_failed", direction)
+            self.close("program_failed", direction, held.api_key)
             return None
 
     def fits(self, direction: Direction, pieces: list[Buffer], shortest: int) -> bool:

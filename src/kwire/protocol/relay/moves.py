@@ -30,7 +30,7 @@ CLOSE_TEXTS: Final[dict[CloseReason, str]] = {
     "unknown_api": "unknown api or version (api key {value})",
     "held_too_large": "held bytes of the connection reach {value}, which is over its limit",
     "budget_exhausted": "held bytes of all connections are over their limit",
-    "program_failed": "an edit program cannot read its frame",
+    "program_failed": "an edit program cannot change its frame (api key {value})",
     "program_too_large": "an edited frame of {value} bytes is over the limit",
     "sasl_unknown_mechanism": "raw SASL tokens of a mechanism whose end cannot be recognised",
     "frame_unfinished": "the stream ended inside a frame",

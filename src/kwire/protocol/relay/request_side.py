@@ -141,7 +141,7 @@ class RequestSide:
             state.hold("request", held)
         elif action == PASS:
             self.send(held, [held.frame])
-        elif (pieces := state.edited("request", action, held.frame)) is not None:
+        elif (pieces := state.edited("request", action, held)) is not None:
             self.send(held, pieces)
 
     def send(self, held: Held, pieces: list[Buffer], action: int | None = None) -> None:

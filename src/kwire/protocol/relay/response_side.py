@@ -115,7 +115,7 @@ class ResponseSide:
         stream.restart()
         if action == CALL:
             state.hold("response", held)
-        elif (pieces := state.edited("response", action, held.frame)) is not None:
+        elif (pieces := state.edited("response", action, held)) is not None:
             self.send(held, pieces)
 
     def send(self, held: Held, pieces: list[Buffer]) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import kwire
+from kwire.codec import Edit, EditChanges, VersionLimits
 from kwire.protocol.relay import CALL, Held, RelayRule
+from kwire.schema import catalog
 
-__all__ = ["API_VERSIONS", "changed_answer", "ranges_of", "wanted_answers", "with_ranges"]
+__all__ = ["API_VERSIONS", "changed_answer", "limited_answers", "ranges_of", "wanted_answers", "with_ranges"]
 
 API_VERSIONS = 18
 
@@ -16,6 +18,12 @@ API_VERSIONS = 18
 def wanted_answers() -> RelayRule:
     """The interest of a rule that changes what brokers advertise."""
     return RelayRule("response", API_VERSIONS, None, CALL)
+
+
+def limited_answers(limits: VersionLimits) -> Iterator[RelayRule]:
+    """The rules that cut what brokers advertise."""
+    for version in catalog()["ApiVersionsResponse"].valid_versions:
+        yield RelayRule("response", API_VERSIONS, (version,), Edit("response", API_VERSIONS, version, EditChanges(limits=limits)))
 
 
 def ranges_of(body: Any) -> dict[int, tuple[int, int]]:

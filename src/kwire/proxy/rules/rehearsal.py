@@ -13,10 +13,10 @@ from collections.abc import Iterable, Iterator
 from typing import Final, Literal, NamedTuple
 
 import kwire
+from kwire.codec import VersionLimits
 from kwire.protocol.relay import CALL, CLOSE, Held, RelayRule
-from kwire.proxy.rules.api_versions_answer import API_VERSIONS, changed_answer, wanted_answers
+from kwire.proxy.rules.api_versions_answer import API_VERSIONS, limited_answers
 from kwire.proxy.rules.rule import ConnectionRule, Peer
-from kwire.proxy.rules.versions import limit_to_release
 from kwire.schema import catalog, releases
 
 __all__ = ["RehearsalMode", "RehearsalRule", "Rejected"]
@@ -64,7 +64,7 @@ class RehearsalRule:
         for key, versions in self._rejects():
             yield RelayRule("request", key, versions, CALL if self.mode == "count" else CLOSE)
         if self.mode == "break":
-            yield wanted_answers()
+            yield from limited_answers(VersionLimits.of_release(self.release))
 
     def _rejects(self) -> Iterable[tuple[int, list[int]]]:
         for message in catalog().messages.values():
@@ -97,8 +97,3 @@ class _Rehearsing(ConnectionRule):
         peer = self._peer
         client_id = kwire.peek_header(frame, strict=False).client_id or ""
         self._rule.count(Rejected(peer.software_name, peer.software_version, client_id, peer.address, held.api_key, held.api_version))
-
-    def response(self, held: Held, frame: bytes) -> bytes | None:
-        correlation_id, body = changed_answer(held, frame)
-        limit_to_release(body, self._rule.release)
-        return kwire.encode_response(correlation_id, body, API_VERSIONS, held.api_version)

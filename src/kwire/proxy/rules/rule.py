@@ -22,6 +22,7 @@ class Peer:
         software_name, software_version: from ApiVersions (KIP-511); empty until they are sent, and for clients that send none.
         principal: `User:NAME` of a SASL exchange that the broker accepted, or of the certificate that the client showed to the proxy; empty
             before. Raw SASL tokens (SaslHandshake version 0) are not looked into.
+        tenant: whose listener it is; empty without tenants.
     """
 
     address: str
@@ -31,6 +32,7 @@ class Peer:
     software_name: str = ""
     software_version: str = ""
     principal: str = ""
+    tenant: str = ""
 
 
 @dataclass(frozen=True, slots=True)

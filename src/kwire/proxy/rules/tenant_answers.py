@@ -1,0 +1,47 @@
+"""What a client gets for the id of a topic that is not its tenant's: what a broker says that does not know the id.
+
+A client that has the id from before a restart of the proxy then asks Metadata, and the proxy knows the id.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import kwire
+from kwire import messages
+from kwire.protocol.relay import Held
+
+__all__ = ["unknown_ids"]
+
+_PRODUCE, _FETCH = 0, 1
+_UNKNOWN_TOPIC_ID: Final = 100
+# KIP-516: a client drops its fetch session and asks Metadata (`AbstractFetch.handleFetchSuccess`).
+_FETCH_SESSION_TOPIC_ID_ERROR: Final = 106
+
+
+def unknown_ids(held: Held, frame: bytes) -> bytes | None:
+    """The answer to a Produce or Fetch, for all its topics; None where there is none to give.
+
+    Arguments:
+        held: the request.
+        frame: it.
+    """
+    if not held.wants_answer:
+        return None
+    if held.api_key == _FETCH:
+        refused = messages.FetchResponse(error_code=_FETCH_SESSION_TOPIC_ID_ERROR)
+        return kwire.encode_response(held.correlation_id, refused, _FETCH, held.api_version)
+    if held.api_key != _PRODUCE:
+        return None
+    answer, partition = messages.ProduceResponse.TopicProduceResponse, messages.ProduceResponse.PartitionProduceResponse
+    asked = kwire.decode_request(frame, strict=False, fields=("topic_data.topic_id", "topic_data.partition_data.index")).body
+    responses = [
+        answer(
+            topic_id=topic.topic_id,
+            partition_responses=[
+                partition(index=each.index, error_code=_UNKNOWN_TOPIC_ID, base_offset=-1) for each in topic.partition_data
+            ],
+        )
+        for topic in asked.topic_data
+    ]
+    return kwire.encode_response(held.correlation_id, messages.ProduceResponse(responses=responses), _PRODUCE, held.api_version)

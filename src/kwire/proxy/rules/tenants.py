@@ -1,0 +1,187 @@
+"""A tenant of the cluster: its clients see topics, groups and transactional ids without a prefix, and none of anybody else.
+
+Names get the prefix in requests and lose it in responses, where elements with other names are dropped. Nearly all of it is done by edits
+without Python. Three things need memory: the ids of the tenant's topics, which requests of newer versions say in place of names; the type
+of a group, which older SyncGroup and JoinGroup do not say; and which requests wait.
+
+Apis that reach the whole cluster are not listed here: ApiVersions does not offer them, and their requests close.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from typing import Any, Final, Literal
+
+import kwire
+from kwire.codec import AddPrefix, Edit, EditChanges, FieldsAbout, RemovePrefix, VersionLimits, fields_about
+from kwire.errors import InputError
+from kwire.protocol.relay import CALL, CLOSE, Held, RelayRule
+from kwire.proxy.rules.api_versions_answer import API_VERSIONS, limited_answers
+from kwire.proxy.rules.rule import Answer, ConnectionRule, Outcome, Peer, Refusal
+from kwire.proxy.rules.tenant_answers import unknown_ids
+from kwire.proxy.rules.tenant_memory import TenantMemory
+from kwire.schema import Message, catalog
+
+__all__ = ["ErrorTexts", "TenantsRule", "tenant_prefix"]
+
+ErrorTexts = Literal["strip", "blank"]
+
+_METADATA, _JOIN_GROUP, _SYNC_GROUP, _CREATE_TOPICS, _HEARTBEAT = 3, 11, 14, 19, 68
+_ALTERS: Final = (33, 44)  # AlterConfigs, IncrementalAlterConfigs: topics and groups only
+# Produce, Fetch, ListOffsets, Metadata, offsets, FindCoordinator, classic groups, SASL, topics, transactions, configurations, log dirs,
+# DescribeCluster, DescribeProducers, groups of KIP-848, telemetry.
+_APIS: Final = frozenset(
+    (0, 1, 2, 3, *range(8, 27), 28, 32, 33, 35, 36, 37, 42, 44, 47, 60, 61, 65, 66, 68, 69, 71, 72)
+)  # fmt: skip
+# Later versions have patterns of names, which a prefix cannot confine: ListTransactions from 2, ConsumerGroupHeartbeat from 1 on.
+_CAPS: Final = {66: 1, _HEARTBEAT: 0}
+_NAME_CHARACTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
+_LONGEST_PREFIX: Final = 100  # of the 249 characters of a topic's name
+_TYPES: Final = ("consumer", "connect")  # groups whose bytes are known; what others say is closed
+_OTHER_TYPE: Final = "other"
+_IDS_LEARNED: Final = {_METADATA: ("topics.name", "topics.topic_id"), _CREATE_TOPICS: ("topics.name", "topics.topic_id")}
+
+
+def tenant_prefix(prefix: str) -> str:
+    """A prefix that topics may have.
+
+    Raises:
+        InputError: it is empty, long, or has characters that no topic's name has (`org.apache.kafka.common.internals.Topic`).
+    """
+    if not prefix or len(prefix) > _LONGEST_PREFIX or not set(prefix) <= _NAME_CHARACTERS:
+        raise InputError(f"prefix {prefix!r} of a tenant has 1 to {_LONGEST_PREFIX} letters, digits, dots, underscores and hyphens")
+    return prefix
+
+
+class TenantsRule:
+    """The rule for one tenant.
+
+    Arguments:
+        prefix: of its topics, groups and transactional ids.
+        error_texts: `strip` takes the prefix out of the texts of errors; `blank` empties the texts that have it.
+
+    Raises:
+        InputError: no topic can have the prefix.
+    """
+
+    name = "tenants"
+
+    def __init__(self, prefix: str, *, error_texts: ErrorTexts = "strip") -> None:
+        added, removed = AddPrefix(tenant_prefix(prefix), empty=True), RemovePrefix(prefix, foreign="drop")
+        self.memory = TenantMemory()
+        self._changes = {
+            "request": EditChanges(AddPrefix(prefix), added, added),
+            "response": EditChanges(removed, removed, removed, error_text=prefix, blank_errors=error_texts == "blank"),
+        }
+        self._edits: dict[tuple[str, int, int, str | None], Edit] = {}
+
+    def relay_rules(self) -> Iterator[RelayRule]:
+        ranges = {}
+        for message in catalog().messages.values():
+            key = message.api_key
+            if key is None or message.kind not in ("request", "response"):
+                continue
+            direction: Literal["request", "response"] = "request" if message.kind == "request" else "response"
+            if key not in _APIS:
+                if direction == "request":
+                    yield RelayRule(direction, key, None, CLOSE)
+                continue
+            highest = _CAPS.get(key, message.valid_versions.highest)
+            ranges[key] = 0, highest
+            for version in message.valid_versions:
+                if version > highest:
+                    if direction == "request":
+                        yield RelayRule(direction, key, (version,), CLOSE)
+                elif _needs_memory(message, fields_about(direction, key, version)):
+                    yield RelayRule(direction, key, (version,), CALL)
+                elif not (edit := self.edit(direction, key, version)).is_empty:
+                    yield RelayRule(direction, key, (version,), edit)
+        yield from limited_answers(VersionLimits(ranges))
+
+    def edit(self, direction: Literal["request", "response"], key: int, version: int, protocol_type: str | None = None) -> Edit:
+        """The edit of a kind of frame."""
+        kind = protocol_type if protocol_type is None or protocol_type in _TYPES else _OTHER_TYPE
+        found = self._edits.get((direction, key, version, kind))
+        if found is None:
+            changes = self._changes[direction].joined(
+                EditChanges(protocol_type=kind, other_resources="refuse" if key in _ALTERS else "keep")
+            )
+            assert changes is not None
+            found = self._edits[direction, key, version, kind] = Edit(direction, key, version, changes)
+        return found
+
+    def connected(self, peer: Peer) -> ConnectionRule:
+        return _Tenant(self)
+
+
+def _needs_memory(message: Message, about: FieldsAbout) -> bool:
+    """Whether a kind of frame says ids of topics, or bytes of a group without the type of the group."""
+    if message.kind == "request":
+        if message.api_key in (_JOIN_GROUP, _SYNC_GROUP):
+            return True
+        return bool(about.topic_ids) and message.api_key not in (_METADATA, _HEARTBEAT)
+    if message.api_key in (_JOIN_GROUP, _SYNC_GROUP):
+        return True
+    return bool(about.topic_ids) and message.api_key in _IDS_LEARNED
+
+
+class _Tenant(ConnectionRule):
+    """The rule on one connection."""
+
+    def __init__(self, rule: TenantsRule) -> None:
+        self._rule = rule
+        # types of the groups of JoinGroup and SyncGroup requests that wait, by api; responses come in the order of the requests
+        self._waiting: dict[int, deque[str | None]] = {_JOIN_GROUP: deque(), _SYNC_GROUP: deque()}
+
+    def request(self, held: Held, frame: bytes) -> Outcome:
+        memory, kind = self._rule.memory, None
+        if held.api_key in self._waiting:
+            found = kwire.decode_request(frame, strict=False, fields=("group_id", *_type_fields(held)))
+            group: str = found.body.group_id
+            kind = getattr(found.body, "protocol_type", None) or memory.type_of(group)
+            if kind is not None:
+                memory.learn_type(group, kind)
+            self._waiting[held.api_key].append(kind)
+        elif held.api_key != API_VERSIONS:
+            answered = self._checked(held, frame)
+            if answered is not None:
+                return answered
+        return b"".join(self._rule.edit("request", held.api_key, held.api_version, kind).pieces(frame))
+
+    def _checked(self, held: Held, frame: bytes) -> Answer | Refusal | None:
+        """The answer to a request for a topic of somebody else; also for an id that the client has from before a restart of the proxy."""
+        about = fields_about("request", held.api_key, held.api_version)
+        found = kwire.decode_request(frame, strict=False, fields=about.topic_ids)
+        ids = [each for path in about.topic_ids for each in _values(found.body, path.split("."))]
+        if self._rule.memory.owns(ids):
+            return None
+        answer = unknown_ids(held, frame)
+        if answer is None:
+            return Refusal(f"api {held.api_key} v{held.api_version}: the id of a topic that is not the tenant's")
+        return Answer(answer)
+
+    def response(self, held: Held, frame: bytes) -> bytes | None:
+        waiting = self._waiting.get(held.api_key)
+        kind = waiting.popleft() if waiting else None
+        made = b"".join(self._rule.edit("response", held.api_key, held.api_version, kind).pieces(frame))
+        learned = _IDS_LEARNED.get(held.api_key)
+        if learned is not None:
+            found = kwire.decode_response(made, held.api_key, held.api_version, strict=False, fields=learned)
+            self._rule.memory.learn_ids(each.topic_id for each in found.body.topics if each.name)
+        return made
+
+
+def _type_fields(held: Held) -> tuple[str, ...]:
+    """The group's type: JoinGroup has it in all versions, SyncGroup from 5 on (KIP-559)."""
+    return ("protocol_type",) if held.api_key == _JOIN_GROUP or held.api_version >= 5 else ()
+
+
+def _values(struct: Any, names: list[str]) -> Iterator[Any]:
+    """The values at a path."""
+    value = getattr(struct, names[0])
+    for each in value if isinstance(value, list) else () if value is None else (value,):
+        if len(names) > 1:
+            yield from _values(each, names[1:])
+        else:
+            yield each

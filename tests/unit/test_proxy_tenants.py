@@ -1,0 +1,257 @@
+"""The rule of tenants on a connection without sockets, by bytes that were worked out by hand from Kafka's message definitions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import kwire
+from kwire import messages
+from kwire.errors import InputError
+from kwire.proxy import ProxiedConnection, RuleSet, load_config
+from kwire.proxy.rules.addresses import AddressesRule
+from kwire.proxy.rules.identity import IdentityRule
+from kwire.proxy.rules.rule import Peer
+from kwire.proxy.rules.tenants import TenantsRule
+
+MIB = 1 << 20
+OWN_ID, FOREIGN_ID = "11" * 16, "22" * 16
+
+
+def connected(rule: TenantsRule | None = None) -> ProxiedConnection:
+    rules = RuleSet([IdentityRule(), AddressesRule({1: ("p", 1)}), rule or TenantsRule("a.")], unknown="refuse")
+    return ProxiedConnection(rules, Peer("10.0.0.9", 50_000, 1), max_frame=MIB, max_held=MIB)
+
+
+def framed(text: str) -> bytes:
+    frame = bytes.fromhex(text)
+    return len(frame).to_bytes(4, "big") + frame
+
+
+def asked(connection: ProxiedConnection, text: str) -> bytes:
+    """What the broker gets."""
+    moves = connection.from_client(framed(text), 1)
+    assert connection.close_reason == ""
+    return b"".join(moves.to_server)
+
+
+def answered(connection: ProxiedConnection, text: str) -> bytes:
+    """What the client gets."""
+    moves = connection.from_server(framed(text), 2)
+    assert connection.close_reason == ""
+    return b"".join(moves.to_client)
+
+
+def test_metadata() -> None:
+    connection = connected()
+    assert asked(connection, "0003 0001 00000007 ffff 00000001 0001 78") == framed("0003 0001 00000007 ffff 00000001 0003 612e78")
+    brokers = "00000001 00000001 {} ffff 00000001"  # node 1, its host and port, no rack; the controller
+    mine, other = "0000 {} 00 00000000", "0000 0003 622e78 00 00000000"  # error, name, internal, no partitions
+    found = answered(
+        connection, "00000007" + brokers.format("0002 6231 00002384") + "00000002" + other + mine.format("0003 612e78")
+    )  # fmt: skip
+    assert found == framed("00000007" + brokers.format("0001 70 00000001") + "00000001" + mine.format("0001 78"))
+
+
+def test_groups_of_others_are_not_listed() -> None:
+    connection = connected()
+    asked(connection, "0010 0000 00000007 ffff")
+    consumer = (b"\0\x08consumer").hex()
+    found = answered(connection, f"00000007 0000 00000003 0001 67 {consumer} 0003 612e67 {consumer} 0003 622e67 {consumer}")
+    assert found == framed(f"00000007 0000 00000001 0001 67 {consumer}")
+
+
+@pytest.mark.parametrize("kind", ["00", "01"])
+def test_coordinators_of_groups_and_transactions(kind: str) -> None:
+    """From FindCoordinator 4 on the answer does not say what its keys are (KIP-699)."""
+    connection = connected()
+    request = "000a 0004 00000001 ffff 00 {} 02 {} 00"
+    assert asked(connection, request.format(kind, "02 67")) == framed(request.format(kind, "04 612e67"))
+    found = answered(connection, "00000001 00 00000000 02 04 612e67 00000001 03 6231 00002384 0000 00 00 00")
+    assert found == framed("00000001 00 00000000 02 02 67 00000001 02 70 00000001 0000 00 00 00")
+
+
+SUBSCRIPTION = "0000 00000001 {} ffffffff"
+ASSIGNMENT = "0000 00000001 {} 00000001 00000000 ffffffff"
+CONSUMER = (b"\0\x08consumer").hex()
+
+
+def sized(text: str) -> str:
+    return len(bytes.fromhex(text)).to_bytes(4, "big").hex() + text
+
+
+def test_the_type_of_a_group_is_remembered_for_what_does_not_say_it() -> None:
+    """JoinGroup v0 answers and SyncGroup v0 do not say that a group is of consumers (KIP-559), while their bytes name topics."""
+    connection = connected()
+    join = "000b 0000 00000001 ffff {} 00001770 0000 " + CONSUMER + " 00000001 0005 72616e6765 {}"
+    sent = asked(connection, join.format("0001 67", sized(SUBSCRIPTION.format("0001 78"))))
+    assert sent == framed(join.format("0003 612e67", sized(SUBSCRIPTION.format("0003 612e78"))))
+    joined = "00000001 0000 00000001 0005 72616e6765 0001 6d 0001 6d 00000001 0001 6d {}"
+    found = answered(connection, joined.format(sized(SUBSCRIPTION.format("0003 612e78"))))
+    assert found == framed(joined.format(sized(SUBSCRIPTION.format("0001 78"))))
+    sync = "000e 0000 00000002 ffff {} 00000001 0001 6d 00000001 0001 6d {}"
+    sent = asked(connection, sync.format("0001 67", sized(ASSIGNMENT.format("0001 78"))))
+    assert sent == framed(sync.format("0003 612e67", sized(ASSIGNMENT.format("0003 612e78"))))
+    found = answered(connection, "00000002 0000" + sized(ASSIGNMENT.format("0003 612e78")))
+    assert found == framed("00000002 0000" + sized(ASSIGNMENT.format("0001 78")))
+
+
+def test_assignments_of_an_unknown_type_close() -> None:
+    connection = connected()
+    sync = "000e 0000 00000002 ffff 0001 67 00000001 0001 6d 00000001 0001 6d" + sized(ASSIGNMENT.format("0001 78"))
+    assert connection.from_client(framed(sync), 1).to_server == []
+    assert "unknown type" in connection.close_reason
+
+
+def test_the_type_is_known_on_a_connection_made_later() -> None:
+    rule = TenantsRule("a.")
+    asked(connected(rule), "000b 0000 00000001 ffff 0001 67 00001770 0000 " + CONSUMER + " 00000000")
+    sync = "000e 0000 00000002 ffff {} 00000001 0001 6d 00000001 0001 6d {}"
+    sent = asked(connected(rule), sync.format("0001 67", sized(ASSIGNMENT.format("0001 78"))))
+    assert sent == framed(sync.format("0003 612e67", sized(ASSIGNMENT.format("0003 612e78"))))
+
+
+def learn(connection: ProxiedConnection) -> None:
+    """Metadata v12 with a topic of the tenant and one of somebody else."""
+    topic = messages.MetadataResponse.MetadataResponseTopic
+    topics = [
+        topic(name="a.x", topic_id=kwire.Uuid(bytes.fromhex(OWN_ID))),
+        topic(name="b.x", topic_id=kwire.Uuid(bytes.fromhex(FOREIGN_ID))),
+    ]
+    connection.from_client(framed("0003 000c 00000009 ffff 00 00 01 00 00"), 1)
+    answer = kwire.encode_response(9, messages.MetadataResponse(topics=topics), 3, 12)
+    moves = connection.from_server(len(answer).to_bytes(4, "big") + answer, 2)
+    found = kwire.decode_response(b"".join(moves.to_client)[4:], 3, 12).body
+    assert [(each.name, bytes(each.topic_id).hex()) for each in found.topics] == [("x", OWN_ID)]
+
+
+# replica, wait, least, most, isolation, session, epoch, then topics: id, one partition
+FETCH = "0001 000d 0000000a ffff 00 ffffffff 000001f4 00000001 03200000 00 00000000 ffffffff 02 {} 01 00 01 01 00"
+
+
+def test_fetches_by_id_are_confined_to_the_tenants_topics() -> None:
+    """From Fetch 13 on a topic is named by its id (KIP-516), which no prefix protects."""
+    connection = connected()
+    learn(connection)
+    request = framed(FETCH.format(OWN_ID))
+    assert b"".join(connection.from_client(request, 3).to_server) == request
+    answered(connection, "0000000a 00 00000000 0000 00000000 01 00")
+    moves = connection.from_client(framed(FETCH.format(FOREIGN_ID)), 4)
+    assert moves.to_server == []
+    # no throttle, error 106 (FETCH_SESSION_TOPIC_ID_ERROR), no session, no topics
+    assert b"".join(moves.to_client) == framed("0000000a 00 00000000 006a 00000000 01 00")
+    assert connection.close_reason == ""
+
+
+def test_produces_by_id_are_confined_too() -> None:
+    connection = connected()
+    learn(connection)
+    produce = "0000 000d 0000000b ffff 00 00 {} 00007530 02 {} 02 00000003 01 00 00 00"
+    request = framed(produce.format("ffff", OWN_ID))
+    assert b"".join(connection.from_client(request, 3).to_server) == request
+    answered(connection, "0000000b 00 01 00000000 00")
+    moves = connection.from_client(framed(produce.format("ffff", FOREIGN_ID)), 4)
+    # one topic by its id, partition 3: error 100 (UNKNOWN_TOPIC_ID), offset and time -1, log start -1, no errors, no message
+    wanted = f"0000000b 00 02 {FOREIGN_ID} 02 00000003 0064 ffffffffffffffff ffffffffffffffff ffffffffffffffff 01 00 00 00 00000000 00"
+    assert (moves.to_server, b"".join(moves.to_client)) == ([], framed(wanted))
+    connection.from_client(framed(produce.format("0000", FOREIGN_ID)), 5)
+    assert "not the tenant's" in connection.close_reason  # with acks 0 nothing can be said
+
+
+def test_other_requests_by_id_close() -> None:
+    connection = connected()
+    learn(connection)
+    delete = "0014 0006 0000000c ffff 00 02 00 {} 00 000003e8 00"
+    assert asked(connection, delete.format(OWN_ID)) == framed(delete.format(OWN_ID))
+    connection.from_client(framed(delete.format(FOREIGN_ID)), 2)
+    assert "not the tenant's" in connection.close_reason
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "001e 0001 00000001 ffff 00000000",  # CreateAcls
+        "0031 0000 00000001 ffff 00000000 00",  # AlterClientQuotas
+        "0037 0001 00000001 ffff 00 01 00",  # DescribeQuorum
+        "0044 0001 00000007 ffff 00 02 67 02 6d 00000000 00 00 00000001 00 00 00 00 00",  # ConsumerGroupHeartbeat v1: patterns
+        "002c 0000 00000007 ffff 00000001 04 0001 31 00000000 00",  # IncrementalAlterConfigs of a broker
+    ],
+)
+def test_what_reaches_the_whole_cluster_closes(text: str) -> None:
+    connection = connected()
+    assert connection.from_client(framed(text), 1).to_server == []
+    assert connection.close_reason
+
+
+def test_unknown_apis_are_not_forwarded() -> None:
+    connection = connected()
+    moves = connection.from_client(framed("2710 0000 00000001 ffff"), 1)  # api 10000
+    assert (moves.to_server, b"".join(moves.to_client)) == ([], framed("00000001 0023"))
+
+
+def test_api_versions_offers_what_a_tenant_may_use() -> None:
+    connection = connected()
+    asked(connection, "0012 0000 00000001 ffff")
+    # Produce 0-13, CreateAcls, ConsumerGroupHeartbeat 0-1
+    found = answered(connection, "00000001 0000 00000003 0000 0000 000d 001e 0000 0003 0044 0000 0001")
+    assert found == framed("00000001 0000 00000002 0000 0000 0009 0044 0000 0000")
+
+
+@pytest.mark.parametrize(("texts", "text"), [("strip", b"Topic 'x' already exists."), ("blank", b"")])
+def test_error_texts_do_not_say_the_prefix(texts: Any, text: bytes) -> None:
+    connection = connected(TenantsRule("a.", error_texts=texts))
+    create = "0013 0001 00000001 ffff 00000001 {} 00000001 0001 00000000 00000000 000003e8 00"
+    assert asked(connection, create.format("0001 78")) == framed(create.format("0003 612e78"))
+    said = b"Topic 'a.x' already exists."
+    found = answered(connection, "00000001 00000001 0003 612e78 0024" + len(said).to_bytes(2, "big").hex() + said.hex())
+    assert found == framed("00000001 00000001 0001 78 0024" + len(text).to_bytes(2, "big").hex() + text.hex())
+
+
+TENANTS = """
+[[listeners]]
+listen = ":19092"
+broker = "b:9092"
+node_id = 1
+advertised = "p:19092"
+tenant = "acme"
+
+[[listeners]]
+listen = ":29092"
+broker = "b:9092"
+node_id = 1
+advertised = "p:29092"
+tenant = "globex"
+
+[tenants.acme]
+prefix = "acme."
+
+[tenants.globex]
+prefix = "globex."
+error_texts = "blank"
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "wrong"),
+    [
+        ("", "", ""),
+        ('tenant = "acme"', 'tenant = "acme2"', "there is no [tenants.acme2]"),
+        ('prefix = "acme."', 'prefix = ""', "1 to 100 letters"),
+        ('prefix = "acme."', 'prefix = "a/b"', "1 to 100 letters"),
+        ('prefix = "acme."', 'prefix = "globex.emea."', "'globex' would see the topics of 'acme'"),
+        ('prefix = "acme."', 'prefix = "globex."', "would see the topics of"),
+        ('tenant = "globex"', 'tenant = "acme"', "two listeners advertise one node_id"),
+        ('"blank"', '"keep"', "tenants"),
+    ],
+)
+def test_configuration(old: str, new: str, wrong: str, tmp_path: Path) -> None:
+    file = tmp_path / "proxy.toml"
+    file.write_text(TENANTS.replace(old, new) if old else TENANTS)
+    if wrong:
+        with pytest.raises(InputError) as raised:
+            load_config(file)
+        assert wrong in str(raised.value)
+    else:
+        assert load_config(file).tenants.keys() == {"acme", "globex"}
