@@ -142,6 +142,8 @@ cdef class RowBatches(StreamSink):
     cdef readonly int64_t pieces_in_python  # of payload or of what is missing: of what may be TLS, while the server's side is unknown
     cdef Py_ssize_t batch_rows
     cdef object name
+    cdef object violations  # a `kwire.tables.violation_rows.ViolationRows`
+    cdef object message  # as `RowSink.asked`
     cdef list files
     cdef frozenset ports
     cdef dict batches
@@ -159,6 +161,7 @@ cdef class RowBatches(StreamSink):
         rows_open(&self.rows, field_plans(), row_callbacks.RowCallbacks(self.target, lambda place: myself().connection_id_of(place)), CELLS)
         self.batch_rows = batch_rows
         self.name, self.files, self.ports = sink.series, sink.files, sink.ports
+        self.violations, self.message = sink.violations, sink.asked
         self.batches = {table: [] for table in SCHEMAS_OF_ROWS}
         self.client_keys = {}
         self.words = (
@@ -257,7 +260,7 @@ cdef class RowBatches(StreamSink):
         """
         cdef bint late = decided_by != "syn" if known is None else known.joined_late
         cdef ExchangeState* state
-        stream.tracker = row_connection(stream, &self.rows.shared, late, self.target.asked, known)
+        stream.tracker = row_connection(stream, &self.rows.shared, late, self.message, known)
         state = &stream.tracker.state
         server_text(&self.rows, state, connection.key, connection.n, 1 - client_side, _address_of)
         state.begun = packet
@@ -355,7 +358,8 @@ cdef class RowBatches(StreamSink):
         self.rows_added(before)
         end_stream(
             &self.rows, &stream.slot, stream.tracker, stream.plaintext, stream.tls, stream.unsupported, connection.key, &connection.tcp,
-            self.target, self.words, self.asked, self.client_keys,
+            self.target, self.name, self.files, self.violations, self.words, self.asked,
+            self.client_keys,
         )
         slot_remove(&self.slots, &stream.slot)
         stream.slot.exchange = NULL
