@@ -6,9 +6,44 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-__all__ = ["ConnectionIndex"]
+from kwire.tables.impl import native_text_rows
+
+__all__ = ["ConnectionIndex", "PlainTextRows", "texts_at"]
 
 _ROW: Final = pa.int32()
+
+
+class PlainTextRows:
+    """Finds the row of a text.
+
+    Args:
+        texts: a string array, a text for each row; of equal ones the last counts.
+    """
+
+    def __init__(self, texts: Any) -> None:
+        names = texts.to_pylist()
+        self._row: dict[str, int] = dict(zip(names, range(len(names)), strict=True))
+
+    def rows_of(self, texts: Any) -> Any:
+        """Give the row of each text as int32; null where there is none."""
+        named = texts.dictionary_encode()
+        return pa.array(map(self._row.get, named.dictionary.to_pylist()), _ROW, size=len(named.dictionary)).take(named.indices)
+
+
+def texts_at(texts: Any, rows: Any) -> Any:
+    """Give the texts at some rows, null where a row or its text is null.
+
+    Args:
+        texts: a string array.
+        rows: an int32 array.
+
+    Raises:
+        IndexError: there is no such row.
+    """
+    return texts.take(rows) if _native is None else _native.texts_at(texts, rows)
+
+
+_native: Final = native_text_rows()
 
 
 class ConnectionIndex:
@@ -20,8 +55,7 @@ class ConnectionIndex:
 
     def __init__(self, ids: Any) -> None:
         """Args: ids: of the connections, in the order of their rows."""
-        names = ids.to_pylist()
-        self._row: dict[str, int] = dict(zip(names, range(len(names)), strict=True))
+        self._rows: PlainTextRows = (PlainTextRows if _native is None else _native.TextRows)(_in_one_piece(ids))
         self._known: tuple[Any, Any] | None = None
 
     def rows_of(self, ids: Any) -> Any:
@@ -30,12 +64,10 @@ class ConnectionIndex:
         Args:
             ids: array of connection ids, a connection as often as it likes.
         """
-        if isinstance(ids, pa.ChunkedArray):
-            ids = ids.combine_chunks()
+        ids = _in_one_piece(ids)
         if self._known is not None and _is_same(ids, self._known[0]):
             return self._known[1]
-        named = ids.dictionary_encode()
-        rows = pa.array(map(self._row.get, named.dictionary.to_pylist()), _ROW, size=len(named.dictionary)).take(named.indices)
+        rows = self._rows.rows_of(ids)
         self.remember(ids, rows)
         return rows
 
@@ -47,6 +79,12 @@ class ConnectionIndex:
             rows: what it gave for them.
         """
         self._known = (ids, rows)
+
+
+def _in_one_piece(texts: Any) -> Any:
+    """The array of a column, of strings."""
+    array = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
+    return array if array.type == pa.string() else array.cast(pa.string())
 
 
 def _is_same(one: Any, other: Any) -> bool:

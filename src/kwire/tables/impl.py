@@ -6,17 +6,17 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Final
 
 from kwire.capture import impl as capture_impl
-from kwire.codec.impl import Twin, load_native
+from kwire.codec.impl import Twin, load_native, load_twin
 
 if TYPE_CHECKING:
     from kwire.tables._native.bulk import RowBatches
     from kwire.tables.row_sink import RowSink, Tracked
 
-__all__ = ["backend", "row_batches", "restored_stream"]
+__all__ = ["backend", "native_text_rows", "row_batches", "restored_stream"]
 
 
 def _choose() -> tuple[Twin, ModuleType | None]:
-    native = None if capture_impl.backend == "pure" else load_native("tables", "bulk", "bulk reader")
+    native = None if capture_impl.backend == "pure" else load_native("tables", "bulk", "bulk reader", ("text_rows",))
     return "pure" if native is None else "native", native
 
 
@@ -27,6 +27,11 @@ backend: Final[Twin] = _chosen[0]
 def restored_stream(tracked: Tracked) -> Tracked:
     """Give what hangs on a connection, as the pure twin has it: what a `TrackedStream` of the native twin pickles to."""
     return tracked
+
+
+def native_text_rows() -> ModuleType | None:
+    """Give the native twin of `kwire.tables.connection_index.PlainTextRows` and `texts_at`; None in the pure twin."""
+    return None if backend == "pure" else load_twin("tables", "text_rows", "native")
 
 
 def row_batches(sink: RowSink) -> RowBatches | None:
