@@ -4,6 +4,7 @@ The attributes are those of `kwire.capture.tcp.TcpConnection`, and a connection 
 has left.
 """
 
+cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.object cimport PyObject
 from libc.stdint cimport INT64_MIN, int32_t, int64_t, uint8_t, uint32_t
@@ -130,6 +131,7 @@ cdef Flow flow_of(TcpConnection connection, int direction):
     return made
 
 
+@cython.freelist(64)
 cdef class TcpConnection:
     """The state of a connection, as `kwire.capture.tcp.TcpConnection` has it; `flows` and `held` are given as they are now."""
 

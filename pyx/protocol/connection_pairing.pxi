@@ -259,7 +259,7 @@ cdef int say_answered(Connection self, WaitingRequest* waiting, const WireFrame*
             self.say(Exchange(self)._answered(_pairing.Outcome("answered", waits, frame_object(frame))))
             authenticated(self)
     finally:
-        waiting_free(state, waiting)
+        waiting_free(&self.series.spare, waiting)
     return 0
 
 

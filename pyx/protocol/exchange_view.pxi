@@ -107,7 +107,7 @@ cdef class Waitings:
 
     def expect(self, waiting):
         """A request was sent that will be answered; what becomes of others by that is seen to when the rules are done."""
-        cdef WaitingRequest* made = waiting_new(&self.of.state)
+        cdef WaitingRequest* made = waiting_new(&self.of.series.spare)
         if made is NULL:
             raise MemoryError
         memset(&made.row, 0, sizeof(made.row))

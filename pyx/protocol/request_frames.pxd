@@ -290,7 +290,7 @@ cdef inline int take_request(ExchangeState* exchange, SeriesState* series, const
     exchange.last_api = key
     exchange.is_kafka = True
     is_silent = field_plan.traits & PRODUCE and has_acks and columns[acks_slot] == 0
-    waiting = waiting_new(exchange)
+    waiting = waiting_new(&series.spare)
     if waiting is NULL:
         raise MemoryError
     row = &waiting.row
@@ -343,7 +343,7 @@ cdef inline int take_request(ExchangeState* exchange, SeriesState* series, const
         if series.wanted & USES_TOPICS and not is_skipped:
             count_topics(exchange, series, &series.request_uses, waiting, 0)
         forget_time(exchange, series, waiting)
-        waiting_free(exchange, waiting)
+        waiting_free(&series.spare, waiting)
     else:
         if not headless and not is_skipped:
             keep_request(series, waiting, traits, payload, size, body)

@@ -64,7 +64,7 @@ cdef inline int give_up(ExchangeState* exchange, SeriesState* series, WaitingReq
         elif traits & KEEPS_REQUEST and not traits & WATCHED_ON_ERROR:
             watch(exchange, series, waiting, NULL, 0, False, no_long())
         forget_time(exchange, series, waiting)
-    waiting_free(exchange, waiting)
+    waiting_free(&series.spare, waiting)
     return 0
 
 

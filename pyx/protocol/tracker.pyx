@@ -118,6 +118,7 @@ include "protocol/connection_view.pxi"
 
 @cython.final
 @cython.no_gc  # no cycle goes through a connection
+@cython.freelist(64)
 cdef class Connection:
     """A connection whose client side is known; arguments and methods are those of `kwire.protocol.tracking.connection.Connection`."""
 

@@ -84,6 +84,7 @@ def _address_of(packed):
 
 @cython.final
 @cython.no_gc  # no cycle goes through a stream
+@cython.freelist(64)
 cdef class TrackedStream(EventSink):
     """What hangs on a connection: the state of its protocol. It pickles to what the pure twin has."""
 
@@ -143,6 +144,7 @@ cdef class RowBatches(StreamSink):
     cdef Py_ssize_t batch_rows
     cdef object name
     cdef object violations  # a `kwire.tables.violation_rows.ViolationRows`
+    cdef dict violating  # the `counted` of that
     cdef object message  # as `RowSink.asked`
     cdef list files
     cdef frozenset ports
@@ -162,6 +164,7 @@ cdef class RowBatches(StreamSink):
         self.batch_rows = batch_rows
         self.name, self.files, self.ports = sink.series, sink.files, sink.ports
         self.violations, self.message = sink.violations, sink.asked
+        self.violating = self.violations.counted
         self.batches = {table: [] for table in SCHEMAS_OF_ROWS}
         self.client_keys = {}
         self.words = (
@@ -358,7 +361,7 @@ cdef class RowBatches(StreamSink):
         self.rows_added(before)
         end_stream(
             &self.rows, &stream.slot, stream.tracker, stream.plaintext, stream.tls, stream.unsupported, connection.key, &connection.tcp,
-            self.target, self.name, self.files, self.violations, self.words, self.asked,
+            self.target, self.name, self.files, self.violations, self.violating, self.words, self.asked,
             self.client_keys,
         )
         slot_remove(&self.slots, &stream.slot)

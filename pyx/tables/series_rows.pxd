@@ -267,7 +267,7 @@ cdef inline int summary_of(Connection connection, SeriesState* series, Connectio
 
 cdef inline int end_stream(
     SeriesRows* rows, Slot* slot, Connection wire, Connection plaintext, object tls, dict unsupported, bytes name, const TcpState* tcp,
-    object sink, object series, list files, object violations, tuple words, tuple asked, dict known,
+    object sink, object series, list files, object violations, dict violating, tuple words, tuple asked, dict known,
 ) except -1:
     """The row of a connection that is over, and what the sink keeps of it.
 
@@ -278,7 +278,7 @@ cdef inline int end_stream(
         name, tcp: `key` and state of the `TcpConnection`.
         unsupported: requests that were refused, as `Tracked.unsupported`; None for none.
         series, files: names.
-        violations: a `kwire.tables.violation_rows.ViolationRows`.
+        violations, violating: a `kwire.tables.violation_rows.ViolationRows`, and its `counted`.
         words: the words for the numbers of rows, as `RowBatches` has them.
         asked: functions: spelling of an address, `client_key`, `is_default_client_id`, name of an api.
         known: client keys that were asked before.
@@ -322,10 +322,9 @@ cdef inline int end_stream(
     row[LAST_API_NAME] = number_of_api(rows, summary.last_api, asked[3])
     if unsupported is not None or (summary.refused_index != no_long() and summary.closed_by == 1):
         tell_refusals(rows, exchange, &summary, unsupported, sink.facts.refusals)
-    counted = violations.counted
-    if counted:
+    if violating:
         place = text_object(&rows.connection_ids, exchange.connection)
-        if place in counted:
+        if place in violating:
             violations.over(place)
     return 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, Final
 
 import pyarrow as pa
@@ -49,13 +50,13 @@ _native: Final = native_text_rows()
 class ConnectionIndex:
     """Gives the row of a connection by its id.
 
-    The ids are gone through once, when it is made; a look-up then costs what the rows cost that ask. `pyarrow.compute.index_in` goes
+    The ids are gone through once, when the first is looked up; a look-up then costs what the rows cost that ask. `pyarrow.compute.index_in` goes
     through all ids at each call, and so the time of a series grew with the square of its connections.
     """
 
     def __init__(self, ids: Any) -> None:
         """Args: ids: of the connections, in the order of their rows."""
-        self._rows: PlainTextRows = (PlainTextRows if _native is None else _native.TextRows)(_in_one_piece(ids))
+        self._ids = ids
         self._known: tuple[Any, Any] | None = None
 
     def rows_of(self, ids: Any) -> Any:
@@ -67,9 +68,14 @@ class ConnectionIndex:
         ids = _in_one_piece(ids)
         if self._known is not None and _is_same(ids, self._known[0]):
             return self._known[1]
-        rows = self._rows.rows_of(ids)
+        rows = self._row_of_id.rows_of(ids)
         self.remember(ids, rows)
         return rows
+
+    @cached_property
+    def _row_of_id(self) -> PlainTextRows:
+        found: PlainTextRows = (PlainTextRows if _native is None else _native.TextRows)(_in_one_piece(self._ids))
+        return found
 
     def remember(self, ids: Any, rows: Any) -> None:
         """Keep an answer until the next one: the rows of a batch are asked for by who fills in its keys, and again by who sums it up.

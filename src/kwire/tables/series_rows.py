@@ -207,6 +207,8 @@ class SeriesRows:
     @staticmethod
     def _take_refusals(carry: TablesCarry, index: ConnectionIndex) -> pa.Table:
         """What was refused to these connections."""
+        if not carry.sink.facts.refusals:
+            return empty_table(REFUSALS)
         refusals = table_of(REFUSALS, carry.sink.facts.refusals)
         known = pc.is_valid(index.rows_of(refusals.column("connection_id")))
         kept = known.to_pylist()
@@ -227,10 +229,13 @@ class SeriesRows:
         index = ConnectionIndex(both.column("connection_id"))
         keys = both.column("client_key").combine_chunks()
 
-        def fates_of(table: str) -> Iterator[tuple[Fate, pa.RecordBatch]]:
+        def fates_of(table: str, split: bool = True) -> Iterator[tuple[Fate, pa.RecordBatch]]:
             for batch in self._read.spools[table]:
                 at = index.rows_of(batch.column("connection_id"))
                 keyed = _with_keys(table, batch, keys, at)
+                if not split:  # who takes all rows takes them as they came
+                    yield "settled", keyed
+                    continue
                 waiting: Any = pc.fill_null(pc.greater_equal(at, pa.scalar(len(settled), at.type)), pa.scalar(False))
                 count = pc.sum(waiting).as_py() or 0
                 if count < len(keyed):
@@ -245,7 +250,8 @@ class SeriesRows:
                 if table in ("captures", "connections"):
                     yield from (connections if table == "connections" else captures).to_batches()
                     return
-                yield from (batch for fate, batch in fates_of(table) if fate in fates)
+                split = "settled" not in fates or "waiting" not in fates
+                yield from (batch for fate, batch in fates_of(table, split) if fate in fates)
 
             def rows_of(ids: Any) -> Any:
                 at = index.rows_of(ids)
