@@ -182,7 +182,6 @@ cdef class Connection:
     # the pure twin's rules that run on this state
 
     _summary = _connection.Connection.summary
-    _protocol_of = _connection.Connection.protocol.fget
     _foreign = _connection.Connection._foreign
     __repr__ = _connection.Connection.__repr__
 

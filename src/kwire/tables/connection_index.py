@@ -50,7 +50,7 @@ _native: Final = native_text_rows()
 class ConnectionIndex:
     """Gives the row of a connection by its id.
 
-    The ids are gone through once, when the first is looked up; a look-up then costs what the rows cost that ask. `pyarrow.compute.index_in` goes
+    The ids are gone through once, at the first look-up; each costs what the rows cost that ask. `pyarrow.compute.index_in` goes
     through all ids at each call, and so the time of a series grew with the square of its connections.
     """
 
