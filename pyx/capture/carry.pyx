@@ -18,7 +18,7 @@ from capture.tcp_state cimport ACK, RST, SYN, Packet, TcpFlow, TcpState, tcp_in_
 from wire.checksum cimport crc32, crc_start
 from wire.raw_python cimport raw_decref, raw_incref, raw_xdecref
 
-from kwire.capture._native.connection cimport TcpConnection
+from kwire.capture._native.connection cimport TcpConnection, new_connection
 from kwire.capture._native.sink cimport StreamSink
 from kwire.capture._native.tcp cimport tcp_finish, tcp_receive, tcp_resolve
 
@@ -27,12 +27,13 @@ from operator import attrgetter
 from kwire.capture import carry as _carry
 from kwire.capture import tcp as _tcp
 from kwire.capture.packet_columns import ScanCarry
-from kwire.capture.pair_counts import PairCounts
+from kwire.capture.pair_counts import RECENT_PAIRS, PairCounts
 
 __all__ = ["SeriesCarry"]
 __build__ = build_id()
 
 BEGUN_OF = attrgetter("begun")
+cdef Py_ssize_t RECENT = RECENT_PAIRS
 crc_start()
 
 
@@ -164,6 +165,7 @@ cdef class SeriesCarry:
         cdef PyObject* found
         cdef TcpConnection connection
         self.look_up_limits()
+        self.recent = self.lives.all_recent()
         streams.source = data
         self.known = <PyObject**>calloc(len(keys) + 1, sizeof(PyObject*))
         if self.known is NULL:
@@ -204,7 +206,7 @@ cdef class SeriesCarry:
             free(self.known)
             self.known = NULL
             self.known_count = 0
-            streams.source = None
+            self.recent = streams.source = None
 
     cdef PyObject* look_up(self, object key, int32_t place) except? NULL:
         """The connection of a key, NULL for none; it is known for the rest of the chunk under the number of the key."""
@@ -241,9 +243,22 @@ cdef class SeriesCarry:
             self.watch(connection)
         return 0
 
+    cdef int64_t count_begun(self, bytes key) except -1:
+        """PairCounts.begin."""
+        cdef PyObject* found
+        cdef int64_t before
+        if self.recent is None or len(self.recent) >= RECENT:
+            before = self.lives.begin(key)
+            self.recent = self.lives.all_recent()
+            return before
+        found = PyDict_GetItem(self.recent, key)
+        before = 0 if found is NULL else <object>found
+        self.recent[key] = before + 1
+        return before
+
     cdef TcpConnection open(self, bytes key, const Packet* packet, StreamSink sink):
         """Begin a connection."""
-        cdef TcpConnection connection = TcpConnection.__new__(TcpConnection, key, self.lives.begin(key), packet.time_ns)
+        cdef TcpConnection connection = new_connection(key, self.count_begun(key), packet.time_ns)
         connection.begun = self.begun
         self.begun += 1
         self.live[key] = connection

@@ -4,6 +4,7 @@ The attributes are those of `kwire.capture.tcp.TcpConnection`, and a connection 
 has left.
 """
 
+cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING
 from cpython.object cimport PyObject
 from libc.stdint cimport INT64_MIN, int32_t, int64_t, uint8_t, uint32_t
@@ -130,13 +131,16 @@ cdef Flow flow_of(TcpConnection connection, int direction):
     return made
 
 
+@cython.freelist(64)
 cdef class TcpConnection:
     """The state of a connection, as `kwire.capture.tcp.TcpConnection` has it; `flows` and `held` are given as they are now."""
 
-    def __cinit__(self, bytes key, int64_t n, int64_t time_ns):
-        self.key, self.n = key, n
+    def __cinit__(self):
         self.place = -1
-        tcp_begin(&self.tcp, time_ns)
+        tcp_begin(&self.tcp, 0)
+
+    def __init__(self):
+        raise TypeError("a TcpConnection is begun by a SeriesCarry")
 
     def __dealloc__(self):
         cdef Py_ssize_t index
@@ -164,7 +168,7 @@ cdef class TcpConnection:
     @staticmethod
     def of(known):
         """Make a connection of the state of a `kwire.capture.tcp.TcpConnection`."""
-        cdef TcpConnection made = TcpConnection(known.key, known.n, known.first_ns)
+        cdef TcpConnection made = new_connection(known.key, known.n, known.first_ns)
         made.restore(known)
         return made
 
@@ -285,3 +289,11 @@ cdef class TcpConnection:
         cdef int hole = first.direction if first.flags & RST else 1 - first.direction
         cdef uint32_t needed = first.seq if first.flags & RST else first.ack
         return packet.direction == hole and not packet.flags & RST and distance(needed, packet.seq) > 0
+
+
+cdef TcpConnection new_connection(bytes key, int64_t n, int64_t time_ns):
+    """A connection that begins, as `kwire.capture.tcp.TcpConnection`."""
+    cdef TcpConnection made = TcpConnection.__new__(TcpConnection)
+    made.key, made.n = key, n
+    made.tcp.first_ns = made.tcp.last_ns = time_ns
+    return made

@@ -61,9 +61,12 @@ cdef inline Py_ssize_t put_endpoint(char* out, const uint8_t* key, int side, obj
     return length + 1 + put_number(out + length + 1, packed_port(key, side))
 
 
-cdef inline Py_ssize_t put_connection_id(char* out, const uint8_t* key, int server_side, int64_t n, object address_of) except -1:
-    """Write the id of a connection, server:port-client:port-n, at most ID_ROOM bytes; gives how many."""
+cdef inline Py_ssize_t put_connection_id(
+    char* out, const uint8_t* key, int server_side, int64_t n, object address_of, Py_ssize_t* server_size
+) except -1:
+    """Write the id of a connection, server:port-client:port-n, at most ID_ROOM bytes; gives how many, and how many are of the server."""
     cdef Py_ssize_t length = put_endpoint(out, key, server_side, address_of)
+    server_size[0] = length
     out[length] = c"-"
     length += 1
     length += put_endpoint(out + length, key, 1 - server_side, address_of)

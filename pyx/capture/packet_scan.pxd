@@ -134,10 +134,18 @@ cdef inline int name_endpoints(EndpointPair* name, const PacketView* view, Bytes
     return put_endpoints(name, view, source_port, target_port, 16)
 
 
+cdef inline int order_of(uint32_t one, uint32_t other) noexcept nogil:
+    return (one > other) - (one < other)
+
+
 cdef inline int put_endpoints(EndpointPair* name, const PacketView* view, Bytes source_port, Bytes target_port, int size) noexcept nogil:
-    cdef int order = memcmp(view.source, view.target, size)
+    cdef int order
+    if size == 4:
+        order = order_of(load_32(view.source), load_32(view.target))
+    else:
+        order = memcmp(view.source, view.target, size)
     if order == 0:
-        order = memcmp(source_port, target_port, 2)
+        order = order_of(load_16(source_port), load_16(target_port))
     memset(name, 0, sizeof(EndpointPair))
     name.name[0] = <uint8_t>view.version
     memcpy(&name.name[1], view.source if order <= 0 else view.target, size)

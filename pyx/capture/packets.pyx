@@ -13,8 +13,8 @@ from kwire.capture.packet_columns import (
     Interface, PacketColumns, SWEEP_BITS,
 )
 
-from cpython.buffer cimport PyBUF_READ, PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
-from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.buffer cimport PyBUF_READ, PyBUF_SIMPLE, PyBUF_WRITE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.memoryview cimport PyMemoryView_FromMemory
 from libc.stdint cimport INT64_MIN, int8_t, int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
@@ -30,7 +30,7 @@ from capture.packet_walk cimport walk_records
 from wire.checksum cimport crc_start
 from wire.cursor cimport Bytes
 
-__all__ = ["Router", "route", "scan"]
+__all__ = ["Router", "read_on", "route", "scan"]
 __build__ = build_id()
 
 cdef enum:
@@ -292,3 +292,31 @@ def route(data, Py_ssize_t start, state, Router router):
     finally:
         free_scan(&scan)
         PyBuffer_Release(&view)
+
+
+def read_on(bytes rest, read_into, Py_ssize_t size):
+    """Read behind bytes that are left of a chunk, without a copy of what is read.
+
+    Args:
+        rest: what is left.
+        read_into: fills a buffer from its beginning, and gives how many bytes it read; 0 only at the end.
+        size: how many bytes to read.
+
+    Returns:
+        `rest` and what was read.
+    """
+    cdef Py_ssize_t kept = len(rest)
+    cdef Py_ssize_t had = kept
+    cdef Py_ssize_t got
+    cdef bytes made = PyBytes_FromStringAndSize(NULL, kept + size)
+    cdef char* at = PyBytes_AS_STRING(made)
+    memcpy(at, PyBytes_AS_STRING(rest), kept)
+    while had < kept + size:
+        with PyMemoryView_FromMemory(at + had, kept + size - had, PyBUF_WRITE) as view:
+            got = read_into(view)
+        if not 0 <= got <= kept + size - had:
+            raise ValueError("more was read than was asked for")
+        if got == 0:
+            break
+        had += got
+    return made if had == kept + size else made[:had]

@@ -5,6 +5,7 @@ cdef int take_pieces(Connection self, int side, Bytes data, Py_ssize_t size, int
     """FrameSplitter.feed."""
     cdef Cutter* cutter = &self.cutters[side]
     cdef Py_ssize_t taken
+    cdef WireFrame frame
     if cutter.is_broken:
         taken = <Py_ssize_t>min(cutter.skip, <int64_t>size)
         cutter.skip -= taken
@@ -15,6 +16,18 @@ cdef int take_pieces(Connection self, int side, Bytes data, Py_ssize_t size, int
         end_broken(self, side)
         data += taken
         size -= taken
+    if size > LENGTH and cutter.size == 0 and not cutter.seeking:
+        frame.length = <int32_t>load_32(data)
+        if LENGTH + frame.length == size and frame.length <= cutter.max_frame:  # nearly always these bytes are one frame
+            frame.payload, frame.size = data + LENGTH, size - LENGTH
+            frame.offset, frame.packet = cutter.base, packet
+            frame.begin_ns = frame.end_ns = t
+            frame.flags = DOUBTFUL if cutter.unproven else 0
+            take_frame(self, side, &frame)
+            cutter.unproven -= cutter.unproven > 0
+            cutter.base += size
+            cutter.need = LENGTH
+            return 0
     while size:
         if cutter.size == 0:
             cutter.arrival_count = 0
@@ -64,6 +77,8 @@ cdef Py_ssize_t split_frames(Connection self, int side, Bytes p, Py_ssize_t size
     cdef int64_t need = 0
     cdef int64_t length
     cdef const Arrival* arrival
+    cdef WireFrame frame
+    frame.end_ns = t
     while True:
         if cutter.seeking:
             found = seek_border(self, side, p, size, pos, &need)
@@ -96,10 +111,10 @@ cdef Py_ssize_t split_frames(Connection self, int side, Bytes p, Py_ssize_t size
                 need = min(need, <int64_t>(LENGTH + head))
             break
         arrival = cutter_arrival(cutter, base + pos)
-        take_frame(
-            self, side, p + pos + LENGTH, <Py_ssize_t>length, length, base + pos, arrival.packet, arrival.time_ns, t,
-            DOUBTFUL if cutter.unproven else 0,
-        )
+        frame.payload, frame.size, frame.length = p + pos + LENGTH, <Py_ssize_t>length, length
+        frame.offset, frame.packet, frame.begin_ns = base + pos, arrival.packet, arrival.time_ns
+        frame.flags = DOUBTFUL if cutter.unproven else 0
+        take_frame(self, side, &frame)
         cutter.unproven -= cutter.unproven > 0
         pos += <Py_ssize_t>need
     cutter.base = base + pos
@@ -119,26 +134,20 @@ cdef Py_ssize_t head_of(Connection self, int side, Bytes payload, Py_ssize_t hav
     return SHORTEST_RESPONSE if have < SHORTEST_RESPONSE or first.row.correlation_id == <int32_t>load_32(payload) else 0
 
 
-cdef int take_frame(
-    Connection self, int side, Bytes payload, Py_ssize_t size, int64_t length, int64_t offset, int64_t packet, int64_t begin_ns,
-    int64_t end_ns,
-    int flags,
-) except -1:
+cdef int take_frame(Connection self, int side, const WireFrame* frame) except -1:
     """A frame has ended."""
     self.state.frames[side] += 1
     if side == REQUEST:
         self.state.seeks_responses = self.cutters[RESPONSE].seeking
-        return take_request_frame(self, payload, size, length, offset, packet, begin_ns, end_ns, flags)
-    return take_response_frame(self, payload, size, length, offset, packet, begin_ns, end_ns, flags)
+        return take_request_frame(self, frame)
+    return take_response_frame(self, frame)
 
 
-cdef object frame_of(
-    Connection self, Bytes payload, Py_ssize_t size, int64_t length, int64_t offset, int64_t packet, int64_t begin_ns, int64_t end_ns,
-    int flags,
-):
+cdef object frame_object(const WireFrame* frame):
+    cdef int flags = frame.flags
     return Frame(
-        PyBytes_FromStringAndSize(<const char*>payload, size), length, offset, packet, begin_ns, end_ns, bool(flags & DAMAGED),
-        not flags & UNENDED, bool(flags & DOUBTFUL), bool(flags & UNFINISHED),
+        PyBytes_FromStringAndSize(<const char*>frame.payload, frame.size), frame.length, frame.offset, frame.packet, frame.begin_ns,
+        frame.end_ns, bool(flags & DAMAGED), not flags & UNENDED, bool(flags & DOUBTFUL), bool(flags & UNFINISHED),
     )
 
 
@@ -152,14 +161,15 @@ cdef int flags_of(object frame) except -1:
 cdef int end_broken(Connection self, int side, int unfinished=0) except -1:
     """The end of a frame has come that is damaged or was passed over."""
     cdef Cutter* cutter = &self.cutters[side]
+    cdef WireFrame frame
     cutter.is_broken = False
     cutter.skip = 0
     if not cutter.is_damaged:
         cutter.unproven -= cutter.unproven > 0
-    take_frame(
-        self, side, cutter.bytes, cutter.size, cutter.broken_length, cutter.broken_offset, cutter.broken_packet, cutter.broken_ns,
-        cutter.skipped_ns, DAMAGED * cutter.is_damaged | UNENDED * (not cutter.is_ended) | DOUBTFUL * cutter.is_doubtful | unfinished,
-    )
+    frame.payload, frame.size, frame.length, frame.offset = cutter.bytes, cutter.size, cutter.broken_length, cutter.broken_offset
+    frame.packet, frame.begin_ns, frame.end_ns = cutter.broken_packet, cutter.broken_ns, cutter.skipped_ns
+    frame.flags = DAMAGED * cutter.is_damaged | UNENDED * (not cutter.is_ended) | DOUBTFUL * cutter.is_doubtful | unfinished
+    take_frame(self, side, &frame)
     cutter_shift(cutter, cutter.size)
     return 0
 
@@ -189,6 +199,7 @@ cdef int say_unfinished(
     Connection self, int side, Bytes payload, Py_ssize_t size, int64_t length, int64_t have, int64_t offset, int64_t packet, int64_t time_ns
 ) except -1:
     """Connection._fault for a frame that the end of its direction cuts off."""
+    cdef WireFrame frame
     direction = DIRECTIONS[side]
     fault = FrameFault("unfinished", length, have, offset, packet, time_ns, PyBytes_FromStringAndSize(<const char*>payload, size))
     self.say(Exchange(self).seen(direction, "length", fault))
@@ -198,4 +209,7 @@ cdef int say_unfinished(
         return 0
     # The server did answer, and the outcome may say more than its correlation id; the time of its end is unknown.
     self.state.losses += 1
-    return take_response_frame(self, payload, size, length, offset, packet, time_ns, time_ns, DAMAGED | UNENDED | UNFINISHED)
+    frame.payload, frame.size, frame.length, frame.offset, frame.packet = payload, size, length, offset, packet
+    frame.begin_ns = frame.end_ns = time_ns
+    frame.flags = DAMAGED | UNENDED | UNFINISHED
+    return take_response_frame(self, &frame)

@@ -1,19 +1,14 @@
 # Part of tracker.pyx: requests, responses and which belong together (tracking/exchange.py, response_events.py, pairing.py).
 
 
-cdef int take_request_frame(
-    Connection self, Bytes payload, Py_ssize_t size, int64_t length, int64_t offset, int64_t packet, int64_t begin_ns, int64_t end_ns,
-    int flags,
-) except -1:
+cdef int take_request_frame(Connection self, const WireFrame* frame) except -1:
     """Exchange.request."""
     cdef ExchangeState* state = &self.state
     cdef WaitingRequest* last = state.waiting_last
     cdef Py_ssize_t before = state.waiting_count
-    if take_request(
-        state, self.series, payload, size, <Py_ssize_t>length, offset, packet, end_ns, flags & DAMAGED, not flags & UNENDED
-    ) != FRAME_TAKEN:
+    if take_request(state, self.series, frame) != FRAME_TAKEN:
         self.expecting = False
-        self.say(Exchange(self).request(frame_of(self, payload, size, length, offset, packet, begin_ns, end_ns, flags)))
+        self.say(Exchange(self).request(frame_object(frame)))
         authenticated(self)
         if not self.expecting:
             return 0
@@ -43,38 +38,30 @@ cdef int authenticated(Connection self) except -1:
     return 0
 
 
-cdef int take_response_frame(
-    Connection self, Bytes payload, Py_ssize_t size, int64_t length, int64_t offset, int64_t packet, int64_t begin_ns, int64_t end_ns,
-    int flags,
-) except -1:
+cdef int take_response_frame(Connection self, const WireFrame* frame) except -1:
     """Exchange.response, Pairing.answer."""
     cdef ExchangeState* state = &self.state
     cdef WaitingRequest* found = state.waiting
-    cdef HeldResponse response
     cdef HeldResponse* first
-    if length < SHORTEST_RESPONSE and (found is NULL or not found.is_token):
+    if frame.length < SHORTEST_RESPONSE and (found is NULL or not found.is_token):
         hear_server(self)
-        return self.say(Exchange(self)._too_short(
-            "response", frame_of(self, payload, size, length, offset, packet, begin_ns, end_ns, flags)
-        ))
+        return self.say(Exchange(self)._too_short("response", frame_object(frame)))
     if found is not NULL:
-        if size >= SHORTEST_RESPONSE:
-            found = waiting_for(self, <int32_t>load_32(payload), length, state.response_breaks)
+        if frame.size >= SHORTEST_RESPONSE:
+            found = waiting_for(self, <int32_t>load_32(frame.payload), frame.length, state.response_breaks)
         if found is not NULL and self.held.count == 0:
             hear_server(self)
             pass_by(self, found, state.response_breaks, False)
             waiting_remove(state, found)
             state.last_answered = no_long() if found.is_token else found.row.correlation_id
-            return say_answered(self, found, payload, size, length, offset, packet, begin_ns, end_ns, flags)
-    response.length, response.offset, response.packet = length, offset, packet
-    response.begin_ns, response.end_ns, response.flags = begin_ns, end_ns, flags
+            return say_answered(self, found, frame)
     if found is not NULL:
-        pair_response(self, self.held.count, held_new(payload, size, &response), found, state.response_breaks)
+        pair_response(self, self.held.count, held_new(frame, frame.size), found, state.response_breaks)
         hear_server(self)
         return say_outcomes(self)
     # Of what a server says while authentication is under way, which may be a token, nothing is kept.
-    first = held_new(payload, min(size, SHORTEST_RESPONSE if state.sasl_pending or state.sasl_raw else MOST_HELD_BYTES), &response)
-    first.flags |= DAMAGED * (first.size < size)
+    first = held_new(frame, min(frame.size, SHORTEST_RESPONSE if state.sasl_pending or state.sasl_raw else MOST_HELD_BYTES))
+    first.frame.flags |= DAMAGED * (first.frame.size < frame.size)
     held_add(&self.held, first)
     hear_server(self)
     if self.held.count > MOST_HELD:
@@ -119,15 +106,15 @@ cdef int say_orphan(Connection self, const HeldResponse* held) except -1:
     cdef WaitingRequest alone
     cdef ExchangeState* state = &self.state
     if state.reports_frames or (not state.requests_lost and not state.response_breaks and held.correlation_id != no_long()):
-        return self.say(Exchange(self)._orphan(held_object(self, held)))
+        return self.say(Exchange(self)._orphan(frame_object(&held.frame)))
     memset(&alone, 0, sizeof(WaitingRequest))
     alone.request_ns = no_long()
     alone.row.request_index = -1 if state.is_tracked else no_long()
     alone.row.request_us = alone.row.latency_us = alone.row.request_bytes = no_long()
     alone.row.correlation_id = held.correlation_id
-    alone.row.response_us = no_long() if held.flags & UNENDED else microseconds(held.end_ns)
-    alone.row.response_bytes = held.length + LENGTH
-    alone.row.packet, alone.row.stream_offset = held.packet, held.offset
+    alone.row.response_us = no_long() if held.frame.flags & UNENDED else microseconds(held.frame.end_ns)
+    alone.row.response_bytes = held.frame.length + LENGTH
+    alone.row.packet, alone.row.stream_offset = held.frame.packet, held.frame.offset
     alone.row.api_key = alone.row.api_version = alone.row.header_version = alone.row.error_code = no_int()
     alone.row.topic_count = no_int()
     alone.row.client_id = alone.row.first_topic = NO_TEXT
@@ -135,13 +122,7 @@ cdef int say_orphan(Connection self, const HeldResponse* held) except -1:
     alone.row.client_instance_id, alone.row.principal = state.instance_id, state.principal
     alone.row.software_name, alone.row.software_version = state.software_name, state.software_version
     alone.row.state, alone.row.body = ORPHAN_RESPONSE, BODY_SKIPPED
-    return row_done(state, self.series, &alone, no_long() if held.flags & UNENDED else held.end_ns)
-
-
-cdef object held_object(Connection self, const HeldResponse* held):
-    return frame_of(
-        self, held_payload(held), held.size, held.length, held.offset, held.packet, held.begin_ns, held.end_ns, held.flags
-    )
+    return row_done(state, self.series, &alone, no_long() if held.frame.flags & UNENDED else held.frame.end_ns)
 
 
 cdef int give_up_held(Connection self) except -1:
@@ -239,7 +220,7 @@ cdef int finish_held(Connection self) except -1:
         number = self.held.each[at].correlation_id
         found = self.state.waiting
         if number != no_long():
-            found = waiting_for(self, <int32_t>number, self.held.each[at].length, 0)
+            found = waiting_for(self, <int32_t>number, self.held.each[at].frame.length, 0)
         if found is NULL:
             break
         pair_response(self, at, self.held.each[at], found, 0)
@@ -260,10 +241,7 @@ cdef int say_outcomes(Connection self) except -1:
             elif each.response is NULL:
                 give_up(&self.state, self.series, each.waiting)
             else:
-                say_answered(
-                    self, each.waiting, held_payload(each.response), each.response.size, each.response.length, each.response.offset,
-                    each.response.packet, each.response.begin_ns, each.response.end_ns, each.response.flags,
-                )
+                say_answered(self, each.waiting, &each.response.frame)
     finally:
         for index in range(outcomes.count):
             free(outcomes.each[index].response)
@@ -271,25 +249,17 @@ cdef int say_outcomes(Connection self) except -1:
     return 0
 
 
-cdef int say_answered(
-    Connection self, WaitingRequest* waiting, Bytes payload, Py_ssize_t size, int64_t length, int64_t offset, int64_t packet,
-    int64_t begin_ns, int64_t end_ns, int flags,
-) except -1:
+cdef int say_answered(Connection self, WaitingRequest* waiting, const WireFrame* frame) except -1:
     """Exchange._answered for a request that waits no longer."""
     cdef ExchangeState* state = &self.state
     cdef object waits
     try:
-        if size < SHORTEST_RESPONSE or take_answer(
-            state, self.series, waiting, payload, size, <Py_ssize_t>length, offset, packet, end_ns,
-            flags & DAMAGED or (size < length and waiting.row.body != BODY_SKIPPED), not flags & UNENDED, flags & UNFINISHED,
-            flags & DOUBTFUL,
-        ) != FRAME_TAKEN:
-            frame = frame_of(self, payload, size, length, offset, packet, begin_ns, end_ns, flags)
+        if frame.size < SHORTEST_RESPONSE or take_answer(state, self.series, waiting, frame) != FRAME_TAKEN:
             waits = waiting_object(self, waiting, waiting.overtaken_by)
-            self.say(Exchange(self)._answered(_pairing.Outcome("answered", waits, frame)))
+            self.say(Exchange(self)._answered(_pairing.Outcome("answered", waits, frame_object(frame))))
             authenticated(self)
     finally:
-        waiting_free(state, waiting)
+        waiting_free(&self.series.spare, waiting)
     return 0
 
 

@@ -26,7 +26,7 @@ cdef Connection row_connection(EventSink sink, SeriesState* series, bint joined_
 
 cdef int move_texts(Connection self, SeriesState* series) except -1:
     """A connection that made events names texts of its own: those of a series from here on."""
-    cdef TextTable* own = &self.own.texts
+    cdef TextTable* own = &self.series.texts
     cdef int32_t number
     texts_mark(own)
     exchange_keep_texts(&self.state, own, series.plans.columns.texts)
@@ -36,9 +36,17 @@ cdef int move_texts(Connection self, SeriesState* series) except -1:
             if own.renamed[number] < 0:
                 raise MemoryError
     exchange_rename_texts(&self.state, own, series.plans.columns.texts)
-    series_close(&self.own)
+    own_free(self)
     self.series = series
     return 0
+
+
+cdef void own_free(Connection self) noexcept:
+    """Free what a connection has for itself."""
+    if self.own is not NULL:
+        series_close(self.own)
+        free(self.own)
+        self.own = NULL
 
 
 cdef FieldPlans* field_plans() noexcept:

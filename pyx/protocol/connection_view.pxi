@@ -2,7 +2,15 @@
 
 
 def get_protocol(Connection self):
-    return self._protocol_of()
+    """Connection.protocol."""
+    cdef const Opening* opening = NULL if self.opened[REQUEST] else self.openings[REQUEST]
+    if self.state.is_kafka:
+        return "kafka"
+    if self.protocol_name is not None:
+        return self.protocol_name
+    if opening is not NULL and opening.skipped and opening.size == opening.skipped:
+        return "proxy"
+    return "unknown" if self.state.received[0] or self.state.received[1] else "silent"
 
 
 def get_joined_late(Connection self):

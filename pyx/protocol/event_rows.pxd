@@ -13,6 +13,7 @@ from protocol.request_rows cimport MOST_COLUMNS, NO_TEXT, RequestRow
 from protocol.series_state cimport SeriesState
 from protocol.text_table cimport TextTable, text_object
 from protocol.topic_uses cimport TopicUse, TopicUses
+from protocol.wire_frame cimport WireFrame
 from wire.cursor cimport Bytes
 from wire.python_slots cimport python_new, python_slots, slot_index
 from wire.raw_python cimport raw_decref, raw_incref, raw_long, raw_long_long, raw_none
@@ -197,12 +198,12 @@ cdef inline object last_row(list events, PyTypeObject* row_type):
 
 
 cdef inline int say_frame(
-    ExchangeState* exchange, SeriesState* series, str kind, const RequestRow* row, int64_t offset, int64_t length
+    ExchangeState* exchange, SeriesState* series, str kind, const RequestRow* row, const WireFrame* frame
 ) except -1:
     """The `FrameSeen` of a request or a response, for those who ask for it; `row` is the request's."""
     mechanism = None if exchange.sasl is NULL else (<object>exchange.sasl).mechanism
     (<list>exchange.events).append((<object>series.classes.frame_seen)(
-        kind, kind, offset, length, row.request_index, row.api_key, row.api_version, mechanism
+        kind, kind, frame.offset, frame.length, row.request_index, row.api_key, row.api_version, mechanism
     ))
     return 0
 

@@ -68,6 +68,11 @@ cdef struct WaitingRequest:
     WaitingRequest* before[2]  # by the order: SENT or SAME_SLOT
     WaitingRequest* after[2]
 
+# Some that were answered, for the next requests: one behind the other by SENT.
+cdef struct SpareRequests:
+    WaitingRequest* first
+    int32_t count
+
 # Those that wait, by the bits of their correlation ids: the first and the last one sent.
 cdef struct WaitingSlot:
     WaitingRequest* first
@@ -127,8 +132,6 @@ cdef struct ExchangeState:
     PyObject* advertised
     WaitingRequest* waiting  # the first that was sent
     WaitingRequest* waiting_last
-    WaitingRequest* waiting_spare  # some that were answered, for the next requests: one behind the other by SENT
-    int32_t spare_count
     int32_t waiting_count
     int64_t waiting_kept
     int32_t waiting_uneven  # raw tokens, and requests that may be silent

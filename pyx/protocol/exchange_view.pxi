@@ -107,7 +107,7 @@ cdef class Waitings:
 
     def expect(self, waiting):
         """A request was sent that will be answered; what becomes of others by that is seen to when the rules are done."""
-        cdef WaitingRequest* made = waiting_new(&self.of.state)
+        cdef WaitingRequest* made = waiting_new(&self.of.series.spare)
         if made is NULL:
             raise MemoryError
         memset(&made.row, 0, sizeof(made.row))
@@ -135,7 +135,7 @@ cdef class Waitings:
         cdef Py_ssize_t index
         return [
             _pairing._Held(
-                held_object(self.of, self.of.held.each[index]),
+                frame_object(&self.of.held.each[index].frame),
                 None if self.of.held.each[index].correlation_id == no_long() else self.of.held.each[index].correlation_id,
             )
             for index in range(self.of.held.count)
@@ -143,14 +143,15 @@ cdef class Waitings:
 
     @_held.setter
     def _held(self, value):
-        cdef HeldResponse facts
+        cdef WireFrame facts
         held_free(&self.of.held)
         for each in value:
             frame = each.frame
             payload = frame.payload
+            facts.payload, facts.size = <Bytes>PyBytes_AS_STRING(payload), PyBytes_GET_SIZE(payload)
             facts.length, facts.offset, facts.packet = frame.length, frame.offset, frame.packet
             facts.begin_ns, facts.end_ns, facts.flags = frame.begin_time, frame.end_time, flags_of(frame)
-            held_add(&self.of.held, held_new(<Bytes>PyBytes_AS_STRING(payload), PyBytes_GET_SIZE(payload), &facts))
+            held_add(&self.of.held, held_new(&facts, facts.size))
 
     @property
     def last_answered(self):

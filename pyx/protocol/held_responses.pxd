@@ -1,27 +1,22 @@
 """Responses that have not found their request, in the order in which they came: what tracking/pairing.py holds, as C structs."""
 
-from libc.stdint cimport int64_t
+from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memmove
 
 from protocol.exchange_state cimport WaitingRequest
 from protocol.request_rows cimport no_long
+from protocol.wire_frame cimport WireFrame
 from wire.cursor cimport Bytes, load_32
 from wire.grown cimport grown
 
 cdef enum:
     ID_SIZE = 4
 
-# A frame of the server, with the first bytes of its payload behind it.
+# A frame of the server, with the first bytes of its payload behind this struct.
 cdef struct HeldResponse:
+    WireFrame frame
     int64_t correlation_id  # NO_LONG where its bytes were lost
-    int64_t length
-    int64_t offset
-    int64_t packet
-    int64_t begin_ns
-    int64_t end_ns
-    int flags
-    Py_ssize_t size
 
 cdef struct HeldResponses:
     HeldResponse** each
@@ -39,19 +34,16 @@ cdef struct Outcomes:
     Py_ssize_t room
 
 
-cdef inline Bytes held_payload(const HeldResponse* held) noexcept nogil:
-    return <Bytes>(held + 1)
-
-
-cdef inline HeldResponse* held_new(Bytes payload, Py_ssize_t size, const HeldResponse* facts) except NULL:
-    """A response with a copy of its first `size` bytes; `facts` has the rest."""
+cdef inline HeldResponse* held_new(const WireFrame* frame, Py_ssize_t size) except NULL:
+    """A response with a copy of its first `size` bytes."""
     cdef HeldResponse* made = <HeldResponse*>malloc(sizeof(HeldResponse) + size)
     if made is NULL:
         raise MemoryError
-    made[0] = facts[0]
-    made.size = size
-    memcpy(made + 1, payload, size)
-    made.correlation_id = <int64_t><int>load_32(payload) if size >= ID_SIZE else no_long()
+    made.frame = frame[0]
+    made.frame.size = size
+    made.frame.payload = <Bytes>(made + 1)
+    memcpy(made + 1, frame.payload, size)
+    made.correlation_id = <int64_t><int32_t>load_32(frame.payload) if size >= ID_SIZE else no_long()
     return made
 
 

@@ -31,6 +31,7 @@ from protocol.series_state cimport SeriesState, sasl_known, text_facts
 from protocol.text_table cimport IS_SOFTWARE, NO_ROOM, TextTable, text_intern, text_object
 from protocol.topic_uses cimport TopicUse, TopicUses
 from protocol.waiting_requests cimport waiting_add, waiting_free, waiting_new
+from protocol.wire_frame cimport DAMAGED, UNENDED, WireFrame
 from wire.cursor cimport TRUNCATED, Bytes, Cursor, cursor_open, load_16, load_32, unlikely
 from wire.utf8 cimport is_utf8
 
@@ -53,14 +54,13 @@ cdef enum:
 
 
 cdef inline int tell_trailing(
-    ExchangeState* exchange, SeriesState* series, str kind, const RequestRow* row, int64_t offset, int64_t packet, Py_ssize_t end,
-    Py_ssize_t size,
+    ExchangeState* exchange, SeriesState* series, str kind, const RequestRow* row, const WireFrame* frame, Py_ssize_t end
 ) except -1:
     """Report bytes behind a body: its frame is read all the same."""
     (<object>series.callbacks).trailing(
-        (exchange.connection, row.request_index, packet, offset),
+        (exchange.connection, row.request_index, frame.packet, frame.offset),
         (text_object(&series.texts, exchange.software_name), text_object(&series.texts, client_id_of(exchange))),
-        kind, row.api_key, row.api_version, size - end, end,
+        kind, row.api_key, row.api_version, frame.size - end, end,
     )
     return 0
 
@@ -112,17 +112,16 @@ cdef inline int keep_request(
 
 
 cdef inline int show_frame(
-    ExchangeState* exchange, SeriesState* series, const RequestRow* row, Bytes payload, Py_ssize_t size, int64_t offset, int64_t packet,
-    int64_t time_ns,
+    ExchangeState* exchange, SeriesState* series, const RequestRow* row, const WireFrame* frame
 ) except -1:
-    """Give a frame of the message that is asked for; arguments as of `take_request`, with the row of the frame's request."""
+    """Give a frame of the message that is asked for, with the row of its request."""
     cdef const TextTable* texts = &series.texts
     (<object>series.callbacks).message(
         exchange.connection,
         (
             row.request_index, row.correlation_id, text_object(texts, row.client_id), text_object(texts, row.software_name),
-            text_object(texts, row.software_version), text_object(texts, row.principal), time_ns, packet, offset,
-            PyBytes_FromStringAndSize(<const char*>payload, size),
+            text_object(texts, row.software_version), text_object(texts, row.principal), frame.end_ns, frame.packet,
+            frame.offset, PyBytes_FromStringAndSize(<const char*>frame.payload, frame.size),
         ),
     )
     return 0
@@ -177,23 +176,11 @@ cdef inline Py_ssize_t request_head(ExchangeState* exchange, SeriesState* series
     return fields.columns_end - payload if fields.columns_met & fields.enough else max(2 * have, <Py_ssize_t>SOME_HEADER)
 
 
-cdef inline int take_request(
-    ExchangeState* exchange, SeriesState* series, Bytes payload, Py_ssize_t size, Py_ssize_t length, int64_t offset, int64_t packet,
-    int64_t time_ns, bint damaged=False, bint ended=True,
-) except -1:
-    """Take the next frame of the client.
-
-    Arguments:
-        payload, size: the frame without its length; of a damaged one the bytes before the cut, of one that is passed over its head.
-        length: of the frame, without that of its length.
-        offset, packet: of its first byte, that of its length.
-        time_ns: arrival of its last byte.
-        damaged: bytes of it are lost.
-        ended: its last byte was seen.
-
-    Returns:
-        FRAME_TAKEN, or FALLBACK with nothing changed.
-    """
+cdef inline int take_request(ExchangeState* exchange, SeriesState* series, const WireFrame* frame) except -1:
+    """Take the next frame of the client; gives FRAME_TAKEN, or FALLBACK with nothing changed."""
+    cdef Bytes payload = frame.payload
+    cdef Py_ssize_t size = frame.size
+    cdef bint damaged = frame.flags & DAMAGED
     cdef Cursor cursor
     cdef Fields fields
     cdef const FieldPlan* field_plan
@@ -303,7 +290,7 @@ cdef inline int take_request(
     exchange.last_api = key
     exchange.is_kafka = True
     is_silent = field_plan.traits & PRODUCE and has_acks and columns[acks_slot] == 0
-    waiting = waiting_new(exchange)
+    waiting = waiting_new(&series.spare)
     if waiting is NULL:
         raise MemoryError
     row = &waiting.row
@@ -317,9 +304,9 @@ cdef inline int take_request(
     row.software_name = exchange.named_name
     row.software_version = exchange.named_version
     row.principal = exchange.principal
-    row.request_us = microseconds(time_ns)
+    row.request_us = microseconds(frame.end_ns)
     row.response_us = row.latency_us = row.response_bytes = no_long()
-    row.request_bytes = length + 4
+    row.request_bytes = frame.length + 4
     row.error_code = no_int()
     row.first_topic = topic
     row.topic_count = no_int()
@@ -331,21 +318,21 @@ cdef inline int take_request(
     memcpy(row.columns, columns, sizeof(columns))
     row.state = NO_RESPONSE_EXPECTED if is_silent else UNANSWERED
     row.body = BODY_SKIPPED if is_skipped else BODY_TRUNCATED if damaged else BODY_DECODED
-    row.packet = packet
-    row.stream_offset = offset
+    row.packet = frame.packet
+    row.stream_offset = frame.offset
     exchange.requests += 1
     if exchange.is_tracked:
         if exchange.reports_frames:
-            say_frame(exchange, series, "request", row, offset, length)
+            say_frame(exchange, series, "request", row, frame)
     else:
         if cursor.p != cursor.end and not damaged:
-            tell_trailing(exchange, series, "request", row, offset, packet, cursor.p - payload, size)
+            tell_trailing(exchange, series, "request", row, frame, cursor.p - payload)
         if key == series.asked_key and version == series.asked_version and not series.asks_responses:
-            show_frame(exchange, series, row, payload, size, offset, packet, time_ns)
-    waiting.request_ns = time_ns
+            show_frame(exchange, series, row, frame)
+    waiting.request_ns = frame.end_ns
     waiting.losses = exchange.losses
     waiting.response_breaks = exchange.response_breaks - exchange.seeks_responses
-    waiting.is_untimed = not ended
+    waiting.is_untimed = frame.flags & UNENDED
     waiting.damaged = damaged
     waiting.may_be_silent = may_be_silent
     traits = field_plan.traits & series.wanted
@@ -356,7 +343,7 @@ cdef inline int take_request(
         if series.wanted & USES_TOPICS and not is_skipped:
             count_topics(exchange, series, &series.request_uses, waiting, 0)
         forget_time(exchange, series, waiting)
-        waiting_free(exchange, waiting)
+        waiting_free(&series.spare, waiting)
     else:
         if not headless and not is_skipped:
             keep_request(series, waiting, traits, payload, size, body)

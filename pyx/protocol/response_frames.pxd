@@ -29,6 +29,7 @@ from protocol.series_state cimport SeriesState, sasl_known
 from protocol.topic_uses cimport TopicUses, uses_merge
 from protocol.waiting_objects cimport columns_of_objects
 from protocol.waiting_requests cimport waiting_free, waiting_remove
+from protocol.wire_frame cimport DAMAGED, DOUBTFUL, UNENDED, UNFINISHED, WireFrame
 from wire.cursor cimport Bytes, Cursor, cursor_open, unlikely
 from wire.raw_python cimport raw_xdecref
 
@@ -63,7 +64,7 @@ cdef inline int give_up(ExchangeState* exchange, SeriesState* series, WaitingReq
         elif traits & KEEPS_REQUEST and not traits & WATCHED_ON_ERROR:
             watch(exchange, series, waiting, NULL, 0, False, no_long())
         forget_time(exchange, series, waiting)
-    waiting_free(exchange, waiting)
+    waiting_free(&series.spare, waiting)
     return 0
 
 
@@ -77,36 +78,33 @@ cdef inline int give_up_all(ExchangeState* exchange, SeriesState* series) except
     return 0
 
 
-cdef inline int take_skipped(
-    ExchangeState* exchange, SeriesState* series, WaitingRequest* waiting, Py_ssize_t length, int64_t offset, int64_t time_ns, bint ended,
-    bint unfinished,
-) except -1:
+cdef inline void answered_at(const ExchangeState* exchange, WaitingRequest* waiting, const WireFrame* frame) noexcept nogil:
+    """The row of a request has a response: what is known of it without its body."""
+    cdef RequestRow* row = &waiting.row
+    row.state = ABANDONED if frame.flags & UNFINISHED and exchange.closed_by == 0 else ANSWERED
+    row.response_bytes = frame.length + 4
+    if not (frame.flags & UNENDED or waiting.is_untimed) and exchange.losses == waiting.losses and frame.end_ns >= waiting.request_ns:
+        row.latency_us = <int64_t>((<uint64_t>frame.end_ns - <uint64_t>waiting.request_ns) // 1000)
+
+
+cdef inline int take_skipped(ExchangeState* exchange, SeriesState* series, WaitingRequest* waiting, const WireFrame* frame) except -1:
     """`take_answer` for a request whose body was passed over."""
     cdef RequestRow* row = &waiting.row
-    row.state = ABANDONED if unfinished and exchange.closed_by == 0 else ANSWERED
-    row.response_bytes = length + 4
-    if ended and not waiting.is_untimed and exchange.losses == waiting.losses and time_ns >= waiting.request_ns:
-        row.latency_us = <int64_t>((<uint64_t>time_ns - <uint64_t>waiting.request_ns) // 1000)
+    answered_at(exchange, waiting, frame)
     if exchange.reports_frames:
-        say_frame(exchange, series, "response", row, offset, length)
-    row_done(exchange, series, waiting, time_ns)
-    if not ended:
+        say_frame(exchange, series, "response", row, frame)
+    row_done(exchange, series, waiting, frame.end_ns)
+    if frame.flags & UNENDED:
         last_row(<list>exchange.events, series.classes.row_type).response_time = None
     return forget_time(exchange, series, waiting)
 
 
-cdef inline int take_answer(
-    ExchangeState* exchange, SeriesState* series, WaitingRequest* waiting, Bytes payload, Py_ssize_t size, Py_ssize_t length,
-    int64_t offset, int64_t packet, int64_t time_ns, bint damaged, bint ended, bint unfinished, bint doubtful,
-) except -1:
-    """Take the response to a request; arguments and outcome as `take_request`.
-
-    Arguments:
-        payload: at least a correlation id.
-        ended: its last byte was seen, so that its time is known.
-        unfinished: the connection was over before it was.
-        doubtful: borders were lost and found again a few frames ago.
-    """
+cdef inline int take_answer(ExchangeState* exchange, SeriesState* series, WaitingRequest* waiting, const WireFrame* frame) except -1:
+    """Take the response to a request, of which at least a correlation id is there; outcome as of `take_request`."""
+    cdef Bytes payload = frame.payload
+    cdef Py_ssize_t size = frame.size
+    cdef int64_t time_ns = frame.end_ns
+    cdef bint damaged
     cdef Cursor cursor
     cdef Fields fields
     cdef const FieldPlan* field_plan = NULL
@@ -117,12 +115,13 @@ cdef inline int take_answer(
     cdef int32_t error = no_int()
     cdef int32_t columns[MOST_COLUMNS]
     cdef Py_ssize_t end = size
-    cdef object frame = None
+    cdef object response = None
     cdef object learned = None
-    if unlikely(waiting.is_token or (waiting.overtaken_by and not doubtful) or (exchange.is_tracked and exchange.asks)):
+    if unlikely(waiting.is_token or (waiting.overtaken_by and not frame.flags & DOUBTFUL) or (exchange.is_tracked and exchange.asks)):
         return FALLBACK
     if row.body == BODY_SKIPPED:
-        return take_skipped(exchange, series, waiting, length, offset, time_ns, ended, unfinished)
+        return take_skipped(exchange, series, waiting, frame)
+    damaged = frame.flags & DAMAGED or size < frame.length
     memcpy(columns, row.columns, sizeof(columns))
     fields_open(&fields, &series.parts, &series.uses, &series.response_group)
     if row.api_key == API_VERSIONS_KEY:
@@ -172,20 +171,17 @@ cdef inline int take_answer(
                 return FALLBACK
 
     # From here on nothing falls back.
-    row.state = ABANDONED if unfinished and exchange.closed_by == 0 else ANSWERED
-    row.response_us = microseconds(time_ns) if ended else no_long()
-    row.response_bytes = length + 4
+    answered_at(exchange, waiting, frame)
+    row.response_us = no_long() if frame.flags & UNENDED else microseconds(time_ns)
     row.error_code = error
     memcpy(row.columns, columns, sizeof(columns))
-    if ended and not waiting.is_untimed and exchange.losses == waiting.losses and time_ns >= waiting.request_ns:
-        row.latency_us = <int64_t>((<uint64_t>time_ns - <uint64_t>waiting.request_ns) // 1000)
     if exchange.is_tracked:
         if exchange.reports_frames:
-            say_frame(exchange, series, "response", row, offset, length)
+            say_frame(exchange, series, "response", row, frame)
         if traits & (LEARNS | WATCHED) or (traits & WATCHED_ON_ERROR and error != 0 and error != no_int()):
-            frame = payload_object(payload, size)
+            response = payload_object(payload, size)
             if traits & LEARNS:
-                learned = nodes(series, waiting, frame, SHORTEST_RESPONSE + field_plan.header_version, time_ns)
+                learned = nodes(series, waiting, response, SHORTEST_RESPONSE + field_plan.header_version, time_ns)
                 if learned is not None:
                     (<list>exchange.events).append(learned)
         row_done(exchange, series, waiting, time_ns)
@@ -196,21 +192,21 @@ cdef inline int take_answer(
             ):
                 raise MemoryError
             count_topics(exchange, series, uses, waiting, top_error(field_plan, &fields))
-        elif frame is not None:
-            say_observed(exchange, series, waiting, traits, (<list>exchange.events)[-1], frame, damaged)
-        if not ended:
+        elif response is not None:
+            say_observed(exchange, series, waiting, traits, (<list>exchange.events)[-1], response, damaged)
+        if frame.flags & UNENDED:
             last_row(<list>exchange.events, series.classes.row_type).response_time = None
         return forget_time(exchange, series, waiting)
     if end != size:
-        tell_trailing(exchange, series, "response", row, offset, packet, end, size)
+        tell_trailing(exchange, series, "response", row, frame, end)
     if answer is not NULL:
         if error == UNSUPPORTED_VERSION:
-            say(exchange, series, REPORTED_REFUSED, row, offset, packet)
+            say(exchange, series, REPORTED_REFUSED, row, frame.offset, frame.packet)
         if answer.ranges is not NULL and answer.ranges is not exchange.advertised:
             raw_xdecref(exchange.advertised)
             exchange.advertised = kept(<object>answer.ranges)
     elif traits & FETCH and fields.partial_batch and not damaged:
-        say(exchange, series, REPORTED_PARTIAL, row, offset, packet)
+        say(exchange, series, REPORTED_PARTIAL, row, frame.offset, frame.packet)
     if traits & SASL:
         sasl_known(
             exchange, series, (<object>series.callbacks).sasl_response(sasl_object(exchange), row.api_key, bytes_of(&fields, TOKEN), error)
@@ -219,7 +215,7 @@ cdef inline int take_answer(
     if row.api_key == series.asked_key and series.asks_responses:
         # of the api versions that end here only ApiVersions is ever answered in another version
         if series.asked_version == (0 if answer is not NULL and error == UNSUPPORTED_VERSION else row.api_version):
-            show_frame(exchange, series, row, payload, size, offset, packet, time_ns)
+            show_frame(exchange, series, row, frame)
     row_done(exchange, series, waiting)
     row.response_us = microseconds(time_ns)  # what the exchange says beyond its row has the time of what came
     if traits & USES_TOPICS:

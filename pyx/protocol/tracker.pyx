@@ -11,8 +11,8 @@ cimport cython  # no-cython-lint
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer  # no-cython-lint
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE  # no-cython-lint
 from cpython.object cimport PyObject  # no-cython-lint
-from libc.stdint cimport INT64_MIN, int8_t, int16_t, int32_t, int64_t  # no-cython-lint
-from libc.stdlib cimport free  # no-cython-lint
+from libc.stdint cimport INT64_MIN, int8_t, int16_t, int32_t, int64_t, uint8_t  # no-cython-lint
+from libc.stdlib cimport calloc, free, malloc  # no-cython-lint
 from libc.string cimport memcpy, memset  # no-cython-lint
 
 from build_id cimport build_id  # no-cython-lint
@@ -33,7 +33,7 @@ from protocol.frame_cutter cimport cutter_break, cutter_drop, cutter_forget, cut
 from protocol.foreign_protocols cimport KAFKA, MORE, PROXY, UNKNOWN, ForeignProtocols, foreign_open  # no-cython-lint
 from protocol.foreign_protocols cimport spoken_by_client, spoken_by_server, spoken_in_the_middle  # no-cython-lint
 from protocol.frame_search cimport WINDOW_REQUEST, WINDOW_RESPONSE, find_request, find_response  # no-cython-lint
-from protocol.held_responses cimport HeldResponse, Outcome, Outcomes, held_add, held_free, held_new, held_payload, held_remove  # no-cython-lint
+from protocol.held_responses cimport HeldResponse, Outcome, Outcomes, held_add, held_free, held_new, held_remove  # no-cython-lint
 from protocol.held_responses cimport outcome_add  # no-cython-lint
 from protocol.kept_texts cimport exchange_keep_texts, exchange_rename_texts  # no-cython-lint
 from protocol.openings cimport Opening, opening_add, opening_end, opening_free, opening_new  # no-cython-lint
@@ -49,6 +49,7 @@ from protocol.text_table cimport UNKNOWN_TEXT, TextTable, text_intern, text_of, 
 from protocol.waiting_objects cimport waiting_of_object  # no-cython-lint
 from protocol.waiting_requests cimport exchange_free, overtake, overtakes  # no-cython-lint
 from protocol.waiting_requests cimport waiting_add, waiting_free, waiting_new, waiting_open, waiting_remove, waiting_with  # no-cython-lint
+from protocol.wire_frame cimport DAMAGED, DOUBTFUL, UNENDED, UNFINISHED, WireFrame  # no-cython-lint
 from wire.cursor cimport OK, TRUNCATED, Bytes, Cursor, cursor_open, load_16, load_32  # no-cython-lint
 from wire.raw_python cimport raw_incref, raw_xdecref  # no-cython-lint
 from wire.uuid_text cimport fill_pairs  # no-cython-lint
@@ -74,13 +75,6 @@ __build__ = build_id()
 
 cdef extern from "Python.h":
     bint PyBytes_CheckExact(object data)
-
-cdef enum FrameFlag:
-    # Attributes of kwire.protocol.tracking.frames.Frame
-    DAMAGED = 1
-    UNENDED = 2
-    UNFINISHED = 4
-    DOUBTFUL = 8
 
 cdef enum:
     PROVEN = 3  # kwire.protocol.tracking.frames._PROVEN
@@ -109,6 +103,7 @@ cdef object ALL_BODIES = Passing(None, None, None)
 cdef dict KEYS_OF_NAMES = {}
 # What nearly every connection has, for all of them: never changed, but replaced
 cdef dict NO_HELLOS = {}
+cdef SeriesState NO_SERIES  # of a connection that has not begun
 cdef ForeignProtocols FOREIGN
 cdef Py_ssize_t MOST_OPENING_BYTES = _opening.MAX_BYTES
 
@@ -123,30 +118,36 @@ include "protocol/connection_view.pxi"
 
 @cython.final
 @cython.no_gc  # no cycle goes through a connection
+@cython.freelist(64)
 cdef class Connection:
     """A connection whose client side is known; arguments and methods are those of `kwire.protocol.tracking.connection.Connection`."""
 
     def __cinit__(self):
-        self.series = &self.own
+        self.series = &NO_SERIES
         self.state.closed_by = -1
         self.hellos = NO_HELLOS
 
     def __init__(self, joined_late=False, *, max_frame=MAX_FRAME, frames=False, bodies=None, asked=None):
         cdef ExchangeState* state = &self.state
-        if self.own.callbacks is not NULL or self.sink is not NULL:
+        if self.series is not &NO_SERIES:
             raise TypeError("a connection begins once")
-        series_open(&self.own, &BOOK, NULL, CALLBACKS, 16)
-        self.own.classes = &CLASSES
+        self.series = self.own = <SeriesState*>calloc(1, sizeof(SeriesState))
+        if self.own is NULL:
+            raise MemoryError
+        series_open(self.series, &BOOK, NULL, CALLBACKS, 16)
+        self.series.classes = &CLASSES
         state.is_tracked = True
         state.reports_frames, state.asks = bool(frames), asked is not None
         self.open(bool(joined_late), max_frame, asked)
         self.passing = ALL_BODIES if bodies is None else Passing(bodies, None, None)
         if bodies is not None:
-            memset(self.ways, PASSED_OVER, sizeof(self.ways))
+            state.ways = self.ways = <uint8_t*>malloc(KEYS)
+            if self.ways is NULL:
+                raise MemoryError
+            memset(self.ways, PASSED_OVER, KEYS)
             for key in self.passing.bodies:
                 if isinstance(key, int) and 0 <= key < KEYS:
                     self.ways[<int>key] = 0
-            state.ways = self.ways
 
     cdef int open(self, bint joined_late, int64_t max_frame, object asked) except -1:
         """Begin, with all that does not depend on the sink."""
@@ -175,12 +176,12 @@ cdef class Connection:
             opening_free(self.openings[side])
         held_free(&self.held)
         free(self.outcomes.each)
-        series_close(&self.own)
+        own_free(self)
+        free(self.ways)
 
     # the pure twin's rules that run on this state
 
     _summary = _connection.Connection.summary
-    _protocol_of = _connection.Connection.protocol.fget
     _foreign = _connection.Connection._foreign
     __repr__ = _connection.Connection.__repr__
 
@@ -207,13 +208,13 @@ cdef class Connection:
     cdef int done(self) except -1:
         self.state.events = NULL
         self.busy = False
-        if texts_crowded(&self.own.texts):
-            objects_forget(&self.own)
-            texts_mark(&self.own.texts)
-            exchange_keep_texts(&self.state, &self.own.texts, self.own.plans.columns.texts)
-            texts_compact(&self.own.texts)
-            exchange_rename_texts(&self.state, &self.own.texts, self.own.plans.columns.texts)
-            texts_renamed(&self.own.texts)
+        if self.own is not NULL and texts_crowded(&self.own.texts):
+            objects_forget(self.series)
+            texts_mark(&self.series.texts)
+            exchange_keep_texts(&self.state, &self.series.texts, self.series.plans.columns.texts)
+            texts_compact(&self.series.texts)
+            exchange_rename_texts(&self.state, &self.series.texts, self.series.plans.columns.texts)
+            texts_renamed(&self.series.texts)
         return 0
 
     cdef int say(self, list events) except -1:

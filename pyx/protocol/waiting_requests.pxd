@@ -7,7 +7,8 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 
-from protocol.exchange_state cimport FEW_WAITING, MOST_SPARE, MOST_ORDINALS, SAME_SLOT, SENT, ExchangeState, WaitingRequest, WaitingSlot
+from protocol.exchange_state cimport FEW_WAITING, MOST_SPARE, MOST_ORDINALS, SAME_SLOT, SENT, ExchangeState, SpareRequests
+from protocol.exchange_state cimport WaitingRequest, WaitingSlot
 from protocol.request_rows cimport no_long
 from protocol.topic_uses cimport sums_free
 from wire.raw_python cimport raw_xdecref
@@ -92,12 +93,12 @@ cdef inline bint waiting_index(ExchangeState* exchange) noexcept nogil:
     return True
 
 
-cdef inline WaitingRequest* waiting_new(ExchangeState* exchange) noexcept nogil:
+cdef inline WaitingRequest* waiting_new(SpareRequests* spare) noexcept nogil:
     """One to be added, zeroed but for its row, which the caller fills in; NULL without memory."""
-    cdef WaitingRequest* made = exchange.waiting_spare
+    cdef WaitingRequest* made = spare.first
     if made is not NULL:
-        exchange.waiting_spare = made.after[SENT]
-        exchange.spare_count -= 1
+        spare.first = made.after[SENT]
+        spare.count -= 1
     else:
         made = <WaitingRequest*>malloc(sizeof(WaitingRequest))
     if made is not NULL:
@@ -210,34 +211,36 @@ cdef inline WaitingRequest* waiting_open(const ExchangeState* exchange, int32_t 
     return found
 
 
-cdef inline void waiting_free(ExchangeState* exchange, WaitingRequest* waiting) noexcept nogil:
+cdef inline void waiting_free(SpareRequests* spare, WaitingRequest* waiting) noexcept nogil:
     """Let go of one that does not wait."""
     free(waiting.uses)
     free(waiting.payload)
-    if exchange.spare_count < MOST_SPARE:
-        waiting.after[SENT] = exchange.waiting_spare
-        exchange.waiting_spare = waiting
-        exchange.spare_count += 1
+    if spare.count < MOST_SPARE:
+        waiting.after[SENT] = spare.first
+        spare.first = waiting
+        spare.count += 1
     else:
         free(waiting)
 
 
-cdef inline void waiting_done(ExchangeState* exchange) noexcept nogil:
-    """The first one waits no longer."""
-    cdef WaitingRequest* first = exchange.waiting
-    waiting_remove(exchange, first)
-    waiting_free(exchange, first)
+cdef inline void spare_free(SpareRequests* spare) noexcept nogil:
+    cdef WaitingRequest* each
+    while spare.first is not NULL:
+        each = spare.first
+        spare.first = each.after[SENT]
+        free(each)
 
 
 cdef inline void exchange_free(ExchangeState* exchange) noexcept:
     """Free what a connection has; it is as if it had never been."""
-    cdef WaitingRequest* spare
-    while exchange.waiting_count:
-        waiting_done(exchange)
-    while exchange.waiting_spare is not NULL:
-        spare = exchange.waiting_spare
-        exchange.waiting_spare = spare.after[SENT]
-        free(spare)
+    cdef WaitingRequest* each = exchange.waiting
+    cdef WaitingRequest* after
+    while each is not NULL:
+        after = each.after[SENT]
+        free(each.uses)
+        free(each.payload)
+        free(each)
+        each = after
     free(exchange.slots)
     free(exchange.overtaking)
     free(exchange.client_ids)

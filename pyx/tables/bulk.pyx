@@ -78,6 +78,7 @@ def _address_of(packed):
 
 @cython.final
 @cython.no_gc  # no cycle goes through a stream
+@cython.freelist(64)
 cdef class TrackedStream(EventSink):
     """What hangs on a connection: the state of its protocol. It pickles to what the pure twin has."""
 
@@ -135,6 +136,9 @@ cdef class RowBatches(StreamSink):
     cdef Py_ssize_t batch_rows
     cdef object name
     cdef object keys  # of encrypted connections
+    cdef object violations  # a `kwire.tables.violation_rows.ViolationRows`
+    cdef dict violating  # the `counted` of that
+    cdef object message  # as `RowSink.asked`
     cdef list files
     cdef frozenset ports
     cdef dict batches
@@ -152,6 +156,8 @@ cdef class RowBatches(StreamSink):
         rows_open(&self.rows, field_plans(), row_callbacks.RowCallbacks(self.target, lambda place: myself().connection_id_of(place)), CELLS)
         self.batch_rows = batch_rows
         self.name, self.files, self.ports, self.keys = sink.series, sink.files, sink.ports, sink.tls
+        self.violations, self.message = sink.violations, sink.asked
+        self.violating = self.violations.counted
         self.batches = {table: [] for table in SCHEMAS_OF_ROWS}
         self.client_keys = {}
         self.words = (
@@ -250,7 +256,7 @@ cdef class RowBatches(StreamSink):
         """
         cdef bint late = decided_by != "syn" if known is None else known.joined_late
         cdef ExchangeState* state
-        stream.tracker = row_connection(stream, &self.rows.shared, late, self.target.asked, known)
+        stream.tracker = row_connection(stream, &self.rows.shared, late, self.message, known)
         state = &stream.tracker.state
         server_text(&self.rows, state, connection.key, connection.n, 1 - client_side, _address_of)
         state.begun = packet
@@ -333,7 +339,8 @@ cdef class RowBatches(StreamSink):
         self.rows_added(before)
         end_stream(
             &self.rows, &stream.slot, stream.tracker, stream.plaintext, stream.tls, stream.unsupported, connection.key, &connection.tcp,
-            self.target, self.words, self.asked, self.client_keys,
+            self.target, self.name, self.files, self.violations, self.violating, self.words, self.asked,
+            self.client_keys,
         )
         slot_remove(&self.slots, &stream.slot)
         stream.slot.exchange = NULL
@@ -411,28 +418,6 @@ cdef class RowBatches(StreamSink):
         return 0
 
 
-cdef class ObservedBatches:
-    """The rows of a table that shared make and those that Python makes, in their order; as a `ColumnBuilder`.
-
-    Arguments:
-        owner: keeps them.
-        table: `group_steps` or `topic_use`.
-    """
-
-    cdef RowBatches owner
-    cdef str table
-
-    def __init__(self, RowBatches owner, table):
-        self.owner, self.table = owner, table
-
-    def add(self, row):
-        """Append a row, values in the schema's order."""
-        self.owner.add_observed(self.table, row)
-
-    def take(self, *, whole):
-        """Give away the full batches, and with `whole` the rows of the one that is begun too."""
-        return self.owner.take(self.table, whole=whole)
-
-
+include "tables/observed_batches.pxi"
 include "tables/encrypted_streams.pxi"
 include "tables/undecided_streams.pxi"

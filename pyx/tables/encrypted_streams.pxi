@@ -91,7 +91,7 @@ cdef int begin_plaintext(RowBatches owner, TrackedStream stream, TcpConnection c
     """Begin to track what is decrypted; `known` is its connection as it was tracked before, None for nothing."""
     cdef bint late = False if known is None else known.joined_late
     cdef ExchangeState* state
-    stream.plaintext = row_connection(stream, &owner.rows.shared, late, owner.target.asked, known)
+    stream.plaintext = row_connection(stream, &owner.rows.shared, late, owner.message, known)
     state = &stream.plaintext.state
     server_text(&owner.rows, state, connection.key, connection.n, 1 - stream.slot.client_side, _address_of)
     state.begun = stream.tracker.state.begun

@@ -5,7 +5,7 @@ from protocol.text_table cimport TextTable, texts_clear
 from protocol.topic_uses cimport topic_rows_clear
 from tables.request_batch cimport request_batch
 from tables.row_columns cimport wide_batch
-from tables.series_rows cimport SeriesRows
+from tables.series_rows cimport SeriesRows, known_texts_forget
 from tables.topic_batch cimport topic_batch
 
 
@@ -46,6 +46,7 @@ cdef inline int flush_rows(SeriesRows* rows, object pa, dict schemas, dict cells
     if rows.connections.count:
         batches["connections"].append(wide_batch(pa, &rows.connections, schemas["connections"], cells["connections"], &rows.row_texts, ()))
         rows.connections.count = 0
+        known_texts_forget(rows)
         texts_clear(&rows.row_texts)
     if rows.shared.steps.count:
         lists = {} if rows.shared.lists is NULL else <object>rows.shared.lists

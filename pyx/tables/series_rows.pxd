@@ -1,14 +1,15 @@
 """Rows of a series as C structs, from the beginning of a connection to its end: who is counted where, and the row of a connection."""
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
+from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, realloc
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
-from capture.endpoint_text cimport ADDRESS_ROOM, ID_ROOM, packed_port, put_address, put_connection_id, put_endpoint
+from capture.endpoint_text cimport ADDRESS_ROOM, ID_ROOM, packed_port, put_address, put_connection_id
 from capture.tcp_state cimport TcpState
 from protocol.exchange_state cimport ExchangeState
-from protocol.field_plans cimport FieldPlans
+from protocol.field_plans cimport KEYS, FieldPlans
 from protocol.kept_texts cimport exchange_keep_texts, exchange_rename_texts
 from protocol.request_identity cimport client_id_of
 from protocol.request_rows cimport NO_TEXT, ORPHAN_RESPONSE, PACKET_BITS, UNANSWERED, UNSEEN, no_int, no_long
@@ -25,11 +26,13 @@ from tables.connection_row cimport (
     TLS_VERSION, ConnectionTotals, FileTotals, count_connection, put_counters, put_texts, was_refused,
 )
 from tables.connection_slots cimport Slot, SlotList
+from wire.raw_python cimport raw_incref, raw_xdecref
 
 from kwire.protocol._native.tracker cimport Connection
 
 cdef enum:
     MOST_CLIENT_KEYS = 65536
+    KNOWN_TEXTS = 64
 
 cdef enum ConnectionState:
     # The places of kwire.tables.row_callbacks.STATES
@@ -38,10 +41,17 @@ cdef enum ConnectionState:
     STATE_RESET = 2
     STATE_COMPLETE = 3
 
+# The number that a Python text has in the rows of connections.
+cdef struct KnownText:
+    PyObject* text  # NULL for none
+    int32_t number
+
 cdef struct SeriesRows:
     SeriesState shared
     TextTable connection_ids  # a row of `requests` names its connection so
     TextTable row_texts  # texts of the rows of connections
+    KnownText known_texts[KNOWN_TEXTS]  # some of them, by the addresses of their objects
+    int32_t known_apis[KEYS]  # the number that the name of an api has among them plus one, 0 where it was not asked for
     WideRows connections
     FileTotals* totals  # by file
     Py_ssize_t files_counted
@@ -57,7 +67,42 @@ cdef inline int rows_open(SeriesRows* rows, FieldPlans* plans, object callbacks,
     return 0
 
 
+cdef inline int32_t number_of(SeriesRows* rows, object text) except -3:
+    """The number of a text in the rows of connections; texts that come again are the same objects."""
+    cdef KnownText* known
+    if text is None:
+        return NO_TEXT
+    known = &rows.known_texts[(<size_t><PyObject*>text >> 4) % KNOWN_TEXTS]
+    if known.text is not <PyObject*>text:
+        known.number = text_of(&rows.row_texts, text)
+        raw_incref(<PyObject*>text)
+        raw_xdecref(known.text)
+        known.text = <PyObject*>text
+    return known.number
+
+
+cdef inline int32_t number_of_api(SeriesRows* rows, int32_t key, object name_of) except -3:
+    """The number of the name of an api in the rows of connections; `name_of` gives the name."""
+    if key == no_int():
+        return NO_TEXT
+    if not 0 <= key < KEYS:
+        return text_of(&rows.row_texts, name_of(key))
+    if rows.known_apis[key] == 0:
+        rows.known_apis[key] = text_of(&rows.row_texts, name_of(key)) + 1
+    return rows.known_apis[key] - 1
+
+
+cdef inline void known_texts_forget(SeriesRows* rows) noexcept:
+    """The texts of the rows of connections are gone."""
+    cdef int index
+    for index in range(KNOWN_TEXTS):
+        raw_xdecref(rows.known_texts[index].text)
+        rows.known_texts[index].text = NULL
+    memset(rows.known_apis, 0, sizeof(rows.known_apis))
+
+
 cdef inline void rows_close(SeriesRows* rows) noexcept:
+    known_texts_forget(rows)
     series_close(&rows.shared)
     texts_free(&rows.connection_ids)
     texts_free(&rows.row_texts)
@@ -123,11 +168,10 @@ cdef inline int server_text(
         address_of: spells addresses of 16 bytes.
     """
     cdef char text[ID_ROOM]
-    cdef const uint8_t* key = <const uint8_t*>PyBytes_AS_STRING(name)
-    cdef Py_ssize_t size = put_connection_id(text, key, server_side, n, address_of)
+    cdef Py_ssize_t server_size
+    cdef Py_ssize_t size = put_connection_id(text, <const uint8_t*>PyBytes_AS_STRING(name), server_side, n, address_of, &server_size)
     state.connection = text_put(&rows.connection_ids, text, size)
-    size = put_endpoint(text, key, server_side, address_of)
-    state.server = text_put(&rows.shared.texts, text, size)
+    state.server = text_put(&rows.shared.texts, text, server_size)
     return 0
 
 
@@ -142,19 +186,23 @@ cdef inline object key_of_client(
         asked: `client_key` and `is_default_client_id`, functions of kwire.tables.client_keys.
     """
     cdef const TextTable* texts = &rows.shared.texts
-    cdef int32_t numbers[4]
+    cdef int32_t numbers[4 + ADDRESS_ROOM]
+    cdef bytes key, key_with_address
+    cdef bint is_direct = summary.proxied_address < 0
     numbers[0], numbers[1] = summary.software_name, summary.software_version
     numbers[2], numbers[3] = summary.client_id, summary.principal
-    key = PyBytes_FromStringAndSize(<const char*>numbers, sizeof(numbers))
-    found = known.get(key) if summary.proxied_address < 0 else None
-    if found is not None:
-        return found
-    where = address[:size]
-    if summary.proxied_address >= 0:
+    memcpy(&numbers[4], address, size)
+    key = PyBytes_FromStringAndSize(<const char*>numbers, 16)
+    key_with_address = PyBytes_FromStringAndSize(<const char*>numbers, 16 + size)
+    if is_direct:
+        found = known.get(key_with_address)
+        if found is None:
+            found = known.get(key)
+        if found is not None:
+            return found
+        where = address[:size]
+    else:
         where = text_object(texts, summary.proxied_address).rpartition(":")[0].encode()
-    found = known.get(key + where) if summary.proxied_address < 0 else None
-    if found is not None:
-        return found
     client_id = text_object(texts, summary.client_id)
     client_key, is_default_client_id = asked
     found = client_key(
@@ -163,8 +211,8 @@ cdef inline object key_of_client(
     )
     if len(known) >= MOST_CLIENT_KEYS:
         known.clear()
-    if summary.proxied_address < 0:
-        known[key + where if is_default_client_id(client_id) else key] = found
+    if is_direct:
+        known[key_with_address if is_default_client_id(client_id) else key] = found
     return found
 
 
@@ -180,7 +228,7 @@ cdef inline int put_ends(SeriesRows* rows, int64_t* row, const Slot* slot, bytes
     row[SERVER_PORT], row[CLIENT_PORT] = packed_port(key, 1 - side), packed_port(key, side)
     size = put_address(text, key, side, address_of)
     row[CLIENT_ADDRESS] = text_put(&rows.row_texts, text, size)
-    row[CLIENT_KEY] = text_of(&rows.row_texts, key_of_client(rows, summary, text, size, known, asked))
+    row[CLIENT_KEY] = number_of(rows, key_of_client(rows, summary, text, size, known, asked))
     return 0
 
 
@@ -219,7 +267,7 @@ cdef inline int summary_of(Connection connection, SeriesState* series, Connectio
 
 cdef inline int end_stream(
     SeriesRows* rows, Slot* slot, Connection wire, Connection plaintext, object tls, dict unsupported, bytes name, const TcpState* tcp,
-    object sink, tuple words, tuple asked, dict known,
+    object sink, object series, list files, object violations, dict violating, tuple words, tuple asked, dict known,
 ) except -1:
     """The row of a connection that is over, and what the sink keeps of it.
 
@@ -229,6 +277,8 @@ cdef inline int end_stream(
         tls: a `kwire.capture.tls.connection.TlsConnection`, None for what was not encrypted.
         name, tcp: `key` and state of the `TcpConnection`.
         unsupported: requests that were refused, as `Tracked.unsupported`; None for none.
+        series, files: names.
+        violations, violating: a `kwire.tables.violation_rows.ViolationRows`, and its `counted`.
         words: the words for the numbers of rows, as `RowBatches` has them.
         asked: functions: spelling of an address, `client_key`, `is_default_client_id`, name of an api.
         known: client keys that were asked before.
@@ -256,10 +306,10 @@ cdef inline int end_stream(
     put_counters(row, tcp, &summary)
     put_texts(row, &summary, said, &rows.shared.texts)
     put_ends(rows, row, slot, name, &summary, asked[0], known, asked[1:3])
-    row[SERIES], row[CAPTURE] = text_of(said, sink.series), text_of(said, sink.files[file])
-    row[STATE] = text_of(said, words[2][summary.state])
-    row[CLOSED_BY] = -1 if summary.closed_by < 0 else text_of(said, words[3][summary.closed_by])
-    row[PROTOCOL] = text_of(said, "kafka" if exchange.is_kafka else connection.protocol)
+    row[SERIES], row[CAPTURE] = number_of(rows, series), number_of(rows, files[file])
+    row[STATE] = number_of(rows, (<tuple>words[2])[<int>summary.state])
+    row[CLOSED_BY] = -1 if summary.closed_by < 0 else number_of(rows, (<tuple>words[3])[<int>summary.closed_by])
+    row[PROTOCOL] = number_of(rows, "kafka" if exchange.is_kafka else connection.protocol)
     if tls is not None:
         put_tls(row, tls, said)
     elif connection.hellos:
@@ -267,16 +317,15 @@ cdef inline int end_stream(
         row[TLS_VERSION] = text_of(said, hellos["response"].version or hellos["request"].version)
         row[TLS_SNI], row[TLS_JA3] = text_of(said, hellos["request"].server_name), text_of(said, hellos["request"].ja3)
         row[TLS_JA4] = text_of(said, hellos["request"].ja4)
-    row[IDENTITY_SOURCE] = text_of(said, words[4][summary.source])
-    row[ROLE] = text_of(said, words[5][summary.role])
-    row[LAST_API_NAME] = -1 if summary.last_api == no_int() else text_of(said, asked[3](summary.last_api))
+    row[IDENTITY_SOURCE] = number_of(rows, (<tuple>words[4])[<int>summary.source])
+    row[ROLE] = number_of(rows, (<tuple>words[5])[<int>summary.role])
+    row[LAST_API_NAME] = number_of_api(rows, summary.last_api, asked[3])
     if unsupported is not None or (summary.refused_index != no_long() and summary.closed_by == 1):
         tell_refusals(rows, exchange, &summary, unsupported, sink.facts.refusals)
-    counted = sink.violations.counted
-    if counted:
+    if violating:
         place = text_object(&rows.connection_ids, exchange.connection)
-        if place in counted:
-            sink.violations.over(place)
+        if place in violating:
+            violations.over(place)
     return 0
 
 

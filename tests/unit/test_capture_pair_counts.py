@@ -81,3 +81,19 @@ def test_the_database_is_closed_with_its_owner(monkeypatch: pytest.MonkeyPatch) 
     del counts
     with pytest.raises(sqlite3.ProgrammingError, match="closed"):
         disk.execute("SELECT 1")
+
+
+def test_all_recent_is_all_there_is_or_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The native twin begins connections in these counts: not where others are on disk, nor where changes are kept for a stream."""
+    monkeypatch.setattr(pair_counts, "RECENT_PAIRS", 2)
+    counts = PairCounts()
+    assert counts.begin(key_of(1)) == 0
+    found = counts.all_recent()
+    assert found == {key_of(1): 1}
+    found[key_of(2)] = 5
+    assert counts.begin(key_of(2)) == 5
+    counts.begin(key_of(3))
+    assert counts.all_recent() is None
+    kept = PairCounts()
+    kept.keep_changes()
+    assert kept.all_recent() is None

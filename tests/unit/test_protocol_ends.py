@@ -128,6 +128,27 @@ def test_the_longest_frame_is_one(make: Callable[..., Any]) -> None:
     assert states(connection.receive_response_bytes(ok(1), 0)) == [(1, "answered")]
 
 
+def test_bytes_that_are_one_frame_may_be_too_long(make: Callable[..., Any]) -> None:
+    connection = make(max_frame=24)
+    assert rules(connection.receive_request_bytes(heartbeat(1), 0)) == []
+    assert rules(connection.receive_request_bytes(framed(bytes(25)), 0)) == ["frame_length_too_large"]
+
+
+@pytest.mark.parametrize("frames", [1, 2, 3])
+@pytest.mark.parametrize("together", [False, True])
+def test_a_border_is_proven_by_three_frames(make: Callable[..., Any], frames: int, together: bool) -> None:
+    """Behind a gap, be they in one piece or each in its own; then what makes no sense is the client's fault, and not the search's."""
+    good = [heartbeat(number) for number in range(2, 2 + frames)]
+    cut_body = framed(head(12, 0, 9) + b"\0\2g")  # a group id of two bytes, of which there is one
+    for bad, rule in ((cut_body, "body_too_short"), (b"\xff\xff\xff\xff" + bytes(8), "frame_length_negative")):
+        connection = make()
+        connection.receive_request_bytes(heartbeat(1), 0)
+        connection.lost("request", 7, MS)
+        for piece in [b"".join(good)] if together else good:
+            assert rules(connection.receive_request_bytes(piece, 2 * MS)) == []
+        assert rules(connection.receive_request_bytes(bad, 3 * MS)) == [rule if frames == 3 else "frame_border_lost"]
+
+
 def test_a_passed_over_body_of_another_request_is_kept(make: Callable[..., Any]) -> None:
     """Metadata is passed over, Heartbeat is read; its response comes first, in two pieces, and its error code lies in the second."""
     connection = make(bodies=(12,))

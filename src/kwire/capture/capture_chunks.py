@@ -193,19 +193,18 @@ def _iter_records(
         yield data + columns.spilled if columns.spilled else data, columns
         reading.position += columns.consumed
         data, at, damaged = data[columns.consumed :], 0, columns.damaged
-        more = b"" if damaged else source.read(chunk_bytes)
-        if not more:
+        more = data if damaged else source.read_on(data, chunk_bytes)
+        if len(more) == len(data):
             if not data:
                 break
             if not damaged and not state.ended:
                 state.ended = True
                 continue
             # a record that makes no sense, or one that seems to reach behind the end of the file
-            behind, reading.position = reading.damages.skip(reading.position, data, source.read, state)
-            if not behind:
+            more, reading.position = reading.damages.skip(reading.position, data, source.read, state)
+            if not more:
                 break
-            data, more = b"", behind
-        data = data + more if data else more
+        data = more
     if damaged:
         reading.reason = "a record with an impossible length"
     elif source.damage:

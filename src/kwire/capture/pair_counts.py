@@ -76,6 +76,10 @@ class PairCounts:
             self._keep(key, n + 1)
         return n
 
+    def all_recent(self) -> dict[bytes, int] | None:
+        """Give the counts where all are in memory and no changes are kept: the native twin begins there. None otherwise."""
+        return self._recent if self._disk is None and self._sealed is None else None
+
     def count_of(self, key: bytes) -> int:
         """Give how many connections endpoints had, 0 where they are not known."""
         n = self._recent.get(key)

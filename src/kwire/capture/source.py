@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, Protocol
 
+from kwire.capture import impl
 from kwire.capture.file_systems import filesystem_of, reason_of
 from kwire.capture.formats import compression_of
 from kwire.errors import InputError, KwireError
@@ -89,6 +90,7 @@ class _Hashed(io.RawIOBase):
         self._limit = limit
         # read1 gives what a pipe has and does not wait for more
         self._read: Callable[[int], bytes] = getattr(stored, "read1", stored.read) if live else stored.read
+        self._into: Callable[[memoryview], int] | None = None if live else getattr(stored, "readinto", None)
         self._hash = hashlib.sha256() if hashed else None
         self._head = b""
         self.count = 0
@@ -107,6 +109,22 @@ class _Hashed(io.RawIOBase):
             out, self._head = self._head[:size], self._head[size:]
             return out
         return self._take(size)
+
+    @property
+    def fills(self) -> bool:
+        """Whether `fill` can be called."""
+        return not self._head and self._into is not None
+
+    def fill(self, buffer: memoryview) -> int:
+        """Read into a buffer from its beginning, as `read`; gives how many bytes, 0 only at the end."""
+        assert self._into is not None
+        if self._limit is not None:
+            buffer = buffer[: self._limit - self.count]
+        count = self._into(buffer) if buffer else 0
+        if self._hash is not None:
+            self._hash.update(buffer[:count])
+        self.count += count
+        return count
 
     def has_more(self) -> bool:
         """Whether the file goes on behind the limit."""
@@ -176,6 +194,17 @@ class CaptureSource:
             if self._live:
                 break
         return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def read_on(self, rest: bytes, size: int) -> bytes:
+        """Give `rest` and what `read` gives behind it, nothing only at the end."""
+        if self.compression or not self._stored.fills:
+            more = self.read(size)
+            return rest + more if rest else more
+        try:
+            return impl.packets.read_on(rest, self._stored.fill, size)  # type: ignore[no-any-return]
+        except OSError as error:
+            self.damage = reason_of(error)
+            return rest
 
     def read_stored(self, size: int) -> bytes:
         """Read up to `size` bytes as they are stored; none only at the end."""

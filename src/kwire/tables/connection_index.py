@@ -2,26 +2,61 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, Final
 
 import pyarrow as pa
 
-__all__ = ["ConnectionIndex"]
+from kwire.tables.impl import native_text_rows
+
+__all__ = ["ConnectionIndex", "PlainTextRows", "texts_at"]
 
 _ROW: Final = pa.int32()
+
+
+class PlainTextRows:
+    """Finds the row of a text.
+
+    Args:
+        texts: a string array, a text for each row; of equal ones the last counts.
+    """
+
+    def __init__(self, texts: Any) -> None:
+        names = texts.to_pylist()
+        self._row: dict[str, int] = dict(zip(names, range(len(names)), strict=True))
+
+    def rows_of(self, texts: Any) -> Any:
+        """Give the row of each text as int32; null where there is none."""
+        named = texts.dictionary_encode()
+        return pa.array(map(self._row.get, named.dictionary.to_pylist()), _ROW, size=len(named.dictionary)).take(named.indices)
+
+
+def texts_at(texts: Any, rows: Any) -> Any:
+    """Give the texts at some rows, null where a row or its text is null.
+
+    Args:
+        texts: a string array.
+        rows: an int32 array.
+
+    Raises:
+        IndexError: there is no such row.
+    """
+    return texts.take(rows) if _native is None else _native.texts_at(texts, rows)
+
+
+_native: Final = native_text_rows()
 
 
 class ConnectionIndex:
     """Gives the row of a connection by its id.
 
-    The ids are gone through once, when it is made; a look-up then costs what the rows cost that ask. `pyarrow.compute.index_in` goes
+    The ids are gone through once, at the first look-up; each costs what the rows cost that ask. `pyarrow.compute.index_in` goes
     through all ids at each call, and so the time of a series grew with the square of its connections.
     """
 
     def __init__(self, ids: Any) -> None:
         """Args: ids: of the connections, in the order of their rows."""
-        names = ids.to_pylist()
-        self._row: dict[str, int] = dict(zip(names, range(len(names)), strict=True))
+        self._ids = ids
         self._known: tuple[Any, Any] | None = None
 
     def rows_of(self, ids: Any) -> Any:
@@ -30,14 +65,17 @@ class ConnectionIndex:
         Args:
             ids: array of connection ids, a connection as often as it likes.
         """
-        if isinstance(ids, pa.ChunkedArray):
-            ids = ids.combine_chunks()
+        ids = _in_one_piece(ids)
         if self._known is not None and _is_same(ids, self._known[0]):
             return self._known[1]
-        named = ids.dictionary_encode()
-        rows = pa.array(map(self._row.get, named.dictionary.to_pylist()), _ROW, size=len(named.dictionary)).take(named.indices)
+        rows = self._row_of_id.rows_of(ids)
         self.remember(ids, rows)
         return rows
+
+    @cached_property
+    def _row_of_id(self) -> PlainTextRows:
+        found: PlainTextRows = (PlainTextRows if _native is None else _native.TextRows)(_in_one_piece(self._ids))
+        return found
 
     def remember(self, ids: Any, rows: Any) -> None:
         """Keep an answer until the next one: the rows of a batch are asked for by who fills in its keys, and again by who sums it up.
@@ -47,6 +85,12 @@ class ConnectionIndex:
             rows: what it gave for them.
         """
         self._known = (ids, rows)
+
+
+def _in_one_piece(texts: Any) -> Any:
+    """The array of a column, of strings."""
+    array = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
+    return array if array.type == pa.string() else array.cast(pa.string())
 
 
 def _is_same(one: Any, other: Any) -> bool:

@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 
 from kwire.errors import InputError
 from kwire.tables.batch_spool import BatchSpool
-from kwire.tables.connection_index import ConnectionIndex
+from kwire.tables.connection_index import ConnectionIndex, texts_at
 from kwire.tables.facts import FACT_SCHEMAS, REFUSALS, empty_table, table_of
 from kwire.tables.node_ids import node_finder, with_nodes
 from kwire.tables.observed_rows import OBSERVED
@@ -207,6 +207,8 @@ class SeriesRows:
     @staticmethod
     def _take_refusals(carry: TablesCarry, index: ConnectionIndex) -> pa.Table:
         """What was refused to these connections."""
+        if not carry.sink.facts.refusals:
+            return empty_table(REFUSALS)
         refusals = table_of(REFUSALS, carry.sink.facts.refusals)
         known = pc.is_valid(index.rows_of(refusals.column("connection_id")))
         kept = known.to_pylist()
@@ -227,10 +229,13 @@ class SeriesRows:
         index = ConnectionIndex(both.column("connection_id"))
         keys = both.column("client_key").combine_chunks()
 
-        def fates_of(table: str) -> Iterator[tuple[Fate, pa.RecordBatch]]:
+        def fates_of(table: str, split: bool = True) -> Iterator[tuple[Fate, pa.RecordBatch]]:
             for batch in self._read.spools[table]:
                 at = index.rows_of(batch.column("connection_id"))
                 keyed = _with_keys(table, batch, keys, at)
+                if not split:  # who takes all rows takes them as they came
+                    yield "settled", keyed
+                    continue
                 waiting: Any = pc.fill_null(pc.greater_equal(at, pa.scalar(len(settled), at.type)), pa.scalar(False))
                 count = pc.sum(waiting).as_py() or 0
                 if count < len(keyed):
@@ -245,7 +250,8 @@ class SeriesRows:
                 if table in ("captures", "connections"):
                     yield from (connections if table == "connections" else captures).to_batches()
                     return
-                yield from (batch for fate, batch in fates_of(table) if fate in fates)
+                split = "settled" not in fates or "waiting" not in fates
+                yield from (batch for fate, batch in fates_of(table, split) if fate in fates)
 
             def rows_of(ids: Any) -> Any:
                 at = index.rows_of(ids)
@@ -265,7 +271,7 @@ def _with_keys(table: str, batch: pa.RecordBatch, keys: Any, rows: Any) -> pa.Re
     if table in _KEYLESS:
         return batch
     at = batch.schema.get_field_index("client_key")
-    return batch.set_column(at, batch.schema.field(at), keys.take(rows))
+    return batch.set_column(at, batch.schema.field(at), texts_at(keys, rows))
 
 
 def read_series(

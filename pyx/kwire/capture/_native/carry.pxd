@@ -21,6 +21,7 @@ cdef class SeriesCarry:
     cdef PyObject* first_watched
     cdef Py_ssize_t watched_count
     cdef public object lives
+    cdef dict recent  # while a chunk is read, all that `lives` counts, None where it has more than that
     cdef public object scan
     cdef readonly int64_t packets, latest_ns, strays, begun
     cdef Limits limits
@@ -31,6 +32,7 @@ cdef class SeriesCarry:
     cdef int take_with_streams(
         self, TcpConnection connection, bytes key, const Packet* packet, const uint8_t* payload, StreamSink sink
     ) except -1
+    cdef int64_t count_begun(self, bytes key) except -1
     cdef TcpConnection open(self, bytes key, const Packet* packet, StreamSink sink)
     cdef int end(self, TcpConnection connection, int64_t time_ns, int64_t packet, StreamSink sink) except -1
     cdef int sweep(self, int64_t packet, StreamSink sink) except -1

@@ -22,3 +22,6 @@ cdef class TcpConnection:
     cdef int hold(self, const Packet* packet, const uint8_t* payload, object source) except -1
     cdef int64_t early_by(self, const Packet* packet) noexcept
     cdef bint fills(self, const Packet* packet) noexcept
+
+
+cdef TcpConnection new_connection(bytes key, int64_t n, int64_t time_ns)

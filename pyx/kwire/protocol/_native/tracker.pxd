@@ -6,7 +6,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from protocol.exchange_state cimport ExchangeState, WaitingRequest
 from protocol.field_plan cimport FieldPlan
-from protocol.field_plans cimport KEYS, FieldPlans
+from protocol.field_plans cimport FieldPlans
 from protocol.frame_cutter cimport Cutter
 from protocol.held_responses cimport HeldResponses, Outcomes
 from protocol.openings cimport Opening
@@ -22,13 +22,13 @@ cdef class EventSink:
 cdef class Connection:
     cdef ExchangeState state
     cdef SeriesState* series
-    cdef SeriesState own
+    cdef SeriesState* own  # NULL where rows go to a series
     cdef PyObject* sink  # borrowed: the EventSink that owns this connection, NULL where events are given back
     cdef Cutter cutters[2]
     cdef Opening* openings[2]  # the first bytes of a direction while they do not say what is spoken; NULL for none
     cdef bint opened[2]
     cdef bint is_middle[2]  # they may lie in the middle of anything
-    cdef uint8_t ways[KEYS]
+    cdef uint8_t* ways  # KEYS of them, NULL where all bodies are read
     cdef bint busy
     cdef bint expecting  # the rules have added a request that waits
     cdef HeldResponses held  # responses that have not found their request

@@ -11,6 +11,7 @@ The twin of pyx/capture/packets.pyx. Layouts (pcap record; pcapng enhanced packe
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from typing import Final
 
 from kwire.capture._pure.fragments import Fragments
@@ -29,7 +30,7 @@ from kwire.capture.packet_columns import (
     PacketColumns,
 )
 
-__all__ = ["Router", "route", "scan"]
+__all__ = ["Router", "read_on", "route", "scan"]
 
 _SECTION: Final = 0x0A0D0D0A
 _INTERFACE: Final = 1
@@ -52,6 +53,24 @@ _ISB_OSDROP: Final = 7
 # Sums of such counts fit 64 bits whatever a file says.
 _MOST_DROPPED: Final = (1 << 40) - 1
 _WORD: Final = (1 << 64) - 1
+
+
+def read_on(rest: bytes, read_into: Callable[[memoryview], int], size: int) -> bytes:
+    """Read behind bytes that are left of a chunk.
+
+    Args:
+        rest: what is left.
+        read_into: fills a buffer from its beginning, and gives how many bytes it read; 0 only at the end.
+        size: how many bytes to read.
+
+    Returns:
+        `rest` and what was read.
+    """
+    made, had = bytearray(rest) + bytearray(size), len(rest)
+    with memoryview(made) as view:
+        while had < len(made) and (got := read_into(view[had:])):
+            had += got
+    return bytes(made[:had])
 
 
 def scan(data: bytes, start: int, state: FileState) -> PacketColumns:
