@@ -3,8 +3,8 @@
     python benchmarks/proxy_figures.py [--rounds 5] [WORK ...]
 
 All proxies that are installed (kwire's two loops, its native loop for a tenant, nginx's stream module, HAProxy) stand in front of one
-broker on this machine that answers at once; both are the C program proxy_load.c, which gcc makes. They take turns in one run, and medians of the rounds are printed: a noisy
-machine hits all alike. Processor time is the proxy's own, kernel included.
+broker on this machine that answers at once; both are the C program proxy_load.c, which gcc makes. They take turns in one run, and medians
+of the rounds are printed: a noisy machine hits all alike. Processor time is the proxy's own, kernel included.
 """
 
 from __future__ import annotations
