@@ -38,11 +38,13 @@ def running(server: ProxyServer) -> Iterator[ProxyServer]:
 
 
 @contextmanager
-def proxied(broker_port: int, tls: TlsConfig | None = None, upstream_tls: Any = None, **more: Any) -> Iterator[ProxyServer]:
+def proxied(
+    broker_port: int, tls: TlsConfig | None = None, upstream_tls: Any = None, tenant: str | None = None, **more: Any
+) -> Iterator[ProxyServer]:
     """A proxy in front of one broker; `address` is where clients connect."""
     where = f"127.0.0.1:{free_port()}"
     listener = ListenerConfig(
-        listen=where, broker=f"127.0.0.1:{broker_port}", node_id=1, advertised=where, tls=tls, upstream_tls=upstream_tls
+        listen=where, broker=f"127.0.0.1:{broker_port}", node_id=1, advertised=where, tls=tls, upstream_tls=upstream_tls, tenant=tenant
     )
     with running(ProxyServer(ProxyConfig(listeners=[listener], **more))) as server:
         yield server

@@ -3,7 +3,7 @@ with the actions of `kwire.codec.edit_actions`."""
 
 from libc.stdint cimport int32_t, uint8_t
 from libc.stdlib cimport realloc
-from libc.string cimport memcmp
+from libc.string cimport memcmp, memcpy
 
 from codec.edit_run cimport Change, EditDoor, Edited
 from codec.edit_tables cimport (
@@ -75,11 +75,13 @@ cdef inline Change* add_change(EditRun* run, const Place* place, int32_t start, 
     cdef Py_ssize_t room
     cdef Change* more
     if edited.count == edited.room:
-        room = 2 * edited.room if edited.room else 8
-        more = <Change*>realloc(edited.changes, room * sizeof(Change))
+        room = 2 * edited.room
+        more = <Change*>realloc(NULL if edited.changes is edited.few else edited.changes, room * sizeof(Change))
         if more is NULL:
             with gil:
                 raise MemoryError
+        if edited.changes is edited.few:
+            memcpy(more, edited.few, edited.room * sizeof(Change))
         edited.changes, edited.room = more, room
     more = &edited.changes[edited.count]
     more.start, more.stop = start, stop

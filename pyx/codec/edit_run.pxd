@@ -18,6 +18,7 @@ from wire.cursor cimport Bytes
 
 cdef enum:
     LONGEST_HEAD = 8
+    FEW_CHANGES = 6
 
 cdef struct Change:
     int32_t start
@@ -39,6 +40,7 @@ cdef struct Edited:
     Py_ssize_t room
     Made* made
     Py_ssize_t size  # of the edited frame
+    Change few[FEW_CHANGES]  # most frames have no more
 
 ctypedef int (*RunFunction)(const void* program, Bytes frame, Py_ssize_t size, Edited* edited) except -1 nogil
 
@@ -58,8 +60,8 @@ cdef inline int edit_frame(const EditDoor* edit, Bytes frame, Py_ssize_t size, E
     Returns:
         1; 0 where the frame cannot be read or a new value does not fit; -1 with a Python exception.
     """
-    edited.changes, edited.made = NULL, NULL
-    edited.count = edited.room = 0
+    edited.changes, edited.made = edited.few, NULL
+    edited.count, edited.room = 0, FEW_CHANGES
     edited.size = size
     return edit.run(edit.program, frame, size, edited)
 
@@ -67,12 +69,13 @@ cdef inline int edit_frame(const EditDoor* edit, Bytes frame, Py_ssize_t size, E
 cdef inline void edited_free(Edited* edited) noexcept nogil:
     cdef Made* made = edited.made
     cdef Made* following
-    free(edited.changes)
+    if edited.changes is not edited.few:
+        free(edited.changes)
     while made is not NULL:
         following = made.next
         free(made)
         made = following
-    edited.changes, edited.made = NULL, NULL
+    edited.changes, edited.made = edited.few, NULL
 
 
 cdef inline uint8_t* store_change(const Change* change, uint8_t* out) noexcept nogil:

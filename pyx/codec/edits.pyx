@@ -24,7 +24,7 @@ from codec.edit_tables cimport (
 from codec.marked_program cimport RuleMembers, marked_lower, marked_release
 from codec.program cimport INT8, INT16, INT32, UINT16, Trace, program_lower, program_release
 from codec.skip cimport skip_block
-from codec.span_walk cimport MISSING, OWN, Place, SpanWalk, walk_block, walk_close, walk_open
+from codec.span_walk cimport MISSING, OWN, NotedArray, NotedElement, Place, SpanWalk, walk_block, walk_close, walk_open
 from codec.spliced_values cimport LONGEST_TEXT, Kind, kinds_of, plain_content, value_at
 from wire.cursor cimport OK, Bytes, Cursor, cursor_open
 
@@ -43,6 +43,8 @@ __build__ = build_id()
 
 cdef enum:
     FEW_REGISTERS = 16
+    FEW_PLACES = 16
+    FEW_ARRAYS = 4
 
 cdef Py_ssize_t LEAST = LEAST_VIEW
 cdef dict FOREIGN = {"refuse": FOREIGN_REFUSE, "drop": FOREIGN_DROP, "keep": FOREIGN_KEEP}
@@ -59,6 +61,9 @@ cdef int run_edit(const void* program, Bytes frame, Py_ssize_t size, Edited* edi
     cdef const CompiledEdit* edit = <const CompiledEdit*>program
     cdef EditRun run
     cdef Place few[FEW_REGISTERS]
+    cdef Place places[FEW_PLACES]
+    cdef NotedArray arrays[FEW_ARRAYS]
+    cdef NotedElement elements[FEW_PLACES]
     cdef Cursor cursor
     cdef Trace trace
     cdef int found
@@ -69,6 +74,9 @@ cdef int run_edit(const void* program, Bytes frame, Py_ssize_t size, Edited* edi
     memset(&run.walk, 0, sizeof(SpanWalk))
     run.program, run.edited = edit, edited
     run.walk.registers = few
+    run.walk.places, run.walk.few_places, run.walk.place_room = places, places, FEW_PLACES
+    run.walk.arrays, run.walk.few_arrays, run.walk.array_room = arrays, arrays, FEW_ARRAYS
+    run.walk.elements, run.walk.few_elements, run.walk.element_room = elements, elements, FEW_PLACES
     if edit.registers > FEW_REGISTERS:
         run.walk.registers = <Place*>malloc(edit.registers * sizeof(Place))
         if run.walk.registers is NULL:

@@ -8,6 +8,7 @@ minds no text, may end before the message does, and knows up to where it underst
 
 from libc.stdint cimport int32_t, uint64_t
 from libc.stdlib cimport free, realloc
+from libc.string cimport memcpy
 
 from codec.fast_skip cimport SHORT_STRUCTS, STRUCTS_32, FastSkips, fast_items, fast_struct
 from codec.marked_program cimport Mark, MarkedProgram, Owned, RuleMembers
@@ -103,6 +104,10 @@ cdef struct SpanWalk:
     NotedElement* elements
     Py_ssize_t element_count
     Py_ssize_t element_room
+    # where there is room for a few without malloc, NULL for none
+    Place* few_places
+    NotedArray* few_arrays
+    NotedElement* few_elements
 
 
 cdef inline void walk_open(SpanWalk* walk, const MarkedProgram* marked, Bytes base, Py_ssize_t size, Py_ssize_t offset) noexcept nogil:
@@ -119,16 +124,21 @@ cdef inline void walk_open(SpanWalk* walk, const MarkedProgram* marked, Bytes ba
 
 
 cdef inline void walk_close(SpanWalk* walk) noexcept nogil:
-    free(walk.places)
+    if walk.places is not walk.few_places:
+        free(walk.places)
     free(walk.sections)
-    free(walk.arrays)
-    free(walk.elements)
+    if walk.arrays is not walk.few_arrays:
+        free(walk.arrays)
+    if walk.elements is not walk.few_elements:
+        free(walk.elements)
 
 
-cdef inline void* grown(void* array, Py_ssize_t* room, Py_ssize_t size) noexcept nogil:
-    """The array with room for more; NULL without memory, and the array is as it was."""
+cdef inline void* grown(void* array, Py_ssize_t* room, Py_ssize_t size, const void* few) noexcept nogil:
+    """The array with room for more, which is not given back where it is `few`; NULL without memory, and the array is as it was."""
     cdef Py_ssize_t more = room[0] * 2 if room[0] else 16
-    cdef void* made = realloc(array, <size_t>(more * size))
+    cdef void* made = realloc(NULL if array is few else array, <size_t>(more * size))
+    if made is not NULL and array is few and array is not NULL:
+        memcpy(made, array, <size_t>(room[0] * size))
     if made is not NULL:
         room[0] = more
     return made
@@ -143,7 +153,7 @@ cdef inline bint give_up(SpanWalk* walk) noexcept nogil:
 cdef inline bint add_place(SpanWalk* walk, const Place* place) noexcept nogil:
     cdef void* more
     if walk.place_count == walk.place_room:
-        more = grown(walk.places, &walk.place_room, sizeof(Place))
+        more = grown(walk.places, &walk.place_room, sizeof(Place), walk.few_places)
         if more is NULL:
             return give_up(walk)
         walk.places = <Place*>more
@@ -155,7 +165,7 @@ cdef inline bint add_place(SpanWalk* walk, const Place* place) noexcept nogil:
 cdef inline bint add_section(SpanWalk* walk, Bytes begin, Bytes stop, Py_ssize_t size) noexcept nogil:
     cdef void* more
     if walk.section_count == walk.section_room:
-        more = grown(walk.sections, &walk.section_room, sizeof(Section))
+        more = grown(walk.sections, &walk.section_room, sizeof(Section), NULL)
         if more is NULL:
             return give_up(walk)
         walk.sections = <Section*>more
@@ -170,7 +180,7 @@ cdef inline bint add_array(SpanWalk* walk, const Step* step, Bytes begin, Py_ssi
     cdef Bytes base = walk.cursor.base
     cdef void* more
     if walk.array_count == walk.array_room:
-        more = grown(walk.arrays, &walk.array_room, sizeof(NotedArray))
+        more = grown(walk.arrays, &walk.array_room, sizeof(NotedArray), walk.few_arrays)
         if more is NULL:
             return give_up(walk)
         walk.arrays = <NotedArray*>more
@@ -185,7 +195,7 @@ cdef inline bint add_element(SpanWalk* walk, int32_t array) noexcept nogil:
     cdef int32_t at = <int32_t>(walk.cursor.p - walk.cursor.base)
     cdef void* more
     if walk.element_count == walk.element_room:
-        more = grown(walk.elements, &walk.element_room, sizeof(NotedElement))
+        more = grown(walk.elements, &walk.element_room, sizeof(NotedElement), walk.few_elements)
         if more is NULL:
             return give_up(walk)
         walk.elements = <NotedElement*>more

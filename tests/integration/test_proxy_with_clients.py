@@ -21,6 +21,7 @@ from kwire.proxy.config import (
     RehearsalConfig,
     TapConfig,
     TelemetryConfig,
+    TenantConfig,
     TlsConfig,
     UpstreamTlsConfig,
     VersionsConfig,
@@ -133,6 +134,19 @@ def test_all_rules_at_once(broker: Any, client: str, tmp_path: Path) -> None:
     captured, logged_too = (requests_of(tmp_path / name, ports) for name in ("tap_00001.pcapng", "log_00001.jsonl"))
     assert sum(captured.values()) > 20
     assert logged_too == captured
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_a_tenant_with_all_rules(kafka_broker: Callable[[str], Any], client: str, tmp_path: Path) -> None:
+    """The client knows nothing of the prefix, which its topic has at the broker."""
+    name = f"tenant-{client}"
+    tenants = {"acme": TenantConfig(prefix="acme.")}
+    with proxied(kafka_broker(OLDER).plain, tenant="acme", tenants=tenants, **all_rules(tmp_path)) as server:
+        assert run_client(client, address(server), name, Security())
+    # a broker keeps the folder of a topic that was deleted for a minute
+    folders = [each.name for each in (kafka_broker(OLDER).folder / "data").iterdir()]
+    assert any(each.startswith(f"acme.{name}-0") for each in folders)
+    assert not any(each.startswith(name) for each in folders)
 
 
 # mutual TLS takes all that TLS does, and PLAIN over TLS what PLAIN does: the weaker two are tried with some clients

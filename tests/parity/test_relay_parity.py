@@ -7,18 +7,32 @@ from __future__ import annotations
 
 import random
 import struct
+from functools import cache
 from typing import Any, Final
 
 import pytest
 
 from kafka_frames import Frames
+from kwire.codec import AddPrefix, Edit, EditChanges, VersionLimits
 from kwire.codec.impl import load_twin
 from kwire.errors import Truncated
 from kwire.protocol.relay import CALL, CLOSE, PASS, REFUSE, Buffer, Moves, RelayPlan, RelayRule
+from kwire.schema import catalog
 
 TWINS: Final = [load_twin("protocol", "relay", twin) for twin in ("pure", "native")]
 HANDSHAKE: Final = 17
 KEYS: Final = (0, 1, 3, 12, 18, 36)
+
+
+EDITS: Final = EditChanges(topics=AddPrefix("acme."), groups=AddPrefix("g" * 500), limits=VersionLimits({3: (1, 9)}), error_text="e")
+
+
+@cache
+def edits_of(direction: Any, key: int) -> list[RelayRule]:
+    """Programs that the compiled relay runs without Python, and the readable one by `Edit.pieces`; responses are mostly malformed."""
+    message = catalog().request(key) if direction == "request" else catalog().response(key)
+    assert message is not None
+    return [RelayRule(direction, key, (version,), Edit(direction, key, version, EDITS)) for version in message.valid_versions]
 
 
 class Appended:
@@ -38,12 +52,14 @@ def random_plan(chance: random.Random, gentle: bool) -> RelayPlan:
     rules = []
     actions: list[Any] = [PASS, CALL, CALL, Appended(False)]
     if not gentle:
-        actions += [CLOSE, REFUSE, Appended(False), Appended(True)]
+        actions += [CLOSE, REFUSE, Appended(False), Appended(True), EDITS, EDITS]
     for direction in ("request", "response"):
         for key in KEYS:
             if chance.random() < 0.4:
                 action: Any = chance.choice(actions)
-                if not (direction == "response" and action == REFUSE):
+                if action is EDITS:
+                    rules += edits_of(direction, key)
+                elif not (direction == "response" and action == REFUSE):
                     rules.append(RelayRule(direction, key, None, action))  # type: ignore[arg-type]
     return RelayPlan(rules, unknown="pass" if gentle else chance.choice(["pass", "refuse", "close"]))
 

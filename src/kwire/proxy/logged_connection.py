@@ -34,7 +34,7 @@ class LoggedConnection:
         file: where lines go.
         peer: the client.
         local: address and port to which it connected.
-        number: tells it apart from others between the same ends.
+        number: distinguishes it from others between the same ends.
         snaplen: the body of a longer frame, without its length, is null.
     """
 
