@@ -7,7 +7,7 @@ Envelope, are left to `LogConnection.take`.
 
 cimport cython
 from libc.stdint cimport INT32_MIN, INT64_MAX, INT64_MIN, int8_t, int32_t, int64_t, uint32_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 from build_id cimport build_id
 from protocol.field_plans cimport BodyColumns
@@ -311,18 +311,26 @@ cdef class LoggedRows:
         self.rows.count = 0
         return texts_clear(&self.texts)
 
-    cdef RequestRow* new_row(self, int64_t place) except NULL:
-        cdef RequestRow* row = rows_add(&self.rows)
-        if row is NULL:
-            raise MemoryError
+    cdef int open_row(self, RequestRow* row, int64_t place) except -1:
+        memset(row, 0, sizeof(RequestRow))
         row.packet = place
         memcpy(row.columns, self.columns.nulls, sizeof(row.columns))
-        return row
+        return 0
+
+    cdef int put_row(self, const RequestRow* row) except -1:
+        """Append a row, when all of it is known."""
+        cdef RequestRow* made = rows_add(&self.rows)
+        if made is NULL:
+            raise MemoryError
+        made[0] = row[0]
+        return 0
 
     cdef int add(self, tuple given, int64_t place) except -1:
         """Append a row of `LOGGED_COLUMNS`."""
-        cdef RequestRow* row = self.new_row(place)
+        cdef RequestRow made
+        cdef RequestRow* row = &made
         cdef dict of = dict(zip(LOGGED_COLUMNS, given))
+        self.open_row(row, place)
         row.connection, row.client_id = text_of(&self.texts, of["connection_id"]), text_of(&self.texts, of["client_id"])
         row.client_instance_id, row.principal = text_of(&self.texts, of["client_instance_id"]), text_of(&self.texts, of["principal"])
         row.software_name, row.software_version = text_of(&self.texts, of["software_name"]), text_of(&self.texts, of["software_version"])
@@ -334,7 +342,8 @@ cdef class LoggedRows:
         row.request_bytes, row.response_bytes = long_or_none(of["queue_time_us"]), long_or_none(of["local_time_us"])
         row.stream_offset = long_or_none(of["remote_time_us"])
         row.state, row.body = <int8_t>ROW_STATES.index(of["state"]), <int8_t>ROW_BODIES.index(of["body"])
-        return columns_of_objects(row.columns, &self.texts, self.columns, of)
+        columns_of_objects(row.columns, &self.texts, self.columns, of)
+        return self.put_row(row)
 
     cdef KindFields fields_of(self, object key, object version):
         cdef object place = (key, version)
@@ -368,7 +377,8 @@ cdef class LoggedRows:
     cdef list take_typed(self, object connection, object entry, int64_t place):
         """Append the row of an entry whose bodies are messages, and give what it says beyond; None for an entry of another kind."""
         cdef KindFields fields, answered
-        cdef RequestRow* row
+        cdef RequestRow made
+        cdef RequestRow* row = &made
         cdef bint is_silent
         (
             _, key, version, correlation_id, client_id, _, form, request, response, _, logged, total, queue, local, remote, principal,
@@ -386,7 +396,7 @@ cdef class LoggedRows:
         connection.last_api_name = fields.api_name
         broken = self.see_client(connection, entry, fields, client_id, correlation_id, software, principal, request)
 
-        row = self.new_row(place)
+        self.open_row(row, place)
         self.put_columns(row, fields.request_columns, request)
         self.put_topics(row, fields, request)
         row.connection, row.client_id, row.principal = (
@@ -417,6 +427,7 @@ cdef class LoggedRows:
         if response is not None:
             row.error_code = error_code_of(answered, response)
             self.put_columns(row, answered.response_columns, response)
+        self.put_row(row)
 
         if fields.uses_topics:
             acks = None if row.columns[self.columns.acks] == INT32_MIN else row.columns[self.columns.acks]
