@@ -6,7 +6,7 @@ Envelope, are left to `LogConnection.take`.
 """
 
 cimport cython
-from libc.stdint cimport INT32_MIN, INT64_MAX, INT64_MIN, int8_t, int32_t, int64_t, uint32_t
+from libc.stdint cimport INT32_MIN, int8_t, int32_t, int64_t, uint32_t
 from libc.string cimport memcpy, memset
 
 from build_id cimport build_id
@@ -187,35 +187,17 @@ cdef int add_topics(
     return 0
 
 
-# What is counted of entries one after the other that begin in the same file.
-cdef struct EntryCounts:
-    int64_t file
-    int64_t requests
-    int64_t untimed
-    int64_t first_us
-    int64_t last_us
-
-
-cdef inline void counts_open(EntryCounts* counts, int64_t file) noexcept:
-    counts.file, counts.requests, counts.untimed, counts.first_us, counts.last_us = file, 0, 0, INT64_MAX, INT64_MIN
-
-
-cdef inline int counts_close(EntryCounts* counts, dict files) except -1:
-    timed = counts.requests > counts.untimed
-    if counts.requests:
-        files[counts.file].count(
-            counts.requests, counts.untimed, counts.first_us if timed else None, counts.last_us if timed else None
-        )
-    return 0
-
-
-cdef inline int count_entry(EntryCounts* counts, object entry) except -1:
-    counts.requests += 1
-    arrived, logged = (<tuple>entry)[19], (<tuple>entry)[10]
-    counts.untimed += arrived is None and logged is None
-    for time in (arrived, logged):
-        if time is not None:
-            counts.first_us, counts.last_us = min(counts.first_us, <int64_t>time), max(counts.last_us, <int64_t>time)
+cdef inline int count_entry(object file, object entry) except -1:
+    """Count an entry in the file where it begins: _LogFile.count."""
+    logged, arrived = (<tuple>entry)[10], (<tuple>entry)[19]
+    if arrived is not None or (logged is not None and (file.end_us is None or <int64_t>logged < <int64_t>file.start_us)):
+        file.count(entry)
+        return 0
+    file.requests += 1
+    if logged is None:
+        file.untimed += 1
+    elif <int64_t>logged > <int64_t>file.end_us:
+        file.end_us = logged
     return 0
 
 
@@ -266,44 +248,36 @@ cdef class LoggedRows:
             items: entries with the numbers of their files, and faults.
         """
         cdef int64_t place
-        cdef EntryCounts counts
         cdef object latest = None
         cdef object live = rows.live
         cdef frozenset ports = sink.ports
         series, files = sink.series, sink.files
-        counts_open(&counts, 0)
-        try:
-            for item in items:
-                if type(item) is LineFault:
-                    rows.take_fault(item)
-                    continue
-                number, entry = <tuple>item
-                name = (<tuple>entry)[5]
-                if ports and name.server_port not in ports:
-                    continue
-                if counts.file != number:
-                    counts_close(&counts, rows.files)
-                    counts_open(&counts, number)
-                count_entry(&counts, entry)
-                if rows.deprecated_only and not ((<tuple>entry)[18] and (<tuple>entry)[9] not in ("DEBUG", "TRACE")):
-                    rows.deprecated_only = False
-                connection = (<dict>live).get(name)
-                if connection is None:
-                    connection = rows.begin(number, entry)
-                elif connection is not latest:
-                    live.move_to_end(name)
-                latest = connection
-                place = counts.file << PACKET_BITS | <int64_t>(<tuple>entry)[0]
-                events = self.take_typed(connection, entry, place)
-                if events is None:
-                    row, events = connection.take(entry, series, files[number], place)
-                    self.add(row, place)
-                for event in <list>events:
-                    sink.take_event(connection, event)
-                if self.rows.count >= self.batch_rows or texts_crowded(&self.texts):
-                    self.flush()
-        finally:
-            counts_close(&counts, rows.files)
+        for item in items:
+            if type(item) is LineFault:
+                rows.take_fault(item)
+                continue
+            number, entry = <tuple>item
+            name = (<tuple>entry)[5]
+            if ports and name.server_port not in ports:
+                continue
+            count_entry(rows.files[number], entry)
+            if rows.deprecated_only and not ((<tuple>entry)[18] and (<tuple>entry)[9] not in ("DEBUG", "TRACE")):
+                rows.deprecated_only = False
+            connection = (<dict>live).get(name)
+            if connection is None:
+                connection = rows.begin(number, entry)
+            elif connection is not latest:
+                live.move_to_end(name)
+            latest = connection
+            place = <int64_t>number << PACKET_BITS | <int64_t>(<tuple>entry)[0]
+            events = self.take_typed(connection, entry, place)
+            if events is None:
+                row, events = connection.take(entry, series, files[number], place)
+                self.add(row, place)
+            for event in <list>events:
+                sink.take_event(connection, event)
+            if self.rows.count >= self.batch_rows or texts_crowded(&self.texts):
+                self.flush()
 
     cdef int flush(self) except -1:
         if self.rows.count:
