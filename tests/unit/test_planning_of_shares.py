@@ -11,6 +11,7 @@ from kwire.capture.capture_points import location_of_points
 from kwire.capture.inputs import CaptureFile
 from kwire.capture.series import Series
 from kwire.capture.tls.session_keys import TlsOptions, tls_options
+from kwire.spark.plan_facts import plan_facts, undivided_sentences
 from kwire.spark.planning import MAX_ROUTED_SHARES, MAX_SCANNING_SHARES, ROUTED_SHARES, SHARE_BYTES, Sharing, plan_of
 from kwire.spark.route_task import RANGE_BYTES, RouteTask, route_tasks
 from kwire.spark.series_task import SeriesTask
@@ -83,9 +84,36 @@ def test_small_files_are_ranges_of_their_own_and_large_ones_are_divided() -> Non
     assert {task.shares for task in found} == {8}
 
 
+def test_compressed_files_count_as_they_are_unpacked() -> None:
+    """A quarter of the bytes, as gzip and zstd leave of a capture, is the same work."""
+    plain = Series("x", tuple(CaptureFile(f"/{n}.pcap", "", f"{n}.pcap", SHARE_BYTES) for n in range(4)))
+    packed = Series("x", tuple(CaptureFile(f"s3://b/{n}.pcap.ZST?region=x", "", f"{n}.pcap", SHARE_BYTES // 4) for n in range(4)))
+    assert planned(1000, plain) == planned(1000, packed) == [(4, False)]
+    parts = Counter(task.given.location for task in routes(64, **{"a.gz": 2 * RANGE_BYTES, "b.zst": RANGE_BYTES // 4, "c": RANGE_BYTES}))
+    assert parts == {"/a.gz": 8, "/b.zst": 1, "/c": 1}
+
+
 def test_a_file_that_cannot_be_divided_is_one_range() -> None:
-    found = routes(64, {(0, 1)}, small=1000, large=10 * RANGE_BYTES)
+    found = routes(64, {"/large"}, small=1000, large=10 * RANGE_BYTES)
     assert [(task.given.part, task.given.parts) for task in found] == [(0, 1)] * 2
+
+
+def test_what_a_plan_says_of_itself() -> None:
+    """The series that several tasks share, the most first; those of one task are counted alone."""
+    given = [series("a", TB, TB), series("b", 9 * TB), series("c", 10), series("d", 10)]
+    plan = plan_of(given, 20)
+    _, routed = plan.tasks({"ports": (), "out": "/out", "folder": "/"})
+    sizes = {file.location: file.size for each in given for file in each.pieces}
+    facts = plan_facts(plan, route_tasks(routed, sizes, 20, {"/a-0.pcap"}))
+    assert facts == {
+        "tasks": 4 + 17 + 1,
+        "packed": 2,
+        "shared": [{"files": 1, "tasks": 17, "sharing": "route", "ranges": 8 * 20}, {"files": 2, "tasks": 4, "sharing": "scan"}],
+    }
+    assert undivided_sentences([("x.gz", 3), ("y.gz", 4), ("z", 9)], {"x.gz": "small", "y.gz": "gzip without the blocks of bgzip"}) == [
+        "y.gz is gzip without the blocks of bgzip, so one task unpacks and routes all of it; "
+        "a plain pcap file, or one that bgzip or pzstd compressed, is read by several."
+    ]
 
 
 def test_ranges_grow_with_what_each_core_has_to_read() -> None:

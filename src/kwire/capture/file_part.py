@@ -17,7 +17,7 @@ class FilePart:
     """The bytes of a part, in order, where a `kwire.capture.source.CaptureSource` has those of a whole file.
 
     Attributes:
-        compression: None; parts of what is compressed are of no use.
+        compression: None; what is compressed is unpacked elsewhere (`kwire.capture.file_ranges`).
         stored_bytes: how many were read so far.
         damage: why reading ended early, empty while all is well.
         digests: takes what is read; None where no hash is wanted.

@@ -2,7 +2,7 @@
 
 pcap: a 24-byte header whose magic number has byte order and clock (a1b2c3d4 microseconds, a1b23c4d nanoseconds, a1b2cd34 microseconds
 with eight more bytes a record, as Kuznetzov's patched libpcap wrote). pcapng: a section header block, 0a0d0d0a. Compressed files begin with
-the magic number of gzip (1f8b) or zstd (28b52ffd); their names are not trusted.
+the magic number of gzip (1f8b), of zstd (28b52ffd) or of a zstd frame without content (50 to 5f, 2a4d18); their names are not trusted.
 """
 
 from __future__ import annotations
@@ -12,9 +12,11 @@ from typing import Final, Literal
 
 from kwire.capture.packet_columns import PCAP, PCAPNG, FileState, Interface
 
-__all__ = ["PCAP_HEADER_BYTES", "compression_of", "cut_header", "identify"]
+__all__ = ["PCAP_HEADER_BYTES", "ZSTD_MAGIC", "compression_of", "cut_header", "identify", "is_skippable_frame"]
 
 PCAP_HEADER_BYTES: Final = 24
+
+ZSTD_MAGIC: Final = b"\x28\xb5\x2f\xfd"
 
 _SECTION_HEADER: Final = b"\n\r\r\n"
 _SECTION_BYTES: Final = 28  # with no option and no section length: the shortest that there is
@@ -26,9 +28,14 @@ def compression_of(head: bytes) -> Literal["gzip", "zstd"] | None:
     """Name the compression of a file from its first four bytes."""
     if head[:2] == b"\x1f\x8b":
         return "gzip"
-    if head[:4] == b"\x28\xb5\x2f\xfd":
+    if head[:4] == ZSTD_MAGIC or is_skippable_frame(head):
         return "zstd"
     return None
+
+
+def is_skippable_frame(head: bytes) -> bool:
+    """Whether a zstd frame begins that has no content (RFC 8878, 3.1.2): `pzstd` writes one before each frame of data."""
+    return len(head) >= 4 and head[1:4] == b"\x2a\x4d\x18" and 0x50 <= head[0] <= 0x5F
 
 
 def cut_header(head: bytes) -> str:

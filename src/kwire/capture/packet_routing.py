@@ -1,7 +1,7 @@
 """A series read in two steps by many tasks: its packets to the shares of their connections, then each share as if it were the series.
 
-Theory of operation. A task of the first step reads one *range*: a file, or a part of a plain pcap file between two records
-(`kwire.capture.record_borders`). It looks at each packet far enough to know its connection and hands it on to that connection's share, with
+Theory of operation. A task of the first step reads one *range*: a file, or a part of a pcap file between two records
+(`kwire.capture.file_ranges`). It looks at each packet far enough to know its connection and hands it on to that connection's share, with
 its number in the range (`impl.packets.Router`). When all ranges are read their counts are put together (`join_ranges`): only now it is
 known which number the first packet of a range has in its file, and that the ranges of a file follow each other without a hole. The second
 step takes the packets of one share in their order, scans them again and goes on as with a file (`read_routed`). The rows are those of a
@@ -15,43 +15,24 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
 from kwire.capture import impl
-from kwire.capture.block_hash import BlockDigests, block_hash
+from kwire.capture.block_hash import block_hash
 from kwire.capture.capture_chunks import FileFacts
 from kwire.capture.carry import SeriesStreams
 from kwire.capture.damaged_records import Damages
-from kwire.capture.file_part import FilePart, open_part
+from kwire.capture.file_ranges import FileRange, locate
 from kwire.capture.formats import PCAP_HEADER_BYTES, identify
 from kwire.capture.packet_columns import PCAP, ROUTED, ROUTED_HEADER_BYTES, FileState
 from kwire.capture.piece_kinds import kind_of
-from kwire.capture.record_borders import RecordBorders
 from kwire.capture.secrets_blocks import SecretsBlock, secrets_of
 from kwire.capture.sink import StreamSink, give_secrets
 from kwire.capture.source import CHUNK_BYTES, CaptureSource, open_capture
 from kwire.errors import InputError
 
-__all__ = ["FileRange", "RangeFacts", "RoutedFile", "RoutedPiece", "join_ranges", "read_routed", "route_range"]
+__all__ = ["RangeFacts", "RoutedFile", "RoutedPiece", "join_ranges", "read_routed", "route_range"]
 
 # What a task of the first step holds, at most, before it hands it on; and for each share, so that what it hands on is read at once later.
 _HELD_BYTES: Final = 256 << 20
 _HELD_BYTES_A_SHARE: Final = 1 << 20
-
-
-@dataclass(frozen=True, slots=True)
-class FileRange:
-    """What one task of the first step reads.
-
-    Attributes:
-        location: path or URI of the file.
-        size: bytes that it had when it was divided.
-        part, parts: which of how many parts; what cannot be divided (pcapng, compressed) is part 0, and the others are nothing.
-        longest: the file holds no more bytes of a packet, for tests; None for what its header says.
-    """
-
-    location: str
-    size: int
-    part: int = 0
-    parts: int = 1
-    longest: int | None = None
 
 
 @dataclass(slots=True)
@@ -60,9 +41,11 @@ class RangeFacts:
 
     Attributes:
         part: of the file.
-        start: where its first record is; None for a part that is none.
+        start: where its first record is; None for a part that is none. In parts of a compressed file this and `border` are virtual
+            offsets (`kwire.capture.file_ranges`).
         border: where the next range shall begin, None at the end of the file.
-        end: the first byte that was not read as a record.
+        end: the first byte that was not read as a record; in parts of a compressed file `border`, where all up to there was read.
+        length: bytes of records, unpacked.
         stopped: nothing behind `end` can be read, wherever the next range begins.
         reason: why not all was read, one clause; empty where all is well.
         is_log: it is a request log, which has no packets to route.
@@ -78,6 +61,7 @@ class RangeFacts:
     start: int | None = None
     border: int | None = None
     end: int = 0
+    length: int = 0
     stopped: bool = False
     reason: str = ""
     is_log: bool = False
@@ -151,35 +135,25 @@ def _route(given: FileRange, shares: int, hand_over: Callable[[Any], None], prog
     if given.part == 0 and kind_of(given.location) == "request_log":
         facts.is_log = True
         return
-    found: tuple[int, int | None] | None = (0, None) if given.part == 0 else None
-    known = None
-    if given.parts > 1:
-        with open_part(given.location, 0) as stored:
-            known = identify(stored.read(PCAP_HEADER_BYTES))
-            if known is not None and known[0].kind == PCAP:
-                found = RecordBorders(stored.read_at, given.size, given.parts, known[0], given.longest).range_of(given.part)
-    if found is None:
+    located = locate(given) if given.parts > 1 else None
+    if located is None and given.part:
         return
-    facts.start, facts.border = found
+    if located is not None and given.part == 0 and located.border is None:
+        located = None  # there are no other parts
+    is_whole, is_framed = located is None, located is not None and located.compressed
     router = impl.packets.Router(shares)
     most = min(_HELD_BYTES, shares * _HELD_BYTES_A_SHARE)
-    is_whole = facts.start <= PCAP_HEADER_BYTES and facts.border is None
-    end = given.size if facts.border is None and given.size else facts.border
-    with open_capture(given.location, limit=given.size or None) if is_whole else open_part(given.location, facts.start, end) as source:
-        if isinstance(source, FilePart):
-            source.digests = BlockDigests(facts.start)
-            if facts.start == PCAP_HEADER_BYTES:  # its blocks begin with the file's header
-                source.digests = BlockDigests(0)
-                source.digests.update(source.read_at(0, PCAP_HEADER_BYTES))
+    with open_capture(given.location, limit=given.size or None) if located is None else located.open() as source:
         data = source.read(CHUNK_BYTES)
-        if is_whole:
+        if located is None:
             known = identify(data[:PCAP_HEADER_BYTES])
-            facts.start = 0
-        if known is None:
-            raise InputError(f"{given.location} has changed while it was read")
-        facts.state, header = known
+            if known is None:
+                raise InputError(f"{given.location} has changed while it was read")
+            (facts.state, at), facts.start = known, 0
+        else:
+            facts.state, at, facts.start, facts.border = located.state, 0, located.start, located.border
         state = facts.state
-        position, at = (0, header) if is_whole else (facts.start, 0)
+        first = position = 0 if is_framed else facts.start
         reported, damaged = 0, False
         state.strict = True
         while True:
@@ -212,6 +186,9 @@ def _route(given: FileRange, shares: int, hand_over: Callable[[Any], None], prog
         if router.held:
             hand_over(router)
         facts.end, facts.stopped = position, damaged or bool(source.damage)
+        if is_framed:  # what was unpacked ends where the range does, or this is no range
+            facts.end = -1 if facts.border is None or facts.stopped or data else facts.border
+        facts.length = position - first
         if damaged:
             facts.reason = "a record with an impossible length"
         elif source.damage:
@@ -220,7 +197,7 @@ def _route(given: FileRange, shares: int, hand_over: Callable[[Any], None], prog
             facts.reason = "the file ends inside a packet record"
         if is_whole:  # reads what is left
             facts.sha256 = source.sha256()
-        if isinstance(source, FilePart):
+        if not isinstance(source, CaptureSource):
             facts.blocks = source.block_digests(given.size)
         facts.compression = source.compression
         facts.stored_bytes = source.stored_bytes
@@ -259,12 +236,13 @@ def join_ranges(location: str, ranges: Iterable[RangeFacts]) -> RoutedFile | Non
     starts = [state.start_ns for state in states if state.start_ns is not None]
     ends = [state.end_ns for state in states if state.end_ns is not None]
     state = states[-1]
+    is_plain = last.compression is None
     joined = FileFacts(
         location=location,
         format="pcap" if state.kind == PCAP else "pcapng",
         compression=last.compression,
         sha256=last.sha256 or block_hash(facts.blocks for facts in kept),
-        stored_bytes=sum(facts.stored_bytes for facts in kept) + (0 if kept[0].border is None else PCAP_HEADER_BYTES),
+        stored_bytes=sum(facts.stored_bytes for facts in kept) + (PCAP_HEADER_BYTES if is_plain and len(kept) > 1 else 0),
         start_ns=min(starts, default=None),
         end_ns=max(ends, default=None),
         packets=packets,
@@ -278,7 +256,7 @@ def join_ranges(location: str, ranges: Iterable[RangeFacts]) -> RoutedFile | Non
         packet_bytes=sum(state.original_bytes for state in states),
         packet_bytes_stored=sum(state.captured_bytes for state in states),
         bytes_cut=sum(state.cut_bytes for state in states),
-        cut_at=last.end if last.reason else None,
+        cut_at=None if not last.reason else last.end if len(kept) == 1 else PCAP_HEADER_BYTES + sum(facts.length for facts in kept),
         cut_reason=last.reason,
         damages=tuple(last.damages.first),
         damage_count=last.damages.count,

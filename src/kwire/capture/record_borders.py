@@ -23,7 +23,7 @@ from typing import Final
 from kwire.capture.formats import PCAP_HEADER_BYTES
 from kwire.capture.packet_columns import MAX_PACKET_BYTES, FileState
 
-__all__ = ["MAX_SEARCH_BYTES", "RecordBorders", "find_record"]
+__all__ = ["MAX_SEARCH_BYTES", "RecordBorders", "find_record", "longest_packet"]
 
 MAX_SEARCH_BYTES: Final = 64 << 20
 """Where chains have not met after so many bytes, the part is not worth looking for: it is read together with the one before."""
@@ -85,6 +85,12 @@ def _behind_candidates(data: bytes, start: int, window: int, state: FileState, l
     return found
 
 
+def longest_packet(state: FileState) -> int:
+    """Give how many bytes of a packet a file can hold, by its header."""
+    largest = max(state.snaplen, _LEAST_SNAPLEN) if state.snaplen else MAX_PACKET_BYTES
+    return min(largest, MAX_PACKET_BYTES)
+
+
 class RecordBorders:
     """The records at which a pcap file is divided into parts of about equal size.
 
@@ -100,8 +106,7 @@ class RecordBorders:
 
     def __init__(self, read: Callable[[int, int], bytes], size: int, parts: int, state: FileState, longest: int | None = None) -> None:
         self._read, self._size, self._parts, self._state = read, size, parts, state
-        largest = max(state.snaplen, _LEAST_SNAPLEN) if state.snaplen else MAX_PACKET_BYTES
-        self._longest = min(largest, MAX_PACKET_BYTES) if longest is None else longest
+        self._longest = longest_packet(state) if longest is None else longest
         # no border may lie behind the place where the next part is looked for
         reach = (size - PCAP_HEADER_BYTES) // parts - self._state.record_header - self._longest
         keeps = parts == 1 or _keeps_rules(read(PCAP_HEADER_BYTES, _CHECKED_BYTES), state)

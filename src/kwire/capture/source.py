@@ -11,7 +11,7 @@ import io
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, BinaryIO, Final
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, Protocol
 
 from kwire.capture.file_systems import filesystem_of, reason_of
 from kwire.capture.formats import compression_of
@@ -20,7 +20,7 @@ from kwire.errors import InputError, KwireError
 if TYPE_CHECKING:
     from pyarrow import NativeFile
 
-__all__ = ["CHUNK_BYTES", "HEAD_BYTES", "CaptureSource", "StoredBlocks", "open_capture", "open_stored"]
+__all__ = ["CHUNK_BYTES", "HEAD_BYTES", "CaptureSource", "StoredBlocks", "StoredBytes", "open_capture", "open_stored"]
 
 # What is read at once stays in the processor's caches from the disk to the rows: with 8 MiB a fifth of the time went into memory.
 CHUNK_BYTES: Final = 1 << 20
@@ -32,6 +32,13 @@ HEAD_BYTES: Final = 1 << 18
 _PAUSES: Final = (0.5, 2.0)
 # A compressed file that was cut loses what one read asked for: so ask for little.
 _COMPRESSED_READ_BYTES: Final = 4096
+
+
+class StoredBytes(Protocol):
+    """Bytes as they are stored, in order."""
+
+    def read(self, size: int, /) -> bytes:
+        """Read up to `size` bytes; none only at the end."""
 
 
 class StoredBlocks:
@@ -77,7 +84,7 @@ class StoredBlocks:
 class _Hashed(io.RawIOBase):
     """Passes bytes through and hashes them; begins again with those that were read to look at."""
 
-    def __init__(self, stored: NativeFile | BinaryIO | StoredBlocks, live: bool, hashed: bool, limit: int | None) -> None:
+    def __init__(self, stored: NativeFile | BinaryIO | StoredBytes, live: bool, hashed: bool, limit: int | None) -> None:
         super().__init__()
         self._limit = limit
         # read1 gives what a pipe has and does not wait for more
@@ -135,7 +142,7 @@ class CaptureSource:
     """
 
     def __init__(
-        self, stored: NativeFile | BinaryIO | StoredBlocks, *, live: bool = False, hashed: bool = True, limit: int | None = None
+        self, stored: NativeFile | BinaryIO | StoredBytes, *, live: bool = False, hashed: bool = True, limit: int | None = None
     ) -> None:
         self._stored = _Hashed(stored, live, hashed, limit)
         self._live = live

@@ -160,7 +160,12 @@ def analyze(
     if as_json:
         from dataclasses import asdict
 
-        cost = {"bytes_read": report.bytes_read, "task_cpu_seconds": report.cpu_seconds, "seconds": report.phases.seconds}
+        cost = {
+            "plan": report.plan,
+            "bytes_read": report.bytes_read,
+            "task_cpu_seconds": report.cpu_seconds,
+            "seconds": report.phases.seconds,
+        }
         facts = {"out": out, "engine": report.engine, "read": report.read, "skipped": report.skipped}
         click.echo(json_line({**facts, **asdict(summary), "cost": cost}))
     else:

@@ -34,12 +34,14 @@ from kwire.capture.series import Series, group_series
 from kwire.capture.tls.session_keys import current_tls_options
 from kwire.errors import InputError
 from kwire.spark.digest_task import digest_rows, merged
+from kwire.spark.divided_files import whole_files
 from kwire.spark.finish_task import Finishing, finish_tables, gathered, write_table
 from kwire.spark.local_processes import PROCESS_BYTES, Engine, LocalProcesses, choose_engine
 from kwire.spark.pack_task import locations_of
 from kwire.spark.phase_times import PhaseTimes
+from kwire.spark.plan_facts import plan_facts, undivided_sentences
 from kwire.spark.planning import Plan, Sharing, plan_of, still_written
-from kwire.spark.route_task import RouteResult, route_tasks
+from kwire.spark.route_task import RouteResult, large_files, route_tasks
 from kwire.spark.routed_running import run_routed
 from kwire.spark.series_state import STATE_VERSION, is_state, sums_of_state
 from kwire.spark.series_task import SeriesResult
@@ -124,6 +126,7 @@ class JobReport:
         bytes_read: of the files that were to be read, as stored, each once.
         phases: how long what took.
         cpu_seconds: of the processor, in all tasks.
+        plan: how the captures were shared out (`kwire.spark.plan_facts`).
     """
 
     out: str
@@ -136,6 +139,7 @@ class JobReport:
     bytes_read: int = 0
     phases: PhaseTimes = field(default_factory=PhaseTimes)
     cpu_seconds: float = 0.0
+    plan: dict[str, Any] = field(default_factory=dict)
 
 
 def _quiet(_what: str, _done: int, _total: int) -> None:
@@ -207,6 +211,7 @@ def _manifest(request: JobRequest, report: JobReport, run: int, entries: Sequenc
         "partition_by": request.partition_by,
         "captures": captures.select(columns).to_pylist(),
         "cost": {
+            "plan": report.plan,
             "bytes_read": report.bytes_read,
             "task_cpu_seconds": round(report.cpu_seconds, 2),
             "seconds": {phase: round(seconds, 2) for phase, seconds in report.phases.seconds.items()},
@@ -340,7 +345,11 @@ def _run_job(
             }  # fmt: skip
             tasks, routed = plan.tasks(model)
             report.bytes_read = sum(sizes[location] for each in plan.series for location in each.fresh)
-            routes = route_tasks(routed, sizes, slots)
+            large = large_files(routed, sizes, slots)
+            whole_ones = whole_files((location, sizes[location]) for location, _ in large)
+            report.warnings += undivided_sentences(large, whole_ones)
+            routes = route_tasks(routed, sizes, slots, whole_ones)
+            report.plan = plan_facts(plan, routes)
             total = sum(sizes[location] for task in tasks for location in locations_of(task))
             total += 2 * sum(sizes[location] for found in routed for location in found[0].locations)
             asked = time.time()
@@ -348,7 +357,7 @@ def _run_job(
             with watching(folder.location, total, progress):
                 results = run_on(spark, tasks) if tasks else []
                 if routed:
-                    more, told = run_routed(spark, routed, routes, sizes, slots)
+                    more, told = run_routed(spark, routed, routes, sizes, slots, whole_ones)
                     results += more
             report.cpu_seconds += sum(result.cpu_seconds for result in told)
             first = min((*(result.began for result in told), *(result.began for result in results)), default=asked)

@@ -21,6 +21,7 @@ from kwire.capture.inputs import CaptureFile
 from kwire.capture.series import Series
 from kwire.capture.tls.session_keys import current_tls_options
 from kwire.errors import InputError
+from kwire.spark.divided_files import unpacked_bytes
 from kwire.spark.grown_files import check_beginning, grown_since, new_names, place, present_names, read_again, same_points
 from kwire.spark.output import STATE
 from kwire.spark.pack_task import PackTask
@@ -54,7 +55,7 @@ MAX_ROUTED_SHARES: Final = 2048
 """Tasks of one series at most to which packets are routed: what goes to each at a time gets smaller and smaller."""
 
 SHARE_BYTES: Final = 32 << 20
-"""Bytes of a series, as stored, that are worth a task of their own."""
+"""Bytes of a series, unpacked, that are worth a task of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +94,9 @@ class SeriesPlan:
 
     @property
     def fresh_bytes(self) -> int:
-        """Bytes to read, as stored."""
-        return sum(size for _, size in self._fresh_files) - (self.read_before or 0)
+        """About how many bytes are to be read, unpacked."""
+        read = unpacked_bytes(self.fresh[0], self.read_before) if self.read_before else 0
+        return sum(unpacked_bytes(*file) for file in self._fresh_files) - read
 
     @property
     def _fresh_files(self) -> tuple[tuple[str, int], ...]:
@@ -251,10 +253,10 @@ def plan_of(
     found, number = repacked(found, slots, number)
     divided = frozenset(range(first_divided, number))
     fresh = [each for each in series if all(each is not given for given, _ in matched)]
-    total = sum(file.size for each in fresh for file in each.pieces)
+    total = sum(unpacked_bytes(file.location, file.size) for each in fresh for file in each.pieces)
     small: list[SeriesPlan] = []
     for each in fresh:
-        size = sum(file.size for file in each.pieces)
+        size = sum(unpacked_bytes(file.location, file.size) for file in each.pieces)
         shares = 1 if len(series) >= slots or not total else max(1, min(size // SHARE_BYTES, -(-slots * size // total)))
         files = tuple((place(file.location), file.size) for file in each.pieces)
         fresh_files = tuple(file.location for file in each.pieces)

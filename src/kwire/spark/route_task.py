@@ -7,21 +7,23 @@ from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Final
 
+from kwire.capture.file_ranges import FileRange
 from kwire.capture.file_systems import StoreOptions, store_options
-from kwire.capture.packet_routing import FileRange, RangeFacts, RoutedFile, RoutedPiece, join_ranges, route_range
+from kwire.capture.packet_routing import RangeFacts, RoutedFile, RoutedPiece, join_ranges, route_range
 from kwire.errors import InputError
+from kwire.spark.divided_files import unpacked_bytes
 from kwire.spark.packet_files import PacketFile, PacketFileWriter
 from kwire.spark.series_task import Piece, SeriesResult, SeriesTask, in_folder, progress_of, run_task
 
-__all__ = ["RANGE_BYTES", "RouteResult", "RouteTask", "RoutedSeries", "resolve", "route_tasks", "run_route", "run_share"]
+__all__ = ["RANGE_BYTES", "RouteResult", "RouteTask", "RoutedSeries", "large_files", "resolve", "route_tasks", "run_route", "run_share"]
 
 RANGE_BYTES: Final = 128 << 20
-"""Bytes of a file that are worth a task of their own in the first step."""
+"""Bytes of a file, unpacked, that are worth a task of their own in the first step."""
 
 # Rounds of tasks in the first step, at most: each task looks for its borders and writes a file.
 _ROUNDS: Final = 8
@@ -86,7 +88,7 @@ class RoutedSeries:
 
 
 def route_tasks(
-    series: Sequence[Sequence[SeriesTask]], sizes: Mapping[str, int], slots: int, undivided: Iterable[tuple[int, int]] = ()
+    series: Sequence[Sequence[SeriesTask]], sizes: Mapping[str, int], slots: int, undivided: Collection[str] = ()
 ) -> list[RouteTask]:
     """Plan the first step.
 
@@ -94,22 +96,30 @@ def route_tasks(
         series: the tasks of the second, by series.
         sizes: bytes of each file, as stored.
         slots: tasks that can run at once.
-        undivided: series and file of those that have to be read as one range.
+        undivided: locations of files that have to be read as one range.
     """
-    whole = set(undivided)
-    total = sum(sizes[location] for tasks in series for location in tasks[0].locations)
-    least = max(RANGE_BYTES, total // (_ROUNDS * slots))
     found: list[RouteTask] = []
-    for number, tasks in enumerate(series):
-        model = tasks[0]
-        for file, location in enumerate(model.locations):
-            size = sizes[location]
-            parts = 1 if (number, file) in whole else max(1, size // least)
-            for part in range(parts):
-                given = FileRange(location, size, part, parts)
-                place = len(found)
-                found.append(RouteTask(place, number, file, given, len(tasks), model.out, model.folder, model.store))
+    for number, file, location, parts in _parts(series, sizes, slots):
+        model = series[number][0]
+        for part in range(1 if location in undivided else parts):
+            given = FileRange(location, sizes[location], part, 1 if location in undivided else parts)
+            place = len(found)
+            found.append(RouteTask(place, number, file, given, len(series[number]), model.out, model.folder, model.store))
     return found
+
+
+def large_files(series: Sequence[Sequence[SeriesTask]], sizes: Mapping[str, int], slots: int) -> list[tuple[str, int]]:
+    """Give the files that are worth several tasks of the first step, with the number of them; arguments as for `route_tasks`."""
+    return [(location, parts) for _, _, location, parts in _parts(series, sizes, slots) if parts > 1]
+
+
+def _parts(series: Sequence[Sequence[SeriesTask]], sizes: Mapping[str, int], slots: int) -> Iterator[tuple[int, int, str, int]]:
+    """Series and place in it, location and number of parts of each file."""
+    long = {location: unpacked_bytes(location, sizes[location]) for tasks in series for location in tasks[0].locations}
+    least = max(RANGE_BYTES, sum(long.values()) // (_ROUNDS * slots))
+    for number, tasks in enumerate(series):
+        for file, location in enumerate(tasks[0].locations):
+            yield number, file, location, max(1, long[location] // least)
 
 
 def run_route(task: RouteTask) -> RouteResult:
@@ -146,7 +156,7 @@ def _route(task: RouteTask, result: RouteResult) -> None:
             raise _Unwritten(f"{error}") from error
 
 
-def resolve(tasks: Sequence[RouteTask], results: Iterable[RouteResult]) -> tuple[list[RoutedSeries], list[tuple[int, int]]]:
+def resolve(tasks: Sequence[RouteTask], results: Iterable[RouteResult]) -> tuple[list[RoutedSeries], list[str]]:
     """Put together what the first step gave.
 
     Args:
@@ -154,7 +164,7 @@ def resolve(tasks: Sequence[RouteTask], results: Iterable[RouteResult]) -> tuple
         results: of each task.
 
     Returns:
-        The series, and those files, by series and file, that have to be read as one range: then nothing of this counts.
+        The series, and the locations of files that have to be read as one range: then nothing of this counts.
 
     Raises:
         InputError: a task could not write.
@@ -169,9 +179,10 @@ def resolve(tasks: Sequence[RouteTask], results: Iterable[RouteResult]) -> tuple
     again = []
     for place, parts in sorted(ranges.items()):
         series = found[place[0]]
-        joined = join_ranges(tasks[parts[0].place].given.location, (part.facts for part in parts if part.facts))
+        location = tasks[parts[0].place].given.location
+        joined = join_ranges(location, (part.facts for part in parts if part.facts))
         if joined is None:
-            again.append(place)
+            again.append(location)
             continue
         series.files.append(joined)
         kept = sorted((part.place, part) for part in parts if part.facts and part.facts.part in joined.packets_before)

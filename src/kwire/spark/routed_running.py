@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -27,6 +27,7 @@ def run_routed(
     routes: Sequence[RouteTask],
     sizes: Mapping[str, int],
     slots: int,
+    whole: Collection[str] = (),
 ) -> tuple[list[SeriesResult], list[RouteResult]]:
     """Read series in two steps.
 
@@ -36,6 +37,7 @@ def run_routed(
         routes: those of the first, from `route_tasks`.
         sizes: bytes of each file, as stored.
         slots: tasks that can run at once.
+        whole: locations of files that are read as one range.
 
     Returns:
         What the tasks of the second step give, and those of the first.
@@ -45,14 +47,14 @@ def run_routed(
         InputError: packets could not be written.
     """
     told: list[RouteResult] = []
-    undivided: set[tuple[int, int]] = set()
+    undivided = set(whole)
     while True:
         results = [_unpacked(one) for one in run_each(spark, routes, _route_packed)]
         told += results
         found, again = resolve(routes, results)
         if not again:
             break
-        # a file that is damaged, or not as its header says: rare enough to read everything anew
+        # a file that is damaged, or not as its header says: rare enough to read everything again
         remove_packet_files(routes[0].out)
         undivided.update(again)
         routes = route_tasks(series, sizes, slots, undivided)

@@ -1,0 +1,284 @@
+"""Parts of a capture file that tasks read each, from one packet record to another, and how such a part is opened.
+
+A plain pcap file is divided where records begin (`kwire.capture.record_borders`). A compressed one is divided where frames begin
+(`kwire.capture.compressed_frames`), whatever record they cut: the first record that begins in a frame is found, with the same proof, in
+what is unpacked from there on, and what is before it belongs to the range before. Such a place is written as a *virtual offset*, as BGZF's
+indexes do: the stored offset of the frame, and how many unpacked bytes behind it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final, Literal, Protocol
+
+from kwire.capture.block_hash import BlockDigests
+from kwire.capture.compressed_frames import CompressedFrames, frames_of
+from kwire.capture.file_part import FilePart, open_part
+from kwire.capture.formats import PCAP_HEADER_BYTES, compression_of, identify
+from kwire.capture.packet_columns import PCAP, FileState
+from kwire.capture.record_borders import MAX_SEARCH_BYTES, RecordBorders, find_record, longest_packet
+from kwire.capture.source import CaptureSource
+
+__all__ = ["FileRange", "FramedPart", "LocatedRange", "PartSource", "locate", "virtual_offset", "whole_reason"]
+
+_BEHIND_BITS: Final = 32
+# What is asked for at once where a record is looked for.
+_READ_BYTES: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class FileRange:
+    """What one task of the first step reads.
+
+    Attributes:
+        location: path or URI of the file.
+        size: bytes that it had when it was divided.
+        part, parts: which of how many parts; what cannot be divided (pcapng, gzip of one member, zstd of one frame) is part 0, and the
+            others are nothing.
+        longest: the file holds no more bytes of a packet, for tests; None for what its header says.
+    """
+
+    location: str
+    size: int
+    part: int = 0
+    parts: int = 1
+    longest: int | None = None
+
+
+class PartSource(Protocol):
+    """The bytes of a part, as a `kwire.capture.source.CaptureSource` has those of a file."""
+
+    @property
+    def compression(self) -> Literal["gzip", "zstd"] | None:
+        """What it is stored with."""
+
+    @property
+    def stored_bytes(self) -> int:
+        """Bytes read so far, as stored."""
+
+    @property
+    def damage(self) -> str:
+        """Why reading ended early, empty while all is well."""
+
+    def read(self, size: int) -> bytes:
+        """Read up to `size` bytes; none only at the end."""
+
+    def sha256(self) -> str:
+        """A part has no hash of its own."""
+
+    def block_digests(self, size: int) -> bytes:
+        """The digests of the stored blocks that begin in this part, when all of it is read; `size` is that of the file."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocatedRange:
+    """Where a range is.
+
+    Attributes:
+        location: of the file.
+        state: to begin the scan with.
+        start: where its first record is: an offset, or in a compressed file a virtual offset.
+        border: where that of the next range is, None at the end of the file.
+        end: the first stored byte that is not read, None for all.
+        compressed: frames are unpacked.
+        tail: unpacked bytes of the next frame that belong to this range.
+    """
+
+    location: str
+    state: FileState
+    start: int
+    border: int | None
+    end: int | None
+    compressed: bool = False
+    tail: bytes = b""
+
+    @contextmanager
+    def open(self) -> Iterator[PartSource]:
+        """Open it; what is read begins with its first record.
+
+        Raises:
+            InputError: there is no such file, or it may not be read.
+        """
+        if not self.compressed:
+            with open_part(self.location, self.start, self.end) as part:
+                part.digests = BlockDigests(self.start)
+                if self.start == PCAP_HEADER_BYTES:  # its blocks begin with the file's header
+                    part.digests = BlockDigests(0)
+                    part.digests.update(part.read_at(0, PCAP_HEADER_BYTES))
+                yield part
+            return
+        frame, behind = self.start >> _BEHIND_BITS, self.start & (1 << _BEHIND_BITS) - 1
+        with open_part(self.location, frame, self.end) as part:
+            part.digests = BlockDigests(frame)
+            yield FramedPart(part, behind, self.tail)
+
+
+class FramedPart:
+    """Some frames of a compressed file, unpacked.
+
+    Args:
+        stored: from the beginning of a frame to that of another.
+        behind: how many unpacked bytes belong to the range before.
+        tail: what follows, out of the frame behind.
+    """
+
+    def __init__(self, stored: FilePart, behind: int, tail: bytes) -> None:
+        self._stored, self._tail = stored, tail
+        self._plain = CaptureSource(stored, hashed=False)
+        self._is_short = len(self._plain.read(behind)) < behind
+
+    @property
+    def compression(self) -> Literal["gzip", "zstd"] | None:
+        """What it is stored with."""
+        return self._plain.compression
+
+    @property
+    def stored_bytes(self) -> int:
+        """Bytes read so far, as stored."""
+        return self._stored.stored_bytes
+
+    @property
+    def damage(self) -> str:
+        """Why reading ended early, empty while all is well."""
+        return self._stored.damage or self._plain.damage or ("fewer bytes than were found before" if self._is_short else "")
+
+    def read(self, size: int) -> bytes:
+        """Read up to `size` bytes; none only at the end."""
+        found = self._plain.read(size)
+        if not found and not self.damage:
+            found, self._tail = self._tail[:size], self._tail[size:]
+        return found
+
+    def sha256(self) -> str:
+        """A part has no hash of its own (`block_digests`)."""
+        return ""
+
+    def block_digests(self, size: int) -> bytes:
+        """Give the digests of the stored blocks that begin in this part, when all of it is read; `size` is that of the file."""
+        return self._stored.block_digests(size)
+
+
+def virtual_offset(frame: int, behind: int) -> int:
+    """Name a place in a compressed file.
+
+    Args:
+        frame: stored offset at which a frame begins.
+        behind: how many unpacked bytes are between its beginning and the place.
+    """
+    return frame << _BEHIND_BITS | behind
+
+
+def locate(given: FileRange) -> LocatedRange | None:
+    """Find a part of a file that is to be divided; None for a part that is none. Each task finds its own, and all find the same.
+
+    Raises:
+        InputError: there is no such file, or it may not be read.
+    """
+    with open_part(given.location, 0) as stored:
+        head = stored.read_at(0, PCAP_HEADER_BYTES)
+        if compression_of(head) is None:
+            return _locate_plain(given, head, stored)
+        frames = frames_of(stored.read_at, given.size)
+        return None if frames is None else _locate_framed(given, frames, stored.read_at)
+
+
+def whole_reason(location: str, size: int) -> str:
+    """Say why a file cannot be read in parts, what it is: a noun phrase; empty for one that can.
+
+    That is a plain pcap file, or one that is compressed in several frames.
+
+    Args:
+        location: path or URI.
+        size: bytes of the file, as stored.
+
+    Raises:
+        InputError: there is no such file, or it may not be read.
+    """
+    with open_part(location, 0) as stored:
+        head = stored.read_at(0, PCAP_HEADER_BYTES)
+        compression = compression_of(head)
+        if compression is not None:
+            frames = frames_of(stored.read_at, size)
+            if frames is None or not frames.has_several():
+                return "gzip without the blocks of bgzip" if compression == "gzip" else "zstd in one frame"
+            head = _head_of(stored.read_at, size)
+        return "" if _is_pcap(head) else "not a pcap file" if identify(head) is None else "a pcapng file"
+
+
+def _is_pcap(head: bytes) -> bool:
+    known = identify(head)
+    return known is not None and known[0].kind == PCAP
+
+
+def _head_of(read: Callable[[int, int], bytes], size: int) -> bytes:
+    return CaptureSource(_Stored(read, 0, size), hashed=False).read(PCAP_HEADER_BYTES)
+
+
+def _locate_plain(given: FileRange, head: bytes, stored: FilePart) -> LocatedRange | None:
+    known = identify(head)
+    if known is None or known[0].kind != PCAP:
+        return None
+    found = RecordBorders(stored.read_at, given.size, given.parts, known[0], given.longest).range_of(given.part)
+    if found is None:
+        return None
+    start, border = found
+    return LocatedRange(given.location, known[0], start, border, border if border is not None or not given.size else given.size)
+
+
+def _locate_framed(given: FileRange, frames: CompressedFrames, read: Callable[[int, int], bytes]) -> LocatedRange | None:
+    known = identify(_head_of(read, given.size))
+    if known is None or known[0].kind != PCAP:
+        return None
+    start = _framed_border(given, given.part, frames, read, known[0])
+    if start is None:
+        return None
+    later = (_framed_border(given, part, frames, read, known[0]) for part in range(given.part + 1, given.parts))
+    border = next((each for each in later if each is not None), None)
+    first = virtual_offset(start[0], len(start[1]))
+    if border is None:
+        return LocatedRange(given.location, known[0], first, None, given.size, True)
+    return LocatedRange(given.location, known[0], first, virtual_offset(border[0], len(border[1])), border[0], True, border[1])
+
+
+def _framed_border(
+    given: FileRange, part: int, frames: CompressedFrames, read: Callable[[int, int], bytes], state: FileState
+) -> tuple[int, bytes] | None:
+    """Where a part begins: the stored offset of its frame, and what of the frame is before its first record; None for no part.
+
+    It is looked for in what is stored before the next part, so that borders keep their order.
+    """
+    if part == 0:
+        return 0, bytes(PCAP_HEADER_BYTES)
+    end = given.size * (part + 1) // given.parts
+    frame = frames.after(given.size * part // given.parts, end)
+    if frame is None:
+        return None
+    plain = CaptureSource(_Stored(read, frame, end), hashed=False)
+    longest = longest_packet(state) if given.longest is None else given.longest
+    data, wanted = b"", 2 * (state.record_header + longest)
+    while wanted <= MAX_SEARCH_BYTES:
+        data += plain.read(wanted - len(data))
+        found = find_record(data, 0, state, longest=longest)
+        if found is not None and found < len(data):
+            return frame, data[:found]
+        if len(data) < wanted:
+            return None
+        wanted *= 2
+    return None
+
+
+class _Stored:
+    """Stored bytes from an offset on, in order, asked for in large pieces."""
+
+    def __init__(self, read: Callable[[int, int], bytes], start: int, end: int) -> None:
+        self._read, self._at, self._end = read, start, end
+        self._held = b""
+
+    def read(self, size: int) -> bytes:
+        if not self._held:
+            self._held = self._read(self._at, min(_READ_BYTES, self._end - self._at))
+            self._at += len(self._held)
+        found, self._held = self._held[:size], self._held[size:]
+        return found

@@ -1,0 +1,60 @@
+"""What a plan made of the captures, for the manifest and how many tasks, and which large files are left to one of them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from kwire.spark.planning import Plan
+from kwire.spark.route_task import RouteTask
+
+__all__ = ["plan_facts", "undivided_sentences"]
+
+_SHOWN: Final = 100
+# A file that is worth fewer tasks is read soon enough.
+_WORTH_WORDS: Final = 4
+
+
+def plan_facts(plan: Plan, routes: Sequence[RouteTask]) -> dict[str, Any]:
+    """Say how a run is shared out, without names.
+
+    Args:
+        plan: of the run.
+        routes: tasks of the first step, where packets are routed.
+
+    Returns:
+        `tasks` that read series, how many series are `packed` with others, and the series that are `shared` by several tasks, those of
+        most tasks first, 100 at most: `files` and `tasks`, `sharing` (`scan` or `route`), and the `ranges` that files were divided into.
+    """
+    ranges = Counter(route.series for route in routes)
+    fresh = [each for each in plan.series if each.fresh]
+    routed = iter(range(len(ranges)))
+    shared: list[dict[str, Any]] = [
+        {"files": len(each.fresh), "tasks": each.shares, "sharing": "route", "ranges": ranges[next(routed)]}
+        if each.routed
+        else {"files": len(each.fresh), "tasks": each.shares, "sharing": "scan"}
+        for each in fresh
+        if each.shares > 1 or each.routed
+    ]
+    return {
+        "tasks": len({each.number + share for each in fresh for share in range(each.shares)}),
+        "packed": sum(each.packed for each in fresh),
+        "shared": sorted(shared, key=lambda facts: -facts["tasks"])[:_SHOWN],
+    }
+
+
+def undivided_sentences(large: Sequence[tuple[str, int]], whole: Mapping[str, str]) -> list[str]:
+    """Say which large files one task has to read, and how they could be read by several.
+
+    Args:
+        large: locations, and how many tasks each file would be worth.
+        whole: by location what the files are that cannot be divided (`kwire.spark.divided_files.whole_files`).
+    """
+    found = []
+    for location, parts in large:
+        kind = whole.get(location)
+        if kind and parts >= _WORTH_WORDS:
+            better = "a plain pcap file, or one that bgzip or pzstd compressed, is read by several"
+            found.append(f"{location} is {kind}, so one task unpacks and routes all of it; {better}.")
+    return found[:3] + ([f"{len(found) - 3:,} more large files are read by one task each."] if len(found) > 3 else [])
