@@ -430,7 +430,7 @@ cdef class LoggedRows:
         ):
             if client_id:
                 identity = connection.identity
-                known = <dict>identity.client_ids
+                known = <dict>identity._client_ids
                 if client_id in <dict>known:
                     known[client_id] += 1
                 else:
