@@ -6,9 +6,10 @@ asked for is good JSON, and yet more than Python reads (a number of thousands of
 """
 
 cimport cython
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from cpython.object cimport PyTypeObject
 from libc.math cimport rint
-from libc.stdint cimport int64_t
+from libc.stdint cimport int64_t, uint8_t
 
 from build_id cimport build_id
 from protocol.event_rows cimport tuple_like
@@ -26,7 +27,7 @@ __all__ = ["LineReader"]
 __build__ = build_id()
 
 # Kafka's own layout before the object: `[2026-01-01 00:00:00,000] DEBUG Completed request:`.
-SECOND = re.compile(rb"\[([0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-6][0-9])[,.]")
+MINUTE = re.compile(rb"\[([0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}):")
 MARKED = re.compile(rb"\] +(TRACE|DEBUG|INFO|WARN|ERROR) *" + MARK.encode() + rb" ?")
 # How brokers begin the object; the api and its version stand before anything that a client chose.
 HEADER = re.compile(
@@ -34,7 +35,7 @@ HEADER = re.compile(
 )
 
 cdef enum:
-    SECOND_BYTES = 21
+    MINUTE_BYTES = 18
     STAMP_BYTES = 24
     LONGEST_MARK = 64
     LONGEST_HEADER = 128
@@ -69,14 +70,14 @@ cdef class LineReader:
 
     cdef object zone
     cdef object wanted
-    cdef dict seconds  # microseconds since 1970 by the first bytes of stamps
+    cdef dict minutes  # microseconds since 1970 by the first bytes of stamps
     cdef dict levels  # by what stands between stamp and object
     # by how the object begins: api, version, what reads it, and reads it as former releases wrote it, whether the response stays text
     cdef dict decoders
 
     def __init__(self, zone, wanted):
         self.zone, self.wanted = zone, wanted
-        self.seconds, self.levels, self.decoders = {}, {}, {}
+        self.minutes, self.levels, self.decoders = {}, {}, {}
 
     def read(self, bytes line not None, number):
         """Make an entry of a line; None for a line that the fallback has to read.
@@ -90,11 +91,9 @@ cdef class LineReader:
         try:
             if line[:1] == b"[":
                 at = line.find(b'{"', STAMP_BYTES, LONGEST_MARK)
-                level, logged_us = self.level_of(line[STAMP_BYTES:at]), self.second_of(line[:SECOND_BYTES])
-                thousandths = line[SECOND_BYTES:STAMP_BYTES]
-                if logged_us is None or level is None or not thousandths.isdigit():
+                level, logged_us = self.level_of(line[STAMP_BYTES:at]), self.stamp_of(line)
+                if logged_us is None or level is None:
                     return None
-                logged_us = <int64_t>logged_us + <int64_t>int(thousandths) * 1000
             opening = line[at : line.find(b',"correlationId"', at, at + LONGEST_HEADER)]
             known = self.decoders[opening] if opening in self.decoders else self.decoder_of(opening)
             if known is None:
@@ -137,15 +136,28 @@ cdef class LineReader:
             level = None if found is None else keep(self.levels, before, found[1].decode())
         return level
 
-    cdef object second_of(self, bytes stamp):
-        """Microseconds since 1970 of a stamp as far as its second; None for any other stamp than Kafka's own."""
-        instant = self.seconds.get(stamp)
-        if instant is None:
-            found = SECOND.fullmatch(stamp)
-            instant = None if found is None else find_stamp(found[1].decode("ascii"), self.zone)
-            if instant is not None:
-                keep(self.seconds, stamp, instant)
-        return instant
+    cdef object stamp_of(self, bytes line):
+        """Microseconds since 1970 of the stamp before an object; None for any other stamp than Kafka's own."""
+        cdef const uint8_t* digit = <const uint8_t*>PyBytes_AS_STRING(line)
+        cdef int64_t milliseconds = 0
+        cdef int place
+        if PyBytes_GET_SIZE(line) < STAMP_BYTES or digit[MINUTE_BYTES] > 0x36 or digit[MINUTE_BYTES + 2] not in (0x2C, 0x2E):
+            return None
+        for place in range(MINUTE_BYTES, STAMP_BYTES):
+            if place == MINUTE_BYTES + 2:
+                continue
+            if not 0x30 <= digit[place] <= 0x39:
+                return None
+            milliseconds = 10 * milliseconds + (digit[place] - 0x30)
+        stamp = line[:MINUTE_BYTES]
+        minute = self.minutes.get(stamp)
+        if minute is None:
+            found = MINUTE.fullmatch(stamp)
+            minute = None if found is None else find_stamp(found[1].decode("ascii") + ":00", self.zone)
+            if minute is None:
+                return None
+            keep(self.minutes, stamp, minute)
+        return <int64_t>minute + 1000 * milliseconds
 
     cdef object decoder_of(self, bytes opening):
         """What reads the objects that begin so; None where that is not known."""

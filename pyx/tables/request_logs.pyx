@@ -6,8 +6,8 @@ Envelope, are left to `LogConnection.take`.
 """
 
 cimport cython
-from libc.stdint cimport INT32_MIN, INT64_MAX, INT64_MIN, int8_t, int32_t, int64_t, uint32_t
-from libc.string cimport memcpy
+from libc.stdint cimport INT32_MIN, int8_t, int32_t, int64_t, uint32_t
+from libc.string cimport memcpy, memset
 
 from build_id cimport build_id
 from protocol.field_plans cimport BodyColumns
@@ -187,35 +187,17 @@ cdef int add_topics(
     return 0
 
 
-# What is counted of entries one after the other that begin in the same file.
-cdef struct EntryCounts:
-    int64_t file
-    int64_t requests
-    int64_t untimed
-    int64_t first_us
-    int64_t last_us
-
-
-cdef inline void counts_open(EntryCounts* counts, int64_t file) noexcept:
-    counts.file, counts.requests, counts.untimed, counts.first_us, counts.last_us = file, 0, 0, INT64_MAX, INT64_MIN
-
-
-cdef inline int counts_close(EntryCounts* counts, dict files) except -1:
-    timed = counts.requests > counts.untimed
-    if counts.requests:
-        files[counts.file].count(
-            counts.requests, counts.untimed, counts.first_us if timed else None, counts.last_us if timed else None
-        )
-    return 0
-
-
-cdef inline int count_entry(EntryCounts* counts, object entry) except -1:
-    counts.requests += 1
-    arrived, logged = (<tuple>entry)[19], (<tuple>entry)[10]
-    counts.untimed += arrived is None and logged is None
-    for time in (arrived, logged):
-        if time is not None:
-            counts.first_us, counts.last_us = min(counts.first_us, <int64_t>time), max(counts.last_us, <int64_t>time)
+cdef inline int count_entry(object file, object entry) except -1:
+    """Count an entry in the file where it begins: _LogFile.count."""
+    logged, arrived = (<tuple>entry)[10], (<tuple>entry)[19]
+    if arrived is not None or (logged is not None and (file.end_us is None or <int64_t>logged < <int64_t>file.start_us)):
+        file.count(entry)
+        return 0
+    file.requests += 1
+    if logged is None:
+        file.untimed += 1
+    elif <int64_t>logged > <int64_t>file.end_us:
+        file.end_us = logged
     return 0
 
 
@@ -266,44 +248,36 @@ cdef class LoggedRows:
             items: entries with the numbers of their files, and faults.
         """
         cdef int64_t place
-        cdef EntryCounts counts
         cdef object latest = None
         cdef object live = rows.live
         cdef frozenset ports = sink.ports
         series, files = sink.series, sink.files
-        counts_open(&counts, 0)
-        try:
-            for item in items:
-                if type(item) is LineFault:
-                    rows.take_fault(item)
-                    continue
-                number, entry = <tuple>item
-                name = (<tuple>entry)[5]
-                if ports and name.server_port not in ports:
-                    continue
-                if counts.file != number:
-                    counts_close(&counts, rows.files)
-                    counts_open(&counts, number)
-                count_entry(&counts, entry)
-                if rows.deprecated_only and not ((<tuple>entry)[18] and (<tuple>entry)[9] not in ("DEBUG", "TRACE")):
-                    rows.deprecated_only = False
-                connection = (<dict>live).get(name)
-                if connection is None:
-                    connection = rows.begin(number, entry)
-                elif connection is not latest:
-                    live.move_to_end(name)
-                latest = connection
-                place = counts.file << PACKET_BITS | <int64_t>(<tuple>entry)[0]
-                events = self.take_typed(connection, entry, place)
-                if events is None:
-                    row, events = connection.take(entry, series, files[number], place)
-                    self.add(row, place)
-                for event in <list>events:
-                    sink.take_event(connection, event)
-                if self.rows.count >= self.batch_rows or texts_crowded(&self.texts):
-                    self.flush()
-        finally:
-            counts_close(&counts, rows.files)
+        for item in items:
+            if type(item) is LineFault:
+                rows.take_fault(item)
+                continue
+            number, entry = <tuple>item
+            name = (<tuple>entry)[5]
+            if ports and name.server_port not in ports:
+                continue
+            count_entry(rows.files[number], entry)
+            if rows.deprecated_only and not ((<tuple>entry)[18] and (<tuple>entry)[9] not in ("DEBUG", "TRACE")):
+                rows.deprecated_only = False
+            connection = (<dict>live).get(name)
+            if connection is None:
+                connection = rows.begin(number, entry)
+            elif connection is not latest:
+                live.move_to_end(name)
+            latest = connection
+            place = <int64_t>number << PACKET_BITS | <int64_t>(<tuple>entry)[0]
+            events = self.take_typed(connection, entry, place)
+            if events is None:
+                row, events = connection.take(entry, series, files[number], place)
+                self.add(row, place)
+            for event in <list>events:
+                sink.take_event(connection, event)
+            if self.rows.count >= self.batch_rows or texts_crowded(&self.texts):
+                self.flush()
 
     cdef int flush(self) except -1:
         if self.rows.count:
@@ -311,18 +285,26 @@ cdef class LoggedRows:
         self.rows.count = 0
         return texts_clear(&self.texts)
 
-    cdef RequestRow* new_row(self, int64_t place) except NULL:
-        cdef RequestRow* row = rows_add(&self.rows)
-        if row is NULL:
-            raise MemoryError
+    cdef int open_row(self, RequestRow* row, int64_t place) except -1:
+        memset(row, 0, sizeof(RequestRow))
         row.packet = place
         memcpy(row.columns, self.columns.nulls, sizeof(row.columns))
-        return row
+        return 0
+
+    cdef int put_row(self, const RequestRow* row) except -1:
+        """Append a row, when all of it is known."""
+        cdef RequestRow* made = rows_add(&self.rows)
+        if made is NULL:
+            raise MemoryError
+        made[0] = row[0]
+        return 0
 
     cdef int add(self, tuple given, int64_t place) except -1:
         """Append a row of `LOGGED_COLUMNS`."""
-        cdef RequestRow* row = self.new_row(place)
+        cdef RequestRow made
+        cdef RequestRow* row = &made
         cdef dict of = dict(zip(LOGGED_COLUMNS, given))
+        self.open_row(row, place)
         row.connection, row.client_id = text_of(&self.texts, of["connection_id"]), text_of(&self.texts, of["client_id"])
         row.client_instance_id, row.principal = text_of(&self.texts, of["client_instance_id"]), text_of(&self.texts, of["principal"])
         row.software_name, row.software_version = text_of(&self.texts, of["software_name"]), text_of(&self.texts, of["software_version"])
@@ -334,7 +316,8 @@ cdef class LoggedRows:
         row.request_bytes, row.response_bytes = long_or_none(of["queue_time_us"]), long_or_none(of["local_time_us"])
         row.stream_offset = long_or_none(of["remote_time_us"])
         row.state, row.body = <int8_t>ROW_STATES.index(of["state"]), <int8_t>ROW_BODIES.index(of["body"])
-        return columns_of_objects(row.columns, &self.texts, self.columns, of)
+        columns_of_objects(row.columns, &self.texts, self.columns, of)
+        return self.put_row(row)
 
     cdef KindFields fields_of(self, object key, object version):
         cdef object place = (key, version)
@@ -368,7 +351,8 @@ cdef class LoggedRows:
     cdef list take_typed(self, object connection, object entry, int64_t place):
         """Append the row of an entry whose bodies are messages, and give what it says beyond; None for an entry of another kind."""
         cdef KindFields fields, answered
-        cdef RequestRow* row
+        cdef RequestRow made
+        cdef RequestRow* row = &made
         cdef bint is_silent
         (
             _, key, version, correlation_id, client_id, _, form, request, response, _, logged, total, queue, local, remote, principal,
@@ -386,7 +370,7 @@ cdef class LoggedRows:
         connection.last_api_name = fields.api_name
         broken = self.see_client(connection, entry, fields, client_id, correlation_id, software, principal, request)
 
-        row = self.new_row(place)
+        self.open_row(row, place)
         self.put_columns(row, fields.request_columns, request)
         self.put_topics(row, fields, request)
         row.connection, row.client_id, row.principal = (
@@ -417,6 +401,7 @@ cdef class LoggedRows:
         if response is not None:
             row.error_code = error_code_of(answered, response)
             self.put_columns(row, answered.response_columns, response)
+        self.put_row(row)
 
         if fields.uses_topics:
             acks = None if row.columns[self.columns.acks] == INT32_MIN else row.columns[self.columns.acks]
@@ -445,7 +430,7 @@ cdef class LoggedRows:
         ):
             if client_id:
                 identity = connection.identity
-                known = <dict>identity.client_ids
+                known = <dict>identity._client_ids
                 if client_id in <dict>known:
                     known[client_id] += 1
                 else:

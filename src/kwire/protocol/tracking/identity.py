@@ -58,16 +58,15 @@ class ClientIdentity:
         source: where that comes from.
         instance_id: client instance id in Kafka's spelling (KIP-714).
         role: what the peer is.
-        client_ids: how many requests came with each, of those that are counted.
     """
 
-    __slots__ = ("_doubted", "_introduced", "_observed", "client_ids", "instance_id", "role", "software", "source")
+    __slots__ = ("_client_ids", "_doubted", "_introduced", "_observed", "instance_id", "role", "software", "source")
 
     def __init__(self, observed: bool) -> None:
         self._observed = observed
         self._doubted = False  # a name may have been sent in bytes that are missing
         self._introduced = False  # a request came that clients send only after ApiVersions and SASL
-        self.client_ids: dict[str, int] = {}
+        self._client_ids: dict[str, int] = {}
         self.software: tuple[str | None, str | None] = (None, None)
         self.source: IdentitySource = "not_observed"
         self.instance_id: str | None = None
@@ -76,7 +75,7 @@ class ClientIdentity:
     @property
     def client_id(self) -> str | None:
         """The most frequent client id that is not empty, the first of equals."""
-        return max(self.client_ids, key=self.client_ids.__getitem__, default=None)
+        return max(self._client_ids, key=self._client_ids.__getitem__, default=None)
 
     def lost_requests(self) -> None:
         """Requests may have gone by unseen: an ApiVersions request with a name among them, while the client is still introducing itself."""
@@ -107,10 +106,10 @@ class ClientIdentity:
 
     def count_client_id(self, client_id: str, times: int = 1) -> None:
         """Requests came with this client id, which is not empty."""
-        if client_id in self.client_ids:
-            self.client_ids[client_id] += times
-        elif len(self.client_ids) < MOST_CLIENT_IDS and sum(map(len, self.client_ids)) + len(client_id) <= MOST_CLIENT_ID_TEXT:
-            self.client_ids[client_id] = times
+        if client_id in self._client_ids:
+            self._client_ids[client_id] += times
+        elif len(self._client_ids) < MOST_CLIENT_IDS and sum(map(len, self._client_ids)) + len(client_id) <= MOST_CLIENT_ID_TEXT:
+            self._client_ids[client_id] = times
 
     def assigned(self, instance_id: Any) -> None:
         """The server gave the client its instance id (GetTelemetrySubscriptions)."""

@@ -53,13 +53,14 @@ class _LogFile:
         self.start_us: int | None = None
         self.end_us: int | None = None
 
-    def count(self, requests: int, untimed: int, first_us: int | None, last_us: int | None) -> None:
-        """So many more entries begin in the file, of which some have no time, and these are the first and the last of the times."""
-        self.requests += requests
-        self.untimed += untimed
-        if first_us is not None and last_us is not None:
-            self.start_us = first_us if self.start_us is None else min(self.start_us, first_us)
-            self.end_us = last_us if self.end_us is None else max(self.end_us, last_us)
+    def count(self, entry: LogEntry) -> None:
+        """An entry begins in the file."""
+        times = [time for time in (entry.arrived_us, entry.logged_us) if time is not None]
+        self.requests += 1
+        self.untimed += not times
+        for time in times:
+            self.start_us = time if self.start_us is None else min(self.start_us, time)
+            self.end_us = time if self.end_us is None else max(self.end_us, time)
 
 
 class LogRows:
@@ -149,8 +150,7 @@ class LogRows:
             name = entry.connection
             if sink.ports and name.server_port not in sink.ports:
                 continue
-            times = [time for time in (entry.arrived_us, entry.logged_us) if time is not None]
-            self.files[number].count(1, not times, min(times, default=None), max(times, default=None))
+            self.files[number].count(entry)
             # from 3.9.1 on the logger at INFO writes deprecated requests alone, the rest are DEBUG
             self.deprecated_only = self.deprecated_only and entry.deprecated and entry.level not in ("DEBUG", "TRACE")
             connection = self.live.get(name)
