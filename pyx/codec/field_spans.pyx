@@ -7,7 +7,8 @@ from libc.string cimport memset
 
 from build_id cimport build_id
 from codec.marked_program cimport MarkedProgram, marked_lower, marked_release
-from codec.span_walk cimport Place, SpanWalk, walk_block, walk_close, walk_open
+from codec.span_walk cimport SpanWalk, walk_block, walk_close, walk_open
+from codec.spans cimport Place
 from wire.cursor cimport OK, Bytes
 
 from kwire.errors import Fault

@@ -7,8 +7,7 @@ minds no text, may end before the message does, and knows up to where it underst
 """
 
 from libc.stdint cimport int32_t, uint64_t
-from libc.stdlib cimport free, realloc
-from libc.string cimport memcpy
+from libc.stdlib cimport free
 
 from codec.fast_skip cimport SHORT_STRUCTS, STRUCTS_32, FastSkips, fast_items, fast_struct
 from codec.marked_program cimport Mark, MarkedProgram, Owned, RuleMembers
@@ -17,6 +16,7 @@ from codec.program cimport (
     Step, Trace, fixed_size, read_count, read_marker, trace_add,
 )
 from codec.skip cimport Tag, ends_tag, find_tagged, read_size, read_tag, read_tag_count, skip_block, skip_value
+from codec.spans cimport NotedArray, NotedElement, Pattern, Place, Section, grown
 from wire.cursor cimport (
     BAD_TAG, BAD_UTF8, NO_LENGTH, NULL_LENGTH, TRUNCATED, Bytes, Cursor, cursor_fail, cursor_has, cursor_left, cursor_open,
 )
@@ -27,49 +27,6 @@ cdef enum:
     OWN = -1  # rule of a place of a single
     MISSING = -1  # begin of a place that the bytes do not have
     LONGEST_VARINT = 5
-
-cdef struct Pattern:
-    # A choice of a single: `depth` indexes, or none for all places
-    int32_t single
-    int32_t depth
-    Py_ssize_t index[DEEPEST]
-    bint met
-    bint sifted  # texts whose bit of `sieve` is not set are none that the mapping has
-    uint64_t sieve
-
-cdef struct Place:
-    # Small: hostile bytes may have one in each byte
-    int32_t begin  # of the length, or of a value without one
-    int32_t content
-    int32_t stop
-    int32_t section
-    int32_t rule  # position among the rules as `SpanWalk` has them, or OWN; a rule has as many places, one after the other, as members
-    int32_t choice
-    int32_t element  # innermost one around it that is written down, -1 where there is none
-    bint null
-
-# An array whose elements are written down, for edits that drop some.
-cdef struct NotedArray:
-    int32_t begin  # of the count
-    int32_t stop
-    int32_t count
-    int32_t dropped
-    int32_t section
-    int32_t element  # around it, -1 where there is none
-    bint compact
-
-cdef struct NotedElement:
-    int32_t begin
-    int32_t stop
-    int32_t array
-    bint is_dropped
-
-cdef struct Section:
-    Py_ssize_t begin  # of the size
-    Py_ssize_t stop
-    Py_ssize_t size
-    Py_ssize_t delta
-    int32_t parent
 
 cdef struct SpanWalk:
     const Program* program
@@ -131,17 +88,6 @@ cdef inline void walk_close(SpanWalk* walk) noexcept nogil:
         free(walk.arrays)
     if walk.elements is not walk.few_elements:
         free(walk.elements)
-
-
-cdef inline void* grown(void* array, Py_ssize_t* room, Py_ssize_t size, const void* few) noexcept nogil:
-    """The array with room for more, which is not given back where it is `few`; NULL without memory, and the array is as it was."""
-    cdef Py_ssize_t more = room[0] * 2 if room[0] else 16
-    cdef void* made = realloc(NULL if array is few else array, <size_t>(more * size))
-    if made is not NULL and array is few and array is not NULL:
-        memcpy(made, array, <size_t>(room[0] * size))
-    if made is not NULL:
-        room[0] = more
-    return made
 
 
 cdef inline bint give_up(SpanWalk* walk) noexcept nogil:

@@ -6,7 +6,7 @@ from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy
 
 from codec.program cimport BOOL, BYTES, INT8, INT16, INT32, INT64, STRING, UINT16, UINT32, UUID, fixed_size
-from codec.span_walk cimport Place
+from codec.spans cimport Place
 from wire.cursor cimport Bytes, load_16, load_32, load_64, load_double
 
 cdef extern from "Python.h":

@@ -13,7 +13,8 @@ from libc.string cimport memcmp, memcpy, memset
 from build_id cimport build_id
 from codec.marked_program cimport MarkedProgram, RuleMembers, marked_lower, marked_release
 from codec.program cimport DEEPEST, raise_fault
-from codec.span_walk cimport MISSING, OWN, Pattern, Place, Section, SpanWalk, sieve_bit, walk_block, walk_close, walk_open
+from codec.span_walk cimport MISSING, OWN, SpanWalk, sieve_bit, walk_block, walk_close, walk_open
+from codec.spans cimport Pattern, Place, Section
 from codec.spliced_values cimport Kind, kinds_of, plain_content, value_at, with_length
 from wire.cursor cimport OK, TRAILING_BYTES, Bytes, cursor_fail
 
