@@ -12,15 +12,13 @@ import pyarrow as pa
 
 from kwire.errors import KwireError
 from kwire.spark.local_processes import LocalProcesses
-from kwire.spark.pack_task import PackTask, run_read
 from kwire.spark.parts import progress_files, read_progress
-from kwire.spark.series_task import SeriesResult, SeriesTask
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-__all__ = ["SAFE_PATH", "context_of", "is_local", "reason_of_spark", "run_each", "run_on", "safe_path", "slots_of", "watching"]
+__all__ = ["SAFE_PATH", "context_of", "is_local", "reason_of_spark", "run_each", "safe_path", "slots_of", "watching"]
 
 Item = TypeVar("Item")
 
@@ -109,15 +107,6 @@ def watching(out: str, total: int, progress: Callable[[str, int, int], None]) ->
         watcher.join()
 
 
-def run_on(spark: SparkSession | SparkContext | LocalProcesses, tasks: Sequence[SeriesTask | PackTask]) -> list[SeriesResult]:
-    """Run tasks, one partition each.
-
-    Raises:
-        KwireError: the job failed.
-    """
-    return sorted(map(SeriesResult.from_bytes, run_each(spark, tasks, _packed)), key=lambda result: result.number)
-
-
 def run_each(spark: SparkSession | SparkContext | LocalProcesses, items: Sequence[Item], work: Callable[[Item], bytes]) -> list[bytes]:
     """Do something with each item in a task of its own.
 
@@ -142,10 +131,6 @@ def run_each(spark: SparkSession | SparkContext | LocalProcesses, items: Sequenc
         return _by_session(cast("SparkSession", spark), items, work)
     except (PySparkException, Py4JError) as error:
         raise KwireError(f"The Spark job failed: {reason_of_spark(error)}") from error
-
-
-def _packed(task: SeriesTask | PackTask) -> bytes:
-    return run_read(task).to_bytes()
 
 
 def _by_session(spark: SparkSession, items: Sequence[Item], work: Callable[[Item], bytes]) -> list[bytes]:
