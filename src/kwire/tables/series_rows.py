@@ -88,7 +88,7 @@ class _Part:
     def add(self, batches: Batches) -> None:
         for batch in batches.get("connections", ()):
             self.connections.append(batch)
-            self.connection_bytes += batch.nbytes
+            self.connection_bytes += batch.get_total_buffer_size()
         for name, spool in self.spools.items():
             for batch in batches.get(name, ()):
                 spool.add(batch)
@@ -207,6 +207,8 @@ class SeriesRows:
     @staticmethod
     def _take_refusals(carry: TablesCarry, index: ConnectionIndex) -> pa.Table:
         """What was refused to these connections."""
+        if not carry.sink.facts.refusals:
+            return empty_table(REFUSALS)
         refusals = table_of(REFUSALS, carry.sink.facts.refusals)
         known = pc.is_valid(index.rows_of(refusals.column("connection_id")))
         kept = known.to_pylist()
@@ -231,6 +233,9 @@ class SeriesRows:
             for batch in self._read.spools[table]:
                 at = index.rows_of(batch.column("connection_id"))
                 keyed = _with_keys(table, batch, keys, at)
+                if not len(late):
+                    yield "settled", keyed
+                    continue
                 waiting: Any = pc.fill_null(pc.greater_equal(at, pa.scalar(len(settled), at.type)), pa.scalar(False))
                 count = pc.sum(waiting).as_py() or 0
                 if count < len(keyed):
