@@ -30,6 +30,7 @@ _POLL_SECONDS: Final = 0.2
 _SLOTS: Final = 8
 # Spark's own words before those of a task's fault.
 _TASK: Final = re.compile(r"^Job aborted due to stage failure: .*?most recent failure: Lost task .*? \(.*? executor [^)]*\): ")
+_OWN: Final = re.compile(r"^kwire\.errors\.\w+: ")  # the sentence says it
 # What Spark says of a Python worker that ended before it could be asked (org.apache.spark.api.python.PythonWorkerFactory), with all that
 # it wrote; of one that wrote to where Spark reads the worker's address; and where there is no such program.
 _ENDED: Final = re.compile(r"Error from python worker:\n(.*?)\n?PYTHONPATH was:", re.DOTALL)
@@ -161,7 +162,7 @@ def reason_of_spark(error: Exception) -> str:
         margin = lines[traces[-1]].partition("Traceback")[0]
         lines = [line for line in lines[traces[-1] + 1 :] if line.startswith(margin) and not line[len(margin)].isspace()]
     told = [line.strip() for line in lines]
-    return _TASK.sub("", told[0]) if told else type(error).__name__
+    return _OWN.sub("", _TASK.sub("", told[0])) if told else type(error).__name__
 
 
 def _start_fault(text: str) -> str:
