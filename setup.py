@@ -56,4 +56,10 @@ class Build(build_ext):
             sys.exit(f"kwire: the C compiler is missing or failed ({error}); install one, or {WAY_OUT}")
 
 
-setup(ext_modules=[] if PURE else [extension(path) for path in sorted(Path("pyx").glob("*/*.pyx"))], cmdclass={"build_ext": Build})
+def sources() -> list[Path]:
+    """The proxy's loop is epoll's: other systems have the one on asyncio alone."""
+    found = sorted(Path("pyx").glob("*/*.pyx"))
+    return found if sys.platform == "linux" else [path for path in found if path.parent.name != "proxy"]
+
+
+setup(ext_modules=[] if PURE else [extension(path) for path in sources()], cmdclass={"build_ext": Build})

@@ -512,6 +512,10 @@ cdef class Relay:
         return owed_count(&self.core.owed) == 0 and self.core.asks is NULL
 
     @property
+    def inside_request(self):
+        return bool(is_inside(&self.core.streams[REQUEST]))
+
+    @property
     def reads_client(self):
         return self.core.reason == OPEN and not self.core.streams[REQUEST].ended and not is_blocked(&self.core, REQUEST)
 

@@ -21,6 +21,7 @@ from kwire.proxy.server import ProxyServer
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 HEARTBEAT = bytes.fromhex("000c 0000 00000000 0001 63 0001 67 00000001 0001 6d")
 OPEN: list[asyncio.StreamWriter] = []
+LOOP = {"loop": "auto"}
 
 
 def heartbeat(number: int, padding: int = 0) -> bytes:
@@ -50,8 +51,17 @@ async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
     writer.close()
 
 
+@pytest.fixture(params=["asyncio", "native"], autouse=True)
+def loop(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Both loops do the same; listeners with TLS are asyncio's, whatever is asked for."""
+    monkeypatch.setitem(LOOP, "loop", request.param)
+    return str(request.param)
+
+
 @asynccontextmanager
-async def proxied(serve: Serve, *, upstream: ssl.SSLContext | None = None, **more: object) -> AsyncIterator[ProxyServer]:
+async def proxied(
+    serve: Serve, *, upstream: ssl.SSLContext | None = None, broker_address: str = "", **more: object
+) -> AsyncIterator[ProxyServer]:
     async def served(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         OPEN.append(writer)
         with suppress(ConnectionError):
@@ -59,8 +69,9 @@ async def proxied(serve: Serve, *, upstream: ssl.SSLContext | None = None, **mor
 
     broker = await asyncio.start_server(served, "127.0.0.1", 0, ssl=upstream)
     listener = {key: more.pop(key) for key in ("tls", "upstream_tls") if key in more}
-    address = f"127.0.0.1:{broker.sockets[0].getsockname()[1]}"
-    config = ProxyConfig(listeners=[ListenerConfig(listen="127.0.0.1:0", broker=address, node_id=1, **listener)], **more)  # type: ignore[arg-type]
+    address = broker_address or f"127.0.0.1:{broker.sockets[0].getsockname()[1]}"
+    loop = "auto" if listener else LOOP["loop"]
+    config = ProxyConfig(listeners=[ListenerConfig(listen="127.0.0.1:0", broker=address, node_id=1, **listener)], loop=loop, **more)  # type: ignore[arg-type]
     server = ProxyServer(config)
     await server.open()
     try:
@@ -190,11 +201,7 @@ def test_a_frame_over_the_limit_is_closed() -> None:
 
 def test_a_broker_that_is_not_there(caplog: pytest.LogCaptureFixture) -> None:
     async def go() -> bytes:
-        async with proxied(echo) as server:
-            gone = server.config.listeners[0].broker
-            listener = server._listeners[0]
-            listener._broker = ("127.0.0.1", 1)
-            assert gone
+        async with proxied(echo, broker_address="127.0.0.1:1") as server:
             reader, _ = await connect(server)
             return await ended(reader)
 

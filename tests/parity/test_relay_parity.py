@@ -131,7 +131,7 @@ def shown(relay: Any, moves: Moves) -> tuple[object, ...]:
         ],
     )  # fmt: skip
     state = (relay.reads_client, relay.reads_server, relay.closing)
-    return seen + state if moves.close is not None else (*seen, *state, relay.owed, relay.kept, relay.is_idle)
+    return seen + state if moves.close is not None else (*seen, *state, relay.owed, relay.kept, relay.is_idle, relay.inside_request)
 
 
 class Pair:

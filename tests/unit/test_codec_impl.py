@@ -120,7 +120,7 @@ def test_every_native_module_names_its_build(twin):
     """A module without it would not be compared."""
     for source in sorted((Path(__file__).parents[2] / "pyx").glob("*/*.pyx")):
         assert "\n__build__ = build_id()\n" in source.read_text(), source
-        if twin == "native":
+        if twin == "native" and (source.parent.name != "proxy" or sys.platform == "linux"):
             module = importlib.import_module(f"kwire.{source.parent.name}._native.{source.stem}")
             assert isinstance(module.__build__, str)
 

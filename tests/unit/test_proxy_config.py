@@ -22,13 +22,14 @@ def written(folder: Path, text: str) -> Path:
 
 def test_a_whole_configuration(tmp_path: Path) -> None:
     text = (
-        'unknown = "refuse"\nmax_frame = 1000000\nmetrics = "127.0.0.1:9400"\n'
+        'loop = "asyncio"\nthreads = 2\nunknown = "refuse"\nmax_frame = 1000000\nmetrics = "127.0.0.1:9400"\n'
         + LISTENER
         + '[addresses]\nlarge_answers = "hold"\n[versions]\ncap = "3.9"\n[rehearsal]\nrelease = "4.0"\nmode = "break"\n'
         + '[[refusals]]\nsoftware = "sarama"\nversion = "<1.30"\n'
         + f'[telemetry]\nfile = "{tmp_path / "pushed.jsonl"}"\nmetrics = ["org.apache.kafka.consumer."]\n'
     )
     config = load_config(written(tmp_path, text))
+    assert (config.loop, config.threads) == ("asyncio", 2)
     assert (config.unknown, config.max_frame, config.addresses.large_answers) == ("refuse", 1_000_000, "hold")
     assert config.rehearsal is not None
     assert (config.rehearsal.release, config.rehearsal.mode) == ("4.0", "break")
@@ -49,6 +50,9 @@ def test_a_whole_configuration(tmp_path: Path) -> None:
         (LISTENER + '[versions]\ncap = "9.9"', "unknown Kafka release 9.9"),
         (LISTENER + '[rehearsal]\nrelease = "4.0"\nmode = "brake"', "rehearsal.mode: invalid enum value 'brake'"),
         (LISTENER + '[tap]\nfile = "tap.pcapng"\nmax_files = 0', "snaplen, max_bytes, max_files and max_queued are at least 1"),
+        ("threads = 0\n" + LISTENER, "threads: 0 is not in 1 to 256"),
+        ('loop = "epoll"\n' + LISTENER, "loop: invalid enum value 'epoll'"),
+        ('loop = "native"\n' + LISTENER + "[listeners.upstream_tls]", 'loop: "native" has no TLS'),
         (LISTENER + "[[refusals]]", "would refuse all clients"),
         (LISTENER + '[telemetry]\nfile = "x"\ninterval_ms = 1', "interval.ms is 1"),
         (LISTENER + '[listeners.tls]\ncertificate = "none.pem"\nkey = "none.key"', "none.pem and none.key cannot be used: No such file"),

@@ -27,6 +27,7 @@ __all__ = [
 ]  # fmt: skip
 
 MIB = 1 << 20
+MOST_THREADS = 256
 
 
 class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -101,6 +102,11 @@ class ListenerConfig(_Table, frozen=True):
     tls: TlsConfig | None = None
     upstream_tls: UpstreamTlsConfig | None = None
 
+    @property
+    def has_tls(self) -> bool:
+        """Whether either side is encrypted."""
+        return self.tls is not None or self.upstream_tls is not None
+
 
 class AddressesConfig(_Table, frozen=True):
     """See `rules.addresses`."""
@@ -163,6 +169,9 @@ class ProxyConfig(_Table, frozen=True):
 
     Attributes:
         listeners: one for each broker.
+        loop: `native` passes bytes outside the interpreter lock, on Linux and without TLS; `asyncio` runs everywhere; `auto` takes the
+            native one for each listener that can have it.
+        threads: of the native loop.
         unknown: requests of apis and versions that no known release has: `pass`, `refuse` with UNSUPPORTED_VERSION, or `close`.
         max_frame, max_held, max_held_in_all: bytes: of a frame, kept for one connection, and for all.
         max_connections: of one listener; more are closed at once.
@@ -175,6 +184,8 @@ class ProxyConfig(_Table, frozen=True):
     """
 
     listeners: list[ListenerConfig]
+    loop: Literal["native", "asyncio", "auto"] = "auto"
+    threads: int = 1
     unknown: Literal["pass", "refuse", "close"] = "pass"
     max_frame: int = 100 * MIB
     max_held: int = 128 * MIB
@@ -237,6 +248,10 @@ def _check(config: ProxyConfig) -> None:
 
     if not config.listeners:
         raise InputError("no [[listeners]]: name at least one broker")
+    if not 1 <= config.threads <= MOST_THREADS:
+        raise InputError(f"threads: {config.threads} is not in 1 to {MOST_THREADS}")
+    if config.loop == "native" and any(listener.has_tls for listener in config.listeners):
+        raise InputError('loop: "native" has no TLS; "auto" serves listeners with TLS by asyncio')
     for listener in config.listeners:
         host_and_port(listener.listen, "listen")
         host_and_port(listener.broker, "broker")

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 import time
+from collections.abc import Iterable
 
 from kwire.errors import EncodeError, WireError
 from kwire.protocol.relay import Buffer, Held, HeldBudget, Moves, Relay, RelayCounters
 from kwire.proxy.rule_set import RuleSet
-from kwire.proxy.rules.rule import Answer, Peer, Refusal
+from kwire.proxy.rules.rule import Answer, Outcome, Peer, Refusal
 from kwire.proxy.tapped_connection import TappedConnection
 
 __all__ = ["ProxiedConnection"]
+
+log = logging.getLogger("kwire.proxy")
 
 
 class ProxiedConnection:
@@ -24,8 +28,11 @@ class ProxiedConnection:
 
     Attributes:
         relay: the relay.
+        peer: the client.
         refusal: why a rule closed the connection; empty while none did.
     """
+
+    __slots__ = ("_frames", "_rules", "_tap", "peer", "refusal", "relay")
 
     def __init__(
         self,
@@ -47,10 +54,9 @@ class ProxiedConnection:
 
     def from_client(self, data: Buffer, t: int) -> Moves:
         """Take bytes of the client, see `Relay.from_client`; `Moves.held` is empty and `Moves.close` may come of a rule."""
-        if self._tap is not None:
-            self._tap.from_client(data, time.time_ns())
+        self.seen_from_client(data)
         moves = self._settled(self.relay.from_client(data, t), t)
-        self._frames = self._frames or bool(moves.to_server or moves.to_client)
+        self._frames = self._frames or (bool(moves.to_server or moves.to_client) and not self.relay.inside_request)
         return moves
 
     def from_server(self, data: Buffer, t: int) -> Moves:
@@ -65,15 +71,36 @@ class ProxiedConnection:
         """The broker ended its direction."""
         return self._settled(self.relay.end_server(t), t)
 
-    def closed(self) -> None:
-        """The connection is over."""
+    def over(self, reason: str) -> None:
+        """The connection is over.
+
+        Arguments:
+            reason: for the log, which has no line without it.
+        """
+        if reason:
+            log.warning("%s:%d to broker %d: closed: %s", self.peer.address, self.peer.port, self.peer.node_id, reason)
         self._rules.closed()
         if self._tap is not None:
             self._tap.closed(time.time_ns())
 
     @property
+    def is_tapped(self) -> bool:
+        """Whether a tap looks at what the client sends and gets."""
+        return self._tap is not None
+
+    def seen_from_client(self, data: Buffer) -> None:
+        """Give the tap what the client sent."""
+        if self._tap is not None:
+            self._tap.from_client(data, time.time_ns())
+
+    def seen_by_client(self, pieces: Iterable[Buffer]) -> None:
+        """Give the tap what the client is sent."""
+        if self._tap is not None:
+            self._tap.to_client(pieces, time.time_ns())
+
+    @property
     def has_passed(self) -> bool:
-        """Whether anything of the client was taken for Kafka: it went to the broker or was answered."""
+        """Whether a whole frame of the client was taken for Kafka: it went to the broker or was answered."""
         return self._frames
 
     @property
@@ -92,17 +119,23 @@ class ProxiedConnection:
             moves.end_server |= more.end_server
             moves.end_client |= more.end_client
             moves.close = moves.close or more.close
-        if self._tap is not None and moves.to_client:
-            self._tap.to_client(moves.to_client, time.time_ns())
+        if moves.to_client:
+            self.seen_by_client(moves.to_client)
         return moves
 
-    def _settle(self, held: Held, t: int) -> Moves:
+    def outcome(self, held: Held) -> Outcome:
+        """What the rules make of a held frame. A `Refusal`, which is `refusal` then, is also what a frame gets that no rule can read."""
         try:
-            outcome = self._rules.apply(held)
+            found = self._rules.apply(held)
         except (WireError, EncodeError) as error:
-            outcome = Refusal(f"{held.kind} of api {held.api_key} v{held.api_version}: {error}")
+            found = Refusal(f"{held.kind} of api {held.api_key} v{held.api_version}: {error}")
+        if isinstance(found, Refusal):
+            self.refusal = found.reason
+        return found
+
+    def _settle(self, held: Held, t: int) -> Moves:
+        outcome = self.outcome(held)
         if isinstance(outcome, Refusal):
-            self.refusal = outcome.reason
             return Moves()
         if isinstance(outcome, Answer):
             return self.relay.answer(held, outcome.frame, t=t)

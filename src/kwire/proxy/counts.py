@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from collections.abc import Iterable
 from typing import Final, Literal, TypeAlias
@@ -12,27 +13,56 @@ from kwire.proxy.rules.rule import Peer
 __all__ = ["OTHER", "ConnectionCounts", "Ending", "capped", "software_of"]
 
 Ending: TypeAlias = (
-    Literal["ended", "client_broke", "broker_broke", "broker_unreachable", "first_frame_late", "stopped", "too_many", "rule"] | CloseReason
+    Literal[
+        "ended",
+        "client_broke",
+        "broker_broke",
+        "broker_unreachable",
+        "tls_failed",
+        "first_frame_late",
+        "stopped",
+        "too_many",
+        "rule",
+        "fault",
+    ]
+    | CloseReason
 )
-"""Why a connection is over: both sides ended, a socket's fault, a limit, `rule` for a frame that no rule could settle, or the relay's."""
+"""Why a connection is over: both sides ended, a fault of a socket or of TLS, a limit, `rule` for a frame that no rule could settle, `fault`
+for an error in kwire that the log has whole, or the relay's."""
 
 OTHER: Final = "other"
 _MOST_SOFTWARE: Final = 200
 
 
 class ConnectionCounts:
-    """Of one proxy since its start.
+    """Of one proxy since its start; any thread may count.
 
     Attributes:
         opened: connections of clients by node id.
         ended: by node id and why.
     """
 
-    __slots__ = ("ended", "opened")
+    __slots__ = ("_lock", "ended", "opened")
 
     def __init__(self) -> None:
+        self._lock = threading.Lock()
         self.opened: Counter[int] = Counter()
         self.ended: Counter[tuple[int, Ending]] = Counter()
+
+    def count_opened(self, node_id: int) -> None:
+        """A client has connected."""
+        with self._lock:
+            self.opened[node_id] += 1
+
+    def count_ended(self, node_id: int, ending: Ending) -> None:
+        """A connection is over, or was turned away."""
+        with self._lock:
+            self.ended[node_id, ending] += 1
+
+    def read(self) -> tuple[Counter[int], Counter[tuple[int, Ending]]]:
+        """Both as they are now."""
+        with self._lock:
+            return self.opened.copy(), self.ended.copy()
 
 
 def software_of(peers: Iterable[Peer]) -> Counter[tuple[str, ...]]:

@@ -26,13 +26,14 @@ def exchange_metrics(rows: Iterable[Mapping[str, Any]], dropped: int) -> Iterato
     """Exchanges, their bytes and latencies.
 
     Arguments:
-        rows: of `RelayCounters.rows`.
+        rows: of `RelayCounters.rows`; those of several threads are added up.
         dropped: exchanges that found no row.
     """
     exchanges = CounterMetricFamily(
         "kwire_proxy_exchanges", "Requests that were answered, and Produce requests without an answer",
         labels=(*_SOFTWARE, "client_id", "api", "api_version", "error_code"),
     )  # fmt: skip
+    answered: Counter[tuple[str, ...]] = Counter()
     octets: Counter[tuple[str, ...]] = Counter()
     histograms: dict[tuple[str, str, str], list[int]] = {}
     sums: defaultdict[tuple[str, str, str], int] = defaultdict(int)
@@ -41,12 +42,14 @@ def exchange_metrics(rows: Iterable[Mapping[str, Any]], dropped: int) -> Iterato
         software = row["software_name"], row["software_version"]
         client_id = row["client_id"] or ""
         error = "" if row["error_code"] is None else str(row["error_code"])
-        exchanges.add_metric((*software, client_id, api, str(row["api_version"]), error), row["exchanges"])
+        answered[*software, client_id, api, str(row["api_version"]), error] += row["exchanges"]
         octets[*software, client_id, api, "request"] += row["request_bytes"]
         octets[*software, client_id, api, "response"] += row["response_bytes"]
         found = histograms.setdefault((*software, api), [0] * len(row["latencies"]))
         histograms[*software, api] = [one + other for one, other in zip(found, row["latencies"], strict=True)]
         sums[*software, api] += row["latency_us"]
+    for labels, count in answered.items():
+        exchanges.add_metric(labels, count)
     yield exchanges
     size = CounterMetricFamily(
         "kwire_proxy_frame_bytes", "Bytes of the frames of these exchanges", labels=(*_SOFTWARE, "client_id", "api", "direction")

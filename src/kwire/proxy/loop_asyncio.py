@@ -6,7 +6,6 @@ Backpressure: what one side cannot take stops the reading of the other side, so 
 from __future__ import annotations
 
 import asyncio
-import logging
 import socket
 import time
 from collections.abc import Callable
@@ -17,8 +16,6 @@ from kwire.proxy.connection import ProxiedConnection
 from kwire.proxy.counts import Ending
 
 __all__ = ["ClientSide"]
-
-log = logging.getLogger("kwire.proxy")
 
 # Bytes that may wait in a transport before the other side is no longer read.
 _MOST_UNSENT: Final = 256 << 10
@@ -91,6 +88,10 @@ class ClientSide(_Side):
         made: makes the rules and the relay once the addresses of the client and of this end are known.
         closed: called once when both sockets are done with, with why.
         first_frame_seconds: a client that has not sent a whole frame by then is closed.
+
+    Attributes:
+        proxied: the rules and the relay; None before the client is there.
+        is_over: nothing more is read.
     """
 
     def __init__(
@@ -109,7 +110,8 @@ class ClientSide(_Side):
         self.proxied: ProxiedConnection | None = None
         self.broker = _BrokerSide(self)
         self._opening: asyncio.Future[object] | None = None
-        self._is_over = False
+        self._early = b""  # what came with the last bytes of a handshake
+        self.is_over = False
 
     # the client's socket
 
@@ -128,20 +130,27 @@ class ClientSide(_Side):
             self.over("first_frame_late", f"no whole frame within {self._first_frame_seconds:g} s")
 
     def _reached(self, opening: asyncio.Future[object]) -> None:
-        if opening.cancelled() or self._is_over:
+        if opening.cancelled() or self.is_over:
             self.broker.close()
         elif (error := opening.exception()) is not None:
             self.over("broker_unreachable", f"the broker cannot be reached: {error}")
         else:
             self.read_on()
+            if self._early and self.proxied is not None:
+                early, self._early = self._early, b""
+                self.carry_out(self.proxied.from_client(early, time.monotonic_ns()))
+            if self.has_ended:
+                self.eof_received()
 
     def buffer_updated(self, count: int) -> None:
-        assert self.proxied is not None
+        if self.proxied is None or self.broker.transport is None:
+            self._early += self.received(count)
+            return
         self.carry_out(self.proxied.from_client(self.received(count), time.monotonic_ns()))
 
     def eof_received(self) -> bool:
         self.has_ended = True
-        if self.proxied is not None and not self._is_over:
+        if self.proxied is not None and self.broker.transport is not None and not self.is_over:
             self.carry_out(self.proxied.end_client(time.monotonic_ns()))
         return self.transport is not None and self.transport.can_write_eof()
 
@@ -175,7 +184,7 @@ class ClientSide(_Side):
 
     def read_on(self) -> None:
         """Read from each side whose bytes can be used."""
-        if self._is_over or self.proxied is None or self.transport is None or self.broker.transport is None:
+        if self.is_over or self.proxied is None or self.transport is None or self.broker.transport is None:
             return
         relay = self.proxied.relay
         _reading(self, relay.reads_client and not self.broker.is_full)
@@ -192,20 +201,17 @@ class ClientSide(_Side):
             ending: for the counters.
             reason: for the log, which has no line without it.
         """
-        if self._is_over:
+        if self.is_over:
             return
-        self._is_over = True
+        self.is_over = True
         if self._timer is not None:
             self._timer.cancel()
         if self._opening is not None and not self._opening.done():
             self._opening.cancel()
-        if reason and self.proxied is not None:
-            peer = self.proxied.peer
-            log.warning("%s:%d to broker %d: closed: %s", peer.address, peer.port, peer.node_id, reason)
         self.close()
         self.broker.close()
         if self.proxied is not None:
-            self.proxied.closed()
+            self.proxied.over(reason)
         self._closed(self, ending)
 
 

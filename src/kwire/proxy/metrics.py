@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from prometheus_client import CollectorRegistry, generate_latest
@@ -44,10 +45,14 @@ def exposition(metrics: Iterable[Metric]) -> bytes:
 
 
 def metrics_of(server: ProxyServer) -> list[Metric]:
-    """All metrics of a proxy as they are now; to be called by the thread of its loop."""
-    found = [*connection_metrics(server.counts, server.peers()), *rule_metrics(server.rules.rules)]
-    if server.counters is not None:
-        found += exchange_metrics(server.counters.rows(), server.counters.dropped)
+    """All metrics of a proxy as they are now; to be called by the thread of its asyncio loop."""
+    found = list(connection_metrics(server.counts, server.peers()))
+    rules = server.rules
+    with rules.lock:
+        found += rule_metrics(rules.rules)
+    counters = server.counters
+    if counters:
+        found += exchange_metrics(chain.from_iterable(each.rows() for each in counters), sum(each.dropped for each in counters))
     if server.tap is not None:
         found += tap_metrics(server.tap)
     return found
@@ -60,9 +65,10 @@ def connection_metrics(counts: ConnectionCounts, peers: Iterable[Peer]) -> Itera
     """
     names = ("client_software_name", "client_software_version", "node_id")
     yield _gauge("kwire_proxy_connections", "Clients that are connected", names, software_of(peers))
-    opened: Counter[tuple[str, ...]] = Counter({(str(node),): count for node, count in counts.opened.items()})
+    opens, ends = counts.read()
+    opened: Counter[tuple[str, ...]] = Counter({(str(node),): count for node, count in opens.items()})
     yield _counter("kwire_proxy_connections_opened", "Connections of clients", ("node_id",), opened)
-    ended: Counter[tuple[str, ...]] = Counter({(str(node), reason): count for (node, reason), count in counts.ended.items()})
+    ended: Counter[tuple[str, ...]] = Counter({(str(node), reason): count for (node, reason), count in ends.items()})
     yield _counter("kwire_proxy_connections_closed", "Connections that are over, by reason", ("node_id", "reason"), ended)
 
 

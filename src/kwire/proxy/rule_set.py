@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -48,6 +49,7 @@ class RuleSet:
     Attributes:
         rules: as given.
         plan: the table of the relays.
+        lock: held while a rule is called, since connections of several threads share it; to be held by readers of what rules counted.
 
     Raises:
         ValueError: a rule names an api or a version that no release has.
@@ -55,6 +57,7 @@ class RuleSet:
 
     def __init__(self, rules: Iterable[Rule] = (), *, unknown: Unknown = "pass") -> None:
         self.rules = tuple(rules)
+        self.lock = threading.Lock()
         self._steps: dict[_Slot, list[_Step]] = {}
         final: dict[_Slot, int] = {}
         for number, rule in enumerate(self.rules):
@@ -103,12 +106,14 @@ class ConnectionRules:
         peer: the client.
     """
 
-    __slots__ = ("_own", "_steps", "peer")
+    __slots__ = ("_lock", "_own", "_steps", "peer")
 
     def __init__(self, of: RuleSet, steps: dict[_Slot, list[_Step]], peer: Peer) -> None:
         self.peer = peer
         self._steps = steps
-        self._own: list[ConnectionRule | None] = [rule.connected(peer) for rule in of.rules]
+        self._lock = of.lock
+        with self._lock:
+            self._own: list[ConnectionRule | None] = [rule.connected(peer) for rule in of.rules]
 
     def apply(self, held: Held) -> Outcome:
         """What becomes of a held frame.
@@ -116,6 +121,10 @@ class ConnectionRules:
         Raises:
             WireError: a rule cannot read it.
         """
+        with self._lock:
+            return self._apply(held)
+
+    def _apply(self, held: Held) -> Outcome:
         is_request = held.kind == "request"
         frame = held.frame
         for step in self._steps.get(("request" if is_request else "response", held.api_key, held.api_version), ()):
@@ -135,6 +144,7 @@ class ConnectionRules:
 
     def closed(self) -> None:
         """The connection is over."""
-        for own in self._own:
-            if own is not None:
-                own.closed()
+        with self._lock:
+            for own in self._own:
+                if own is not None:
+                    own.closed()

@@ -7,15 +7,18 @@ import logging
 import signal
 import time
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Final
+from contextlib import suppress
+from itertools import compress
+from typing import TYPE_CHECKING
 
 from kwire.errors import InputError
 from kwire.protocol.relay import HeldBudget, RelayCounters
 from kwire.proxy.config import ListenerConfig, ProxyConfig, host_and_port
 from kwire.proxy.configured_rules import configured_rules
 from kwire.proxy.connection import ProxiedConnection
-from kwire.proxy.counts import ConnectionCounts, Ending
-from kwire.proxy.loop_asyncio import ClientSide
+from kwire.proxy.counts import ConnectionCounts
+from kwire.proxy.listener_asyncio import AsyncioListener
+from kwire.proxy.loop_native import NativeLoop, native_module
 from kwire.proxy.rule_set import RuleSet
 from kwire.proxy.rules.rule import Peer
 from kwire.proxy.tap_file import TapFile
@@ -27,67 +30,6 @@ if TYPE_CHECKING:
 __all__ = ["ProxyServer"]
 
 log = logging.getLogger("kwire.proxy")
-_BACKLOG: Final = 1024
-_DRAIN_STEP: Final = 0.05
-
-
-class _Listener:
-    """One port and the broker behind it."""
-
-    def __init__(self, server: ProxyServer, config: ListenerConfig) -> None:
-        self.config = config
-        self.sides: set[ClientSide] = set()
-        self.tls = None if config.tls is None else config.tls.context()
-        self._server = server
-        self._upstream_tls = None if config.upstream_tls is None else config.upstream_tls.context()
-        self._broker = host_and_port(config.broker, "broker")
-        self.socket: asyncio.Server | None = None
-
-    async def open(self) -> None:
-        host, port = host_and_port(self.config.listen, "listen")
-        loop = asyncio.get_running_loop()
-        try:
-            self.socket = await loop.create_server(self._accept, host or None, port, ssl=self.tls, backlog=_BACKLOG)
-        except OSError as error:
-            raise InputError(f"{self.config.listen} cannot be listened on: {error.strerror or error}") from error
-
-    @property
-    def port(self) -> int:
-        assert self.socket is not None
-        return int(self.socket.sockets[0].getsockname()[1])
-
-    def _accept(self) -> asyncio.BaseProtocol:
-        if len(self.sides) >= self._server.config.max_connections:
-            log.warning("%s: more than %d connections", self.config.listen, self._server.config.max_connections)
-            self._server.counts.ended[self.config.node_id, "too_many"] += 1
-            return _Turned()
-        side = ClientSide(self._connect, self._made, self._closed, self._server.config.first_frame_seconds)
-        self.sides.add(side)
-        self._server.counts.opened[self.config.node_id] += 1
-        return side
-
-    def _closed(self, side: ClientSide, ending: Ending) -> None:
-        self.sides.discard(side)
-        self._server.counts.ended[self.config.node_id, ending] += 1
-
-    def _made(self, end: tuple[str, int], local: tuple[str, int]) -> ProxiedConnection:
-        return self._server.connected(Peer(end[0], end[1], self.config.node_id), local)
-
-    def _connect(self, protocol: asyncio.BufferedProtocol) -> asyncio.Future[object]:
-        loop = asyncio.get_running_loop()
-        host, port = self._broker
-        name = None
-        if self._upstream_tls is not None and self.config.upstream_tls is not None:
-            name = self.config.upstream_tls.server_name or host
-        opening = loop.create_connection(lambda: protocol, host, port, ssl=self._upstream_tls, server_hostname=name)
-        return asyncio.ensure_future(asyncio.wait_for(opening, self._server.config.connect_seconds))
-
-
-class _Turned(asyncio.Protocol):
-    """A connection too many."""
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        transport.close()
 
 
 class ProxyServer:
@@ -99,22 +41,25 @@ class ProxyServer:
     Attributes:
         config, rules: as they are now.
         counts: of connections.
-        counters: of exchanges; None without `metrics`.
+        counters: of exchanges, one for each thread: first that of asyncio, then those of the native loop; none without `metrics`.
         tap: where packets go; None without `[tap]`, and before `open`.
 
     Raises:
-        InputError: a file of its rules cannot be opened, or a package is missing.
+        InputError: a file of its rules cannot be opened, a package is missing, or the loop that is asked for cannot run here.
     """
 
     def __init__(self, config: ProxyConfig) -> None:
         self.config = config
         self.counts = ConnectionCounts()
-        self.counters = None if config.metrics is None else RelayCounters()
+        self.counters = [] if config.metrics is None else [RelayCounters() for _ in range(1 + config.threads)]
         self.tap: TapFile | None = None
         self._metrics = None if config.metrics is None else self._endpoint()
         self.rules = RuleSet(configured_rules(config), unknown=config.unknown)
         self._budget = HeldBudget(config.max_held_in_all)
-        self._listeners = [_Listener(self, each) for each in config.listeners]
+        natively = [_is_native(config, each) for each in config.listeners]
+        self._native = NativeLoop(self, list(compress(config.listeners, natively)), config.threads) if any(natively) else None
+        self._listeners = [AsyncioListener(self, each) for each, is_native in zip(config.listeners, natively, strict=True) if not is_native]
+        self._natively = natively
 
     def _endpoint(self) -> MetricsEndpoint:
         try:
@@ -129,12 +74,32 @@ class ProxyServer:
     def peers(self) -> Iterator[Peer]:
         """The clients that are connected."""
         for listener in self._listeners:
-            yield from (side.proxied.peer for side in listener.sides if side.proxied is not None)
+            yield from listener.peers()
+        if self._native is not None:
+            yield from self._native.peers()
 
-    def connected(self, peer: Peer, local: tuple[str, int]) -> ProxiedConnection:
-        """A new connection under the rules of now; `local` is where the client connected to."""
-        limits = {"max_frame": self.config.max_frame, "max_held": self.config.max_held}
-        return ProxiedConnection(self.rules, peer, budget=self._budget, counters=self.counters, tap=self._tapped(peer, local), **limits)
+    def connected(self, peer: Peer, local: tuple[str, int], thread: int) -> ProxiedConnection:
+        """A new connection under the rules of now.
+
+        Arguments:
+            peer: the client.
+            local: where it connected to.
+            thread: that serves it, by its place in `counters`.
+        """
+        return ProxiedConnection(
+            self.rules,
+            peer,
+            max_frame=self.config.max_frame,
+            max_held=self.config.max_held,
+            budget=self._budget,
+            counters=self.counters[thread] if self.counters else None,
+            tap=self._tapped(peer, local),
+        )
+
+    def turned_away(self, listener: ListenerConfig) -> None:
+        """A client was one too many."""
+        log.warning("%s: more than %d connections", listener.listen, self.config.max_connections)
+        self.counts.count_ended(listener.node_id, "too_many")
 
     def _tapped(self, peer: Peer, local: tuple[str, int]) -> TappedConnection | None:
         if self.tap is None or self.config.tap is None:
@@ -144,7 +109,14 @@ class ProxyServer:
     @property
     def ports(self) -> list[int]:
         """Of the listeners, in the order of the configuration."""
-        return [listener.port for listener in self._listeners]
+        plain = iter([] if self._native is None else self._native.ports)
+        others = iter([listener.port for listener in self._listeners])
+        return [next(plain if is_native else others) for is_native in self._natively]
+
+    @property
+    def connections(self) -> int:
+        """Clients that are connected."""
+        return sum(listener.connections for listener in self._listeners) + (0 if self._native is None else self._native.connections)
 
     @property
     def metrics_port(self) -> int | None:
@@ -152,15 +124,19 @@ class ProxyServer:
         return None if self._metrics is None else self._metrics.port
 
     def replace_rules(self, config: ProxyConfig) -> None:
-        """Take other rules and limits for connections that come from now on. Listeners stay as they are.
+        """Take other rules, limits and certificates for connections that come from now on. Listeners stay as they are.
 
         Raises:
-            InputError: the listeners, the metrics' address or the tap are others, or a file of the rules cannot be opened.
+            InputError: the listeners, the loop, the metrics' address or the tap are others, or a file cannot be used.
         """
-        if any(getattr(config, name) != getattr(self.config, name) for name in ("listeners", "metrics", "tap")):
-            raise InputError("listeners, metrics and tap can only be changed by a restart")
-        self.rules = RuleSet(configured_rules(config), unknown=config.unknown)
-        self.config = config
+        if any(getattr(config, name) != getattr(self.config, name) for name in ("listeners", "loop", "threads", "metrics", "tap")):
+            raise InputError("listeners, loop, threads, metrics and tap can only be changed by a restart")
+        rules = RuleSet(configured_rules(config), unknown=config.unknown)
+        for listener in self._listeners:
+            listener.renew_certificates()
+        self.rules, self.config = rules, config
+        if self._native is not None:
+            self._native.take_limits()
 
     async def open(self) -> None:
         """Listen.
@@ -174,6 +150,8 @@ class ProxyServer:
         try:
             for listener in self._listeners:
                 await listener.open()
+            if self._native is not None:
+                self._native.open()
             if self._metrics is not None and self.config.metrics is not None:
                 await self._metrics.open(*host_and_port(self.config.metrics, "metrics"))
         except InputError:
@@ -186,20 +164,14 @@ class ProxyServer:
         Arguments:
             seconds: to wait at most.
         """
+        until = time.monotonic() + seconds
         for listener in self._listeners:
-            if listener.socket is not None:
-                listener.socket.close()
-        loop = asyncio.get_running_loop()
-        until = loop.time() + seconds
-        while True:
-            sides = [side for listener in self._listeners for side in list(listener.sides)]
-            late = loop.time() >= until
-            for side in sides:
-                if late or side.proxied is None or side.proxied.relay.is_idle:
-                    side.over("stopped", "the proxy stops" if side.proxied is not None and not side.proxied.relay.is_idle else "")
-            if late or not any(listener.sides for listener in self._listeners):
-                break
-            await asyncio.sleep(_DRAIN_STEP)
+            listener.stop()
+        if self._native is not None:
+            self._native.stop(until)
+        await asyncio.gather(*(listener.close(until) for listener in self._listeners))
+        if self._native is not None:
+            await self._native.ended()
         if self._metrics is not None:
             self._metrics.close()
         if self.tap is not None:
@@ -215,6 +187,7 @@ class ProxyServer:
         Raises:
             InputError: a port cannot be listened on.
         """
+        _allow_files()
         stop = asyncio.Event()
         loop = asyncio.get_running_loop()
         for name in ("SIGTERM", "SIGINT"):
@@ -224,7 +197,7 @@ class ProxyServer:
         await self.open()
         ready(self)
         await stop.wait()
-        log.info("stopping: %d connections", sum(len(listener.sides) for listener in self._listeners))
+        log.info("stopping: %d connections", self.connections)
         await self.close(self.config.drain_seconds)
 
     def _reload(self, read: Callable[[], ProxyConfig]) -> None:
@@ -234,3 +207,19 @@ class ProxyServer:
             log.error("the configuration was not read again: %s", error)
         else:
             log.info("the configuration was read again; it holds for new connections")
+
+
+def _allow_files() -> None:
+    """Take all files that the system allows: each connection has two, and shells begin with 1,024."""
+    with suppress(ImportError, ValueError, OSError):  # Windows has no such limit
+        import resource
+
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def _is_native(config: ProxyConfig, listener: ListenerConfig) -> bool:
+    """Which loop serves a port: the one place that decides it."""
+    if config.loop == "auto":
+        return not listener.has_tls and native_module() is not None
+    return config.loop == "native"

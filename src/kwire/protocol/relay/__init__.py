@@ -11,7 +11,7 @@ The door::
         release(held, pieces | None) -> Moves                    a held frame goes on, edited or not
         answer(held, frame | None) -> Moves                      the relay answers in the broker's place
         own_request(frame, tag=...) -> Moves                     the relay asks the broker itself
-        reads_client, reads_server, is_idle, owed, kept, closing
+        reads_client, reads_server, inside_request, is_idle, owed, kept, closing
 
     RelayCounters(*, max_clients, max_software, max_series)      rows() -> list of dicts, arrow() -> Table
 

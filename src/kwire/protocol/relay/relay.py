@@ -195,6 +195,11 @@ class Relay:
         return not (inside or self._state.owed or self._client.asks)
 
     @property
+    def inside_request(self) -> bool:
+        """Whether the client's latest bytes ended inside a frame."""
+        return self._client.stream.is_inside
+
+    @property
     def reads_client(self) -> bool:
         """Whether to read from the client: False while what it sends would only be kept."""
         return self.closing is None and not self._ended["request"] and not self._is_blocked("request")

@@ -1,0 +1,244 @@
+/* Load for a proxy, and the broker behind it: `proxy_load broker PORT` and `proxy_load clients PORT CONNECTIONS IN_FLIGHT SIZE EXCHANGES RATE`.
+
+   Requests are Produce v8 of SIZE bytes with their length, or Heartbeat v0 below 200; answers have 70 bytes. All have one correlation id.
+   `clients` prints the wall seconds, and the median and the 99th hundredth of the latencies in microseconds. RATE 0 keeps IN_FLIGHT
+   requests on each connection; another one is exchanges a second over all connections, one after the other. */
+#define _GNU_SOURCE
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/tcp.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ANSWER 70
+#define API_VERSIONS 18
+#define VERSIONS "\0\0\0\14" "\0\0\0\7" "\0\0" "\1" "\0\0\0\0" "\0" /* correlation id 7, error 0, no API, throttled 0 ms, no tags */
+#define ROOM (256 << 10)
+
+struct end {
+    int fd;
+    long skip;          /* bytes of the current frame that are to come */
+    unsigned char head[6];
+    int have;           /* bytes of its length and, of a request, of its API key */
+    long owed;          /* broker: answers to send; client: requests to send */
+    long partly;        /* bytes of the first of them that are sent */
+    double sent;        /* when the latest request was sent */
+    int waiting;        /* client with a rate: an answer is owed */
+    uint32_t events;
+};
+
+static unsigned char in[ROOM], out[ROOM * 2];
+static long unit, units; /* bytes of what is sent, and how many of it `out` has */
+static int poller, answers;
+
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec + t.tv_nsec / 1e9;
+}
+
+static void die(const char *what) {
+    perror(what);
+    exit(1);
+}
+
+static void put32(unsigned char *at, uint32_t value) {
+    value = htonl(value);
+    memcpy(at, &value, 4);
+}
+
+static void fill(long size, int is_answer) {
+    unsigned char *one = calloc(1, size);
+    put32(one, size - 4);
+    if (is_answer) {
+        put32(one + 4, 7);
+    } else {
+        one[5] = size < 200 ? 12 : 0;
+        one[7] = size < 200 ? 0 : 8;
+        put32(one + 8, 7);
+        memcpy(one + 12, "\0\6client", 8);
+        if (size >= 200) memcpy(one + 20, "\377\377\377\377", 4); /* no transactional id, acks -1 */
+    }
+    unit = size;
+    units = sizeof(out) / size;
+    for (long number = 0; number < units; number++) memcpy(out + number * size, one, size);
+    free(one);
+}
+
+static void watch(struct end *end, uint32_t events, int operation) {
+    struct epoll_event event = {.events = events, .data.ptr = end};
+    if (operation == EPOLL_CTL_MOD && end->events == events) return;
+    end->events = events;
+    if (epoll_ctl(poller, operation, end->fd, &event)) die("epoll_ctl");
+}
+
+/* Sends what is owed; all bytes of `out` are one message after the other. */
+static void flush(struct end *end) {
+    while (end->owed) {
+        long count = end->owed < units ? end->owed : units;
+        ssize_t sent = send(end->fd, out + end->partly, count * unit - end->partly, MSG_NOSIGNAL);
+        if (sent < 0) {
+            if (errno != EAGAIN) { end->owed = 0; return; }
+            watch(end, EPOLLIN | EPOLLOUT, EPOLL_CTL_MOD);
+            return;
+        }
+        end->partly += sent;
+        end->owed -= end->partly / unit;
+        end->partly %= unit;
+    }
+    watch(end, EPOLLIN, EPOLL_CTL_MOD);
+}
+
+/* Reads; gives how many frames ended, -1 at the end. */
+static long frames(struct end *end) {
+    ssize_t got = recv(end->fd, in, sizeof(in), 0);
+    long found = 0;
+    unsigned char *at = in;
+    if (got < 0) return errno == EAGAIN ? 0 : -1;
+    if (got == 0) return -1;
+    while (got) {
+        if (end->skip) {
+            long taken = end->skip < got ? end->skip : got;
+            end->skip -= taken;
+            at += taken;
+            got -= taken;
+            if (end->skip == 0) found++;
+            continue;
+        }
+        end->head[end->have++] = *at++;
+        got--;
+        if (end->have == 6) {
+            uint32_t length;
+            memcpy(&length, end->head, 4);
+            end->skip = ntohl(length) - 2;
+            end->have = 0;
+            if (answers && end->head[5] == API_VERSIONS) {
+                send(end->fd, VERSIONS, sizeof(VERSIONS) - 1, MSG_NOSIGNAL);
+                found--;
+            }
+        }
+    }
+    return found;
+}
+
+static struct end *made(int fd) {
+    int on = 1;
+    struct end *end = calloc(1, sizeof(*end));
+    end->fd = fd;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    fcntl(fd, F_SETFL, O_NONBLOCK);
+    watch(end, EPOLLIN, EPOLL_CTL_ADD);
+    return end;
+}
+
+static void broker(int port) {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct epoll_event events[128];
+    int on = 1, fd = socket(AF_INET, SOCK_STREAM, 0);
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+    if (bind(fd, (struct sockaddr *)&address, sizeof(address)) || listen(fd, 4096)) die("listen");
+    fill(ANSWER, 1);
+    answers = 1;
+    struct epoll_event event = {.events = EPOLLIN, .data.ptr = NULL};
+    epoll_ctl(poller, EPOLL_CTL_ADD, fd, &event);
+    for (;;) {
+        int count = epoll_wait(poller, events, 128, -1);
+        for (int index = 0; index < count; index++) {
+            struct end *end = events[index].data.ptr;
+            if (end == NULL) {
+                int found = accept(fd, NULL, NULL);
+                if (found >= 0) made(found);
+                continue;
+            }
+            long found = events[index].events & ~EPOLLOUT ? frames(end) : 0;
+            if (found < 0) {
+                close(end->fd);
+                free(end);
+                continue;
+            }
+            end->owed += found;
+            flush(end);
+        }
+    }
+}
+
+static int by_size(const void *a, const void *b) {
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+static void clients(int port, int connections, long in_flight, long size, long exchanges, double rate) {
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct epoll_event events[128];
+    struct end **ends = calloc(connections, sizeof(*ends));
+    float *latencies = calloc(exchanges + 1, sizeof(float));
+    long asked = 0, done = 0;
+    int next = 0;
+    fill(size, 0);
+    for (int number = 0; number < connections; number++) {
+        int fd = socket(AF_INET, SOCK_STREAM, 0);
+        if (connect(fd, (struct sockaddr *)&address, sizeof(address))) die("connect");
+        ends[number] = made(fd);
+    }
+    double begin = now();
+    for (int number = 0; rate == 0 && number < connections; number++) {
+        long count = in_flight < exchanges - asked ? in_flight : exchanges - asked;
+        asked += ends[number]->owed = count;
+        ends[number]->sent = now();
+        flush(ends[number]);
+    }
+    while (done < exchanges) {
+        int wait = -1;
+        if (rate) {
+            double due = begin + asked / rate;
+            while (asked < exchanges && now() >= due) {
+                struct end *end = ends[next];
+                if (end->waiting) break;
+                next = (next + 1) % connections;
+                end->owed = end->waiting = 1;
+                end->sent = now();
+                asked++;
+                flush(end);
+                due = begin + asked / rate;
+            }
+            wait = asked < exchanges ? 0 : -1;
+        }
+        int count = epoll_wait(poller, events, 128, wait);
+        for (int index = 0; index < count; index++) {
+            struct end *end = events[index].data.ptr;
+            long found = events[index].events & ~EPOLLOUT ? frames(end) : 0;
+            if (found < 0) die("a connection ended");
+            if (found) {
+                double t = now();
+                if (rate || in_flight == 1) latencies[done] = (t - end->sent) * 1e6;
+                end->waiting = 0;
+                done += found;
+                if (rate == 0) {
+                    long more = found < exchanges - asked ? found : exchanges - asked;
+                    end->owed += more;
+                    asked += more;
+                    end->sent = t;
+                }
+            }
+            flush(end);
+        }
+    }
+    double took = now() - begin;
+    qsort(latencies, exchanges, sizeof(float), by_size);
+    printf("%.6f %.1f %.1f\n", took, latencies[exchanges / 2], latencies[exchanges * 99 / 100]);
+}
+
+int main(int count, char **given) {
+    poller = epoll_create1(0);
+    if (count == 3 && !strcmp(given[1], "broker")) broker(atoi(given[2]));
+    if (count != 8 || strcmp(given[1], "clients")) return 2;
+    clients(atoi(given[2]), atoi(given[3]), atol(given[4]), atol(given[5]), atol(given[6]), atof(given[7]));
+    return 0;
+}

@@ -1,0 +1,341 @@
+# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
+"""One thread of the proxy's native loop: epoll, and relays that are fed without the GIL.
+
+Python is called when a connection opens and when it is over, for frames that a rule asks for, and for each read of a connection with a tap.
+kwire/proxy/loop_native.py is what it calls; the loop on asyncio is the contract of what clients and brokers see.
+"""
+
+# The names that the included parts use are imported here, where the linter does not see their use.
+cimport cython  # no-cython-lint
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.object cimport PyObject  # no-cython-lint
+from cpython.ref cimport Py_DECREF, Py_INCREF  # no-cython-lint
+from libc.errno cimport EAGAIN, ECONNABORTED, EINPROGRESS, EINTR, ETIMEDOUT, errno  # no-cython-lint
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport free, malloc
+
+from build_id cimport build_id
+from kwire.protocol._native.relay cimport Relay
+from protocol.relay_feed cimport relay_begin, relay_feed, relay_finish
+from protocol.relay_owed cimport owed_count
+from protocol.relay_pieces cimport Pieces
+from protocol.relay_state cimport OPEN, REQUEST, RESPONSE, RelayCore, is_inside
+from proxy.linux_sockets cimport (
+    EFD_CLOEXEC, EFD_NONBLOCK, EPOLL_CLOEXEC, EPOLLERR, EPOLLHUP, EPOLLIN, EPOLLOUT, epoll_create1, epoll_event, epoll_wait, error_at,
+    eventfd, eventfd_read, eventfd_write, now_ns, recv,
+)
+from proxy.linux_sockets cimport EPOLL_CTL_ADD, EPOLL_CTL_DEL, epoll_ctl  # no-cython-lint
+from proxy.linux_sockets cimport SOCK_CLOEXEC, SOCK_NONBLOCK, SOCK_STREAM, accept4, address_at, close, connect, end_of  # no-cython-lint
+from proxy.linux_sockets cimport getsockname, set_up, sockaddr, sockaddr_storage, socket, socklen_t  # no-cython-lint
+from proxy.proxied_sockets cimport BROKER, CLIENT, CONNECTING, FLUSHING, PASSING, End, Sockets
+from proxy.proxied_sockets cimport BROKER_BROKE, BROKER_UNREACHABLE, CLIENT_BROKE, FIRST_FRAME_LATE, STOPPED  # no-cython-lint
+from proxy.proxied_sockets cimport BY_RELAY, BY_RULE, CLOSED, ENDED, FAULT, close_end, set_events  # no-cython-lint
+from proxy.proxied_sockets cimport send_all, send_unsent, shut_if_done, unsent_bytes, unwatch, watch
+
+import os
+from collections import deque
+from functools import partial  # no-cython-lint
+
+from kwire.proxy.rules.rule import Answer
+
+__all__ = ["Worker"]
+
+__build__ = build_id()
+
+cdef enum:
+    MOST_EVENTS = 128  # of one epoll_wait
+    MOST_ACCEPTED = 64  # before others have their turn
+    SMALL_READ = 16 << 10  # from an end whose other end did not take all: what it leaves is kept
+    DRAIN_MILLISECONDS = 50
+
+cdef enum:
+    SECOND = 1000000000  # nanoseconds
+    FLUSH_SECONDS = 10  # for an end to take what it was given before the connection was over
+    PAUSE_SECONDS = 1  # in which nothing is accepted when the process has no more files
+
+cdef uint64_t LISTENER = <uint64_t>1 << 63  # in an event's number, with the listener's; no address has this bit
+cdef uint64_t WAKE = <uint64_t>1 << 62
+cdef tuple CAUSES = (
+    "ended", "client_broke", "broker_broke", "broker_unreachable", "first_frame_late", "stopped", "rule", "relay", "fault",
+)
+
+
+@cython.final
+cdef class Connection:
+    """What Python has of one client and its broker, beside their sockets."""
+
+    cdef Sockets sockets
+    cdef object proxied  # ProxiedConnection; None when it is over
+    cdef Relay relay
+    cdef list addresses  # of the broker that were not tried
+    cdef object failure  # of the address that was tried last
+
+    cdef list held(self):
+        """Frames that the relay's latest call held."""
+        cdef int side
+        return [self.relay.held_frame(side) for side in range(2) if self.sockets.core.streams[side].held.is_new]
+
+
+@cython.final
+cdef class Worker:
+    """The loop of one thread.
+
+    Arguments:
+        calls: what is asked of Python, see `kwire.proxy.loop_native.WorkerCalls`.
+        listeners: file numbers of sockets that listen; they stay the caller's.
+        read_bytes: of the buffer into which all connections of the thread are read.
+
+    Attributes:
+        first_frame_ns, connect_ns: limits for connections that open from now on.
+        accepting: False once `stop` was taken up: the sockets that listen may be closed.
+    """
+
+    cdef object calls
+    cdef list listeners
+    cdef object inbox  # of other threads: callables for this one
+    cdef int epoll
+    cdef int wake
+    cdef uint8_t* buffer
+    cdef Py_ssize_t read_bytes
+    cdef Sockets* every
+    cdef Sockets* timed
+    cdef Sockets* gone  # closed, and freed when no event of the same turn can name it
+    cdef Sockets* current  # whose event is handled
+    cdef int64_t next_deadline  # 0 for none
+    cdef int64_t paused_until
+    cdef int64_t stop_at  # 0 while it shall not stop
+    cdef bint woken
+    cdef readonly bint accepting
+    cdef public int64_t first_frame_ns
+    cdef public int64_t connect_ns
+
+    def __cinit__(self, calls, listeners, Py_ssize_t read_bytes):
+        self.epoll = self.wake = -1
+        self.calls, self.listeners, self.inbox = calls, list(listeners), deque()
+        self.read_bytes = max(read_bytes, <Py_ssize_t>SMALL_READ)
+        self.buffer = <uint8_t*>malloc(self.read_bytes)
+        if self.buffer is NULL:
+            raise MemoryError
+        self.epoll, self.wake = epoll_create1(EPOLL_CLOEXEC), eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)
+        if self.epoll < 0 or self.wake < 0:
+            raise OSError(errno, os.strerror(errno))
+        listen_for(self, self.wake, WAKE)
+        self.first_frame_ns, self.connect_ns = 30 * <int64_t>SECOND, 10 * <int64_t>SECOND
+
+    def __dealloc__(self):
+        free(self.buffer)
+        if self.epoll >= 0:
+            close(self.epoll)
+        if self.wake >= 0:
+            close(self.wake)
+
+    # what other threads call
+
+    def call(self, what):
+        """Have this called by the loop's thread."""
+        self.inbox.append(what)
+        eventfd_write(self.wake, 1)
+
+    def stop(self, int64_t until):
+        """Accept no more; close connections when they are owed nothing, and all of them at `until` (`time.monotonic_ns`)."""
+        self.stop_at = max(until, <int64_t>1)
+        eventfd_write(self.wake, 1)
+
+    # the loop
+
+    def run(self):
+        """Serve until `stop`."""
+        accept_again(self)
+        while True:
+            self.current = NULL
+            try:
+                with nogil:
+                    self.turns()
+                return
+            except Exception as error:  # any fault of a rule or of the relay: one connection ends, the others stay. It is logged whole.
+                self.failed(error)
+
+    cdef void failed(self, object error):
+        cdef Sockets* sockets = self.current
+        self.calls.fault(error)
+        if sockets is not NULL and sockets.state < FLUSHING:
+            over(self, sockets, FAULT, 0)
+
+    cdef int turns(self) except -1 nogil:
+        cdef epoll_event events[MOST_EVENTS]
+        cdef int count, index
+        while True:
+            count = epoll_wait(self.epoll, events, MOST_EVENTS, self.milliseconds())
+            for index in range(count):
+                self.happened(events[index].data.u64, events[index].events)
+            self.current = NULL
+            if self.woken:
+                take_calls(self)
+            look_at_clock(self)
+            if self.gone is not NULL:
+                forget_gone(self)
+            if self.stop_at and self.every is NULL:
+                return 0
+
+    cdef int milliseconds(self) noexcept nogil:
+        """How long epoll may wait."""
+        cdef int64_t left
+        if self.stop_at:
+            return DRAIN_MILLISECONDS
+        if self.next_deadline == 0:
+            return -1
+        left = (self.next_deadline - now_ns()) // 1000000 + 1
+        return <int>min(max(left, <int64_t>0), <int64_t>60000)
+
+    cdef int happened(self, uint64_t number, uint32_t events) except -1 nogil:
+        cdef uint64_t woken
+        cdef Sockets* sockets
+        cdef int side
+        if number & LISTENER:
+            self.current = NULL
+            return accept_some(self, <int>(number & ~LISTENER))
+        if number == WAKE:
+            eventfd_read(self.wake, &woken)
+            self.woken = True
+            return 0
+        sockets, side = <Sockets*><size_t>(number & ~<uint64_t>1), <int>(number & 1)
+        self.current = sockets
+        if sockets.ends[side].fd < 0 or not sockets.ends[side].is_watched:
+            return 0  # closed by an event before it in this turn
+        if sockets.state == FLUSHING:
+            flush(self, sockets)
+            return 0
+        if sockets.state == CONNECTING and side == BROKER:
+            return connected(self, sockets)
+        if events & (EPOLLERR | EPOLLHUP) and not sockets.ends[side].events & (EPOLLIN | EPOLLOUT):
+            if events & EPOLLERR:
+                broke(self, sockets, side, error_at(sockets.ends[side].fd))
+            else:
+                unwatch(self.epoll, &sockets.ends[side])
+            return 0
+        if unsent_bytes(&sockets.ends[side]):
+            if not send_unsent(&sockets.ends[side]):
+                broke(self, sockets, side, errno)
+                return 0
+            if not sockets.ends[side].events & EPOLLIN:
+                self.go_on(sockets)
+                return 0
+        if events & (EPOLLIN | EPOLLERR | EPOLLHUP) and sockets.ends[side].events & EPOLLIN:
+            return self.received(sockets, side)
+        self.go_on(sockets)
+        return 0
+
+    # bytes
+
+    cdef int received(self, Sockets* sockets, int side) except -1 nogil:
+        """Read an end, and send on what the relay gives."""
+        cdef End* end = &sockets.ends[side]
+        cdef RelayCore* core = sockets.core
+        cdef Py_ssize_t most = SMALL_READ if sockets.ends[1 - side].was_full else self.read_bytes
+        cdef Py_ssize_t size = recv(end.fd, self.buffer, most, 0)
+        cdef int64_t t
+        if size < 0:
+            if errno != EAGAIN and errno != EINTR:
+                broke(self, sockets, side, errno)
+            return 0
+        t = now_ns()
+        relay_begin(core)
+        if size:
+            if sockets.is_tapped and side == CLIENT:
+                self.tap_request(sockets, size)
+            relay_feed(core, side, self.buffer, size, t)
+        else:
+            end.has_ended = core.streams[side].ended = True
+        relay_finish(core, t)
+        if not self.send_out(sockets):
+            return 0
+        if core.streams[REQUEST].held.is_new or core.streams[RESPONSE].held.is_new:
+            self.settle(sockets, t)
+            if sockets.state != PASSING:
+                return 0
+        if core.reason != OPEN:
+            over(self, sockets, BY_RELAY, 0)
+            return 0
+        relay_begin(core)  # pieces are sent: their memory is given back, for this connection may be idle from now on
+        if sockets.deadline and sockets.has_passed and not is_inside(&core.streams[REQUEST]):
+            set_deadline(self, sockets, 0)
+        self.go_on(sockets)
+        return 0
+
+    cdef bint send_out(self, Sockets* sockets) except -1 nogil:
+        """Send what the relay's latest call gave; False where the connection is over."""
+        cdef RelayCore* core = sockets.core
+        cdef int side
+        if sockets.is_tapped and core.out[RESPONSE].count:
+            self.tap_answer(sockets)
+        for side in range(2):
+            if core.out[side].count:
+                sockets.has_passed = True
+                if not send_all(&sockets.ends[1 - side], &core.out[side]):
+                    broke(self, sockets, 1 - side, errno)
+                    return False
+            if core.ends[side]:
+                sockets.ends[1 - side].ends = True
+        return True
+
+    cdef int settle(self, Sockets* sockets, int64_t t) except -1 with gil:
+        """Have rules settle the frames that are held, and those behind them."""
+        cdef Connection connection = <Connection>sockets.owner
+        cdef Relay relay = connection.relay
+        cdef list waiting = connection.held()
+        while waiting:
+            held = waiting.pop(0)
+            outcome = connection.proxied.outcome(held)
+            if connection.proxied.refusal:
+                over(self, sockets, BY_RULE, 0)
+                return 0
+            relay.begin()
+            try:
+                if isinstance(outcome, Answer):
+                    relay.answer_held(held, outcome.frame, t)
+                else:
+                    relay.release_held(held, None if outcome is None or outcome is held.frame else [outcome], t, None)
+            finally:
+                sockets.core.busy = False
+            waiting += connection.held()
+            if not self.send_out(sockets):
+                return 0
+        return 0
+
+    cdef int tap_request(self, Sockets* sockets, Py_ssize_t size) except -1 with gil:
+        (<Connection>sockets.owner).proxied.seen_from_client(PyBytes_FromStringAndSize(<const char*>self.buffer, size))
+        return 0
+
+    cdef int tap_answer(self, Sockets* sockets) except -1 with gil:
+        cdef const Pieces* pieces = &sockets.core.out[RESPONSE]
+        cdef Py_ssize_t index
+        (<Connection>sockets.owner).proxied.seen_by_client(
+            [PyBytes_FromStringAndSize(<const char*>pieces.items[index].base, pieces.items[index].size) for index in range(pieces.count)]
+        )
+        return 0
+
+    cdef void go_on(self, Sockets* sockets) noexcept nogil:
+        """End what ends, and watch for what is wanted next."""
+        cdef int side
+        for side in range(2):
+            shut_if_done(&sockets.ends[side])
+        for side in range(2):
+            if sockets.ends[side].is_shut and sockets.ends[side].has_ended:
+                over(self, sockets, ENDED, 0)
+                return
+        watch(self.epoll, sockets)
+
+
+cdef inline bint is_idle(const Sockets* sockets) noexcept nogil:
+    """Nothing is under way: Relay.is_idle, and nothing waits to be sent."""
+    cdef const RelayCore* core = sockets.core
+    cdef int side
+    for side in range(2):
+        if is_inside(&core.streams[side]) or core.streams[side].held.frame is not NULL or unsent_bytes(&sockets.ends[side]):
+            return False
+    return owed_count(&core.owed) == 0 and core.asks is NULL
+
+
+include "proxy/loop_openings.pxi"
+include "proxy/loop_ends.pxi"
+include "proxy/loop_clock.pxi"

@@ -1,0 +1,66 @@
+# Part of Worker in loop.pyx: connections end.
+
+
+cdef void broke(Worker self, Sockets* sockets, int side, int error) noexcept nogil:
+    """An end's socket is of no use any more."""
+    close_end(&sockets.ends[side])
+    over(self, sockets, CLIENT_BROKE if side == CLIENT else BROKER_BROKE, error)
+
+
+cdef void over(Worker self, Sockets* sockets, int cause, int error) noexcept nogil:
+    """Nothing more is read; what was given to the sockets is still sent."""
+    if sockets.state >= FLUSHING:
+        return
+    report(self, sockets, cause, error)
+    sockets.state, sockets.core = FLUSHING, NULL
+    set_deadline(self, sockets, now_ns() + FLUSH_SECONDS * <int64_t>SECOND)
+    flush(self, sockets)
+
+
+cdef void report(Worker self, Sockets* sockets, int cause, int error) noexcept with gil:
+    cdef Connection connection = <Connection>sockets.owner
+    text = ""
+    if error:
+        text = os.strerror(error)
+    elif cause == BROKER_UNREACHABLE:
+        text = connection.failure or "no address"
+    elif cause == STOPPED and sockets.state == PASSING and not is_idle(sockets):
+        text = "owed"
+    proxied, connection.proxied, connection.relay, connection.addresses = connection.proxied, None, None, None
+    self.calls.over(proxied, CAUSES[cause], text)
+
+
+cdef void flush(Worker self, Sockets* sockets) noexcept nogil:
+    """Close each end that has taken what it was given."""
+    cdef int side
+    for side in range(2):
+        if sockets.ends[side].fd >= 0 and (not send_unsent(&sockets.ends[side]) or unsent_bytes(&sockets.ends[side]) == 0):
+            close_end(&sockets.ends[side])
+    if sockets.ends[CLIENT].fd < 0 and sockets.ends[BROKER].fd < 0:
+        closed(self, sockets)
+    else:
+        watch(self.epoll, sockets)
+
+
+cdef void closed(Worker self, Sockets* sockets) noexcept nogil:
+    """Both sockets are closed."""
+    if sockets.state == CLOSED:
+        return
+    sockets.state = CLOSED
+    set_deadline(self, sockets, 0)
+    if sockets.before is NULL:
+        self.every = sockets.next
+    else:
+        sockets.before.next = sockets.next
+    if sockets.next is not NULL:
+        sockets.next.before = sockets.before
+    sockets.before, sockets.next = NULL, self.gone
+    self.gone = sockets
+
+
+cdef void forget_gone(Worker self) noexcept with gil:
+    cdef Sockets* sockets
+    while self.gone is not NULL:
+        sockets = self.gone
+        self.gone = sockets.next
+        Py_DECREF(<object>sockets.owner)

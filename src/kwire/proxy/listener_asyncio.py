@@ -1,0 +1,173 @@
+"""One port of the proxy on asyncio: everywhere, and where either side has TLS."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import ssl
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from kwire.errors import InputError
+from kwire.proxy.config import ListenerConfig, host_and_port
+from kwire.proxy.connection import ProxiedConnection
+from kwire.proxy.counts import Ending
+from kwire.proxy.loop_asyncio import ClientSide
+from kwire.proxy.rules.rule import Peer
+
+if TYPE_CHECKING:
+    from kwire.proxy.server import ProxyServer
+
+__all__ = ["AsyncioListener"]
+
+log = logging.getLogger("kwire.proxy")
+_BACKLOG: Final = 1024
+_DRAIN_STEP: Final = 0.05
+
+
+class AsyncioListener:
+    """A port and the broker behind it.
+
+    Arguments:
+        server: whose rules, limits and counts hold.
+        config: of this port.
+
+    Raises:
+        InputError: a file of its certificates cannot be used.
+    """
+
+    def __init__(self, server: ProxyServer, config: ListenerConfig) -> None:
+        self.config = config
+        self._sides: set[ClientSide] = set()
+        self._handshakes: set[asyncio.Task[None]] = set()
+        self._server = server
+        self._tls = None if config.tls is None else config.tls.context()
+        self._upstream_tls = None if config.upstream_tls is None else config.upstream_tls.context()
+        self._broker = host_and_port(config.broker, "broker")
+        self._socket: asyncio.Server | None = None
+
+    async def open(self) -> None:
+        """Listen.
+
+        Raises:
+            InputError: the port cannot be listened on.
+        """
+        host, port = host_and_port(self.config.listen, "listen")
+        loop = asyncio.get_running_loop()
+        try:
+            self._socket = await loop.create_server(self._accept, host or None, port, backlog=_BACKLOG)
+        except OSError as error:
+            raise InputError(f"{self.config.listen} cannot be listened on: {error.strerror or error}") from error
+
+    @property
+    def port(self) -> int:
+        assert self._socket is not None
+        return int(self._socket.sockets[0].getsockname()[1])
+
+    @property
+    def connections(self) -> int:
+        """Clients that are connected."""
+        return len(self._sides)
+
+    def peers(self) -> Iterator[Peer]:
+        """The clients that are connected."""
+        yield from (side.proxied.peer for side in self._sides if side.proxied is not None)
+
+    def renew_certificates(self) -> None:
+        """Read the files of certificates and keys again, which expire and are replaced under their names.
+
+        Connections that come from now on have the new ones.
+
+        Raises:
+            InputError: one cannot be used; the old ones stay.
+        """
+        tls = None if self.config.tls is None else self.config.tls.context()
+        upstream_tls = None if self.config.upstream_tls is None else self.config.upstream_tls.context()
+        self._tls, self._upstream_tls = tls, upstream_tls
+
+    def stop(self) -> None:
+        """Accept no more."""
+        if self._socket is not None:
+            self._socket.close()
+
+    async def close(self, until: float) -> None:
+        """Close connections when they are owed nothing, and all of them at `until`, seconds of `time.monotonic`."""
+        loop = asyncio.get_running_loop()
+        while True:
+            late = loop.time() >= until
+            for handshake in self._handshakes:
+                handshake.cancel()
+            for side in list(self._sides):
+                is_idle = side.proxied is None or side.proxied.relay.is_idle
+                if late or is_idle:
+                    side.over("stopped", "" if is_idle else "the proxy stops")
+            if late or not self.connections:
+                return
+            await asyncio.sleep(_DRAIN_STEP)
+
+    def _accept(self) -> asyncio.BaseProtocol:
+        if self.connections >= self._server.config.max_connections:
+            self._server.turned_away(self.config)
+            return _Turned()
+        side = ClientSide(self._connect, self._made, self._closed, self._server.config.first_frame_seconds)
+        self._sides.add(side)
+        self._server.counts.count_opened(self.config.node_id)
+        return side if self._tls is None else _Handshake(self, side)
+
+    def secure(self, transport: asyncio.Transport, side: ClientSide) -> None:
+        """Have a client that has just connected do its handshake."""
+        task = asyncio.ensure_future(self._secure(transport, side))
+        self._handshakes.add(task)
+        task.add_done_callback(self._handshakes.discard)
+
+    async def _secure(self, transport: asyncio.Transport, side: ClientSide) -> None:
+        """`create_server` with TLS says nothing of a handshake that fails, not even that the client is gone."""
+        assert self._tls is not None
+        loop, seconds = asyncio.get_running_loop(), self._server.config.first_frame_seconds
+        peer = transport.get_extra_info("peername")
+        try:
+            secured = await loop.start_tls(transport, side, self._tls, server_side=True, ssl_handshake_timeout=seconds)
+        except (OSError, TimeoutError) as error:
+            reason = error.verify_message if isinstance(error, ssl.SSLCertVerificationError) else error
+            log.warning("%s:%d to broker %d: TLS failed: %s", *peer[:2], self.config.node_id, reason)
+            side.over("tls_failed")
+            transport.close()
+            return
+        if secured is not None and not side.is_over:
+            side.connection_made(secured)
+
+    def _closed(self, side: ClientSide, ending: Ending) -> None:
+        self._sides.discard(side)
+        self._server.counts.count_ended(self.config.node_id, ending)
+
+    def _made(self, end: tuple[str, int], local: tuple[str, int]) -> ProxiedConnection:
+        return self._server.connected(Peer(end[0], end[1], self.config.node_id), local, 0)
+
+    def _connect(self, protocol: asyncio.BufferedProtocol) -> asyncio.Future[object]:
+        loop = asyncio.get_running_loop()
+        host, port = self._broker
+        name = None
+        if self._upstream_tls is not None and self.config.upstream_tls is not None:
+            name = self.config.upstream_tls.server_name or host
+        opening = loop.create_connection(lambda: protocol, host, port, ssl=self._upstream_tls, server_hostname=name)
+        return asyncio.ensure_future(asyncio.wait_for(opening, self._server.config.connect_seconds))
+
+
+class _Turned(asyncio.Protocol):
+    """A connection too many."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        transport.close()
+
+
+class _Handshake(asyncio.Protocol):
+    """A client before TLS: nothing is read of it but by the handshake."""
+
+    def __init__(self, listener: AsyncioListener, side: ClientSide) -> None:
+        self._listener = listener
+        self._side = side
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        transport.pause_reading()
+        self._listener.secure(transport, self._side)

@@ -1,0 +1,299 @@
+"""The native loop: threads that pass bytes outside the interpreter lock, on Linux and for ports without TLS.
+
+Each thread has an epoll, a socket at every port (SO_REUSEPORT: the kernel spreads clients over them), one buffer into which all its
+connections are read, and counters of its own. Python is called when a connection opens and when it is over, and for frames that a rule asks
+for. What clients and brokers see is what `loop_asyncio` does; pyx/proxy/loop.pyx has the loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from kwire.codec.impl import load_native
+from kwire.errors import InputError
+from kwire.proxy.config import ListenerConfig, host_and_port
+from kwire.proxy.connection import ProxiedConnection
+from kwire.proxy.counts import Ending
+from kwire.proxy.rules.rule import Peer
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from kwire.proxy.server import ProxyServer
+
+__all__ = ["Addresses", "NativeLoop", "WorkerCalls", "native_module"]
+
+log = logging.getLogger("kwire.proxy")
+
+Addresses = list[tuple[int, tuple[Any, ...]]]
+"""Family and address of a broker, as `socket.getaddrinfo` has them."""
+
+_BACKLOG: Final = 1024
+_READ_BYTES: Final = 128 << 10
+_RESOLVERS: Final = 4
+_NANO: Final = 1_000_000_000
+
+
+def native_module() -> ModuleType | None:
+    """The compiled loop; None where it cannot run: on other systems than Linux, and with the pure twin."""
+    return load_native("proxy", "loop", "proxy loop") if sys.platform == "linux" else None
+
+
+class NativeLoop:
+    """Ports, and the threads that serve them.
+
+    Arguments:
+        server: whose rules, limits and counts hold.
+        listeners: without TLS.
+        threads: how many.
+
+    Attributes:
+        listeners: as given.
+
+    Raises:
+        InputError: the compiled loop is not there.
+    """
+
+    def __init__(self, server: ProxyServer, listeners: Sequence[ListenerConfig], threads: int) -> None:
+        native = native_module()
+        if native is None:
+            raise InputError('loop = "native" runs on Linux only, and needs kwire\'s compiled modules')
+        self.listeners = tuple(listeners)
+        self._server = server
+        self._native = native
+        self._sockets: list[list[tuple[int, socket.socket]]] = [[] for _ in range(threads)]  # of each thread; number of the listener
+        self._calls = [WorkerCalls(self, 1 + number) for number in range(threads)]
+        self._workers: list[Any] = []
+        self._threads: list[threading.Thread] = []
+        self._resolvers = ThreadPoolExecutor(_RESOLVERS, "kwire names")
+        self._numeric = [_numeric(listener) for listener in listeners]
+        self._lock = threading.Lock()
+        self._open = [0] * len(self.listeners)
+
+    def open(self) -> None:
+        """Listen, and start the threads.
+
+        Raises:
+            InputError: a port cannot be listened on; none is listened on then.
+        """
+        try:
+            for number, listener in enumerate(self.listeners):
+                self._listen(number, listener)
+        except InputError:
+            self._close_sockets()
+            raise
+        for number, (sockets, calls) in enumerate(zip(self._sockets, self._calls, strict=True)):
+            calls.listeners = [listener for listener, _ in sockets]
+            worker = self._native.Worker(calls, [each.fileno() for _, each in sockets], _READ_BYTES)
+            self._workers.append(worker)
+            self._threads.append(threading.Thread(target=worker.run, name=f"kwire proxy {number}", daemon=True))
+        self.take_limits()
+        for thread in self._threads:
+            thread.start()
+
+    def take_limits(self) -> None:
+        """Take times from the server's configuration of now, for connections that come from now on."""
+        for worker in self._workers:
+            worker.first_frame_ns = int(self._server.config.first_frame_seconds * _NANO)
+            worker.connect_ns = int(self._server.config.connect_seconds * _NANO)
+
+    @property
+    def ports(self) -> list[int]:
+        """Of the listeners, in their order."""
+        found = {listener: each.getsockname()[1] for listener, each in reversed(self._sockets[0])}
+        return [int(found[number]) for number in range(len(self.listeners))]
+
+    @property
+    def connections(self) -> int:
+        """Clients that are connected."""
+        return sum(self._open)
+
+    def peers(self) -> Iterator[Peer]:
+        """The clients that are connected."""
+        for calls in self._calls:
+            yield from (proxied.peer for proxied in calls.open.copy())
+
+    def stop(self, until: float) -> None:
+        """Accept no more; close connections when they are owed nothing, and all of them at `until`, seconds of `time.monotonic`."""
+        for worker in self._workers:
+            worker.stop(int(until * _NANO))
+
+    async def ended(self) -> None:
+        """Wait until the threads have ended."""
+        for thread in self._threads:
+            await asyncio.to_thread(thread.join)
+        self._close_sockets()
+        self._resolvers.shutdown(wait=False)
+
+    def _listen(self, number: int, listener: ListenerConfig) -> None:
+        host, port = host_and_port(listener.listen, "listen")
+        made: list[list[socket.socket]] = [[] for _ in self._sockets]
+        with ExitStack() as opened:
+            try:
+                for family, *_, address in socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE):
+                    if len(made) > 1 and address[1]:
+                        # one without SO_REUSEPORT first: two proxies that are started by mistake would share the clients of a port
+                        with _bound(family, address, shared=False):
+                            pass
+                    for sockets in made:
+                        found = opened.enter_context(_bound(family, address, shared=len(made) > 1))
+                        found.listen(_BACKLOG)
+                        sockets.append(found)
+                        address = (address[0], found.getsockname()[1], *address[2:])
+            except OSError as error:
+                raise InputError(f"{listener.listen} cannot be listened on: {error.strerror or error}") from error
+            opened.pop_all()
+        for of_thread, sockets in zip(self._sockets, made, strict=True):
+            of_thread += [(number, each) for each in sockets]
+
+    def _close_sockets(self) -> None:
+        for sockets in self._sockets:
+            for _, each in sockets:
+                each.close()
+
+    # for the threads
+
+    def connected(self, number: int, peer: tuple[str, int], local: tuple[str, int], thread: int) -> ProxiedConnection | None:
+        """A client has come; None where it is one too many."""
+        listener = self.listeners[number]
+        with self._lock:
+            if self._open[number] >= self._server.config.max_connections:
+                self._server.turned_away(listener)
+                return None
+            self._open[number] += 1
+        self._server.counts.count_opened(listener.node_id)
+        try:
+            return self._server.connected(Peer(*peer, listener.node_id), local, thread)
+        except BaseException:
+            self.disconnected(number, listener.node_id, "fault")
+            raise
+
+    def disconnected(self, number: int, node_id: int, ending: Ending) -> None:
+        """A connection is over."""
+        with self._lock:
+            self._open[number] -= 1
+        self._server.counts.count_ended(node_id, ending)
+
+    def numeric(self, number: int) -> Addresses | None:
+        """Addresses of a broker whose name is one; None where it must be looked up."""
+        return self._numeric[number]
+
+    def resolve(self, number: int, found: Callable[[Addresses | str], None]) -> None:
+        """Look up a broker's name for one connection, as it is now: a broker that was restarted may have another address."""
+
+        def done(looked_up: Future[Addresses]) -> None:
+            error = looked_up.exception()
+            if isinstance(error, OSError):
+                found(error.strerror or str(error))
+            else:
+                found("the lookup failed" if error is not None else looked_up.result() or "no address")
+
+        self._resolvers.submit(_addresses, self.listeners[number]).add_done_callback(done)
+
+    @property
+    def first_frame_seconds(self) -> float:
+        """Within which a client must have sent a whole frame."""
+        return self._server.config.first_frame_seconds
+
+
+class WorkerCalls:
+    """What one thread of the loop asks of Python.
+
+    Attributes:
+        listeners: for each of the sockets that listen, the number of its listener.
+        open: connections.
+    """
+
+    def __init__(self, loop: NativeLoop, thread: int) -> None:
+        self._loop = loop
+        self._thread = thread
+        self.listeners: list[int] = []
+        self.open: dict[ProxiedConnection, int] = {}
+
+    def opened(self, number: int, peer: tuple[str, int], local: tuple[str, int]) -> ProxiedConnection | None:
+        """A client has come; None where it shall be closed."""
+        listener = self.listeners[number]
+        made = self._loop.connected(listener, peer, local, self._thread)
+        if made is not None:
+            self.open[made] = listener
+        return made
+
+    def addresses(self, number: int) -> Addresses | None:
+        """Of the broker; None where its name must be looked up."""
+        return self._loop.numeric(self.listeners[number])
+
+    def resolve(self, number: int, found: Callable[[Addresses | str], None]) -> None:
+        """Look up the broker's name; `found` gets its addresses, or why there are none."""
+        self._loop.resolve(self.listeners[number], found)
+
+    def over(self, proxied: ProxiedConnection, cause: str, text: str) -> None:
+        """A connection is over.
+
+        Arguments:
+            cause: an `Ending`, or `relay` for the relay's.
+            text: of an error; `owed` where a client was still owed something.
+        """
+        ending = cast(Ending, cause)
+        reason = ""
+        closing = proxied.relay.closing
+        if cause == "relay" and closing is not None:
+            ending, reason = closing.reason, proxied.close_reason
+        elif cause == "rule":
+            reason = proxied.refusal
+        elif cause in ("client_broke", "broker_broke"):
+            reason = f"the {cause.partition('_')[0]}'s connection broke: {text}"
+        elif cause == "broker_unreachable":
+            reason = f"the broker cannot be reached: {text}"
+        elif cause == "first_frame_late":
+            reason = f"no whole frame within {self._loop.first_frame_seconds:g} s"
+        elif cause == "stopped":
+            reason = text and "the proxy stops"
+        elif cause == "fault":
+            reason = "an error in kwire"
+        number = self.open.pop(proxied)
+        self._loop.disconnected(number, proxied.peer.node_id, ending)
+        proxied.over(reason)
+
+    def fault(self, error: Exception) -> None:
+        """An error that no rule should raise."""
+        log.error("an error in the proxy's loop", exc_info=error)
+
+    def cannot_accept(self, text: str) -> None:
+        """No further client can be accepted for a second."""
+        log.error("no connection can be accepted: %s", text)
+
+
+def _bound(family: int, address: tuple[Any, ...], *, shared: bool) -> socket.socket:
+    made = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        made.setblocking(False)
+        made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if shared:
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        if family == socket.AF_INET6:
+            made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        made.bind(address)
+    except OSError:
+        made.close()
+        raise
+    return made
+
+
+def _addresses(listener: ListenerConfig, flags: int = 0) -> Addresses:
+    host, port = host_and_port(listener.broker, "broker")
+    return [(int(family), address) for family, *_, address in socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=flags)]
+
+
+def _numeric(listener: ListenerConfig) -> Addresses | None:
+    try:
+        return _addresses(listener, socket.AI_NUMERICHOST)
+    except socket.gaierror:
+        return None
