@@ -90,18 +90,19 @@ def capture_truth() -> dict[str, dict[str, Any]]:
 @pytest.fixture
 def job_in_process(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """`job_in_process(attempts=run_read)`: from now on the job runs its tasks in this process, each by `attempts`, without Spark."""
-    from kwire.spark import job
+    from kwire.spark import job, read_running
     from kwire.spark.pack_task import PackTask, run_read
     from kwire.spark.series_task import SeriesResult, SeriesTask
 
     def without_spark(attempts: Callable[[SeriesTask | PackTask], SeriesResult] = run_read) -> None:
-        def run_on(_spark: object, tasks: Sequence[SeriesTask | PackTask]) -> list[SeriesResult]:
-            return [SeriesResult.from_bytes(attempts(task).to_bytes()) for task in tasks]
+        def run_each(_spark: object, items: Sequence[Any], work: Callable[[Any], bytes]) -> list[bytes]:
+            return [work(item) for item in items]
 
         monkeypatch.setattr(job, "open_spark", nullcontext)
         monkeypatch.setattr(job, "ship_for_job", lambda _spark: [])
         monkeypatch.setattr(job, "check_shared_with", lambda *_asked: None)
         monkeypatch.setattr(job, "slots_of", lambda _spark: 1)
-        monkeypatch.setattr(job, "run_on", run_on)
+        monkeypatch.setattr(read_running, "run_each", run_each)
+        monkeypatch.setattr(read_running, "run_read", attempts)
 
     return without_spark

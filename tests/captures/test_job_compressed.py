@@ -17,11 +17,12 @@ import pytest
 from compressed_files import bgzf, zstd, zstd_frames
 from kwire import analysis
 from kwire.capture.file_ranges import FileRange
-from kwire.spark import planning, route_task
+from kwire.spark import planning, read_running, route_task
 from kwire.spark.job import JobRequest, run_job
 from pcap_files import starts_of
 from plain_hashes import with_plain_hash
 
+DATA = Path(__file__).parent / "data"
 FLEET = Path(__file__).parents[2] / "examples" / "upgrade-fleet.pcap.gz"
 
 
@@ -77,3 +78,29 @@ def test_compressed_files_are_shared_out(job_in_process: Callable[..., None], tm
             ]
             found = Counter(map(with_plain_hash, found.elements()))
         assert found == counted(table.to_pylist()), name
+
+
+def test_what_is_routed_and_what_is_not_is_read_at_once(
+    job_in_process: Callable[..., None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No slot waits for a series that few tasks share: the first job routes packets, the second reads everything."""
+    job_in_process()
+    monkeypatch.setattr(planning, "SHARE_BYTES", 1)
+    monkeypatch.setattr("kwire.spark.job.slots_of", lambda _spark: 9)
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for name in ("seed.pcap", "dribble.pcap"):
+        (folder / name).write_bytes(gzip.decompress((DATA / f"{name}.gz").read_bytes()))
+    jobs: list[list[str]] = []
+
+    def noted(spark: Any, items: Any, work: Any) -> Any:
+        jobs.append(["route" if isinstance(item, route_task.RouteTask) else Path(item[0].name).name for item in items])
+        return real(spark, items, work)
+
+    real = read_running.run_each
+    monkeypatch.setattr(read_running, "run_each", noted)
+    run_job(JobRequest(inputs=(str(folder),), out=str(tmp_path / "out")))
+    assert [Counter(job) for job in jobs] == [{"route": 1}, {"dribble.pcap": 7, "seed.pcap": 3}]
+    for name, table in analysis.run([str(folder)]).items():
+        if name != "captures":
+            assert counted(ds.dataset(tmp_path / "out" / name, format="parquet").to_table().to_pylist()) == counted(table.to_pylist()), name

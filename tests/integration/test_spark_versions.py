@@ -16,11 +16,11 @@ from pathlib import Path
 import pyspark
 import pytest
 
+from other_sparks import OTHERS, installed
+
 ROOT = Path(__file__).parents[2]
 CAPTURE = ROOT / "tests" / "captures" / "data" / "topicids.pcap.gz"
 PAGE = ROOT / "docs" / "reference" / "spark-versions.md"
-# The versions with the py4j that each of them wants.
-OTHERS = {"3.5.7": "0.10.9.7", "4.0.1": "0.10.9.9"}
 
 pytestmark = [pytest.mark.spark, pytest.mark.whole, pytest.mark.xdist_group("spark-versions")]
 
@@ -30,18 +30,6 @@ def documented(version: str) -> dict[str, str]:
     rows = [[cell.strip() for cell in line.strip("|\n ").split(" | ")] for line in PAGE.read_text().splitlines() if line.startswith("| ")]
     column = rows[0].index(version)
     return {row[0]: row[column] for row in rows[1:]}
-
-
-def installed(version: str) -> Path | None:
-    """Where a version of PySpark is; None for that of this environment."""
-    if version not in OTHERS:
-        return None
-    folder = ROOT / ".cache" / f"pyspark-{version}"
-    if not (folder / "py4j").is_dir():
-        packages = (f"pyspark=={version}", f"py4j=={OTHERS[version]}")
-        command = (sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", str(folder), *packages)
-        subprocess.run(command, check=True, timeout=600)
-    return folder
 
 
 @pytest.mark.parametrize("version", [*OTHERS, pyspark.__version__])

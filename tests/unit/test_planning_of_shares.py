@@ -11,8 +11,10 @@ from kwire.capture.capture_points import location_of_points
 from kwire.capture.inputs import CaptureFile
 from kwire.capture.series import Series
 from kwire.capture.tls.session_keys import TlsOptions, tls_options
+from kwire.spark.pack_task import PackTask
 from kwire.spark.plan_facts import plan_facts, undivided_sentences
 from kwire.spark.planning import MAX_ROUTED_SHARES, MAX_SCANNING_SHARES, ROUTED_SHARES, SHARE_BYTES, Sharing, plan_of
+from kwire.spark.read_running import longest_first
 from kwire.spark.route_task import RANGE_BYTES, RouteTask, route_tasks
 from kwire.spark.series_task import SeriesTask
 
@@ -114,6 +116,17 @@ def test_what_a_plan_says_of_itself() -> None:
         "y.gz is gzip without the blocks of bgzip, so one task unpacks and routes all of it; "
         "a plain pcap file, or one that bgzip or pzstd compressed, is read by several."
     ]
+
+
+def test_the_longest_task_begins_first() -> None:
+    """A share with one huge connection is as long as what was routed to it; the others are as long as their part of the series."""
+    packed = PackTask(tuple(SeriesTask(9, name, (f"/{name}",), "", (), "/out", "/") for name in ("a", "b")))
+    plain = SeriesTask(8, "c", ("/c.gz",), "", (), "/out", "/")
+    shares = [SeriesTask(n, "x", ("/x",), "", (), "/out", "/", share=(n, 4)) for n in range(4)]
+    sizes = {"/a": 10, "/b": 20, "/c.gz": 5, "/x": 100}
+    readings = [(packed, None), (plain, None), *((share, 0) for share in shares)]
+    ordered = [task.number for task, _ in longest_first(readings, sizes, {(0, 2): 90, (1, 3): 1000, (0, 1): 3})]
+    assert ordered == [2, 9, 0, 1, 3, 8]
 
 
 def test_ranges_grow_with_what_each_core_has_to_read() -> None:

@@ -80,6 +80,8 @@ def test_the_text_of_a_task_names_its_fault() -> None:
     assert reason_of_spark(Exception(lost + java)) == 'a Python worker could not be started: Cannot run program "p"'
     traceback = "  Traceback (most recent call last):\n    File x\n      import y\n  ImportError: no y\n"
     assert reason_of_spark(Exception(f"{lost}org.x.PythonException: \n{traceback}\n\tat org.x(y.scala:1)\n")) == "ImportError: no y"
+    own = traceback.replace("ImportError: no y", "kwire.errors.KwireError: the temporary folder /t cannot be written")
+    assert reason_of_spark(Exception(f"{lost}org.x.PythonException: \n{own}")) == "the temporary folder /t cannot be written"
 
 
 # What Spark's PythonWorkerFactory writes where a worker does not start. DataInputStream.readInt takes "hell" for a length of 1.7 GB.

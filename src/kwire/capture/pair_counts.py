@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from kwire.capture.scratch_disk import scratch_disk
+
 if TYPE_CHECKING:
     import sqlite3
 
@@ -163,10 +165,13 @@ class PairCounts:
             mixed = hash(key)
             for bit in (mixed % _FILTER_BITS, (mixed >> 32) % _FILTER_BITS):
                 self._filter[bit >> 3] |= 1 << (bit & 7)
-        # in their order, so that neighbours go to the same page, and all at once: each change for itself is written for itself
-        self._disk.execute("BEGIN")
-        self._disk.executemany("INSERT OR REPLACE INTO pairs VALUES (?, ?)", sorted(self._recent.items()))
-        self._disk.execute("COMMIT")
+        import sqlite3
+
+        with scratch_disk(sqlite3.Error):
+            # in their order, so that neighbours go to the same page, and all at once: each change for itself is written for itself
+            self._disk.execute("BEGIN")
+            self._disk.executemany("INSERT OR REPLACE INTO pairs VALUES (?, ?)", sorted(self._recent.items()))
+            self._disk.execute("COMMIT")
         self._recent = {}
 
     def __getstate__(self) -> list[bytes] | tuple[list[SealedPairs], bytes, int]:
@@ -230,8 +235,9 @@ def _database() -> sqlite3.Connection:
     """A database in a temporary file, which goes with it."""
     import sqlite3
 
-    disk = sqlite3.connect("", isolation_level=None, check_same_thread=False)
-    for setting in ("journal_mode = OFF", "synchronous = OFF", f"cache_size = -{_CACHE_KIB}"):
-        disk.execute(f"PRAGMA {setting}")
-    disk.execute("CREATE TABLE pairs (pair BLOB PRIMARY KEY, connections INTEGER NOT NULL) WITHOUT ROWID")
+    with scratch_disk(sqlite3.Error):
+        disk = sqlite3.connect("", isolation_level=None, check_same_thread=False)
+        for setting in ("journal_mode = OFF", "synchronous = OFF", f"cache_size = -{_CACHE_KIB}"):
+            disk.execute(f"PRAGMA {setting}")
+        disk.execute("CREATE TABLE pairs (pair BLOB PRIMARY KEY, connections INTEGER NOT NULL) WITHOUT ROWID")
     return disk

@@ -41,8 +41,8 @@ from kwire.spark.pack_task import locations_of
 from kwire.spark.phase_times import PhaseTimes
 from kwire.spark.plan_facts import plan_facts, undivided_sentences
 from kwire.spark.planning import Plan, Sharing, plan_of, still_written
-from kwire.spark.route_task import RouteResult, large_files, route_tasks
-from kwire.spark.routed_running import run_routed
+from kwire.spark.read_running import run_reading
+from kwire.spark.route_task import large_files, route_tasks
 from kwire.spark.series_state import STATE_VERSION, is_state, sums_of_state
 from kwire.spark.series_task import SeriesResult
 from kwire.spark.session import open_spark
@@ -50,7 +50,7 @@ from kwire.spark.shared_places import check_shared, check_shared_with
 from kwire.spark.shipping import ship_for_job
 from kwire.spark.store_folder import output_folder
 from kwire.spark.sums_files import SumsFile, is_sums, read_whole_sums, remove_sums, sums_file
-from kwire.spark.task_running import run_on, slots_of, watching
+from kwire.spark.task_running import slots_of, watching
 from kwire.tables import SCHEMAS
 from kwire.tables.dates import BEGINS, NO_DATE
 from kwire.tables.series import begin_series, skip_piece
@@ -353,12 +353,8 @@ def _run_job(
             total = sum(sizes[location] for task in tasks for location in locations_of(task))
             total += 2 * sum(sizes[location] for found in routed for location in found[0].locations)
             asked = time.time()
-            told: list[RouteResult] = []
             with watching(folder.location, total, progress):
-                results = run_on(spark, tasks) if tasks else []
-                if routed:
-                    more, told = run_routed(spark, routed, routes, sizes, slots, whole_ones)
-                    results += more
+                results, told = run_reading(spark, tasks, routed, routes, sizes, slots, whole_ones)
             report.cpu_seconds += sum(result.cpu_seconds for result in told)
             first = min((*(result.began for result in told), *(result.began for result in results)), default=asked)
             report.phases.end_tasks([*(result.seconds for result in told), *(result.seconds for result in results)], first - asked)

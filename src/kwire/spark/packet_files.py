@@ -12,6 +12,7 @@ from array import array
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from heapq import nlargest
 from types import TracebackType
 from typing import Any, Final
 
@@ -23,6 +24,8 @@ from kwire.spark.parts import STAGING, check_running, make_folder, output_place
 __all__ = ["PacketFile", "PacketFileWriter", "remove_packet_files"]
 
 _FOLDER: Final = f"{STAGING}/packets"
+# A connection that has most of the bytes shows in all ranges; one in hundreds has no weight.
+_LARGEST: Final = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +85,7 @@ class PacketFileWriter:
         self._out, self._name, self._shares = out, f"{place:05d}-{secrets.token_hex(4)}", shares
         self._file: Any = None
         self._sizes = array("q")
+        self._of_share = [0] * shares
         self._end = 0
 
     def __enter__(self) -> PacketFileWriter:
@@ -103,10 +107,15 @@ class PacketFileWriter:
             for share in range(self._shares):
                 packets = router.take(share)
                 self._sizes.append(len(packets))
+                self._of_share[share] += len(packets)
                 self._end += len(packets)
                 self._file.write(packets)
         except OSError as error:
             raise self._fault(error) from error
+
+    def largest(self) -> list[tuple[int, int]]:
+        """Give the shares with the most bytes, and how many they have."""
+        return nlargest(_LARGEST, enumerate(self._of_share), key=lambda found: found[1])
 
     def finish(self) -> PacketFile:
         """End the file; gives what it takes to read it."""

@@ -57,8 +57,10 @@ class RouteResult:
 
     Attributes:
         place: of the task.
+        series: of the task.
         facts: of its range; None where nothing could be written.
         packets: where the packets are.
+        largest: the shares with the most bytes of them, and how many.
         fault: why nothing could be written, empty when all went well.
         seconds: of wall clock, by phase (`kwire.spark.phase_times.PHASES`).
         cpu_seconds: of the processor.
@@ -66,8 +68,10 @@ class RouteResult:
     """
 
     place: int
+    series: int
     facts: RangeFacts | None = None
     packets: PacketFile | None = None
+    largest: list[tuple[int, int]] = field(default_factory=list)
     fault: str = ""
     seconds: dict[str, float] = field(default_factory=dict)
     cpu_seconds: float = 0.0
@@ -124,7 +128,7 @@ def _parts(series: Sequence[Sequence[SeriesTask]], sizes: Mapping[str, int], slo
 
 def run_route(task: RouteTask) -> RouteResult:
     """Do a task of the first step. Never raises for what files or bytes are."""
-    result = RouteResult(task.place, began=time.time())
+    result = RouteResult(task.place, task.series, began=time.time())
     began, cpu = time.perf_counter(), time.process_time()
     try:
         with in_folder(task.folder, (task.given.location,)), store_options(task.store):
@@ -151,7 +155,7 @@ def _route(task: RouteTask, result: RouteResult) -> None:
 
         result.facts = route_range(task.given, task.shares, hand_over, progress=progress_of(task.out))
         try:
-            result.packets = writer.finish()
+            result.packets, result.largest = writer.finish(), writer.largest()
         except InputError as error:
             raise _Unwritten(f"{error}") from error
 

@@ -12,15 +12,13 @@ import pyarrow as pa
 
 from kwire.errors import KwireError
 from kwire.spark.local_processes import LocalProcesses
-from kwire.spark.pack_task import PackTask, run_read
 from kwire.spark.parts import progress_files, read_progress
-from kwire.spark.series_task import SeriesResult, SeriesTask
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-__all__ = ["SAFE_PATH", "context_of", "is_local", "reason_of_spark", "run_each", "run_on", "safe_path", "slots_of", "watching"]
+__all__ = ["SAFE_PATH", "context_of", "is_local", "reason_of_spark", "run_each", "safe_path", "slots_of", "watching"]
 
 Item = TypeVar("Item")
 
@@ -32,6 +30,7 @@ _POLL_SECONDS: Final = 0.2
 _SLOTS: Final = 8
 # Spark's own words before those of a task's fault.
 _TASK: Final = re.compile(r"^Job aborted due to stage failure: .*?most recent failure: Lost task .*? \(.*? executor [^)]*\): ")
+_OWN: Final = re.compile(r"^kwire\.errors\.\w+: ")  # the sentence says it
 # What Spark says of a Python worker that ended before it could be asked (org.apache.spark.api.python.PythonWorkerFactory), with all that
 # it wrote; of one that wrote to where Spark reads the worker's address; and where there is no such program.
 _ENDED: Final = re.compile(r"Error from python worker:\n(.*?)\n?PYTHONPATH was:", re.DOTALL)
@@ -109,15 +108,6 @@ def watching(out: str, total: int, progress: Callable[[str, int, int], None]) ->
         watcher.join()
 
 
-def run_on(spark: SparkSession | SparkContext | LocalProcesses, tasks: Sequence[SeriesTask | PackTask]) -> list[SeriesResult]:
-    """Run tasks, one partition each.
-
-    Raises:
-        KwireError: the job failed.
-    """
-    return sorted(map(SeriesResult.from_bytes, run_each(spark, tasks, _packed)), key=lambda result: result.number)
-
-
 def run_each(spark: SparkSession | SparkContext | LocalProcesses, items: Sequence[Item], work: Callable[[Item], bytes]) -> list[bytes]:
     """Do something with each item in a task of its own.
 
@@ -142,10 +132,6 @@ def run_each(spark: SparkSession | SparkContext | LocalProcesses, items: Sequenc
         return _by_session(cast("SparkSession", spark), items, work)
     except (PySparkException, Py4JError) as error:
         raise KwireError(f"The Spark job failed: {reason_of_spark(error)}") from error
-
-
-def _packed(task: SeriesTask | PackTask) -> bytes:
-    return run_read(task).to_bytes()
 
 
 def _by_session(spark: SparkSession, items: Sequence[Item], work: Callable[[Item], bytes]) -> list[bytes]:
@@ -176,7 +162,7 @@ def reason_of_spark(error: Exception) -> str:
         margin = lines[traces[-1]].partition("Traceback")[0]
         lines = [line for line in lines[traces[-1] + 1 :] if line.startswith(margin) and not line[len(margin)].isspace()]
     told = [line.strip() for line in lines]
-    return _TASK.sub("", told[0]) if told else type(error).__name__
+    return _OWN.sub("", _TASK.sub("", told[0])) if told else type(error).__name__
 
 
 def _start_fault(text: str) -> str:

@@ -10,6 +10,8 @@ from typing import Final
 
 import pyarrow as pa
 
+from kwire.capture.scratch_disk import scratch_disk
+
 __all__ = ["SPOOL_BYTES", "BatchSpool"]
 
 # Rows wait because a client's identity may be known only after them; more than this much of them waits on disk.
@@ -33,9 +35,13 @@ class BatchSpool:
         self._writer: pa.ipc.RecordBatchStreamWriter | None = None
 
     def add(self, batch: pa.RecordBatch) -> None:
-        """Append a batch."""
+        """Append a batch.
+
+        Raises:
+            KwireError: it does not fit on the disk of the temporary folder.
+        """
         self._batches.append(batch)
-        size = batch.nbytes  # Arrow goes through all columns to say so
+        size = batch.get_total_buffer_size()  # `nbytes` takes 2 us a column: it looks at where offsets begin and end
         self._bytes += size
         self.nbytes += size
         if self._bytes > self._limit:
@@ -60,6 +66,10 @@ class BatchSpool:
             self._file.close()
 
     def _spill(self) -> None:
+        with scratch_disk():
+            self._write()
+
+    def _write(self) -> None:
         if self._file is None:
             self._file = tempfile.TemporaryFile(prefix="kwire-")  # noqa: SIM115 - closed in __exit__
             self._writer = pa.ipc.new_stream(self._file, self.schema)

@@ -12,6 +12,19 @@ __all__ = ["BATCH_ROWS", "ColumnBuilder"]
 # Spark and Parquet like 10,000 to 65,536 rows a batch; a row of `requests` is about 300 bytes, so a batch stays below 10 MB.
 BATCH_ROWS: Final = 32_768
 
+# By identity of the schema: to hash one takes as long as to look for the places.
+_PLACES: Final[dict[tuple[int, tuple[str, ...] | None], tuple[pa.Schema, list[int | None]]]] = {}
+
+
+def _places_of(schema: pa.Schema, given: tuple[str, ...] | None) -> list[int | None]:
+    """Give of each column of the schema its place in a row, None where rows do not have it."""
+    found = _PLACES.get((id(schema), given))
+    if found is None:
+        names = schema.names
+        places = [*range(len(names))] if given is None else [given.index(name) if name in given else None for name in names]
+        found = _PLACES[id(schema), given] = schema, places
+    return found[1]
+
 
 class ColumnBuilder:
     """Collects rows of one schema.
@@ -27,11 +40,9 @@ class ColumnBuilder:
     """
 
     def __init__(self, schema: pa.Schema, batch_rows: int = BATCH_ROWS, given: Sequence[str] | None = None) -> None:
-        names = schema.names
         self.schema = schema
-        # of each column of the schema its place in a row, None where rows do not have it
-        self._places = [*range(len(names))] if given is None else [given.index(name) if name in given else None for name in names]
-        self._width = len(names) if given is None else len(given)
+        self._places = _places_of(schema, None if given is None else tuple(given))
+        self._width = len(self._places) if given is None else len(given)
         self.batches: list[pa.RecordBatch] = []
         self._rows: list[Sequence[Any]] = []
         self._batch_rows = batch_rows

@@ -5,6 +5,8 @@ Small tables, one schema each, that merge by putting them under each other; `kwi
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 import pyarrow as pa
@@ -56,6 +58,9 @@ FACT_SCHEMAS: Final[dict[str, pa.Schema]] = {
     "topic_names": TOPIC_NAMES,
 }
 
+# What a server answers to ApiVersions: of each API the lowest and the highest version.
+Answer = tuple[tuple[int, tuple[int, int]], ...]
+
 _EMPTY: Final[dict[int, tuple[pa.Schema, pa.Table]]] = {}  # by identity: to hash a schema takes as long as to make the table
 
 
@@ -69,7 +74,7 @@ class SeriesFacts:
 
     def __init__(self) -> None:
         # by server, each distinct answer with the times of the first and the last: a server says the same a thousand times
-        self._advertised: dict[str, dict[tuple[tuple[int, tuple[int, int]], ...], list[int | None]]] = {}
+        self._advertised: dict[str, dict[Answer, list[int | None]]] = {}
         # by server its latest answer, which request logs have as one object as long as it stays the same
         self._latest: dict[str, tuple[dict[int, tuple[int, int]], list[int | None]]] = {}
         self._nodes: dict[tuple[int, str, int], list[Any]] = {}
@@ -132,22 +137,38 @@ class SeriesFacts:
 
     def tables(self) -> dict[str, pa.Table]:
         """Give the facts as Arrow tables, sorted."""
-        advertised: list[tuple[Any, ...]] = []
-        for server, answers in sorted(self._advertised.items()):
-            ranges: dict[int, list[Any]] = {}
-            for answer, (first, last) in answers.items():
-                for key, (low, high) in answer:
-                    seen = ranges.setdefault(key, [low, high, first, last])
-                    seen[:] = [min(seen[0], low), max(seen[1], high), _least(seen[2], first), _greatest(seen[3], last)]
-            advertised += [(server, key, *seen) for key, seen in sorted(ranges.items())]
         nodes = [(*key, *seen) for key, seen in sorted(self._nodes.items())]
         rows = {
-            "advertised": advertised,
             "nodes": nodes,
             "refusals": sorted(self.refusals, key=lambda row: (row[0], row[2])),
             "topic_names": [(*place, *seen) for place, seen in sorted(self._topics.items())],
         }
-        return {name: table_of(FACT_SCHEMAS[name], found) for name, found in rows.items()}
+        advertised = [_ranges(server, answers) for server, answers in sorted(self._advertised.items())]
+        found = {name: table_of(FACT_SCHEMAS[name], some) for name, some in rows.items()}
+        return {"advertised": pa.concat_tables(advertised) if advertised else empty_table(ADVERTISED), **found}
+
+
+def _ranges(server: str, answers: Mapping[Answer, Sequence[int | None]]) -> pa.Table:
+    """The rows of `ADVERTISED` of a server: of each API the widest range that it has said, and when it first and last had one."""
+    if len(answers) == 1:  # nearly all servers say the same for as long as they run, and brokers of a release all say the same
+        ((answer, (first, last)),) = answers.items()
+        columns = _columns_of(answer)
+        count = len(columns[0])
+        times = (pa.repeat(pa.scalar(time, TIME), count) for time in (first, last))
+        return pa.Table.from_arrays([pa.repeat(pa.scalar(server, TEXT), count), *columns, *times], schema=ADVERTISED)
+    ranges: dict[int, list[Any]] = {}
+    for answer, (first, last) in answers.items():
+        for key, (low, high) in answer:
+            seen = ranges.setdefault(key, [low, high, first, last])
+            seen[:] = [min(seen[0], low), max(seen[1], high), _least(seen[2], first), _greatest(seen[3], last)]
+    return table_of(ADVERTISED, [(server, key, *seen) for key, seen in sorted(ranges.items())])
+
+
+@lru_cache(64)
+def _columns_of(answer: Answer) -> tuple[Any, Any, Any]:
+    """API keys in order, lowest and highest versions."""
+    rows = sorted((key, low, high) for key, (low, high) in answer)
+    return tuple(pa.array([row[place] for row in rows], pa.int32()) for place in range(3))  # type: ignore[return-value]
 
 
 def _us(time_ns: int | None) -> int | None:

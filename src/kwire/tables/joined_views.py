@@ -47,7 +47,8 @@ class JoinedViews:
             place = _Joined()
             self._views.append(place)
         place.add(view, ids, batches)
-        self.nbytes += view.connections.nbytes + sum(batch.nbytes for found in batches.values() for batch in found)
+        rows = (batch for found in batches.values() for batch in found)
+        self.nbytes += view.connections.get_total_buffer_size() + sum(batch.get_total_buffer_size() for batch in rows)
 
     def take(self) -> Iterator[SeriesView]:
         """Give the views, and forget the rows."""

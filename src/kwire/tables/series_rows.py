@@ -88,7 +88,7 @@ class _Part:
     def add(self, batches: Batches) -> None:
         for batch in batches.get("connections", ()):
             self.connections.append(batch)
-            self.connection_bytes += batch.nbytes
+            self.connection_bytes += batch.get_total_buffer_size()
         for name, spool in self.spools.items():
             for batch in batches.get(name, ()):
                 spool.add(batch)
@@ -233,7 +233,7 @@ class SeriesRows:
             for batch in self._read.spools[table]:
                 at = index.rows_of(batch.column("connection_id"))
                 keyed = _with_keys(table, batch, keys, at)
-                if not split:  # who takes all rows takes them as they came
+                if not split or not len(late):  # who takes all rows takes them as they came
                     yield "settled", keyed
                     continue
                 waiting: Any = pc.fill_null(pc.greater_equal(at, pa.scalar(len(settled), at.type)), pa.scalar(False))

@@ -1,0 +1,102 @@
+"""The tables of an analysis in the catalogs of Iceberg and Delta, by the recipes of docs/how-to/query-tables.md.
+
+Their jars are for Spark 4.0, which is installed beside the environment (`other_sparks`); Maven fetches them into `.cache/lake-jars`.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow.dataset as ds
+import pytest
+
+from kwire.spark.java import ensure_java
+from kwire.tables.schemas import SCHEMAS
+from other_sparks import installed
+from pcap_files import pieces_of
+
+pytestmark = [pytest.mark.spark, pytest.mark.whole, pytest.mark.xdist_group("spark-versions")]
+
+ROOT = Path(__file__).parents[2]
+CAPTURE = ROOT / "tests" / "captures" / "data" / "topicids.pcap.gz"
+PAGE = ROOT / "docs" / "how-to" / "query-tables.md"
+QUIET = """\
+spark.ui.enabled false
+spark.driver.host 127.0.0.1
+spark.driver.bindAddress 127.0.0.1
+spark.sql.shuffle.partitions 2
+spark.databricks.delta.snapshotPartitions 2
+"""
+JARS = {
+    "iceberg": [("org.apache.iceberg:iceberg-spark-runtime-4.0_2.13", "1.10.0")],
+    "delta": [("io.delta:delta-spark_2.13", "4.0.0"), ("io.delta:delta-storage", "4.0.0")],
+}
+QUERY = """
+import json, sys
+from pyspark.sql import SparkSession
+
+spark = SparkSession.builder.getOrCreate()
+namespace, kind, tables = sys.argv[1], sys.argv[2], sys.argv[3:]
+history = f"SELECT * FROM {namespace}.requests.snapshots" if kind == "iceberg" else f"DESCRIBE HISTORY {namespace}.requests"
+fields = spark.table(f"{namespace}.requests").schema.fields
+dates = spark.sql(f"SELECT DISTINCT date, CAST(request_time AS DATE) AS day FROM {namespace}.requests").collect()
+found = {
+    "rows": {table: spark.table(f"{namespace}.{table}").count() for table in tables},
+    "versions": spark.sql(history).count(),
+    "comment": {field.name: field.metadata.get("comment") for field in fields}["latency_us"],
+    "dates": [row.date == row.day for row in dates],
+    "provider": {row[0]: row[1] for row in spark.sql(f"DESCRIBE TABLE EXTENDED {namespace}.requests").collect()}["Provider"],
+}
+print("found", json.dumps(found))
+"""
+
+
+def recipe(kind: str) -> str:
+    """The settings that the page gives for a catalog."""
+    found = re.search(rf"```properties\n([^`]*\.{kind}\.[^`]*)```", PAGE.read_text("utf-8"))
+    assert found is not None
+    return found[1]
+
+
+@pytest.mark.parametrize(("kind", "namespace"), [("iceberg", "lake.kafka"), ("delta", "kafka")])
+def test_a_catalog_of_a_lake_is_kept_up_to_date(kind: str, namespace: str, tmp_path: Path) -> None:
+    sys.path.insert(0, str(ROOT / "tools"))
+    from kafka_jars import fetch
+
+    jars = fetch(JARS[kind], ROOT / ".cache" / "lake-jars")
+    settings = re.sub(r"(?m)^spark\.jars\.packages .*$", f"spark.jars {','.join(map(str, jars.values()))}", recipe(kind))
+    settings = settings.replace("s3a://lake/warehouse", str(tmp_path / "warehouse"))
+    (tmp_path / "conf").mkdir()
+    (tmp_path / "conf" / "spark-defaults.conf").write_text(QUIET + settings)
+    ensure_java()
+    path = os.pathsep.join([str(installed("4.0.1")), str(ROOT / "src")])
+    env = {**os.environ, "SPARK_CONF_DIR": str(tmp_path / "conf"), "PYTHONPATH": path}
+
+    def ran(*command: str) -> str:
+        done = subprocess.run((sys.executable, *command), cwd=tmp_path, env=env, capture_output=True, text=True, timeout=1800, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    pieces = [tmp_path / f"trace_{number:05d}.pcap" for number in range(2)]
+    for piece, data in zip(pieces, pieces_of(gzip.decompress(CAPTURE.read_bytes()), 2), strict=True):
+        piece.write_bytes(data)
+    (tmp_path / "query.py").write_text(QUERY)
+    found = []
+    for inputs, more in ((pieces[:1], ()), (pieces, ("--append",))):
+        options = ("--out", "out", "--catalog", namespace, "--partition-by", "date", "--no-report", "--json")
+        ran("-m", "kwire", "analyze", *map(str, inputs), *options, *more)
+        told = re.search(r"found (\{.*\})", ran("query.py", namespace, kind, *SCHEMAS))
+        assert told is not None
+        found.append(json.loads(told[1]))
+        assert found[-1]["rows"] == {table: ds.dataset(tmp_path / "out" / table).count_rows() for table in SCHEMAS}
+    assert found[0]["rows"]["requests"] < found[1]["rows"]["requests"]
+    assert found[0]["versions"] < found[1]["versions"]  # the rows of the first run are still in the history
+    assert [each["provider"] for each in found] == [kind, kind]
+    assert found[1]["dates"] == [True]
+    assert found[1]["comment"]
