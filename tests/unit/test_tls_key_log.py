@@ -89,7 +89,7 @@ def test_a_log_that_was_begun_again_is_read_again(tmp_path: Path) -> None:
 
 
 def test_a_log_that_is_gone_still_gives_what_it_had(tmp_path: Path) -> None:
-    """Log rotation, or an operator who deletes the keys, while connections go on: their secrets are complete, so nothing else is looked for."""
+    """An operator deletes the keys while connections go on: their secrets are complete, so nothing else is looked for."""
     path = tmp_path / "keys.log"
     path.write_text(LINE)
     log = KeyLog(str(path))
