@@ -189,7 +189,7 @@ cdef class TlsConnection:
         if broken is not None:
             self.broken(keys, side, direction, broken)
         if direction.stream.seeking:
-            if not direction.epochs and (direction.encrypted or not self.has_keys):
+            if not direction.epochs:
                 direction.stream.give_up()
             self.miss(side, direction, -1, cut, time_ns, packet)
         return 0

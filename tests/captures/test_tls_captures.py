@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import pickle
+import random
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -103,27 +105,28 @@ def test_keys_in_the_capture_are_used_unless_they_are_declined(whole: Rows, tmp_
     check(rows_of([path], TlsOptions(capture_keys=False)), with_keys=False)
 
 
-@pytest.mark.parametrize("count", [2, 9])
-def test_any_cut_into_pieces_gives_the_same(whole: Rows, tmp_path: Path, count: int) -> None:
+@pytest.mark.parametrize("seed", range(4))
+def test_any_cut_into_pieces_gives_the_same(whole: Rows, tmp_path: Path, seed: int) -> None:
+    """Borders between any two packets: inside handshakes, records and frames."""
     heads = b"".join(block for block in blocks() if block[:4] != b"\6\0\0\0")
     packets = [block for block in blocks() if block[:4] == b"\6\0\0\0"]
-    pieces = []
-    for number in range(count):
-        path = tmp_path / f"piece{number}.pcapng"
-        path.write_bytes(heads + b"".join(packets[len(packets) * number // count : len(packets) * (number + 1) // count]))
+    rnd, pieces = random.Random(seed), []
+    borders = sorted(rnd.sample(range(len(packets)), rnd.choice((1, 8, 40))))
+    for number, (begin, end) in enumerate(pairwise([0, *borders, len(packets)])):
+        path = tmp_path / f"piece{number:02}.pcapng"
+        path.write_bytes(heads + b"".join(packets[begin:end]))
         pieces.append(path)
     cut = rows_of(pieces, KEYS)
     for table in ("requests", "connections", "violations"):
         assert stripped(cut[table]) == stripped(whole[table])
 
 
+@pytest.mark.parametrize("share", [0.001, 0.01])
 @pytest.mark.parametrize("seed", range(4))
-def test_lost_packets_invent_nothing(whole: Rows, tmp_path: Path, seed: int) -> None:
-    import random
-
+def test_lost_packets_invent_nothing(whole: Rows, tmp_path: Path, seed: int, share: float) -> None:
     rnd = random.Random(seed)
     path = tmp_path / "lossy.pcapng"
-    path.write_bytes(b"".join(block for block in blocks() if block[:4] != b"\6\0\0\0" or rnd.random() >= 0.01))
+    path.write_bytes(b"".join(block for block in blocks() if block[:4] != b"\6\0\0\0" or rnd.random() >= share))
     rows = rows_of([path], KEYS)
     known = {identity(row) for row in whole["requests"]}
     seen = [row for row in rows["requests"] if row["state"] != "orphan_response"]

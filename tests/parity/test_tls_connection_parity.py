@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from kwire.capture._native.tls_connection import TlsConnection as NativeTls
 
 from kwire.capture.tls.connection import TlsConnection
+from kwire.capture.tls.findings import findings
 from kwire.capture.tls.plaintext import Missing
 from kwire.capture.tls.session_keys import SeriesKeys, TlsOptions
 from tls_wire import (
@@ -75,6 +76,10 @@ class Both:
         pure, native = self.twins
         for name in KNOWN:
             assert getattr(native, name) == getattr(pure, name), name
+        if pure.is_flawless:  # findings are not looked for then
+            assert [findings(pure, state, closer) for state in ("complete", "joined_late") for closer in (None, "client", "server")] == [
+                []
+            ] * 6
         plain = native.export_state()
         for side in range(2):
             for name in COUNTED:
@@ -121,7 +126,8 @@ def test_every_suite_opens_alike(wire: Any) -> None:
 STEPS = ("bytes",) * 12 + ("flip", "cut", "lose", "lose short", "update", "pickle", "alert", "late", "noise", "hello")
 
 
-@pytest.mark.parametrize("seed", range(60))
+# with 1336 and 1873 a direction of which the log has no secret loses bytes, while it has those of the other one
+@pytest.mark.parametrize("seed", [*range(60), 1336, 1873])
 def test_damaged_and_lost_bytes_are_taken_alike(seed: int) -> None:
     """Bits that flip, segments that end early, losses of all sizes, renegotiations and noise, with state that travels in between."""
     rnd = random.Random(seed)

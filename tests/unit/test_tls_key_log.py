@@ -88,6 +88,18 @@ def test_a_log_that_was_begun_again_is_read_again(tmp_path: Path) -> None:
     assert log.find(later) == [("CLIENT_RANDOM", later, SECRET)]
 
 
+def test_a_log_that_is_gone_still_gives_what_it_had(tmp_path: Path) -> None:
+    """An operator deletes the keys while connections go on: their secrets are complete, so nothing else is looked for."""
+    path = tmp_path / "keys.log"
+    path.write_text(LINE)
+    log = KeyLog(str(path))
+    assert log.find(RANDOM) == [("CLIENT_RANDOM", RANDOM, SECRET)]
+    path.unlink()
+    assert log.find(RANDOM) == [("CLIENT_RANDOM", RANDOM, SECRET)]
+    with pytest.raises(InputError, match="cannot be read"):
+        log.find(b"\1" * 32)
+
+
 def test_a_large_log_takes_few_bytes_a_line(tmp_path: Path) -> None:
     """Ten million lines have to fit into 1 GB: so 100,000 into 10 MB, beside what is read at once."""
     path = tmp_path / "keys.log"

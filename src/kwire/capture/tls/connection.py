@@ -70,8 +70,8 @@ class TlsConnection(Handshakes):
         if broken is not None:
             self._broken(keys, side, broken, out)
         if direction.stream.seeking:
-            if not direction.epochs and (self._protects(direction, APPLICATION) or self.key_use == "none"):
-                direction.stream.give_up()
+            if not direction.epochs:
+                direction.stream.give_up()  # nothing could say which bytes are a record
             self._miss(side, None, cut, (t, packet), out)
         return out
 
