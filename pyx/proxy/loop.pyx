@@ -145,7 +145,8 @@ cdef class Worker:
 
     def run(self):
         """Serve until `stop`."""
-        accept_again(self)
+        if self.stop_at == 0:
+            accept_again(self)
         while True:
             self.current = NULL
             try:

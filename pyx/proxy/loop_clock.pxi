@@ -63,8 +63,8 @@ cdef void late(Worker self, Sockets* sockets) noexcept nogil:
 
 cdef void give_up(Worker self, Sockets* sockets) noexcept nogil:
     """Close both ends, whatever waits."""
-    close_end(&sockets.ends[CLIENT])
-    close_end(&sockets.ends[BROKER])
+    close_end(self.epoll, &sockets.ends[CLIENT])
+    close_end(self.epoll, &sockets.ends[BROKER])
     closed(self, sockets)
 
 

@@ -3,7 +3,7 @@
 
 cdef void broke(Worker self, Sockets* sockets, int side, int error) noexcept nogil:
     """An end's socket is of no use any more."""
-    close_end(&sockets.ends[side])
+    close_end(self.epoll, &sockets.ends[side])
     over(self, sockets, CLIENT_BROKE if side == CLIENT else BROKER_BROKE, error)
 
 
@@ -35,7 +35,7 @@ cdef void flush(Worker self, Sockets* sockets) noexcept nogil:
     cdef int side
     for side in range(2):
         if sockets.ends[side].fd >= 0 and (not send_unsent(&sockets.ends[side]) or unsent_bytes(&sockets.ends[side]) == 0):
-            close_end(&sockets.ends[side])
+            close_end(self.epoll, &sockets.ends[side])
     if sockets.ends[CLIENT].fd < 0 and sockets.ends[BROKER].fd < 0:
         closed(self, sockets)
     else:

@@ -37,7 +37,7 @@ cdef int opened(Worker self, int listener, int fd, const sockaddr_storage* addre
             made.relay = made.proxied.relay
     finally:
         if made.relay is None:
-            close_end(&sockets.ends[CLIENT])
+            close_end(self.epoll, &sockets.ends[CLIENT])
     if made.proxied is None:
         return 0
     sockets.core, sockets.is_tapped = &made.relay.core, made.proxied.is_tapped
@@ -106,7 +106,7 @@ cdef int connected(Worker self, Sockets* sockets) except -1 nogil:
     cdef int error = error_at(sockets.ends[BROKER].fd)
     if error:
         with gil:
-            close_end(&sockets.ends[BROKER])
+            close_end(self.epoll, &sockets.ends[BROKER])
             (<Connection>sockets.owner).failure = os.strerror(error)
             return try_next(self, <Connection>sockets.owner)
     sockets.state = PASSING

@@ -165,8 +165,11 @@ cdef inline void shut_if_done(End* end) noexcept nogil:
         end.is_shut = True
 
 
-cdef inline void close_end(End* end) noexcept nogil:
+cdef inline void close_end(int epoll, End* end) noexcept nogil:
+    """Close a socket. epoll forgets it by itself only where no forked process has it too."""
     if end.fd >= 0:
+        if end.is_watched:
+            epoll_ctl(epoll, EPOLL_CTL_DEL, end.fd, NULL)
         close(end.fd)
     end.fd, end.is_watched = -1, False
     drop_unsent(end)

@@ -307,21 +307,14 @@ def test_a_broker_whose_name_is_unknown(caplog: pytest.LogCaptureFixture) -> Non
 
 
 def test_a_broker_that_does_not_answer(caplog: pytest.LogCaptureFixture) -> None:
-    """The queue of its port is full, so that further connections wait."""
-    with socket.create_server(("127.0.0.1", 0), backlog=0) as full:
-        waiting = [socket.socket() for _ in range(3)]
-        for each in waiting:
-            each.setblocking(False)
-            each.connect_ex(full.getsockname())
+    """Nothing is at an address of documentation (RFC 5737), so no answer comes, or one that says so."""
 
-        async def go() -> bytes:
-            async with proxied(echo, broker_address=f"127.0.0.1:{full.getsockname()[1]}", connect_seconds=0.3) as server:
-                reader, _ = await connect(server)
-                return await ended(reader)
+    async def go() -> bytes:
+        async with proxied(echo, broker_address="192.0.2.1:9092", connect_seconds=0.3) as server:
+            reader, _ = await connect(server)
+            return await ended(reader)
 
-        assert asyncio.run(go()) == b""
-        for each in waiting:
-            each.close()
+    assert asyncio.run(go()) == b""
     assert "the broker cannot be reached: " in caplog.text
 
 
@@ -386,6 +379,18 @@ def test_connections_over_the_limit_are_closed() -> None:
     assert asyncio.run(go()) == (answer(7, len(HEARTBEAT)), b"")
 
 
+async def refused(port: int) -> None:
+    """Wait until nothing listens at a port."""
+    async with asyncio.timeout(30):
+        while True:
+            try:
+                _, writer = await asyncio.open_connection("127.0.0.1", port)
+            except ConnectionRefusedError:
+                return
+            OPEN.append(writer)
+            await asyncio.sleep(0.05)
+
+
 def test_a_stop_waits_for_the_answers_that_are_owed() -> None:
     asked, release = asyncio.Event(), asyncio.Event()
 
@@ -399,10 +404,12 @@ def test_a_stop_waits_for_the_answers_that_are_owed() -> None:
         async with proxied(late) as server:
             reader, writer = await connect(server)
             idle, _ = await connect(server)
+            port = server.ports[0]
             writer.write(heartbeat(7))
             await asked.wait()
             stopping = asyncio.ensure_future(server.close(20))
             assert await ended(idle) == b""  # owed nothing: closed at once
+            await refused(port)
             release.set()
             found = await ended(reader)
             await stopping

@@ -39,6 +39,7 @@ Addresses = list[tuple[int, tuple[Any, ...]]]
 _BACKLOG: Final = 1024
 _READ_BYTES: Final = 128 << 10
 _RESOLVERS: Final = 4
+_CLOSE_STEP: Final = 0.01
 _NANO: Final = 1_000_000_000
 
 
@@ -127,10 +128,12 @@ class NativeLoop:
             worker.stop(int(until * _NANO))
 
     async def ended(self) -> None:
-        """Wait until the threads have ended."""
+        """Wait until the threads have ended. The ports are closed before: a client that comes now is refused, and does not wait."""
+        while any(worker.accepting for worker in self._workers):
+            await asyncio.sleep(_CLOSE_STEP)
+        self._close_sockets()
         for thread in self._threads:
             await asyncio.to_thread(thread.join)
-        self._close_sockets()
         self._resolvers.shutdown(wait=False)
 
     def _listen(self, number: int, listener: ListenerConfig) -> None:
@@ -138,7 +141,7 @@ class NativeLoop:
         made: list[list[socket.socket]] = [[] for _ in self._sockets]
         with ExitStack() as opened:
             try:
-                for family, *_, address in socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE):
+                for family, address in _ends(host, port):
                     if len(made) > 1 and address[1]:
                         # one without SO_REUSEPORT first: two proxies that are started by mistake would share the clients of a port
                         with _bound(family, address, shared=False):
@@ -269,6 +272,21 @@ class WorkerCalls:
     def cannot_accept(self, text: str) -> None:
         """No further client can be accepted for a second."""
         log.error("no connection can be accepted: %s", text)
+
+
+def _ends(host: str, port: int) -> Addresses:
+    """Where to listen. An empty host is all addresses, of IPv6 only where this machine has any."""
+    found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    ends = [(int(family), address) for family, *_, address in found]
+    return ends if host or _has_ipv6() else [(family, address) for family, address in ends if family != socket.AF_INET6]
+
+
+def _has_ipv6() -> bool:
+    try:
+        _bound(socket.AF_INET6, ("::1", 0), shared=False).close()
+    except OSError:
+        return False
+    return True
 
 
 def _bound(family: int, address: tuple[Any, ...], *, shared: bool) -> socket.socket:
