@@ -7,7 +7,7 @@ then.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from typing import Any, BinaryIO, Final
 
 from kwire.capture.impl import series_carry
@@ -220,7 +220,7 @@ def _time(time_ns: int | None) -> str | None:
     if time_ns is None:
         return None
     seconds, rest = divmod(time_ns, 1_000_000_000)
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{rest // 1000:06d}Z"
+    return f"{datetime.fromtimestamp(seconds, timezone.utc):%Y-%m-%dT%H:%M:%S}.{rest // 1000:06d}Z"
 
 
 def read_exchanges(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterator
-from datetime import UTC, tzinfo
+from datetime import timezone, tzinfo
 from typing import Final, NamedTuple
 
 from kwire.capture.request_logs.entry import LogEntry, UnreadableLine, WantedBodies
@@ -83,7 +83,7 @@ class EntryFolder:
 
     __slots__ = ("_held", "_read", "_wanted", "_zone", "foreign")
 
-    def __init__(self, zone: tzinfo = UTC, wanted: Wanted | None = None) -> None:
+    def __init__(self, zone: tzinfo = timezone.utc, wanted: Wanted | None = None) -> None:
         self._zone = zone
         self._wanted = wanted
         self._held: _Held | None = None

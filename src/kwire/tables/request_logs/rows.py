@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from datetime import UTC, tzinfo
+from datetime import timezone, tzinfo
 from typing import Any, Final
 
 from kwire.capture.request_logs.entry import ConnectionName, LogEntry
@@ -76,7 +76,7 @@ class LogRows:
         folder: the state between lines.
     """
 
-    def __init__(self, sink: RowSink, zone: tzinfo = UTC, most_live: int = MOST_LIVE) -> None:
+    def __init__(self, sink: RowSink, zone: tzinfo = timezone.utc, most_live: int = MOST_LIVE) -> None:
         self.folder = EntryFolder(zone, wanted_bodies)
         self._sink = sink
         self._most_live = most_live
