@@ -68,4 +68,5 @@ PLATFORMS: Final = {
     "musl-x86_64": Platform("musllinux_1_2_x86_64", "x86_64", "x86_64-linux-musl"),
     "musl-aarch64": Platform("musllinux_1_2_aarch64", "aarch64", "aarch64-linux-musl"),
 }
-PYTHONS: Final = tuple(Python(name) for name in ("3.10", "3.11", "3.12", "3.13", "3.14", "3.14t"))
+# 3.14t can be asked for, and is not published: our modules rely on the GIL, so the pure wheel, which does not, is better for it.
+PYTHONS: Final = tuple(Python(name) for name in ("3.10", "3.11", "3.12", "3.13", "3.14"))
