@@ -8,7 +8,7 @@ REPORT ?= demo-report
 # Byte code is kept, whatever the environment says: tests begin many processes, which would each compile all of kwire again.
 test unit: export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test unit bench asan mutants lint docs clean
+.PHONY: demo test unit bench asan mutants lint docs wheels proof sbom requirements clean
 .DELETE_ON_ERROR:
 
 $(VENV)/.ready-%: $(SOURCES)
@@ -41,9 +41,46 @@ lint: $(VENV)/.ready-test
 	PATH=$(VENV)/bin:$$PATH cython-lint pyx
 	$(VENV)/bin/lint-imports
 	$(VENV)/bin/zizmor --offline --quiet .github/workflows
+	@if command -v go >/dev/null; then go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12 .github/workflows/*.yml; \
+	    else echo "kwire: the workflows were not checked by actionlint, which needs Go"; fi
 
 docs: $(VENV)/.ready-test
 	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict --site-dir build/site
+
+# An environment that holds what requirements/build.txt lists, by hash, and nothing else
+BUILD := build/wheels/venv
+$(BUILD)/.ready: requirements/build.txt
+	@sh tools/wheels/environment.sh requirements/build.txt $(BUILD)
+	@touch $@
+
+# PYTHONS=3.11,3.14 and PLATFORMS=x86_64 build a part; PROVE=3.11 tries the wheels of one Python, PROVE=none none.
+# Exit status 3 of a step: a Python is not to be had on this machine, and was named; what could be done is done.
+PROVE ?= 3.10,3.11,3.12,3.13,3.14
+MACHINE ?= $(shell uname -m)
+EMULATED ?= $(if $(filter none,$(PROVE)),none,3.11)
+OUTSIDE = status=$$?; [ $$status = 0 ] || [ $$status = 3 ]
+
+wheels: $(BUILD)/.ready
+	$(BUILD)/bin/python tools/wheels/build.py $(if $(PYTHONS),--pythons $(PYTHONS)) $(if $(PLATFORMS),--platforms $(PLATFORMS)) || { $(OUTSIDE); }
+	$(BUILD)/bin/python tools/wheels/prove.py --pythons $(PROVE) --platform $(MACHINE) --emulated $(EMULATED) || { $(OUTSIDE); }
+
+# the wheel in dist for one Python and platform (aarch64, musl-x86_64, pure): must be there
+proof:
+	python3 tools/wheels/prove.py --pythons $(PROVE) --platform $(MACHINE)
+
+# dist/kwire.cdx.json: what `pip install kwire[...]` brings without Spark, with versions and licences (CycloneDX); needs the wheels in dist
+sbom:
+	@sh tools/wheels/environment.sh requirements/sbom.txt build/sbom/tool
+	rm -rf build/sbom/kwire
+	python3 -m venv --without-pip build/sbom/kwire
+	python3 -m pip --python build/sbom/kwire/bin/python install -q "$$(ls dist/kwire-*-py3-none-any.whl)[cli,proxy,tls,redact]"
+	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) build/sbom/tool/bin/cyclonedx-py environment --pyproject pyproject.toml --mc-type library \
+	    --output-reproducible --output-file dist/kwire.cdx.json build/sbom/kwire/bin/python
+
+# New versions of what builds releases, with their hashes
+requirements:
+	for each in build sbom; do uv pip compile --quiet --upgrade --universal --python-version 3.10 --generate-hashes --no-annotate \
+	    --custom-compile-command "make requirements" requirements/$$each.in --output-file requirements/$$each.txt; done
 
 clean:
 	rm -rf build dist $(REPORT) src/kwire/*/_native/*.so src/*.egg-info

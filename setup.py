@@ -4,12 +4,16 @@ import hashlib
 import os
 import sys
 import sysconfig
-import tomllib
 from pathlib import Path
 
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 from setuptools.errors import CCompilerError, ExecError, PlatformError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 PURE = os.environ.get("KWIRE_PURE") == "1" or sys.implementation.name != "cpython"
 WAY_OUT = "set KWIRE_PURE=1 to install kwire without compiled modules (slower, same results)"

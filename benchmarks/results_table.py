@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-import tomllib
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 NATIVE = "native"
 FLOORS = Path(__file__).with_name("floors.toml")

@@ -7,7 +7,7 @@ import io
 import json
 import re
 from collections.abc import Callable
-from datetime import UTC
+from datetime import timezone
 from pathlib import Path
 from typing import Any
 
@@ -85,7 +85,7 @@ def test_request_log_to_rows(race: Callable[..., None], who: str) -> None:
     def parsed(parse: Callable[[bytes], Any]) -> int:
         return sum(1 for line in log.splitlines() if parse(line[line.index(b'{"') : line.rindex(b"}") + 1])["requestHeader"])
 
-    assert typed_reader(UTC, wanted_bodies) is not None
+    assert typed_reader(timezone.utc, wanted_bodies) is not None
     assert run() == lines
     race("request log to rows", who, run, messages=lines, size=len(log))
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from kwire.tables.schemas import SCHEMAS
 
-START = datetime(2026, 9, 8, 10, 0, tzinfo=UTC)
+START = datetime(2026, 9, 8, 10, 0, tzinfo=timezone.utc)
 TARGETS = ("3.9.2", "4.0.2", "4.1.2", "4.2.1", "4.3.1")
 API_KEYS = {
     "Produce": 0, "Fetch": 1, "ListOffsets": 2, "Metadata": 3, "OffsetCommit": 8, "OffsetFetch": 9, "FindCoordinator": 10, "JoinGroup": 11,

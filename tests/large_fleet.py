@@ -5,7 +5,7 @@ Libraries, versions and verdicts are of the kinds that a real fleet has; names, 
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from kwire.tables.schemas import SCHEMAS
 CLIENTS = 10_000
 TEAMS, TOPICS = 120, 2_000
 TARGETS = ("4.0.2", "4.1.2", "4.2.2", "4.3.1", "4.4.0")
-START = int(datetime(2026, 9, 8, 10, 0, tzinfo=UTC).timestamp()) * 1_000_000
+START = int(datetime(2026, 9, 8, 10, 0, tzinfo=timezone.utc).timestamp()) * 1_000_000
 HOUR = 3_600_000_000
 HOSTILE = '<img src=x onerror="window.__hacked = 1">\n\x1b[31m'
 

@@ -105,7 +105,9 @@ def export(module: str, name: str) -> str:
 
 MESSAGE_OBJECT = """\
 from collections.abc import Iterator
-from typing import Any, ClassVar, Self, dataclass_transform
+from typing import Any, ClassVar
+
+from typing_extensions import Self, dataclass_transform
 
 from kwire.codec.layout import StructLayout
 

@@ -8,11 +8,11 @@ stop() { printf 'kwire: %s\n' "$*" >&2; exit 1; }
 
 python=${PYTHON:-}
 if [ -z "$python" ]; then
-    for candidate in python3 python3.14 python3.13 python3.12 python3.11; do
-        if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then python=$candidate; break; fi
+    for candidate in python3 python3.14 python3.13 python3.12 python3.11 python3.10; do
+        if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null; then python=$candidate; break; fi
     done
 fi
-[ -n "$python" ] || stop "Python 3.11 or newer is needed and none was found on the PATH."
+[ -n "$python" ] || stop "Python 3.10 or newer is needed and none was found on the PATH."
 if [ ! -x "$venv/bin/python" ]; then
     "$python" -c 'import venv, ensurepip' 2>/dev/null ||
         stop "$python has no venv module; install it (on Debian and Ubuntu: apt-get install python3-venv) and run make again."
@@ -30,7 +30,8 @@ extras=all
 if [ "$extras" = all ] && ! "$venv/bin/python" -c 'import pyspark' 2>/dev/null; then
     say "installing PySpark: 456 MB to download, then pip builds it; a few minutes, once"
     # in the foreground and by itself, so that a terminal shows how far it is
-    pip install "$("$venv/bin/python" -c 'import tomllib
+    pip install "$("$venv/bin/python" -c 'try: import tomllib
+except ImportError: from pip._vendor import tomli as tomllib
 extras = tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]
 print(next(line for line in extras["spark"] if line.startswith("pyspark")))')"
 fi

@@ -23,12 +23,16 @@ import shutil
 import subprocess
 import sys
 import time
-import tomllib
 from importlib import machinery
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 ROOT = Path(__file__).resolve().parents[1]
 LISTS = ROOT / "tools" / "mutants"

@@ -90,7 +90,11 @@ cdef extern from *:
 
     #if KWIRE_CRC_X86 || KWIRE_CRC_ARM
     #if KWIRE_CRC_X86
+    #if defined(__clang__) && __clang_major__ >= 14  /* there the instruction is a feature of its own */
+    #define KWIRE_CRC_TARGET __attribute__((target("sse4.2,crc32")))
+    #else
     #define KWIRE_CRC_TARGET __attribute__((target("sse4.2")))
+    #endif
     #define KWIRE_CRC_8(state, word) state = __builtin_ia32_crc32di(state, word)
     #define KWIRE_CRC_1(state, byte) state = __builtin_ia32_crc32qi((uint32_t)state, byte)
     #else

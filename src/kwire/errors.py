@@ -25,6 +25,7 @@ tag number, a size, a payload that is cut, ``BAD_TAG``) has the path of the stru
 
 from __future__ import annotations
 
+import sys
 from enum import IntEnum
 from typing import Final, NoReturn
 
@@ -55,6 +56,12 @@ class Fault(IntEnum):
 
 class KwireError(Exception):
     """Root of everything that kwire raises on purpose."""
+
+    if sys.version_info < (3, 11):
+
+        def add_note(self, note: str) -> None:
+            """What Python 3.11 brings to all exceptions (PEP 678); a traceback of Python 3.10 does not show it."""
+            self.__notes__: list[str] = [*getattr(self, "__notes__", ()), note]
 
 
 class InputError(KwireError):

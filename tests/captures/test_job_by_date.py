@@ -9,7 +9,7 @@ import gzip
 import json
 from collections import Counter
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +43,7 @@ def over_midnight(tmp_path: Path) -> list[str]:
     data = gzip.decompress((DATA / "topicids.pcap.gz").read_bytes())
     run_job(JobRequest(inputs=(str(DATA / "topicids.pcap.gz"),), out=str(tmp_path / "as-it-was")))
     times = sorted(rows(tmp_path / "as-it-was", "requests", "request_time"))
-    shift = datetime(2026, 11, 23, tzinfo=UTC) - times[len(times) // 2]
+    shift = datetime(2026, 11, 23, tzinfo=timezone.utc) - times[len(times) // 2]
     paths = [tmp_path / f"trace_{number:05d}.pcap" for number in range(4)]
     for path, piece in zip(paths, pieces_of(later(data, int(shift.total_seconds())), 4), strict=True):
         path.write_bytes(piece)
@@ -83,7 +83,7 @@ def check_dates(out: Path) -> None:
             assert list(folder.iterdir())
             for row in ds.dataset(folder, format="parquet").to_table(columns=list(times)).to_pylist():
                 begin = next((row[name] for name in times if row[name] is not None), None)
-                assert folder.name == (NO_DATE if begin is None else f"date={begin.astimezone(UTC):%Y-%m-%d}")
+                assert folder.name == (NO_DATE if begin is None else f"date={begin.astimezone(timezone.utc):%Y-%m-%d}")
 
 
 def test_the_rows_are_those_of_an_analysis_that_is_not_divided(over_midnight: list[str], tmp_path: Path) -> None:
@@ -99,12 +99,12 @@ def test_the_rows_are_those_of_an_analysis_that_is_not_divided(over_midnight: li
 
 def test_readers_of_hive_folders_see_the_date(over_midnight: list[str], tmp_path: Path) -> None:
     out = by_date(over_midnight, tmp_path / "dated")
-    expected = Counter(time.astimezone(UTC).date() for time in rows(out, "requests", "request_time"))
+    expected = Counter(time.astimezone(timezone.utc).date() for time in rows(out, "requests", "request_time"))
     assert {str(day) for day in expected} == {"2026-11-22", "2026-11-23"}
     query = f"SELECT date, count(*) FROM '{out}/requests/**/*.parquet' GROUP BY date"
     assert dict(duckdb.sql(query).fetchall()) == expected
     requests = ds.dataset(out / "requests", partitioning="hive")
-    assert requests.count_rows(filter=ds.field("date") == "2026-11-23") == expected[datetime(2026, 11, 23, tzinfo=UTC).date()]
+    assert requests.count_rows(filter=ds.field("date") == "2026-11-23") == expected[datetime(2026, 11, 23, tzinfo=timezone.utc).date()]
 
 
 def test_going_on_gives_the_tables_of_one_run(over_midnight: list[str], tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from typing import Any
 
 import pyarrow as pa
@@ -15,7 +15,7 @@ from kwire.errors import InputError
 from kwire.schema import releases
 
 SERVER = "10.0.0.9:9092"
-SEEN = datetime(2026, 11, 21, tzinfo=UTC)
+SEEN = datetime(2026, 11, 21, tzinfo=timezone.utc)
 KEYS = {
     "Produce": 0, "Fetch": 1, "ListOffsets": 2, "Metadata": 3, "OffsetCommit": 8, "OffsetFetch": 9, "FindCoordinator": 10, "JoinGroup": 11,
     "Heartbeat": 12, "LeaveGroup": 13, "SyncGroup": 14, "ApiVersions": 18,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from typing import Any
 
 import pyarrow as pa
@@ -10,8 +10,8 @@ import pyarrow as pa
 from kwire.analysis.client_hourly import client_hourly
 from kwire.analysis.partials import empty, merge, schema_of
 
-HOUR = datetime(2026, 9, 8, 10, tzinfo=UTC)
-NEXT = datetime(2026, 9, 8, 11, tzinfo=UTC)
+HOUR = datetime(2026, 9, 8, 10, tzinfo=timezone.utc)
+NEXT = datetime(2026, 9, 8, 11, tzinfo=timezone.utc)
 USE = {"client_key": "k", "server": "10.0.0.9:9092", "api_key": 3, "api_version": 12}
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -24,7 +24,7 @@ from kwire.report.lineage import read_lineage
 from kwire.report.verdicts import read_upgrade_matrix
 from kwire.tables.schemas import SCHEMAS
 
-START = datetime(2026, 9, 8, 10, 0, tzinfo=UTC)
+START = datetime(2026, 9, 8, 10, 0, tzinfo=timezone.utc)
 KEYS = [f"key-{number}" for number in range(6)]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from typing import Any
 
 import pyarrow as pa
@@ -11,8 +11,8 @@ import pytest
 from kwire.analysis.partials import empty, merge, schema_of
 from kwire.analysis.topic_access import topic_access
 
-SEEN = datetime(2026, 9, 8, 10, tzinfo=UTC)
-LATER = datetime(2026, 9, 8, 11, tzinfo=UTC)
+SEEN = datetime(2026, 9, 8, 10, tzinfo=timezone.utc)
+LATER = datetime(2026, 9, 8, 11, tzinfo=timezone.utc)
 ONE, OTHER = "AAAAAAAAAAAAAAAAAAAAAQ", "AAAAAAAAAAAAAAAAAAAAAg"
 
 

@@ -4,11 +4,16 @@ own floor, and no files cimport each other in a circle. Nothing of it shows at r
 from __future__ import annotations
 
 import re
-import tomllib
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 ROOT = Path(__file__).resolve().parents[2]
 PYX = ROOT / "pyx"

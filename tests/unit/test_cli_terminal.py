@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import datetime, timedelta, timezone
 
 import click
 import pytest
@@ -107,17 +107,17 @@ def test_json_lines_are_ascii_and_one_line() -> None:
 
 
 def test_a_time_without_an_offset_is_utc() -> None:
-    assert INSTANT.convert("2026-09-30T12:00:00", None, None) == datetime(2026, 9, 30, 12, tzinfo=UTC)
-    assert INSTANT.convert("2026-09-30T14:00:00+02:00", None, None) == datetime(2026, 9, 30, 12, tzinfo=UTC)
+    assert INSTANT.convert("2026-09-30T12:00:00", None, None) == datetime(2026, 9, 30, 12, tzinfo=timezone.utc)
+    assert INSTANT.convert("2026-09-30T14:00:00+02:00", None, None) == datetime(2026, 9, 30, 12, tzinfo=timezone.utc)
     with pytest.raises(click.BadParameter, match="is not a time"):
         INSTANT.convert("noon", None, None)
 
 
 def test_a_time_before_now_and_a_time_of_today() -> None:
-    before = datetime.now(UTC)
+    before = datetime.now(timezone.utc)
     for text, ago in (("-10m", 600), ("-90s", 90), ("-1.5h", 5400), ("-2d", 172_800)):
         found = INSTANT.convert(text, None, None)
         assert timedelta(seconds=ago) >= before - found >= timedelta(seconds=ago - 5), text
     at = INSTANT.convert("10:22:30", None, None)
-    assert (at.hour, at.minute, at.second, at.tzinfo) == (10, 22, 30, UTC)
-    assert at.date() in (before.date(), datetime.now(UTC).date())
+    assert (at.hour, at.minute, at.second, at.tzinfo) == (10, 22, 30, timezone.utc)
+    assert at.date() in (before.date(), datetime.now(timezone.utc).date())

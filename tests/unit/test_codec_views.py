@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 
 import pytest
 
@@ -13,9 +13,9 @@ from kwire.schema import Versions
 
 
 def test_times():
-    assert timestamp(0) == datetime(1970, 1, 1, tzinfo=UTC)
-    assert timestamp(1_700_000_000_123) == datetime(2023, 11, 14, 22, 13, 20, 123000, tzinfo=UTC)
-    assert timestamp(253402300799999) == datetime(9999, 12, 31, 23, 59, 59, 999000, tzinfo=UTC)
+    assert timestamp(0) == datetime(1970, 1, 1, tzinfo=timezone.utc)
+    assert timestamp(1_700_000_000_123) == datetime(2023, 11, 14, 22, 13, 20, 123000, tzinfo=timezone.utc)
+    assert timestamp(253402300799999) == datetime(9999, 12, 31, 23, 59, 59, 999000, tzinfo=timezone.utc)
     assert [timestamp(value) for value in (-1, -(2**63), 253402300800000, 2**63 - 1)] == [None] * 4
 
 

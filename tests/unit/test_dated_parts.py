@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pyarrow as pa
@@ -16,7 +16,7 @@ from kwire.spark.parts import STAGING
 from kwire.tables import SCHEMAS
 from kwire.tables.dates import NO_DATE
 
-NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
+NOON = datetime(2026, 11, 22, 12, tzinfo=timezone.utc)
 
 
 def connections(*days: int) -> pa.RecordBatch:

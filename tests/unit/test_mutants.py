@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import importlib.util
-import tomllib
+import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 ROOT = Path(__file__).resolve().parents[2]
 LISTS = sorted((ROOT / "tools" / "mutants").glob("*.toml"))

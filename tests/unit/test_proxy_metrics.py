@@ -111,16 +111,16 @@ def test_exchanges_and_their_latencies() -> None:
     counters.count(("sarama", "1.27.2"), None, 0, 7, None, 90, 0, None)  # acks 0
     found = samples(exposition(exchange_metrics(counters.rows(), 3)))
     named = ("sarama", "1.27.2")
-    assert found["kwire_proxy_exchanges_total", "Heartbeat", "0", "billing", *named, "0"] == 2
-    assert found["kwire_proxy_exchanges_total", "Heartbeat", "0", "billing", *named, "25"] == 1
-    assert found["kwire_proxy_exchanges_total", "Produce", "7", "", *named, ""] == 1
-    assert found["kwire_proxy_frame_bytes_total", "Heartbeat", "billing", *named, "request"] == 54
-    assert found["kwire_proxy_frame_bytes_total", "Heartbeat", "billing", *named, "response"] == 18
+    assert found[("kwire_proxy_exchanges_total", "Heartbeat", "0", "billing", *named, "0")] == 2
+    assert found[("kwire_proxy_exchanges_total", "Heartbeat", "0", "billing", *named, "25")] == 1
+    assert found[("kwire_proxy_exchanges_total", "Produce", "7", "", *named, "")] == 1
+    assert found[("kwire_proxy_frame_bytes_total", "Heartbeat", "billing", *named, "request")] == 54
+    assert found[("kwire_proxy_frame_bytes_total", "Heartbeat", "billing", *named, "response")] == 18
     buckets = {labels[-1]: value for labels, value in found.items() if labels[:2] == ("kwire_proxy_latency_seconds_bucket", "Heartbeat")}
     assert [buckets[bound] for bound in ("6.4e-05", "0.000128", "33.5544", "+Inf")] == [0, 2, 2, 3]
-    assert found["kwire_proxy_latency_seconds_count", "Heartbeat", *named] == 3
-    assert found["kwire_proxy_latency_seconds_sum", "Heartbeat", *named] == pytest.approx(40.0002)
-    assert found["kwire_proxy_latency_seconds_count", "Produce", *named] == 0
+    assert found[("kwire_proxy_latency_seconds_count", "Heartbeat", *named)] == 3
+    assert found[("kwire_proxy_latency_seconds_sum", "Heartbeat", *named)] == pytest.approx(40.0002)
+    assert found[("kwire_proxy_latency_seconds_count", "Produce", *named)] == 0
     assert found["kwire_proxy_uncounted_exchanges_total",] == 3
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -18,7 +18,7 @@ from kwire.report.json_document import json_document
 from kwire.report.markdown import markdown
 from kwire.report.page import render_page
 
-START = datetime(2026, 9, 8, 10, 0, tzinfo=UTC)
+START = datetime(2026, 9, 8, 10, 0, tzinfo=timezone.utc)
 
 
 def connection(number: int, client: str, **more: Any) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -14,7 +14,7 @@ from kwire.report.analysis_folder import AnalysisFolder
 from kwire.report.evidence import Evidence, read_evidence, wireshark_filter
 from kwire.report.verdicts import read_upgrade_matrix
 
-START = datetime(2026, 9, 8, 10, 0, tzinfo=UTC)
+START = datetime(2026, 9, 8, 10, 0, tzinfo=timezone.utc)
 CONNECTION = "10.0.0.3:9092-10.1.0.4:40000-0"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -12,7 +12,7 @@ import pytest
 from kwire.report.analysis_folder import AnalysisFolder
 from kwire.report.group_lines import STEPS, GroupLines, read_group_lines
 
-START = datetime(2026, 9, 8, 10, 0, tzinfo=UTC)
+START = datetime(2026, 9, 8, 10, 0, tzinfo=timezone.utc)
 CAPTURE = {"capture": "a.pcap", "start": START, "end": START + timedelta(seconds=600)}
 
 

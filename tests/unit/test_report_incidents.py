@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -15,7 +15,7 @@ from kwire.report.listings import Listing
 from kwire.report.server_coverage import read_server_coverage
 from kwire.report.telemetry_list import read_telemetry
 
-START = datetime(2026, 9, 8, 10, 0, tzinfo=UTC)
+START = datetime(2026, 9, 8, 10, 0, tzinfo=timezone.utc)
 CLIENTS = [{"client_key": f"k{number}", "client_ids": [f"app-{number}"]} for number in range(30)]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -15,7 +15,7 @@ from kwire.report.coverage import Coverage, read_coverage
 from kwire.report.fleet import read_fleet
 from kwire.report.inventory import by_library
 
-START = datetime(2026, 9, 8, 10, 0, tzinfo=UTC)
+START = datetime(2026, 9, 8, 10, 0, tzinfo=timezone.utc)
 LOG: dict[str, Any] = {
     "capture": "kafka-request.log",
     "series": "kafka-request.log",

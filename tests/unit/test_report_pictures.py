@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from xml.etree import ElementTree
 
 from kwire.report.burn_down import HistoryPoint
@@ -102,7 +102,7 @@ def test_libraries_that_break_are_drawn_first_also_behind_many_that_do_not() -> 
 
 def test_latency_is_drawn_as_median_and_what_is_above_it() -> None:
     times = TrafficTimes(
-        start=datetime(2026, 9, 8, tzinfo=UTC), step=timedelta(hours=1), requests=(5, 0), errors=(1, 0), p50=(1_000, None),
+        start=datetime(2026, 9, 8, tzinfo=timezone.utc), step=timedelta(hours=1), requests=(5, 0), errors=(1, 0), p50=(1_000, None),
         p99=(4_000, None), clients={},
     )  # fmt: skip
     requests, errors, latency = traffic_strips(times)

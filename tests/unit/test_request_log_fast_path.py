@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from datetime import UTC, tzinfo
+from datetime import timezone, tzinfo
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -86,7 +86,7 @@ def same_entry(typed: LogEntry, read: LogEntry | None) -> bool:
     return True
 
 
-def both(line: bytes, zone: tzinfo = UTC) -> tuple[LogEntry | None, LogEntry | None]:
+def both(line: bytes, zone: tzinfo = timezone.utc) -> tuple[LogEntry | None, LogEntry | None]:
     """The entry that the fast path makes of a line, and that of the fallback; None where there is none or it is broken."""
     typed = LineReader(zone, wanted_bodies).read(line, 3)
     try:
@@ -97,7 +97,7 @@ def both(line: bytes, zone: tzinfo = UTC) -> tuple[LogEntry | None, LogEntry | N
 
 def test_lines_as_brokers_write_them_take_the_fast_path() -> None:
     for line in LINES:
-        for zone in (UTC, ZoneInfo("Europe/Berlin")):
+        for zone in (timezone.utc, ZoneInfo("Europe/Berlin")):
             typed, read = both(line.encode(), zone)
             assert typed is not None
             assert same_entry(typed, read)
@@ -112,7 +112,7 @@ def test_lines_as_brokers_write_them_take_the_fast_path() -> None:
 def test_produce_without_acknowledgement_takes_the_fast_path() -> None:
     """Brokers write an empty text in place of the response that there is not."""
     request = '{"transactionalId":null,"acks":0,"timeoutMs":1,"topicData":[]}'
-    entry = LineReader(UTC, wanted_bodies).read(with_bodies(0, 9, request, '""').encode(), 1)
+    entry = LineReader(timezone.utc, wanted_bodies).read(with_bodies(0, 9, request, '""').encode(), 1)
     assert entry is not None
     assert (entry.request.acks, entry.response) == (0, None)
 
@@ -424,7 +424,7 @@ def test_numbers_that_python_does_not_read_cost_their_line_at_most(body: str) ->
 ROWS_OF = """
 import json, sys
 sys.modules.update({hidden})
-from datetime import UTC
+from datetime import timezone
 from kwire.capture.request_logs.folding import typed_reader
 from kwire.tables.request_logs.exchange_kinds import wanted_bodies
 from kwire.tables.series import begin_series, finish_series, read_piece
@@ -434,7 +434,7 @@ found = read_piece({path!r}, carry)
 last, _ = finish_series(carry)
 batches = [batch for given in (found, last) for name in ("requests", "violations") for batch in given.get(name, ())]
 rows = [row for batch in batches for row in batch.to_pylist()]
-print(json.dumps([typed_reader(UTC, wanted_bodies) is None, early, rows], default=str))
+print(json.dumps([typed_reader(timezone.utc, wanted_bodies) is None, early, rows], default=str))
 """
 
 

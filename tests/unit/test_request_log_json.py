@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC
+from datetime import timezone
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -147,7 +147,7 @@ def test_half_a_surrogate_pair_is_no_text() -> None:
 )
 def test_broken_lines_say_why(line: str, reason: str) -> None:
     with pytest.raises(UnreadableLine, match=reason):
-        read_line(line, 1, UTC)
+        read_line(line, 1, timezone.utc)
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -1, 1e300, "soon", True, None, [], {}])
@@ -178,7 +178,7 @@ def test_parts_of_the_wrong_type_are_not_known(values: dict[str, Any]) -> None:
     ],
 )
 def test_lines_of_others(line: str) -> None:
-    assert read_line(line, 1, UTC) is None
+    assert read_line(line, 1, timezone.utc) is None
 
 
 def test_what_a_file_is_told_by() -> None:

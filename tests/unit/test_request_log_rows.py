@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -71,9 +71,9 @@ def test_times_are_those_of_the_line_and_never_made_up(tmp_path: Path) -> None:
     assert (untimed.connections[0]["first_seen"], untimed.connections[0]["last_seen"]) == (None, None)
     assert [row["rule"] for row in untimed.violations] == ["log_without_times"]
     timed = Tables(tmp_path, f"{line()} (kafka.request.logger)", prefix="[2026-11-21 10:24:46,660] DEBUG Completed request:")
-    assert timed.requests[0]["request_time"] == datetime(2026, 11, 21, 10, 24, 46, 657_500, UTC)
-    assert timed.requests[0]["response_time"] == datetime(2026, 11, 21, 10, 24, 46, 660_000, UTC)
-    assert timed.captures[0]["start"] == timed.captures[0]["end"] == datetime(2026, 11, 21, 10, 24, 46, 660_000, UTC)
+    assert timed.requests[0]["request_time"] == datetime(2026, 11, 21, 10, 24, 46, 657_500, timezone.utc)
+    assert timed.requests[0]["response_time"] == datetime(2026, 11, 21, 10, 24, 46, 660_000, timezone.utc)
+    assert timed.captures[0]["start"] == timed.captures[0]["end"] == datetime(2026, 11, 21, 10, 24, 46, 660_000, timezone.utc)
     assert timed.violations == []
     local = Tables(tmp_path, line(), prefix="[2026-11-21 11:24:46,660] DEBUG Completed request:", log_zone="Europe/Berlin")
     assert local.requests[0]["response_time"] == timed.requests[0]["response_time"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC
+from datetime import timezone
 
 import pytest
 
@@ -229,7 +229,7 @@ def test_a_body_that_cannot_be_read_costs_the_body_only() -> None:
 )
 def test_broken_lines_say_why(line: str, reason: str) -> None:
     with pytest.raises(UnreadableLine, match=reason):
-        read_line(line, 1, UTC)
+        read_line(line, 1, timezone.utc)
 
 
 @pytest.mark.requirement("K511-40")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 
 import pyarrow as pa
 import pytest
@@ -11,7 +11,7 @@ from kwire.tables import SCHEMAS
 from kwire.tables.dates import BEGINS, NO_DATE, rows_by_date
 from kwire.tables.schemas import TIME
 
-MIDNIGHT = datetime(2026, 11, 23, tzinfo=UTC)
+MIDNIGHT = datetime(2026, 11, 23, tzinfo=timezone.utc)
 BEFORE = MIDNIGHT - timedelta(microseconds=1)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from typing import Any, Final
 
 import pyarrow as pa
@@ -16,7 +16,7 @@ from kwire.tables.schemas import BROKERS
 __all__ = ["Offers", "brokers", "offers_of"]
 
 # Behind every time: what a request log without times names.
-LAST: Final = datetime.max.replace(tzinfo=UTC)
+LAST: Final = datetime.max.replace(tzinfo=timezone.utc)
 
 Offers = dict[str, dict[int, tuple[int, int]]]
 

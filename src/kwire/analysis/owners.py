@@ -15,7 +15,7 @@ from __future__ import annotations
 import csv
 import io
 import ipaddress
-import tomllib
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -25,6 +25,11 @@ from typing import Any, Final
 import pyarrow as pa
 
 from kwire.errors import InputError
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 __all__ = ["NO_OWNERS", "OwnerRule", "Owners", "read_owners"]
 

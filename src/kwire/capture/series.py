@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC
+from datetime import timezone
 from itertools import pairwise
 from typing import Final
 
@@ -136,7 +136,7 @@ def first_packet_ns(location: str) -> int | None:
         return None
     known = identify(head[:PCAP_HEADER_BYTES])
     if known is None:
-        logged = first_logged_us(location, UTC)
+        logged = first_logged_us(location, timezone.utc)
         return None if logged is None else logged * 1000
     state, at = known
     impl.packets.scan(head, at, state)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from typing import Any, Final
 
 from kwire.cli.tables import Column
@@ -133,7 +133,7 @@ def _single(name: str, value: object, width: int) -> object:
     if isinstance(value, list):
         return " ".join(map(str, value))
     if isinstance(value, datetime) and width < _NARROW:
-        return value.astimezone(UTC).strftime("%H:%M:%S.%f")[:-3]
+        return value.astimezone(timezone.utc).strftime("%H:%M:%S.%f")[:-3]
     if name == "verdict":
         return _VERDICTS.get(str(value), value)
     if name == "identity_source":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from typing import Any, BinaryIO
 
 import click
@@ -34,7 +34,7 @@ def _points(file: BinaryIO) -> Iterator[dict[str, Any]]:
 def _time(nanoseconds: object) -> str:
     if not isinstance(nanoseconds, int) or not 0 < nanoseconds < 1 << 62:
         return ""
-    return datetime.fromtimestamp(nanoseconds / 1e9, UTC).strftime("%Y-%m-%d %H:%M:%S")
+    return datetime.fromtimestamp(nanoseconds / 1e9, timezone.utc).strftime("%Y-%m-%d %H:%M:%S")
 
 
 def _row(point: dict[str, Any]) -> tuple[object, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from datetime import UTC, datetime, time, timedelta
+from datetime import datetime, time, timedelta, timezone
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -67,7 +67,7 @@ def cell_text(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, datetime):
-        return value.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
+        return value.astimezone(timezone.utc).strftime("%Y-%m-%d %H:%M:%S.%f")[:-3]
     if isinstance(value, (list, tuple)):
         return ", ".join(map(cell_text, value))
     text = str(value)
@@ -78,7 +78,7 @@ def cell_text(value: object) -> str:
 
 def _plain(value: object) -> object:
     if isinstance(value, datetime):
-        return value.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+        return value.astimezone(timezone.utc).isoformat(timespec="microseconds").replace("+00:00", "Z")
     if isinstance(value, bytes):
         return value.hex()
     raise TypeError(f"{type(value).__name__} has no JSON form")
@@ -101,17 +101,18 @@ class _Instant(click.ParamType[datetime]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
         if isinstance(value, datetime):
             return value
-        now = datetime.now(UTC)
+        now = datetime.now(timezone.utc)
         if ago := _AGO.fullmatch(value):
             return now - timedelta(seconds=float(ago["count"]) * _UNITS[ago["unit"]])
         try:
-            found = datetime.fromisoformat(value)
+            # Python 3.10 does not read Z
+            found = datetime.fromisoformat(value[:-1] + "+00:00" if value.endswith("Z") else value)
         except ValueError:
             try:
                 found = datetime.combine(now.date(), time.fromisoformat(value))
             except ValueError:
                 self.fail(f"{value!r} is not a time; write 2026-09-30T12:00:00 (UTC), 12:00:00 (today) or -10m (s, m, h, d).", param, ctx)
-        return found.replace(tzinfo=UTC) if found.tzinfo is None else found
+        return found.replace(tzinfo=timezone.utc) if found.tzinfo is None else found
 
 
 INSTANT: Final = _Instant()

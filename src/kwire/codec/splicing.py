@@ -315,7 +315,8 @@ class FrameSplicer:
         prepared = self._splicers.get(name, version, tuple(fields)), tuple(each for found in fields.values() for each in found)
         if len(self._prepared) >= MAX_SPLICERS:
             self._prepared.pop(next(iter(self._prepared)), None)
-        self._prepared[name, version, *paths] = prepared
+        asked = (name, version, *paths)
+        self._prepared[asked] = prepared
         return prepared
 
     def _work(self, name: str, version: int, changes: Changes) -> Work:

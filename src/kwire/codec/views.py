@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from typing import Any, Final
 
 from kwire.codec.uuids import Uuid
@@ -12,8 +12,8 @@ from kwire.schema.error_codes import error_name
 
 __all__ = ["api_name", "api_versions", "error_name", "same_uuid", "timestamp", "uuid_of"]
 
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_LAST: Final = datetime.max.replace(tzinfo=UTC)
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_LAST: Final = datetime.max.replace(tzinfo=timezone.utc)
 
 
 def timestamp(milliseconds: int) -> datetime | None:

@@ -42,12 +42,13 @@ def exchange_metrics(rows: Iterable[Mapping[str, Any]], dropped: int) -> Iterato
         software = row["software_name"], row["software_version"]
         client_id = row["client_id"] or ""
         error = "" if row["error_code"] is None else str(row["error_code"])
-        answered[*software, client_id, api, str(row["api_version"]), error] += row["exchanges"]
-        octets[*software, client_id, api, "request"] += row["request_bytes"]
-        octets[*software, client_id, api, "response"] += row["response_bytes"]
-        found = histograms.setdefault((*software, api), [0] * len(row["latencies"]))
-        histograms[*software, api] = [one + other for one, other in zip(found, row["latencies"], strict=True)]
-        sums[*software, api] += row["latency_us"]
+        answered.update({(*software, client_id, api, str(row["api_version"]), error): row["exchanges"]})
+        for side in ("request", "response"):
+            octets.update({(*software, client_id, api, side): row[f"{side}_bytes"]})
+        called = (*software, api)
+        found = histograms.setdefault(called, [0] * len(row["latencies"]))
+        histograms[called] = [one + other for one, other in zip(found, row["latencies"], strict=True)]
+        sums[called] += row["latency_us"]
     for labels, count in answered.items():
         exchanges.add_metric(labels, count)
     yield exchanges

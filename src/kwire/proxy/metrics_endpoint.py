@@ -61,14 +61,17 @@ class MetricsEndpoint:
             return
         self._open.add(writer)
         try:
-            with suppress(OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
-                async with asyncio.timeout(_SECONDS):
-                    head = await reader.readuntil(b"\r\n\r\n")
-                    writer.write(await self._answer(head.split(b"\r\n", 1)[0]))
-                    await writer.drain()
+            # asyncio has a TimeoutError of its own before Python 3.11
+            with suppress(OSError, asyncio.TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+                await asyncio.wait_for(self._exchange(reader, writer), _SECONDS)
         finally:
             self._open.discard(writer)
             writer.close()
+
+    async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        writer.write(await self._answer(head.split(b"\r\n", 1)[0]))
+        await writer.drain()
 
     async def _answer(self, line: bytes) -> bytes:
         method, _, rest = line.partition(b" ")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from typing import Final
 
 import kwire
@@ -121,7 +121,7 @@ def read_report(folder: AnalysisFolder, *, before: str = "", command: str = "", 
     answer = answer_of(fleet, coverage, (broker.release for broker in brokers))
     earlier = (read_history(AnalysisFolder(before)) if before else (), read_history(folder))
     return Report(
-        made=made or datetime.now(UTC),
+        made=made or datetime.now(timezone.utc),
         command=command,
         before=before,
         changes=read_changes(before, folder) if before else (),

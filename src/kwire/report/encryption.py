@@ -104,8 +104,8 @@ def _unread(folder: AnalysisFolder) -> Listing:
         counted[group] += row["connections"]
         size[group] += row["bytes"]
     rows = tuple(
-        (client, listener, count(number), bytes_of(size[client, listener, *rest]), *rest)
-        for (client, listener, *rest), number in sorted(counted.items(), key=lambda each: (-each[1], each[0]))
+        (*group[:2], count(number), bytes_of(size[group]), *group[2:])
+        for group, number in sorted(counted.items(), key=lambda each: (-each[1], each[0]))
     )
     return Listing(
         id="tls-unread",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import Final
 
 from kwire.report.amounts import count, moment
@@ -17,14 +16,14 @@ _SHOWN: Final = 3  # addresses of one instance
 
 def read_telemetry(folder: AnalysisFolder) -> Listing:
     """List the instances that pushed, by client id."""
-    told: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    told: dict[tuple[str, ...], list[str]] = {}
     for row in rows_of(folder.digest, "push_sources"):
-        told[(*(row[name] for name in _WHO), row["what"])].append(row["value"])
+        told.setdefault(tuple(row[name] for name in (*_WHO, "what")), []).append(row["value"])
     rows = tuple(
         (
             *who,
-            _few(sorted(told[(*who, "address")])),
-            _few(sorted(told[(*who, "principal")])),
+            _few(sorted(told.get((*who, "address"), ()))),
+            _few(sorted(told.get((*who, "principal"), ()))),
             count(row["metrics"]),
             count(row["points"]),
             moment(row["time"]),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from itertools import pairwise
 from typing import Any, Final
 
@@ -178,4 +178,4 @@ def _tuple(counts: npt.NDArray[Any]) -> tuple[int, ...]:
 
 
 def _moment(microseconds: int) -> datetime:
-    return datetime.fromtimestamp(0, tz=UTC) + timedelta(microseconds=microseconds)
+    return datetime.fromtimestamp(0, tz=timezone.utc) + timedelta(microseconds=microseconds)

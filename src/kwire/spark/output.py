@@ -22,7 +22,7 @@ import os
 import socket
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Final
 
@@ -253,7 +253,11 @@ class OutputFolder:
         for part in sorted(set(all_parts)):
             table, _, name = part.partition("/")
             parts[table].append(name)
-        return {**manifest, "written": datetime.now(UTC).isoformat(timespec="seconds"), "parts": {k: v for k, v in parts.items() if v}}
+        return {
+            **manifest,
+            "written": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+            "parts": {k: v for k, v in parts.items() if v},
+        }
 
     def _publish(self, manifest: Mapping[str, Any]) -> None:
         from pyarrow.fs import FileSelector

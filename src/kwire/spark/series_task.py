@@ -8,10 +8,10 @@ from __future__ import annotations
 import contextlib
 import gc
 import json
+import os
 import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -213,7 +213,8 @@ def progress_of(out: str) -> Callable[[int], None]:
     return progress
 
 
-def in_folder(folder: str, locations: Iterable[str]) -> AbstractContextManager[None]:
+@contextlib.contextmanager
+def in_folder(folder: str, locations: Iterable[str]) -> Iterator[None]:
     """Be in the driver's working folder while files are read that are named from there.
 
     Not for others: what ``--py-files`` put on the path of a worker may be named from the worker's folder.
@@ -224,7 +225,15 @@ def in_folder(folder: str, locations: Iterable[str]) -> AbstractContextManager[N
     """
     names = [name for location in locations for name in (names_in(location)[1:] or [location])]
     relative = any("://" not in name and not Path(name).is_absolute() for name in names)
-    return contextlib.chdir(folder) if relative and Path(folder).is_dir() else contextlib.nullcontext()
+    if not relative or not Path(folder).is_dir():
+        yield
+        return
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        os.chdir(before)
 
 
 class Unwritten(Exception):

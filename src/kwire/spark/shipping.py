@@ -12,6 +12,7 @@ import atexit
 import hashlib
 import io
 import shutil
+import sys
 import tempfile
 import zipfile
 from collections.abc import Iterator
@@ -27,7 +28,10 @@ from kwire.spark.executor_report import ExecutorReport, examine
 from kwire.spark.task_running import SAFE_PATH, context_of, is_local
 
 if TYPE_CHECKING:
-    from importlib.resources.abc import Traversable
+    if sys.version_info >= (3, 11):
+        from importlib.resources.abc import Traversable
+    else:
+        from importlib.abc import Traversable
 
     from pyspark import SparkContext
     from pyspark.sql import SparkSession

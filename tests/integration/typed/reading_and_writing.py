@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, assert_type
+from typing import Any
+
+from typing_extensions import assert_type
 
 import kwire
 from kwire.messages import FetchRequest, HeartbeatResponse, MessageObject, MetadataRequest, MetadataResponse, RequestHeader

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Iterator
-from datetime import UTC, tzinfo
+from datetime import timezone, tzinfo
 from typing import Final, NamedTuple
 
 from kwire.capture import impl
@@ -82,7 +82,7 @@ class EntryFolder:
 
     __slots__ = ("_held", "_read", "_wanted", "_zone", "foreign")
 
-    def __init__(self, zone: tzinfo = UTC, wanted: Wanted | None = None) -> None:
+    def __init__(self, zone: tzinfo = timezone.utc, wanted: Wanted | None = None) -> None:
         self._zone = zone
         self._wanted = wanted
         self._held: _Held | None = None

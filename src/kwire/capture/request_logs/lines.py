@@ -7,7 +7,7 @@ Its content marks an entry, not the layout around it: ``Completed request:`` som
 from __future__ import annotations
 
 import re
-from datetime import UTC, tzinfo
+from datetime import timezone, tzinfo
 from typing import Final
 
 from kwire.capture.request_logs.entry import LogEntry, UnreadableLine
@@ -48,7 +48,7 @@ def goes_on(line: str) -> bool:
     return bool(mark) and not text.lstrip().startswith('{"') and is_unfinished(text)
 
 
-def read_line(line: str, number: int, zone: tzinfo = UTC) -> LogEntry | None:
+def read_line(line: str, number: int, zone: tzinfo = timezone.utc) -> LogEntry | None:
     """Read a line.
 
     Args:

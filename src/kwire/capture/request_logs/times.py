@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import datetime, timedelta, timezone, tzinfo
 from functools import lru_cache
 from typing import Any, Final
 
@@ -20,7 +20,7 @@ _STAMP: Final = re.compile(
     r"(?<![0-9])([0-9]{4}-[01][0-9]-[0-3][0-9])[T ]([0-2][0-9]):([0-5][0-9]):([0-6][0-9])(?:[.,]([0-9]{1,9}))?"
     r"\s?(Z|[+-][0-2][0-9]:?[0-5][0-9])?"
 )
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _MICROSECOND: Final = timedelta(microseconds=1)
 # A request that took longer than ten years did not: the number is damaged, or hostile.
 LONGEST_MS: Final = 10 * 366 * 86_400_000.0
@@ -38,7 +38,7 @@ def zone_of(name: str | None) -> tzinfo:
         InputError: there is no such zone.
     """
     if name is None or name.upper() in ("UTC", "Z"):
-        return UTC
+        return timezone.utc
     from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
     try:
@@ -79,7 +79,9 @@ def _zoned_minute(day: str, hour: str, minute: str, zone: tzinfo) -> int:
 
 @lru_cache(maxsize=1024)
 def _offset_minute(day: str, hour: str, minute: str, offset: str) -> int:
-    return (datetime.fromisoformat(f"{day}T{hour}:{minute}{offset}") - _EPOCH) // _MICROSECOND
+    # Python 3.10 reads neither Z nor an offset without a colon
+    east = "+00:00" if offset == "Z" else f"{offset[:3]}:{offset[-2:]}"
+    return (datetime.fromisoformat(f"{day}T{hour}:{minute}{east}") - _EPOCH) // _MICROSECOND
 
 
 def stamp_us(value: Any, zone: tzinfo) -> int | None:

@@ -6,7 +6,7 @@ TLS 1.3 is encrypted; its record is shorter than that of a Finished, which is a 
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from typing import Any, NamedTuple
 
 from kwire.capture.tls.connection import LEAST_FINISHED, TlsConnection
@@ -103,6 +103,6 @@ def _unfinished(tls: TlsConnection, closed_by: str) -> tuple[str | None, int]:
 
 def _day(seconds: int) -> str:
     try:
-        return datetime.fromtimestamp(seconds, UTC).date().isoformat()
+        return datetime.fromtimestamp(seconds, timezone.utc).date().isoformat()
     except (ValueError, OverflowError, OSError):
         return "an impossible day"

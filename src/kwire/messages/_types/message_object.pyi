@@ -1,6 +1,8 @@
 # Made from the catalog by tools/build_stubs.py; a change here is lost.
 from collections.abc import Iterator
-from typing import Any, ClassVar, Self, dataclass_transform
+from typing import Any, ClassVar
+
+from typing_extensions import Self, dataclass_transform
 
 from kwire.codec.layout import StructLayout
 

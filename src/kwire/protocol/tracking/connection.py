@@ -121,7 +121,8 @@ class Connection:
     def __getstate__(self) -> object:
         if not self._turn:
             raise RuntimeError(TWO_THREADS)
-        return object.__getstate__(self)
+        # as object.__getstate__, which Python 3.10 does not have
+        return getattr(self, "__dict__", None), {name: getattr(self, name) for name in Connection.__slots__ if hasattr(self, name)}
 
     def _splitter(self, direction: Direction, max_frame: int, *, seeking: bool = False, offset: int = 0) -> FrameSplitter:
         passing = self._exchange.passing

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from datetime import UTC, tzinfo
+from datetime import timezone, tzinfo
 from typing import Any, Final
 
 from kwire.capture.request_logs.entry import ConnectionName, LogEntry
@@ -78,7 +78,7 @@ class LogRows:
         deprecated_only: no entry shows yet that the log has others than deprecated requests.
     """
 
-    def __init__(self, sink: RowSink, zone: tzinfo = UTC, most_live: int = MOST_LIVE) -> None:
+    def __init__(self, sink: RowSink, zone: tzinfo = timezone.utc, most_live: int = MOST_LIVE) -> None:
         self.folder = EntryFolder(zone, wanted_bodies)
         self._sink = sink
         self._most_live = most_live

@@ -1,0 +1,108 @@
+"""Cython's C, and from it the modules for each Python and platform, by one pinned compiler: `zig cc` of the ziglang wheel is clang with the
+libraries and headers of both C libraries for every processor, so that all machines compile the same bytes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from headers import headers_of, made_for
+from targets import Platform, Python
+
+__all__ = ["Module", "build_modules", "generate"]
+
+# CPython's own, without symbols for debuggers (they are two thirds of a wheel), paths and build ids.
+_FLAGS: Final = (
+    "-O3", "-g0", "-fPIC", "-DNDEBUG", "-fwrapv", "-fno-strict-aliasing", "-fno-sanitize=undefined", "-Wno-everything",
+    "-shared", "-s", "-Wl,--build-id=none",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """An extension module.
+
+    Attributes:
+        name: `kwire.codec._native.objects`.
+        source: its C, below the source folder.
+        macros: for the compiler.
+    """
+
+    name: str
+    source: str
+    macros: tuple[tuple[str, str], ...]
+
+
+def generate(source: Path) -> list[Module]:
+    """Run Cython over the extensions that setup.py declares; the C lands in `build/c` of the source folder."""
+    program = (
+        "import setuptools\n"
+        "from distutils.core import run_setup\n"
+        "from Cython.Build import cythonize\n"
+        "found = run_setup('setup.py', stop_after='init').ext_modules\n"
+        "made = cythonize(found, include_path=['pyx'], build_dir='build/c', compiler_directives={'language_level': 3}, quiet=True)\n"
+        "for each in made: print(each.name, each.sources[0], *(f'{n}={v}' for n, v in each.define_macros), sep='\\t')\n"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "KWIRE_PURE"}
+    done = subprocess.run([sys.executable, "-c", program], cwd=source, env=environment, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise OSError(f"Cython failed:\n{done.stdout}{done.stderr}")
+    modules = []
+    for line in done.stdout.splitlines():
+        if "\t" in line:
+            name, file, *macros = line.split("\t")
+            modules.append(Module(name, file, tuple((key, value) for key, _, value in (each.partition("=") for each in macros))))
+    return modules
+
+
+def build_modules(
+    modules: list[Module], source: Path, python: Python, platform: Platform, work: Path, jobs: int
+) -> tuple[dict[str, bytes], str]:
+    """Compile and link all modules.
+
+    Returns:
+        Contents by path in the wheel, and where Python's headers are from.
+
+    Raises:
+        NoHeaders: the headers of this Python cannot be had.
+    """
+    include, config, origin = headers_of(python, work / "cache")
+    headers = work / "headers" / f"{python.name}-{platform.zig}"
+    shutil.rmtree(headers, ignore_errors=True)
+    shutil.copytree(include, headers)
+    (headers / "pyconfig.h").write_text(made_for(config.read_text(), python, platform))
+    out = work / "modules" / f"{python.name}-{platform.zig}"
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir(parents=True)
+    cache = {"ZIG_GLOBAL_CACHE_DIR": str(work / "zig"), "ZIG_LOCAL_CACHE_DIR": str(work / "zig")}
+
+    def build(module: Module) -> tuple[str, bytes]:
+        target = out / f"{module.name}.so"
+        macros = [f"-D{name}={value}" for name, value in module.macros]
+        command = [
+            sys.executable,
+            "-m",
+            "ziglang",
+            "cc",
+            "-target",
+            platform.zig,
+            *_FLAGS,
+            *macros,
+            f"-I{headers}",
+            module.source,
+            "-o",
+            target,
+        ]
+        done = subprocess.run(command, cwd=source, env={**os.environ, **cache}, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise OSError(f"{module.name} for {python.name} on {platform.zig}:\n{done.stderr[-4000:]}")
+        return module.name.replace(".", "/") + platform.suffix(python), target.read_bytes()
+
+    with ThreadPoolExecutor(jobs) as pool:
+        return dict(pool.map(build, modules)), origin

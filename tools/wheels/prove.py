@@ -1,0 +1,123 @@
+"""Installs wheels of `dist` into clean environments and runs the tests on them: on this machine, and for aarch64 under qemu.
+
+usage: python tools/wheels/prove.py [--pythons 3.11,3.14] [--platform x86_64] [--emulated 3.11] [-- pytest arguments]
+
+The tests run in a copy of the sources in which nothing is compiled and from which nothing is imported. A Python that is not on this machine
+is named, and makes the exit status 3.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from debian import Debian
+from headers import interpreter_of
+from targets import PLATFORMS, PYTHONS, Python
+from tree import MISSING, ROOT, copy_of
+
+_EXTRAS: Final = "arrow,cli,report,records,telemetry,logs,proxy,tls,redact"
+# What the folders below import beside kwire's extras. Not all of it has wheels for each platform: parity and vectors need the first line.
+_FEW: Final = ("pytest>=8.3,<9.2", "pytest-xdist", "hypothesis", "scapy", "trustme", "jsonschema", "markdown-it-py", "fsspec")
+_ALL: Final = (*_FEW, "pandas<3", "duckdb", "tomli; python_version < '3.11'")
+_WHOLE: Final = ("tests/unit", "tests/parity", "tests/vectors")
+_PART: Final = ("tests/parity", "tests/vectors")  # under qemu each instruction takes tens of them
+_SAY: Final = "import kwire; print('kwire:', kwire.backend, kwire.__file__)"
+_AT_ONCE: Final = "2"
+
+
+def wheel_of(dist: Path, python: Python, name: str) -> Path:
+    """The wheel for a Python and a platform.
+
+    Raises:
+        FileNotFoundError: there is none.
+    """
+    tags = "py3-none-any" if name == "pure" else f"{python.tag}-{PLATFORMS[name].tag}"
+    found = list(dist.glob(f"kwire-*-{tags}.whl"))
+    if not found:
+        raise FileNotFoundError(f"{dist} has no wheel for Python {python.name} on {name}")
+    return found[0]
+
+
+def run(command: Sequence[str | Path], place: Path, **environment: str) -> int:
+    """Run in the copy of the sources, with no setting of this process's Python."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "KWIRE_", "VIRTUAL_ENV"))}
+    return subprocess.run(list(map(str, command)), cwd=place, env={**kept, **environment}, check=False).returncode
+
+
+def prove_here(dist: Path, python: Python, name: str, work: Path, tree: Path, arguments: Sequence[str]) -> int:
+    """Try a wheel in an environment of its own.
+
+    Raises:
+        FileNotFoundError: this Python or its wheel is not there.
+    """
+    wheel, command, is_whole = wheel_of(dist, python, name), interpreter_of(python), "musl" not in name
+    environment = work / f"venv-{python.name}-{name}"
+    shutil.rmtree(environment, ignore_errors=True)
+    subprocess.run([command, "-m", "venv", environment], check=True)
+    inside = environment / "bin" / "python"
+    subprocess.run([inside, "-m", "pip", "install", "-q", f"{wheel}[{_EXTRAS}]", *(_ALL if is_whole else _FEW)], check=True)
+    print(f"kwire: Python {python.name}, {wheel.name}", flush=True)
+    setting = {"KWIRE_PURE": "1"} if name == "pure" else {"KWIRE_REQUIRE_NATIVE": "1"}
+    run([inside, "-c", _SAY], environment, **setting)
+    asked = arguments or (_WHOLE if is_whole else _PART)
+    return run([environment / "bin" / "pytest", "-q", "-n", _AT_ONCE, "-p", "no:cacheprovider", *asked], tree, **setting)
+
+
+def prove_emulated(dist: Path, python: Python, name: str, work: Path, tree: Path, arguments: Sequence[str]) -> int:
+    """Try the wheel of another processor with the Python of Debian 12 for it and packages from PyPI, under qemu; root is not needed.
+
+    Raises:
+        FileNotFoundError: neither qemu nor Debian's packages can be had, or there is no wheel.
+    """
+    wheel = wheel_of(dist, python, name)
+    root, site = work / "arm64", work / "arm64-site"
+    if not (root / "usr" / "bin" / f"python{python.release}").exists():
+        Debian(work / "cache" / "apt", "bookworm", "arm64").unpack(root, f"python{python.release}", "libstdc++6", dependencies=True)
+    emulator = shutil.which("qemu-aarch64-static") or str(work / "qemu" / "usr" / "bin" / "qemu-aarch64-static")
+    if not Path(emulator).exists():
+        Debian(work / "cache" / "apt", "bookworm", "amd64").unpack(work / "qemu", "qemu-user-static")
+    shutil.rmtree(site, ignore_errors=True)
+    tags = [f"--platform=manylinux_{each}_aarch64" for each in ("2_17", "2_27", "2_28")] + ["--platform=manylinux2014_aarch64"]
+    chosen = ["--only-binary=:all:", *tags, "--implementation=cp", f"--python-version={python.release}", "--target", site]
+    subprocess.run([sys.executable, "-m", "pip", "install", "-q", *chosen, f"{wheel}[{_EXTRAS}]", *_FEW], check=True)
+    print(f"kwire: Python {python.name} under qemu, {wheel.name}", flush=True)
+    start = [emulator, "-L", root, root / "usr" / "bin" / f"python{python.release}"]
+    setting = {"KWIRE_REQUIRE_NATIVE": "1", "PYTHONPATH": str(site)}
+    run([*start, "-P", "-c", _SAY], root, **setting)
+    # one process: xdist would start its workers without qemu
+    return run([*start, "-P", "-m", "pytest", "-q", "-p", "no:cacheprovider", *(arguments or _PART)], tree, **setting)
+
+
+def main() -> int:
+    """Try what is asked for; all of it, also after a failure."""
+    parser = argparse.ArgumentParser(description="Run the tests on installed wheels.")
+    parser.add_argument("--dist", type=Path, default=ROOT / "dist")
+    parser.add_argument("--work", type=Path, default=ROOT / "build" / "wheels")
+    parser.add_argument("--pythons", default=",".join(each.name for each in PYTHONS), help="or none")
+    parser.add_argument("--platform", default=platform.machine(), help=f"one of {', '.join(PLATFORMS)}, pure")
+    parser.add_argument("--emulated", default="none", help="Python of Debian 12, 3.11, to try on aarch64 under qemu")
+    parser.add_argument("arguments", nargs="*", metavar="PYTEST", help="instead of the usual folders")
+    asked = parser.parse_args()
+    dist, work = asked.dist.resolve(), asked.work.resolve()
+    tree = copy_of(ROOT, work / "tried")
+    status = 0
+    for prove, names, machine in ((prove_here, asked.pythons, asked.platform), (prove_emulated, asked.emulated, "aarch64")):
+        for name in () if names == "none" else names.split(","):
+            try:
+                status = prove(dist, Python(name), machine, work, tree, asked.arguments) or status
+            except FileNotFoundError as error:
+                print(f"kwire: not run, {error}", file=sys.stderr)
+                status = status or MISSING
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,72 @@
+"""Which wheels there are: Pythons, platforms, and what their tags promise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+__all__ = ["PLATFORMS", "PYTHONS", "Platform", "Python"]
+
+
+@dataclass(frozen=True, slots=True)
+class Python:
+    """A CPython that has a wheel of its own.
+
+    Attributes:
+        name: `3.11`; a `t` behind it means the free-threaded build.
+    """
+
+    name: str
+
+    @property
+    def release(self) -> str:
+        """`3.14` for `3.14t`."""
+        return self.name.removesuffix("t")
+
+    @property
+    def is_free_threaded(self) -> bool:
+        """Whether this build has no global interpreter lock."""
+        return self.name.endswith("t")
+
+    @property
+    def tag(self) -> str:
+        """Python tag and ABI tag of a wheel (PEP 425)."""
+        digits = self.release.replace(".", "")
+        return f"cp{digits}-cp{digits}{'t' if self.is_free_threaded else ''}"
+
+    @property
+    def soabi(self) -> str:
+        """What stands in the names of extension modules."""
+        return f"cpython-{self.release.replace('.', '')}{'t' if self.is_free_threaded else ''}"
+
+
+@dataclass(frozen=True, slots=True)
+class Platform:
+    """A processor and a C library.
+
+    Attributes:
+        tag: platform tag of the wheel.
+        machine: as `uname -m` has it.
+        zig: the target of `zig cc`; with a version of glibc, no newer symbol is linked.
+    """
+
+    tag: str
+    machine: str
+    zig: str
+
+    def suffix(self, python: Python) -> str:
+        """Of an extension module: `.cpython-311-x86_64-linux-gnu.so`."""
+        # CPython 3.10 takes musl for glibc here
+        library = "musl" if "musl" in self.zig and python.release != "3.10" else "gnu"
+        return f".{python.soabi}-{self.machine}-linux-{library}.so"
+
+
+# glibc 2.17 is of RHEL 7, Amazon Linux 2 has 2.26, RHEL 8 and its clones 2.28. musl 1.2 is of Alpine 3.13 and later.
+PLATFORMS: Final = {
+    "x86_64": Platform("manylinux_2_17_x86_64.manylinux2014_x86_64", "x86_64", "x86_64-linux-gnu.2.17"),
+    "aarch64": Platform("manylinux_2_17_aarch64.manylinux2014_aarch64", "aarch64", "aarch64-linux-gnu.2.17"),
+    "musl-x86_64": Platform("musllinux_1_2_x86_64", "x86_64", "x86_64-linux-musl"),
+    "musl-aarch64": Platform("musllinux_1_2_aarch64", "aarch64", "aarch64-linux-musl"),
+}
+# 3.14t can be asked for, and is not published: our modules rely on the GIL, so the pure wheel, which does not, is better for it.
+PYTHONS: Final = tuple(Python(name) for name in ("3.10", "3.11", "3.12", "3.13", "3.14"))
