@@ -390,7 +390,7 @@ def test_a_mistake_in_the_configuration_at_reload(start: Start) -> None:
 
 def expired(authority: trustme.CA, name: str, folder: Path, days: int) -> tuple[Path, Path]:
     """A certificate and its key that end so many days from now."""
-    made = authority.issue_cert(name, not_after=datetime.datetime.now(datetime.UTC) + datetime.timedelta(days))
+    made = authority.issue_cert(name, not_after=datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(days))
     certificate, key = folder / f"{name}.pem", folder / f"{name}.key"
     made.cert_chain_pems[0].write_to_path(str(certificate))
     made.private_key_pem.write_to_path(str(key))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from typing import Any, Final
 
 from kwire.capture.request_logs.json_entries import BUILT_IN, carried_by, error_entry, in_names_of, request_entry, response_entry
@@ -93,4 +93,4 @@ def _time(time_ns: int | None) -> str | None:
     if time_ns is None:
         return None
     seconds, rest = divmod(time_ns, 1_000_000_000)
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{rest // 1000:06d}Z"
+    return f"{datetime.fromtimestamp(seconds, timezone.utc):%Y-%m-%dT%H:%M:%S}.{rest // 1000:06d}Z"
