@@ -22,7 +22,7 @@ from kwire.capture._native.tls_records cimport RecordStream, RecordView, whole_r
 import hashlib  # no-cython-lint
 from hmac import compare_digest  # no-cython-lint: of tls_ciphers.pxi
 
-from kwire.capture.tls.alerts import alert_bytes, read_alert
+from kwire.capture.tls.alerts import alert_bytes, read_alert  # no-cython-lint: of tls_pickles.pxi
 from kwire.capture.tls.certificates import read_certificate  # no-cython-lint
 from kwire.capture.tls.cipher_suites import SUITES, suite_name  # no-cython-lint
 from kwire.capture.tls.connection import TlsConnection as PureConnection  # no-cython-lint: of tls_pickles.pxi
