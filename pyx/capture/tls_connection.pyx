@@ -22,15 +22,15 @@ from kwire.capture._native.tls_records cimport RecordStream, RecordView, whole_r
 import hashlib  # no-cython-lint
 from hmac import compare_digest  # no-cython-lint: of tls_ciphers.pxi
 
-from kwire.capture.tls.alerts import alert_bytes, read_alert
+from kwire.capture.tls.alerts import alert_bytes, read_alert  # no-cython-lint: of tls_pickles.pxi
 from kwire.capture.tls.certificates import read_certificate  # no-cython-lint
 from kwire.capture.tls.cipher_suites import SUITES, suite_name  # no-cython-lint
-from kwire.capture.tls.connection import TlsConnection as PureConnection
+from kwire.capture.tls.connection import TlsConnection as PureConnection  # no-cython-lint: of tls_pickles.pxi
 from kwire.capture.tls.direction import Direction as PureDirection  # no-cython-lint
 from kwire.capture.tls.direction import Epoch as PureEpoch  # no-cython-lint
 from kwire.capture.tls.key_schedule import Keys, master_secret  # no-cython-lint
 from kwire.capture.tls.key_schedule import next_secret as following_secret  # no-cython-lint
-from kwire.capture.tls.plaintext import Missing, Plain
+from kwire.capture.tls.plaintext import Missing, Plain  # no-cython-lint
 from kwire.capture.tls.record_ciphers import RecordCipher as PureCipher  # no-cython-lint
 from kwire.capture.tls.session_keys import Session  # no-cython-lint
 from kwire.protocol.tls_fingerprints import ja3, ja4  # no-cython-lint: of tls_hellos.pxi
@@ -483,58 +483,12 @@ cdef class TlsConnection:
 
     def export_state(self):
         """As the pure twin has it; no secret of a key log is in it."""
-        made = PureConnection()
-        made._directions = (plain_direction(self.of(0)), plain_direction(self.of(1)))
-        made._version, made._suite, made._session = self.version_number, self.suite, self.session
-        made._transcript = None if self.transcript is None else bytes(self.transcript)
-        made._saw_certificate, made._completed = bool(self.saw_certificate), bool(self.completed)
-        made._tried_late = [self.tried_late[0], self.tried_late[1]]
-        made.client_side = self.client_side
-        made.hello, made.key_use = self.hello, self.key_use
-        for name in SAME_NAMES:
-            setattr(made, name, getattr(self, name))
-        return made
+        return plain_connection(self)
 
     @staticmethod
     def import_state(plain):
         """A connection in the state of one of the pure twin."""
-        cdef TlsConnection made = TlsConnection.__new__(TlsConnection)
-        made.directions = (direction_of_plain(plain.direction(0)), direction_of_plain(plain.direction(1)))
-        made.version_number, made.suite, made.session = plain._version, plain._suite, plain._session
-        made.transcript = None if plain._transcript is None else bytearray(plain._transcript)
-        made.saw_certificate, made.completed = plain._saw_certificate, plain._completed
-        made.tried_late[0], made.tried_late[1] = plain._tried_late
-        made.client = -1 if plain.client_side is None else plain.client_side
-        made.client_hello, made.has_keys = hello_of_plain(plain.hello), plain.key_use == "found"
-        made.server, made.version, made.cipher, made.alpn, made.subject = (
-            plain.server, plain.version, plain.cipher, plain.alpn, plain.subject
-        )
-        made.certificate_faults = list(plain.certificate_faults)
-        made.read_alerts = [(each.side, alert_bytes(each), each.time, each.packet) for each in plain.alerts]
-        made.resumed, made.retried, made.renegotiated, made.lost = plain.resumed, plain.retried, plain.renegotiated, plain.lost
-        made.unverified_bytes = plain.unverified_bytes
-        return made
-
-
-cdef int add_epoch(Direction direction, EpochKind kind, object suite, object secret) except -1:
-    if secret:
-        direction.epochs.append(epoch_of_secret(kind, suite, secret))
-    return 0
-
-
-cdef list given_outputs(TlsConnection self):
-    """What came out, as the pure twin gives it."""
-    cdef list out = []
-    cdef Py_ssize_t index
-    cdef PlainPiece piece
-    for index in range(self.piece_count):
-        piece = self.pieces[index]
-        if piece.owner is NULL:
-            out.append(Missing(piece.side, None if piece.begin < 0 else piece.begin, bool(piece.cut), piece.time_ns, piece.packet))
-        else:
-            out.append(Plain(piece.side, memoryview(<object>piece.owner)[piece.begin:piece.end], piece.time_ns, piece.packet))
-    self.clear_pieces()
-    return out
+        return connection_of_plain(plain)
 
 
 include "capture/tls_messages.pxi"

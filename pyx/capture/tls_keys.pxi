@@ -1,6 +1,12 @@
 # Part of tls_connection.pyx: from what a key log has to the keys of both directions (kwire/capture/tls/handshakes.py).
 
 
+cdef int add_epoch(Direction direction, EpochKind kind, object suite, object secret) except -1:
+    if secret:
+        direction.epochs.append(epoch_of_secret(kind, suite, secret))
+    return 0
+
+
 cdef int use_13(TlsConnection self, dict secrets, object suite) except -1:
     """Handshakes._use_13."""
     cdef Direction direction

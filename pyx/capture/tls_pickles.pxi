@@ -1,4 +1,4 @@
-# Part of tls_connection.pyx: the state of a direction from and to that of the pure twin.
+# Part of tls_connection.pyx: state and outputs as the pure twin has them.
 
 cdef tuple SAME_NAMES = (
     "server", "version", "cipher", "alpn", "subject", "certificate_faults", "alerts", "resumed", "retried", "renegotiated", "lost",
@@ -46,3 +46,53 @@ cdef Direction direction_of_plain(object plain):
     made.protected, made.largest, made.failures = plain.protected, plain.largest, plain.failures
     made.tried, made.tried_bytes = plain.tried, plain.tried_bytes
     return made
+
+
+cdef object plain_connection(TlsConnection self):
+    """TlsConnection.export_state."""
+    made = PureConnection()
+    made._directions = (plain_direction(self.of(0)), plain_direction(self.of(1)))
+    made._version, made._suite, made._session = self.version_number, self.suite, self.session
+    made._transcript = None if self.transcript is None else bytes(self.transcript)
+    made._saw_certificate, made._completed = bool(self.saw_certificate), bool(self.completed)
+    made._tried_late = [self.tried_late[0], self.tried_late[1]]
+    made.client_side = self.client_side
+    made.hello, made.key_use = self.hello, self.key_use
+    for name in SAME_NAMES:
+        setattr(made, name, getattr(self, name))
+    return made
+
+
+cdef TlsConnection connection_of_plain(object plain):
+    """TlsConnection.import_state."""
+    cdef TlsConnection made = TlsConnection.__new__(TlsConnection)
+    made.directions = (direction_of_plain(plain.direction(0)), direction_of_plain(plain.direction(1)))
+    made.version_number, made.suite, made.session = plain._version, plain._suite, plain._session
+    made.transcript = None if plain._transcript is None else bytearray(plain._transcript)
+    made.saw_certificate, made.completed = plain._saw_certificate, plain._completed
+    made.tried_late[0], made.tried_late[1] = plain._tried_late
+    made.client = -1 if plain.client_side is None else plain.client_side
+    made.client_hello, made.has_keys = hello_of_plain(plain.hello), plain.key_use == "found"
+    made.server, made.version, made.cipher, made.alpn, made.subject = (
+        plain.server, plain.version, plain.cipher, plain.alpn, plain.subject
+    )
+    made.certificate_faults = list(plain.certificate_faults)
+    made.read_alerts = [(each.side, alert_bytes(each), each.time, each.packet) for each in plain.alerts]
+    made.resumed, made.retried, made.renegotiated, made.lost = plain.resumed, plain.retried, plain.renegotiated, plain.lost
+    made.unverified_bytes = plain.unverified_bytes
+    return made
+
+
+cdef list given_outputs(TlsConnection self):
+    """What came out, as the pure twin gives it."""
+    cdef list out = []
+    cdef Py_ssize_t index
+    cdef PlainPiece piece
+    for index in range(self.piece_count):
+        piece = self.pieces[index]
+        if piece.owner is NULL:
+            out.append(Missing(piece.side, None if piece.begin < 0 else piece.begin, bool(piece.cut), piece.time_ns, piece.packet))
+        else:
+            out.append(Plain(piece.side, memoryview(<object>piece.owner)[piece.begin:piece.end], piece.time_ns, piece.packet))
+    self.clear_pieces()
+    return out
