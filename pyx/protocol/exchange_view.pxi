@@ -51,13 +51,13 @@ cdef class Identity:
         self.of.state.observed = value
 
     @property
-    def client_ids(self):
+    def _client_ids(self):
         cdef int index
         return {self.of.text(self.of.state.client_ids[index].client_id): self.of.state.client_ids[index].count
                 for index in range(self.of.state.client_id_count)}
 
-    @client_ids.setter
-    def client_ids(self, value):
+    @_client_ids.setter
+    def _client_ids(self, value):
         self.of.state.client_id_count = self.of.state.client_id_text = 0
         for client_id, times in value.items():
             self.count_client_id(client_id, times)
