@@ -19,7 +19,7 @@ demo: $(VENV)/.ready-demo
 	$(PYTHON_IN) -m kwire analyze examples/three-brokers.pcap.gz --owners examples/three-brokers-owners.csv --out $(REPORT) --overwrite --engine local
 
 test: $(VENV)/.ready-test
-	KWIRE_REQUIRE_NATIVE=1 $(PYTHON_IN) -m pytest -n 2 --dist loadgroup --whole tests
+	KWIRE_REQUIRE_NATIVE=1 $(PYTHON_IN) -m pytest -n 2 --dist loadgroup --whole --durations=40 tests
 
 unit: $(VENV)/.ready-test
 	KWIRE_REQUIRE_NATIVE=1 $(PYTHON_IN) -m pytest -n 2 tests/unit tests/parity tests/vectors
