@@ -149,6 +149,15 @@ cdef class TlsConnection:
         self.miss_bytes(keys, side, count, t, packet, bool(cut))
         return given_outputs(self)
 
+    def end(self, keys):
+        cdef int side
+        cdef Direction direction
+        for side in range(2):
+            direction = self.directions[side]
+            broken = direction.stream.unfinished()
+            if broken is not None and broken.kind == HANDSHAKE and not direction.encrypted:
+                self.broken_hello(keys, side, direction, broken)
+
     def begins_late(self, side):
         self.begin_late(side)
 

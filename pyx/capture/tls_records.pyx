@@ -335,6 +335,13 @@ cdef class RecordStream:
         self.seeking = True
         return broken
 
+    def unfinished(self):
+        cdef const RecordMark* last
+        if self.ended or self.skip_left or self.seeking or self.size < HEADER:
+            return None
+        last = self.mark_at(self.base + self.size - 1)
+        return Broken(self.bytes[0], body_size(self.bytes), self.part(HEADER, self.size), False, (last.time_ns, last.packet))
+
     def give_up(self):
         self.opaque += self.size
         self.base += self.size

@@ -105,6 +105,7 @@ cdef int end_encrypted(RowBatches owner, TrackedStream stream, TcpConnection con
     """EncryptedConnection.finish, behind that of the tracker of the wire."""
     cdef ConnectionTotals summary
     cdef Connection told = stream.tracker
+    stream.tls.end(owner.keys)
     if stream.plaintext is not None:
         told = stream.plaintext
         told.state.server_unseen = stream.tracker.state.server_unseen

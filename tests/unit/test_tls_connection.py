@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import pickle
 import random
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
 
 import tls_wire
+from kwire.capture.impl import tls_connection
 from kwire.capture.tls.cipher_suites import SUITES
 from kwire.capture.tls.connection import TlsConnection
 from kwire.capture.tls.key_schedule import prf
@@ -312,3 +313,18 @@ def test_noise_behind_a_header_is_no_fault(seed: int) -> None:
 def test_a_flood_of_alerts_keeps_a_few() -> None:
     tls, _ = outputs(SeriesKeys(TlsOptions()), [(0, record(21, b"\1\x5a") * 10_000)])
     assert len(tls.alerts) == 8
+
+
+@pytest.mark.parametrize("made", [TlsConnection, tls_connection], ids=["pure", "chosen"])
+def test_a_hello_that_the_end_of_its_connection_cuts_is_read(made: Callable[[], TlsConnection]) -> None:
+    """A server that takes no TLS closes in the middle of a ClientHello that came in two segments."""
+    name = extension(0, vector(2, b"\x00" + vector(2, b"broker.example")))
+    versions = extension(43, vector(1, bytes.fromhex("0304")))
+    hello = record(22, client_hello(0x1301, name, versions, extension(21, bytes(64))))
+    tls = made()
+    keys = SeriesKeys(TlsOptions())
+    tls.receive(keys, 0, hello[:-40], 1, 1)
+    assert tls.server_name is None
+    tls.end(keys)
+    assert (tls.server_name, tls.shown_version) == ("broker.example", "TLS 1.3")
+    assert tls.version is None

@@ -105,6 +105,8 @@ class EncryptedConnection:
 
     def finish(self, t: int) -> list[Event]:
         """Nothing more will come."""
+        if not self._is_done:
+            self.tls.end(self._keys)
         events = self.wire.finish(t)
         if self.plain is not None:
             events += self.plain.finish(t)

@@ -75,6 +75,13 @@ class TlsConnection(Handshakes):
             self._miss(side, None, cut, (t, packet), out)
         return out
 
+    def end(self, keys: SeriesKeys) -> None:
+        """Nothing more will come: of a flight in clear that ends early, what there is of it counts."""
+        for side, direction in enumerate(self._directions):
+            broken = direction.stream.unfinished()
+            if broken is not None and broken.kind == HANDSHAKE and not self._protects(direction, broken.kind):
+                self._broken_hello(keys, side, broken)
+
     def begins_late(self, side: int) -> None:
         """The first bytes of a side were not seen: to be said before any of it comes."""
         direction = self._directions[side]

@@ -107,6 +107,9 @@ class Records(Protocol):
     def lose(self, count: int, t: int, packet: int, cut: bool) -> Broken | None:
         """The next `count` bytes are missing; gives the record that this breaks, whose end is known or not."""
 
+    def unfinished(self) -> Broken | None:
+        """The record that has begun and whose end has not come; None where the border of the next is not known."""
+
     def give_up(self) -> None:
         """Nothing more of the direction is wanted."""
 
@@ -266,6 +269,14 @@ class RecordStream:
         self._candidates, self._scanned = [], self._base
         self.seeking = True
         return broken
+
+    def unfinished(self) -> Broken | None:
+        """The record that has begun and whose end has not come; None where the border of the next is not known."""
+        buffer = self._buffer
+        if self.ended or self._skip or self.seeking or len(buffer) < HEADER:
+            return None
+        last = self._mark(self._base + len(buffer) - 1)
+        return Broken(buffer[0], int.from_bytes(buffer[3:5], "big"), bytes(buffer[HEADER:]), False, last)
 
     def _seek(self, accepts: Accepts) -> Record | None:
         buffer, base = self._buffer, self._base
