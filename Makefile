@@ -8,7 +8,7 @@ REPORT ?= demo-report
 # Byte code is kept, whatever the environment says: tests begin many processes, which would each compile all of kwire again.
 test unit: export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test unit bench asan mutants lint docs wheels proof sbom requirements clean
+.PHONY: demo test unit bench peers asan mutants lint docs wheels proof sbom requirements clean
 .DELETE_ON_ERROR:
 
 $(VENV)/.ready-%: $(SOURCES)
@@ -26,6 +26,10 @@ unit: $(VENV)/.ready-test
 
 bench: $(VENV)/.ready-bench
 	KWIRE_REQUIRE_NATIVE=1 $(PYTHON_IN) -m pytest benchmarks -p no:xdist -q --benchmark-quiet
+
+# kwire beside Java, Go and Rust on the same bytes; a language that is not on this machine is named and left out
+peers: $(VENV)/.ready-bench
+	KWIRE_REQUIRE_NATIVE=1 $(PYTHON_IN) benchmarks/compiled/race.py
 
 asan: $(VENV)/.ready-test
 	@sh tools/asan.sh
