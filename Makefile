@@ -8,7 +8,7 @@ REPORT ?= demo-report
 # Byte code is kept, whatever the environment says: tests begin many processes, which would each compile all of kwire again.
 test unit: export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test unit bench peers asan mutants lint docs wheels proof sbom requirements clean
+.PHONY: demo test unit bench peers asan fuzz mutants lint docs wheels proof sbom requirements clean
 .DELETE_ON_ERROR:
 
 $(VENV)/.ready-%: $(SOURCES)
@@ -33,6 +33,11 @@ peers: $(VENV)/.ready-bench
 
 asan: $(VENV)/.ready-test
 	@sh tools/asan.sh
+
+# TARGETS="headers relay" runs some; all are in tests/fuzz/targets. MINUTES is for each.
+MINUTES ?= 10
+fuzz: $(VENV)/.ready-fuzz
+	KWIRE_REQUIRE_NATIVE=1 $(PYTHON_IN) tests/fuzz/run.py --minutes $(MINUTES) $(TARGETS)
 
 # LISTS=pairing or LISTS="tcp native-ends.mysql"; all lists take hours
 mutants: $(VENV)/.ready-test

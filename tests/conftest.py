@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import gc
-import gzip
-import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -16,16 +12,13 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from kwire.codec.classes import CompiledCatalog
-from kwire.codec.decoding import FrameReader
-from kwire.codec.encoding import FrameWriter
 from kwire.codec.impl import MODULES, Twin, load_twin
 from kwire.codec.records.reading import RecordReader, record_reader
-from kwire.schema import catalog
 
 TESTS = Path(__file__).parent
-VECTORS = TESTS / "vectors" / "data"
 sys.path.insert(0, str(TESTS))  # what several tests share lies in modules beside this one
+
+from twin_codecs import TwinCodec, codec_of, keep, vectors_of  # noqa: E402
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -46,14 +39,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if not item.get_closest_marker("whole")]
 
 
-def _keep() -> None:
-    """What was made so far stays for the whole run: the collector need not look at it again, and tests that call it are quicker."""
-    gc.collect()
-    gc.freeze()
-
-
 def pytest_collection_finish() -> None:
-    _keep()
+    keep()
 
 
 @pytest.fixture(scope="session")
@@ -96,48 +83,22 @@ def twin(request: pytest.FixtureRequest) -> Twin:
     return name
 
 
-class TwinCodec:
-    """The codec as one twin runs it."""
-
-    def __init__(self, twin: Twin) -> None:
-        self.twin = twin
-        self.compiled = CompiledCatalog(catalog(), twin)
-        self.frames = FrameReader(self.compiled)
-        self.writer = FrameWriter(self.compiled)
-
-    def decode(self, name: str, data: Any, version: int, fields: tuple[str, ...] | None = None) -> Any:
-        return self.compiled.decoder(name, version, fields).decode_whole(data)
-
-    def encode(self, message: Any, version: int) -> bytes:
-        return self.writer.encode(message, version)
-
-    def message_class(self, name: str) -> Any:
-        return self.compiled.classes(name)[0]
-
-
-@cache
-def _codec(twin: Twin) -> TwinCodec:
-    made = TwinCodec(twin)
-    _keep()
-    return made
-
-
 @pytest.fixture(scope="session")
 def codec(twin: Twin) -> TwinCodec:
     """The codec as the twin of the test runs it."""
-    return _codec(twin)
+    return codec_of(twin)
 
 
 @pytest.fixture(scope="session")
 def native_codec() -> TwinCodec:
     """The codec as the native twin runs it: what is compared with `reference_codec`. The pure twin against itself would prove nothing."""
-    return _codec("native")
+    return codec_of("native")
 
 
 @pytest.fixture(scope="session")
 def reference_codec() -> TwinCodec:
     """The codec as the pure twin runs it, to compare with."""
-    return _codec("pure")
+    return codec_of("pure")
 
 
 @pytest.fixture(scope="session")
@@ -146,19 +107,10 @@ def record_codec(twin: Twin) -> RecordReader:
     return record_reader(twin)
 
 
-@cache
-def _vectors(name: str) -> list[dict[str, Any]]:
-    with gzip.open(VECTORS / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
-        made = [json.loads(line) for line in lines]
-    assert made, name
-    _keep()
-    return made
-
-
 @pytest.fixture(scope="session")
 def vectors() -> Callable[[str], list[dict[str, Any]]]:
     """The lines of a file of `vectors/data` by its name without suffixes."""
-    return _vectors
+    return vectors_of
 
 
 @pytest.fixture(scope="session")

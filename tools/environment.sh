@@ -1,5 +1,5 @@
 #!/bin/sh
-# Prepares .venv for one of: demo, test, bench. Says what it does where it takes long; one clear sentence where something is missing.
+# Prepares .venv for one of: demo, test, bench, fuzz. Says what it does where it takes long; one clear sentence where something is missing.
 set -eu
 what=$1
 venv=${VENV:-.venv}
@@ -23,9 +23,12 @@ pip() { "$venv/bin/python" -m pip --disable-pip-version-check "$@"; }
 # --group came with pip 25.1
 "$venv/bin/python" -c 'import pip,sys; sys.exit(tuple(map(int, pip.__version__.split(".")[:2])) < (25, 1))' || pip install -q --upgrade 'pip>=25.1'
 
-# The demo runs in processes of this machine, without Spark; the tests want all of it.
-extras=all
-[ "$what" = demo ] && extras=cli
+# The demo and the fuzzer run in processes of this machine, without Spark; the tests want all of it.
+case $what in
+demo) extras=cli ;;
+fuzz) extras=cli,proxy,tls ;;
+*) extras=all ;;
+esac
 
 if [ "$extras" = all ] && ! "$venv/bin/python" -c 'import pyspark' 2>/dev/null; then
     say "installing PySpark: 456 MB to download, then pip builds it; a few minutes, once"
@@ -39,7 +42,8 @@ case $what in
 demo) set -- ;;
 test) set -- --group dev ;;
 bench) set -- --group bench ;;
-*) stop "tools/environment.sh takes demo, test or bench, not $what." ;;
+fuzz) set -- --group fuzz ;;
+*) stop "tools/environment.sh takes demo, test, bench or fuzz, not $what." ;;
 esac
 say "building and installing kwire"
 log=$venv/install.log

@@ -153,8 +153,8 @@ def shown(relay: Any, moves: Moves) -> tuple[object, ...]:
 class Pair:
     """Both relays, to which the same is done."""
 
-    def __init__(self, chance: random.Random, gentle: bool) -> None:
-        plan = random_plan(chance, gentle)
+    def __init__(self, chance: random.Random, gentle: bool, plan: RelayPlan | None = None) -> None:
+        plan = plan or random_plan(chance, gentle)
         limits = {
             "max_frame": 1 << 20 if gentle else chance.choice([1 << 20, 1 << 20, 600]),
             "max_held": 1 << 20 if gentle else chance.choice([1 << 20, 1 << 20, 500, 60]),
@@ -208,7 +208,11 @@ def converse(seed: int, frames: Frames) -> str:
     chance = random.Random(seed)
     gentle = seed % 2 == 0
     pair = Pair(chance, gentle)
-    pieces, _ = random_streams(chance, frames, gentle)
+    return relay_pieces(pair, chance, gentle, random_streams(chance, frames, gentle)[0])
+
+
+def relay_pieces(pair: Pair, chance: random.Random, gentle: bool, pieces: list[tuple[int, bytes]]) -> str:
+    """Pieces of both sides through both relays, to the end of both sides; gives why they closed."""
     for t, (side, data) in enumerate(pieces):
         if not gentle and chance.random() < 0.05:
             pair.call("own_request", struct.pack(">hhih", 3, 1, 77, -1) + b"\0\0\0\0", t=t, tag=t)

@@ -85,14 +85,11 @@ def both_say_the_same(chunks: list[tuple[bytes, PacketColumns]], pickled: bool, 
     return native
 
 
-@pytest.mark.parametrize("pickled", [False, True])
-def test_streams_of_captures(capture_path: Path, pickled: bool) -> None:
-    data = gzip.decompress(capture_path.read_bytes())
+def chunks_of(data: bytes, borders: list[int]) -> list[tuple[bytes, PacketColumns]]:
+    """The packets of a capture that comes in pieces with these borders."""
     known = identify(data[:24])
     assert known is not None
     state, at = known
-    rng = random.Random(capture_path.name)
-    borders = [0, *sorted(rng.sample(range(1, len(data)), 6)), len(data)] if pickled else [0, len(data)]
     chunks, rest = [], b""
     for start, end in pairwise(borders):
         rest += data[start:end]
@@ -101,7 +98,15 @@ def test_streams_of_captures(capture_path: Path, pickled: bool) -> None:
         columns = capture_impl.packets.scan(rest, at, state)
         chunks.append((rest, columns))
         rest, at = rest[columns.consumed :], 0
-    both_say_the_same(chunks, pickled, set())
+    return chunks
+
+
+@pytest.mark.parametrize("pickled", [False, True])
+def test_streams_of_captures(capture_path: Path, pickled: bool) -> None:
+    data = gzip.decompress(capture_path.read_bytes())
+    rng = random.Random(capture_path.name)
+    borders = [0, *sorted(rng.sample(range(1, len(data)), 6)), len(data)] if pickled else [0, len(data)]
+    both_say_the_same(chunks_of(data, borders), pickled, set())
 
 
 # Sequence numbers about a few places, the wrap at 2**32 among them, so that packets often fit, overlap, repeat or leave a hole.
@@ -114,10 +119,9 @@ STEP = st.tuples(
 )
 
 
-@settings(deadline=None)
-@given(steps=st.lists(STEP, max_size=60), cut=st.integers(0, 60), pickled=st.booleans(), ignored=st.booleans(), handshake=st.booleans())
-def test_streams_of_any_packets(steps: list[Any], cut: int, pickled: bool, ignored: bool, handshake: bool) -> None:
-    data, now = bytes(range(64)), 1000 * SECOND
+def packets_of(steps: list[Any], handshake: bool) -> list[tuple[int, ...]]:
+    """Rows of packets, which may follow the handshakes of three connections."""
+    now = 1000 * SECOND
     packets: list[tuple[int, ...]] = []
     if handshake:
         for key in range(3):
@@ -131,6 +135,14 @@ def test_streams_of_any_packets(steps: list[Any], cut: int, pickled: bool, ignor
         if handshake:
             seq, ack = seq + 1 & 0xFFFFFFFF, ack + 1 & 0xFFFFFFFF
         packets.append((now, key, direction, seq, ack, flags, signature, max(size - missing, 0), size, signature))
+    return packets
+
+
+@settings(deadline=None)
+@given(steps=st.lists(STEP, max_size=60), cut=st.integers(0, 60), pickled=st.booleans(), ignored=st.booleans(), handshake=st.booleans())
+def test_streams_of_any_packets(steps: list[Any], cut: int, pickled: bool, ignored: bool, handshake: bool) -> None:
+    packets = packets_of(steps, handshake)
+    data = bytes(range(64))
     chunks = [(data, columns_of(packets[:cut], 1)), (data, columns_of(packets[cut:], cut + 1))]
     both_say_the_same(chunks, pickled, {0x8001} if ignored else set())
 

@@ -181,6 +181,22 @@ def looks(said: list[Any]) -> str:
     return "\n".join(map(repr, said))
 
 
+def compare(twins: list[Any], pieces: list[Frame], lost: int) -> None:
+    """Both twins read these pieces, of which every `lost`-th is not there, and say the same at each call."""
+    for number, (side, data) in enumerate(pieces):
+        if lost and number % lost == lost - 1:
+            said = [twin.lost("request" if side else "response", len(data), number, cut=number % 2 == 0) for twin in twins]
+        else:
+            said = [(twin.receive_request_bytes if side else twin.receive_response_bytes)(data, number * 1000, number) for twin in twins]
+        assert said[0] == said[1] or looks(said[0]) == looks(said[1])
+        if number % 11 == 10:
+            assert twins[0].summary() == twins[1].summary()
+            twins = [pickle.loads(pickle.dumps(twin)) for twin in twins]
+    said = [twin.closed("request", False, 10**9) + twin.finish(10**9) for twin in twins]
+    assert said[0] == said[1] or looks(said[0]) == looks(said[1])
+    assert twins[0].summary() == twins[1].summary()
+
+
 @pytest.fixture(scope="module")
 def native() -> Callable[..., Any]:
     return load_twin("protocol", "tracker", "native").Connection
@@ -214,18 +230,7 @@ def test_damaged_conversations(
         DAMAGES[each.kind](frames, each.place % len(frames), each.at, each.size)
         frames = [(side, data) for side, data in frames if data] or [(True, b"\0")]
     twins = [make(late and bool(which % 3 == 0), bodies=read, **wish) for make in (native, PureConnection)]
-    for number, (side, data) in enumerate(pieces_of(frames, sizes)):
-        if lost and number % lost == lost - 1:
-            said = [twin.lost("request" if side else "response", len(data), number, cut=number % 2 == 0) for twin in twins]
-        else:
-            said = [(twin.receive_request_bytes if side else twin.receive_response_bytes)(data, number * 1000, number) for twin in twins]
-        assert said[0] == said[1] or looks(said[0]) == looks(said[1])
-        if number % 11 == 10:
-            assert twins[0].summary() == twins[1].summary()
-            twins = [pickle.loads(pickle.dumps(twin)) for twin in twins]
-    said = [twin.closed("request", False, 10**9) + twin.finish(10**9) for twin in twins]
-    assert said[0] == said[1] or looks(said[0]) == looks(said[1])
-    assert twins[0].summary() == twins[1].summary()
+    compare(twins, pieces_of(frames, sizes), lost)
 
 
 def test_the_conversations_hold_what_is_worth_damaging() -> None:

@@ -18,7 +18,7 @@ from kwire.codec.splice_values import MOST_BYTES, content_of, head_of, varint
 from kwire.codec.uuids import Uuid
 from kwire.errors import EncodeError, Fault, WireError, wire_error
 
-__all__ = ["Splicer", "misplaced", "no_place", "too_large", "too_long", "value_at"]
+__all__ = ["Splicer"]
 
 _FORMATS: Final[dict[int, str]] = {
     Op.BOOL: ">?", Op.INT8: ">b", Op.INT16: ">h", Op.UINT16: ">H", Op.INT32: ">i", Op.UINT32: ">I", Op.INT64: ">q", Op.FLOAT64: ">d",

@@ -1,0 +1,123 @@
+"""Coverage-guided fuzzing of the native twin against the pure one: `python tests/fuzz/run.py [--minutes 10] [targets...]`.
+
+A target is a module of `tests/fuzz/targets` with `seeds()`, inputs of captures and vectors, and `compare(data)`, which raises where the
+twins differ. atheris watches which lines of the pure twin an input reaches; the native twin reads the same input beside it. Each target has
+a process of its own, which a fault in native code may end.
+
+`--repeat FILE.hex` runs one input, without atheris. The file's name begins with its target: `headers-0123.hex`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import importlib
+import importlib.util
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+TESTS = Path(__file__).resolve().parents[1]
+TARGETS = sorted(path.stem for path in (TESTS / "fuzz" / "targets").glob("*.py"))
+SLOW_SECONDS = 60  # for one input, in both twins, with coverage
+
+if str(TESTS) not in sys.path:
+    sys.path.insert(0, str(TESTS))
+# the folder of a script comes first on the path; its modules are known as fuzz.*
+sys.path[:] = [each for each in sys.path if Path(each).resolve() != TESTS / "fuzz"]
+
+
+def target(name: str) -> ModuleType:
+    return importlib.import_module(f"fuzz.targets.{name}")
+
+
+def target_of(path: Path) -> str:
+    """The target of a file with an input, by the file's name.
+
+    Raises:
+        ValueError: it begins with the name of none.
+    """
+    name = path.name.partition("-")[0]
+    if name not in TARGETS:
+        raise ValueError(f"{path.name} begins with the name of none of the targets: {', '.join(TARGETS)}")
+    return name
+
+
+def repeat(path: Path) -> None:
+    """One input, written as hex."""
+    target(target_of(path)).compare(bytes.fromhex(path.read_text()))
+
+
+def fuzz(name: str, corpus: Path, found: Path, minutes: float) -> None:
+    """One target in this process, which libFuzzer ends."""
+    import atheris
+
+    # never left: modules that a first use imports are watched as well
+    atheris.instrument_imports(include=["kwire"]).__enter__()
+    module = target(name)
+    longest = 0
+    for seed in module.seeds():
+        (corpus / hashlib.sha1(seed).hexdigest()).write_bytes(seed)
+        longest = max(longest, len(seed))
+    options = [
+        f"-max_total_time={round(minutes * 60)}", f"-timeout={SLOW_SECONDS}", f"-max_len={max(longest, 4096)}", "-rss_limit_mb=4096",
+        f"-artifact_prefix={found}/{name}-", "-print_final_stats=1", "-verbosity=1", str(corpus),
+    ]  # fmt: skip
+    atheris.Setup([sys.argv[0], *options], module.compare)
+    atheris.Fuzz()
+
+
+def write_hex(name: str, found: Path) -> list[Path]:
+    """What libFuzzer left of a target, as hex."""
+    written = []
+    for path in sorted(found.glob(f"{name}-*")):
+        if path.suffix != ".hex":
+            written.append(path.with_suffix(".hex"))
+            written[-1].write_text(path.read_bytes().hex() + "\n")
+            path.unlink()
+    return written
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Fuzz the native twin against the pure one.")
+    parser.add_argument("targets", nargs="*", metavar="target", help=f"of: {', '.join(TARGETS)}; all without any")
+    parser.add_argument("--minutes", type=float, default=10, help="for each target (10)")
+    parser.add_argument("--folder", type=Path, default=TESTS.parent / "build" / "fuzz", help="for corpus and crashes")
+    parser.add_argument("--repeat", type=Path, metavar="FILE.hex", help="run this one input")
+    parser.add_argument("--alone", action="store_true", help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.repeat:
+        repeat(args.repeat)
+        return 0
+    if unknown := set(args.targets) - set(TARGETS):
+        parser.error(f"no such target: {', '.join(sorted(unknown))}; there are {', '.join(TARGETS)}")
+    if importlib.util.find_spec("atheris") is None:
+        version = ".".join(map(str, sys.version_info[:2]))
+        print(f"kwire: fuzzing needs atheris, which has no wheel for Python {version} on this machine; there are some for Linux on x86-64.")
+        return 1
+    os.environ["KWIRE_REQUIRE_NATIVE"] = "1"
+    found = args.folder / "crashes"
+    found.mkdir(parents=True, exist_ok=True)
+    faults = []
+    for name in args.targets or TARGETS:
+        corpus = args.folder / "corpus" / name
+        corpus.mkdir(parents=True, exist_ok=True)
+        if args.alone:
+            fuzz(name, corpus, found, args.minutes)
+        print(f"kwire: fuzzing {name} for {args.minutes:g} minutes", flush=True)
+        command = [sys.executable, __file__, "--alone", name, "--minutes", str(args.minutes), "--folder", str(args.folder)]
+        status = subprocess.run(command, check=False).returncode
+        written = write_hex(name, found)
+        for path in written:
+            print(f"kwire: {name} found a fault; repeat it with: {sys.executable} tests/fuzz/run.py --repeat {path}")
+        if status or written:
+            faults.append(name)
+    if faults:
+        print(f"kwire: faults in {', '.join(faults)}")
+    return bool(faults)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
