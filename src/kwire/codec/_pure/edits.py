@@ -16,7 +16,7 @@ from kwire.codec.edit_plan import EditPlan
 from kwire.codec.splice_values import MOST_BYTES, content_of, head_of, varint
 from kwire.errors import EncodeError, WireError
 
-__all__ = ["LEAST_VIEW", "EditProgram"]
+__all__ = ["EditProgram"]
 
 LEAST_VIEW: Final = 512  # bytes; shorter stretches of the frame are copied, because a piece costs more than they do
 _COUNT: Final = struct.Struct(">i")
