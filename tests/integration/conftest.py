@@ -13,9 +13,11 @@ xdist group ``kafka``, so that all of them run in one worker and share it::
 from __future__ import annotations
 
 import contextlib
+import gc
 import socket
 import sys
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,6 +42,16 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = ROOT / ".cache" / "kafka-jars"
 sys.path.insert(0, str(ROOT / "tools"))
+
+
+@pytest.fixture(autouse=True)
+def sockets_of_clients(request: pytest.FixtureRequest) -> Iterator[None]:
+    """What clients left is collected before another test could be blamed for it."""
+    yield
+    if "kafka" in getattr(request.node.get_closest_marker("xdist_group"), "args", ()):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ResourceWarning)
+            gc.collect()
 
 
 @pytest.fixture(scope="session")
@@ -165,6 +177,10 @@ SHARED = SharedSession()
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Files that start Spark in their own way come last: the session that others share would end in between and be started again."""
+    for item in items:
+        group = item.get_closest_marker("xdist_group")
+        if group is not None and "kafka" in group.args:  # client libraries leave sockets to the collector, which says so in any test
+            item.add_marker(pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"))
     alone = {item.path for item in items if "without_session" in getattr(item, "fixturenames", ())}
     items.sort(key=lambda item: item.path in alone)
 
