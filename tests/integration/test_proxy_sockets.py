@@ -53,13 +53,13 @@ async def proxied(
     try:
         yield server
     finally:
-        await server.close(0)
+        await asyncio.wait_for(server.close(0), 60)
         broker.close()
         while OPEN:
             writer = OPEN.pop()
             writer.transport.abort()  # what nobody reads any more is not waited for
             with suppress(ConnectionError, ssl.SSLError):
-                await writer.wait_closed()
+                await asyncio.wait_for(writer.wait_closed(), 60)
         await asyncio.sleep(0.05)  # transports end in the loop's next turns
 
 
