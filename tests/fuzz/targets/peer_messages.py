@@ -1,0 +1,20 @@
+"""Messages by themselves, read by kwire and by its peers: input as in `bodies`. A difference in no class of `peers.differences` is a fault."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from fuzz.targets import bodies
+from peers.asking import Question
+from peers.disagreement import compare_with_peers
+
+__all__ = ["compare", "seeds"]
+
+
+def seeds() -> Iterator[bytes]:
+    return bodies.seeds()
+
+
+def compare(data: bytes) -> None:
+    name, version = bodies.message_of(data)
+    compare_with_peers(Question("message", name, version, data[2:]))
