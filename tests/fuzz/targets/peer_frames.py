@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from peers.asking import Question
-from peers.disagreement import compare_with_peers
+from other_decoders.asking import Question
+from other_decoders.disagreement import compare_with_peers
 from twin_codecs import vectors_of
 
 __all__ = ["compare", "seeds"]

@@ -1,12 +1,12 @@
-"""Messages by themselves, read by kwire and by its peers: input as in `bodies`. A difference in no class of `peers.differences` is a fault."""
+"""Messages by themselves, read by kwire and by its peers: input as in `bodies`. A difference in no class of `other_decoders.differences` is a fault."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from fuzz.targets import bodies
-from peers.asking import Question
-from peers.disagreement import compare_with_peers
+from other_decoders.asking import Question
+from other_decoders.disagreement import compare_with_peers
 
 __all__ = ["compare", "seeds"]
 

@@ -11,7 +11,7 @@ import kwire
 from kwire.codec.impl import Twin
 from kwire.codec.records import RecordReader, record_reader
 from kwire.errors import EncodeError, WireError
-from peers.asking import Outcome, Question
+from other_decoders.asking import Outcome, Question
 from twin_codecs import codec_of
 
 __all__ = ["Contrast", "contrasts", "our_outcome"]
@@ -19,7 +19,8 @@ __all__ = ["Contrast", "contrasts", "our_outcome"]
 LIMIT: Final = 1 << 24  # bytes of unpacked records
 # peers' names of fields that are not Kafka's in snake_case; kio also leaves out the unit `_ms`
 ALIASES: Final = {
-    "request_api_key": "api_key", "request_api_version": "api_version", "authorized_operations": "cluster_authorized_operations",
+    "request_api_key": ("api_key",), "request_api_version": ("api_version",), "generation_id": ("generation_id_or_member_epoch",),
+    "authorized_operations": ("cluster_authorized_operations", "topic_authorized_operations"),
 }  # fmt: skip
 
 
@@ -109,7 +110,7 @@ def _unequal(ours: Any, theirs: Any, path: str) -> Iterator[Contrast]:
     if isinstance(ours, dict) and isinstance(theirs, dict):
         for name, value in theirs.items():
             place = f"{path}.{name}" if path else name
-            name = next((each for each in (name, ALIASES.get(name, ""), f"{name}_ms") if each in ours), name)
+            name = next((each for each in (name, *ALIASES.get(name, ()), f"{name}_ms") if each in ours), name)
             if name not in ours:
                 yield Contrast("value", place, "no such field", value)
             else:

@@ -7,9 +7,9 @@ import os
 from functools import cache
 
 from kwire.codec.impl import Twin
-from peers.asking import Peer, Question, peers
-from peers.comparing import contrasts, our_outcome
-from peers.differences import class_of
+from other_decoders.asking import Peer, Question, peers
+from other_decoders.comparing import contrasts, our_outcome
+from other_decoders.differences import class_of
 
 __all__ = ["ASK_JAVA", "compare_with_peers"]
 
@@ -29,7 +29,7 @@ def compare_with_peers(question: Question, twin: Twin = "pure") -> None:
     """Compare outcomes.
 
     Raises:
-        AssertionError: a difference is in no class of `peers.differences`.
+        AssertionError: a difference is in no class of `other_decoders.differences`.
     """
     for each in _asked():
         each.send(question)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import pickle
-import resource
 import select
 import shutil
 import struct
@@ -94,9 +93,11 @@ class Peer:
     def _started(self) -> subprocess.Popen[bytes]:
         if self._process is None:
             memory = self._memory
-            limit = None if memory is None else lambda: resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+            command = self._command()
+            if memory is not None and (limit := shutil.which("prlimit")):
+                command = [limit, f"--as={memory}", *command]
             self._process = subprocess.Popen(
-                self._command(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0, preexec_fn=limit
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0
             )
         return self._process
 
