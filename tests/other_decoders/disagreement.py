@@ -11,7 +11,7 @@ from other_decoders.asking import Peer, Question, peers
 from other_decoders.comparing import contrasts, our_outcome
 from other_decoders.differences import class_of
 
-__all__ = ["ASK_JAVA", "compare_with_peers"]
+__all__ = ["ASK_JAVA", "begin", "compare_with_peers"]
 
 ASK_JAVA = "KWIRE_ASK_JAVA"
 """With this variable in the environment Kafka's classes are asked as well; that needs Java, and Maven to fetch their jars once."""
@@ -23,6 +23,13 @@ def _asked() -> list[Peer]:
     for each in found:
         atexit.register(each.close)
     return found
+
+
+def begin() -> None:
+    """Start the peers, which takes some of them seconds, and say which there are."""
+    for each in _asked():
+        each.ask(Question("message", "MetadataRequest", 1, bytes(4)))
+    print(f"kwire: compared with {', '.join(each.name for each in _asked()) or 'no other decoder: none is installed'}", flush=True)
 
 
 def compare_with_peers(question: Question, twin: Twin = "pure") -> None:

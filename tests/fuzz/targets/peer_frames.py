@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from other_decoders.asking import Question
-from other_decoders.disagreement import compare_with_peers
+from other_decoders.disagreement import begin, compare_with_peers
 from twin_codecs import vectors_of
 
-__all__ = ["compare", "seeds"]
+__all__ = ["begin", "compare", "seeds"]
 
 REQUEST, RESPONSE = 0, 1
 

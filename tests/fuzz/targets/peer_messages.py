@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from fuzz.targets import bodies
 from other_decoders.asking import Question
-from other_decoders.disagreement import compare_with_peers
+from other_decoders.disagreement import begin, compare_with_peers
 
-__all__ = ["compare", "seeds"]
+__all__ = ["begin", "compare", "seeds"]
 
 
 def seeds() -> Iterator[bytes]:
