@@ -1,6 +1,7 @@
 """Other readers of Kafka's bytes as processes that live on: Kafka's Java classes, kio and kafka-python.
 
-A peer has a process of its own. What it does to itself on hostile bytes (kio 0.6.5 aborts) is an outcome, and the next question starts it again.
+A peer has a process of its own. What it does to itself on hostile bytes (kio 0.6.5 aborts) is an outcome, and the next question starts
+it again.
 """
 
 from __future__ import annotations
@@ -96,9 +97,7 @@ class Peer:
             command = self._command()
             if memory is not None and (limit := shutil.which("prlimit")):
                 command = [limit, f"--as={memory}", *command]
-            self._process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0
-            )
+            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0)
         return self._process
 
     def _take(self, process: subprocess.Popen[bytes], size: int) -> bytes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import io
 import pkgutil
 import uuid
 import warnings
@@ -15,7 +14,6 @@ from answering import Unknown, answer_all
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # kafka-python reads its schemas with a call that 3.11 deprecates
     import kafka.protocol
-    from kafka.protocol.api_header import RequestHeader, ResponseHeader
     from kafka.protocol.api_message import ApiMessage
 
 
@@ -43,7 +41,7 @@ def classes() -> dict[str, Any]:
 @cache
 def class_of(key: int, suffix: str) -> Any:
     for name, found in classes().items():
-        if name.endswith(suffix) and found.API_KEY == key:
+        if name.endswith(suffix) and key == found.API_KEY:
             return found
     raise Unknown
 

@@ -44,7 +44,10 @@ def test_every_class_has_an_example_that_is_in_it(asked: list[Peer], native_code
         for each in DIFFERENCES:
             if peer.name in each.peers:
                 contrast = found(peer, each.example)
-                assert [class_of(peer.name, each.example, one) for one in contrast] == [each] * max(len(contrast), 1), (peer.name, each.title)
+                assert [class_of(peer.name, each.example, one) for one in contrast] == [each] * max(len(contrast), 1), (
+                    peer.name,
+                    each.title,
+                )
 
 
 def test_peers_that_a_class_does_not_name_have_no_unnamed_difference(asked: list[Peer], native_codec: Any) -> None:

@@ -1,4 +1,4 @@
-"""Frames, read by kwire and by its peers: a byte for the direction, of a response two bytes of its request's api and version, then the frame."""
+"""Frames, read by kwire and by its peers: a byte for the direction, of a response two more for api and version, then the frame."""
 
 from __future__ import annotations
 

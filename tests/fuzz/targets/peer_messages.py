@@ -1,4 +1,7 @@
-"""Messages by themselves, read by kwire and by its peers: input as in `bodies`. A difference in no class of `other_decoders.differences` is a fault."""
+"""Messages by themselves, read by kwire and by its peers: input as in `bodies`.
+
+A difference in no class of `other_decoders.differences` is a fault.
+"""
 
 from __future__ import annotations
 
