@@ -110,6 +110,15 @@ DIFFERENCES: Final = (
         _message("MetadataRequest", 12, "ffffffff0f 01 00 00"),  # the count of topics is 2^32-1, one more than the count itself
     ),
     Difference(
+        "A varint with bits beyond the 32nd",
+        (JAVA,),
+        KWIRE_REFUSES,
+        "BAD_VARINT",
+        "drops the bits that its `int` has no room for (`ByteUtils.readUnsignedVarint`); a sixth byte it refuses",
+        "KIP-482 varints have 32 bits, and the number that is left after the loss is not the one that was written",
+        _message("HeartbeatResponse", 4, "00000000 001b 8080808010"),  # the number of tagged fields is 2^32
+    ),
+    Difference(
         "A tagged field that does not fill its size",
         (JAVA, KIO),
         KWIRE_REFUSES,
