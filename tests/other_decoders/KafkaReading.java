@@ -25,8 +25,6 @@ import org.apache.kafka.common.record.internal.MemoryRecords;
 import org.apache.kafka.common.record.internal.MutableRecordBatch;
 import org.apache.kafka.common.record.internal.Record;
 import org.apache.kafka.common.requests.ApiVersionsResponse;
-import org.apache.kafka.common.requests.RequestHeader;
-import org.apache.kafka.common.requests.ResponseHeader;
 import org.apache.kafka.common.utils.internals.BufferSupplier;
 import org.apache.kafka.common.utils.internals.CloseableIterator;
 
@@ -56,6 +54,9 @@ public class KafkaReading {
         final Method read;
         final Method size;
         final Method write;
+        final Class<?> apis;
+        final Class<?> requests;
+        final Class<?> responses;
         final Map<String, Class<?>> known = new HashMap<>();
 
         Release(ClassLoader loader) throws Exception {
@@ -67,6 +68,19 @@ public class KafkaReading {
             read = message.getMethod("read", loader.loadClass("org.apache.kafka.common.protocol.Readable"), short.class);
             size = message.getMethod("size", cache, short.class);
             write = message.getMethod("write", writable, cache, short.class);
+            apis = loader.loadClass("org.apache.kafka.common.protocol.ApiKeys");
+            requests = loader.loadClass("org.apache.kafka.common.requests.RequestHeader");
+            responses = loader.loadClass("org.apache.kafka.common.requests.ResponseHeader");
+        }
+
+        /** The api with a key, null where this release has none. */
+        Object apiOf(short key) throws Exception {
+            boolean known = (Boolean) apis.getMethod("hasId", int.class).invoke(null, (int) key);
+            return known ? apis.getMethod("forId", int.class).invoke(null, (int) key) : null;
+        }
+
+        String nameOf(Object api) throws Exception {
+            return (String) apis.getField("name").get(api);
         }
 
         /** The class of a message, null where this release has none for the version. */
@@ -189,25 +203,42 @@ public class KafkaReading {
         throw new Unknown();
     }
 
-    /** The header as a broker parses it, then the body; what comes out is both, written. */
+    /** The header as a broker of the release parses it that has the version, then the body; what comes out is both, written. */
     private byte[] request(ByteBuffer data) throws Exception {
-        RequestHeader header = RequestHeader.parse(data);
-        byte[] first = releases.get(0).written(header.data(), header.headerVersion());
-        return framed(first, message(header.apiKey().messageType.name + "Request", header.apiVersion(), data));
+        Release release = data.remaining() < 4 ? releases.get(0) : releaseOf(data.getShort(0), "Request", data.getShort(2));
+        Object header = release.requests.getMethod("parse", ByteBuffer.class).invoke(null, data);
+        Object fields = release.requests.getMethod("data").invoke(header);
+        byte[] first = release.written(fields, (Short) release.requests.getMethod("headerVersion").invoke(header));
+        Object api = release.requests.getMethod("apiKey").invoke(header);
+        short version = (Short) release.requests.getMethod("apiVersion").invoke(header);
+        return framed(first, message(release.nameOf(api) + "Request", version, data));
     }
 
     private byte[] response(short key, short version, ByteBuffer data) throws Exception {
-        if (!ApiKeys.hasId(key)) {
+        Release release = releaseOf(key, "Response", version);
+        Object api = release.apiOf(key);
+        if (api == null) {
             throw new Unknown();
         }
-        ApiKeys api = ApiKeys.forId(key);
-        ResponseHeader header = ResponseHeader.parse(data, api.responseHeaderVersion(version));
-        byte[] first = releases.get(0).written(header.data(), header.headerVersion());
-        if (api == ApiKeys.API_VERSIONS && version <= api.latestVersion()) {
+        short headerVersion = (Short) release.apis.getMethod("responseHeaderVersion", short.class).invoke(api, version);
+        Object header = release.responses.getMethod("parse", ByteBuffer.class, short.class).invoke(null, data, headerVersion);
+        byte[] first = release.written(release.responses.getMethod("data").invoke(header), headerVersion);
+        if (key == ApiKeys.API_VERSIONS.id && version <= ApiKeys.API_VERSIONS.latestVersion()) {
             Object message = ApiVersionsResponse.parse(new ByteBufferAccessor(data), version).data();
             return framed(first, read(data.remaining(), 'w', releases.get(0).written(message, version)));
         }
-        return framed(first, message(api.messageType.name + "Response", version, data));
+        return framed(first, message(release.nameOf(api) + "Response", version, data));
+    }
+
+    /** The newest release that has the version of an api, else the newest. */
+    private Release releaseOf(short key, String suffix, short version) throws Exception {
+        for (Release each : releases) {
+            Object api = each.apiOf(key);
+            if (api != null && each.find(each.nameOf(api) + suffix, version) != null) {
+                return each;
+            }
+        }
+        return releases.get(0);
     }
 
     /** The answer about a body, with the bytes of its header in front of its own. */

@@ -59,13 +59,15 @@ def _records(data: str) -> Question:
     return Question("records", "", 0, bytes.fromhex(data))
 
 
-def _wrapped(inner: str, offset: int = 0) -> Question:
+def _wrapped(inner: str, offset: int = 0, flags: int = 0) -> Question:
     """Messages inside a gzip message of magic 1, without key."""
     plain = bytes.fromhex(inner)
     size = len(plain)
     # one stored block, as no compressor's version has it otherwise
     stored = b"\1" + size.to_bytes(2, "little") + (size ^ 0xFFFF).to_bytes(2, "little") + plain
-    payload = bytes.fromhex("1f8b 08 00 00000000 00 ff") + stored + zlib.crc32(plain).to_bytes(4, "little") + size.to_bytes(4, "little")
+    payload = (
+        bytes([0x1F, 0x8B, 8, flags, 0, 0, 0, 0, 0, 0xFF]) + stored + zlib.crc32(plain).to_bytes(4, "little") + size.to_bytes(4, "little")
+    )
     body = bytes.fromhex("00000000 01 01 0000018bcfe56800 ffffffff") + len(payload).to_bytes(4, "big") + payload
     return Question("records", "", 0, offset.to_bytes(8, "big") + len(body).to_bytes(4, "big") + body)
 
@@ -145,17 +147,6 @@ DIFFERENCES: Final = (
         "does not look at it; kafka-python has no limit on the length of a varint either",
         "no writer makes one; Kafka's readers refuse varints of more than 32 bits (`ByteUtils.readUnsignedVarint`)",
         _message("ApiVersionsResponse", 3, "0000 01 00000000 01 03 ffffffff0f 01"),
-    ),
-    Difference(
-        "An API that Kafka 4.0 removed",
-        (JAVA,),
-        PEER_REFUSES,
-        r"InvalidRequestException: Unsupported api with key [4-7] .*|UnsupportedVersionException: Unsupported API key [4-7]",
-        "refuses LeaderAndIsr, StopReplica, UpdateMetadata and ControlledShutdown: it has no header versions for them",
-        "kwire reads captures of older clusters, whose brokers and controllers speak these APIs (KIP-500)",
-        # StopReplica v0: header v1 with client id "c", controller 2, its epoch 3, no deletion, no partitions
-        Question("request", "", 0, bytes.fromhex("0005 0000 00000007 0001 63 00000002 00000003 00 00000000")),
-        ("request", "response"),
     ),
     Difference(
         "Null where null is not allowed",
@@ -367,6 +358,47 @@ DIFFERENCES: Final = (
         ),
         ("records",),
         values=("", r"-\d+"),
+    ),
+    Difference(
+        "Sequence numbers below -1",
+        (JAVA,),
+        VALUE,
+        r"\[\d+\]\[7\]",
+        "does so where the sum is positive too",
+        "as above",
+        # as above, with a last offset delta of 3 and no record: -2 + 3
+        _records(
+            "0000000000000000 00000031 00000000 02 00000000 0000 00000003 0000018bcfe56800 0000018bcfe56800 0000000000000007 0000 fffffffe"
+            "00000000"
+        ),
+        ("records",),
+        values=("-1", r"\d+"),
+    ),
+    Difference(
+        "A gzip header with flags that RFC 1952 reserves",
+        (JAVA,),
+        KWIRE_REFUSES,
+        "BAD_COMPRESSION",
+        "does not look at them (`java.util.zip.GZIPInputStream`)",
+        "RFC 1952: a reader must refuse a member with such a flag, which may announce a field; zlib does",
+        _wrapped("0000000000000000 00000017 00000000 01 00 0000018bcfe56800 ffffffff 00000001 76", flags=0x80),
+        ("records",),
+        values=(".*unknown header flags set.*", ""),
+    ),
+    Difference(
+        "An LZ4 frame that ends with a stored block of no bytes",
+        (JAVA,),
+        KWIRE_REFUSES,
+        "BAD_COMPRESSION",
+        "takes the block for the end of the frame (`Lz4BlockInputStream.readBlock`)",
+        "the LZ4 frame format ends with four bytes of zeros; 00000080 is a block, and nothing follows it",
+        # magic 2, LZ4, one record: the mark, flags and largest block with their checksum, a stored block of 8 bytes, an empty stored block
+        _records(
+            "0000000000000000 00000048 00000000 02 00000000 0003 00000000 0000018bcfe56800 0000018bcfe56800 ffffffffffffffff ffff ffffffff"
+            "00000001 04224d18 60 40 82 08000080 0e00000002760100 00000080"
+        ),
+        ("records",),
+        values=(".*lz4: truncated frame.*", ""),
     ),
     Difference(
         "A batch of nearly 2^31 bytes",
