@@ -17,8 +17,9 @@ def test_the_page_is_written_from_the_classes_as_they_are() -> None:
     assert made.returncode == 0, "run `python tools/build_differences_page.py`"
 
 
-def test_every_class_is_there_with_its_bytes() -> None:
+def test_every_class_is_there_and_the_first_of_a_title_with_its_bytes() -> None:
     lines = PAGE.read_text("utf-8").split("\n")
-    for each in DIFFERENCES:
-        assert f"## {each.title}" in lines
-        assert "".join(lines).count(each.example.data.hex())
+    first = {each.title: each for each in reversed(DIFFERENCES)}
+    for title, each in first.items():
+        assert f"## {title}" in lines
+        assert each.example.data.hex() in "".join(lines)
