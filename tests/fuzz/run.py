@@ -1,8 +1,11 @@
-"""Coverage-guided fuzzing of the native twin against the pure one: `python tests/fuzz/run.py [--minutes 10] [targets...]`.
+"""Coverage-guided fuzzing of the native twin against the pure one, and of kwire against other decoders.
+
+`python tests/fuzz/run.py [--minutes 10] [targets...]`
 
 A target is a module of `tests/fuzz/targets` with `seeds()`, inputs of captures and vectors, and `compare(data)`, which raises where the
 twins differ. atheris watches which lines of the pure twin an input reaches; the native twin reads the same input beside it. Each target has
-a process of its own, which a fault in native code may end.
+a process of its own, which a fault in native code may end. Targets that begin with `peer_` give the same input to Kafka's Java classes, kio
+and kafka-python, as far as they are on this machine; `begin()` of a target starts what it needs.
 
 `--repeat FILE.hex` runs one input, without atheris. The file's name begins with its target: `headers-0123.hex`.
 """
@@ -57,6 +60,8 @@ def fuzz(name: str, corpus: Path, found: Path, minutes: float) -> None:
     # never left: modules that a first use imports are watched as well
     atheris.instrument_imports(include=["kwire"]).__enter__()
     module = target(name)
+    if hasattr(module, "begin"):
+        module.begin()
     longest = 0
     for seed in module.seeds():
         (corpus / hashlib.sha1(seed).hexdigest()).write_bytes(seed)
@@ -88,6 +93,7 @@ def main() -> int:
     parser.add_argument("--repeat", type=Path, metavar="FILE.hex", help="run this one input")
     parser.add_argument("--alone", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()
+    os.environ["KWIRE_ASK_JAVA"] = "1"
     if args.repeat:
         repeat(args.repeat)
         return 0

@@ -99,9 +99,9 @@ def plan_of(edit: Edit) -> RelayPlan:
     return RelayPlan([RelayRule(edit.direction, edit.api_key, (edit.api_version,), edit)])  # type: ignore[arg-type]
 
 
-def relayed(edit: Edit, frame: bytes, cut: int) -> bytes | None:
-    """What a native relay makes of it, None where it closes."""
-    relay = load_twin("protocol", "relay", "native").Relay(plan_of(edit))
+def relayed(edit: Edit, frame: bytes, cut: int, plan: RelayPlan | None = None) -> bytes | None:
+    """What a native relay makes of it, None where it closes; its plan may have rules for other frames too."""
+    relay = load_twin("protocol", "relay", "native").Relay(plan_of(edit) if plan is None else plan)
     if edit.direction == "request":
         framed = len(frame).to_bytes(4, "big") + frame
         moves = [relay.from_client(framed[:cut], 1), relay.from_client(framed[cut:], 1)]

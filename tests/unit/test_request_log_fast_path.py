@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from datetime import timezone, tzinfo
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -86,9 +87,14 @@ def same_entry(typed: LogEntry, read: LogEntry | None) -> bool:
     return True
 
 
+@cache
+def line_reader(zone: tzinfo) -> LineReader:
+    return LineReader(zone, wanted_bodies)
+
+
 def both(line: bytes, zone: tzinfo = timezone.utc) -> tuple[LogEntry | None, LogEntry | None]:
     """The entry that the fast path makes of a line, and that of the fallback; None where there is none or it is broken."""
-    typed = LineReader(zone, wanted_bodies).read(line, 3)
+    typed = line_reader(zone).read(line, 3)
     try:
         return typed, read_line(line.decode("utf-8", "replace"), 3, zone)
     except UnreadableLine:

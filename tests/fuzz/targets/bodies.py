@@ -28,10 +28,15 @@ def seeds() -> Iterator[bytes]:
             yield code_of(case["message"], case["version"]).to_bytes(2, "big") + bytes.fromhex(case["hex"])
 
 
-def compare(data: bytes) -> None:
+def message_of(data: bytes) -> tuple[str, int]:
+    """The message and version of an input."""
     code = int.from_bytes(data[:2], "big")
     known = messages()
-    name, version = known.get(code) or list(known.values())[code % len(known)]
+    return known.get(code) or list(known.values())[code % len(known)]
+
+
+def compare(data: bytes) -> None:
+    name, version = message_of(data)
     native, pure = codec_of("native"), codec_of("pure")
     ours, theirs = (outcome(codec, name, version, data[2:]) for codec in (native, pure))
     assert ours == theirs, (name, version)

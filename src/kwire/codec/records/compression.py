@@ -53,7 +53,7 @@ def unpack(codec: int, magic: int, payload: Buffer, limit: int, offset: int, pat
 
     Arguments:
         codec: 1 gzip, 2 snappy, 3 lz4, 4 zstd.
-        magic: of the batch; up to 1, lz4 frames have a header checksum that was computed wrongly (KAFKA-3160).
+        magic: of the batch; in 0, lz4 frames have a header checksum that was computed wrongly (KAFKA-3160).
         payload: the compressed bytes.
         limit: bytes that they may become.
         offset: of the payload in the caller's buffer, for errors.
@@ -71,7 +71,7 @@ def unpack(codec: int, magic: int, payload: Buffer, limit: int, offset: int, pat
         if codec == 2:
             return _unsnap(payload, limit)
         if codec == 3:
-            return _grow(_library().lz4.decompress_into, _with_right_checksum(payload) if magic < 2 else payload, limit)
+            return _grow(_library().lz4.decompress_into, _with_right_checksum(payload) if magic == 0 else payload, limit)
         return _grow(_library().zstd.decompress_into, payload, limit)
     except _Full:
         raise_for(Fault.LIMIT_EXCEEDED, offset, path, reason=f"{name} payload of {size} bytes unpacks to more than {limit}")
