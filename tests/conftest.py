@@ -18,6 +18,7 @@ from kwire.codec.records.reading import RecordReader, record_reader
 TESTS = Path(__file__).parent
 sys.path.insert(0, str(TESTS))  # what several tests share lies in modules beside this one
 
+from quick_java import quick_spark  # noqa: E402
 from twin_codecs import TwinCodec, codec_of, keep, vectors_of  # noqa: E402
 
 
@@ -26,6 +27,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    quick_spark()
     # how fast a busy machine draws and runs an example says nothing about the code
     settings.register_profile("share", max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     settings.register_profile("whole", max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
