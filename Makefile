@@ -6,9 +6,9 @@ SOURCES := pyproject.toml setup.py tools/environment.sh $(shell find pyx -name '
 REPORT ?= demo-report
 
 # Byte code is kept, whatever the environment says: tests begin many processes, which would each compile all of kwire again.
-test unit: export PYTHONDONTWRITEBYTECODE :=
+test unit parity: export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test unit bench peers asan fuzz mutants lint docs wheels proof sbom requirements clean
+.PHONY: demo test unit parity bench peers asan fuzz mutants lint docs wheels proof sbom requirements clean
 .DELETE_ON_ERROR:
 
 $(VENV)/.ready-%: $(SOURCES)
@@ -18,10 +18,16 @@ $(VENV)/.ready-%: $(SOURCES)
 demo: $(VENV)/.ready-demo
 	$(PYTHON_IN) -m kwire analyze examples/three-brokers.pcap.gz --owners examples/three-brokers-owners.csv --out $(REPORT) --overwrite --engine local
 
+# Three workers for two cores: tests with brokers and browsers wait more than they run. tests/conftest.py says which groups begin first.
 test: $(VENV)/.ready-test
-	KWIRE_REQUIRE_NATIVE=1 $(PYTHON_IN) -m pytest -n 2 --dist loadgroup --whole --durations=40 tests
+	KWIRE_REQUIRE_NATIVE=1 $(PYTHON_IN) -m pytest -n 3 --dist loadgroup --no-loadscope-reorder --whole --durations=40 tests
 
+# What to run after each change: without the tests of tests/slow_tests.txt
 unit: $(VENV)/.ready-test
+	KWIRE_REQUIRE_NATIVE=1 $(PYTHON_IN) -m pytest -n 2 --quick tests/unit tests/parity tests/vectors
+
+# The same with those tests: what needs neither a broker nor Spark nor a browser
+parity: $(VENV)/.ready-test
 	KWIRE_REQUIRE_NATIVE=1 $(PYTHON_IN) -m pytest -n 2 tests/unit tests/parity tests/vectors
 
 bench: $(VENV)/.ready-bench

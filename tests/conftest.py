@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -16,27 +16,47 @@ from kwire.codec.impl import MODULES, Twin, load_twin
 from kwire.codec.records.reading import RecordReader, record_reader
 
 TESTS = Path(__file__).parent
+SLOW = TESTS / "slow_tests.txt"
+GROUPS = ("spark", "spark-processes", "kafka", "spark-versions", "build", "browser", "types")
 sys.path.insert(0, str(TESTS))  # what several tests share lies in modules beside this one
 
+from quick_java import quick_spark  # noqa: E402
 from twin_codecs import TwinCodec, codec_of, keep, vectors_of  # noqa: E402
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--quick", action="store_true", help="without the tests of slow_tests.txt; `make unit` leaves them to `make test`")
     parser.addoption("--whole", action="store_true", help="all cases where tests usually take a share of them; `make test` does")
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    quick_spark()
     # how fast a busy machine draws and runs an example says nothing about the code
     settings.register_profile("share", max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     settings.register_profile("whole", max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     settings.load_profile("whole" if config.getoption("--whole") else "share")
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if not config.getoption("--whole"):
-        left_out = [item for item in items if item.get_closest_marker("whole")]
+    slow = frozenset(SLOW.read_text("utf-8").split()) if config.getoption("--quick") else frozenset()
+    left_out = [item for item in items if (item.get_closest_marker("whole") and not config.getoption("--whole")) or _is_of(item, slow)]
+    if left_out:
+        gone = set(left_out)
         config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if not item.get_closest_marker("whole")]
+        items[:] = [item for item in items if item not in gone]
+    items.sort(key=_place)
+
+
+def _is_of(item: pytest.Item, slow: Collection[str]) -> bool:
+    return bool(slow) and f"{item.path.relative_to(TESTS).as_posix()}::{getattr(item, 'originalname', item.name)}" in slow
+
+
+def _place(item: pytest.Item) -> int:
+    """Groups that take minutes begin first, the longest before the others: one that began late would run alone at the end."""
+    group = item.get_closest_marker("xdist_group")
+    name = group.args[0] if group is not None else ""
+    return GROUPS.index(name) if name in GROUPS else len(GROUPS)
 
 
 def pytest_collection_finish() -> None:

@@ -18,6 +18,7 @@ import confluent_kafka
 import confluent_kafka.admin
 
 from kwire.schema import releases
+from quick_java import java_program
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # it reads its schemas in a way that Python is giving up
@@ -164,9 +165,5 @@ def java(address: str, topic: str, *, records: int = RECORDS, **security: str) -
 
     libs = fetch_broker(releases().newest.name, ROOT / ".cache" / "kafka-jars")
     given = {"bootstrap.servers": address, **security}
-    source = ROOT / "tests" / "integration" / "java" / "ProduceConsume.java"
-    command = ["java", "-XX:TieredStopAtLevel=1", "-cp", f"{libs}/*", str(source), topic, str(records)]
-    done = subprocess.run(
-        [*command, *(f"{key}={value}" for key, value in given.items())], capture_output=True, text=True, timeout=180, check=False
-    )
+    done = java_program("ProduceConsume", libs, [topic, str(records), *(f"{key}={value}" for key, value in given.items())], 180)
     return done.stdout.strip().splitlines()[-1] if done.returncode == 0 else done.stderr

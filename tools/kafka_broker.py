@@ -22,6 +22,8 @@ __all__ = ["Broker", "BrokerCertificate", "start_broker"]
 CLUSTER_ID = "kwireTestsQmNUu0Mw9cVQ"  # 22 characters of base64url
 SCRAM_USER = "SCRAM-SHA-256=[name=alice,password=scrambled]"
 SINK = Path(__file__).resolve().parents[1] / "tests" / "integration" / "java" / "TelemetrySink.java"
+# A broker of tests lives for minutes: compiling its code well takes longer than running it.
+_QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 
 # KRaft, broker and controller in one process, with listeners that authenticate and one that does not.
 _PROPERTIES = """\
@@ -170,8 +172,8 @@ def start_broker(release: str, folder: Path, cache: Path, certificate: BrokerCer
         text += _TLS_PROPERTIES.format(keystore=certificate.keystore, truststore=certificate.truststore)
     properties.write_text(text)
     # Brokers advertise telemetry (KIP-714) once a plug-in takes it.
-    _run("javac", "-cp", f"{libs}/*", "-d", str(folder / "plugin"), str(SINK))
-    java = ["java", "-XX:TieredStopAtLevel=1", "-Xmx384m", "-cp", f"{libs}/*:{folder / 'plugin'}"]
+    _run("javac", *(f"-J{option}" for option in _QUICK), "-cp", f"{libs}/*", "-d", str(folder / "plugin"), str(SINK))
+    java = ["java", *_QUICK, "-Xmx384m", "-cp", f"{libs}/*:{folder / 'plugin'}"]
     _run(*java, "kafka.tools.StorageTool", "format", "-t", CLUSTER_ID, "-c", str(properties), "-S", SCRAM_USER)
     logging = folder / "log4j.properties"
     logging.write_text(_LOGGING.format(folder=folder))
@@ -184,7 +186,7 @@ def start_broker(release: str, folder: Path, cache: Path, certificate: BrokerCer
         if not running:
             process.kill()
             raise RuntimeError(f"the broker did not start:\n{(folder / 'broker.log').read_text()[-3000:]}")
-        time.sleep(0.3)
+        time.sleep(0.05)
     opened = (0, 0) if certificate is None else (tls, sasl_tls)
     return Broker(release, plain, sasl, *opened, libs, folder, process)
 

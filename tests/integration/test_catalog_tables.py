@@ -37,7 +37,10 @@ def analysed(files: list[Path], out: Path, **more: Any) -> str:
 
 
 def counts(spark: SparkSession, namespace: str) -> dict[str, int]:
-    return {table: spark.table(f"{namespace}.{table}").count() for table in SCHEMAS}
+    # one query: each costs Spark more than it takes to count
+    found = spark.sql(" UNION ALL ".join(f"SELECT '{table}', COUNT(*) FROM {namespace}.{table}" for table in SCHEMAS)).collect()
+    assert len(found) == len(SCHEMAS)
+    return {row[0]: row[1] for row in found}
 
 
 def written(out: str) -> dict[str, int]:

@@ -19,11 +19,12 @@ from kwire.spark.java import ensure_java
 from pcap_files import pieces_of
 from standalone_cluster import bare_python
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark-processes")]
 
-DATA = Path(__file__).parents[1] / "captures" / "data"
+TESTS = Path(__file__).parents[1]
+DATA = TESTS / "captures" / "data"
 INPUTS = [str(DATA / name) for name in ("topicids.pcap.gz", "seed.pcap.gz")]
-QUIET = "spark.ui.enabled false\nspark.driver.host 127.0.0.1\nspark.driver.bindAddress 127.0.0.1\n"
+QUIET = (TESTS / "spark" / "spark-defaults.conf").read_text() + "spark.driver.host 127.0.0.1\nspark.driver.bindAddress 127.0.0.1\n"
 
 
 def environment(folder: Path, defaults: str) -> dict[str, str]:

@@ -30,7 +30,7 @@ from kwire.spark.session import open_spark
 from kwire.tables import SCHEMAS
 from standalone_cluster import Cluster, Drivers, finished, waited
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark"), pytest.mark.usefixtures("without_session")]
+pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark-processes"), pytest.mark.usefixtures("without_session")]
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "executors.py"

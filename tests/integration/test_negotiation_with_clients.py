@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 import socket
-import subprocess
 import sys
 import threading
 import time
@@ -24,6 +23,7 @@ from kwire.protocol.negotiation.broker_role import TokenAnswer
 from kwire.protocol.negotiation.outcomes import Authenticated, Identified, Outcome, Over, Send
 from kwire.protocol.negotiation.scram import SCRAM_MECHANISMS, ScramCredential, ScramServer
 from kwire.schema import releases
+from quick_java import java_program
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # it reads its schemas in a way that Python is giving up
@@ -130,9 +130,7 @@ def java(address: str, **settings: str) -> str:
 
     libs = fetch_broker(NEWEST, ROOT / ".cache" / "kafka-jars")
     given = {"bootstrap.servers": address, "default.api.timeout.ms": "20000", "request.timeout.ms": "15000", **settings}
-    source = ROOT / "tests" / "integration" / "java" / "DescribeCluster.java"
-    command = ["java", "-cp", f"{libs}/*", str(source), *(f"{key}={value}" for key, value in given.items())]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=90, check=False)
+    done = java_program("DescribeCluster", libs, [f"{key}={value}" for key, value in given.items()], 90)
     return done.stdout.strip().splitlines()[-1] if done.returncode == 0 else done.stderr
 
 

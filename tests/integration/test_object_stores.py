@@ -37,7 +37,7 @@ from kwire.spark.source.data_source import KwireDataSource
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark-processes")]
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "tests" / "captures" / "data"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import subprocess
 import sys
 import threading
 import time
@@ -21,6 +20,7 @@ from kwire.protocol.telemetry.labels import suspicious_labels
 from kwire.protocol.telemetry.metric_catalog import unexpected_names
 from kwire.protocol.telemetry.receivers import PushContext
 from kwire.schema import releases
+from quick_java import java_program
 
 pytestmark = pytest.mark.xdist_group("kafka")  # the jars are fetched once
 
@@ -104,9 +104,8 @@ def test_a_java_producer_pushes_its_metrics(broker: TelemetryBroker) -> None:
     from kafka_jars import fetch_broker
 
     libs = fetch_broker(NEWEST, ROOT / ".cache" / "kafka-jars")
-    source = ROOT / "tests" / "integration" / "java" / "PushMetrics.java"
     settings = ["3000", f"bootstrap.servers=127.0.0.1:{broker.port}", "client.id=pusher", "enable.idempotence=false"]
-    done = subprocess.run(["java", "-cp", f"{libs}/*", str(source), *settings], capture_output=True, text=True, timeout=90, check=False)
+    done = java_program("PushMetrics", libs, settings, 90)
     assert done.returncode == 0, done.stderr
     told = done.stdout.strip().splitlines()[-1]
     assert [code for _, code in broker.codes] == [0] * len(broker.codes)

@@ -12,7 +12,7 @@ import pytest
 from kwire.spark.session import open_session, open_spark
 from kwire.spark.task_running import run_each
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark"), pytest.mark.usefixtures("without_session")]
+pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark-processes"), pytest.mark.usefixtures("without_session")]
 
 # Built-in functions are what any worker can unpickle, with nothing imported for it.
 ASK = """repr((
