@@ -24,16 +24,14 @@ cdef object plain_direction(Direction direction):
 cdef Direction direction_of_plain(object plain):
     cdef Direction made = Direction()
     cdef Epoch epoch
-    cdef RecordCipher cipher
     if type(plain.stream) is RecordStream:
         made.stream = plain.stream
     else:
         made.stream = RecordStream(plain.stream.state())
     made.pending = plain.messages.pending
     for each in plain.epochs:
-        suite, keys, is_13, encrypt_then_mac = each.cipher.__reduce__()[1]
-        cipher = new_cipher(each.suite, None, is_13, encrypt_then_mac)
-        cipher.key, cipher.iv, cipher.mac_key = keys
+        suite, (key, iv, mac_key), is_13, encrypt_then_mac = each.cipher.__reduce__()[1]
+        cipher = cipher_with_keys(each.suite, key, iv, mac_key, is_13, encrypt_then_mac)
         epoch = new_epoch(<EpochKind>KINDS.index(each.kind), each.suite, cipher)
         epoch.following, epoch.sequence = each.next_secret, each.sequence
         made.epochs.append(epoch)
