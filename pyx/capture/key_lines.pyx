@@ -10,7 +10,7 @@ from libc.string cimport memchr, memset
 
 from build_id cimport build_id
 
-__all__ = ["complete_lines", "index_lines", "lines_of", "parse_line"]
+__all__ = ["index_lines", "known_lines", "lines_of", "parse_line"]
 __build__ = build_id()
 
 cdef extern from *:
@@ -263,7 +263,7 @@ cdef inline int add_sorted(uint64_t number, object names, object places, list fo
     return 0
 
 
-def complete_lines(int descriptor, stamp, bytes name, dict recent, names, places):
+def known_lines(int descriptor, stamp, bytes name, dict recent, names, places):
     cdef const uint8_t* wanted = <const uint8_t*>PyBytes_AS_STRING(name)
     cdef uint8_t[READ_TOGETHER + LONGEST_LINE] text
     cdef int64_t[3] now
@@ -283,12 +283,14 @@ def complete_lines(int descriptor, stamp, bytes name, dict recent, names, places
     if later is not NULL:
         at = (at + <list>later)[:MOST_LINES] if at else <list>later
     if not at:
-        return None
+        return found, False
     first = at[0]
     span = <int64_t>at[len(at) - 1] - first
     if not 0 <= span <= READ_TOGETHER:
         return None
     size = read_at(descriptor, text, span + LONGEST_LINE, first, now)
-    if size < 0 or add_lines(text, size, name, at, found) != COMPLETE:
+    if size < 0:
         return None
-    return found if stamp == (<uint64_t>now[0], now[1], now[2]) else None
+    if add_lines(text, size, name, at, found) != COMPLETE:
+        return found, False
+    return found, stamp == (<uint64_t>now[0], now[1], now[2])

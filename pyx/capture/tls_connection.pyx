@@ -25,8 +25,7 @@ from kwire.capture.tls.alerts import alert_bytes, read_alert  # no-cython-lint: 
 from kwire.capture.tls.certificates import read_certificate  # no-cython-lint
 from kwire.capture.tls.cipher_suites import SUITES, suite_name  # no-cython-lint
 from kwire.capture.tls.connection import TlsConnection as PureConnection  # no-cython-lint: of tls_pickles.pxi
-from kwire.capture.tls.direction import Direction as PureDirection  # no-cython-lint
-from kwire.capture.tls.direction import Epoch as PureEpoch  # no-cython-lint
+from kwire.capture.tls.direction import Direction as PureDirection, Epoch as PureEpoch  # no-cython-lint
 from kwire.capture.tls.key_schedule import master_secret  # no-cython-lint
 from kwire.capture.tls.key_schedule import next_secret as following_secret  # no-cython-lint
 from kwire.capture.tls.plaintext import Missing, Plain  # no-cython-lint
@@ -67,6 +66,7 @@ cdef enum:
 
 cdef tuple KINDS = ("early", "handshake", "data")
 cdef dict MAC_BYTES = {"sha1": 20, "sha256": 32, "sha384": 48}
+cdef object new_tuple = tuple.__new__  # of a NamedTuple, without the call of Python that its class is
 cdef object KNOWN_MESSAGES = frozenset((0, 1, 2, 4, 5, 8, 11, 12, 13, 14, 15, 16, 20, 22, 24))
 
 
@@ -75,23 +75,14 @@ include "capture/tls_hellos.pxi"
 include "capture/tls_pickles.pxi"
 
 
-cdef class _Accepts:
-    """What says of a candidate behind a loss whether it is a record."""
-
-    cdef TlsConnection tls
-    cdef Direction direction
-
-    def __call__(self, int kind, int version, bytes body, int64_t lost):
-        return self.tls.accepts(self.direction, kind, version, body, lost)
-
-
+@cython.freelist(64)
 @cython.no_gc  # no cycle goes through it
 cdef class TlsConnection:
     """One connection; attributes and methods are those of `kwire.capture.tls.connection.TlsConnection`."""
 
     def __cinit__(self):
         self.directions = (Direction(), Direction())
-        self.transcript = bytearray()
+        self.transcript = []
         self.certificate_faults, self.read_alerts = [], []
         self.client = -1
 
@@ -135,13 +126,18 @@ cdef class TlsConnection:
         return given_outputs(self)
 
     def end(self, keys):
+        self.finish(keys)
+
+    cdef int finish(self, object keys) except -1:
+        """TlsConnection.end."""
         cdef int side
         cdef Direction direction
         for side in range(2):
             direction = self.directions[side]
-            broken = direction.stream.unfinished()
+            broken = direction.stream.unfinished() if direction.stream.size else None
             if broken is not None and broken.kind == HANDSHAKE and not direction.encrypted:
                 self.broken_hello(keys, side, direction, broken)
+        return 0
 
     def begins_late(self, side):
         self.begin_late(side)
@@ -444,9 +440,6 @@ cdef class TlsConnection:
     def direction(self, side):
         """The state of a direction, to be read."""
         return self.directions[side]
-
-    def completed_by(self, side):
-        return self.is_completed(side)
 
     @property
     def decrypted(self):

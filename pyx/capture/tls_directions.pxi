@@ -1,6 +1,16 @@
 # Part of tls_connection.pyx: the epochs of one direction (kwire/capture/tls/direction.py).
 
 
+cdef class _Accepts:
+    """What says of a candidate behind a loss whether it is a record."""
+
+    cdef TlsConnection tls
+    cdef Direction direction
+
+    def __call__(self, int kind, int version, bytes body, int64_t lost):
+        return self.tls.accepts(self.direction, kind, version, body, lost)
+
+
 cdef int add_ciphers_12(TlsConnection self, bytes master, object suite, object server) except -1:
     """Add the epochs of both directions: key_schedule.keys_12."""
     cdef uint8_t block[MOST_KEY_BLOCK]
@@ -24,6 +34,7 @@ cdef int add_ciphers_12(TlsConnection self, bytes master, object suite, object s
     return 0
 
 
+@cython.freelist(64)
 @cython.no_gc
 cdef class Epoch:
     """One set of keys; see `kwire.capture.tls.direction.Epoch`."""
@@ -56,6 +67,7 @@ cdef Epoch epoch_of_secret(EpochKind kind, object suite, bytes secret):
     return new_epoch(kind, suite, new_cipher(suite, secret, True, False))
 
 
+@cython.freelist(64)
 @cython.no_gc
 cdef class Direction:
     """The state of one direction; see `kwire.capture.tls.direction.Direction`."""

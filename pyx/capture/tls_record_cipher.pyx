@@ -50,6 +50,7 @@ cdef bytes OUTER = bytes(value ^ 0x5C for value in range(256))
 cdef bint HAS_INSTRUCTIONS = aes_here()
 
 
+@cython.freelist(64)
 @cython.no_gc  # no cycle goes through it
 cdef class RecordCipher:
     """What opens the records of one direction under one set of keys; keys and cipher are made with the first record."""

@@ -66,7 +66,8 @@ cdef class TlsConnection:
     cdef tuple directions
     cdef int version_number
     cdef object suite
-    cdef object transcript  # a bytearray, None for what is not known or not needed
+    cdef list transcript  # messages, None for what is not known or not needed
+    cdef Py_ssize_t transcript_bytes
     cdef object session
     cdef bint saw_certificate, completed
     cdef int64_t[2] tried_late
@@ -81,6 +82,7 @@ cdef class TlsConnection:
     cdef readonly int64_t unverified_bytes
 
     cdef Direction of(self, int side)
+    cdef int finish(self, object keys) except -1
     cdef int take(self, object keys, int side, const uint8_t* data, Py_ssize_t size, int64_t time_ns, int64_t packet) except -1
     cdef int take_records(self, object keys, int side, Direction direction) except -1
     cdef int miss_bytes(self, object keys, int side, int64_t count, int64_t time_ns, int64_t packet, bint cut) except -1

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 __all__ = [
-    "LONGEST_LINE", "MOST_LINES", "NAME_BYTES", "KeyLine", "Stamp", "complete_lines", "index_lines", "lines_at", "lines_of", "parse_line",
+    "LONGEST_LINE", "MOST_LINES", "NAME_BYTES", "KeyLine", "Stamp", "index_lines", "known_lines", "lines_at", "lines_of", "parse_line",
     "places_of", "stamp_of",
 ]  # fmt: skip
 
@@ -129,11 +129,11 @@ def lines_at(name: bytes, places: list[int], read: Callable[[int, int], bytes]) 
     return [line for place in places for line in lines_of(read(place, LONGEST_LINE), name, [place])]
 
 
-def complete_lines(
+def known_lines(
     descriptor: int, stamp: Stamp | None, name: bytes, recent: dict[int, list[int]], names: np.ndarray[Any, Any] | None,
     places: np.ndarray[Any, Any] | None,
-) -> list[KeyLine] | None:  # fmt: skip
-    """The lines of a name where the log has nothing more to say of it: the secrets of all records of TLS 1.3, or the one of TLS 1.2.
+) -> tuple[list[KeyLine], bool] | None:  # fmt: skip
+    """The lines of a name, and whether the log has nothing more to say of it.
 
     Args:
         descriptor: of the file, -1 before it was read.
@@ -142,8 +142,9 @@ def complete_lines(
         recent, names, places: as `places_of` takes them.
 
     Returns:
-        None where there may be more, and where the file has changed since it was read. The native twin also gives None for lines that
-        are far from each other.
+        What the file had when it was last read: a line that has changed since then is left out. The second is True where these are the
+        secrets of all records of TLS 1.3, or the one of TLS 1.2, and the file has not changed. None before the file was read; the
+        native twin also gives None for lines that are far from each other.
     """
     if descriptor < 0:
         return None
@@ -151,4 +152,4 @@ def complete_lines(
     found = lines_at(name, at, lambda place, size: os.pread(descriptor, size, place))
     labels = {line[0] for line in found}
     is_all = "CLIENT_RANDOM" in labels or labels >= _OF_13
-    return found if is_all and stamp_of(os.fstat(descriptor)) == stamp else None
+    return found, is_all and stamp_of(os.fstat(descriptor)) == stamp

@@ -99,13 +99,14 @@ class KeyLog:
 
     def find(self, name: bytes) -> list[KeyLine]:
         """The lines whose second field is `name`."""
-        lines = key_lines().complete_lines(self._descriptor, self._stamp, name, self._recent, self._names, self._places)
-        if lines is not None:
-            found: list[KeyLine] = lines
-            return found  # also where another file has its name now
+        known: tuple[list[KeyLine], bool] | None = key_lines().known_lines(
+            self._descriptor, self._stamp, name, self._recent, self._names, self._places
+        )
+        if known is not None and known[1]:
+            return known[0]  # also where another file has its name now
         stamp = self._stamp_now()
         if stamp is not None and stamp == self._stamp:
-            return self._known(name)
+            return self._known(name) if known is None else known[0]
         with closing(self._open()) as file:
             if stamp is not None and self._stamp is not None and stamp[0] != self._stamp[0]:
                 self.__init__(self.location)  # type: ignore[misc] # another file has its name now
