@@ -1,8 +1,9 @@
 # cython: language_level=3, binding=False
 """One protected record to its plaintext: the native twin of `kwire.capture.tls.record_ciphers.RecordCipher`, which is the contract.
 
-Keys are derived with the first record. Short records of AES-GCM and AES-CBC are deciphered here, where the processor has instructions for
-it (`capture/aes_instructions.pxd`); all others, and all records elsewhere, are deciphered by `cryptography`: one call for a record.
+Keys are derived with the first record. Short records are deciphered here: of AES-GCM and AES-CBC where the processor has instructions for
+it (`capture/aes_instructions.pxd`), and of ChaCha20-Poly1305 (`capture/chacha_poly.pxd`). All others, and all records elsewhere, are
+deciphered by `cryptography`: one call for a record.
 """
 
 cimport cython
@@ -12,6 +13,7 @@ from libc.string cimport memcmp, memcpy
 
 from build_id cimport build_id
 from capture.aes_instructions cimport aes_here, cbc_begin, cbc_open, gcm_begin, gcm_open
+from capture.chacha_poly cimport chacha_here, chacha_open
 
 from kwire.capture._native.tls_key_schedule cimport MOST_DIGEST, Hmac, expanded, hash_number, hmac_begin, hmac_of
 
@@ -47,7 +49,8 @@ cdef dict MAC_BYTES = {"sha1": 20, "sha256": 32, "sha384": 48}
 cdef dict HASHES = {"sha1": hashlib.sha1, "sha256": hashlib.sha256, "sha384": hashlib.sha384}
 cdef bytes INNER = bytes(value ^ 0x36 for value in range(256))
 cdef bytes OUTER = bytes(value ^ 0x5C for value in range(256))
-cdef bint HAS_INSTRUCTIONS = aes_here()
+cdef bint HAS_AES = aes_here()
+cdef bint HAS_CHACHA = chacha_here()
 
 
 @cython.freelist(64)
@@ -73,11 +76,11 @@ cdef class RecordCipher:
         cdef int key_bytes
         self.derive()
         key, key_bytes = <const uint8_t*>PyBytes_AS_STRING(self.key), <int>PyBytes_GET_SIZE(self.key)
-        self.has_aes = self.has_aes and (key_bytes == 16 or key_bytes == 32)
-        if self.has_aes:
+        self.is_short_here = self.is_short_here and (key_bytes == 32 or (key_bytes == 16 and self.cipher != CHACHA20))
+        if self.is_short_here:
             if self.cipher == GCM:
                 gcm_begin(&self.aes, key, key_bytes)
-            else:
+            elif self.cipher == CBC:
                 cbc_begin(&self.aes, key, key_bytes)
         if self.cipher == CBC and self.suite.mac != "sha1":
             key = <const uint8_t*>PyBytes_AS_STRING(self.mac_key)
@@ -141,7 +144,7 @@ cdef class RecordCipher:
                 return None
         if size < 2 * BLOCK or size % BLOCK:
             return None
-        if self.has_aes and size <= MOST_SHORT:
+        if self.is_short_here and size <= MOST_SHORT:
             opened = PyBytes_FromStringAndSize(NULL, size - BLOCK)
             cbc_open(&self.aes, data, size // BLOCK - 1, <uint8_t*>PyBytes_AS_STRING(opened))
         else:
@@ -192,9 +195,9 @@ cdef class RecordCipher:
             data += EXPLICIT
             size -= EXPLICIT
         place = 5 if self.is_13 else HEADER
-        if self.has_aes and size <= MOST_SHORT:
+        if self.is_short_here and size <= MOST_SHORT:
             opened = PyBytes_FromStringAndSize(NULL, size - TAG)
-            if not gcm_open(&self.aes, nonce, additional, place, data, size - TAG, <uint8_t*>PyBytes_AS_STRING(opened)):
+            if not open_short(self, nonce, additional, place, data, size - TAG, <uint8_t*>PyBytes_AS_STRING(opened)):
                 return None
         else:
             if self.decrypt is None:
@@ -235,6 +238,14 @@ cdef class RecordCipher:
         )
 
 
+cdef inline bint open_short(
+    RecordCipher self, const uint8_t* nonce, const uint8_t* additional, int count, const uint8_t* data, Py_ssize_t size, uint8_t* plain
+) noexcept:
+    if self.cipher == CHACHA20:
+        return chacha_open(<const uint8_t*>PyBytes_AS_STRING(self.key), nonce, additional, count, data, size, plain)
+    return gcm_open(&self.aes, nonce, additional, count, data, size, plain)
+
+
 cdef RecordCipher new_cipher(object suite, bytes secret, bint is_13, bint encrypt_then_mac):
     """What is derived of a secret of TLS 1.3; one with other keys is given them."""
     cdef RecordCipher made = RecordCipher.__new__(RecordCipher)
@@ -243,7 +254,7 @@ cdef RecordCipher new_cipher(object suite, bytes secret, bint is_13, bint encryp
     made.cipher = GCM if name == "gcm" else CHACHA20 if name == "chacha20" else CBC if name == "cbc" else CCM
     made.overhead = (8 if name == "ccm_8" else TAG) + (0 if is_13 or made.cipher == CHACHA20 else EXPLICIT)
     made.mac_bytes = MAC_BYTES[suite.mac] if made.cipher == CBC else 0
-    made.has_aes = HAS_INSTRUCTIONS and (made.cipher == GCM or made.cipher == CBC)
+    made.is_short_here = HAS_CHACHA if made.cipher == CHACHA20 else HAS_AES and made.cipher != CCM
     return made
 
 
@@ -254,14 +265,14 @@ cdef RecordCipher cipher_with_keys(object suite, bytes key, bytes iv, bytes mac_
     return made
 
 
-def record_cipher(suite, keys, is_13, encrypt_then_mac, instructions=True):
+def record_cipher(suite, keys, is_13, encrypt_then_mac, short_here=True):
     """A cipher as the pure twin has it: `suite`, `keys`, `is_13`, `encrypt_then_mac`.
 
     Args:
-        instructions: use those of the processor, where it has them.
+        short_here: decipher short records here, where that is possible; else all by `cryptography`.
     """
     cdef RecordCipher made = cipher_with_keys(suite, keys.key, keys.iv, keys.mac_key, is_13, encrypt_then_mac)
-    made.has_aes = made.has_aes and instructions
+    made.is_short_here = made.is_short_here and short_here
     return made
 
 

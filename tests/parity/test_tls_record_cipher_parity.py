@@ -1,4 +1,4 @@
-"""Records to their plaintext, compiled: what the pure twin makes of them with `cryptography`, with and without the processor's instructions."""
+"""Records to their plaintext, compiled: what the pure twin makes of them with `cryptography`, deciphered here and there."""
 
 from __future__ import annotations
 

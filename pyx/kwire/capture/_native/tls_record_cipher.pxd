@@ -26,8 +26,9 @@ cdef class RecordCipher:
     cdef bint is_13, encrypt_then_mac
     cdef bytes secret  # of TLS 1.3
     cdef bytes key, iv, mac_key  # kwire.capture.tls.key_schedule.Keys; `key` is None before it is derived of `secret`
-    cdef bint is_begun, has_aes, has_mac
-    cdef Aes aes  # where `has_aes`
+    cdef bint is_begun, has_mac
+    cdef bint is_short_here  # short records are deciphered here
+    cdef Aes aes  # for these
     cdef Hmac mac_hash  # where `has_mac`
     cdef object inner, outer  # of another MAC: what begins its hashes with the key
     cdef object decrypt  # of the AEAD, or what takes whole blocks of CBC; None before the first record that the library deciphers
