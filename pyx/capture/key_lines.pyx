@@ -3,17 +3,53 @@
 
 from cpython.array cimport array, resize_smart
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.dict cimport PyDict_GetItem
+from cpython.ref cimport PyObject
 from libc.stdint cimport int8_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memchr, memset
 
 from build_id cimport build_id
 
-__all__ = ["index_lines", "lines_of", "parse_line"]
+__all__ = ["index_lines", "known_lines", "lines_of", "parse_line"]
 __build__ = build_id()
+
+cdef extern from *:
+    """
+    #include <stdint.h>
+    #if defined(_WIN32)
+    static int64_t kwire_read_at(int file, uint8_t *target, int64_t size, int64_t place, int64_t stamp[3]) {
+        (void)file; (void)target; (void)size; (void)place; (void)stamp;
+        return -1;
+    }
+    #else
+    #include <sys/stat.h>
+    #include <unistd.h>
+    #if defined(__APPLE__)
+    #define KWIRE_CHANGED st_mtimespec
+    #else
+    #define KWIRE_CHANGED st_mtim
+    #endif
+    /* Bytes of a file from a place, and what changes when it is written; gives how many came, -1 where that failed. */
+    static int64_t kwire_read_at(int file, uint8_t *target, int64_t size, int64_t place, int64_t stamp[3]) {
+        struct stat found;
+        int64_t count = pread(file, target, (size_t)size, (off_t)place);
+        if (count < 0 || fstat(file, &found)) return -1;
+        stamp[0] = (int64_t)found.st_ino;
+        stamp[1] = (int64_t)found.st_size;
+        stamp[2] = (int64_t)((uint64_t)found.KWIRE_CHANGED.tv_sec * 1000000000u + (uint64_t)found.KWIRE_CHANGED.tv_nsec);
+        return count;
+    }
+    #endif
+    """
+    int64_t read_at "kwire_read_at"(int file, uint8_t* target, int64_t size, int64_t place, int64_t* stamp) noexcept
+
 
 cdef enum:
     NAME_BYTES = 8
     LONGEST_LINE = 512
+    READ_TOGETHER = 16384
+    MOST_LINES = 64
+    COMPLETE = 15
     NO_HEX = -1
 
 cdef struct Line:
@@ -32,6 +68,11 @@ cdef dict LABELS = {
         "CLIENT_RANDOM", "CLIENT_EARLY_TRAFFIC_SECRET", "CLIENT_HANDSHAKE_TRAFFIC_SECRET", "SERVER_HANDSHAKE_TRAFFIC_SECRET",
         "CLIENT_TRAFFIC_SECRET_0", "SERVER_TRAFFIC_SECRET_0", "EARLY_EXPORTER_SECRET", "EXPORTER_SECRET",
     )
+}
+# What makes a client random complete: the label of TLS 1.2, or these four of TLS 1.3.
+cdef dict BITS = {
+    "CLIENT_RANDOM": 15, "CLIENT_HANDSHAKE_TRAFFIC_SECRET": 1, "SERVER_HANDSHAKE_TRAFFIC_SECRET": 2, "CLIENT_TRAFFIC_SECRET_0": 4,
+    "SERVER_TRAFFIC_SECRET_0": 8,
 }
 
 
@@ -151,23 +192,31 @@ def parse_line(bytes line):
 
 
 def lines_of(bytes text, bytes name, list places):
+    cdef list found = []
+    add_lines(<const uint8_t*>PyBytes_AS_STRING(text), PyBytes_GET_SIZE(text), name, places, found)
+    return found
+
+
+cdef int add_lines(const uint8_t* begin, Py_ssize_t size, bytes name, list places, list found) except -1:
+    """Add the lines of `lines_of`; gives bits of their labels."""
     cdef Line line
-    cdef const uint8_t* begin = <const uint8_t*>PyBytes_AS_STRING(text)
-    cdef const uint8_t* end = begin + PyBytes_GET_SIZE(text)
-    cdef const uint8_t* wanted = <const uint8_t*>PyBytes_AS_STRING(name)
     cdef const uint8_t* at
     cdef int64_t first, place
-    cdef list found = []
+    cdef int seen = 0
     if not places:
-        return found
+        return 0
     first = places[0]
     for place in places:
-        if not 0 <= place - first < PyBytes_GET_SIZE(text):
+        if not 0 <= place - first < size:
             continue
         at = begin + (place - first)
-        if is_line(at, line_end(at, end), &line) and has_name(&line, wanted, PyBytes_GET_SIZE(name)):
-            found.append((label_of(&line), name, bytes_of(line.secret, line.secret_size)))
-    return found
+        if is_line(at, line_end(at, begin + size), &line) and has_name(
+            &line, <const uint8_t*>PyBytes_AS_STRING(name), PyBytes_GET_SIZE(name)
+        ):
+            label = label_of(&line)
+            seen |= BITS.get(label, 0)
+            found.append((label, name, bytes_of(line.secret, line.secret_size)))
+    return seen
 
 
 def index_lines(bytes text, Py_ssize_t size, uint64_t place, array names, array places):
@@ -193,3 +242,55 @@ def index_lines(bytes text, Py_ssize_t size, uint64_t place, array names, array 
             places.data.as_ulonglongs[count] = place + (at - begin)
             count += 1
         at = until + 1
+
+
+cdef inline int add_sorted(uint64_t number, object names, object places, list found) except -1:
+    """Where the lines of a name begin, of a sorted index."""
+    cdef const uint64_t[::1] sorted_names = names
+    cdef const uint64_t[::1] sorted_places = places
+    cdef Py_ssize_t low = 0
+    cdef Py_ssize_t high = sorted_names.shape[0]
+    cdef Py_ssize_t middle
+    while low < high:
+        middle = (low + high) >> 1
+        if sorted_names[middle] < number:
+            low = middle + 1
+        else:
+            high = middle
+    while low < min(sorted_names.shape[0], sorted_places.shape[0]) and sorted_names[low] == number and len(found) < MOST_LINES:
+        found.append(sorted_places[low])
+        low += 1
+    return 0
+
+
+def known_lines(int descriptor, stamp, bytes name, dict recent, names, places):
+    cdef const uint8_t* wanted = <const uint8_t*>PyBytes_AS_STRING(name)
+    cdef uint8_t[READ_TOGETHER + LONGEST_LINE] text
+    cdef int64_t[3] now
+    cdef uint64_t number = 0
+    cdef int index
+    cdef int64_t first, span, size
+    cdef PyObject* later
+    cdef list at = []
+    cdef list found = []
+    if descriptor < 0 or stamp is None or PyBytes_GET_SIZE(name) < NAME_BYTES:
+        return None
+    for index in range(NAME_BYTES):
+        number = number << 8 | wanted[index]
+    if names is not None:
+        add_sorted(number, names, places, at)
+    later = PyDict_GetItem(recent, number)
+    if later is not NULL:
+        at = (at + <list>later)[:MOST_LINES] if at else <list>later
+    if not at:
+        return found, False
+    first = at[0]
+    span = <int64_t>at[len(at) - 1] - first
+    if not 0 <= span <= READ_TOGETHER:
+        return None
+    size = read_at(descriptor, text, span + LONGEST_LINE, first, now)
+    if size < 0:
+        return None
+    if add_lines(text, size, name, at, found) != COMPLETE:
+        return found, False
+    return found, stamp == (<uint64_t>now[0], now[1], now[2])

@@ -2,7 +2,7 @@
 """A TLS connection, compiled: the native twin of `kwire.capture.tls.connection.TlsConnection`, which is the contract.
 
 Records are opened where they lie in the stream of their direction, handshake messages are read without objects, and keys are derived
-when the first record needs them. `cryptography` deciphers: one call for a record.
+when the first record needs them (`tls_record_cipher`).
 """
 
 cimport cython  # no-cython-lint: of the included parts
@@ -10,40 +10,28 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes
 from cpython.ref cimport Py_INCREF, Py_XDECREF, PyObject
 from libc.stdint cimport int64_t, uint8_t
 from libc.stdlib cimport free
-from libc.string cimport memcpy  # no-cython-lint
+from libc.string cimport memcpy  # no-cython-lint: of tls_hellos.pxi
 
 from build_id cimport build_id
 from wire.grown cimport grown
 
-from kwire.capture._native.tls_key_schedule cimport MOST_KEY_BLOCK, Hmac, expanded  # no-cython-lint: of tls_ciphers.pxi
-from kwire.capture._native.tls_key_schedule cimport hash_number, hmac_begin, key_block  # no-cython-lint
+from kwire.capture._native.tls_key_schedule cimport MOST_KEY_BLOCK, hash_number, key_block  # no-cython-lint: of tls_directions.pxi
+from kwire.capture._native.tls_record_cipher cimport RecordCipher, cipher_with_keys, new_cipher  # no-cython-lint
 from kwire.capture._native.tls_records cimport RecordStream, RecordView, whole_record
 
 import hashlib  # no-cython-lint
-from hmac import compare_digest  # no-cython-lint: of tls_ciphers.pxi
 
 from kwire.capture.tls.alerts import alert_bytes, read_alert  # no-cython-lint: of tls_pickles.pxi
 from kwire.capture.tls.certificates import read_certificate  # no-cython-lint
 from kwire.capture.tls.cipher_suites import SUITES, suite_name  # no-cython-lint
 from kwire.capture.tls.connection import TlsConnection as PureConnection  # no-cython-lint: of tls_pickles.pxi
-from kwire.capture.tls.direction import Direction as PureDirection  # no-cython-lint
-from kwire.capture.tls.direction import Epoch as PureEpoch  # no-cython-lint
-from kwire.capture.tls.key_schedule import Keys, master_secret  # no-cython-lint
+from kwire.capture.tls.direction import Direction as PureDirection, Epoch as PureEpoch  # no-cython-lint
+from kwire.capture.tls.key_schedule import master_secret  # no-cython-lint
 from kwire.capture.tls.key_schedule import next_secret as following_secret  # no-cython-lint
 from kwire.capture.tls.plaintext import Missing, Plain  # no-cython-lint
-from kwire.capture.tls.record_ciphers import RecordCipher as PureCipher  # no-cython-lint
 from kwire.capture.tls.session_keys import Session  # no-cython-lint
 from kwire.protocol.tls_fingerprints import ja3, ja4  # no-cython-lint: of tls_hellos.pxi
 from kwire.protocol.tls_handshake import RETRY, VERSION_NAMES, ServerHello, read_client_hello  # no-cython-lint
-
-try:
-    from cryptography.exceptions import InvalidTag
-    from cryptography.hazmat.primitives.ciphers import Cipher as BlockCipher  # no-cython-lint
-    from cryptography.hazmat.primitives.ciphers.aead import AESCCM, AESGCM, ChaCha20Poly1305  # no-cython-lint
-    from cryptography.hazmat.primitives.ciphers.algorithms import AES  # no-cython-lint
-    from cryptography.hazmat.primitives.ciphers.modes import CBC as CbcMode  # no-cython-lint
-except ImportError:
-    InvalidTag = ()  # without keys nothing is deciphered, and those that bring keys ask for the package
 
 __all__ = ["TlsConnection"]
 __build__ = build_id()
@@ -64,7 +52,7 @@ cdef enum:
     KEY_UPDATE = 24
     TLS_1_2 = 0x0303
     TLS_1_3 = 0x0304
-    EXPLICIT = 8
+    IV_BYTES = 12
     MOST_MESSAGE = 131072
     MOST_TRANSCRIPT = 131072
     MOST_FAILURES = 64
@@ -78,35 +66,23 @@ cdef enum:
 
 cdef tuple KINDS = ("early", "handshake", "data")
 cdef dict MAC_BYTES = {"sha1": 20, "sha256": 32, "sha384": 48}
+cdef object new_tuple = tuple.__new__  # of a NamedTuple, without the call of Python that its class is
 cdef object KNOWN_MESSAGES = frozenset((0, 1, 2, 4, 5, 8, 11, 12, 13, 14, 15, 16, 20, 22, 24))
-cdef int IV_BYTES = 12
-cdef dict HASHES = {"sha1": hashlib.sha1, "sha256": hashlib.sha256, "sha384": hashlib.sha384}
-cdef bytes INNER = bytes(value ^ 0x36 for value in range(256))
-cdef bytes OUTER = bytes(value ^ 0x5C for value in range(256))
 
 
-include "capture/tls_ciphers.pxi"
+include "capture/tls_directions.pxi"
 include "capture/tls_hellos.pxi"
 include "capture/tls_pickles.pxi"
 
 
-cdef class _Accepts:
-    """What says of a candidate behind a loss whether it is a record."""
-
-    cdef TlsConnection tls
-    cdef Direction direction
-
-    def __call__(self, int kind, int version, bytes body, int64_t lost):
-        return self.tls.accepts(self.direction, kind, version, body, lost)
-
-
+@cython.freelist(64)
 @cython.no_gc  # no cycle goes through it
 cdef class TlsConnection:
     """One connection; attributes and methods are those of `kwire.capture.tls.connection.TlsConnection`."""
 
     def __cinit__(self):
         self.directions = (Direction(), Direction())
-        self.transcript = bytearray()
+        self.transcript = []
         self.certificate_faults, self.read_alerts = [], []
         self.client = -1
 
@@ -150,13 +126,18 @@ cdef class TlsConnection:
         return given_outputs(self)
 
     def end(self, keys):
+        self.finish(keys)
+
+    cdef int finish(self, object keys) except -1:
+        """TlsConnection.end."""
         cdef int side
         cdef Direction direction
         for side in range(2):
             direction = self.directions[side]
-            broken = direction.stream.unfinished()
+            broken = direction.stream.unfinished() if direction.stream.size else None
             if broken is not None and broken.kind == HANDSHAKE and not direction.encrypted:
                 self.broken_hello(keys, side, direction, broken)
+        return 0
 
     def begins_late(self, side):
         self.begin_late(side)
@@ -323,12 +304,12 @@ cdef class TlsConnection:
         direction.opened += 1
         direction.failures = 0
         if direction.padding == -2:
-            direction.padding = direction.plain_padding
-        elif direction.padding != direction.plain_padding:
+            direction.padding = direction.shape.padding
+        elif direction.padding != direction.shape.padding:
             direction.padding = -1
         body = direction.plain
         return self.content(
-            keys, side, direction, record, direction.plain_kind, <const uint8_t*>PyBytes_AS_STRING(body), direction.plain_size, body
+            keys, side, direction, record, direction.shape.kind, <const uint8_t*>PyBytes_AS_STRING(body), direction.shape.size, body
         )
 
     cdef int broken(self, object keys, int side, Direction direction, object broken) except -1:
@@ -459,9 +440,6 @@ cdef class TlsConnection:
     def direction(self, side):
         """The state of a direction, to be read."""
         return self.directions[side]
-
-    def completed_by(self, side):
-        return self.is_completed(side)
 
     @property
     def decrypted(self):

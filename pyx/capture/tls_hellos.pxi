@@ -56,6 +56,7 @@ cdef bint names_fit(Part names, Part* first) noexcept:
     return True
 
 
+@cython.freelist(64)
 @cython.no_gc
 cdef class ClientHelloView:
     """A ClientHello of which the lists are read when they are asked for."""
@@ -234,9 +235,9 @@ cdef object server_hello_of(const uint8_t* data, Py_ssize_t size):
         return None
     chosen = None if first.left < 0 else bytes_of(&first)
     name = bytes_of(&random)
-    return ServerHello(
-        version, name, bytes_of(&session_id), cipher, chosen, bool(encrypt_then_mac), bool(extended_master), bool(resumes), name == RETRY
-    )
+    return new_tuple(ServerHello, (
+        version, name, bytes_of(&session_id), cipher, chosen, bool(encrypt_then_mac), bool(extended_master), bool(resumes), name == RETRY,
+    ))
 
 
 cdef object alpn_of(const uint8_t* data, Py_ssize_t size):

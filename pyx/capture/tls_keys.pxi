@@ -36,7 +36,7 @@ cdef int find_12(TlsConnection self, object keys, const uint8_t* exchange, Py_ss
     if self.session is not None or hello is None or server is None or suite is None or self.version_number != TLS_1_2:
         return 0
     secrets = keys.find(hello.random)
-    master, session = secrets.get("CLIENT_RANDOM", b""), Session("CLIENT_RANDOM", hello.random)
+    master, session = secrets.get("CLIENT_RANDOM", b""), new_tuple(Session, ("CLIENT_RANDOM", hello.random, b"", None))
     if not master and exchange is not NULL:
         premaster = secrets.get("PMS_CLIENT_RANDOM")
         if not premaster:
@@ -46,9 +46,9 @@ cdef int find_12(TlsConnection self, object keys, const uint8_t* exchange, Py_ss
             if server.extended_master:
                 if self.transcript is None:
                     return 0
-                session_hash = hashlib.new(suite.hash, self.transcript).digest()
+                session_hash = hashlib.new(suite.hash, b"".join(self.transcript)).digest()
             master = master_secret(premaster, hello.random, server.random, suite, session_hash)
-            session = Session("", b"", master)
+            session = new_tuple(Session, ("", b"", master, None))
     if not self.saw_certificate:
         resumed = resumed_session(self, keys)
         if resumed is not None:
@@ -56,7 +56,7 @@ cdef int find_12(TlsConnection self, object keys, const uint8_t* exchange, Py_ss
                 master, session = keys.master_of(resumed), resumed
             self.resumed = True
     if not master and server.session_id and server.session_id == hello.session_id:
-        session = Session("SESSION_ID", server.session_id)
+        session = new_tuple(Session, ("SESSION_ID", server.session_id, b"", None))
         master = keys.master_of(session)
     if not master:
         return 0

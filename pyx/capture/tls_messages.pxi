@@ -33,10 +33,11 @@ cdef int take_message(
     """Handshakes._message."""
     cdef Epoch epoch
     if self.transcript is not None and number != FINISHED and not self.completed:
-        if self.version_number >= TLS_1_3 or len(self.transcript) >= MOST_TRANSCRIPT:
+        if self.version_number >= TLS_1_3 or self.transcript_bytes >= MOST_TRANSCRIPT:
             self.transcript = None  # only a premaster secret of TLS 1.2 needs it
         else:
-            self.transcript += PyBytes_FromStringAndSize(<const char*>data, size)
+            self.transcript.append(PyBytes_FromStringAndSize(<const char*>data, size))
+            self.transcript_bytes += size
     if number == CLIENT_HELLO:
         take_client_hello(self, side, data, size)
     elif number == SERVER_HELLO:
@@ -74,9 +75,9 @@ cdef int take_message(
 cdef int remember_session(TlsConnection self, object keys, object name) except -1:
     session = self.session
     if session is None:
-        session = Session("", b"", b"", self.subject)
+        session = new_tuple(Session, ("", b"", b"", self.subject))
     elif self.subject is not None or session.subject is not None:
-        session = Session(session.label, session.name, session.derived, self.subject)
+        session = new_tuple(Session, (session.label, session.name, session.derived, self.subject))
     keys.remember(name, session)
     return 0
 
@@ -87,7 +88,7 @@ cdef int take_client_hello(TlsConnection self, int side, const uint8_t* data, Py
         return 0
     if self.completed:
         self.renegotiated = True
-        self.transcript = bytearray(PyBytes_FromStringAndSize(<const char*>data, size))
+        self.transcript, self.transcript_bytes = [PyBytes_FromStringAndSize(<const char*>data, size)], size
         self.session, self.saw_certificate, self.completed = None, False, False
     elif self.client < 0:
         self.client = side

@@ -24,16 +24,14 @@ cdef object plain_direction(Direction direction):
 cdef Direction direction_of_plain(object plain):
     cdef Direction made = Direction()
     cdef Epoch epoch
-    cdef RecordCipher cipher
     if type(plain.stream) is RecordStream:
         made.stream = plain.stream
     else:
         made.stream = RecordStream(plain.stream.state())
     made.pending = plain.messages.pending
     for each in plain.epochs:
-        suite, keys, is_13, encrypt_then_mac = each.cipher.__reduce__()[1]
-        cipher = new_cipher(each.suite, None, is_13, encrypt_then_mac)
-        cipher.key, cipher.iv, cipher.mac_key = keys
+        suite, (key, iv, mac_key), is_13, encrypt_then_mac = each.cipher.__reduce__()[1]
+        cipher = cipher_with_keys(each.suite, key, iv, mac_key, is_13, encrypt_then_mac)
         epoch = new_epoch(<EpochKind>KINDS.index(each.kind), each.suite, cipher)
         epoch.following, epoch.sequence = each.next_secret, each.sequence
         made.epochs.append(epoch)
@@ -53,7 +51,7 @@ cdef object plain_connection(TlsConnection self):
     made = PureConnection()
     made._directions = (plain_direction(self.of(0)), plain_direction(self.of(1)))
     made._version, made._suite, made._session = self.version_number, self.suite, self.session
-    made._transcript = None if self.transcript is None else bytes(self.transcript)
+    made._transcript = None if self.transcript is None else b"".join(self.transcript)
     made._saw_certificate, made._completed = bool(self.saw_certificate), bool(self.completed)
     made._tried_late = [self.tried_late[0], self.tried_late[1]]
     made.client_side = self.client_side
@@ -68,7 +66,8 @@ cdef TlsConnection connection_of_plain(object plain):
     cdef TlsConnection made = TlsConnection.__new__(TlsConnection)
     made.directions = (direction_of_plain(plain.direction(0)), direction_of_plain(plain.direction(1)))
     made.version_number, made.suite, made.session = plain._version, plain._suite, plain._session
-    made.transcript = None if plain._transcript is None else bytearray(plain._transcript)
+    made.transcript = None if plain._transcript is None else [plain._transcript]
+    made.transcript_bytes = 0 if plain._transcript is None else len(plain._transcript)
     made.saw_certificate, made.completed = plain._saw_certificate, plain._completed
     made.tried_late[0], made.tried_late[1] = plain._tried_late
     made.client = -1 if plain.client_side is None else plain.client_side

@@ -3,6 +3,7 @@
 Bytes are collected here without a Python object for each segment, and a record is one object when it is whole.
 """
 
+cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from libc.stdint cimport int64_t, uint8_t
 from libc.stdlib cimport free
@@ -55,6 +56,7 @@ cdef object record_object(const RecordView* record, int64_t lost, int64_t gap):
     )
 
 
+@cython.freelist(64)
 cdef class RecordStream:
     """The records of one direction; arguments, attributes and methods are those of `kwire.capture.tls.records.RecordStream`."""
 

@@ -382,8 +382,6 @@ cdef class RowBatches(StreamSink):
 
     cdef int take_events(self, TrackedStream stream, Connection connection, list events) except -1:
         """Take what Python's rules say of a connection, as `RowSink` does."""
-        from kwire.tables.row_sink import Tracked
-
         cdef ExchangeState* state = &connection.state
         cdef TopicUses uses
         cdef WaitingRequest alone
@@ -411,6 +409,8 @@ cdef class RowBatches(StreamSink):
                 free(alone.uses)
             elif not isinstance(event, IdentityChanged):
                 if tracked is None:
+                    from kwire.tables.row_sink import Tracked
+
                     tracked = Tracked(None, state.begun)
                     tracked.connection_id = text_object(&self.rows.connection_ids, state.connection)
                     tracked.server = endpoints_of(stream.key)[1 - stream.slot.client_side]

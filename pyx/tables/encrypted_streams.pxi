@@ -105,7 +105,7 @@ cdef int end_encrypted(RowBatches owner, TrackedStream stream, TcpConnection con
     """EncryptedConnection.finish, behind that of the tracker of the wire."""
     cdef ConnectionTotals summary
     cdef Connection told = stream.tracker
-    stream.tls.end(owner.keys)
+    stream.tls.finish(owner.keys)
     if stream.plaintext is not None:
         told = stream.plaintext
         told.state.server_unseen = stream.tracker.state.server_unseen
@@ -118,7 +118,8 @@ cdef int end_encrypted(RowBatches owner, TrackedStream stream, TcpConnection con
         None if stream.tracker.state.closed_by < 0 else owner.words[3][stream.tracker.state.closed_by],
         text_object(&owner.rows.shared.texts, summary.software_name), text_object(&owner.rows.shared.texts, summary.client_id),
     )
-    return owner.take_events(stream, told, tls_violations(stream.tls, ending, 1 - stream.slot.client_side, connection.tcp.last_ns))
+    events = tls_violations(stream.tls, ending, 1 - stream.slot.client_side, connection.tcp.last_ns)
+    return owner.take_events(stream, told, events) if events else 0
 
 
 cdef object encrypted_connection(RowBatches owner, TrackedStream stream, object wire, tuple ends):

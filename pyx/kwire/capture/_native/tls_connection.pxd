@@ -3,34 +3,13 @@
 from cpython.ref cimport PyObject
 from libc.stdint cimport int64_t, uint8_t
 
+from kwire.capture._native.tls_record_cipher cimport PlainShape, RecordCipher
 from kwire.capture._native.tls_records cimport RecordStream, RecordView
 
 cdef enum EpochKind:
     EARLY = 0
     HANDSHAKE_KEYS = 1
     DATA = 2
-
-cdef enum Cipher:
-    GCM = 0
-    CCM = 1
-    CHACHA20 = 2
-    CBC = 3
-
-
-cdef class RecordCipher:
-    cdef object suite  # kwire.capture.tls.cipher_suites.Suite
-    cdef Cipher cipher
-    cdef bint is_13, encrypt_then_mac
-    cdef bytes secret  # of TLS 1.3
-    cdef bytes key, iv, mac_key  # kwire.capture.tls.key_schedule.Keys; `key` is None before it is derived of `secret`
-    cdef object inner, outer  # of the MAC: what begins its hashes with the key
-    cdef object decrypt  # of the AEAD, or what takes whole blocks of CBC; None before the first record
-    cdef Py_ssize_t overhead, mac_bytes
-
-    cdef int begin(self) except -1
-    cdef int begin_mac(self) except -1
-    cdef bytes mac(self, int64_t sequence, int kind, int version, data)
-    cdef object open_cbc(self, int64_t sequence, int kind, int version, bytes body)
 
 
 cdef class Epoch:
@@ -53,11 +32,9 @@ cdef class Direction:
     cdef int64_t padding  # -2 for None
     cdef readonly int64_t opened, unopened, opened_bytes, opaque_bytes, protected, largest
     cdef int64_t failures, tried, tried_bytes
-    # the plaintext of the record that was opened last: `kwire.capture.tls.record_ciphers.Opened`
+    # the plaintext of the record that was opened last, at the beginning of `plain`
     cdef bytes plain
-    cdef Py_ssize_t plain_size
-    cdef int plain_kind
-    cdef int64_t plain_padding
+    cdef PlainShape shape
 
     cdef bint opens(self, int kind, int version, const uint8_t* body, Py_ssize_t size, int64_t lost) except -1
     cdef bint opens_in(self, Epoch epoch, int kind, int version, const uint8_t* body, Py_ssize_t size, int64_t lost) except -1
@@ -89,7 +66,8 @@ cdef class TlsConnection:
     cdef tuple directions
     cdef int version_number
     cdef object suite
-    cdef object transcript  # a bytearray, None for what is not known or not needed
+    cdef list transcript  # messages, None for what is not known or not needed
+    cdef Py_ssize_t transcript_bytes
     cdef object session
     cdef bint saw_certificate, completed
     cdef int64_t[2] tried_late
@@ -104,6 +82,7 @@ cdef class TlsConnection:
     cdef readonly int64_t unverified_bytes
 
     cdef Direction of(self, int side)
+    cdef int finish(self, object keys) except -1
     cdef int take(self, object keys, int side, const uint8_t* data, Py_ssize_t size, int64_t time_ns, int64_t packet) except -1
     cdef int take_records(self, object keys, int side, Direction direction) except -1
     cdef int miss_bytes(self, object keys, int side, int64_t count, int64_t time_ns, int64_t packet, bint cut) except -1

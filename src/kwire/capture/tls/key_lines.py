@@ -11,13 +11,22 @@ Lines may end in CR LF, stand twice, be comments or broken: what is not understo
 
 from __future__ import annotations
 
+import os
 import re
 from array import array
-from typing import Final
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
 
-__all__ = ["LONGEST_LINE", "NAME_BYTES", "KeyLine", "index_lines", "lines_of", "parse_line"]
+if TYPE_CHECKING:
+    import numpy as np
+
+__all__ = [
+    "LONGEST_LINE", "MOST_LINES", "NAME_BYTES", "KeyLine", "Stamp", "index_lines", "known_lines", "lines_at", "lines_of", "parse_line",
+    "places_of", "stamp_of",
+]  # fmt: skip
 
 KeyLine = tuple[str, bytes, bytes]
+Stamp = tuple[int, int, int]
 
 _LINE: Final = re.compile(
     rb"^[ \t]*([A-Za-z0-9_]{3,40})[ \t]+(?:[Ss]ession-[Ii][Dd]:)?([0-9A-Fa-f]{16,128})[ \t]+(?:[Mm]aster-[Kk]ey:)?"
@@ -26,6 +35,11 @@ _LINE: Final = re.compile(
 )
 NAME_BYTES: Final = 8  # of a second field that an index knows
 LONGEST_LINE: Final = 512  # a longer one is passed over
+MOST_LINES: Final = 64  # that one client random may have: what a hostile log could repeat
+_READ_TOGETHER: Final = 1 << 14
+_OF_13: Final = frozenset(
+    f"{side}{kind}_TRAFFIC_SECRET{end}" for side in ("CLIENT", "SERVER") for kind, end in (("_HANDSHAKE", ""), ("", "_0"))
+)
 
 
 def parse_line(line: bytes) -> KeyLine | None:
@@ -73,3 +87,69 @@ def index_lines(text: bytes, size: int, place: int, names: array[int], places: a
         if not (len(found[2]) & 1 or len(found[3]) & 1) and len(found[0]) < LONGEST_LINE:
             names.append(int(found[2][: 2 * NAME_BYTES], 16))
             places.append(place + found.start())
+
+
+def stamp_of(found: os.stat_result) -> Stamp:
+    """What changes when a file is written."""
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def places_of(
+    name: int, recent: dict[int, list[int]], names: np.ndarray[Any, Any] | None, places: np.ndarray[Any, Any] | None
+) -> list[int]:
+    """Where the lines of a name begin, at most `MOST_LINES`.
+
+    Args:
+        name: the first 8 bytes of the second field, as a number.
+        recent: places by name, of lines that are not sorted in yet.
+        names, places: the sorted ones; None without any.
+    """
+    found: list[int] = []
+    if names is not None and places is not None:
+        at = int(names.searchsorted(names.dtype.type(name)))
+        while at < len(names) and int(names[at]) == name and len(found) < MOST_LINES:
+            found.append(int(places[at]))
+            at += 1
+    return (found + recent.get(name, []))[:MOST_LINES]
+
+
+def lines_at(name: bytes, places: list[int], read: Callable[[int, int], bytes]) -> list[KeyLine]:
+    """The lines of a name; those of one client random mostly stand together, and are read at once.
+
+    Args:
+        name: the whole second field.
+        places: where lines begin, in order.
+        read: gives so many bytes of the file from a place.
+    """
+    if not places:
+        return []
+    span = places[-1] - places[0]
+    if 0 <= span <= _READ_TOGETHER:
+        return lines_of(read(places[0], span + LONGEST_LINE), name, places)
+    return [line for place in places for line in lines_of(read(place, LONGEST_LINE), name, [place])]
+
+
+def known_lines(
+    descriptor: int, stamp: Stamp | None, name: bytes, recent: dict[int, list[int]], names: np.ndarray[Any, Any] | None,
+    places: np.ndarray[Any, Any] | None,
+) -> tuple[list[KeyLine], bool] | None:  # fmt: skip
+    """The lines of a name, and whether the log has nothing more to say of it.
+
+    Args:
+        descriptor: of the file, -1 before it was read.
+        stamp: of the file when it was read to its end.
+        name: the whole second field.
+        recent, names, places: as `places_of` takes them.
+
+    Returns:
+        What the file had when it was last read: a line that has changed since then is left out. The second is True where these are the
+        secrets of all records of TLS 1.3, or the one of TLS 1.2, and the file has not changed. None before the file was read; the
+        native twin also gives None for lines that are far from each other.
+    """
+    if descriptor < 0:
+        return None
+    at = places_of(int.from_bytes(name[:NAME_BYTES], "big"), recent, names, places)
+    found = lines_at(name, at, lambda place, size: os.pread(descriptor, size, place))
+    labels = {line[0] for line in found}
+    is_all = "CLIENT_RANDOM" in labels or labels >= _OF_13
+    return found, is_all and stamp_of(os.fstat(descriptor)) == stamp

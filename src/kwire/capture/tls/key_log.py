@@ -9,13 +9,12 @@ from __future__ import annotations
 import os
 import weakref
 from array import array
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from kwire.capture.impl import key_lines
-from kwire.capture.tls.key_lines import LONGEST_LINE, NAME_BYTES, KeyLine
+from kwire.capture.tls.key_lines import LONGEST_LINE, MOST_LINES, NAME_BYTES, KeyLine, Stamp, lines_at, places_of, stamp_of
 from kwire.errors import InputError
 
 if TYPE_CHECKING:
@@ -23,39 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["KeyLog", "KeyText"]
 
-_READ_TOGETHER: Final = 1 << 14
 _READ_BYTES: Final = 1 << 22
 _MOST_RECENT: Final = 1 << 16  # lines that wait for being sorted in
-_MOST_LINES: Final = 64  # that one client random may have: what a hostile log could repeat
-_OF_13: Final = frozenset(
-    f"{side}{kind}_TRAFFIC_SECRET{end}" for side in ("CLIENT", "SERVER") for kind, end in (("_HANDSHAKE", ""), ("", "_0"))
-)
-
-
-def _lines_at(name: bytes, places: list[int], read: Callable[[int, int], bytes]) -> list[KeyLine]:
-    """The lines of a name; those of one client random mostly stand together, and are read at once.
-
-    Args:
-        name: the whole second field.
-        places: where lines begin, in order.
-        read: gives so many bytes of the file from a place.
-    """
-    if not places:
-        return []
-    lines_of, span = key_lines().lines_of, places[-1] - places[0]
-    if span <= _READ_TOGETHER:
-        return list(lines_of(read(places[0], span + LONGEST_LINE), name, places))
-    return [line for place in places for line in lines_of(read(place, LONGEST_LINE), name, [place])]
-
-
-def _are_all(lines: list[KeyLine]) -> bool:
-    """Whether a log has nothing more to say of a client random: the secrets of all records of TLS 1.3, or the one of TLS 1.2."""
-    labels = {line[0] for line in lines}
-    return "CLIENT_RANDOM" in labels or labels >= _OF_13
-
-
-def _stamp(found: os.stat_result) -> tuple[int, int, int]:
-    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _read_at(file: BinaryIO, place: int, size: int) -> bytes:
@@ -92,7 +60,7 @@ class KeyText:
             lines = self._lines.setdefault(known[1][:NAME_BYTES], {})
             if line in lines:
                 continue
-            if self._room < len(line) or len(lines) >= _MOST_LINES:
+            if self._room < len(line) or len(lines) >= MOST_LINES:
                 self.left_out += 1
                 continue
             self._room -= len(line)
@@ -120,7 +88,7 @@ class KeyLog:
     def __init__(self, location: str) -> None:
         self.location = location
         self._read_to = 0
-        self._stamp: tuple[int, int, int] | None = None  # of the file when it was read to its end
+        self._stamp: Stamp | None = None  # of the file when it was read to its end
         self._recent: dict[int, list[int]] = {}
         self._recent_lines = 0
         self._names: np.ndarray[Any, Any] | None = None  # sorted
@@ -131,29 +99,30 @@ class KeyLog:
 
     def find(self, name: bytes) -> list[KeyLine]:
         """The lines whose second field is `name`."""
-        number = int.from_bytes(name[:NAME_BYTES], "big")
-        known = self._known(name, number)
-        if _are_all(known) and _stamp(os.fstat(self._descriptor)) == self._stamp:
-            return known  # also where another file has its name now
+        known: tuple[list[KeyLine], bool] | None = key_lines().known_lines(
+            self._descriptor, self._stamp, name, self._recent, self._names, self._places
+        )
+        if known is not None and known[1]:
+            return known[0]  # also where another file has its name now
         stamp = self._stamp_now()
         if stamp is not None and stamp == self._stamp:
-            return known
+            return self._known(name) if known is None else known[0]
         with closing(self._open()) as file:
             if stamp is not None and self._stamp is not None and stamp[0] != self._stamp[0]:
                 self.__init__(self.location)  # type: ignore[misc] # another file has its name now
             self._read_on(file)
             if stamp is None:
-                return _lines_at(name, self._places_of(number), lambda place, size: _read_at(file, place, size))
+                return lines_at(name, self._places_of(name), lambda place, size: _read_at(file, place, size))
             self._keep_open(os.dup(file.fileno()))
             self._stamp = stamp
-        return self._known(name, number)
+        return self._known(name)
 
-    def _known(self, name: bytes, number: int) -> list[KeyLine]:
+    def _known(self, name: bytes) -> list[KeyLine]:
         """What the file had when it was last read; a line that has changed since then is left out."""
         descriptor = self._descriptor
         if descriptor < 0:
             return []
-        return _lines_at(name, self._places_of(number), lambda place, size: os.pread(descriptor, size, place))
+        return lines_at(name, self._places_of(name), lambda place, size: os.pread(descriptor, size, place))
 
     def _keep_open(self, descriptor: int) -> None:
         """Read lines from this descriptor; it is closed with the log."""
@@ -161,12 +130,12 @@ class KeyLog:
             self._closing()
         self._descriptor, self._closing = descriptor, weakref.finalize(self, os.close, descriptor)
 
-    def _stamp_now(self) -> tuple[int, int, int] | None:
+    def _stamp_now(self) -> Stamp | None:
         """What changes when a file of this machine is written; None elsewhere."""
         if "://" in self.location:
             return None
         try:
-            return _stamp(os.stat(self.location))  # noqa: PTH116 - once a connection
+            return stamp_of(os.stat(self.location))  # noqa: PTH116 - once a connection
         except OSError:
             return None
 
@@ -181,16 +150,8 @@ class KeyLog:
         found: BinaryIO = file
         return found
 
-    def _places_of(self, name: int) -> list[int]:
-        found: list[int] = []
-        if self._names is not None and self._places is not None:
-            import numpy as np
-
-            at = int(self._names.searchsorted(np.uint64(name)))
-            while at < len(self._names) and int(self._names[at]) == name and len(found) < _MOST_LINES:
-                found.append(int(self._places[at]))
-                at += 1
-        return (found + self._recent.get(name, []))[:_MOST_LINES]
+    def _places_of(self, name: bytes) -> list[int]:
+        return places_of(int.from_bytes(name[:NAME_BYTES], "big"), self._recent, self._names, self._places)
 
     def _read_on(self, file: BinaryIO) -> None:
         size = file.seek(0, 2)
@@ -226,7 +187,7 @@ class KeyLog:
             return
         for name, place in zip(names, places, strict=True):
             known = self._recent.setdefault(name, [])
-            if place not in known and len(known) < _MOST_LINES:
+            if place not in known and len(known) < MOST_LINES:
                 known.append(place)
                 self._recent_lines += 1
         if self._recent_lines > _MOST_RECENT:

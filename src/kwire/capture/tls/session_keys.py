@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import glob
-import hashlib
 import warnings
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from hashlib import sha256 as _sha256
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -145,15 +145,15 @@ class SeriesKeys:
 
     def remember(self, name: bytes, session: Session) -> None:
         """Keep a session under its id or ticket."""
-        key = hashlib.sha256(name).digest()[:_NAME_BYTES]
-        self._sessions[key] = session
-        self._sessions.move_to_end(key)
-        if len(self._sessions) > _MOST_SESSIONS:
-            self._sessions.popitem(last=False)
+        sessions, key = self._sessions, _sha256(name).digest()[:_NAME_BYTES]
+        sessions[key] = session
+        sessions.move_to_end(key)
+        if len(sessions) > _MOST_SESSIONS:
+            sessions.popitem(last=False)
 
     def recall(self, name: bytes) -> Session | None:
         """The session of an id or ticket."""
-        return self._sessions.get(hashlib.sha256(name).digest()[:_NAME_BYTES]) if name and self._sessions else None
+        return self._sessions.get(_sha256(name).digest()[:_NAME_BYTES]) if name and self._sessions else None
 
     def __repr__(self) -> str:
         return f"SeriesKeys({len(self._logs)} key logs)"
