@@ -8,7 +8,7 @@ REPORT ?= demo-report
 # Byte code is kept, whatever the environment says: tests begin many processes, which would each compile all of kwire again.
 test unit parity: export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test unit parity bench peers asan fuzz mutants lint docs wheels proof sbom requirements clean
+.PHONY: demo test unit parity bench peers asan debug flat fuzz mutants lint docs wheels proof sbom requirements clean
 .DELETE_ON_ERROR:
 
 $(VENV)/.ready-%: $(SOURCES)
@@ -39,6 +39,15 @@ peers: $(VENV)/.ready-bench
 
 asan: $(VENV)/.ready-test
 	@sh tools/asan.sh
+
+# Debian's debug build of Python, which asserts what others assume. Exit status 3: it is not to be had on this machine, and was named.
+debug: $(VENV)/.ready-test
+	$(PYTHON_IN) tools/debug_python.py || { status=$$?; [ $$status = 3 ]; }
+
+# decodes of damaged bytes, after which the process must hold what it held before
+DECODES ?= 10000000
+flat: $(VENV)/.ready-test
+	KWIRE_REQUIRE_NATIVE=1 $(PYTHON_IN) tests/failing_decodes.py $(DECODES)
 
 # TARGETS="headers relay" runs some; all are in tests/fuzz/targets. MINUTES is for each.
 MINUTES ?= 10

@@ -56,6 +56,7 @@ class RunningProxy:
         return int(found[1]) << 10
 
     def stop(self) -> None:
+        assert self.process.poll() is None, f"the proxy has ended by itself, with {self.process.returncode}:\n{self.log()[-2000:]}"
         self.process.terminate()
         try:
             self.process.wait(SECONDS)

@@ -3,31 +3,49 @@
 # usage: tools/asan.sh [pytest arguments instead of the whole set]
 set -eu
 python=${VENV:-.venv}/bin/python
-compiler=${CC:-gcc}
+gcc=${CC:-gcc}
 at=$PWD/build/asan
-runtime=$("$compiler" -print-file-name=libasan.so)
+reports=$at/reports
+runtime=$($gcc -print-file-name=libasan.so)
 # pyarrow throws C++ exceptions; the sanitizer finds the thrower only when the C++ library is there before it is
-cpp=$("$compiler" -print-file-name=libstdc++.so.6)
+cpp=$($gcc -print-file-name=libstdc++.so.6)
 case $runtime$cpp in
 /*/*) ;;
-*) echo "kwire: $compiler has no AddressSanitizer runtime (libasan, libstdc++); install it, or set CC to a compiler that has it" >&2; exit 1 ;;
+*) echo "kwire: $gcc has no AddressSanitizer runtime (libasan, libstdc++); install it, or set CC to a compiler that has it" >&2; exit 1 ;;
 esac
 
+cores=$(getconf _NPROCESSORS_ONLN)
+compiler=$gcc
+[ -n "${CC:-}" ] || ! command -v ccache >/dev/null || compiler="ccache $gcc"
+# Python's files are copied again, so that none stays that the sources no longer have; modules are compiled again where a source has changed.
+[ ! -d "$at/lib" ] || find "$at/lib" -type f ! -name '*.so' -delete
 CC=$compiler CFLAGS="-O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined" \
     LDFLAGS="-fsanitize=address,undefined" \
-    "$python" setup.py -q build --build-base "$at" --build-lib "$at/lib"
+    "$python" setup.py -q build --build-base "$at" --build-lib "$at/lib" build_ext --parallel "$cores"
 
-[ $# -gt 0 ] || set -- tests/parity tests/vectors $(ls tests/unit/test_codec_*.py tests/unit/test_records_*.py tests/unit/test_columns_*.py tests/unit/test_encode_*.py \
-    tests/unit/test_splices.py tests/unit/test_topic_renaming.py tests/unit/test_broker_addresses.py \
-    tests/unit/test_native_memory.py tests/unit/test_capture_packets.py tests/unit/test_tls_*.py tests/captures/test_tls_captures.py \
-    tests/captures/test_trim_decrypt.py 2>/dev/null)
+unit() { for name; do printf 'tests/unit/test_%s.py\n' "$name"; done; }
+[ $# -gt 0 ] || set -- tests/parity tests/vectors tests/unit/test_codec_*.py tests/unit/test_records_*.py tests/unit/test_columns_*.py \
+    tests/unit/test_encode_*.py tests/unit/test_protocol_*.py tests/unit/test_tls_*.py tests/unit/test_relay*.py tests/unit/test_proxy_*.py \
+    $(unit splices edits field_spans topic_renaming broker_addresses native_memory failing_decodes ending_while_decoding free_threads \
+        capture_packets text_columns fetch_columns fuzz_targets) \
+    tests/captures/test_tls_captures.py tests/captures/test_trim_decrypt.py tests/integration/test_proxy_sockets.py \
+    tests/integration/test_proxy_faults.py tests/integration/test_proxy_sni.py tests/integration/test_proxy_every_message.py
+rm -rf "$reports"
+mkdir -p "$reports"
 # Not the tests of how far the whole process grows: the sanitizer's own memory, red zones and what it keeps of freed blocks, would be weighed.
-# PYTHONMALLOC: each object is an allocation of its own, so that a read behind one is seen. Leaks: Python itself never frees all it has.
+# PYTHONMALLOC: each object is an allocation of its own, so that a read behind one is seen. Leaks: tests/leak_check.py looks for them while
+# Python lives, for at its end it does not free all it has. Reports of AddressSanitizer go to files, so that those of child processes are not
+# lost; UBSan, which ends the process, writes to standard error alone, so pytest must not take that.
 # The modules were built for $at/lib, which PYTHONPATH puts before the editable installation.
-LD_PRELOAD="$runtime $cpp" PYTHONMALLOC=malloc PYTHONPATH="$at/lib" KWIRE_REQUIRE_NATIVE=1 \
-    ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 \
+status=0
+LD_PRELOAD="$runtime $cpp" PYTHONMALLOC=malloc PYTHONPATH="$at/lib:$PWD/tests" KWIRE_REQUIRE_NATIVE=1 \
+    ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:log_path="$reports/address" LSAN_OPTIONS=leak_check_at_exit=0 \
+    UBSAN_OPTIONS=print_stacktrace=1 \
     "$python" -c '
 import sys, kwire.codec.impl, kwire.codec._native.objects as built
 assert "asan" in built.__file__, f"{built.__file__} is not the module with the sanitizers"
 import pytest
-sys.exit(pytest.main(["-q", "--whole", "-p", "no:cacheprovider", "-k", "not process_grows", *sys.argv[1:]]))' "$@"
+sys.exit(pytest.main(["-q", "--whole", "-n", "'"$cores"'", "--dist", "loadgroup", "--capture=sys", "-p", "no:cacheprovider", "-p", "leak_check",
+    "-m", "not weighs_process", "-k", "not real_client", *sys.argv[1:]]))' "$@" || status=$?
+"$python" tools/sanitizer_reports.py "$reports" || status=1
+exit $status

@@ -62,7 +62,8 @@ cdef inline int held_add(HeldResponses* held, HeldResponse* response) except -1:
 cdef inline void held_remove(HeldResponses* held, Py_ssize_t count) noexcept nogil:
     """The first `count` responses belong to the caller."""
     held.count -= count
-    memmove(held.each, held.each + count, held.count * sizeof(HeldResponse*))
+    if held.count:  # without a response there may be no memory, and C moves nothing from or to NULL
+        memmove(held.each, held.each + count, held.count * sizeof(HeldResponse*))
 
 
 cdef inline void held_free(HeldResponses* held) noexcept nogil:

@@ -161,6 +161,7 @@ def test_a_broker_that_is_killed_under_load_and_comes_back(start: Start) -> None
     run(go)
 
 
+@pytest.mark.weighs_process
 def test_readers_that_sleep_cost_little_memory(start: Start, loop: str) -> None:
     """24 clients ask for 100 MB each and read nothing: what the proxy keeps of each is one read, and what its transport holds."""
     size, sent = MIB, 0
@@ -237,6 +238,7 @@ def test_clients_that_never_finish_a_frame(start: Start, begin: bytes) -> None:
     run(go)
 
 
+@pytest.mark.weighs_process
 def test_frames_of_100_mb_pass_without_being_kept(start: Start) -> None:
     size = 100 * 1_000_000
     block = random.Random(1).randbytes(MIB)

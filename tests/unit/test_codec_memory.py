@@ -163,6 +163,7 @@ print(len(data), grown, count * blocks)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the kernel's account of the process is read from /proc")
+@pytest.mark.weighs_process
 def test_the_process_grows_no_more(twin):
     """By the kernel's account, which sees every allocator: the densest message there is, half a megabyte of it.
 
