@@ -143,8 +143,8 @@ from kwire.schema.wire_enums import ApiKey
 _Paths: TypeAlias = Sequence[str] | None
 _Yes: TypeAlias = Literal[True]
 """
-# The parameters behind the name, of calls whose result has the class of the message, and of all others: lenient ones, whose result may be an
-# Opaque, and those with memory views, which the classes do not have.
+# The parameters behind the name, of calls whose result has the class of the message, and of all others: lenient ones, whose result may be
+# an Opaque, and those with memory views, where the classes say bytes.
 NAMED = {
     "decode": (
         ["data: Buffer", "version: int", "*", "fields: _Paths = None", "strict: _Yes = True"],
@@ -177,7 +177,7 @@ def enum_lines(name: str, members: dict[str, int]) -> list[str]:
 
 
 def responses(source: Catalog) -> list[str]:
-    """`decode_response` with the class of the body by the api key, where the whole body is read strictly and its bytes are copied, as the classes say."""
+    """`decode_response` with the class of the body by the api key, where the whole body is read strictly and bytes are copied."""
     lines = []
     for key in source.api_keys:
         response = source.response(key)

@@ -50,7 +50,7 @@ class Work:
         objects: kwire's call for one message.
         seen: what the first pass of a contender counts, of one message that kwire decoded.
         columns: kwire's call for all messages together, None where it has none.
-        views: as `objects`, with records left where they are; None where there are none.
+        views: kwire's calls for all messages that leave records where they are; None for messages without records.
     """
 
     title: str
@@ -58,19 +58,24 @@ class Work:
     objects: Callable[[bytes], Any]
     seen: Callable[[Any], int]
     columns: Callable[[], Any] | None
-    views: Callable[[bytes], Any] | None = None
+    views: Callable[[], Any] | None = None
 
 
 def body(title: str, name: str, version: int, topics: str, partitions: str, messages: list[bytes], records: bool = False) -> Work:
     to_arrow = Columns(COMPILED).to_arrow
     decode = COMPILED.decoder(name, version).decode_whole
+
+    def views() -> None:
+        for message in messages:
+            decode(message, 0, False, True)
+
     return Work(
         title,
         messages,
         decode,
         lambda message: sum(len(getattr(topic, partitions)) for topic in getattr(message, topics)),
         lambda: to_arrow(name, messages, version),
-        (lambda message: decode(message, 0, False, True)) if records else None,
+        views if records else None,
     )
 
 
@@ -109,20 +114,21 @@ def seconds(run: Callable[[], Any]) -> float:
 def contest(name: str, work: Work, commands: dict[str, list[str]], rounds: int) -> dict[str, float]:
     """The median nanoseconds a message of each contender; a round of each, then one of each again."""
 
-    def each(decode: Callable[[bytes], Any]) -> None:
+    def objects() -> None:
+        decode = work.objects
         for message in work.messages:
             decode(message)
 
     expected = sum(work.seen(work.objects(message)) for message in work.messages)
-    repeats = max(1, round(ROUND_SECONDS / min(seconds(lambda: each(work.objects)) for _ in range(3))))
+    repeats = max(1, round(ROUND_SECONDS / min(seconds(objects) for _ in range(3))))
 
     def timed(run: Callable[[], Any]) -> float:
         return seconds(lambda: [run() for _ in range(repeats)]) * 1e9 / repeats / len(work.messages)
 
-    contenders: dict[str, Callable[[], float]] = {OBJECTS: lambda: timed(lambda: each(work.objects))}
+    contenders: dict[str, Callable[[], float]] = {OBJECTS: lambda: timed(objects)}
     if work.views is not None:
         views = work.views
-        contenders[VIEWS] = lambda: timed(lambda: each(views))
+        contenders[VIEWS] = lambda: timed(views)
     if work.columns is not None:
         columns = work.columns
         contenders[COLUMNS] = lambda: timed(columns)

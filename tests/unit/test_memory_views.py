@@ -217,8 +217,8 @@ def test_a_released_view_is_shown_as_what_it_is(views: Any) -> None:
 def test_records_are_read_from_views(record_codec: RecordReader, views: Any) -> None:
     """One batch of magic 2 with the record k: v at offset 50, as in a FetchResponse v4's partition."""
     batch = bytes.fromhex(
-        "0000000000000032 0000003a 00000007 02 423288da 0000 00000000 0000018bcfe5687b 0000018bcfe5687b ffffffffffffffff ffff ffffffff 00000001"
-        "10 00 00 00 026b 0276 00"
+        "0000000000000032 0000003a 00000007 02 423288da 0000 00000000 0000018bcfe5687b 0000018bcfe5687b"
+        "ffffffffffffffff ffff ffffffff 00000001 10 00 00 00 026b 0276 00"
     )
     fetched = bytes.fromhex("00000000 00000001 0001 74 00000001 00000000 0000 0000000000000033 0000000000000033 ffffffff") + (
         len(batch).to_bytes(4, "big") + batch

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from kwire.messages import RequestHeader
 
 __all__ = [
-    "MEMORY_MULTIPLE", "MEMORY_MULTIPLE_OF_VIEWS", "MESSAGE_BYTES", "FrameReader", "decode", "decode_request", "decode_response", "message_reader", "peek_header",
+    "MEMORY_MULTIPLE", "MEMORY_MULTIPLE_OF_VIEWS", "MESSAGE_BYTES", "FrameReader", "decode", "decode_request", "decode_response",
+    "message_reader", "peek_header",
 ]  # fmt: skip
 
 # The densest there is: an entry of AlterClientQuotasRequest v1, three bytes for an object and two empty lists, 59 for each byte. Others

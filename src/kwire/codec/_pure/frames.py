@@ -42,9 +42,7 @@ class RequestReader(_FrameTable):
 
     __slots__ = ()
 
-    def decode_request(
-        self, frame: Any, *, strict: bool = True, fields: Sequence[str] | None = None, memoryviews: bool = False
-    ) -> Any:
+    def decode_request(self, frame: Any, *, strict: bool = True, fields: Sequence[str] | None = None, memoryviews: bool = False) -> Any:
         """Decode a request frame; see `kwire.codec.decoding`."""
         buffer = as_buffer(frame)
         if fields is None and len(buffer) >= PREFIX.size:
