@@ -28,9 +28,9 @@ cdef extern from *:
 
 cdef extern from *:
     """
-    /* A memory view of some bytes of `source`: `bytes`, or a read-only memory view of unsigned bytes with one dimension. The new view is its
-       own copy of what the exporter gave, seen by nobody else yet, so that its start and size can be set: what slicing does, without the
-       objects that spell a slice. */
+    /* A memory view of some bytes of `source`: `bytes`, or a read-only memory view of unsigned bytes with one dimension. The new view has
+       a copy of its own of what the exporter gave, which no other code has seen yet, so that its start and size can be set: what slicing
+       does, without the objects that spell a slice. */
     static inline PyObject *kwire_view(PyObject *source, const unsigned char *content, Py_ssize_t size) {
         PyObject *self = PyMemoryView_FromObject(source);
         if (self == NULL) return NULL;
