@@ -143,11 +143,12 @@ from kwire.schema.wire_enums import ApiKey
 _Paths: TypeAlias = Sequence[str] | None
 _Yes: TypeAlias = Literal[True]
 """
-# The parameters behind the name, of calls whose result has the class of the message, and of all others.
+# The parameters behind the name, of calls whose result has the class of the message, and of all others: lenient ones, whose result may be
+# an Opaque, and those with memory views, where the classes say bytes.
 NAMED = {
     "decode": (
         ["data: Buffer", "version: int", "*", "fields: _Paths = None", "strict: _Yes = True"],
-        ["data: Buffer", "version: int", "*", "fields: _Paths = None", "strict: bool = True"],
+        ["data: Buffer", "version: int", "*", "fields: _Paths = None", "strict: bool = True", "memoryviews: bool = False"],
     ),
     "from_json": (
         ["obj: Any", "version: int", "*", "source: None = None"],
@@ -176,14 +177,14 @@ def enum_lines(name: str, members: dict[str, int]) -> list[str]:
 
 
 def responses(source: Catalog) -> list[str]:
-    """`decode_response` with the class of the body by the api key, where the whole body is read strictly."""
+    """`decode_response` with the class of the body by the api key, where the whole body is read strictly and bytes are copied."""
     lines = []
     for key in source.api_keys:
         response = source.response(key)
         if response is not None:
             parameters = ["frame: Buffer", f"api_key: Literal[{key}, ApiKey.{KEY_NAMES[key]}]", *RESPONSE, "strict: _Yes = True"]
             lines += ["@overload", *signature("def decode_response", parameters, f"Response[messages.{response.name}]")]
-    parameters = ["frame: Buffer", "api_key: int", *RESPONSE, "strict: bool = True"]
+    parameters = ["frame: Buffer", "api_key: int", *RESPONSE, "strict: bool = True", "memoryviews: bool = False"]
     return [*lines, "@overload", *signature("def decode_response", parameters, "Response[Any]")]
 
 

@@ -34,7 +34,7 @@ from kwire.codec.header_scan import HeaderScan
 from kwire.schema import catalog
 
 ROUND_SECONDS = 0.1  # what kwire's objects take for a round; the others decode as many messages
-OBJECTS, COLUMNS = "kwire objects", "kwire columns"
+OBJECTS, VIEWS, COLUMNS = "kwire objects", "kwire views", "kwire columns"
 
 COMPILED = CompiledCatalog(catalog(), "native")
 READER = FrameReader(COMPILED)
@@ -50,6 +50,7 @@ class Work:
         objects: kwire's call for one message.
         seen: what the first pass of a contender counts, of one message that kwire decoded.
         columns: kwire's call for all messages together, None where it has none.
+        views: kwire's calls for all messages that leave records where they are; None for messages without records.
     """
 
     title: str
@@ -57,16 +58,24 @@ class Work:
     objects: Callable[[bytes], Any]
     seen: Callable[[Any], int]
     columns: Callable[[], Any] | None
+    views: Callable[[], Any] | None = None
 
 
-def body(title: str, name: str, version: int, topics: str, partitions: str, messages: list[bytes]) -> Work:
+def body(title: str, name: str, version: int, topics: str, partitions: str, messages: list[bytes], records: bool = False) -> Work:
     to_arrow = Columns(COMPILED).to_arrow
+    decode = COMPILED.decoder(name, version).decode_whole
+
+    def views() -> None:
+        for message in messages:
+            decode(message, 0, False, True)
+
     return Work(
         title,
         messages,
-        COMPILED.decoder(name, version).decode_whole,
+        decode,
         lambda message: sum(len(getattr(topic, partitions)) for topic in getattr(message, topics)),
         lambda: to_arrow(name, messages, version),
+        views if records else None,
     )
 
 
@@ -81,10 +90,10 @@ def works() -> dict[str, Work]:
     metadata = [corpus.metadata_response() for _ in range(50)]
     produced = [corpus.produce_request(1, 10_000) for _ in range(100)]
     return {
-        "fetch-response": body("FetchResponse v12, 50 x 6, 1 KB each", "FetchResponse", 12, "responses", "partitions", responses),
+        "fetch-response": body("FetchResponse v12, 50 x 6, 1 KB each", "FetchResponse", 12, "responses", "partitions", responses, True),
         "fetch-request": body("FetchRequest v12, 50 x 6", "FetchRequest", 12, "topics", "partitions", requests),
         "metadata": body("MetadataResponse v12, 50 x 6", "MetadataResponse", 12, "topics", "partitions", metadata),
-        "produce": body("ProduceRequest v9, 10 KB", "ProduceRequest", 9, "topic_data", "partition_data", produced),
+        "produce": body("ProduceRequest v9, 10 KB", "ProduceRequest", 9, "topic_data", "partition_data", produced, True),
         "requests": Work(
             "mixed requests, header and body",
             corpus.request_stream(1000),
@@ -117,6 +126,9 @@ def contest(name: str, work: Work, commands: dict[str, list[str]], rounds: int) 
         return seconds(lambda: [run() for _ in range(repeats)]) * 1e9 / repeats / len(work.messages)
 
     contenders: dict[str, Callable[[], float]] = {OBJECTS: lambda: timed(objects)}
+    if work.views is not None:
+        views = work.views
+        contenders[VIEWS] = lambda: timed(views)
     if work.columns is not None:
         columns = work.columns
         contenders[COLUMNS] = lambda: timed(columns)
@@ -146,7 +158,7 @@ def shown(nanoseconds: float | None) -> str:
 
 def table(figures: dict[str, dict[str, float]], peers: list[str]) -> list[str]:
     """Lines of Markdown: a line a work, a column a contender."""
-    contenders = [OBJECTS, COLUMNS, *peers]
+    contenders = [OBJECTS, VIEWS, COLUMNS, *peers]
     lines = [f"| Time of one message | {' | '.join(contenders)} |", "|---" * (len(contenders) + 1) + "|"]
     for title, took in figures.items():
         lines.append(f"| {title} | {' | '.join(shown(took.get(contender)) for contender in contenders)} |")

@@ -13,12 +13,13 @@ from cpython.object cimport PyObject, PyTypeObject
 from build_id cimport build_id
 from codec.object_executor cimport build_struct
 from codec.object_program cimport HIGHEST, LOWEST, Objects, objects_lower, objects_release, propagate, small_ints
-from codec.object_values cimport Build, NumberMemo, TextMemo, build_close, build_open, forget_numbers, forget_texts
+from codec.object_values cimport Build, NumberMemo, TextMemo, build_close, build_open, build_views, forget_numbers, forget_texts
 from codec.slotted cimport pool_use, slot_count, slots_of, slotted_new, slotted_subtype
 from wire.cursor cimport OK, Bytes, load_16
 from wire.raw_python cimport gc_track, new_none, raw_decref, raw_incref, raw_xdecref
 
 from kwire.codec._native.structs import LATER, POOL, MessageObject
+from kwire.codec.memory_views import read_only
 from kwire.codec.uuids import Uuid
 
 __all__ = ["RequestReader", "ResponseReader"]
@@ -141,7 +142,7 @@ cdef class FrameTable:
                 pair.body = &lowered_body.objects
                 pair.header = &lowered_header.objects
 
-    cdef object execute(self, int api_key, int api_version, Bytes frame, Py_ssize_t size, bint lenient):
+    cdef object execute(self, int api_key, int api_version, Bytes frame, Py_ssize_t size, bint lenient, PyObject* source):
         """The frame's object, or None for the careful reader to take over. The last three slots are filled: body, header, violation."""
         cdef const Pair* pair = &self.pairs[api_key * VERSIONS + api_version]
         cdef PyTypeObject* kind = <PyTypeObject*>self.kind
@@ -154,6 +155,8 @@ cdef class FrameTable:
         if pair.header is NULL:
             return None
         build_open(&build, frame, size, 0, lenient)
+        if source is not NULL:
+            build_views(&build, source)
         if not FREE_THREADED:
             build.texts = &self.clients
         header = build_struct(pair.header, &build, 0)
@@ -182,23 +185,29 @@ cdef class FrameTable:
         raw_decref(made)
         return result
 
-    cdef object read(self, object frame, int api_key, int api_version, bint lenient):
+    cdef object read(self, object frame, int api_key, int api_version, bint lenient, bint views):
         """As `execute`, of any buffer; an api key of UNREAD stands for those that the frame begins with."""
         cdef Py_buffer view
+        cdef PyObject* source = NULL
         if PyBytes_CheckExact(frame):
-            return self.place(<Bytes>PyBytes_AS_STRING(frame), PyBytes_GET_SIZE(frame), api_key, api_version, lenient)
+            if views:
+                source = <PyObject*>frame
+            return self.place(<Bytes>PyBytes_AS_STRING(frame), PyBytes_GET_SIZE(frame), api_key, api_version, lenient, source)
+        if views:
+            frame = read_only(frame)
+            source = <PyObject*>frame
         PyObject_GetBuffer(frame, &view, PyBUF_SIMPLE)
         try:
-            return self.place(<Bytes>view.buf, view.len, api_key, api_version, lenient)
+            return self.place(<Bytes>view.buf, view.len, api_key, api_version, lenient, source)
         finally:
             PyBuffer_Release(&view)
 
-    cdef object place(self, Bytes frame, Py_ssize_t size, int api_key, int api_version, bint lenient):
+    cdef object place(self, Bytes frame, Py_ssize_t size, int api_key, int api_version, bint lenient, PyObject* source):
         if api_key == UNREAD and size >= PREFIX:
             api_key = load_16(frame)
             api_version = load_16(frame + 2)
         if 0 <= api_key < KEYS and 0 <= api_version < VERSIONS:
-            return self.execute(api_key, api_version, frame, size, lenient)
+            return self.execute(api_key, api_version, frame, size, lenient, source)
         return None
 
 
@@ -208,19 +217,19 @@ cdef class RequestReader(FrameTable):
 
     Arguments:
         kind: class of the objects, with the slots `body`, `header` and `violation`.
-        careful: `careful(frame, strict, fields)` decodes the frames that are not read here.
+        careful: `careful(frame, strict, fields, memoryviews)` decodes the frames that are not read here.
     """
 
     def __init__(self, kind, careful):
         self.set_kind(kind, ("body", "header", "violation"))
 
-    def decode_request(self, frame, *, bint strict=True, fields=None):
+    def decode_request(self, frame, *, bint strict=True, fields=None, bint memoryviews=False):
         """Decode a request frame; see `kwire.codec.decoding`."""
         if fields is None:
-            request = self.read(frame, UNREAD, UNREAD, not strict)
+            request = self.read(frame, UNREAD, UNREAD, not strict, memoryviews)
             if request is not None:
                 return request
-        return self.careful(frame, strict, fields)
+        return self.careful(frame, strict, fields, memoryviews)
 
 
 @cython.final
@@ -229,17 +238,17 @@ cdef class ResponseReader(FrameTable):
 
     Arguments:
         kind: class of the objects, with the slots `api_key`, `api_version`, `body`, `header` and `violation`.
-        careful: `careful(frame, api_key, api_version, strict, fields)` decodes the frames that are not read here.
+        careful: `careful(frame, api_key, api_version, strict, fields, memoryviews)` decodes the frames that are not read here.
     """
 
     def __init__(self, kind, careful):
         self.set_kind(kind, ("api_key", "api_version", "body", "header", "violation"))
 
-    def decode_response(self, frame, api_key, api_version, *, bint strict=True, fields=None):
+    def decode_response(self, frame, api_key, api_version, *, bint strict=True, fields=None, bint memoryviews=False):
         """Decode a response frame, given API key and version of its request; see `kwire.codec.decoding`."""
         cdef PyObject** slots
         if fields is None and type(api_key) is int and type(api_version) is int and 0 <= api_key < KEYS and 0 <= api_version < VERSIONS:
-            response = self.read(frame, api_key, api_version, not strict)
+            response = self.read(frame, api_key, api_version, not strict, memoryviews)
             # a header with tagged fields is the careful reader's, see CorrelationId
             if response is not None and not has_tags(slots_of(<void*>response)[3]):
                 slots = slots_of(<void*>response)
@@ -248,4 +257,4 @@ cdef class ResponseReader(FrameTable):
                 raw_incref(slots[0])
                 raw_incref(slots[1])
                 return response
-        return self.careful(frame, api_key, api_version, strict, fields)
+        return self.careful(frame, api_key, api_version, strict, fields, memoryviews)

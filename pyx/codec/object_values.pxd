@@ -16,6 +16,7 @@ from wire.cursor cimport (
 from wire.raw_python cimport (
     new_none, raw_bytes, raw_decref, raw_error_clear, raw_error_is, raw_false, raw_float, raw_incref, raw_long, raw_long_long,
     raw_text_data, raw_text_decode, raw_text_is_ascii, raw_text_new, raw_text_size, raw_true, raw_unicode_error, raw_xdecref, uuid_new,
+    view_new,
 )
 
 cdef enum:
@@ -40,6 +41,7 @@ cdef struct Build:
     Cursor cursor
     Trace trace
     const char* errors  # how text that is not UTF-8 is treated, NULL for strict
+    PyObject* source  # what values of type bytes are views of, see `build_views`; NULL where they are copied
     PyObject* array  # the last array of fixed-size elements, or NULL
     Bytes array_start  # its first element on the wire
     Py_ssize_t array_size  # in bytes
@@ -55,12 +57,20 @@ cdef inline void build_open(Build* build, Bytes base, Py_ssize_t size, Py_ssize_
     build.errors = NULL
     if lenient:
         build.errors = "replace"
+    build.source = NULL
     build.array = NULL
     build.texts = NULL
     build.numbers = NULL
 
 
+cdef inline void build_views(Build* build, PyObject* source) noexcept:
+    """Leave values of type bytes where they are. `source` has the bytes that are read: `bytes`, or a view that `read_only` gave."""
+    raw_incref(source)
+    build.source = source
+
+
 cdef inline void build_close(Build* build) noexcept:
+    raw_xdecref(build.source)
     raw_xdecref(build.array)
     if build.numbers is &build.own_numbers:
         forget_numbers(&build.own_numbers)
@@ -257,6 +267,16 @@ cdef inline PyObject* build_text(Build* build, Bytes content, Py_ssize_t size) n
     return text
 
 
+cdef inline PyObject* build_view(Build* build, Bytes content, Py_ssize_t size) noexcept:
+    """A view of `size` bytes. Each is made from the one before, so that all of them share what the first got of the exporter."""
+    cdef PyObject* view = view_new(build.source, content, size)
+    if likely(view is not NULL):
+        raw_incref(view)
+        raw_decref(build.source)
+        build.source = view
+    return view
+
+
 cdef inline PyObject* build_sized(Build* build, int32_t code, bint nullable) noexcept:
     """A string or bytes value, or None."""
     cdef Cursor* cursor = &build.cursor
@@ -267,4 +287,6 @@ cdef inline PyObject* build_sized(Build* build, int32_t code, bint nullable) noe
     cursor.p = content + size
     if code == STRING or code == STRING_COMPACT:
         return build_text(build, content, size)
+    if build.source is not NULL:
+        return build_view(build, content, size)
     return raw_bytes(<const char*>content, size)

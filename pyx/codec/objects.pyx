@@ -8,7 +8,7 @@ from cpython.object cimport PyObject
 from build_id cimport build_id
 from codec.object_executor cimport build_struct
 from codec.object_program cimport HIGHEST, LOWEST, Objects, objects_lower, objects_release, propagate, small_ints
-from codec.object_values cimport Build, build_close, build_open
+from codec.object_values cimport Build, build_close, build_open, build_views
 from codec.program cimport Code, raise_fault
 from codec.skip cimport skip_block
 from codec.slotted cimport pool_use
@@ -16,6 +16,7 @@ from wire.cursor cimport OK, TRAILING_BYTES, Bytes
 from wire.raw_python cimport raw_decref
 
 from kwire.codec._native.structs import LATER, POOL, MessageObject, make_classes
+from kwire.codec.memory_views import read_only
 from kwire.codec.uuids import Uuid
 from kwire.errors import raise_for
 
@@ -71,20 +72,28 @@ cdef class Decoder:
     def __reduce__(self):
         return Decoder, (self.plan, self.classes)
 
-    cdef object run(self, object data, Py_ssize_t offset, bint lenient, bint building, Py_ssize_t* end, Py_ssize_t* size):
+    cdef object run(self, object data, Py_ssize_t offset, bint lenient, bint building, bint views, Py_ssize_t* end, Py_ssize_t* size):
         """Open the buffer and run one of the two executors; `end` is set behind the message, `size` to that of the buffer."""
         cdef Py_buffer view
+        cdef PyObject* source = NULL
         if PyBytes_CheckExact(data):
+            if views:
+                source = <PyObject*>data
             size[0] = PyBytes_GET_SIZE(data)
-            return self.execute(<Bytes>PyBytes_AS_STRING(data), size[0], offset, lenient, building, end)
+            return self.execute(<Bytes>PyBytes_AS_STRING(data), size[0], offset, lenient, building, source, end)
+        if views:
+            data = read_only(data)
+            source = <PyObject*>data
         PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)
         try:
             size[0] = view.len
-            return self.execute(<Bytes>view.buf, size[0], offset, lenient, building, end)
+            return self.execute(<Bytes>view.buf, size[0], offset, lenient, building, source, end)
         finally:
             PyBuffer_Release(&view)
 
-    cdef object execute(self, Bytes base, Py_ssize_t size, Py_ssize_t offset, bint lenient, bint building, Py_ssize_t* end):
+    cdef object execute(
+        self, Bytes base, Py_ssize_t size, Py_ssize_t offset, bint lenient, bint building, PyObject* source, Py_ssize_t* end
+    ):
         cdef Build build
         cdef PyObject* made
         cdef object message = None
@@ -92,6 +101,8 @@ cdef class Decoder:
             raise ValueError(f"offset {offset} is outside the buffer of {size} bytes")
         build_open(&build, base, size, offset, lenient)
         if building:
+            if source is not NULL:
+                build_views(&build, source)
             made = build_struct(&self.objects, &build, 0)
             build_close(&build)
             if made is not NULL:
@@ -106,13 +117,14 @@ cdef class Decoder:
         end[0] = build.cursor.p - base
         return message
 
-    def decode(self, data, Py_ssize_t offset=0, bint lenient=False):
+    def decode(self, data, Py_ssize_t offset=0, bint lenient=False, bint memoryviews=False):
         """Read one message.
 
         Arguments:
             data: any contiguous buffer.
             offset: where the message begins, in bytes.
             lenient: replace what is not UTF-8, as Java does, instead of raising.
+            memoryviews: leave values of type bytes and records in `data`, and give read-only memory views of them.
 
         Returns:
             The message and the offset behind it.
@@ -124,14 +136,14 @@ cdef class Decoder:
         """
         cdef Py_ssize_t end = 0
         cdef Py_ssize_t size = 0
-        message = self.run(data, offset, lenient, True, &end, &size)
+        message = self.run(data, offset, lenient, True, memoryviews, &end, &size)
         return message, end
 
-    def decode_whole(self, data, Py_ssize_t offset=0, bint lenient=False):
+    def decode_whole(self, data, Py_ssize_t offset=0, bint lenient=False, bint memoryviews=False):
         """Read one message that ends where the buffer ends; arguments and errors as in `decode`, and `TrailingBytes`."""
         cdef Py_ssize_t end = 0
         cdef Py_ssize_t size = 0
-        message = self.run(data, offset, lenient, True, &end, &size)
+        message = self.run(data, offset, lenient, True, memoryviews, &end, &size)
         if end != size:
             raise_for(TRAILING_BYTES, end, "", self.plan.message, self.plan.api_key, self.plan.version)
         return message
@@ -140,5 +152,5 @@ cdef class Decoder:
         """The offset behind a message, all checked but UTF-8, nothing built; arguments and errors as in `decode`."""
         cdef Py_ssize_t end = 0
         cdef Py_ssize_t size = 0
-        self.run(data, offset, False, False, &end, &size)
+        self.run(data, offset, False, False, False, &end, &size)
         return end

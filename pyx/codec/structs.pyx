@@ -18,6 +18,7 @@ from codec.slotted cimport Attribute, is_slotted, pool_make, slot_count, slots_o
 
 from kwire.codec.class_descriptions import fields_of, replace
 from kwire.codec.layout import Default
+from kwire.codec.memory_views import owned, shown
 
 __all__ = ["MessageObject", "make_classes"]  # and POOL and LATER, for the other modules of this twin alone
 __build__ = build_id()
@@ -191,10 +192,10 @@ cdef class MessageObject:
     __hash__ = None
 
     def __repr__(self):
-        shown = values_of(self)
-        if not shown.get("unknown_tagged_fields"):
-            shown.pop("unknown_tagged_fields", None)
-        return f"{type(self).__name__}({', '.join([f'{name}={value!r}' for name, value in shown.items()])})"
+        values = values_of(self)
+        if not values.get("unknown_tagged_fields"):
+            values.pop("unknown_tagged_fields", None)
+        return f"{type(self).__name__}({', '.join([f'{name}={shown(value)}' for name, value in values.items()])})"
 
     def __rich_repr__(self):
         return fields_of(self)
@@ -223,7 +224,7 @@ cdef class MessageObject:
 
     def __reduce__(self):
         # The state is set slot by slot, so that an object travels between the twins and slots outside a projection stay empty.
-        return copyreg.__newobj__, (type(self),), (None, values_of(self))
+        return copyreg.__newobj__, (type(self),), (None, {name: owned(value) for name, value in values_of(self).items()})
 
 
 cdef object make_class(object layout):

@@ -26,6 +26,22 @@ cdef extern from *:
     """
     PyObject* uuid_new "kwire_uuid"(PyTypeObject* kind, const uint8_t* content) noexcept
 
+cdef extern from *:
+    """
+    /* A memory view of some bytes of `source`: `bytes`, or a read-only memory view of unsigned bytes with one dimension. The new view has
+       a copy of its own of what the exporter gave, which no other code has seen yet, so that its start and size can be set: what slicing
+       does, without the objects that spell a slice. */
+    static inline PyObject *kwire_view(PyObject *source, const unsigned char *content, Py_ssize_t size) {
+        PyObject *self = PyMemoryView_FromObject(source);
+        if (self == NULL) return NULL;
+        Py_buffer *buffer = PyMemoryView_GET_BUFFER(self);
+        buffer->buf = (void *)content;
+        buffer->len = buffer->shape[0] = size;
+        return self;
+    }
+    """
+    PyObject* view_new "kwire_view"(PyObject* source, const uint8_t* content, Py_ssize_t size) noexcept
+
 cdef extern from "Python.h":
     PyObject* raw_none "Py_None"
     PyObject* raw_true "Py_True"

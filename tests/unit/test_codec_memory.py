@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from kwire.codec.decoding import MEMORY_MULTIPLE, MESSAGE_BYTES
+from kwire.codec.decoding import MEMORY_MULTIPLE, MEMORY_MULTIPLE_OF_VIEWS, MESSAGE_BYTES
 from kwire.codec.plan import FIXED_SIZE, Flag, Op, Operation, Plan
 from kwire.codec.prefix import PrefixReader
 from kwire.errors import Truncated, WireError
@@ -123,6 +123,24 @@ def test_every_array_at_its_densest(codec, share):
     assert seen > 500 / 10
     # The stated multiple is no fantasy. The native twin takes the memory of released objects again, unseen here, and makes fewer of them.
     assert dearest > MEMORY_MULTIPLE * (0.7 if codec.twin == "pure" else 0.4)
+
+
+def test_messages_with_views_stay_within_their_multiple(codec):
+    """SyncGroupRequest is the densest: an assignment of three bytes with an empty value. The multiple is not twice what it takes."""
+    decoder = codec.compiled.decoder("SyncGroupRequest", 5)
+    dearest = 0.0
+    for path in Densest(decoder.plan).arrays():
+
+        def read(data: bytes) -> Any:
+            return decoder.decode(data, 0, False, True)
+
+        read(Densest(decoder.plan, 1).write(path))
+        data = Densest(decoder.plan).write(path)
+        whole, cut = peak_of(read, data), peak_of(read, data[:-1])
+        assert whole < MEMORY_MULTIPLE_OF_VIEWS * len(data) + 1024
+        assert cut < MEMORY_MULTIPLE_OF_VIEWS * len(data) + MESSAGE_BYTES
+        dearest = max(dearest, whole / len(data))
+    assert dearest > MEMORY_MULTIPLE_OF_VIEWS / 2
 
 
 def test_counts_that_promise_more_cost_no_more(codec, share):

@@ -88,10 +88,10 @@ def test_readers_are_made_when_they_are_needed():
     decoder = Decoder(PURE.plan("HeartbeatResponse", 0), PURE.classes("HeartbeatResponse"))
     assert decoder._readers == {}
     assert decoder.skip(bytes(2)) == 2
-    assert list(decoder._readers) == [(False, True)]
+    assert list(decoder._readers) == [(False, True, False)]
     decoder.decode(memoryview(bytes(2)))
     decoder.decode(bytearray(2))
-    assert list(decoder._readers) == [(False, True), (True, False)]
+    assert list(decoder._readers) == [(False, True, False), (True, False, False)]
 
 
 def test_lengths_that_pretend_to_be_long():

@@ -19,7 +19,7 @@ UNITS = {"KiB": 1 << 10, "MiB": 1 << 20}
 CONFIG = ProxyConfig(listeners=())
 BOUNDS = {
     "a frame": [frames.MAX_FRAME],
-    "objects of a message": [decoding.MEMORY_MULTIPLE, decoding.MESSAGE_BYTES],
+    "objects of a message": [decoding.MEMORY_MULTIPLE, decoding.MEMORY_MULTIPLE_OF_VIEWS, decoding.MESSAGE_BYTES],
     "columns": [columns.MEMORY_MULTIPLE, columns.ROW_BYTES, 64],
     "records, as objects or columns": [reading.MEMORY_MULTIPLE],
     "records of a compressed batch; of one call": [compression.MAX_DECOMPRESSED, compression.UNPACKED_BYTES, 64],

@@ -6,6 +6,11 @@ readers replace them, so brokers answer such requests). Only a header that canno
 
 Every count is held against the bytes left before anything is made of it, so that what a message takes, at any moment of its reading, stays
 below `MEMORY_MULTIPLE` bytes for each byte of input and `MESSAGE_BYTES` for itself, whatever the bytes say, in either twin.
+
+With ``memoryviews=True`` fields of type bytes and records that the wire brought and that are not null, empty ones too, are read-only
+memory views of the frame, and `MEMORY_MULTIPLE_OF_VIEWS` holds. All else is as without: texts are copied, unknown tagged fields are bytes,
+and so are the defaults of fields that the wire left out. The frame lives as long as one of its views, and must not be changed meanwhile;
+a `bytearray` cannot be resized. Pickling and deep copies put bytes in their place.
 """
 
 from __future__ import annotations
@@ -16,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from kwire.codec.classes import CompiledCatalog, compiled
 from kwire.codec.frames import CorrelationId, Opaque, Request, Response
 from kwire.codec.impl import load_twin
+from kwire.codec.memory_views import read_only
 from kwire.errors import Fault, WireError, wire_error
 from kwire.schema.header_versions import header_version_of
 
@@ -25,12 +31,14 @@ if TYPE_CHECKING:
     from kwire.messages import RequestHeader
 
 __all__ = [
-    "MEMORY_MULTIPLE", "MESSAGE_BYTES", "FrameReader", "decode", "decode_request", "decode_response", "message_reader", "peek_header",
+    "MEMORY_MULTIPLE", "MEMORY_MULTIPLE_OF_VIEWS", "MESSAGE_BYTES", "FrameReader", "decode", "decode_request", "decode_response",
+    "message_reader", "peek_header",
 ]  # fmt: skip
 
 # The densest there is: an entry of AlterClientQuotasRequest v1, three bytes for an object and two empty lists, 59 for each byte. Others
 # stay below 46; a tagged field of no version, two bytes for a tuple of a number and empty bytes, takes 37.
 MEMORY_MULTIPLE: Final = 64
+MEMORY_MULTIPLE_OF_VIEWS: Final = 96  # a view takes about 200 bytes, and one of no bytes is a byte on the wire
 MESSAGE_BYTES: Final = 32_768  # what the pure twin looks up of a plan to find a fault; without one 1,024 would do
 
 LENGTH_BYTES: Final = 4  # in front of a frame, on the wire
@@ -39,16 +47,17 @@ UNSUPPORTED_VERSION: Final = 35  # Kafka's error code
 UNKNOWN_API_HEADER: Final = 1  # brokers read the header of an api that they do not know as version 1; nothing better is known
 
 
-def _bytes_from(data: Any, offset: int) -> bytes:
-    return bytes(memoryview(data).cast("B")[offset:])
+def _bytes_from(data: Any, offset: int, memoryviews: bool) -> bytes | memoryview:
+    rest = read_only(data)[offset:]
+    return rest if memoryviews else rest.tobytes()
 
 
-def _read_leniently(decoder: Any, data: Any, offset: int) -> tuple[Any, WireError | None]:
+def _read_leniently(decoder: Any, data: Any, offset: int, memoryviews: bool) -> tuple[Any, WireError | None]:
     """A body and what is wrong with it."""
     try:
-        body, end = decoder.decode(data, offset, True)
+        body, end = decoder.decode(data, offset, True, memoryviews)
     except WireError as error:
-        return Opaque(_bytes_from(data, offset), error), error
+        return Opaque(_bytes_from(data, offset, memoryviews), error), error
     if end == memoryview(data).nbytes:
         return body, None
     plan = decoder.plan
@@ -63,14 +72,14 @@ def _with_length(frame: Any, error: WireError) -> WireError:
     return error
 
 
-def _attempt(decoder: Any, data: Any, offset: int, strict: bool) -> tuple[Any, WireError | None]:
+def _attempt(decoder: Any, data: Any, offset: int, strict: bool, memoryviews: bool) -> tuple[Any, WireError | None]:
     """A body and what is wrong with it; `decoder` may be the error that says why there is no decoder."""
     if isinstance(decoder, WireError):
-        return Opaque(_bytes_from(data, offset), decoder), decoder
+        return Opaque(_bytes_from(data, offset, memoryviews), decoder), decoder
     if not strict:
-        return _read_leniently(decoder, data, offset)
+        return _read_leniently(decoder, data, offset, memoryviews)
     try:
-        return decoder.decode_whole(data, offset), None
+        return decoder.decode_whole(data, offset, False, memoryviews), None
     except WireError as error:
         return None, error
 
@@ -82,13 +91,16 @@ class DecodeRequest(Protocol):
         frame: header and body, without the 4-byte length; any contiguous buffer.
         strict: see the module.
         fields: paths of the body's fields to decode, such as ``topic_data.name``; the others are stepped over.
+        memoryviews: leave bytes and records in the frame, and give read-only memory views of them; see the module.
 
     Raises:
         WireError: the bytes break a rule (`UnknownApi`, `UnsupportedVersion`, `TrailingBytes` too); in lenient mode only for headers.
         KwireError: a path names no field of the body's message.
     """
 
-    def __call__(self, frame: Buffer, *, strict: bool = True, fields: Sequence[str] | None = None) -> Request[Any]: ...
+    def __call__(
+        self, frame: Buffer, *, strict: bool = True, fields: Sequence[str] | None = None, memoryviews: bool = False
+    ) -> Request[Any]: ...
 
 
 class DecodeResponse(Protocol):
@@ -101,7 +113,7 @@ class DecodeResponse(Protocol):
     Arguments:
         frame: header and body, without the 4-byte length; any contiguous buffer.
         api_key, api_version: of the request.
-        strict, fields: as in `DecodeRequest`.
+        strict, fields, memoryviews: as in `DecodeRequest`.
 
     Raises:
         WireError: as in `DecodeRequest`.
@@ -109,7 +121,14 @@ class DecodeResponse(Protocol):
     """
 
     def __call__(
-        self, frame: Buffer, api_key: int, api_version: int, *, strict: bool = True, fields: Sequence[str] | None = None
+        self,
+        frame: Buffer,
+        api_key: int,
+        api_version: int,
+        *,
+        strict: bool = True,
+        fields: Sequence[str] | None = None,
+        memoryviews: bool = False,
     ) -> Response[Any]: ...
 
 
@@ -171,18 +190,18 @@ class FrameReader:
         assert message is not None
         return self._source.decoder("RequestHeader", header_version_of(message.header_versions, header.api_version))
 
-    def _decode_request(self, frame: Any, strict: bool, fields: Sequence[str] | None) -> Request[Any]:
+    def _decode_request(self, frame: Any, strict: bool, fields: Sequence[str] | None, memoryviews: bool) -> Request[Any]:
         try:
-            return self._read_request(frame, strict, fields)
+            return self._read_request(frame, strict, fields, memoryviews)
         except WireError as error:
             raise _with_length(frame, error) from None
 
-    def _read_request(self, frame: Any, strict: bool, fields: Sequence[str] | None) -> Request[Any]:
+    def _read_request(self, frame: Any, strict: bool, fields: Sequence[str] | None, memoryviews: bool) -> Request[Any]:
         header, offset = self.read_request_header(frame, strict=strict)
         decoder = self.request_decoder(header.api_key, header.api_version, fields)
         if fields is None and not isinstance(decoder, WireError):
             self._requests.learn(header.api_key, header.api_version, self._header_decoder(header), decoder)
-        body, violation = _attempt(decoder, frame, offset, strict)
+        body, violation = _attempt(decoder, frame, offset, strict, memoryviews)
         if strict and violation is not None:
             raise violation
         return Request(header, body, violation)
@@ -201,20 +220,24 @@ class FrameReader:
             return header, wire_error(Fault.UNSUPPORTED_VERSION, 0, "", message.name, api_key, api_version, reason)
         return header, self._source.decoder(message.name, api_version, fields)
 
-    def _decode_response(self, frame: Any, api_key: int, api_version: int, strict: bool, fields: Sequence[str] | None) -> Response[Any]:
+    def _decode_response(
+        self, frame: Any, api_key: int, api_version: int, strict: bool, fields: Sequence[str] | None, memoryviews: bool
+    ) -> Response[Any]:
         try:
-            return self._read_response(frame, api_key, api_version, strict, fields)
+            return self._read_response(frame, api_key, api_version, strict, fields, memoryviews)
         except WireError as error:
             raise _with_length(frame, error) from None
 
-    def _read_response(self, frame: Any, api_key: int, api_version: int, strict: bool, fields: Sequence[str] | None) -> Response[Any]:
+    def _read_response(
+        self, frame: Any, api_key: int, api_version: int, strict: bool, fields: Sequence[str] | None, memoryviews: bool
+    ) -> Response[Any]:
         header_decoder, decoder = self.response_decoders(api_key, api_version, fields)
         if fields is None and not isinstance(decoder, WireError):
             self._responses.learn(api_key, api_version, header_decoder, decoder)
         header, offset = header_decoder.decode(frame)
         if header.unknown_tagged_fields:
             header.correlation_id = CorrelationId(header.correlation_id, header.unknown_tagged_fields)
-        body, violation = _attempt(decoder, frame, offset, strict)
+        body, violation = _attempt(decoder, frame, offset, strict, memoryviews)
         if violation is not None:
             if api_key == API_VERSIONS and self.is_refusal(frame, offset):
                 body = self._source.decoder("ApiVersionsResponse", 0, fields).decode_whole(frame, offset)
@@ -243,32 +266,39 @@ class DecodeMessage(Protocol):
         version: the version they are in.
         fields: paths of the fields to decode, such as ``topics.partitions.leader_id``; the others are stepped over.
         strict: see the module; a message that cannot be read leniently is an `Opaque`.
+        memoryviews: as in `DecodeRequest`.
 
     Raises:
         WireError: the bytes break a rule, or `UnsupportedVersion`.
         KwireError: no such message, or a path names no field of it.
     """
 
-    def __call__(self, name: str, data: Any, version: int, *, fields: Sequence[str] | None = None, strict: bool = True) -> Any: ...
+    def __call__(
+        self, name: str, data: Any, version: int, *, fields: Sequence[str] | None = None, strict: bool = True, memoryviews: bool = False
+    ) -> Any: ...
 
 
 def message_reader(source: CompiledCatalog) -> DecodeMessage:
     """What decodes single messages of a catalog."""
     whole: dict[tuple[str, int], Any] = {}
 
-    def decode(name: str, data: Buffer, version: int, *, fields: Sequence[str] | None = None, strict: bool = True) -> Any:
+    def decode(
+        name: str, data: Buffer, version: int, *, fields: Sequence[str] | None = None, strict: bool = True, memoryviews: bool = False
+    ) -> Any:
         if strict and fields is None:
             read = whole.get((name, version))
             if read is None:
                 read = whole[name, version] = source.decoder(name, version).decode_whole
-            return read(data)
+            return read(data, 0, False, True) if memoryviews else read(data)
         try:
             decoder = source.decoder(name, version, fields)
         except WireError as error:
             if strict:
                 raise
-            return Opaque(_bytes_from(data, 0), error)
-        return decoder.decode_whole(data) if strict else _read_leniently(decoder, data, 0)[0]
+            return Opaque(_bytes_from(data, 0, memoryviews), error)
+        if strict:
+            return decoder.decode_whole(data, 0, False, memoryviews)
+        return _read_leniently(decoder, data, 0, memoryviews)[0]
 
     decode.__doc__ = DecodeMessage.__doc__
     decode.__qualname__ = "decode"

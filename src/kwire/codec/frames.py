@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic
 
+from kwire.codec.memory_views import owned
 from kwire.errors import WireError
 
 if TYPE_CHECKING:
@@ -45,14 +46,14 @@ class Opaque:
     """A body that could not be read.
 
     Attributes:
-        data: its bytes, all of them.
+        data: its bytes, all of them; a memory view of the frame where `memoryviews` were asked for.
         reason: why; `UnknownApi`, `UnsupportedVersion`, or the fault that the bytes have.
     """
 
     __slots__ = ("data", "reason")
     __match_args__ = ("data", "reason")
 
-    def __init__(self, data: bytes, reason: WireError) -> None:
+    def __init__(self, data: bytes | memoryview, reason: WireError) -> None:
         self.data = data
         self.reason = reason
 
@@ -66,6 +67,9 @@ class Opaque:
         return self.data == other.data and str(self.reason) == str(other.reason)
 
     __hash__ = None  # type: ignore[assignment]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Opaque, (owned(self.data), self.reason)
 
 
 class Request(Generic[Body]):

@@ -24,6 +24,7 @@ def hosts(data: bytes) -> list[str]:
 def whatever(name: str, data: memoryview) -> Any:
     assert_type(kwire.decode(name, data, 0), Any)
     assert_type(kwire.decode("MetadataResponse", data, 12, strict=False), Any)
+    assert_type(kwire.decode("FetchResponse", data, 12, memoryviews=True), Any)  # its records are no bytes
     return kwire.from_json(name, {}, 0)
 
 

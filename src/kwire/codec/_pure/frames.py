@@ -37,12 +37,12 @@ class RequestReader(_FrameTable):
 
     Arguments:
         kind: makes the object of a frame from header and body.
-        careful: `careful(frame, strict, fields)` decodes the frames that are not read here.
+        careful: `careful(frame, strict, fields, memoryviews)` decodes the frames that are not read here.
     """
 
     __slots__ = ()
 
-    def decode_request(self, frame: Any, *, strict: bool = True, fields: Sequence[str] | None = None) -> Any:
+    def decode_request(self, frame: Any, *, strict: bool = True, fields: Sequence[str] | None = None, memoryviews: bool = False) -> Any:
         """Decode a request frame; see `kwire.codec.decoding`."""
         buffer = as_buffer(frame)
         if fields is None and len(buffer) >= PREFIX.size:
@@ -50,10 +50,10 @@ class RequestReader(_FrameTable):
             if pair is not None:
                 try:
                     header, offset = pair[0].decode(buffer, 0, not strict)
-                    return self._kind(header, pair[1].decode_whole(buffer, offset, not strict))
+                    return self._kind(header, pair[1].decode_whole(buffer, offset, not strict, memoryviews))
                 except WireError:
                     pass  # said by the careful reader
-        return self._careful(frame, strict, fields)
+        return self._careful(frame, strict, fields, memoryviews)
 
 
 class ResponseReader(_FrameTable):
@@ -61,13 +61,20 @@ class ResponseReader(_FrameTable):
 
     Arguments:
         kind: makes the object of a frame from header, body, api key and version.
-        careful: `careful(frame, api_key, api_version, strict, fields)` decodes the frames that are not read here.
+        careful: `careful(frame, api_key, api_version, strict, fields, memoryviews)` decodes the frames that are not read here.
     """
 
     __slots__ = ()
 
     def decode_response(
-        self, frame: Any, api_key: int, api_version: int, *, strict: bool = True, fields: Sequence[str] | None = None
+        self,
+        frame: Any,
+        api_key: int,
+        api_version: int,
+        *,
+        strict: bool = True,
+        fields: Sequence[str] | None = None,
+        memoryviews: bool = False,
     ) -> Any:
         """Decode a response frame, given API key and version of its request; see `kwire.codec.decoding`."""
         if fields is None:
@@ -76,7 +83,8 @@ class ResponseReader(_FrameTable):
                 try:
                     header, offset = pair[0].decode(frame)
                     if not header.unknown_tagged_fields:
-                        return self._kind(header, pair[1].decode_whole(frame, offset, not strict), api_key, api_version)
+                        body = pair[1].decode_whole(frame, offset, not strict, memoryviews)
+                        return self._kind(header, body, api_key, api_version)
                 except WireError:
                     pass  # said by the careful reader
-        return self._careful(frame, api_key, api_version, strict, fields)
+        return self._careful(frame, api_key, api_version, strict, fields, memoryviews)

@@ -12,6 +12,7 @@ from kwire.codec._pure.primitives import Break, Buffer, as_buffer, join_path
 from kwire.codec._pure.readers import FALLBACK_ERRORS, Reader, make_reader
 from kwire.codec._pure.structs import make_classes
 from kwire.codec._pure.walk import Walk
+from kwire.codec.memory_views import read_only
 from kwire.codec.plan import Op, Plan
 from kwire.errors import Fault, raise_for, wire_error
 
@@ -34,23 +35,23 @@ class Decoder:
     def __init__(self, plan: Plan, classes: tuple[type, ...]) -> None:
         self.plan = plan
         self.classes = classes
-        self._readers: dict[tuple[bool, bool], Reader] = {}  # made when first asked for
+        self._readers: dict[tuple[bool, bool, bool], Reader] = {}  # made when first asked for
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Decoder, (self.plan, self.classes)
 
-    def _make(self, build: bool, of_bytes: bool) -> Reader:
-        read = self._readers[build, of_bytes] = make_reader(self.plan, self.classes, build, of_bytes)
+    def _make(self, build: bool, of_bytes: bool, views: bool) -> Reader:
+        read = self._readers[build, of_bytes, views] = make_reader(self.plan, self.classes, build, of_bytes, views)
         return read
 
-    def _run(self, data: Any, offset: int, lenient: bool, build: bool) -> tuple[Any, int, int]:
+    def _run(self, data: Any, offset: int, lenient: bool, build: bool, views: bool) -> tuple[Any, int, int]:
         """The message, the offset behind it and the end of the buffer."""
-        of_bytes = type(data) is bytes
-        buffer = data if of_bytes else as_buffer(data)
+        of_bytes = type(data) is bytes and not views
+        buffer = read_only(data) if views else data if of_bytes else as_buffer(data)
         end = len(buffer)
         if not 0 <= offset <= end:
             raise ValueError(f"offset {offset} is outside the buffer of {end} bytes")
-        read = self._readers.get((build, of_bytes)) or self._make(build, of_bytes)
+        read = self._readers.get((build, of_bytes, views)) or self._make(build, of_bytes, views)
         try:
             made, pos = read(buffer, offset, end, 1)
         except FALLBACK_ERRORS:
@@ -58,12 +59,12 @@ class Decoder:
         else:
             if pos <= end:
                 return made[0] if build else None, pos, end
-        value, pos = self._walk(buffer, offset, lenient, build)
+        value, pos = self._walk(buffer, offset, lenient, build, views)
         return value, pos, end
 
-    def _walk(self, buffer: Buffer, offset: int, lenient: bool, build: bool) -> tuple[Any, int]:
+    def _walk(self, buffer: Buffer, offset: int, lenient: bool, build: bool, views: bool) -> tuple[Any, int]:
         plan = self.plan
-        walk = Walk(plan, self.classes, buffer, offset, "replace" if lenient else "strict")
+        walk = Walk(plan, self.classes, buffer, offset, "replace" if lenient else "strict", views=views)
         value = walk.new(0) if build else None
         try:
             walk.fill(value, 0)
@@ -73,13 +74,14 @@ class Decoder:
             return value, walk.pos
         raise error
 
-    def decode(self, data: Any, offset: int = 0, lenient: bool = False) -> tuple[Any, int]:
+    def decode(self, data: Any, offset: int = 0, lenient: bool = False, memoryviews: bool = False) -> tuple[Any, int]:
         """Read one message.
 
         Arguments:
             data: any contiguous buffer.
             offset: where the message begins, in bytes.
             lenient: replace what is not UTF-8, as Java does, instead of raising.
+            memoryviews: leave values of type bytes and records in `data`, and give read-only memory views of them.
 
         Returns:
             The message and the offset behind it.
@@ -89,16 +91,16 @@ class Decoder:
             BufferError: `data` is not contiguous.
             ValueError: `offset` is outside `data`.
         """
-        value, pos, _ = self._run(data, offset, lenient, True)
+        value, pos, _ = self._run(data, offset, lenient, True, memoryviews)
         return value, pos
 
-    def decode_whole(self, data: Any, offset: int = 0, lenient: bool = False) -> Any:
+    def decode_whole(self, data: Any, offset: int = 0, lenient: bool = False, memoryviews: bool = False) -> Any:
         """Read one message that ends where the buffer ends; arguments and errors as in `decode`, and `TrailingBytes`."""
-        value, pos, end = self._run(data, offset, lenient, True)
+        value, pos, end = self._run(data, offset, lenient, True, memoryviews)
         if pos != end:
             raise_for(Fault.TRAILING_BYTES, pos, "", self.plan.message, self.plan.api_key, self.plan.version)
         return value
 
     def skip(self, data: Any, offset: int = 0) -> int:
         """The offset behind a message, all checked but UTF-8, nothing built; arguments and errors as in `decode`."""
-        return self._run(data, offset, False, False)[1]
+        return self._run(data, offset, False, False, False)[1]

@@ -96,9 +96,10 @@ class _Source(SourceText):
         plan, classes: what to read, and of what.
         build: make objects; else only step over.
         of_bytes: for `bytes`, whose slices are bytes and have `decode`; else for memory views.
+        views: values of type bytes are slices of the memory view; else copies.
     """
 
-    def __init__(self, plan: Plan, classes: tuple[type, ...], build: bool, of_bytes: bool) -> None:
+    def __init__(self, plan: Plan, classes: tuple[type, ...], build: bool, of_bytes: bool, views: bool) -> None:
         super().__init__({
             "new": object.__new__, "Break": Break, "bad_length": Fault.BAD_LENGTH, "Uuid": Uuid, "long_varint": long_varint,
             "read_varint": read_varint, "unknown_tags": unknown_tags, "unpack_from": struct.unpack_from,
@@ -109,7 +110,8 @@ class _Source(SourceText):
         self._wanted: dict[str, tuple[int, bool]] = {}  # functions that are called, each with its block and whether it makes objects
         slice_of = "data[pos:(pos := pos + {})]"
         self._text = slice_of + ".decode()" if of_bytes else f'str({slice_of}, "utf-8")'
-        self._bytes = slice_of if of_bytes else f"bytes({slice_of})"
+        self._bytes = slice_of if of_bytes or views else f"bytes({slice_of})"
+        self._no_bytes = "data[pos:pos]" if views else 'b""'
         self.root = self._call(0, build)
         written = 0
         while written < len(self._wanted):
@@ -238,7 +240,7 @@ class _Source(SourceText):
             self._by_length(compact, lambda: self.line(f"pos += {length}"), "", null)
         else:
             value = (self._text if string else self._bytes).format(length)
-            self._by_length(compact, lambda: self.line(assign.format(value)), assign.format('""' if string else 'b""'), null)
+            self._by_length(compact, lambda: self.line(assign.format(value)), assign.format('""' if string else self._no_bytes), null)
 
     def _struct(self, operation: Operation, compact: bool, target: str | None, null: str | None) -> None:
         function = self._call(operation.block, target is not None)
@@ -334,19 +336,22 @@ class _Source(SourceText):
 Reader = Callable[[Buffer, int, int, int], tuple[Any, int]]
 
 
-def reader_source(plan: Plan, classes: tuple[type, ...], build: bool, of_bytes: bool) -> tuple[str, str, dict[str, Any]]:
+def reader_source(
+    plan: Plan, classes: tuple[type, ...], build: bool, of_bytes: bool, views: bool = False
+) -> tuple[str, str, dict[str, Any]]:
     """The source of a plan's readers, the name of the one to call, and the objects that it refers to; arguments as in `make_reader`."""
-    source = _Source(plan, classes, build, of_bytes)
+    source = _Source(plan, classes, build, of_bytes, views)
     return str(source), source.root, source.names
 
 
-def make_reader(plan: Plan, classes: tuple[type, ...], build: bool, of_bytes: bool) -> Reader:
+def make_reader(plan: Plan, classes: tuple[type, ...], build: bool, of_bytes: bool, views: bool = False) -> Reader:
     """Compile the reader of a plan.
 
     Arguments:
         plan, classes: what to read, and of what.
         build: make objects; else only step over, all checked but UTF-8.
         of_bytes: for `bytes`; else for memory views of bytes.
+        views: values of type bytes are slices of the memory view; else copies.
 
     Returns:
         `read(data, pos, end, 1)`, which gives a list of one message, or None when nothing is built, and the position behind it, which is
@@ -354,7 +359,7 @@ def make_reader(plan: Plan, classes: tuple[type, ...], build: bool, of_bytes: bo
     """
     if not can_be_source(plan):
         return _leave_to_the_walk
-    text, root, names = reader_source(plan, classes, build, of_bytes)
+    text, root, names = reader_source(plan, classes, build, of_bytes, views)
     return function_of(text, root, names, f"readers of {plan.message} v{plan.version}")
 
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Final
 
 from kwire.codec.class_descriptions import fields_of, replace
 from kwire.codec.layout import Default, SlotLayout, StructLayout
+from kwire.codec.memory_views import owned, shown
 
 __all__ = ["MessageObject", "make_classes"]
 
@@ -58,10 +59,10 @@ class MessageObject:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        shown = self._values()
-        if not shown.get(UNKNOWN):
-            shown.pop(UNKNOWN, None)
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in shown.items())})"
+        values = self._values()
+        if not values.get(UNKNOWN):
+            values.pop(UNKNOWN, None)
+        return f"{type(self).__name__}({', '.join(f'{name}={shown(value)}' for name, value in values.items())})"
 
     def __rich_repr__(self) -> Iterator[tuple[str, Any]]:
         return fields_of(self)
@@ -77,7 +78,8 @@ class MessageObject:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The state is set slot by slot, so that an object travels between the twins and slots outside a projection stay empty.
-        return copyreg.__newobj__, (type(self),), (None, self._values())  # type: ignore[attr-defined]
+        values = {name: owned(value) for name, value in self._values().items()}
+        return copyreg.__newobj__, (type(self),), (None, values)  # type: ignore[attr-defined]
 
 
 def default_maker(kind: type) -> Callable[[], Any]:

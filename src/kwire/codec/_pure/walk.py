@@ -94,6 +94,7 @@ class Walk:
         partial: read partially.
         limit: of a partial walk: where the message ends at the latest, when bytes of it are missing. A length that reaches beyond is
             `BAD_LENGTH`, for no bytes that follow could make it true; one that reaches beyond the data is `TRUNCATED`.
+        views: values of type bytes are slices of `data`, a memory view; else copies.
 
     Attributes:
         anomalies: what was noted.
@@ -101,7 +102,15 @@ class Walk:
     """
 
     def __init__(
-        self, plan: Plan, classes: tuple[Any, ...], data: Buffer, pos: int, errors: str, partial: bool = False, limit: int | None = None
+        self,
+        plan: Plan,
+        classes: tuple[Any, ...],
+        data: Buffer,
+        pos: int,
+        errors: str,
+        partial: bool = False,
+        limit: int | None = None,
+        views: bool = False,
     ) -> None:
         self.plan = plan
         self.classes = classes
@@ -110,6 +119,7 @@ class Walk:
         self.end = len(data)
         self.errors = errors
         self.partial = partial
+        self.views = views
         self.limit = _NO_LIMIT if limit is None else limit
         self.anomalies: list[Anomaly] = []
         self.counts: dict[str, int] = {}
@@ -301,7 +311,7 @@ class Walk:
         if not build:
             return None
         if code == _BYTES:
-            return bytes(self.data[begin:stop])
+            return self.data[begin:stop] if self.views else bytes(self.data[begin:stop])
         try:
             return str(self.data[begin:stop], "utf-8", self.errors)
         except UnicodeDecodeError:
