@@ -45,6 +45,45 @@ def repeat_capture(target: Path, copies: int, first: int = 0, *, source: Path = 
     Returns:
         The size of the file in bytes.
     """
+    head, packets = _packets_of(source)
+    span = packets[-1][0] - packets[0][0] + 2
+    with target.open("wb") as out:
+        out.write(head)
+        for copy in range(first, first + copies):
+            address = (ipaddress.IPv4Address("10.0.0.1") + copy).packed
+            for seconds, fraction, original, packet in packets:
+                place = _client_address_at(packet)
+                changed = packet if place is None else packet[:place] + address + packet[place + 4 :]
+                out.write(PACKET_HEADER.pack(seconds + copy * span, fraction, len(changed), original) + changed)
+        return out.tell()
+
+
+POD_BYTES = range(3_500, 7_500)
+
+
+def captures_of_pods(folder: Path, count: int) -> list[Path]:
+    """Write captures of pods, 5 KB each on average: a connection of `EXAMPLE` that is about so long, with a client address of its own."""
+    head, packets = _packets_of(EXAMPLE)
+    connections: dict[bytes, list[tuple[int, int, int, bytes]]] = defaultdict(list)
+    for each in packets:
+        if _client_address_at(each[3]) is not None:
+            ends = sorted((each[3][IPV4_AT + 12 : IPV4_AT + 16] + each[3][IPV4_AT + 20 : IPV4_AT + 22],
+                           each[3][IPV4_AT + 16 : IPV4_AT + 20] + each[3][IPV4_AT + 22 : IPV4_AT + 24]))  # fmt: skip
+            connections[b"".join(ends)].append(each)
+    alike = [found for found in connections.values() if sum(PACKET_HEADER.size + len(each[3]) for each in found) in POD_BYTES]
+    paths = [folder / f"pod-{number:05d}.pcap" for number in range(count)]
+    for number, path in enumerate(paths):
+        address = (ipaddress.IPv4Address("10.0.0.1") + number).packed
+        with path.open("wb") as out:
+            out.write(head)
+            for seconds, fraction, original, packet in alike[number % len(alike)]:
+                place = _client_address_at(packet) or 0
+                out.write(PACKET_HEADER.pack(seconds, fraction, len(packet), original) + packet[:place] + address + packet[place + 4 :])
+    return paths
+
+
+def _packets_of(source: Path) -> tuple[bytes, list[tuple[int, int, int, bytes]]]:
+    """The header of a pcap file, and its packets: seconds, fraction, length on the wire, bytes."""
     raw = (lzma if source.suffix == ".xz" else gzip).decompress(source.read_bytes())
     if FILE_HEADER.unpack_from(raw)[-1] & 0xFFFF != ETHERNET:
         raise ValueError(f"{source.name} is not of link type Ethernet")
@@ -54,16 +93,7 @@ def repeat_capture(target: Path, copies: int, first: int = 0, *, source: Path = 
         seconds, fraction, size, original = PACKET_HEADER.unpack_from(raw, at)
         at += PACKET_HEADER.size + size
         packets.append((seconds, fraction, original, raw[at - size : at]))
-    span = packets[-1][0] - packets[0][0] + 2
-    with target.open("wb") as out:
-        out.write(raw[: FILE_HEADER.size])
-        for copy in range(first, first + copies):
-            address = (ipaddress.IPv4Address("10.0.0.1") + copy).packed
-            for seconds, fraction, original, packet in packets:
-                place = _client_address_at(packet)
-                changed = packet if place is None else packet[:place] + address + packet[place + 4 :]
-                out.write(PACKET_HEADER.pack(seconds + copy * span, fraction, len(changed), original) + changed)
-        return out.tell()
+    return raw[: FILE_HEADER.size], packets
 
 
 def cut_to(source: Path, target: Path, snaplen: int) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import json
 import os
 import re
 import shutil
@@ -12,13 +13,18 @@ import subprocess
 import sys
 import time
 import venv
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import pyarrow.dataset as ds
 import pyspark
 
+from kwire import analysis
 from kwire.spark.java import ensure_java
+from kwire.tables import SCHEMAS
+from small_disk import mounting
 
 # What comes with pyarrow and pandas.
 PACKAGES = {"numpy", "pandas", "pyarrow", "dateutil", "python_dateutil", "pytz", "tzdata", "six"}
@@ -64,6 +70,20 @@ def waited(found: Callable[[], Any], seconds: float = 240) -> Any:
     return value
 
 
+class SmallDisk(NamedTuple):
+    """A disk that a worker and its executors have to themselves.
+
+    Attributes:
+        place: where they see it.
+        size: such as `600k`.
+        variable: what of theirs is on it: `SPARK_LOCAL_DIRS` or `TMPDIR`.
+    """
+
+    place: Path
+    size: str
+    variable: str
+
+
 class Drivers:
     """Drivers in this environment, whose executors' Python is a bare one."""
 
@@ -103,23 +123,29 @@ class Cluster:
         self.workers: list[subprocess.Popen[bytes]] = []
         self.url = ""
 
-    def _begin(self, what: str, *arguments: str) -> subprocess.Popen[bytes]:
-        command = [str(self._spark / "bin" / "spark-class"), f"org.apache.spark.deploy.{what.lower()}.{what}", "--host", "127.0.0.1"]
+    def _begin(self, what: str, *arguments: str, disk: SmallDisk | None = None) -> subprocess.Popen[bytes]:
+        main = f"org.apache.spark.deploy.{what.lower()}.{what}"
+        command = [str(self._spark / "bin" / "spark-class"), main, "--host", "127.0.0.1", "--webui-port", "0", *arguments]
+        environment = self._environment
+        if disk is not None:
+            command = mounting(disk.place, disk.size, *command)
+            environment = environment | {disk.variable: str(disk.place)}
         with (self.folder / f"{what}-{self._begun}.log").open("wb") as log:
             return subprocess.Popen(
-                [*command, "--webui-port", "0", *arguments], env=self._environment, stdout=log, stderr=log,
-                start_new_session=True, preexec_fn=end_with_parent,
+                command, env=environment, stdout=log, stderr=log, start_new_session=True, preexec_fn=end_with_parent
             )  # fmt: skip
 
-    def ready(self) -> Cluster:
-        """Two workers, begun anew where a test ended one."""
+    def ready(self, disk: SmallDisk | None = None) -> Cluster:
+        """Two workers, begun anew where a test ended one; with a disk for the first that is begun now."""
         log = self.folder / "Master-0.log"
         self.url = waited(lambda: re.search(r"Starting Spark master at (spark://\S+)", log.read_text()))[1]
         self.workers = [each for each in self.workers if each.poll() is None]
         while len(self.workers) < 2:
             self._begun += 1
             folder = self.folder / f"work{self._begun}"
-            self.workers.append(self._begin("Worker", "--cores", "1", "--memory", "1g", "--work-dir", str(folder), self.url))
+            options = ("--cores", "1", "--memory", "1g", "--work-dir", str(folder), self.url)
+            self.workers.append(self._begin("Worker", *options, disk=disk))
+            disk = None
         waited(lambda: log.read_text().count("Registering worker") >= self._begun)
         return self
 
@@ -143,3 +169,16 @@ def finished(driver: subprocess.Popen[str]) -> tuple[str, str]:
         driver.kill()
     assert driver.returncode == 0, stdout + stderr
     return stdout, stderr
+
+
+def _counted(rows: list[dict[str, Any]]) -> Counter[str]:
+    return Counter(json.dumps(row, default=str, sort_keys=True) for row in rows)
+
+
+def assert_whole(out: Path, inputs: list[str]) -> None:
+    """The tables are those of one process, from the parts in the manifest and no others, and nothing else was left."""
+    parts = json.loads((out / "_manifest.json").read_text())["parts"]
+    assert {path.name for path in out.iterdir()} == {*SCHEMAS, "_digest.arrow", "_state", "_manifest.json", "_SUCCESS"}
+    for table, expected in analysis.run(inputs, series_rule="file").items():
+        assert sorted(path.name for path in (out / table).iterdir()) == parts[table]
+        assert _counted(ds.dataset(out / table, format="parquet").to_table().to_pylist()) == _counted(expected.to_pylist()), table

@@ -26,7 +26,7 @@ from tables.connection_slots cimport Slot, SlotList, slot_append, slot_remove
 from tables.request_batch cimport row_of_event
 from tables.row_batches cimport flush_rows, most_rows
 from tables.connection_row cimport ConnectionTotals, connection_cells  # no-cython-lint
-from tables.row_columns cimport cells_of, wide_row_of
+from tables.row_columns cimport cells_of, wide_columns, wide_row_of
 from tables.series_rows cimport (
     SeriesRows, count_requests, counts_write_back, end_stream, forget_texts, rows_close, rows_open, server_text,
 )
@@ -63,6 +63,7 @@ __build__ = build_id()
 
 SCHEMAS_OF_ROWS = {"requests": REQUESTS, "connections": CONNECTIONS, "group_steps": GROUP_STEPS, "topic_use": TOPIC_USE}
 CELLS = {"connections": cells_of(connection_cells(), CONNECTIONS), "group_steps": cells_of(step_cells(), GROUP_STEPS)}
+WIDE = {table: wide_columns(pa, cells, SCHEMAS_OF_ROWS[table]) for table, cells in CELLS.items()}
 PLACES = {table: [cells.index(name) for name in SCHEMAS_OF_ROWS[table].names] for table, cells in CELLS.items()}
 fill_pairs()
 
@@ -221,7 +222,7 @@ cdef class RowBatches(StreamSink):
 
     cdef int flush(self) except -1:
         names = (lambda _: self.name, self.files.__getitem__, self.asked[3], error_name, self.words[0], self.words[1])
-        return flush_rows(&self.rows, pa, SCHEMAS_OF_ROWS, CELLS, self.batches, names, self.words[6])
+        return flush_rows(&self.rows, pa, SCHEMAS_OF_ROWS, WIDE, self.batches, names, self.words[6])
 
     cdef int rows_added(self, Py_ssize_t before) except -1:
         if self.rows.shared.rows.count != before:

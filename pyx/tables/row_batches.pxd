@@ -27,13 +27,13 @@ cdef inline int flush_requests(
     return 0
 
 
-cdef inline int flush_rows(SeriesRows* rows, object pa, dict schemas, dict cells, dict batches, tuple names, tuple directions) except -1:
+cdef inline int flush_rows(SeriesRows* rows, object pa, dict schemas, dict wide, dict batches, tuple names, tuple directions) except -1:
     """All rows as batches.
 
     Arguments:
         pa: pyarrow.
         schemas, batches: by table; the batches are put behind those that are there.
-        cells: by table with wide rows where they have its columns (`cells_of`).
+        wide: by table with wide rows its columns (`wide_columns`).
         names: what gives names to numbers in rows of `requests`, as `request_batch` takes them.
         directions: the words for those of `topic_use`.
     """
@@ -44,13 +44,13 @@ cdef inline int flush_rows(SeriesRows* rows, object pa, dict schemas, dict cells
         )
         rows.shared.rows.count = 0
     if rows.connections.count:
-        batches["connections"].append(wide_batch(pa, &rows.connections, schemas["connections"], cells["connections"], &rows.row_texts, ()))
+        batches["connections"].append(wide_batch(pa, &rows.connections, schemas["connections"], wide["connections"], &rows.row_texts, ()))
         rows.connections.count = 0
         known_texts_forget(rows)
         texts_clear(&rows.row_texts)
     if rows.shared.steps.count:
         lists = {} if rows.shared.lists is NULL else <object>rows.shared.lists
-        batch = wide_batch(pa, &rows.shared.steps, schemas["group_steps"], cells["group_steps"], &rows.shared.row_texts, lists)
+        batch = wide_batch(pa, &rows.shared.steps, schemas["group_steps"], wide["group_steps"], &rows.shared.row_texts, lists)
         batches["group_steps"].append(batch)
         rows.shared.steps.count = 0
         lists.clear()

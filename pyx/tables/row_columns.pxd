@@ -17,6 +17,11 @@ cdef extern from "Python.h":
 cdef enum:
     MEMO = 256
     AT_ONCE = 32  # bytes, most texts are shorter: copied without a call
+    WIDE_NULL = 0  # how a column of wide rows is made
+    WIDE_TEXT = 1
+    WIDE_INT = 2
+    WIDE_LONG = 3
+    WIDE_LIST = 4
 
 
 cdef inline int64_t field_at(const char* first, Py_ssize_t place, bint is_long) noexcept nogil:
@@ -168,11 +173,26 @@ cdef inline tuple cells_of(tuple native, object schema):
     return native + tuple([name for name in schema.names if name not in native])
 
 
-cdef inline object wide_batch(object pa, const WideRows* rows, object schema, tuple cells, const TextTable* texts, object lists):
+cdef inline int wide_kind_of(object pa, object kind) except -1:
+    if pa.types.is_string(kind):
+        return WIDE_TEXT
+    if pa.types.is_int32(kind):
+        return WIDE_INT
+    if pa.types.is_int64(kind) or pa.types.is_timestamp(kind):
+        return WIDE_LONG
+    return WIDE_LIST if pa.types.is_list(kind) else WIDE_NULL
+
+
+cdef inline list wide_columns(object pa, tuple cells, object schema):
+    """Where wide rows have each column of a table, which kind it is, and its type; what `wide_batch` takes."""
+    return [(cells.index(field.name), wide_kind_of(pa, field.type), field.type) for field in schema]
+
+
+cdef inline object wide_batch(object pa, const WideRows* rows, object schema, list columns, const TextTable* texts, object lists):
     """A record batch of wide rows; columns that are neither numbers, texts nor lists of texts are null.
 
     Arguments:
-        cells: names of the columns in the order of the rows, as of `cells_of`.
+        columns: of the table, from `wide_columns`.
         lists: the dict of their lists.
 
     Raises:
@@ -180,16 +200,16 @@ cdef inline object wide_batch(object pa, const WideRows* rows, object schema, tu
     """
     cdef Py_ssize_t stride = rows.width * sizeof(int64_t)
     cdef Py_ssize_t index
+    cdef int what
     arrays = []
-    for field in schema:
-        index, kind = cells.index(field.name), field.type
-        if pa.types.is_string(kind):
+    for index, what, kind in columns:
+        if what == WIDE_TEXT:
             arrays.append(text_column(pa, rows.values + index, stride, rows.count, True, texts))
-        elif pa.types.is_int32(kind):
+        elif what == WIDE_INT:
             arrays.append(int_column(pa, rows.values + index, stride, rows.count, True))
-        elif pa.types.is_int64(kind) or pa.types.is_timestamp(kind):
+        elif what == WIDE_LONG:
             arrays.append(long_column(pa, kind, rows.values + index, stride, rows.count))
-        elif pa.types.is_list(kind):
+        elif what == WIDE_LIST:
             arrays.append(list_column(pa, kind, rows.values + index, stride, rows.count, lists))
         else:
             arrays.append(pa.nulls(rows.count, kind))

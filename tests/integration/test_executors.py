@@ -16,10 +16,8 @@ import zipfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
-import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
@@ -27,8 +25,7 @@ import kwire
 import kwire.spark
 from kwire import analysis
 from kwire.spark.session import open_spark
-from kwire.tables import SCHEMAS
-from standalone_cluster import Cluster, Drivers, finished, waited
+from standalone_cluster import Cluster, Drivers, assert_whole, finished, waited
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark-processes"), pytest.mark.usefixtures("without_session")]
 
@@ -55,19 +52,6 @@ def running(drivers: Drivers, tmp_path_factory: pytest.TempPathFactory) -> Itera
 @pytest.fixture
 def cluster(running: Cluster) -> Cluster:
     return running.ready()
-
-
-def counted(rows: list[dict[str, Any]]) -> Counter[str]:
-    return Counter(json.dumps(row, default=str, sort_keys=True) for row in rows)
-
-
-def assert_whole(out: Path, inputs: list[str]) -> None:
-    """The tables are those of one process, from the parts in the manifest and no others, and nothing else was left."""
-    parts = json.loads((out / "_manifest.json").read_text())["parts"]
-    assert {path.name for path in out.iterdir()} == {*SCHEMAS, "_digest.arrow", "_state", "_manifest.json", "_SUCCESS"}
-    for table, expected in analysis.run(inputs, series_rule="file").items():
-        assert sorted(path.name for path in (out / table).iterdir()) == parts[table]
-        assert counted(ds.dataset(out / table, format="parquet").to_table().to_pylist()) == counted(expected.to_pylist()), table
 
 
 def test_the_analysis_ships_kwire_and_survives_a_worker(cluster: Cluster, drivers: Drivers, tmp_path: Path) -> None:

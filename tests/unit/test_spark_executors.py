@@ -104,6 +104,20 @@ def test_a_worker_that_does_not_start_is_a_sentence(text: str, sentence: str) ->
     assert "\n" not in said
 
 
+@pytest.mark.parametrize("reason", ["No space left on device", "Disk quota exceeded"])
+def test_the_full_disk_of_an_executor_is_a_sentence_with_its_host(reason: str) -> None:
+    """What Spark 4.3 says where `SPARK_LOCAL_DIRS` of a worker is on a full disk: Java's exception names no folder."""
+    said = reason_of_spark(
+        Exception(
+            "Job aborted due to stage failure: Task 0 in stage 1.0 failed 4 times, most recent failure: Lost task 0.3 in stage 1.0 (TID 5) "
+            f"(10.0.0.7 executor 1): java.io.IOException: {reason}\n\tat java.base/java.io.FileOutputStream.writeBytes(Native Method)\n"
+            "\nDriver stacktrace:"
+        )
+    )
+    assert said.startswith(f"executor 1 on 10.0.0.7 cannot write to its local folder: {reason}; SPARK_LOCAL_DIRS or spark.local.dir names")
+    assert "\n" not in said
+
+
 def test_a_context_that_was_shut_down_is_a_sentence() -> None:
     said = reason_of_spark(Exception("Job 0 cancelled because SparkContext was shut down"))
     assert said == "a Python worker could not be started, or Spark's Java process had no memory left, so that Spark ended"

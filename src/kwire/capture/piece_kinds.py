@@ -35,7 +35,7 @@ def kind_of(location: str) -> PieceKind:
     """
     if is_of_points(location):
         return "packets"
-    with open_capture(location, block_bytes=HEAD_BYTES) as source:
+    with open_capture(location, hashed=False, block_bytes=HEAD_BYTES) as source:
         kind = _kind(_head(source.read), location)
         if kind is None and source.damage:
             raise InputError(f"{location} cannot be read: {source.damage}")
@@ -72,7 +72,7 @@ def look_ahead(stream: BinaryIO) -> tuple[PieceKind, BinaryIO]:
 def first_logged_us(location: str, zone: tzinfo) -> int | None:
     """Time of the first entry of a request log, microseconds since 1970; None when it has none or cannot be read."""
     try:
-        with open_capture(location, block_bytes=HEAD_BYTES) as source:
+        with open_capture(location, hashed=False, block_bytes=HEAD_BYTES) as source:
             head = _head(source.read)
     except InputError:
         return None

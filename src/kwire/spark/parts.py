@@ -34,6 +34,8 @@ STAGING: Final = "_staging"
 RUN: Final = f"{STAGING}/run.json"
 """Who writes, as long as the run is."""
 _PROGRESS: Final = "read-"
+# Rows: smaller batches are put together first, since Parquet begins every column of each of them.
+_SMALL_BATCH: Final = 1_000
 # A file makes its folders there, which are not more than the beginnings of names.
 _WITHOUT_FOLDERS: Final = frozenset(("s3", "gcs", "abfs"))
 # Numbers that mostly grow from row to row, as times do: differences take half the room and half the time of a dictionary of them.
@@ -245,8 +247,11 @@ class PartWriter:
         import pyarrow as pa
 
         if self._waiting:
+            rows = pa.Table.from_batches(self._waiting, schema=self._schema)
+            if self._rows < _SMALL_BATCH * len(self._waiting):
+                rows = rows.combine_chunks()
             with self._told():
-                self._writer.write_table(pa.Table.from_batches(self._waiting, schema=self._schema), row_group_size=ROW_GROUP)
+                self._writer.write_table(rows, row_group_size=ROW_GROUP)
             self._waiting, self._rows = [], 0
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:

@@ -36,6 +36,8 @@ _OWN: Final = re.compile(r"^kwire\.errors\.\w+: ")  # the sentence says it
 _ENDED: Final = re.compile(r"Error from python worker:\n(.*?)\n?PYTHONPATH was:", re.DOTALL)
 _PRINTED: Final = re.compile(r"Bad data in \S+ standard output|\.PythonWorkerFactory\.startDaemon")
 _NO_PROGRAM: Final = re.compile(r'Cannot run program "[^"\n]*"[^\n]*')
+# Java on an executor could not write what the driver sent, or rows on their way: its exception names no folder.
+_FULL: Final = re.compile(r"\((\S+) executor ([^)]+)\): java\.\S+: (?:.*: )?(No space left on device|Disk quota exceeded)")
 _NO_WORKER: Final = "a Python worker could not be started"
 _JAVA_GONE: Final = "SparkContext was shut down"
 
@@ -156,6 +158,12 @@ def reason_of_spark(error: Exception) -> str:
     text = (str(error) if java is None else str(java.getMessage())).partition("Driver stacktrace:")[0]
     if said := _start_fault(text):
         return said
+    if full := _FULL.search(text):
+        host, executor, reason = full.groups()
+        return (
+            f"executor {executor} on {host} cannot write to its local folder: {reason}; SPARK_LOCAL_DIRS or spark.local.dir names another, "
+            "and spark.excludeOnFailure.enabled=true keeps tasks away from that executor"
+        )
     lines = [line for line in text.splitlines() if line.strip()]
     traces = [number for number, line in enumerate(lines) if line.lstrip().startswith("Traceback (most recent call last):")]
     if traces:  # what follows the frames of the last one, as far to the right as its heading

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import pyarrow as pa
 
@@ -12,18 +12,37 @@ __all__ = ["BATCH_ROWS", "ColumnBuilder"]
 # Spark and Parquet like 10,000 to 65,536 rows a batch; a row of `requests` is about 300 bytes, so a batch stays below 10 MB.
 BATCH_ROWS: Final = 32_768
 
+# So few rows are made into arrays together.
+_FEW: Final = 8
+
+
+class _Columns(NamedTuple):
+    """What the columns of rows are.
+
+    Attributes:
+        schema: of the batches.
+        places: of each column of the schema its place in a row, None where rows do not have it.
+        names: of the values of a row.
+        struct: the type of a row.
+    """
+
+    schema: pa.Schema
+    places: list[int | None]
+    names: tuple[str, ...]
+    struct: pa.DataType
+
+
 # By identity of the schema: to hash one takes as long as to look for the places.
-_PLACES: Final[dict[tuple[int, tuple[str, ...] | None], tuple[pa.Schema, list[int | None]]]] = {}
+_COLUMNS: Final[dict[tuple[int, tuple[str, ...] | None], _Columns]] = {}
 
 
-def _places_of(schema: pa.Schema, given: tuple[str, ...] | None) -> list[int | None]:
-    """Give of each column of the schema its place in a row, None where rows do not have it."""
-    found = _PLACES.get((id(schema), given))
+def _columns_of(schema: pa.Schema, given: tuple[str, ...] | None) -> _Columns:
+    found = _COLUMNS.get((id(schema), given))
     if found is None:
         names = schema.names
         places = [*range(len(names))] if given is None else [given.index(name) if name in given else None for name in names]
-        found = _PLACES[id(schema), given] = schema, places
-    return found[1]
+        found = _COLUMNS[id(schema), given] = _Columns(schema, places, given or tuple(names), pa.struct(list(schema)))
+    return found
 
 
 class ColumnBuilder:
@@ -41,8 +60,7 @@ class ColumnBuilder:
 
     def __init__(self, schema: pa.Schema, batch_rows: int = BATCH_ROWS, given: Sequence[str] | None = None) -> None:
         self.schema = schema
-        self._places = _places_of(schema, None if given is None else tuple(given))
-        self._width = len(self._places) if given is None else len(given)
+        self._columns = _columns_of(schema, None if given is None else tuple(given))
         self.batches: list[pa.RecordBatch] = []
         self._rows: list[Sequence[Any]] = []
         self._batch_rows = batch_rows
@@ -68,12 +86,22 @@ class ColumnBuilder:
 
     def _flush(self) -> None:
         if self._rows:
-            columns = [*zip(*self._rows, strict=True)]
-            if len(columns) != self._width:
-                raise ValueError(f"rows have {len(columns)} values where {self._width} columns are given")
-            arrays = [
-                pa.nulls(len(self._rows), field.type) if place is None else pa.array(columns[place], field.type)
-                for place, field in zip(self._places, self.schema, strict=True)
-            ]
-            self.batches.append(pa.RecordBatch.from_arrays(arrays, schema=self.schema))
+            width = len(self._columns.names)
+            if wrong := next((row for row in self._rows if len(row) != width), None):
+                raise ValueError(f"rows have {len(wrong)} values where {width} columns are given")
+            self.batches.append(self._few() if len(self._rows) <= _FEW else self._many())
             self._rows = []
+
+    def _many(self) -> pa.RecordBatch:
+        columns = [*zip(*self._rows, strict=True)]
+        arrays = [
+            pa.nulls(len(self._rows), field.type) if place is None else pa.array(columns[place], field.type)
+            for place, field in zip(self._columns.places, self.schema, strict=True)
+        ]
+        return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
+
+    def _few(self) -> pa.RecordBatch:
+        """One call for all columns: to begin an array takes longer than to fill it with a few values."""
+        rows = [dict(zip(self._columns.names, row, strict=True)) for row in self._rows]
+        made: Any = pa.array(rows, self._columns.struct)
+        return pa.RecordBatch.from_struct_array(made)

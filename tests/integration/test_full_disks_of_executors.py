@@ -1,0 +1,103 @@
+"""A standalone cluster of two workers, one of which has a disk that fills up: the analysis is whole, or a sentence says which disk it was.
+
+What an executor writes to its disk is what Spark sends it, in `SPARK_LOCAL_DIRS`, and rows that wait, in the temporary folder.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from standalone_cluster import Cluster, Drivers, SmallDisk, assert_whole
+
+pytestmark = [
+    pytest.mark.spark, pytest.mark.whole, pytest.mark.xdist_group("spark"), pytest.mark.usefixtures("without_session"),
+]  # fmt: skip
+
+CAPTURE = Path(__file__).parents[1] / "captures" / "data" / "topicids.pcap.gz"
+# What a task keeps in memory is so little that all of its rows wait in the temporary folder.
+WAITING_ON_DISK = """
+import sys
+from kwire.cli import main
+from kwire.spark import read_running
+
+plain = read_running.run_each
+
+def run_each(spark, items, work):
+    def with_small_memory(item):
+        from kwire.tables import batch_spool
+        batch_spool.BatchSpool.__init__.__defaults__ = (1,)
+        return work(item)
+    return plain(spark, items, with_small_memory)
+
+read_running.run_each = run_each
+sys.argv[0] = "kwire"
+sys.exit(main())
+"""
+EXCLUDING = "--conf spark.excludeOnFailure.enabled=true pyspark-shell"
+# The archive of kwire is some megabytes; one capture has some hundred kilobytes of rows.
+DISKS = {"SPARK_LOCAL_DIRS": "1m", "TMPDIR": "64k"}
+
+
+@pytest.fixture(scope="module")
+def drivers(tmp_path_factory: pytest.TempPathFactory) -> Drivers:
+    return Drivers(tmp_path_factory.mktemp("drivers"))
+
+
+@pytest.fixture(scope="module", params=list(DISKS))
+def disk(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> SmallDisk:
+    return SmallDisk(tmp_path_factory.mktemp("disk"), DISKS[request.param], request.param)
+
+
+@pytest.fixture(scope="module")
+def cluster(disk: SmallDisk, drivers: Drivers, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    running = Cluster(tmp_path_factory.mktemp("cluster"), drivers)
+    try:
+        yield running.ready(disk)
+    finally:
+        running.end()
+
+
+def analyzed(cluster: Cluster, folder: Path, **environment: str) -> tuple[int, str, list[str], Path]:
+    """Status and stderr of `kwire analyze`, the captures and the output folder."""
+    files = [folder / f"point-{number:02d}.pcap.gz" for number in range(96)]  # two packs of small series: a task for each worker
+    for each in files:
+        shutil.copy(CAPTURE, each)
+    inputs, out = [each.as_uri() for each in files], folder / "out"
+    program = folder / "program.py"
+    program.write_text(WAITING_ON_DISK)
+    command = ["analyze", *inputs, "--out", out.as_uri(), "--master", cluster.url, "--series", "file", "--no-report"]
+    driver = cluster.driver(str(program), *command, **environment)
+    try:
+        _, stderr = driver.communicate(timeout=600)
+    finally:
+        driver.kill()
+    return driver.returncode, stderr, inputs, out
+
+
+def test_tasks_that_fail_there_four_times_end_the_run_with_a_sentence(cluster: Cluster, disk: SmallDisk, tmp_path: Path) -> None:
+    status, said, _, out = analyzed(cluster, tmp_path)
+    if disk.variable == "TMPDIR":
+        reason = (
+            f"the temporary folder {disk.place} cannot be written: No space left on device; TMPDIR names another, on a disk with more room."
+        )
+        assert said == f"kwire: The Spark job failed: {reason}\n"
+    else:
+        assert said.startswith("kwire: The executors cannot run Python functions of this driver: executor ")
+        assert " on 127.0.0.1 cannot write to its local folder: No space left on device; SPARK_LOCAL_DIRS or " in said
+        assert said.count("\n") == 1
+    assert status == 1
+    assert not out.exists()
+
+
+def test_spark_that_keeps_away_from_it_ends_the_run_right(cluster: Cluster, disk: SmallDisk, tmp_path: Path) -> None:
+    status, said, inputs, out = analyzed(cluster, tmp_path, PYSPARK_SUBMIT_ARGS=EXCLUDING)
+    assert status == 0, said
+    if disk.variable == "TMPDIR":
+        assert said == ""
+    else:  # kwire itself did not fit
+        assert said == "kwire: Only 1 of 2 executors had room for a task, so nothing is said of the others.\n"
+    assert_whole(out, inputs)
