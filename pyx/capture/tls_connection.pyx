@@ -25,7 +25,8 @@ from kwire.capture.tls.alerts import alert_bytes, read_alert  # no-cython-lint: 
 from kwire.capture.tls.certificates import read_certificate  # no-cython-lint
 from kwire.capture.tls.cipher_suites import SUITES, suite_name  # no-cython-lint
 from kwire.capture.tls.connection import TlsConnection as PureConnection  # no-cython-lint: of tls_pickles.pxi
-from kwire.capture.tls.direction import Direction as PureDirection, Epoch as PureEpoch  # no-cython-lint
+from kwire.capture.tls.direction import Direction as PureDirection  # no-cython-lint
+from kwire.capture.tls.direction import Epoch as PureEpoch  # no-cython-lint
 from kwire.capture.tls.key_schedule import master_secret  # no-cython-lint
 from kwire.capture.tls.key_schedule import next_secret as following_secret  # no-cython-lint
 from kwire.capture.tls.plaintext import Missing, Plain  # no-cython-lint
@@ -52,7 +53,6 @@ cdef enum:
     KEY_UPDATE = 24
     TLS_1_2 = 0x0303
     TLS_1_3 = 0x0304
-    IV_BYTES = 12
     MOST_MESSAGE = 131072
     MOST_TRANSCRIPT = 131072
     MOST_FAILURES = 64
@@ -64,8 +64,6 @@ cdef enum:
     MOST_FAULTS = 4
     LEAST_FINISHED = 53  # 4 + 32 + 1 + 16
 
-cdef tuple KINDS = ("early", "handshake", "data")
-cdef dict MAC_BYTES = {"sha1": 20, "sha256": 32, "sha384": 48}
 cdef object new_tuple = tuple.__new__  # of a NamedTuple, without the call of Python that its class is
 cdef object KNOWN_MESSAGES = frozenset((0, 1, 2, 4, 5, 8, 11, 12, 13, 14, 15, 16, 20, 22, 24))
 
@@ -422,7 +420,6 @@ cdef class TlsConnection:
         return self.shows_no_fault()
 
     cdef bint shows_no_fault(self) except -1:
-        """TlsConnection.is_flawless."""
         cdef Direction first = self.of(0)
         cdef Direction second = self.of(1)
         if self.version_number < TLS_1_2 or len(self.certificate_faults) or self.renegotiated or self.unverified_bytes:

@@ -1,5 +1,11 @@
 # Part of tls_connection.pyx: the epochs of one direction (kwire/capture/tls/direction.py).
 
+cdef enum:
+    IV_BYTES = 12
+
+cdef tuple KINDS = ("early", "handshake", "data")
+cdef dict MAC_BYTES = {"sha1": 20, "sha256": 32, "sha384": 48}
+
 
 cdef class _Accepts:
     """What says of a candidate behind a loss whether it is a record."""

@@ -41,8 +41,9 @@ cdef enum:
     BLOCK = 16
     TAG = 16
     HEADER = 13  # of what a MAC or an AEAD of TLS 1.2 vouches for beside the plaintext
-    # Of a record that is deciphered here, and of what is hashed here for its MAC: OpenSSL is the faster one with more.
+    # Of a record that is deciphered here, of AES and of ChaCha20, and of what is hashed here for its MAC: OpenSSL is faster with more.
     MOST_SHORT = 4096
+    MOST_SHORT_CHACHA = 512
     MOST_HASHED = 512
 
 cdef dict MAC_BYTES = {"sha1": 20, "sha256": 32, "sha384": 48}
@@ -195,7 +196,7 @@ cdef class RecordCipher:
             data += EXPLICIT
             size -= EXPLICIT
         place = 5 if self.is_13 else HEADER
-        if self.is_short_here and size <= MOST_SHORT:
+        if self.is_short_here and size <= (MOST_SHORT_CHACHA if self.cipher == CHACHA20 else MOST_SHORT):
             opened = PyBytes_FromStringAndSize(NULL, size - TAG)
             if not open_short(self, nonce, additional, place, data, size - TAG, <uint8_t*>PyBytes_AS_STRING(opened)):
                 return None

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from array import array
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kwire.capture.tls import key_lines as pure
@@ -60,3 +63,43 @@ def test_a_line_of_512_bytes_is_passed_over(room: Any, blanks: int, is_line: boo
     line = b"CLIENT_RANDOM" + b" " * blanks + b"a" * 32 + b" " + b"b" * 96 + b" "
     assert len(line) == blanks + 143
     assert (room.parse_line(line) is not None) is is_line
+
+
+OTHER_NAMES = [NAME, NAME[:8] + bytes(24), b"\7" * 32]  # two of them begin alike
+OF_13 = [b"CLIENT_HANDSHAKE_TRAFFIC_SECRET", b"SERVER_HANDSHAKE_TRAFFIC_SECRET", b"CLIENT_TRAFFIC_SECRET_0", b"SERVER_TRAFFIC_SECRET_0"]
+
+
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    lines=st.lists(st.tuples(st.sampled_from([*OF_13, b"CLIENT_RANDOM", b"EXPORTER_SECRET"]), st.sampled_from(OTHER_NAMES)), max_size=12),
+    is_sorted=st.booleans(), is_changed=st.booleans(),
+)  # fmt: skip
+def test_twins_know_the_same_of_a_name(lines: list[tuple[bytes, bytes]], is_sorted: bool, is_changed: bool, tmp_path: Path) -> None:
+    """Complete with the label of TLS 1.2 or four labels of TLS 1.3, in a file that is as it was when it was read."""
+    path = tmp_path / "keys.log"
+    text = b"".join(b"%s %s %s\n" % (label, name.hex().encode(), SECRET.hex().encode()) for label, name in lines)
+    path.write_bytes(text)
+    names, places = array("Q"), array("Q")
+    pure.index_lines(text, len(text), 0, names, places)
+    recent: dict[int, list[int]] = {}
+    sorted_names = sorted_places = None
+    if is_sorted:
+        order = np.argsort(np.array(names, np.uint64), kind="stable")
+        sorted_names, sorted_places = np.array(names, np.uint64)[order], np.array(places, np.uint64)[order]
+    else:
+        for number, place in zip(names, places, strict=True):
+            recent.setdefault(number, []).append(place)
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        stamp = pure.stamp_of(os.fstat(descriptor))
+        if is_changed:
+            stamp = (stamp[0], stamp[1] - 1, stamp[2])
+        for name in OTHER_NAMES:
+            labels = [label for label, each in lines if each == name]
+            expected = [(label.decode(), name, SECRET) for label in labels]
+            is_all = not is_changed and (b"CLIENT_RANDOM" in labels or set(OF_13) <= set(labels))
+            for room in (pure, load_twin("capture", "key_lines", "native")):
+                assert room.known_lines(descriptor, stamp, name, recent, sorted_names, sorted_places) == (expected, is_all)
+                assert room.known_lines(-1, None, name, recent, sorted_names, sorted_places) is None
+    finally:
+        os.close(descriptor)

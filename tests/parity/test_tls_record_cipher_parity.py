@@ -67,7 +67,10 @@ def damaged(body: bytes, chance: random.Random) -> list[bytes]:
     return [bytes(turned), body[:-1], body[1:], body[: chance.randrange(len(body))], b""]
 
 
-@pytest.mark.parametrize(("number", "is_13"), [(0x1301, True), (0x1302, True), (0xC02F, False), (0xC030, False), (0x1303, True), (0xCCA8, False)])
+NUMBERS = [(0x1301, True), (0x1302, True), (0xC02F, False), (0xC030, False), (0x1303, True), (0xCCA8, False)]
+
+
+@pytest.mark.parametrize(("number", "is_13"), NUMBERS)
 def test_records_of_aead_suites(number: int, is_13: bool) -> None:
     """Every size up to some blocks, and those on either side of what the compiled twin deciphers by itself."""
     suite, chance = SUITES[number], random.Random(number)
