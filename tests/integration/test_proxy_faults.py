@@ -376,7 +376,10 @@ def test_a_mistake_in_the_configuration_at_reload(start: Start) -> None:
         for text, line in (
             (settings.replace("threads = 2", 'threads = "two"'), "threads: expected `int`, got `str`"),
             (settings.replace("threads = 2", "threads = "), "is not TOML"),
-            (settings.replace("threads = 2", "threads = 3"), "listeners, loop, threads, metrics, request_log and tap can only be changed by a restart"),
+            (
+                settings.replace("threads = 2", "threads = 3"),
+                "listeners, loop, threads, metrics, request_log and tap can only be changed by a restart",
+            ),
         ):
             proxy.config.write_text(text)
             proxy.process.send_signal(signal.SIGHUP)
