@@ -35,7 +35,11 @@ class RunningProxy:
         self.configure(more)
         with self._log.open("wb") as log:
             self.process = subprocess.Popen([sys.executable, "-m", "kwire", "proxy", str(self.config)], stderr=log, stdout=log)
-        until(lambda: "stands for" in self.log(), "the proxy did not start")
+        try:
+            until(lambda: "stands for" in self.log(), "the proxy did not start")
+        except AssertionError:
+            self.stop()  # else the next test would be blamed for it
+            raise
         self.port = int(re.findall(r"port (\d+) stands for", self.log())[0])
 
     def configure(self, more: str) -> None:

@@ -235,7 +235,7 @@ cdef inline Row* row_of(Counters* counters, int32_t software, int32_t client, in
     cdef Row* row = counters.latest
     if likely(row is not NULL and is_row(row, software, client, key, version, error)):
         return row
-    mixed = mixed * <uint64_t>0xBF58476D1CE4E5B9u ^ <uint64_t>((key << 16) ^ version)
+    mixed = mixed * <uint64_t>0xBF58476D1CE4E5B9u ^ (<uint64_t><uint32_t>key << 16 ^ <uint32_t>version)
     mixed = mixed * <uint64_t>0x9E3779B97F4A7C15u ^ <uint64_t><uint32_t>error
     mixed *= <uint64_t>0xBF58476D1CE4E5B9u
     slot = <int64_t>((mixed ^ mixed >> 32) & <uint64_t>counters.slot_mask)

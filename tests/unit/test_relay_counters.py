@@ -67,6 +67,17 @@ def test_a_produce_without_an_answer_counts_alone(twin: Any) -> None:
     assert counted(counters) == [("unknown", "unknown", None, 0, 2, None, 1, 24, 0, 0)]
 
 
+def test_an_api_and_a_version_below_zero(twin: Any) -> None:
+    """Both are int16 on the wire: what no broker serves is counted with the numbers that the client sent, and each apart."""
+    counters = twin.RelayCounters()
+    relay = twin.Relay(RelayPlan(), counters=counters)
+    for number, api in enumerate(("ffff 0000", "ffff fffe", "8000 0000")):
+        relay.from_client(frame(f"{api} {number:08x} 0001 63"), 1_000)  # 4 + 11 bytes
+        relay.from_server(frame(f"{number:08x}"), 3_000)  # 4 + 4
+    assert sorted(row[3:5] for row in counted(counters)) == [(-32768, 0), (-1, -2), (-1, 0)]
+    assert {row[6:] for row in counted(counters)} == {(1, 15, 8, 2)}
+
+
 def test_texts_are_capped(twin: Any) -> None:
     """A client may send any client id; beyond the cap, or over 255 bytes, or not UTF-8, they count together."""
     counters = twin.RelayCounters(max_clients=1)
