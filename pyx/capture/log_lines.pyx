@@ -17,6 +17,7 @@ from protocol.event_rows cimport tuple_like
 import re
 
 import msgspec
+from msgspec.structs import astuple
 
 from kwire.capture.request_logs.entry import LogEntry, connection_name
 from kwire.capture.request_logs.json_form import ANONYMOUS, MARK
@@ -99,18 +100,20 @@ cdef class LineReader:
             if known is None:
                 return None
             key, version, decode, decode_older, as_text = <tuple>known
-            text = line[at : line.rfind(b"}") + 1]
+            text = line[at : line.rfind(b"}") + 1] if at else line  # nothing may stand behind a bare object
             try:
                 found = decode(text)
             except msgspec.ValidationError:
                 if decode_older is None:
                     return None
                 found = decode_older(text)
-            name = connection_name(found.connection)
+            # all fields at once: each attribute costs as much as all of them
+            header, connection, is_forwarded, total, queue, local, remote, principal, software, _, _, request, response = <tuple>astuple(found)
+            name = connection_name(connection)
         except (msgspec.MsgspecError, ValueError, RecursionError):  # another type, not JSON, not UTF-8, not a connection
             return None
-        header, response, software, principal = found.header, found.response, found.software, found.principal
-        if header.api_key != key or header.api_version != version:  # it has two of them
+        api_key, api_version, correlation_id, client_id, deprecated = <tuple>astuple(header)
+        if api_key != key or api_version != version:  # it has two of them
             return None
         if as_text:
             response = bytes(response)
@@ -121,10 +124,10 @@ cdef class LineReader:
         return tuple_like(
             <PyTypeObject*>LogEntry,
             (
-                number, key, version, header.correlation_id, header.client_id, name, "typed", found.request, response, level, logged_us,
-                duration_us(found.total), duration_us(found.queue), duration_us(found.local), duration_us(found.remote),
-                None if principal == ANONYMOUS else principal or None, None if software is None else (software.name, software.version),
-                found.is_forwarded, header.deprecated, None, None,
+                number, key, version, correlation_id, client_id, name, "typed", request, response, level, logged_us,
+                duration_us(total), duration_us(queue), duration_us(local), duration_us(remote),
+                None if principal == ANONYMOUS else principal or None, None if software is None else astuple(software),
+                is_forwarded, deprecated, None, None,
             ),
         )
 
