@@ -14,9 +14,11 @@ from libc.stdint cimport int64_t, uint8_t
 from build_id cimport build_id
 from protocol.event_rows cimport tuple_like
 
+import os
 import re
 
 import msgspec
+from msgspec.structs import astuple
 
 from kwire.capture.request_logs.entry import LogEntry, connection_name
 from kwire.capture.request_logs.json_form import ANONYMOUS, MARK
@@ -33,8 +35,13 @@ MARKED = re.compile(rb"\] +(TRACE|DEBUG|INFO|WARN|ERROR) *" + MARK.encode() + rb
 HEADER = re.compile(
     rb'\{"isForwarded":(?:false|true),"requestHeader":\{"requestApiKey":(-?[0-9]{1,5}),"requestApiVersion":(-?[0-9]{1,5})'
 )
+# In JSON these bytes are a name and the beginning of its value: a quote inside a text has a backslash before it.
+RESPONSE = b',"response":{'
 
 cdef enum:
+    MOST_ANSWERS = 8
+    LONGEST_ANSWER = 65536
+    LINE_END_BYTES = 2
     MINUTE_BYTES = 18
     STAMP_BYTES = 24
     LONGEST_MARK = 64
@@ -74,10 +81,13 @@ cdef class LineReader:
     cdef dict levels  # by what stands between stamp and object
     # by how the object begins: api, version, what reads it, and reads it as former releases wrote it, whether the response stays text
     cdef dict decoders
+    cdef list answers  # the latest distinct responses that stay text
+    cdef bytes mark  # JSON that stands for one of them, and that no line can have
 
     def __init__(self, zone, wanted):
         self.zone, self.wanted = zone, wanted
-        self.minutes, self.levels, self.decoders = {}, {}, {}
+        self.minutes, self.levels, self.decoders, self.answers = {}, {}, {}, []
+        self.mark = b'"%s"' % os.urandom(16).hex().encode()
 
     def read(self, bytes line not None, number):
         """Make an entry of a line; None for a line that the fallback has to read.
@@ -86,7 +96,7 @@ cdef class LineReader:
             line: without its end.
             number: of it in its file, from 1.
         """
-        cdef Py_ssize_t at = 0
+        cdef Py_ssize_t end, at = 0
         level = logged_us = None
         try:
             if line[:1] == b"[":
@@ -99,34 +109,63 @@ cdef class LineReader:
             if known is None:
                 return None
             key, version, decode, decode_older, as_text = <tuple>known
-            text = line[at : line.rfind(b"}") + 1]
+            end = line.rfind(b"}") + 1
+            # JSON may have its line's end behind it, so most lines need no copy
+            text = line[at:end] if at or PyBytes_GET_SIZE(line) - end > LINE_END_BYTES else line
+            if as_text:
+                text, answer = self.marked(text)
             try:
                 found = decode(text)
             except msgspec.ValidationError:
                 if decode_older is None:
                     return None
                 found = decode_older(text)
-            name = connection_name(found.connection)
+            # all fields at once: each attribute costs as much as all of them
+            (
+                header, connection, is_forwarded, total, queue, local, remote, principal, software, _, _, request, response,
+            ) = <tuple>astuple(found)
+            name = connection_name(connection)
         except (msgspec.MsgspecError, ValueError, RecursionError):  # another type, not JSON, not UTF-8, not a connection
             return None
-        header, response, software, principal = found.header, found.response, found.software, found.principal
-        if header.api_key != key or header.api_version != version:  # it has two of them
+        api_key, api_version, correlation_id, client_id, deprecated = <tuple>astuple(header)
+        if api_key != key or api_version != version:  # it has two of them
             return None
         if as_text:
-            response = bytes(response)
-            if response[:1] != b"{":
-                response = None
+            response = self.answer_of(bytes(response), answer)
         elif type(response) is str:  # Produce without acknowledgement has an empty text in place of a response
             response = None
         return tuple_like(
             <PyTypeObject*>LogEntry,
             (
-                number, key, version, header.correlation_id, header.client_id, name, "typed", found.request, response, level, logged_us,
-                duration_us(found.total), duration_us(found.queue), duration_us(found.local), duration_us(found.remote),
-                None if principal == ANONYMOUS else principal or None, None if software is None else (software.name, software.version),
-                found.is_forwarded, header.deprecated, None, None,
+                number, key, version, correlation_id, client_id, name, "typed", request, response, level, logged_us,
+                duration_us(total), duration_us(queue), duration_us(local), duration_us(remote),
+                None if principal == ANONYMOUS else principal or None, None if software is None else astuple(software),
+                is_forwarded, deprecated, None, None,
             ),
         )
+
+    cdef tuple marked(self, bytes text):
+        """The text with `mark` in place of a response that is one of the latest, and that response; else the text and None.
+
+        Servers answer ApiVersions with kilobytes that are the same for weeks. An object that begins with a whole one is that one.
+        """
+        cdef Py_ssize_t place = text.find(RESPONSE) + len(RESPONSE) - 1
+        if place >= len(RESPONSE):
+            for answer in self.answers:
+                if text.startswith(answer, place):
+                    return b"".join((text[:place], self.mark, text[place + len(<bytes>answer):])), answer
+        return text, None
+
+    cdef bytes answer_of(self, bytes response, bytes answer):
+        """The response of a line, None where it is not an object; `answer` is what the mark stands for."""
+        if response == self.mark:
+            return answer
+        if response[:1] != b"{":
+            return None
+        if len(response) <= LONGEST_ANSWER:
+            self.answers.insert(0, response)
+            del self.answers[MOST_ANSWERS:]
+        return response
 
     cdef object level_of(self, bytes before):
         """The level in what stands between stamp and object; None for what is not Kafka's own layout."""

@@ -2,7 +2,7 @@
 
 What is known of a connection stays in the objects of the pure twin, which are read and changed through their attributes. What an exchange
 says beyond its row and its topics comes from `LogConnection.beyond`. Entries whose bodies the fast path has not read, and what came in an
-Envelope, are left to `LogConnection.take`.
+Envelope, are left to `LogConnection.take`, answers that came before to `learned_answers.pxi`.
 """
 
 cimport cython
@@ -12,7 +12,7 @@ from libc.string cimport memcpy, memset
 from build_id cimport build_id
 from protocol.field_plans cimport BodyColumns
 from protocol.request_rows cimport ANSWERED, BODY_DECODED, NO_RESPONSE_EXPECTED, PACKET_BITS, RequestRow, RequestRows, rows_add, rows_free
-from protocol.text_table cimport TextTable, text_of, texts_clear, texts_crowded, texts_free, texts_open
+from protocol.text_table cimport NO_TEXT, TextTable, text_of, texts_clear, texts_crowded, texts_free, texts_open
 from protocol.waiting_objects cimport columns_of_objects, int_or_none, long_or_none
 from tables.row_batches cimport flush_requests
 
@@ -25,13 +25,14 @@ import pyarrow as pa
 
 from kwire.capture.request_logs.folding import LineFault
 from kwire.protocol.row_columns import BODY_COLUMNS
+from kwire.protocol.events import BrokersLearned, TopicsNamed, VersionsLearned
 from kwire.protocol.tracking.first_fields import first_value, request_fields, response_fields, topics_of
+from kwire.protocol.tracking.topic_names import naming_paths, text_of_id
 from kwire.protocol.tracking.topic_use import TOPIC_USERS
 from kwire.schema import catalog, error_name
 from kwire.tables.column_builder import BATCH_ROWS
 from kwire.tables.request_logs.exchange_kinds import LOGGED_COLUMNS, exchange_kind
 from kwire.tables.request_logs.messages import response_of
-from kwire.tables.request_logs.topics import text_of_id
 from kwire.tables.row_callbacks import ROW_BODIES, ROW_STATES
 from kwire.tables.schemas import REQUESTS
 
@@ -39,6 +40,8 @@ __all__ = ["LoggedRows"]
 __build__ = build_id()
 
 cdef enum:
+    MOST_LEARNED = 8  # distinct answers of an api at a version
+    MOST_LEARNED_LISTS = 256
     PRODUCE = 0
     FETCH = 1
     API_VERSIONS = 18
@@ -46,145 +49,9 @@ cdef enum:
     MOST_KINDS = 4096
 
 
-@cython.final
-cdef class KindFields:
-    """What is read of the messages of an api at a version: `ExchangeKind` as native code takes it."""
-
-    cdef object kind
-    cdef object api_name
-    cdef int32_t api_key
-    cdef int32_t api_version
-    cdef int32_t header_version
-    cdef list request_columns  # slot and path of each
-    cdef list response_columns
-    cdef tuple error_codes
-    cdef object request_fields
-    cdef str topics  # attribute of the array of topics; None where they lie deeper, or there are none
-    cdef str topic_name  # as `RequestFields.topic_name`
-    cdef bint may_be_client
-    cdef bint uses_topics
-    cdef bint says_more
-    cdef tuple shapes  # of `TOPIC_USERS`
-
-    def __init__(self, kind):
-        self.kind = kind
-        key, self.api_name, version, header_version = kind.row
-        self.api_key, self.api_version, self.header_version = key, version, int_or_none(header_version)
-        self.may_be_client, self.uses_topics, self.says_more = kind.may_be_client, kind.uses_topics, kind.says_more
-        asked, answered = request_fields(key, version), response_fields(key, version)
-        self.request_columns = [(slot, asked.columns[each.name]) for slot, each in enumerate(BODY_COLUMNS) if each.name in asked.columns]
-        self.response_columns = [
-            (slot, answered.columns[each.name]) for slot, each in enumerate(BODY_COLUMNS) if each.name in answered.columns
-        ]
-        self.error_codes, self.request_fields, self.topic_name = answered.error_codes, asked, asked.topic_name
-        self.topics = asked.topics[0] if asked.topics is not None and len(asked.topics) == 1 else None
-        self.shapes = TOPIC_USERS.get(key)
-
-
-cdef inline object value_at(object message, tuple path):
-    """first_fields.first_value."""
-    if len(path) == 1:
-        value = getattr(message, path[0], None)
-        if type(value) is not list and type(value) is not tuple:
-            return value
-    return first_value(message, path)
-
-
-cdef int first_code(object struct, tuple path, Py_ssize_t depth) except? -1:
-    """first_fields._first_code."""
-    cdef int code
-    held = getattr(struct, path[depth], None)
-    if depth + 1 == len(path):
-        return 0 if held is None else held
-    if type(held) is list:
-        for each in <list>held:
-            code = first_code(each, path, depth + 1)
-            if code:
-                return code
-    elif held is not None:
-        return first_code(held, path, depth + 1)
-    return 0
-
-
-cdef inline int32_t error_code_of(KindFields fields, object response) except? -1:
-    """first_fields.error_code_of."""
-    cdef int32_t code
-    if not fields.error_codes:
-        return INT32_MIN
-    if len(fields.error_codes) == 1 and len(<tuple>fields.error_codes[0]) == 1:
-        return int_or_none(getattr(response, (<tuple>fields.error_codes[0])[0], None))
-    for path in fields.error_codes:
-        code = first_code(response, path, 0)
-        if code:
-            return code
-    return 0
-
-
-cdef inline bint is_consumer(object request):
-    """Whether a Fetch is surely not a follower's (identity._is_replica)."""
-    replica_id = getattr(request, "replica_id", -1)
-    if replica_id >= 0:
-        return False
-    state = getattr(request, "replica_state", None)
-    return state is None or state.replica_id < 0
-
-
-cdef inline object sum_of(object sums, tuple place, object time_ns, object acks):
-    """observed_rows.TopicSums.request."""
-    found = (<dict>sums.sums).get(place)
-    if found is None or (acks is not None and acks not in <set>found.acks):
-        return sums.request(place, time_ns, acks)
-    found.requests += 1
-    found.seen += 1
-    if time_ns is not None:
-        if found.first is None or <int64_t>time_ns < <int64_t>found.first:
-            found.first = time_ns
-        if found.last is None or <int64_t>time_ns > <int64_t>found.last:
-            found.last = time_ns
-    return found
-
-
-cdef int add_topics(
-    tuple shapes, object sums, object client_id, object acks, object time_ns, object request, object response, bint is_whole
-) except -1:
-    """kwire.tables.request_logs.topics.add_topics, of bodies that are not cut."""
-    cdef dict counted = {}
-    cdef set unseen = None
-    cdef bint records, errors
-    direction = "produce" if shapes[0].records else "fetch"
-    for shape, message in zip(shapes, (request, response)):
-        topics_name, name_name, partitions_name, number_name, records, errors = shape
-        topics = getattr(message, topics_name, None)
-        if not topics:
-            continue
-        for topic in topics:
-            partitions = getattr(topic, partitions_name, None)
-            name = (getattr(topic, name_name, None) or None) if name_name else None
-            topic_id = getattr(topic, "topic_id", None)
-            topic_id = None if topic_id is None else text_of_id(topic_id)
-            if not partitions or (name is None and topic_id is None):
-                continue
-            place = (name, topic_id)
-            found = counted.get(place)
-            if found is None:
-                found = counted[place] = sum_of(sums, (direction, name, topic_id, client_id), time_ns, acks)
-                if not is_whole:
-                    unseen = unseen or set()
-                    unseen.add(place)
-            numbers = found.partitions
-            for partition in partitions:
-                numbers.add(getattr(partition, number_name))
-                if records:
-                    found.bytes += partition.records_size or 0
-                if errors:
-                    code = partition.error_code
-                    if code:
-                        found.errors += 1
-                        found.refused.add(code)
-    for place in unseen or ():
-        counted[place].seen -= 1
-        counted[place].unseen += 1
-    return 0
+include "logged_kinds.pxi"
+include "logged_topics.pxi"
+include "learned_answers.pxi"
 
 
 cdef inline int count_entry(object file, object entry) except -1:
@@ -220,6 +87,7 @@ cdef class LoggedRows:
     cdef tuple names
     cdef list batches
     cdef dict kinds
+    cdef object facts
 
     def __cinit__(self, sink, batch_rows=BATCH_ROWS):
         self.columns = &field_plans().columns
@@ -252,6 +120,9 @@ cdef class LoggedRows:
         cdef object live = rows.live
         cdef frozenset ports = sink.ports
         series, files = sink.series, sink.files
+        if self.facts is not sink.facts:
+            self.facts = sink.facts
+            self.kinds.clear()
         for item in items:
             if type(item) is LineFault:
                 rows.take_fault(item)
@@ -337,6 +208,9 @@ cdef class LoggedRows:
 
     cdef int put_topics(self, RequestRow* row, KindFields fields, object request) except -1:
         """first_fields.topics_of."""
+        if not fields.has_topics:
+            row.first_topic, row.topic_count = NO_TEXT, INT32_MIN
+            return 0
         held = None if fields.topics is None else getattr(request, fields.topics, None)
         if type(held) is not list:
             name, count = topics_of(request, fields.request_fields)
@@ -353,7 +227,7 @@ cdef class LoggedRows:
         cdef KindFields fields, answered
         cdef RequestRow made
         cdef RequestRow* row = &made
-        cdef bint is_silent
+        cdef bint is_silent, is_plain, is_known
         (
             _, key, version, correlation_id, client_id, _, form, request, response, _, logged, total, queue, local, remote, principal,
             software, is_forwarded, _, _, _,
@@ -410,12 +284,17 @@ cdef class LoggedRows:
                 fields.shapes, connection.topics, client_id, acks, arrived_ns, request, response,
                 fields.api_key == PRODUCE or response is not None or is_silent,
             )
-        if not broken and not fields.says_more and (row.error_code == 0 or row.error_code == INT32_MIN):
+        is_plain = not broken and (row.error_code == 0 or row.error_code == INT32_MIN)
+        if is_plain and not fields.says_more:
+            return []
+        is_known = is_plain and fields.learned is not None and response is not None
+        if is_known and learned_again(fields, connection.server, response, arrived, responded):
             return []
         code = None if row.error_code == INT32_MIN else row.error_code
-        return connection.beyond(
+        events = connection.beyond(
             entry, kind, place, index, arrived, responded, ROW_STATES[row.state], "decoded", request, response, code, broken or []
         )
+        return learn(fields, self.facts, connection.server, response, events) if is_known else events
 
     cdef list see_client(
         self, object connection, object entry, KindFields fields, object client_id, object correlation_id, object software,

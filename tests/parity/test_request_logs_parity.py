@@ -88,3 +88,66 @@ def test_damaged_lines(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
         damaged.append(stamp + line.replace(b"\n", b" "))
     rows = same(monkeypatch, [b"\n".join(damaged)])
     assert {row["rule"] for row in rows["violations"]} >= {"log_line_unreadable", "correlation_id_negative", "log_without_times"}
+
+
+RACK_A = (
+    '{"throttleTimeMs":0,"brokers":[{"nodeId":1,"host":"b1","port":9092,"rack":"a"}],"clusterId":"c","controllerId":1,'
+    '"topics":[{"errorCode":0,"name":"t","topicId":"AAAAAAAAAAAAAAAAAAAAAQ","isInternal":false,"partitions":[]}],"errorCode":0}'
+)
+RACK_B = RACK_A.replace('"rack":"a"', '"rack":"b"').replace('"topics":[{', '"topics":[{"x":1,')
+FAILED = RACK_A.replace('],"errorCode":0}', '],"errorCode":-1}').replace('"host":"b1"', '"host":"b2"')
+RANGES = '{"errorCode":0,"apiKeys":[{"apiKey":1,"minVersion":4,"maxVersion":18},{"apiKey":3,"minVersion":0,"maxVersion":13}]}'
+FETCHES = '{"errorCode":0,"apiKeys":[{"apiKey":1,"minVersion":4,"maxVersion":17},{"apiKey":3,"minVersion":0,"maxVersion":13}]}'
+
+
+def answered(second: int, key: int, version: int, answer: str, server: int = 1) -> bytes:
+    header = f'{{"requestApiKey":{key},"requestApiVersion":{version},"correlationId":{second},"clientId":"app"}}'
+    asked = '{"clientSoftwareName":"java","clientSoftwareVersion":"4"}' if key == 18 else (
+        '{"topics":null,"allowAutoTopicCreation":true,"includeTopicAuthorizedOperations":false}'
+    )  # fmt: skip
+    entry = (
+        f'{{"isForwarded":false,"requestHeader":{header},"request":{asked},"response":{answer},'
+        f'"connection":"10.0.0.{server}:9092-10.0.0.9:5000-0-1","totalTimeMs":250.0,"principal":"User:ANONYMOUS"}}\n'
+    )
+    return STAMP % (second, 0) + entry.encode()
+
+
+def seconds(row: dict[str, Any]) -> tuple[float, float]:
+    """First and last time of a fact, in seconds of the minute."""
+    return tuple(row[name].second + row[name].microsecond / 1e6 for name in ("first_seen", "last_seen"))  # type: ignore[return-value]
+
+
+def test_an_answer_that_came_before_moves_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of nodes those of responses, of names of topics those of requests, which came a quarter of a second before."""
+    log = b"".join(answered(second, 3, 12, RACK_A) for second in (20, 10, 30))
+    found = same(monkeypatch, [log])
+    assert [(row["host"], row["rack"], seconds(row)) for row in found["nodes"]] == [("b1", "a", (10, 30))]
+    assert [(row["topic"], seconds(row)) for row in found["topic_names"]] == [("t", (9.75, 29.75))]
+
+
+@pytest.mark.parametrize(("answers", "rack"), [((RACK_A, RACK_B, RACK_A), "a"), ((RACK_B, RACK_A, RACK_B, RACK_B), "b")])
+def test_of_racks_the_latest_counts(answers: tuple[str, ...], rack: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer teaches its rack again where another one came between."""
+    log = b"".join(answered(second, 3, 12, answer) for second, answer in enumerate(answers))
+    assert [(row["rack"], seconds(row)) for row in same(monkeypatch, [log])["nodes"]] == [(rack, (0, len(answers) - 1))]
+
+
+def test_answers_with_errors_and_those_of_other_files_count_as_the_first_did(monkeypatch: pytest.MonkeyPatch) -> None:
+    logs = [answered(1, 3, 12, RACK_A) + answered(2, 3, 12, FAILED) * 2, answered(5, 3, 12, RACK_A), answered(6, 3, 12, FAILED)]
+    found = same(monkeypatch, logs)
+    assert [(row["host"], seconds(row)) for row in found["nodes"]] == [("b1", (1, 5)), ("b2", (2, 6))]
+
+
+def test_each_server_says_itself_what_it_can(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Answers to ApiVersions repeat; what one server says is of that one, and the widest range of two answers counts."""
+    log = b"".join(
+        (
+            answered(1, 18, 4, RANGES), answered(2, 18, 4, RANGES, server=2), answered(3, 18, 4, RANGES), answered(4, 18, 4, FETCHES),
+            answered(5, 18, 4, RANGES), answered(6, 18, 4, FETCHES, server=3),
+        )
+    )  # fmt: skip
+    found = [(row["server"], row["api_key"], row["max_version"], seconds(row)) for row in same(monkeypatch, [log])["advertised"]]
+    assert found == [
+        ("10.0.0.1:9092", 1, 18, (1, 5)), ("10.0.0.1:9092", 3, 13, (1, 5)), ("10.0.0.2:9092", 1, 18, (2, 2)),
+        ("10.0.0.2:9092", 3, 13, (2, 2)), ("10.0.0.3:9092", 1, 17, (6, 6)), ("10.0.0.3:9092", 3, 13, (6, 6)),
+    ]  # fmt: skip

@@ -123,6 +123,44 @@ def test_produce_without_acknowledgement_takes_the_fast_path() -> None:
     assert (entry.request.acks, entry.response) == (0, None)
 
 
+def test_an_answer_to_api_versions_is_told_from_the_one_before() -> None:
+    """The reader knows its latest answers: one that differs, one inside of another object and one that has none are not those."""
+    reader = LineReader(timezone.utc, wanted_bodies)
+    first, other = '{"errorCode":0,"apiKeys":[]}', '{"errorCode":0,"apiKeys":[],"throttleTimeMs":9}'
+    software = '{"clientSoftwareName":"n","clientSoftwareVersion":"1","more":{"x":0,"response":%s}}'
+    name = '{"clientSoftwareName":",\\"response\\":{","clientSoftwareVersion":"1"}'
+    plain = '{"clientSoftwareName":"n","clientSoftwareVersion":"1"}'
+    lines = [
+        (with_bodies(18, 4, request, response), response)
+        for request, response in [
+            (plain, first), (plain, first), (plain, other), (plain, first), (software % first, other), (software % first, first),
+            (name, first), (name, other), (software % first, "null"),
+        ]
+    ]  # fmt: skip
+    lines.append((with_bodies(18, 4, plain, first).replace('"connection"', f'"response":{other},"connection"'), other))  # the last counts
+    lines.append((LINES[1].replace(WHOLE, with_bodies(18, 4, plain, first)), first))
+    for number, (line, response) in enumerate(lines):
+        entry = reader.read(line.encode(), number)
+        assert entry is not None
+        assert entry.response == (None if response == "null" else response.encode())
+        assert same_entry(entry, read_line(line, number))
+    nothing = with_bodies(18, 4, software % first, first).replace(f',"response":{first},"connection"', ',"connection"')
+    entry = reader.read(nothing.encode(), 1)
+    assert entry is not None
+    assert entry.response is None
+
+
+@pytest.mark.parametrize("behind", [" ", "\r\n", "\n"])
+def test_a_bare_object_may_have_blanks_behind_it(behind: str) -> None:
+    assert LineReader(timezone.utc, wanted_bodies).read((WHOLE + behind).encode(), 3) == both(WHOLE.encode())[0]
+
+
+def test_the_name_of_the_logger_may_stand_behind_a_bare_object() -> None:
+    typed, read = both((WHOLE + " (kafka.request.logger)\n").encode())
+    assert typed is not None
+    assert same_entry(typed, read)
+
+
 def with_bodies(key: int, version: int, request: str, response: str) -> str:
     line = WHOLE.replace('"requestApiKey":1,"requestApiVersion":12', f'"requestApiKey":{key},"requestApiVersion":{version}')
     return line[: line.index('"request":')] + f'"request":{request},"response":{response},' + line[line.index('"connection"') :]

@@ -27,7 +27,17 @@ from kwire.protocol.tracking.topic_use import TOPIC_USERS, noted, used
 from kwire.schema import catalog
 from kwire.schema.header_versions import header_version_of
 
-__all__ = ["Watch", "group_faults", "note_request", "observe", "observe_messages", "observed_paths", "watch_of"]
+__all__ = [
+    "Watch",
+    "group_faults",
+    "names_topics_alone",
+    "note_request",
+    "observe",
+    "observe_messages",
+    "observed_paths",
+    "topics_named",
+    "watch_of",
+]
 
 _PUSH_TELEMETRY = 72
 _TELEMETRY_PATHS = ("client_instance_id", "subscription_id", "terminating", "compression_type", "metrics")
@@ -205,14 +215,24 @@ def _is_observed(row: RequestCompleted) -> bool:
     return watch is not Watch.NO and (watch is not Watch.BOTH_ON_ERROR or bool(row.error_code))
 
 
+def names_topics_alone(api_key: int) -> bool:
+    """Whether what is watched of an api, which uses no topics, is names of topic ids and no more."""
+    return api_key != _PUSH_TELEMETRY and api_key not in GROUP_APIS and api_key not in GROUP_ERROR_APIS
+
+
 def _whole_body_events(key: int, version: int, row: RequestCompleted, request: Any, response: Any) -> list[Event]:
     if key == _PUSH_TELEMETRY:
         return _metrics(row, request)
-    if key in GROUP_APIS or key in GROUP_ERROR_APIS:
+    if not names_topics_alone(key):
         step = group_step(row, request, response)
         return [] if step is None else [step]
+    return topics_named(key, version, row.response_time or row.request_time or 0, request, response)
+
+
+def topics_named(key: int, version: int, time: Any, request: Any, response: Any) -> list[Event]:
+    """The names of topic ids in both messages of an exchange; either may be None."""
     names = names_in(key, version, False, request) | names_in(key, version, True, response)
-    return [TopicsNamed(row.response_time or row.request_time or 0, names)] if names else []
+    return [TopicsNamed(time, names)] if names else []
 
 
 def _topics(row: RequestCompleted, note: Any, response: Any, is_whole: bool = True) -> list[Event]:

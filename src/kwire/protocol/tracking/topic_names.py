@@ -6,14 +6,14 @@ Metadata, CreateTopics, the describing of groups, LeaderAndIsr and many more do.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Final
 
 from kwire.codec.uuids import ZERO_UUID, Uuid
 from kwire.schema import Message, catalog, snake_name
 from kwire.schema.layout import LayoutField, fields_at
 
-__all__ = ["names_in", "naming_paths"]
+__all__ = ["names_in", "naming_paths", "text_of_id"]
 
 Path = tuple[str, ...]
 
@@ -57,6 +57,12 @@ def naming_paths(api_key: int, version: int, is_response: bool) -> tuple[str, ..
     return tuple(sorted(".".join((*path, attribute)) for path, name in found for attribute in (name, "topic_id")))
 
 
+@lru_cache(maxsize=65_536)
+def text_of_id(topic_id: bytes) -> str | None:
+    """Spell the id of a topic in Kafka's way; None for the id that is none."""
+    return None if topic_id == ZERO_UUID else str(Uuid(topic_id))
+
+
 def _elements(message: Any, path: Path) -> Iterator[Any]:
     value = getattr(message, path[0], None)
     for each in value if isinstance(value, (list, tuple)) else () if value is None else (value,):
@@ -71,7 +77,7 @@ def names_in(api_key: int, version: int, is_response: bool, message: Any) -> dic
     names: dict[str, str] = {}
     for path, name in _naming(api_key, version, is_response):
         for topic in _elements(message, path):
-            identifier, text = getattr(topic, "topic_id", ZERO_UUID), getattr(topic, name, None)
-            if text and identifier != ZERO_UUID:
-                names[str(Uuid(identifier))] = text
+            identifier, text = text_of_id(getattr(topic, "topic_id", ZERO_UUID)), getattr(topic, name, None)
+            if text and identifier is not None:
+                names[identifier] = text
     return names

@@ -21,7 +21,6 @@ from kwire.protocol.events import (
     MetricsPushed,
     RequestCompleted,
     RequestState,
-    TopicsNamed,
     VersionsLearned,
     ViolationFound,
 )
@@ -29,7 +28,7 @@ from kwire.protocol.row_columns import REQUEST_BODIES
 from kwire.protocol.rules import RULES, explain
 from kwire.protocol.tracking.brokers import nodes_of
 from kwire.protocol.tracking.identity import UNKNOWN, ClientIdentity
-from kwire.protocol.tracking.observation import Watch, observe_messages
+from kwire.protocol.tracking.observation import Watch, observe_messages, topics_named
 from kwire.protocol.tracking.reading import Fact, RequestReading
 from kwire.schema import error_name
 from kwire.tables.client_keys import client_key
@@ -178,8 +177,11 @@ class LogConnection:
         if not broken and not code and not kind.says_more:
             return []
         events = self._learn(entry, kind, index, responded, response, code, broken)
-        events += self._violations(broken, place, index, arrived)
-        if kind.watch is not Watch.NO and not kind.uses_topics:
+        if broken:
+            events += self._violations(broken, place, index, arrived)
+        if kind.names_topics:
+            events += topics_named(entry.api_key, entry.api_version, _ns(arrived), request, response)
+        elif kind.watch is not Watch.NO and not kind.uses_topics:
             name, version = entry.software or (None, None)
             unknown: Any = None
             completed = RequestCompleted(
@@ -289,7 +291,7 @@ class LogConnection:
 
 
 def _observed(row: RequestCompleted, request: Any, response: Any) -> list[Event]:
-    """What an exchange says of groups, names of topics and metrics.
+    """What an exchange says of groups and metrics.
 
     A step of a group without its response, as in text forms, says less than nothing, and steps without times have no order.
     """
@@ -298,7 +300,7 @@ def _observed(row: RequestCompleted, request: Any, response: Any) -> list[Event]
     for event in observe_messages(row, request, response):
         if isinstance(event, GroupStep) and (time is None or response is None):
             continue
-        if isinstance(event, TopicsNamed | MetricsPushed):
+        if isinstance(event, MetricsPushed):
             event.time = time
         kept.append(event)
     return kept

@@ -19,7 +19,7 @@ from kwire.protocol.tracking.first_fields import (
     topics_of,
 )
 from kwire.protocol.tracking.identity import api_role
-from kwire.protocol.tracking.observation import Watch, observed_paths, watch_of
+from kwire.protocol.tracking.observation import Watch, names_topics_alone, observed_paths, watch_of
 from kwire.protocol.tracking.topic_use import TOPIC_USERS
 from kwire.schema import catalog, header_version
 
@@ -63,6 +63,7 @@ class ExchangeKind(NamedTuple):
         may_be_client: any client may use it, and it does not say which.
         uses_topics: what it does with topics is summed up.
         names_nodes: its response may name nodes.
+        names_topics: there is no more to observe than names of topic ids.
         watch: whether there may be more to observe.
         says_more: an exchange without an error may say more than its row and its topics.
     """
@@ -76,6 +77,7 @@ class ExchangeKind(NamedTuple):
     may_be_client: bool = True
     uses_topics: bool = False
     names_nodes: bool = False
+    names_topics: bool = False
     watch: Watch = Watch.NO
     says_more: bool = False
 
@@ -105,6 +107,7 @@ def exchange_kind(api_key: int, version: int) -> ExchangeKind:
         may_be_client=may_be_client,
         uses_topics=uses_topics,
         names_nodes=api_key in NODE_FIELDS,
+        names_topics=watch is not Watch.NO and not uses_topics and names_topics_alone(api_key),
         watch=watch,
         says_more=identifying or api_key in NODE_FIELDS or (watch in (Watch.RESPONSE, Watch.BOTH) and not uses_topics),
     )

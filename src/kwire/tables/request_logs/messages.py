@@ -36,12 +36,13 @@ def response_of(entry: LogEntry, kind: ExchangeKind) -> tuple[ExchangeKind, Any]
     """
     version, body = entry.api_version, entry.response
     if entry.api_key == API_VERSIONS and body is not None:
-        return (
-            _api_versions(_without_epoch(body), version)
-            if isinstance(body, bytes)
-            else _read_api_versions(body, version, entry.form != "text")
-        )
+        return _api_versions_in(body, version) if isinstance(body, bytes) else _read_api_versions(body, version, entry.form != "text")
     return kind, None if kind.response is None else _message(kind.response, version, body, entry.form != "text")[1]
+
+
+@lru_cache(maxsize=64)  # the fast path gives the same text as the same object, whose hash is known
+def _api_versions_in(text: bytes, version: int) -> tuple[ExchangeKind, Any]:
+    return _api_versions(_without_epoch(text), version)
 
 
 def _without_epoch(text: bytes) -> bytes:

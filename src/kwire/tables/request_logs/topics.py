@@ -5,22 +5,15 @@ A log has the sizes of records alone, and names a partition once in a message, s
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any, Final
 
-from kwire.codec.uuids import ZERO_UUID, Uuid
+from kwire.protocol.tracking.topic_names import text_of_id
 from kwire.protocol.tracking.topic_use import TOPIC_USERS
 from kwire.tables.observed_rows import TopicSum, TopicSums
 
-__all__ = ["add_topics", "text_of_id"]
+__all__ = ["add_topics"]
 
 _PRODUCE: Final = 0
-
-
-@lru_cache(maxsize=65_536)
-def text_of_id(topic_id: bytes) -> str | None:
-    """Spell the id of a topic; None for the id that is none."""
-    return None if topic_id == ZERO_UUID else str(Uuid(topic_id))
 
 
 def add_topics(

@@ -1,0 +1,68 @@
+"""Answers of ApiVersions, Metadata and the like that came before: what they teach is known, and only its times change."""
+
+
+@cython.final
+cdef class LearnedAnswer:
+    """An answer without an error, and the lists of `SeriesFacts` that it fed; they end in a first and a last time."""
+
+    cdef object server
+    cdef object response
+    cdef list at_response  # the times are those of responses
+    cdef list before_times  # of nodes: rack and cluster id
+    cdef list at_request  # those of requests
+
+
+cdef int move_times(list seen, object time) except -1:
+    """Widen the first and the last time of a list by one in microseconds."""
+    cdef Py_ssize_t last = len(seen) - 1
+    if time is not None:
+        if seen[last - 1] is None or <int64_t>time < <int64_t>seen[last - 1]:
+            seen[last - 1] = time
+        if seen[last] is None or <int64_t>time > <int64_t>seen[last]:
+            seen[last] = time
+    return 0
+
+
+cdef bint learned_again(KindFields fields, object server, object response, object arrived, object responded) except -1:
+    """Whether a server has given this answer before, and nothing else was learned of its nodes since; moves the times then."""
+    cdef LearnedAnswer found
+    cdef Py_ssize_t index, node
+    for index, found in enumerate(fields.learned):
+        # an answer to ApiVersions is read once, so it is one object
+        if found.server == server and (found.response is response or (fields.api_key != API_VERSIONS and found.response == response)):
+            for node, before in enumerate(found.before_times):
+                if (<list>found.at_response[node])[:2] != before:
+                    return False
+            for seen in found.at_response:
+                move_times(seen, responded)
+            for seen in found.at_request:
+                move_times(seen, arrived)
+            if index:
+                fields.learned.insert(0, fields.learned.pop(index))
+            return True
+    return False
+
+
+cdef list learn(KindFields fields, object facts, object server, object response, list events):
+    """Take what an answer without an error teaches, and remember it; gives the other events."""
+    cdef LearnedAnswer made = LearnedAnswer.__new__(LearnedAnswer)
+    cdef list others = []
+    made.server, made.response, made.at_response, made.before_times, made.at_request = server, response, [], [], []
+    for event in events:
+        if type(event) is VersionsLearned:
+            made.at_response = [facts.learn_versions(f"{server.address}:{server.port}", event)]
+        elif type(event) is BrokersLearned:
+            made.at_response = facts.learn_nodes(event)
+            made.before_times = [each[:2] for each in made.at_response]
+        elif type(event) is TopicsNamed:
+            made.at_request = facts.learn_topics(event)
+        else:
+            others.append(event)
+    if not others and len(made.at_response) + len(made.at_request) <= MOST_LEARNED_LISTS:
+        for index, found in enumerate(fields.learned):
+            if (<LearnedAnswer>found).server == server and (<LearnedAnswer>found).response == response:
+                del fields.learned[index]
+                break
+        fields.learned.insert(0, made)
+        del fields.learned[MOST_LEARNED:]
+    return others

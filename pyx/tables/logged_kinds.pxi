@@ -1,0 +1,88 @@
+"""What is read of the messages of a request log, by api and version, and how."""
+
+
+@cython.final
+cdef class KindFields:
+    """What is read of the messages of an api at a version: `ExchangeKind` as native code takes it."""
+
+    cdef object kind
+    cdef object api_name
+    cdef int32_t api_key
+    cdef int32_t api_version
+    cdef int32_t header_version
+    cdef list request_columns  # slot and path of each
+    cdef list response_columns
+    cdef tuple error_codes
+    cdef object request_fields
+    cdef str topics  # attribute of the array of topics; None where they lie deeper, or there are none
+    cdef str topic_name  # as `RequestFields.topic_name`
+    cdef bint may_be_client
+    cdef bint uses_topics
+    cdef bint says_more
+    cdef bint has_topics  # a request may name some
+    cdef list learned  # the latest distinct answers of `LearnedAnswer`; None where an exchange may say more
+    cdef tuple shapes  # of `TOPIC_USERS`
+
+    def __init__(self, kind):
+        self.kind = kind
+        key, self.api_name, version, header_version = kind.row
+        self.api_key, self.api_version, self.header_version = key, version, int_or_none(header_version)
+        self.may_be_client, self.uses_topics, self.says_more = kind.may_be_client, kind.uses_topics, kind.says_more
+        asked, answered = request_fields(key, version), response_fields(key, version)
+        self.request_columns = [(slot, asked.columns[each.name]) for slot, each in enumerate(BODY_COLUMNS) if each.name in asked.columns]
+        self.response_columns = [
+            (slot, answered.columns[each.name]) for slot, each in enumerate(BODY_COLUMNS) if each.name in answered.columns
+        ]
+        self.error_codes, self.request_fields, self.topic_name = answered.error_codes, asked, asked.topic_name
+        self.topics = asked.topics[0] if asked.topics is not None and len(asked.topics) == 1 else None
+        self.has_topics, self.shapes = asked.topics is not None, TOPIC_USERS.get(key)
+        only_answers = kind.names_nodes or kind.names_topics or key == API_VERSIONS
+        self.learned = [] if only_answers and not naming_paths(key, version, False) else None
+
+
+cdef inline object value_at(object message, tuple path):
+    """first_fields.first_value."""
+    if len(path) == 1:
+        value = getattr(message, path[0], None)
+        if type(value) is not list and type(value) is not tuple:
+            return value
+    return first_value(message, path)
+
+
+cdef int first_code(object struct, tuple path, Py_ssize_t depth) except? -1:
+    """first_fields._first_code."""
+    cdef int code
+    held = getattr(struct, path[depth], None)
+    if depth + 1 == len(path):
+        return 0 if held is None else held
+    if type(held) is list:
+        for each in <list>held:
+            code = first_code(each, path, depth + 1)
+            if code:
+                return code
+    elif held is not None:
+        return first_code(held, path, depth + 1)
+    return 0
+
+
+cdef inline int32_t error_code_of(KindFields fields, object response) except? -1:
+    """first_fields.error_code_of."""
+    cdef int32_t code
+    if not fields.error_codes:
+        return INT32_MIN
+    if len(fields.error_codes) == 1 and len(<tuple>fields.error_codes[0]) == 1:
+        return int_or_none(getattr(response, (<tuple>fields.error_codes[0])[0], None))
+    for path in fields.error_codes:
+        code = first_code(response, path, 0)
+        if code:
+            return code
+    return 0
+
+
+cdef inline bint is_consumer(object request):
+    """Whether a Fetch is surely not a follower's (identity._is_replica)."""
+    replica_id = getattr(request, "replica_id", -1)
+    if replica_id >= 0:
+        return False
+    state = getattr(request, "replica_state", None)
+    return state is None or state.replica_id < 0
