@@ -23,14 +23,15 @@
 #define ANSWER 70
 #define API_VERSIONS 18
 #define VERSIONS "\0\0\0\14" "\0\0\0\0" "\0\0" "\1" "\0\0\0\0" "\0" /* correlation id, error 0, no API, throttled 0 ms, no tags */
-#define HEAD 12 /* length, API key and version, correlation id */
+#define LENGTH 4
+#define HEAD 12 /* of a request: length, API key and version, correlation id */
 #define ROOM (256 << 10)
 
 struct end {
     int fd;
     long skip;          /* bytes of the current frame that are to come */
     unsigned char head[HEAD];
-    int have;           /* bytes of `head` */
+    int have;           /* bytes of `head`: of an answer its length alone, for a proxy may write 10 bytes where the broker wrote 70 */
     long owed;          /* broker: answers to send; client: requests to send */
     long partly;        /* bytes of the first of them that are sent */
     uint32_t *ids;      /* broker: correlation ids of the answers to send, from `first` on; `room` fit */
@@ -157,10 +158,10 @@ static long frames(struct end *end) {
         }
         end->head[end->have++] = *at++;
         got--;
-        if (end->have == HEAD) {
+        if (end->have == (answers ? HEAD : LENGTH)) {
             uint32_t length;
-            memcpy(&length, end->head, 4);
-            end->skip = ntohl(length) - (HEAD - 4);
+            memcpy(&length, end->head, LENGTH);
+            end->skip = ntohl(length) - (end->have - LENGTH);
             end->have = 0;
         }
     }
