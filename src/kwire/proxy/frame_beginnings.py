@@ -14,13 +14,16 @@ class FrameBeginnings:
 
     Arguments:
         kept: bytes of a frame, its length among them.
+
+    Attributes:
+        at: offset of the next byte that comes.
     """
 
-    __slots__ = ("_at", "_beginning", "_frame_at", "_kept")
+    __slots__ = ("_beginning", "_frame_at", "_kept", "at")
 
     def __init__(self, kept: int) -> None:
         self._kept = kept
-        self._at = 0  # offset of the next byte that comes
+        self.at = 0
         self._frame_at = 0
         self._beginning = b""  # from `_frame_at` on
 
@@ -41,16 +44,21 @@ class FrameBeginnings:
         return kept, end
 
     def _first(self, data: bytes, begin: int, size: int) -> bytes:
-        if begin >= self._at:
-            return data[begin - self._at : begin - self._at + size]
+        if begin >= self.at:
+            return data[begin - self.at : begin - self.at + size]
         if begin != self._frame_at:
             return b""
         return self._beginning[:size] + data[: max(size - len(self._beginning), 0)]
 
+    def missed(self, count: int) -> None:
+        """Bytes are missing; the frame in which they are has no beginning any more."""
+        self.at += count
+        self._frame_at, self._beginning = self.at, b""
+
     def came(self, data: bytes) -> None:
         """Keep what belongs to the frame that is not over; call it once the events for `data` are dealt with."""
-        if self._frame_at >= self._at:
-            self._beginning = data[self._frame_at - self._at :][: self._kept]
+        if self._frame_at >= self.at:
+            self._beginning = data[self._frame_at - self.at :][: self._kept]
         else:
             self._beginning += data[: self._kept - len(self._beginning)]
-        self._at += len(data)
+        self.at += len(data)

@@ -60,6 +60,13 @@ class LoggedConnection:
         for piece in pieces:
             self._take("response", piece, time_ns)
 
+    def missed(self, direction: Direction, count: int, time_ns: int) -> None:
+        """The next bytes of a direction are not given."""
+        connection = self._connection
+        if connection is not None:
+            self._deal(connection.lost, direction, b"", direction, count, time_ns)
+            self._streams[direction].missed(count)
+
     def closed(self, time_ns: int) -> None:
         """The connection is over."""
         connection = self._connection

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Protocol
 
+from kwire.protocol.events import Direction
 from kwire.protocol.relay import Buffer
 from kwire.proxy.logged_connection import LoggedConnection
 from kwire.proxy.rules.rule import Peer
@@ -28,6 +29,9 @@ class Tapped(Protocol):
     def to_client(self, pieces: Iterable[Buffer], time_ns: int) -> None:
         """Bytes that go to the client."""
 
+    def missed(self, direction: Direction, count: int, time_ns: int) -> None:
+        """The next bytes of a direction are not given."""
+
     def closed(self, time_ns: int) -> None:
         """The connection is over."""
 
@@ -45,6 +49,10 @@ class _Both:
         for one in self._each:
             one.to_client(given, time_ns)
 
+    def missed(self, direction: Direction, count: int, time_ns: int) -> None:
+        for one in self._each:
+            one.missed(direction, count, time_ns)
+
     def closed(self, time_ns: int) -> None:
         for one in self._each:
             one.closed(time_ns)
@@ -58,6 +66,7 @@ class Taps:
 
     Attributes:
         capture, request_log: where packets and lines go; None where they are not asked for.
+        missed_bytes: of connections of the native loop that the taps were not given: more came than they could blank.
 
     Raises:
         InputError: a file cannot be made.
@@ -68,6 +77,7 @@ class Taps:
         self._number = itertools.count()
         self.capture = None if config.tap is None else _file(config.tap)
         self.request_log = None
+        self.missed_bytes = 0
         if config.request_log is not None:
             try:
                 self.request_log = _file(config.request_log, head=b"")
@@ -83,6 +93,11 @@ class Taps:
         if self.request_log is not None and self._config.request_log is not None:
             lines = LoggedConnection(self.request_log, peer, local, next(self._number), self._config.request_log.snaplen)
         return (packets or lines) if packets is None or lines is None else _Both((packets, lines))
+
+    @property
+    def max_queued(self) -> int:
+        """Bytes that may wait to be looked at; 0 where nothing looks."""
+        return max((each.max_queued for each in (self._config.tap, self._config.request_log) if each is not None), default=0)
 
     def close(self) -> None:
         """Write what waits, and end."""
