@@ -2,7 +2,8 @@
 """One thread of the proxy's native loop: epoll, and relays that are fed without the GIL.
 
 Python is called when a connection opens and when it is over, and for frames that a rule asks for. What taps look at is copied for a thread
-of theirs (proxy/tap_buffer.pxd). kwire/proxy/loop_native.py is what the loop calls; the loop on asyncio is the contract of what clients and brokers see.
+of theirs (proxy/tap_buffer.pxd). kwire/proxy/loop_native.py is what the loop calls; the loop on asyncio is the contract of what clients and
+brokers see.
 """
 
 # The names that the included parts use are imported here, where the linter does not see their use.
@@ -18,7 +19,7 @@ from build_id cimport build_id
 from kwire.protocol._native.relay cimport Relay
 from protocol.relay_feed cimport relay_begin, relay_feed, relay_finish
 from protocol.relay_owed cimport owed_count
-from protocol.relay_pieces cimport Piece, Pieces
+from protocol.relay_pieces cimport Piece
 from protocol.relay_state cimport OPEN, REQUEST, RESPONSE, RelayCore, is_inside
 from proxy.linux_sockets cimport (
     EFD_CLOEXEC, EFD_NONBLOCK, EPOLL_CLOEXEC, EPOLLERR, EPOLLHUP, EPOLLIN, EPOLLOUT, epoll_create1, epoll_event, epoll_wait, error_at,
@@ -160,7 +161,7 @@ cdef class Worker:
         self.tap_buffer.wake, self.tap_buffer.limit = wake, limit
 
     def take_tapped(self):
-        """Records that wait: (number of the connection, kind, bytes missed before, nanoseconds since 1970 UTC, bytes); about a batch of them.
+        """Records that wait, about a batch: (number of the connection, kind, bytes missed before, nanoseconds since 1970 UTC, bytes).
 
         The kind is 0 for bytes that the client sent, 1 for those that it got, 2 for the end of the connection.
         """
@@ -305,7 +306,9 @@ cdef class Worker:
         cdef RelayCore* core = sockets.core
         cdef int side
         if sockets.tapped_as and core.out[RESPONSE].count:
-            tap_add(&self.tap_buffer, sockets.tapped_as, RESPONSE, &sockets.missed[RESPONSE], core.out[RESPONSE].items, core.out[RESPONSE].count)
+            tap_add(
+                &self.tap_buffer, sockets.tapped_as, RESPONSE, &sockets.missed[RESPONSE], core.out[RESPONSE].items, core.out[RESPONSE].count
+            )
         for side in range(2):
             if core.out[side].count:
                 sockets.has_passed = True

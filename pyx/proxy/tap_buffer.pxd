@@ -1,7 +1,7 @@
 """What passes the connections of one thread, copied for the taps: the loop adds to it without the GIL, and one other thread takes it.
 
-Memory is bounded: what does not fit is left out, and the next record of that side says how much. Buffers are used in turns, for new pages
-cost more than copying.
+Memory is bounded: what does not fit is left out, and the next record of that side says how much. Two buffers are used in turns and kept,
+for new pages cost more than copying.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
@@ -25,7 +25,6 @@ cdef enum:
     TAP_CLOSED = 2  # kind of a record; 0 and 1 are the client's bytes and those that it gets
     TAP_BATCH = 256 << 10  # bytes, with which the other thread is woken once more
     TAP_LEAST = 64 << 10
-    TAP_KEPT = 1 << 20  # a larger buffer is given back when it is empty
 
 # Before the bytes of a record.
 cdef struct TapRecord:
@@ -91,10 +90,6 @@ cdef inline void tap_add(
 cdef inline bint tap_next(TapBuffer* tap, TapRecord* record, Bytes* data) noexcept nogil:
     """The oldest record that was not taken; False where there is none. Its bytes stay until the next call."""
     if tap.taken_at == tap.taken_size:
-        if tap.taken_room > TAP_KEPT:
-            free(tap.taken)
-            tap.taken = NULL
-            tap.taken_room = 0
         pthread_mutex_lock(&tap.mutex)
         tap.taken, tap.bytes = tap.bytes, tap.taken
         tap.taken_room, tap.room = tap.room, tap.taken_room

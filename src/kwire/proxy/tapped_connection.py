@@ -96,7 +96,10 @@ class TappedConnection:
         if made:
             self._file.offer(made)
 
-    def _packets(self, talk: ExportedTalk, direction: int, data: bytes, event: FrameSeen, time_ns: int) -> bytes:
+    def _packets(self, talk: ExportedTalk, side: int, data: bytes, event: FrameSeen, time_ns: int) -> bytes:
+        """The packets of a frame; `data` came last, from `side`. Behind a hole, bytes of one side show what frames the other one has."""
+        direction = _CLIENT if event.direction == "request" else _SERVER
+        data = data if direction == side else b""
         kept, end = self._streams[direction].take(event, data)
         if event.stream_offset < self._written[direction]:  # bytes of it were missed
             made = talk.cut(direction, end - self._written[direction], time_ns)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from kwire.protocol.events import Direction
 from kwire.protocol.relay import Buffer
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from kwire.proxy.config import ProxyConfig, TapConfig
 
 __all__ = ["Tapped", "Taps"]
+
+_MOST_QUEUED: Final = 16 << 20  # the loop keeps the memory, for new pages cost more than copying
 
 
 class Tapped(Protocol):
@@ -96,8 +98,9 @@ class Taps:
 
     @property
     def max_queued(self) -> int:
-        """Bytes that may wait to be looked at; 0 where nothing looks."""
-        return max((each.max_queued for each in (self._config.tap, self._config.request_log) if each is not None), default=0)
+        """Bytes of connections of the native loop that may wait to be looked at; 0 where nothing looks."""
+        asked = [each.max_queued for each in (self._config.tap, self._config.request_log) if each is not None]
+        return min(max(asked, default=0), _MOST_QUEUED)
 
     def close(self) -> None:
         """Write what waits, and end."""
