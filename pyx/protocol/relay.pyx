@@ -50,7 +50,9 @@ include "protocol/relay_plan_table.pxi"
 include "protocol/relay_counts.pxi"
 
 
+# A collector that clears a cycle with a relay in it would free the budget first, to which __dealloc__ gives the relay's bytes back.
 @cython.final
+@cython.no_gc_clear
 cdef class Relay:
     """One connection; arguments and methods are those of `kwire.protocol.relay.relay.Relay`."""
 

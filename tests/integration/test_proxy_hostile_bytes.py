@@ -1,7 +1,7 @@
 """Random and damaged frames of both sides over real sockets: what comes out of either loop is what the sans-IO connection says.
 
-The conversations are those of tests/parity/test_relay_parity.py. Each is first run without sockets. A loop is then given the same pieces, the
-next one when what the pieces before lead to has come out.
+The conversations are those of tests/parity/test_relay_parity.py. Each is first run without sockets. A loop is then given the same pieces,
+the next one when what the pieces before lead to has come out.
 """
 
 from __future__ import annotations

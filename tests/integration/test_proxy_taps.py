@@ -64,7 +64,7 @@ def packets(capture: bytes, port: int) -> list[tuple[bool, bytes, bytes]]:
         size, captured = (struct.unpack_from("<I", capture, at + offset)[0] for offset in (4, 20))
         body = capture[at + 28 : at + 28 + captured]
         tcp = 0
-        while tag := int.from_bytes(body[tcp : tcp + 2], "big"):
+        while int.from_bytes(body[tcp : tcp + 2], "big"):  # tags
             tcp += 4 + int.from_bytes(body[tcp + 2 : tcp + 4], "big")
         tcp += 4
         found.append((int.from_bytes(body[tcp : tcp + 2], "big") == port, body[tcp + 4 : tcp + 20], body[tcp + 20 :]))

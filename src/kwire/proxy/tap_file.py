@@ -125,9 +125,8 @@ class TapFile:
         """Name what was dropped in the log, if the last line about it is older."""
         now, dropped = time.monotonic(), self.dropped_bytes
         if dropped > self._said and now - self._said_at >= seconds:
-            log.warning(
-                "the tap drops what the disk is too slow for: %s: %d bytes more, %d in all", self._path, dropped - self._said, dropped
-            )
+            more = dropped - self._said
+            log.warning("the tap drops what the disk is too slow for: %s: %d bytes more, %d in all", self._path, more, dropped)
             self._said, self._said_at = dropped, now
 
     def _write(self, waiting: list[bytes]) -> None:
