@@ -34,8 +34,8 @@ _ALTERS: Final = (33, 44)  # AlterConfigs, IncrementalAlterConfigs: topics and g
 _APIS: Final = frozenset(
     (0, 1, 2, 3, *range(8, 27), 28, 32, 33, 35, 36, 37, 42, 44, 47, 60, 61, 65, 66, 68, 69, 71, 72)
 )  # fmt: skip
-# Later versions have patterns of names, which a prefix cannot confine. ConsumerGroupHeartbeat has one from 1 on, which librdkafka's groups of
-# KIP-848 need: there the edit refuses a request with a pattern.
+# Later versions have patterns of names, which a prefix cannot confine. ConsumerGroupHeartbeat 1 has one too, but librdkafka's groups of
+# KIP-848 need that version: there the edit refuses a request with a pattern.
 _CAPS: Final = {66: 1}
 _NAME_CHARACTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 _LONGEST_PREFIX: Final = 100  # of the 249 characters of a topic's name
