@@ -1,7 +1,8 @@
 /* Load for a proxy, and the broker behind it: `proxy_load broker PORT` and `proxy_load clients PORT CONNECTIONS IN_FLIGHT SIZE EXCHANGES RATE`.
 
    Requests are Produce v8 of SIZE bytes with their length for the topic `orders`, or Heartbeat v0 below 200; answers have 70 bytes and say
-   `acme.orders`, so a proxy for the tenant `acme.` changes both. All have one correlation id.
+   `acme.orders`, so a proxy for the tenant `acme.` changes both. All requests have one correlation id; an answer has that of its request,
+   which a proxy may have changed.
    `clients` prints the wall seconds, and the median and the 99th hundredth of the latencies in microseconds. With RATE 0 each
    connection sends IN_FLIGHT requests when it has the answers to those before: a proxy that is slow gets no larger reads by it. Another
    RATE is exchanges a second over all connections, one after the other. */
@@ -21,16 +22,20 @@
 
 #define ANSWER 70
 #define API_VERSIONS 18
-#define VERSIONS "\0\0\0\14" "\0\0\0\7" "\0\0" "\1" "\0\0\0\0" "\0" /* correlation id 7, error 0, no API, throttled 0 ms, no tags */
+#define VERSIONS "\0\0\0\14" "\0\0\0\0" "\0\0" "\1" "\0\0\0\0" "\0" /* correlation id, error 0, no API, throttled 0 ms, no tags */
+#define LENGTH 4
+#define HEAD 12 /* of a request: length, API key and version, correlation id */
 #define ROOM (256 << 10)
 
 struct end {
     int fd;
     long skip;          /* bytes of the current frame that are to come */
-    unsigned char head[6];
-    int have;           /* bytes of its length and, of a request, of its API key */
+    unsigned char head[HEAD];
+    int have;           /* bytes of `head`: of an answer its length alone, for a proxy may write 10 bytes where the broker wrote 70 */
     long owed;          /* broker: answers to send; client: requests to send */
     long partly;        /* bytes of the first of them that are sent */
+    uint32_t *ids;      /* broker: correlation ids of the answers to send, from `first` on; `room` fit */
+    long first, room;
     double sent;        /* when the latest request was sent */
     long waiting;       /* client: answers that are to come */
     uint32_t events;
@@ -91,10 +96,27 @@ static void watch(struct end *end, uint32_t events, int operation) {
     if (epoll_ctl(poller, operation, end->fd, &event)) die("epoll_ctl");
 }
 
-/* Sends what is owed; all bytes of `out` are one message after the other. */
+/* Has an answer sent to the request that `head` has begun. */
+static void owe(struct end *end) {
+    if (end->owed == 0) end->first = 0;
+    if (end->first + end->owed == end->room) {
+        if (end->first > end->room / 2) {
+            memmove(end->ids, end->ids + end->first, end->owed * sizeof(*end->ids));
+            end->first = 0;
+        } else {
+            end->room = end->room ? 2 * end->room : 64;
+            end->ids = realloc(end->ids, end->room * sizeof(*end->ids));
+            if (end->ids == NULL) die("realloc");
+        }
+    }
+    memcpy(&end->ids[end->first + end->owed++], end->head + 8, 4);
+}
+
+/* Sends what is owed; all bytes of `out` are one message after the other, which differ in correlation ids. */
 static void flush(struct end *end) {
     while (end->owed) {
         long count = end->owed < units ? end->owed : units;
+        for (long number = 0; answers && number < count; number++) memcpy(out + number * unit + 4, &end->ids[end->first + number], 4);
         ssize_t sent = send(end->fd, out + end->partly, count * unit - end->partly, MSG_NOSIGNAL);
         if (sent < 0) {
             if (errno != EAGAIN) { end->owed = 0; return; }
@@ -103,12 +125,13 @@ static void flush(struct end *end) {
         }
         end->partly += sent;
         end->owed -= end->partly / unit;
+        end->first += end->partly / unit;
         end->partly %= unit;
     }
     watch(end, EPOLLIN, EPOLL_CTL_MOD);
 }
 
-/* Reads; gives how many frames ended, -1 at the end. */
+/* Reads; gives how many frames ended, -1 at the end. A broker owes answers to them. */
 static long frames(struct end *end) {
     ssize_t got = recv(end->fd, in, sizeof(in), 0);
     long found = 0;
@@ -121,20 +144,25 @@ static long frames(struct end *end) {
             end->skip -= taken;
             at += taken;
             got -= taken;
-            if (end->skip == 0) found++;
+            if (end->skip) continue;
+            found++;
+            if (!answers) continue;
+            if (end->head[5] == API_VERSIONS) {
+                unsigned char versions[sizeof(VERSIONS)] = VERSIONS;
+                memcpy(versions + 4, end->head + 8, 4);
+                send(end->fd, versions, sizeof(VERSIONS) - 1, MSG_NOSIGNAL);
+            } else {
+                owe(end);
+            }
             continue;
         }
         end->head[end->have++] = *at++;
         got--;
-        if (end->have == 6) {
+        if (end->have == (answers ? HEAD : LENGTH)) {
             uint32_t length;
-            memcpy(&length, end->head, 4);
-            end->skip = ntohl(length) - 2;
+            memcpy(&length, end->head, LENGTH);
+            end->skip = ntohl(length) - (end->have - LENGTH);
             end->have = 0;
-            if (answers && end->head[5] == API_VERSIONS) {
-                send(end->fd, VERSIONS, sizeof(VERSIONS) - 1, MSG_NOSIGNAL);
-                found--;
-            }
         }
     }
     return found;
@@ -172,10 +200,10 @@ static void broker(int port) {
             long found = events[index].events & ~EPOLLOUT ? frames(end) : 0;
             if (found < 0) {
                 close(end->fd);
+                free(end->ids);
                 free(end);
                 continue;
             }
-            end->owed += found;
             flush(end);
         }
     }

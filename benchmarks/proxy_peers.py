@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import shutil
 import signal
@@ -9,10 +10,14 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
-__all__ = ["Running", "free_port", "installed"]
+__all__ = ["NotInstalled", "Running", "free_port", "peers"]
+
+_ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(_ROOT / "tools"))
+kafka_jars = importlib.import_module("kafka_jars")  # what builds the catalog fetches the jars
 
 _NGINX = """
 daemon off; master_process off; pid {folder}/nginx.pid; error_log {folder}/nginx.log error;
@@ -51,6 +56,29 @@ _TENANT = """tenant = "acme"
 [tenants.acme]
 prefix = "acme."
 """
+# No filter but its own, which writes addresses; as many threads as it takes by itself
+_KROXYLICIOUS = """
+virtualClusters:
+  - name: measured
+    targetCluster:
+      bootstrapServers: 127.0.0.1:{broker}
+    gateways:
+      - name: plain
+        portIdentifiesNode:
+          bootstrapAddress: 127.0.0.1:{port}
+          nodeStartPort: {node_port}
+          nodeIdRanges:
+            - name: brokers
+              start: 1
+              end: 1
+"""
+_KROXYLICIOUS_JARS = [
+    ("io.kroxylicious", "kroxylicious-runtime", "0.12.0"),
+    ("org.apache.logging.log4j", "log4j-slf4j2-impl", "2.25.3"),
+]
+_KROXYLICIOUS_MAIN = Path(__file__).parent / "java" / "KroxyliciousProxy.java"
+_JAVA_SECONDS = 4.0
+_SECONDS_TO_START = 120
 _MODULE = Path("/usr/lib/nginx/modules/ngx_stream_module.so")
 
 
@@ -61,6 +89,10 @@ def free_port() -> int:
         return int(found.getsockname()[1])
 
 
+class NotInstalled(Exception):
+    """A proxy, or what it runs on, is not on this machine."""
+
+
 class Running:
     """A proxy that runs.
 
@@ -68,29 +100,26 @@ class Running:
         name: for the table.
         command: that starts it.
         port: where it listens.
+        seconds_to_warm: of its processor time, before it is measured with a load; a JVM compiles what runs often.
     """
 
-    def __init__(self, name: str, command: list[str], port: int) -> None:
-        self.name, self.port = name, port
+    def __init__(self, name: str, command: list[str], port: int, seconds_to_warm: float = 0) -> None:
+        self.name, self.port, self.seconds_to_warm = name, port, seconds_to_warm
         self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        until = time.monotonic() + 30
+        until = time.monotonic() + _SECONDS_TO_START
         while True:
             try:
                 socket.create_connection(("127.0.0.1", port)).close()
                 return
             except OSError:
                 if self._process.poll() is not None or time.monotonic() > until:
+                    self.stop()
                     raise RuntimeError(f"{name} did not start: {' '.join(command)}") from None
                 time.sleep(0.05)
 
     def cpu_seconds(self) -> float:
-        """What all its threads have used: the scheduler's own nanoseconds where the kernel has them, else ticks of 10 ms."""
-        tasks = Path(f"/proc/{self._process.pid}/task")
-        found = sum(int((each / "schedstat").read_text().split()[0]) for each in tasks.iterdir()) / 1e9
-        if found:
-            return found
-        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
-        return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
+        """What all its threads have used, those that have ended too (a JVM ends compiler threads)."""
+        return time.clock_gettime(~self._process.pid << 3 | 2)  # as clock_getcpuclockid makes the id of a process's clock
 
     def resident_bytes(self) -> int:
         """Memory that is its own or that it shares."""
@@ -102,18 +131,21 @@ class Running:
         self._process.wait()
 
 
-def _nginx(folder: Path, broker: int, most: int) -> Running | None:
-    if shutil.which("nginx") is None:
-        return None
+def _need(name: str, *programs: str) -> None:
+    if missing := [each for each in programs if shutil.which(each) is None]:
+        raise NotInstalled(f"{name}: {' and '.join(missing)} not on the PATH")
+
+
+def _nginx(folder: Path, broker: int, most: int) -> Running:
+    _need("nginx stream", "nginx")
     port, config = free_port(), folder / "nginx.conf"
     load = f"load_module {_MODULE};" if _MODULE.exists() else ""
     config.write_text(_NGINX.format(folder=folder, port=port, broker=broker, files=2 * most + 100, load=load))
     return Running("nginx stream", ["nginx", "-p", str(folder), "-c", str(config)], port)
 
 
-def _haproxy(folder: Path, broker: int, most: int) -> Running | None:
-    if shutil.which("haproxy") is None:
-        return None
+def _haproxy(folder: Path, broker: int, most: int) -> Running:
+    _need("haproxy", "haproxy")
     port, config = free_port(), folder / "haproxy.cfg"
     config.write_text(_HAPROXY.format(port=port, broker=broker, most=most))
     return Running("haproxy", ["haproxy", "-db", "-f", str(config)], port)
@@ -128,14 +160,27 @@ def _kwire(loop: str, tenant: bool = False) -> Callable[[Path, int, int], Runnin
     return start
 
 
-def installed(folder: Path, broker: int, most: int) -> Iterator[Running]:
-    """Start each proxy that is installed.
+def _kroxylicious(folder: Path, broker: int, most: int) -> Running:
+    _need("kroxylicious", "java", "mvn")
+    try:
+        jars = kafka_jars.fetch_with_dependencies("kroxylicious-0.12.0", _KROXYLICIOUS_JARS, _ROOT / ".cache" / "kafka-jars")
+    except SystemExit as failure:
+        raise NotInstalled(f"kroxylicious: {failure}") from failure
+    port, config = free_port(), folder / "kroxylicious.yaml"
+    config.write_text(_KROXYLICIOUS.format(port=port, node_port=free_port(), broker=broker))
+    command = ["java", "-Xms512m", "-Xmx512m", "-cp", f"{jars}/*", str(_KROXYLICIOUS_MAIN), str(config)]
+    return Running("kroxylicious", command, port, _JAVA_SECONDS)
 
-    Arguments:
-        folder: for their configurations.
+
+def peers() -> tuple[Callable[[Path, int, int], Running], ...]:
+    """What starts each proxy.
+
+    Arguments of each:
+        folder: for its configuration.
         broker: port of the broker behind all of them.
-        most: connections that each must be able to have.
+        most: connections that it must be able to have.
+
+    Raises:
+        NotInstalled: by each, with the proxy's name and what is missing.
     """
-    for start in (_kwire("native"), _kwire("native", tenant=True), _kwire("asyncio"), _nginx, _haproxy):
-        if (found := start(folder, broker, most)) is not None:
-            yield found
+    return _kwire("native"), _kwire("native", tenant=True), _kwire("asyncio"), _nginx, _haproxy, _kroxylicious

@@ -39,8 +39,8 @@ _POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
 </project>
 """
 
-_BROKER_POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
-  <modelVersion>4.0.0</modelVersion><groupId>org.example</groupId><artifactId>broker</artifactId><version>1</version><packaging>pom</packaging>
+_RUNTIME_POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion><groupId>org.example</groupId><artifactId>runtime</artifactId><version>1</version><packaging>pom</packaging>
   <dependencyManagement><dependencies>{pinned}</dependencies></dependencyManagement>
   <dependencies>{dependencies}</dependencies>
 </project>
@@ -107,6 +107,41 @@ def _dependency(group: str, artifact: str, version: str) -> str:
     return f"<dependency><groupId>{group}</groupId><artifactId>{artifact}</artifactId><version>{escape(version)}</version></dependency>"
 
 
+def fetch_with_dependencies(
+    name: str, wanted: Iterable[tuple[str, str, str]], cache: Path, pinned: Iterable[tuple[str, str, str]] = ()
+) -> Path:
+    """Have a folder with jars and all jars that they need to run.
+
+    Arguments:
+        name: of the folder.
+        wanted: (group, artifact, version) triples.
+        cache: the folder in which it is made, when it is not there yet.
+        pinned: versions of what they need that stand above those which they ask for.
+    """
+    folder = cache / name
+    if folder.exists():
+        return folder
+    maven = shutil.which("mvn")
+    if maven is None:
+        sys.exit(f"Maven (mvn) is needed to fetch the jars of {name} and is not on the PATH.")
+    cache.mkdir(parents=True, exist_ok=True)
+    # Fetched aside and moved, as above
+    with tempfile.TemporaryDirectory(dir=cache) as aside:
+        pom, libs = Path(aside) / "pom.xml", Path(aside) / "libs"
+        above, beside = ("".join(_dependency(*each) for each in given) for given in (pinned, wanted))
+        pom.write_text(_RUNTIME_POM.format(pinned=above, dependencies=beside), "utf-8")
+        goal = ["dependency:copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={libs.resolve()}"]
+        done = subprocess.run([maven, "-q", "-B", "-f", str(pom), *goal], capture_output=True, text=True, check=False)
+        if done.returncode:
+            sys.exit(f"Maven could not fetch the jars of {name}:\n{done.stdout[-2000:]}")
+        try:
+            libs.replace(folder)
+        except OSError:
+            if not folder.exists():  # another process may have made it meanwhile
+                raise
+    return folder
+
+
 def fetch_broker(release: str, cache: Path) -> Path:
     """Have a folder with all jars that a broker of a release runs on.
 
@@ -114,29 +149,8 @@ def fetch_broker(release: str, cache: Path) -> Path:
         release: such as 4.4.0; from 2.8 on.
         cache: the folder in which it is made, when it is not there yet.
     """
-    folder = cache / f"broker-{release}"
-    if folder.exists():
-        return folder
-    maven = shutil.which("mvn")
-    if maven is None:
-        sys.exit("Maven (mvn) is needed to fetch a broker's jars and is not on the PATH.")
-    cache.mkdir(parents=True, exist_ok=True)
     wanted = [(GROUP, "kafka_2.13", release), *_LOGGING[release_key(release) >= (4,)]]
-    # Fetched aside and moved, as above
-    with tempfile.TemporaryDirectory(dir=cache) as aside:
-        pom, libs = Path(aside) / "pom.xml", Path(aside) / "libs"
-        pinned = "".join(_dependency(*each) for each in _UNPUBLISHED.get(release, ()))
-        pom.write_text(_BROKER_POM.format(pinned=pinned, dependencies="".join(_dependency(*each) for each in wanted)), "utf-8")
-        goal = ["dependency:copy-dependencies", "-DincludeScope=runtime", f"-DoutputDirectory={libs.resolve()}"]
-        done = subprocess.run([maven, "-q", "-B", "-f", str(pom), *goal], capture_output=True, text=True, check=False)
-        if done.returncode:
-            sys.exit(f"Maven could not fetch a broker {release}:\n{done.stdout[-2000:]}")
-        try:
-            libs.replace(folder)
-        except OSError:
-            if not folder.exists():  # nobody else has made it meanwhile
-                raise
-    return folder
+    return fetch_with_dependencies(f"broker-{release}", wanted, cache, _UNPUBLISHED.get(release, ()))
 
 
 def newest_published(cache: Path) -> str:

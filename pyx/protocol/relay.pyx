@@ -9,14 +9,12 @@ cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.object cimport PyObject
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 from build_id cimport build_id
-from protocol.relay_counters cimport (
-    BUCKETS, NO_ERROR_CODE, TEXT_OTHER, TEXT_UNKNOWN, Counters, Row, counters_free, counters_open, lock, row_at, unlock,
-)
+from protocol.relay_counters cimport TEXT_OTHER, TEXT_UNKNOWN
 from protocol.relay_feed cimport relay_begin, relay_drain, relay_feed, relay_finish
 from protocol.relay_owed cimport BY_PLAN, OWED_OWN, owed_answer, owed_at, owed_count
 from protocol.relay_pieces cimport Piece, Pieces, chunk_take
@@ -26,18 +24,13 @@ from protocol.relay_state cimport (
     LENGTH, OPEN, PROGRAM_FAILED, REQUEST, RESPONSE, SASL_UNKNOWN_MECHANISM, Ask, HeldFrame,
     Stream, is_blocked, is_inside, relay_close, relay_free, relay_kept, send_answers,
 )
-from protocol.text_table cimport TextTable
 from wire.cursor cimport Bytes
 from wire.raw_python cimport raw_incref, raw_xdecref
 
-from os import urandom
-
 from kwire.errors import EncodeError, WireError
-from kwire.protocol.relay.counters import MAX_CLIENTS, MAX_SERIES, MAX_SOFTWARE, counters_table, row_order
 from kwire.protocol.relay.heads import SHORTEST_REQUEST, SHORTEST_RESPONSE, mechanism_of
 from kwire.protocol.relay.limits import MAX_HELD
 from kwire.protocol.relay.moves import CLOSE_TEXTS, Closing, Held, Moves
-from kwire.protocol.relay.observed import OTHER, UNKNOWN
 from kwire.protocol.relay.raw_tokens import RawTokens
 from kwire.protocol.tracking.frames import MAX_FRAME
 
@@ -54,85 +47,12 @@ cdef tuple DIRECTIONS = ("request", "response")
 
 
 include "protocol/relay_plan_table.pxi"
+include "protocol/relay_counts.pxi"
 
 
+# A collector that clears a cycle with a relay in it would free the budget first, to which __dealloc__ gives the relay's bytes back.
 @cython.final
-cdef class HeldBudget:
-    """`kwire.protocol.relay.budget.HeldBudget`, for relays in any number of threads."""
-
-    def __cinit__(self, limit):
-        if limit < 0:
-            raise ValueError(f"a budget of {limit} bytes")
-        self.budget.limit = limit
-
-    @property
-    def limit(self):
-        return self.budget.limit
-
-    @property
-    def used(self):
-        return self.budget.used
-
-
-@cython.final
-cdef class RelayCounters:
-    """`kwire.protocol.relay.counters.RelayCounters`, for the relays of one thread; any thread may read it."""
-
-    def __cinit__(self, *, int32_t max_clients=MAX_CLIENTS, int32_t max_software=MAX_SOFTWARE, int32_t max_series=MAX_SERIES):
-        counters_open(&self.counters, max_clients, max_software, max_series, <uint64_t>int.from_bytes(urandom(8), "big"))
-
-    def __dealloc__(self):
-        counters_free(&self.counters)
-
-    @property
-    def dropped(self):
-        return self.counters.dropped
-
-    def rows(self):
-        cdef Counters* counters = &self.counters
-        cdef const Row* row
-        cdef int32_t number
-        cdef int32_t count
-        cdef list rows = []
-        lock(counters)
-        try:
-            clients = texts_of(&counters.clients)
-            software = [tuple(text.split("\0")) for text in texts_of(&counters.software)]
-            count = counters.rows
-        finally:
-            unlock(&counters.locked)
-        for number in range(count):
-            row = row_at(counters, number)
-            name = version = OTHER if row.software == TEXT_OTHER else UNKNOWN
-            if row.software >= 0:
-                name, version = software[row.software]
-            rows.append({
-                "software_name": name,
-                "software_version": version,
-                "client_id": OTHER if row.client == TEXT_OTHER else None if row.client < 0 else clients[row.client],
-                "api_key": row.api_key,
-                "api_version": row.api_version,
-                "error_code": None if row.error_code == NO_ERROR_CODE else row.error_code,
-                "exchanges": row.exchanges,
-                "request_bytes": row.request_bytes,
-                "response_bytes": row.response_bytes,
-                "latency_us": row.latency_us,
-                "latencies": [row.latencies[bucket] for bucket in range(BUCKETS)],
-            })
-        return sorted(rows, key=row_order)
-
-    def arrow(self):
-        return counters_table(self.rows())
-
-
-cdef list texts_of(const TextTable* table):
-    cdef int32_t number
-    return [
-        table.bytes[table.offsets[number]:table.offsets[number + 1]].decode("utf-8") for number in range(table.count)
-    ]
-
-
-@cython.final
+@cython.no_gc_clear
 cdef class Relay:
     """One connection; arguments and methods are those of `kwire.protocol.relay.relay.Relay`."""
 

@@ -100,6 +100,7 @@ cdef extern from "<unistd.h>" nogil:
 cdef extern from "<time.h>" nogil:
     enum:
         CLOCK_MONOTONIC
+        CLOCK_REALTIME
     struct timespec:
         int64_t tv_sec
         int64_t tv_nsec
@@ -110,6 +111,13 @@ cdef inline int64_t now_ns() noexcept nogil:
     """Nanoseconds of the clock that `time.monotonic_ns` reads."""
     cdef timespec found
     clock_gettime(CLOCK_MONOTONIC, &found)
+    return found.tv_sec * 1000000000 + found.tv_nsec
+
+
+cdef inline int64_t wall_ns() noexcept nogil:
+    """Nanoseconds since 1970 UTC."""
+    cdef timespec found
+    clock_gettime(CLOCK_REALTIME, &found)
     return found.tv_sec * 1000000000 + found.tv_nsec
 
 

@@ -1,8 +1,9 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
 """One thread of the proxy's native loop: epoll, and relays that are fed without the GIL.
 
-Python is called when a connection opens and when it is over, for frames that a rule asks for, and for each read of a connection with a tap.
-kwire/proxy/loop_native.py is what it calls; the loop on asyncio is the contract of what clients and brokers see.
+Python is called when a connection opens and when it is over, and for frames that a rule asks for. What taps look at is copied for a thread
+of theirs (proxy/tap_buffer.pxd). kwire/proxy/loop_native.py is what the loop calls; the loop on asyncio is the contract of what clients and
+brokers see.
 """
 
 # The names that the included parts use are imported here, where the linter does not see their use.
@@ -18,7 +19,7 @@ from build_id cimport build_id
 from kwire.protocol._native.relay cimport Relay
 from protocol.relay_feed cimport relay_begin, relay_feed, relay_finish
 from protocol.relay_owed cimport owed_count
-from protocol.relay_pieces cimport Pieces
+from protocol.relay_pieces cimport Piece
 from protocol.relay_state cimport OPEN, REQUEST, RESPONSE, RelayCore, is_inside
 from proxy.linux_sockets cimport (
     EFD_CLOEXEC, EFD_NONBLOCK, EPOLL_CLOEXEC, EPOLLERR, EPOLLHUP, EPOLLIN, EPOLLOUT, epoll_create1, epoll_event, epoll_wait, error_at,
@@ -31,6 +32,9 @@ from proxy.proxied_sockets cimport BROKER, CLIENT, CONNECTING, FLUSHING, PASSING
 from proxy.proxied_sockets cimport BROKER_BROKE, BROKER_UNREACHABLE, CLIENT_BROKE, FIRST_FRAME_LATE, STOPPED  # no-cython-lint
 from proxy.proxied_sockets cimport BY_RELAY, BY_RULE, CLOSED, ENDED, FAULT, close_end, set_events  # no-cython-lint
 from proxy.proxied_sockets cimport send_all, send_unsent, shut_if_done, unsent_bytes, unwatch, watch
+from proxy.tap_buffer cimport TAP_BATCH, TapBuffer, TapRecord, pthread_mutex_init, tap_add, tap_free, tap_next
+from proxy.tap_buffer cimport TAP_CLOSED  # no-cython-lint
+from wire.cursor cimport Bytes
 
 import os
 from collections import deque
@@ -88,6 +92,7 @@ cdef class Worker:
     Attributes:
         first_frame_ns, connect_ns: limits for connections that open from now on.
         accepting: False once `stop` was taken up: the sockets that listen may be closed.
+        missed_bytes: that the taps were not given, see `tap`.
     """
 
     cdef object calls
@@ -104,6 +109,7 @@ cdef class Worker:
     cdef int64_t next_deadline  # 0 for none
     cdef int64_t paused_until
     cdef int64_t stop_at  # 0 while it shall not stop
+    cdef TapBuffer tap_buffer
     cdef bint woken
     cdef readonly bint accepting
     cdef public int64_t first_frame_ns
@@ -120,10 +126,12 @@ cdef class Worker:
         if self.epoll < 0 or self.wake < 0:
             raise OSError(errno, os.strerror(errno))
         listen_for(self, self.wake, WAKE)
+        pthread_mutex_init(&self.tap_buffer.mutex, NULL)
         self.first_frame_ns, self.connect_ns = 30 * <int64_t>SECOND, 10 * <int64_t>SECOND
 
     def __dealloc__(self):
         free(self.buffer)
+        tap_free(&self.tap_buffer)
         if self.epoll >= 0:
             close(self.epoll)
         if self.wake >= 0:
@@ -140,6 +148,36 @@ cdef class Worker:
         """Accept no more; close connections when they are owed nothing, and all of them at `until` (`time.monotonic_ns`)."""
         self.stop_at = max(until, <int64_t>1)
         eventfd_write(self.wake, 1)
+
+    # what the thread of the taps calls
+
+    def tap(self, int wake, Py_ssize_t limit):
+        """Copy what connections with a tap bring; to be called before `run`.
+
+        Arguments:
+            wake: an eventfd, written when the first bytes wait and when as many do as make a batch.
+            limit: bytes that wait at most. Others are missed.
+        """
+        self.tap_buffer.wake, self.tap_buffer.limit = wake, limit
+
+    def take_tapped(self):
+        """Records that wait, about a batch: (number of the connection, kind, bytes missed before, nanoseconds since 1970 UTC, bytes).
+
+        The kind is 0 for bytes that the client sent, 1 for those that it got, 2 for the end of the connection.
+        """
+        cdef list found = []
+        cdef Py_ssize_t size = 0
+        cdef TapRecord record
+        cdef Bytes data
+        while size < TAP_BATCH and tap_next(&self.tap_buffer, &record, &data):
+            size += <Py_ssize_t>sizeof(TapRecord) + record.size
+            taken = PyBytes_FromStringAndSize(<const char*>data, <Py_ssize_t>record.size)
+            found.append((record.number, record.kind, record.missed, record.time_ns, taken))
+        return found
+
+    @property
+    def missed_bytes(self):
+        return self.tap_buffer.missed
 
     # the loop
 
@@ -242,7 +280,7 @@ cdef class Worker:
         t = now_ns()
         relay_begin(core)
         if size:
-            if sockets.is_tapped and side == CLIENT:
+            if sockets.tapped_as and side == CLIENT:
                 self.tap_request(sockets, size)
             relay_feed(core, side, self.buffer, size, t)
         else:
@@ -267,8 +305,10 @@ cdef class Worker:
         """Send what the relay's latest call gave; False where the connection is over."""
         cdef RelayCore* core = sockets.core
         cdef int side
-        if sockets.is_tapped and core.out[RESPONSE].count:
-            self.tap_answer(sockets)
+        if sockets.tapped_as and core.out[RESPONSE].count:
+            tap_add(
+                &self.tap_buffer, sockets.tapped_as, RESPONSE, &sockets.missed[RESPONSE], core.out[RESPONSE].items, core.out[RESPONSE].count
+            )
         for side in range(2):
             if core.out[side].count:
                 sockets.has_passed = True
@@ -303,17 +343,10 @@ cdef class Worker:
                 return 0
         return 0
 
-    cdef int tap_request(self, Sockets* sockets, Py_ssize_t size) except -1 with gil:
-        (<Connection>sockets.owner).proxied.seen_from_client(PyBytes_FromStringAndSize(<const char*>self.buffer, size))
-        return 0
-
-    cdef int tap_answer(self, Sockets* sockets) except -1 with gil:
-        cdef const Pieces* pieces = &sockets.core.out[RESPONSE]
-        cdef Py_ssize_t index
-        (<Connection>sockets.owner).proxied.seen_by_client(
-            [PyBytes_FromStringAndSize(<const char*>pieces.items[index].base, pieces.items[index].size) for index in range(pieces.count)]
-        )
-        return 0
+    cdef void tap_request(self, Sockets* sockets, Py_ssize_t size) noexcept nogil:
+        cdef Piece piece
+        piece.base, piece.size = self.buffer, size
+        tap_add(&self.tap_buffer, sockets.tapped_as, REQUEST, &sockets.missed[REQUEST], &piece, 1)
 
     cdef void go_on(self, Sockets* sockets) noexcept nogil:
         """End what ends, and watch for what is wanted next."""

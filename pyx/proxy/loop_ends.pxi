@@ -26,8 +26,20 @@ cdef void report(Worker self, Sockets* sockets, int cause, int error) noexcept w
         text = connection.failure or "no address"
     elif cause == STOPPED and sockets.state == PASSING and not is_idle(sockets):
         text = "owed"
+    if sockets.tapped_as:
+        tap_closed(self, sockets)
     proxied, connection.proxied, connection.relay, connection.addresses = connection.proxied, None, None, None
     self.calls.over(proxied, CAUSES[cause], text)
+
+
+cdef void tap_closed(Worker self, Sockets* sockets) noexcept nogil:
+    """The taps learn that a connection is over, and what they missed before."""
+    cdef int64_t none = 0
+    cdef int side
+    for side in range(2):
+        if sockets.missed[side]:
+            tap_add(&self.tap_buffer, sockets.tapped_as, side, &sockets.missed[side], NULL, 0)
+    tap_add(&self.tap_buffer, sockets.tapped_as, TAP_CLOSED, &none, NULL, 0)
 
 
 cdef void flush(Worker self, Sockets* sockets) noexcept nogil:

@@ -40,7 +40,7 @@ cdef int opened(Worker self, int listener, int fd, const sockaddr_storage* addre
             close_end(self.epoll, &sockets.ends[CLIENT])
     if made.proxied is None:
         return 0
-    sockets.core, sockets.is_tapped = &made.relay.core, made.proxied.is_tapped
+    sockets.core, sockets.tapped_as = &made.relay.core, self.calls.tapped(made.proxied)
     sockets.opened = now_ns()
     sockets.owner = <PyObject*>made
     Py_INCREF(made)

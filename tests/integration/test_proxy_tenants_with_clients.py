@@ -1,4 +1,4 @@
-"""Two tenants of one 3.9 broker with real clients: same names on both sides, at the same time, and neither sees anything of the other."""
+"""Two tenants of one broker with real clients: same names on both sides, at the same time, and neither sees anything of the other."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ import pytest
 from kwire.proxy.config import AddressesConfig, ListenerConfig, ProxyConfig, TenantConfig
 from kwire.proxy.server import ProxyServer
 from kwire.schema import releases
-from proxied_clients import ALL, RECORDS, SECONDS, confluent, java, kafka, kafka_python
+from proxied_clients import ALL, RECORDS, SECONDS, confluent, java, kafka, kafka_python, program
 from threaded_proxy import free_port, running
 
 pytestmark = pytest.mark.xdist_group("kafka")
 
+NEWEST = releases().newest.name
 OLDER = releases().resolve("3.9").name
 TENANTS = {"acme": TenantConfig(prefix="acme."), "globex": TenantConfig(prefix="globex-")}
 
@@ -56,6 +57,29 @@ def test_the_same_names_at_the_same_time(broker: Any, client: Callable[..., list
 def test_the_java_client(broker: Any) -> None:
     with proxied(broker.plain, addresses=AddressesConfig(large_answers="hold")) as addresses, ThreadPoolExecutor(2) as pool:
         found = list(pool.map(lambda address: java(address, "orders-java"), addresses))
+        for each, address in zip(found, addresses, strict=True):
+            port, *rest = each.split()
+            assert (port, int(rest[0])) == (address.rpartition(":")[2], RECORDS), each
+
+
+@pytest.mark.parametrize("client", ["sarama", "kafka-go", "kafkajs"])
+def test_the_same_names_in_go_and_javascript(broker: Any, client: str) -> None:
+    with proxied(broker.plain) as addresses, ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(lambda address: program(client, address, f"orders-{client}"), addresses)) == [ALL, ALL]
+
+
+def test_groups_of_kip_848_with_the_same_names(kafka_broker: Callable[[str], Any]) -> None:
+    """Kafka 4.4: ConsumerGroupHeartbeat, whose members are of one group at the broker only where the tenant is the same."""
+    with (
+        proxied(kafka_broker(NEWEST).plain, addresses=AddressesConfig(large_answers="hold")) as addresses,
+        ThreadPoolExecutor(2) as pool,
+    ):
+
+        def librdkafka(address: str) -> list[bytes]:
+            return confluent(address, "orders-848", group_protocol="consumer")
+
+        assert list(pool.map(librdkafka, addresses)) == [ALL, ALL]
+        found = list(pool.map(lambda address: java(address, "orders-848-java", **{"group.protocol": "consumer"}), addresses))
         for each, address in zip(found, addresses, strict=True):
             port, *rest = each.split()
             assert (port, int(rest[0])) == (address.rpartition(":")[2], RECORDS), each

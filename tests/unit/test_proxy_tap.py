@@ -98,6 +98,22 @@ def test_what_lies_beyond_the_snap_length_is_cut(tmp_path: Path, seed: int | Non
     assert found == [(0, whole[:24], 0), (0, b"", len(whole) - 24)] * 2
 
 
+def test_a_hole_in_a_frame_and_the_frames_around_it(tmp_path: Path) -> None:
+    """The first 10 bytes of the second frame come, 20 are missed; the third one is whole. The file has the hole where the bytes were."""
+    frames = [request(12, 0, messages.HeartbeatRequest(group_id="g" * 20, member_id=f"m{number}"), number) for number in range(3)]
+    file = tap(tmp_path)
+    connection = TappedConnection(file, Peer("10.0.0.9", 50_000, 1), ("10.0.0.1", 9092), 1000, 1)
+    connection.from_client(frames[0] + frames[1][:10], 2)
+    connection.missed("request", 20, 3)
+    connection.from_client(frames[1][30:] + frames[2], 4)
+    connection.closed(5)
+    file.close()
+    found = payloads(file.files()[0].read_bytes())
+    assert found[0] == (0, frames[0], 0)
+    assert found[-1] == (0, frames[2], 0)
+    assert found[1:-1] == [(0, b"", 10), (0, b"", len(frames[1]) - 30)]
+
+
 def test_files_are_rotated_and_the_oldest_go(tmp_path: Path) -> None:
     (tmp_path / "tap_00004.pcapng").write_bytes(b"of an earlier run")
     file = tap(tmp_path, max_bytes=len(PCAPNG_HEAD) + 80, max_files=2)

@@ -177,7 +177,7 @@ def test_other_requests_by_id_close() -> None:
         "001e 0001 00000001 ffff 00000000",  # CreateAcls
         "0031 0000 00000001 ffff 00000000 00",  # AlterClientQuotas
         "0037 0001 00000001 ffff 00 01 00",  # DescribeQuorum
-        "0044 0001 00000007 ffff 00 02 67 02 6d 00000000 00 00 00000001 00 00 00 00 00",  # ConsumerGroupHeartbeat v1: patterns
+        "0044 0001 00000007 ffff 00 02 67 02 6d 00000000 00 00 00000001 00 02 2e 00 00 00",  # ConsumerGroupHeartbeat v1: a pattern
         "002c 0000 00000007 ffff 00000001 04 0001 31 00000000 00",  # IncrementalAlterConfigs of a broker
     ],
 )
@@ -185,6 +185,16 @@ def test_what_reaches_the_whole_cluster_closes(text: str) -> None:
     connection = connected()
     assert connection.from_client(framed(text), 1).to_server == []
     assert connection.close_reason
+
+
+@pytest.mark.parametrize("pattern", ["00", "01"])
+def test_a_group_of_kip_848_without_a_pattern(pattern: str) -> None:
+    """ConsumerGroupHeartbeat v1, which librdkafka asks for; its pattern is null, or empty (KIP-848: no subscription to one)."""
+    connection = connected()
+    request = "0044 0001 00000007 ffff 00 {} 02 6d 00000000 00 00 00000001 02 {} " + pattern + " 00 00 00"
+    assert asked(connection, request.format("02 67", "02 78")) == framed(request.format("04 612e67", "04 612e78"))
+    answer = "00000007 00 00000000 0000 00 02 6d 00000001 00001388 ff 00"
+    assert answered(connection, answer) == framed(answer)
 
 
 def test_unknown_apis_are_not_forwarded() -> None:
@@ -196,9 +206,9 @@ def test_unknown_apis_are_not_forwarded() -> None:
 def test_api_versions_offers_what_a_tenant_may_use() -> None:
     connection = connected()
     asked(connection, "0012 0000 00000001 ffff")
-    # Produce 0-13, CreateAcls, ConsumerGroupHeartbeat 0-1
-    found = answered(connection, "00000001 0000 00000003 0000 0000 000d 001e 0000 0003 0044 0000 0001")
-    assert found == framed("00000001 0000 00000002 0000 0000 0009 0044 0000 0000")
+    # Produce 0-13, CreateAcls, ConsumerGroupHeartbeat 0-1, ListTransactions 0-2
+    found = answered(connection, "00000001 0000 00000004 0000 0000 000d 001e 0000 0003 0044 0000 0001 0042 0000 0002")
+    assert found == framed("00000001 0000 00000003 0000 0000 0009 0044 0000 0001 0042 0000 0001")
 
 
 @pytest.mark.parametrize(("texts", "text"), [("strip", b"Topic 'x' already exists."), ("blank", b"")])
@@ -303,3 +313,25 @@ def test_configuration(old: str, new: str, wrong: str, tmp_path: Path) -> None:
         assert wrong in str(raised.value)
     else:
         assert load_config(file).tenants.keys() == {"acme", "globex"}
+
+
+@pytest.mark.parametrize(
+    ("request_", "reason"),
+    [
+        ("000b 0000 00000007 ffff 0005 67", "request of api 11 v0: "),  # JoinGroup: a group id of 5 bytes, of which one comes
+        ("000e 0005 00000007 ffff 00 02 67 00000001 02 6d 01 09 61", "request of api 14 v5: "),  # SyncGroup: a type of 8 bytes
+        ("0000 000d 00000007 ffff 00 00 ffff 000003e8 02 1111", "request of api 0 v13: "),  # Produce: a topic id of 2 bytes
+    ],
+)
+def test_a_body_that_cannot_be_read_closes_with_its_reason(request_: str, reason: str) -> None:
+    connection = connected()
+    moves = connection.from_client(framed(request_), 1)
+    assert (moves.to_server, moves.to_client) == ([], [])
+    assert connection.close_reason.startswith(reason)
+
+
+def test_an_answer_that_cannot_be_read_closes_with_its_reason() -> None:
+    connection = connected()
+    asked(connection, "0003 000c 00000007 ffff 00 00 01 00 00")
+    assert connection.from_server(framed("00000007 00 00000000 01 00 00000001 02 0000 05 61"), 2).to_client == []  # a name of 4 bytes
+    assert connection.close_reason.startswith("response of api 3 v12: ")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterable
 
 from kwire.errors import EncodeError, WireError
 from kwire.protocol.relay import Buffer, Held, HeldBudget, Moves, Relay, RelayCounters
@@ -54,7 +53,8 @@ class ProxiedConnection:
 
     def from_client(self, data: Buffer, t: int) -> Moves:
         """Take bytes of the client, see `Relay.from_client`; `Moves.held` is empty and `Moves.close` may come of a rule."""
-        self.seen_from_client(data)
+        if self._tap is not None:
+            self._tap.from_client(data, time.time_ns())
         moves = self._settled(self.relay.from_client(data, t), t)
         self._frames = self._frames or (bool(moves.to_server or moves.to_client) and not self.relay.inside_request)
         return moves
@@ -83,20 +83,10 @@ class ProxiedConnection:
         if self._tap is not None:
             self._tap.closed(time.time_ns())
 
-    @property
-    def is_tapped(self) -> bool:
-        """Whether a tap looks at what the client sends and gets."""
-        return self._tap is not None
-
-    def seen_from_client(self, data: Buffer) -> None:
-        """Give the tap what the client sent."""
-        if self._tap is not None:
-            self._tap.from_client(data, time.time_ns())
-
-    def seen_by_client(self, pieces: Iterable[Buffer]) -> None:
-        """Give the tap what the client is sent."""
-        if self._tap is not None:
-            self._tap.to_client(pieces, time.time_ns())
+    def take_tap(self) -> Tapped | None:
+        """The tap, which the caller gives the bytes from now on; None where there is none."""
+        tap, self._tap = self._tap, None
+        return tap
 
     @property
     def has_passed(self) -> bool:
@@ -119,8 +109,8 @@ class ProxiedConnection:
             moves.end_server |= more.end_server
             moves.end_client |= more.end_client
             moves.close = moves.close or more.close
-        if moves.to_client:
-            self.seen_by_client(moves.to_client)
+        if moves.to_client and self._tap is not None:
+            self._tap.to_client(moves.to_client, time.time_ns())
         return moves
 
     def outcome(self, held: Held) -> Outcome:

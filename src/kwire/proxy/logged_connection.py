@@ -60,6 +60,13 @@ class LoggedConnection:
         for piece in pieces:
             self._take("response", piece, time_ns)
 
+    def missed(self, direction: Direction, count: int, time_ns: int) -> None:
+        """The next bytes of a direction are not given."""
+        connection = self._connection
+        if connection is not None:
+            self._deal(connection.lost, direction, b"", direction, count, time_ns)
+            self._streams[direction].missed(count)
+
     def closed(self, time_ns: int) -> None:
         """The connection is over."""
         connection = self._connection
@@ -96,8 +103,10 @@ class LoggedConnection:
             elif isinstance(event, RequestCompleted) and event.state != "orphan_response":
                 self._completed(event)
 
-    def _seen(self, event: FrameSeen, direction: Direction, data: bytes) -> None:
-        kept, _ = self._streams[direction].take(event, data)
+    def _seen(self, event: FrameSeen, side: Direction, data: bytes) -> None:
+        """A frame; `data` came last, from `side`. Behind a hole, bytes of one side show what frames the other one has."""
+        direction = event.direction
+        kept, _ = self._streams[direction].take(event, data if direction == side else b"")
         if event.request_index is None or event.kind != direction or len(kept) < LENGTH + event.length:
             return
         if direction == "response":

@@ -23,6 +23,7 @@ from kwire.proxy.config import ListenerConfig, host_and_port
 from kwire.proxy.connection import ProxiedConnection
 from kwire.proxy.counts import Ending
 from kwire.proxy.rules.rule import Peer
+from kwire.proxy.tap_thread import TapThread
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -76,6 +77,7 @@ class NativeLoop:
         self._threads: list[threading.Thread] = []
         self._resolvers = ThreadPoolExecutor(_RESOLVERS, "kwire names")
         self._numeric = [_numeric(listener) for listener in listeners]
+        self._taps: TapThread | None = None
         self._lock = threading.Lock()
         self._open = [0] * len(self.listeners)
 
@@ -97,6 +99,9 @@ class NativeLoop:
             self._workers.append(worker)
             self._threads.append(threading.Thread(target=worker.run, name=f"kwire proxy {number}", daemon=True))
         self.take_limits()
+        taps = self._server.taps
+        if taps is not None and taps.max_queued:
+            self._taps = TapThread(taps, self._workers, taps.max_queued)
         for thread in self._threads:
             thread.start()
 
@@ -134,6 +139,8 @@ class NativeLoop:
         self._close_sockets()
         for thread in self._threads:
             await asyncio.to_thread(thread.join)
+        if self._taps is not None:
+            await asyncio.to_thread(self._taps.close)
         self._resolvers.shutdown(wait=False)
 
     def _listen(self, number: int, listener: ListenerConfig) -> None:
@@ -178,6 +185,11 @@ class NativeLoop:
         except BaseException:
             self.disconnected(number, listener.node_id, "fault")
             raise
+
+    def tapped(self, proxied: ProxiedConnection) -> int:
+        """The number of a connection for the taps; 0 where none looks at it."""
+        tap = proxied.take_tap()
+        return 0 if self._taps is None or tap is None else self._taps.connected(tap)
 
     def disconnected(self, number: int, node_id: int, ending: Ending) -> None:
         """A connection is over."""
@@ -228,6 +240,10 @@ class WorkerCalls:
         if made is not None:
             self.open[made] = listener
         return made
+
+    def tapped(self, proxied: ProxiedConnection) -> int:
+        """Its number for the taps; 0 where none looks at it."""
+        return self._loop.tapped(proxied)
 
     def addresses(self, number: int) -> Addresses | None:
         """Of the broker; None where its name must be looked up."""

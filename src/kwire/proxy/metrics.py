@@ -73,7 +73,10 @@ def connection_metrics(counts: ConnectionCounts, peers: Iterable[Peer]) -> Itera
 
 
 def tap_metrics(taps: Taps) -> Iterator[Metric]:
-    """What the taps wrote and what they had to drop."""
+    """What the taps wrote, what they had to drop, and what they did not see."""
+    if taps.max_queued:
+        missed: Counter[tuple[str, ...]] = Counter({(): taps.missed_bytes})
+        yield _counter("kwire_proxy_tap_missed_bytes", "Bytes that passed faster than the taps could blank them", (), missed)
     for name, what, file in (("tap", "packets", taps.capture), ("request_log", "lines", taps.request_log)):
         if file is not None:
             written: Counter[tuple[str, ...]] = Counter({(): file.written_bytes})

@@ -1,4 +1,4 @@
-"""The files of a tap: written by a thread of their own, rotated by size, and never waited for."""
+"""The files of a tap: written by a thread of their own in batches, rotated by size, and never waited for."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import logging
 import os
 import re
 import threading
+import time
 from collections import deque
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -17,6 +18,9 @@ __all__ = ["TapFile"]
 
 log = logging.getLogger("kwire.proxy")
 
+_BATCH_BYTES: Final = 256 << 10  # with which a write does not wait
+_BATCH_SECONDS: Final = 0.1
+_SECONDS_BETWEEN_LINES: Final = 60.0
 _MODE: Final = 0o600  # names of topics and clients are for the owner alone
 
 
@@ -42,11 +46,14 @@ class TapFile:
         self._path = Path(path)
         self._head = head
         self._max_bytes, self._max_files, self._max_queued = max_bytes, max_files, max_queued
+        self._batch = min(_BATCH_BYTES, max_queued // 2)
         self._queue: deque[bytes] = deque()
         self._queued = 0
         self._changed = threading.Condition()
         self._ending = False
         self.dropped = self.dropped_bytes = self.written_bytes = 0
+        self._said = 0  # of `dropped_bytes`, in the log
+        self._said_at = -_SECONDS_BETWEEN_LINES
         self._size = 0
         self._number = max((number for number, _ in self._numbered()), default=0)
         try:
@@ -68,8 +75,9 @@ class TapFile:
                 self.dropped_bytes += len(packets)
                 return False
             self._queue.append(packets)
-            self._queued += len(packets)
-            self._changed.notify()
+            before, self._queued = self._queued, self._queued + len(packets)
+            if len(self._queue) == 1 or before < self._batch <= self._queued:
+                self._changed.notify()
         return True
 
     def close(self) -> None:
@@ -90,7 +98,7 @@ class TapFile:
     def _next(self) -> BinaryIO:
         self._number += 1
         path = self._path.with_name(f"{self._path.stem}_{self._number:05d}{self._path.suffix}")
-        made = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _MODE), "wb")
+        made = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _MODE), "wb", _BATCH_BYTES)
         made.write(self._head)
         made.flush()
         self._size = len(self._head)
@@ -101,15 +109,25 @@ class TapFile:
     def _write_all(self) -> None:
         while True:
             with self._changed:
-                while not self._queue and not self._ending:
-                    self._changed.wait()
+                self._changed.wait_for(lambda: self._queue or self._ending)
+                self._changed.wait_for(lambda: self._queued >= self._batch or self._ending, _BATCH_SECONDS)
                 if not self._queue:
-                    return
+                    break
                 waiting = list(self._queue)
                 self._queue.clear()
             self._write(waiting)
             with self._changed:
                 self._queued -= sum(map(len, waiting))
+            self._say_dropped(_SECONDS_BETWEEN_LINES)
+        self._say_dropped(0)
+
+    def _say_dropped(self, seconds: float) -> None:
+        """Name what was dropped in the log, if the last line about it is older."""
+        now, dropped = time.monotonic(), self.dropped_bytes
+        if dropped > self._said and now - self._said_at >= seconds:
+            more = dropped - self._said
+            log.warning("the tap drops what the disk is too slow for: %s: %d bytes more, %d in all", self._path, more, dropped)
+            self._said, self._said_at = dropped, now
 
     def _write(self, waiting: list[bytes]) -> None:
         for number, packets in enumerate(waiting):

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from kwire.capture.exported_packets import ExportedTalk
 from kwire.capture.tcp import Endpoint
 from kwire.protocol import Connection
-from kwire.protocol.events import FrameSeen
+from kwire.protocol.events import Direction, FrameSeen
 from kwire.protocol.relay import Buffer
 from kwire.protocol.secrets.frame_blanking import FrameBlanker
 from kwire.proxy.frame_beginnings import LENGTH, FrameBeginnings
@@ -55,6 +55,22 @@ class TappedConnection:
         for piece in pieces:
             self._take(_SERVER, piece, time_ns)
 
+    def missed(self, direction: Direction, count: int, time_ns: int) -> None:
+        """The next bytes of a direction are not given: a hole in the capture."""
+        talk, side = self._talk, _CLIENT if direction == "request" else _SERVER
+        if talk is None:
+            return
+        try:
+            events = self._connection.lost(direction, count, time_ns)
+            made = b"".join(self._packets(talk, side, b"", event, time_ns) for event in events if isinstance(event, FrameSeen))
+            made += talk.cut(side, self._streams[side].at - self._written[side], time_ns) + talk.lost(side, count, time_ns)
+            self._streams[side].missed(count)
+            self._written[side] = self._streams[side].at
+            self._file.offer(made)
+        except Exception:  # as in `_take`
+            log.exception("the tap stops looking at a connection")
+            self._talk = None
+
     def closed(self, time_ns: int) -> None:
         """The connection is over."""
         if self._talk is not None:
@@ -80,8 +96,15 @@ class TappedConnection:
         if made:
             self._file.offer(made)
 
-    def _packets(self, talk: ExportedTalk, direction: int, data: bytes, event: FrameSeen, time_ns: int) -> bytes:
+    def _packets(self, talk: ExportedTalk, side: int, data: bytes, event: FrameSeen, time_ns: int) -> bytes:
+        """The packets of a frame; `data` came last, from `side`. Behind a hole, bytes of one side show what frames the other one has."""
+        direction = _CLIENT if event.direction == "request" else _SERVER
+        data = data if direction == side else b""
         kept, end = self._streams[direction].take(event, data)
+        if event.stream_offset < self._written[direction]:  # bytes of it were missed
+            made = talk.cut(direction, end - self._written[direction], time_ns)
+            self._written[direction] = max(end, self._written[direction])
+            return made
         made = talk.cut(direction, event.stream_offset - self._written[direction], time_ns)  # bytes that were not understood
         blanked = kept[:LENGTH] + self._blanked(event, kept[LENGTH:]) if len(kept) >= LENGTH else b""
         made += talk.data(direction, blanked, time_ns) + talk.cut(direction, end - event.stream_offset - len(blanked), time_ns)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
+from kwire.protocol.events import Direction
 from kwire.protocol.relay import Buffer
 from kwire.proxy.logged_connection import LoggedConnection
 from kwire.proxy.rules.rule import Peer
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Tapped", "Taps"]
 
+_MOST_QUEUED: Final = 16 << 20  # the loop keeps the memory, for new pages cost more than copying
+
 
 class Tapped(Protocol):
     """Looks at one connection. Times are nanoseconds since 1970 UTC."""
@@ -27,6 +30,9 @@ class Tapped(Protocol):
 
     def to_client(self, pieces: Iterable[Buffer], time_ns: int) -> None:
         """Bytes that go to the client."""
+
+    def missed(self, direction: Direction, count: int, time_ns: int) -> None:
+        """The next bytes of a direction are not given."""
 
     def closed(self, time_ns: int) -> None:
         """The connection is over."""
@@ -45,6 +51,10 @@ class _Both:
         for one in self._each:
             one.to_client(given, time_ns)
 
+    def missed(self, direction: Direction, count: int, time_ns: int) -> None:
+        for one in self._each:
+            one.missed(direction, count, time_ns)
+
     def closed(self, time_ns: int) -> None:
         for one in self._each:
             one.closed(time_ns)
@@ -58,6 +68,7 @@ class Taps:
 
     Attributes:
         capture, request_log: where packets and lines go; None where they are not asked for.
+        missed_bytes: of connections of the native loop that the taps were not given: more came than they could blank.
 
     Raises:
         InputError: a file cannot be made.
@@ -68,6 +79,7 @@ class Taps:
         self._number = itertools.count()
         self.capture = None if config.tap is None else _file(config.tap)
         self.request_log = None
+        self.missed_bytes = 0
         if config.request_log is not None:
             try:
                 self.request_log = _file(config.request_log, head=b"")
@@ -83,6 +95,12 @@ class Taps:
         if self.request_log is not None and self._config.request_log is not None:
             lines = LoggedConnection(self.request_log, peer, local, next(self._number), self._config.request_log.snaplen)
         return (packets or lines) if packets is None or lines is None else _Both((packets, lines))
+
+    @property
+    def max_queued(self) -> int:
+        """Bytes of connections of the native loop that may wait to be looked at; 0 where nothing looks."""
+        asked = [each.max_queued for each in (self._config.tap, self._config.request_log) if each is not None]
+        return min(max(asked, default=0), _MOST_QUEUED)
 
     def close(self) -> None:
         """Write what waits, and end."""

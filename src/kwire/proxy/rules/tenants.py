@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any, Final, Literal
 
 import kwire
-from kwire.codec import AddPrefix, Edit, EditChanges, FieldsAbout, RemovePrefix, VersionLimits, fields_about
+from kwire.codec import AddPrefix, Edit, EditChanges, FieldsAbout, Opaque, RemovePrefix, VersionLimits, fields_about
 from kwire.errors import InputError
 from kwire.protocol.relay import CALL, CLOSE, Held, RelayRule
 from kwire.proxy.rules.api_versions_answer import API_VERSIONS, limited_answers
@@ -34,8 +34,9 @@ _ALTERS: Final = (33, 44)  # AlterConfigs, IncrementalAlterConfigs: topics and g
 _APIS: Final = frozenset(
     (0, 1, 2, 3, *range(8, 27), 28, 32, 33, 35, 36, 37, 42, 44, 47, 60, 61, 65, 66, 68, 69, 71, 72)
 )  # fmt: skip
-# Later versions have patterns of names, which a prefix cannot confine: ListTransactions from 2, ConsumerGroupHeartbeat from 1 on.
-_CAPS: Final = {66: 1, _HEARTBEAT: 0}
+# Later versions have patterns of names, which a prefix cannot confine. ConsumerGroupHeartbeat 1 has one too, but librdkafka's groups of
+# KIP-848 need that version: there the edit refuses a request with a pattern.
+_CAPS: Final = {66: 1}
 _NAME_CHARACTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 _LONGEST_PREFIX: Final = 100  # of the 249 characters of a topic's name
 _TYPES: Final = ("consumer", "connect")  # groups whose bytes are known; what others say is closed
@@ -137,9 +138,9 @@ class _Tenant(ConnectionRule):
     def request(self, held: Held, frame: bytes) -> Outcome:
         memory, kind = self._rule.memory, None
         if held.api_key in self._waiting:
-            found = kwire.decode_request(frame, strict=False, fields=("group_id", *_type_fields(held)))
-            group: str = found.body.group_id
-            kind = getattr(found.body, "protocol_type", None) or memory.type_of(group)
+            body = _read(kwire.decode_request(frame, strict=False, fields=("group_id", *_type_fields(held))).body)
+            group: str = body.group_id
+            kind = getattr(body, "protocol_type", None) or memory.type_of(group)
             if kind is not None:
                 memory.learn_type(group, kind)
             self._waiting[held.api_key].append(kind)
@@ -152,8 +153,8 @@ class _Tenant(ConnectionRule):
     def _checked(self, held: Held, frame: bytes) -> Answer | Refusal | None:
         """The answer to a request for a topic of somebody else; also for an id that the client has from before a restart of the proxy."""
         about = fields_about("request", held.api_key, held.api_version)
-        found = kwire.decode_request(frame, strict=False, fields=about.topic_ids)
-        ids = [each for path in about.topic_ids for each in _values(found.body, path.split("."))]
+        body = _read(kwire.decode_request(frame, strict=False, fields=about.topic_ids).body)
+        ids = [each for path in about.topic_ids for each in _values(body, path.split("."))]
         if self._rule.memory.owns(ids):
             return None
         answer = unknown_ids(held, frame)
@@ -167,14 +168,25 @@ class _Tenant(ConnectionRule):
         made = b"".join(self._rule.edit("response", held.api_key, held.api_version, kind).pieces(frame))
         learned = _IDS_LEARNED.get(held.api_key)
         if learned is not None:
-            found = kwire.decode_response(made, held.api_key, held.api_version, strict=False, fields=learned)
-            self._rule.memory.learn_ids(each.topic_id for each in found.body.topics if each.name)
+            body = _read(kwire.decode_response(made, held.api_key, held.api_version, strict=False, fields=learned).body)
+            self._rule.memory.learn_ids(each.topic_id for each in body.topics if each.name)
         return made
 
 
 def _type_fields(held: Held) -> tuple[str, ...]:
     """The group's type: JoinGroup has it in all versions, SyncGroup from 5 on (KIP-559)."""
     return ("protocol_type",) if held.api_key == _JOIN_GROUP or held.api_version >= 5 else ()
+
+
+def _read(body: Any) -> Any:
+    """A body that may have bytes behind it, as librdkafka's have.
+
+    Raises:
+        WireError: it cannot be read.
+    """
+    if isinstance(body, Opaque):
+        raise body.reason
+    return body
 
 
 def _values(struct: Any, names: list[str]) -> Iterator[Any]:

@@ -1,0 +1,113 @@
+"""The taps of the native loop: its threads copy what passes, and a thread of its own makes packets and lines of it.
+
+Blanking a frame costs many times what passing it costs, so traffic does not wait for it. Where more passes than can be blanked, bytes are
+missed: readers of the capture see a hole in their connection.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import os
+import select
+import threading
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import Any, Final
+
+from kwire.proxy.taps import Tapped, Taps
+
+__all__ = ["TapThread"]
+
+log = logging.getLogger("kwire.proxy")
+
+_BATCH_MILLISECONDS: Final = 100
+_FROM_CLIENT, _TO_CLIENT, _CLOSED = 0, 1, 2  # kinds of records, see pyx/proxy/tap_buffer.pxd
+# The loops need Python when a connection opens and for some frames: they never wait for more than this of the taps' work
+_WORK_SECONDS: Final = 0.001
+_REST_SECONDS: Final = 0.00005
+_SECONDS_BETWEEN_LINES: Final = 60.0
+
+
+class TapThread:
+    """Takes what the loop's threads copied.
+
+    Arguments:
+        taps: where what was missed is counted.
+        workers: of the native loop, before they run.
+        limit: bytes that wait at most, in all of them.
+    """
+
+    def __init__(self, taps: Taps, workers: Iterable[Any], limit: int) -> None:
+        self._taps = taps
+        self._workers = tuple(workers)
+        self._numbers = itertools.count(1)
+        self._open: dict[int, Tapped] = {}
+        self._ending = False
+        self._said = 0
+        self._said_at = -_SECONDS_BETWEEN_LINES
+        self._wake = os.eventfd(0, os.EFD_CLOEXEC | os.EFD_NONBLOCK)
+        for worker in self._workers:
+            worker.tap(self._wake, max(limit // len(self._workers), 1))
+        self._thread = threading.Thread(target=self._run, name="kwire taps", daemon=True)
+        self._thread.start()
+
+    def connected(self, tap: Tapped) -> int:
+        """The number under which a loop's thread copies what a connection brings."""
+        number = next(self._numbers)
+        self._open[number] = tap
+        return number
+
+    def close(self) -> None:
+        """Take what waits, and end; the loop's threads have ended."""
+        self._ending = True
+        os.eventfd_write(self._wake, 1)
+        self._thread.join()
+        os.close(self._wake)
+
+    def _run(self) -> None:
+        woken = select.poll()
+        woken.register(self._wake, select.POLLIN)
+        while True:
+            woken.poll()
+            if not self._ending:
+                os.eventfd_read(self._wake)
+                woken.poll(_BATCH_MILLISECONDS)
+            with suppress(BlockingIOError):
+                os.eventfd_read(self._wake)
+            ending = self._ending
+            self._take_all()
+            self._count_missed(ending)
+            if ending:
+                return
+
+    def _take_all(self) -> None:
+        rest_at = time.monotonic() + _WORK_SECONDS
+        for worker in self._workers:
+            while records := worker.take_tapped():
+                for record in records:
+                    self._see(*record)
+                    if time.monotonic() > rest_at:
+                        time.sleep(_REST_SECONDS)
+                        rest_at = time.monotonic() + _WORK_SECONDS
+
+    def _see(self, number: int, kind: int, missed: int, time_ns: int, data: bytes) -> None:
+        tap = self._open[number]
+        if kind == _CLOSED:
+            del self._open[number]
+            tap.closed(time_ns)
+            return
+        if missed:
+            tap.missed("request" if kind == _FROM_CLIENT else "response", missed, time_ns)
+        if data and kind == _FROM_CLIENT:
+            tap.from_client(data, time_ns)
+        elif data:
+            tap.to_client((data,), time_ns)
+
+    def _count_missed(self, ending: bool) -> None:
+        self._taps.missed_bytes = missed = sum(worker.missed_bytes for worker in self._workers)
+        now = time.monotonic()
+        if missed > self._said and (ending or now - self._said_at >= _SECONDS_BETWEEN_LINES):
+            log.warning("the taps miss bytes, which come faster than they can be blanked: %d more, %d in all", missed - self._said, missed)
+            self._said, self._said_at = missed, now
