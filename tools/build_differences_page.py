@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Write docs/reference/differences.md, where kwire and other readers disagree: `python tools/build_differences_page.py [--check]`.
 
-The classes, their examples and the reasons are in `tests/other_decoders/differences.py`, where tests prove them.
+The classes, their examples and the reasons are in `tests/other_decoders`, where tests prove them.
 """
 
 from __future__ import annotations
@@ -17,10 +17,15 @@ from generated_page import write_or_check  # noqa: E402
 from kwire.errors import WireError  # noqa: E402
 from other_decoders.asking import OLDER_RELEASE, RELEASE, Outcome, Question  # noqa: E402
 from other_decoders.comparing import our_outcome  # noqa: E402
-from other_decoders.differences import DIFFERENCES, Difference  # noqa: E402
+from other_decoders.difference import Difference  # noqa: E402
+from other_decoders.differences import DIFFERENCES  # noqa: E402
 
 PAGE = ROOT / "docs" / "reference" / "differences.md"
-PEERS = {"java": f"Kafka's Java classes ({RELEASE}, and {OLDER_RELEASE} for what 4.0 removed)", "kio": "kio 0.6.5", "kafka-python": "kafka-python 3.0.12"}
+PEERS = {
+    "java": f"Kafka's Java classes ({RELEASE}, and {OLDER_RELEASE} for what 4.0 removed)",
+    "kio": "kio 0.6.5",
+    "kafka-python": "kafka-python 3.0.12",
+}
 SHORT = {"java": "Java", "kio": "kio", "kafka-python": "kafka-python"}
 HEX_DIGITS = 96  # in a line
 WIDTH = 120

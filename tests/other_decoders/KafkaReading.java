@@ -224,8 +224,19 @@ public class KafkaReading {
         Object header = release.responses.getMethod("parse", ByteBuffer.class, short.class).invoke(null, data, headerVersion);
         byte[] first = release.written(release.responses.getMethod("data").invoke(header), headerVersion);
         if (key == ApiKeys.API_VERSIONS.id && version <= ApiKeys.API_VERSIONS.latestVersion()) {
+            int start = data.position();
             Object message = ApiVersionsResponse.parse(new ByteBufferAccessor(data), version).data();
-            return framed(first, read(data.remaining(), 'w', releases.get(0).written(message, version)));
+            byte[] body = releases.get(0).written(message, version);
+            // what is left over is not known where it fell back to version 0, which it reads from a copy
+            data.limit(data.capacity()).position(start);
+            int left = -1;
+            try {
+                releases.get(0).read(releases.get(0).find("ApiVersionsResponse", version), data, version);
+                left = data.remaining();
+            } catch (InvocationTargetException fallback) {
+                left = -1;
+            }
+            return framed(first, read(left, 'w', body));
         }
         return framed(first, message(release.nameOf(api) + "Response", version, data));
     }

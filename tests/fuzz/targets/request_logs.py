@@ -20,6 +20,13 @@ from unit.test_request_log_fast_path import both, same_entry
 ONE_IN = 64
 
 
+def begin() -> None:
+    """Load what tables are made with."""
+    with pytest.MonkeyPatch.context() as patch:
+        for twin in ("native", "pure"):
+            outcome(patch, twin, next(seeds()))
+
+
 def seeds() -> Iterator[bytes]:
     for path in LOGS:
         lines = [line for line in gzip.decompress(path.read_bytes()).splitlines()[::15] if len(line) < 1500]
