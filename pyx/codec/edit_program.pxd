@@ -173,7 +173,7 @@ cdef inline int rename_resource(EditRun* run, const Action* action, const Place*
     cdef int32_t size = place.stop - place.content
     if place.null or size == 0 or (size == 1 and run.walk.cursor.base[place.content] == 42):  # *
         return DONE
-    names = NULL if places.begin == MISSING else names_of_type(action, small_number(run, places))
+    names = NULL if places.begin == MISSING else <Names*>names_of_type(action, small_number(run, places))
     if names is not NULL and pattern == LITERAL_PATTERN:
         return rename(run, place, kind, names)
     return FAILED if action.refuses_others else <int>DONE

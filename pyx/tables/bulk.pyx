@@ -79,7 +79,6 @@ def _address_of(packed):
 
 @cython.final
 @cython.no_gc  # no cycle goes through a stream
-@cython.freelist(64)
 cdef class TrackedStream(EventSink):
     """What hangs on a connection: the state of its protocol. It pickles to what the pure twin has."""
 
