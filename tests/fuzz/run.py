@@ -68,6 +68,7 @@ def fuzz(name: str, corpus: Path, found: Path, minutes: float) -> None:
         longest = max(longest, len(seed))
     options = [
         f"-max_total_time={round(minutes * 60)}", f"-timeout={SLOW_SECONDS}", f"-max_len={max(longest, 4096)}", "-rss_limit_mb=4096",
+        f"-report_slow_units={SLOW_SECONDS}",  # it would write inputs of 10 seconds beside the crashes, which a busy machine takes for any
         f"-artifact_prefix={found}/{name}-", "-print_final_stats=1", "-verbosity=1", str(corpus),
     ]  # fmt: skip
     atheris.Setup([sys.argv[0], *options], module.compare)

@@ -7,6 +7,7 @@ from functools import cache
 
 from kafka_frames import Frames
 from kwire.codec import Edit
+from kwire.codec.impl import load_twin
 from kwire.protocol.relay import RelayPlan, RelayRule
 from parity.test_edit_parity import CHANGES, SHARED, outcome, relayed
 from twin_codecs import codec_of, vectors_of
@@ -39,10 +40,10 @@ def plan(which: str, kind: str) -> RelayPlan:
 
 
 def begin() -> None:
-    """Make all programs, so that no input has to be the first of its changes."""
+    """Make all programs and the tables of their plans, so that no input has to be the first of its changes."""
     for which in NAMES:
         for kind in KINDS:
-            plan(which, kind)
+            load_twin("protocol", "relay", "native").Relay(plan(which, kind))  # keeps its table with the plan
 
 
 def seeds() -> Iterator[bytes]:

@@ -14,7 +14,7 @@ REQUEST, RESPONSE = 0, 1
 
 
 def seeds() -> Iterator[bytes]:
-    for case in vectors_of("frames-sample"):
+    for case in vectors_of("frames-sample")[::4]:
         frame = bytes.fromhex(case["hex"])[4:]
         if len(frame) < 1500:
             yield (b"\0" if case["kind"] == "request" else bytes([RESPONSE, case["api_key"], case["version"]])) + frame

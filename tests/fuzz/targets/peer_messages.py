@@ -6,6 +6,7 @@ A difference in no class of `other_decoders.differences` is a fault.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from fuzz.targets import bodies
 from other_decoders.asking import Question
@@ -15,7 +16,8 @@ __all__ = ["begin", "compare", "seeds"]
 
 
 def seeds() -> Iterator[bytes]:
-    return bodies.seeds()
+    # peers in other processes are slow: a minute has to reach inputs that the fuzzer made itself
+    return islice(bodies.seeds(), 0, None, 9)
 
 
 def compare(data: bytes) -> None:
