@@ -133,6 +133,7 @@ cdef list texts_of(const TextTable* table):
 
 
 @cython.final
+@cython.no_gc_clear  # the core points into budget and counters, also in __dealloc__: the collector breaks a cycle elsewhere
 cdef class Relay:
     """One connection; arguments and methods are those of `kwire.protocol.relay.relay.Relay`."""
 
