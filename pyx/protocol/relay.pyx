@@ -50,9 +50,8 @@ include "protocol/relay_plan_table.pxi"
 include "protocol/relay_counts.pxi"
 
 
-# A collector that clears a cycle with a relay in it would free the budget first, to which __dealloc__ gives the relay's bytes back.
 @cython.final
-@cython.no_gc_clear
+@cython.no_gc_clear  # the core points into budget and counters, also in __dealloc__: the collector breaks a cycle elsewhere
 cdef class Relay:
     """One connection; arguments and methods are those of `kwire.protocol.relay.relay.Relay`."""
 

@@ -16,6 +16,7 @@ DECODES = {"native": "20000", "pure": "4000"}
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the kernel's account of the process is read from /proc")
+@pytest.mark.weighs_process
 def test_failures_leave_nothing_behind(twin: Twin) -> None:
     done = subprocess.run([sys.executable, str(PROGRAM), DECODES[twin], twin], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
