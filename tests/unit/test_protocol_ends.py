@@ -25,6 +25,9 @@ def make(twin: Twin) -> Callable[..., Any]:
         (False, framed(bytes.fromhex("00030000") + b"user\0alice\0\0"), "postgres"),  # start-up, which reads as Metadata v0
         (False, framed(bytes.fromhex("04d2162f")), "postgres"),  # SSLRequest
         (False, bytes.fromhex("16030100 05 01 000001 00"), "tls"),
+        (False, bytes.fromhex("16030400 05 01 000001 00"), "tls"),  # as a TLS 1.3 client may number its records
+        (False, bytes.fromhex("16030500 05 01 000001 00"), "unknown"),
+        (False, bytes.fromhex("16030100 00 01 000001 00"), "unknown"),  # no record is empty
         (True, bytes.fromhex("1603030005") + b"hello", "tls"),  # a handshake record, and one of data
         (True, bytes.fromhex("1703030005") + b"hello", "tls"),
         (True, bytes.fromhex("1704030005") + b"hello", "unknown"),  # no record has another first number
