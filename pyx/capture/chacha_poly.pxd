@@ -14,7 +14,7 @@ cdef extern from *:
     #include <string.h>
 
     #if defined(__GNUC__) && defined(__SIZEOF_INT128__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    typedef uint32_t kwire_lanes __attribute__((vector_size(16)));  /* one word of four blocks */
+    typedef uint32_t kwire_words __attribute__((vector_size(16)));  /* one word of four blocks */
     typedef unsigned __int128 kwire_wide;
 
     static int kwire_chacha_here(void) { return 1; }
@@ -27,15 +27,15 @@ cdef extern from *:
     /* RFC 8439, 2.3, of four blocks from a counter on: 256 bytes of the key stream. */
     static void kwire_chacha_four(const uint8_t *key, const uint8_t *nonce, uint32_t counter, uint8_t *stream) {
         static const uint32_t constants[4] = {0x61707865, 0x3320646e, 0x79622d32, 0x6b206574};
-        kwire_lanes begin[16], x[16];
+        kwire_words begin[16], x[16];
         uint32_t words[16];
         int each, round, block;
         memcpy(words, constants, 16);
         memcpy(words + 4, key, 32);
         words[12] = counter;
         memcpy(words + 13, nonce, 12);
-        for (each = 0; each < 16; each++) begin[each] = (kwire_lanes){words[each], words[each], words[each], words[each]};
-        begin[12] += (kwire_lanes){0, 1, 2, 3};
+        for (each = 0; each < 16; each++) begin[each] = (kwire_words){words[each], words[each], words[each], words[each]};
+        begin[12] += (kwire_words){0, 1, 2, 3};
         memcpy(x, begin, sizeof(x));
         for (round = 0; round < 10; round++) {
             KWIRE_QUARTER(0, 4, 8, 12) KWIRE_QUARTER(1, 5, 9, 13) KWIRE_QUARTER(2, 6, 10, 14) KWIRE_QUARTER(3, 7, 11, 15)
