@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +18,7 @@ from typing import NamedTuple
 __all__ = ["BUILDS", "Build", "NotToBeHad", "command", "have"]
 
 CLIENTS = Path(__file__).with_name("clients")
+_MAKING = threading.Lock()
 
 
 class Build(NamedTuple):
@@ -135,11 +137,13 @@ def have(build: Build, cache: Path, sources: Path = CLIENTS) -> Path:
         if shutil.which("kcat") is None:
             raise NotToBeHad("kcat is not installed (Debian: apt-get install kcat)")
         return cache
-    making = folder.with_name(folder.name + ".part")
-    shutil.rmtree(making, ignore_errors=True)
-    making.mkdir(parents=True)
-    _maker(build)(build, making, sources)
-    making.rename(folder)
+    with _MAKING:  # tests ask in several threads at once
+        if not folder.exists():
+            making = folder.with_name(folder.name + ".part")
+            shutil.rmtree(making, ignore_errors=True)
+            making.mkdir(parents=True)
+            _maker(build)(build, making, sources)
+            making.rename(folder)
     return folder
 
 

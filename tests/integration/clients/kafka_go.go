@@ -66,7 +66,7 @@ func main() {
 	}
 	writer := &kafka.Writer{
 		Addr: kafka.TCP(address), Topic: topic, Transport: transport, BatchSize: 1000, BatchTimeout: 5 * time.Millisecond,
-		RequiredAcks: kafka.RequireAll,
+		RequiredAcks: kafka.RequireAll, MaxAttempts: 60, // a broker may hear of a new topic long after the controller's answer
 	}
 	for first := 0; first < count; first += 5000 {
 		var messages []kafka.Message

@@ -10,7 +10,9 @@ const ssl = KAFKA_CA
   ? { ca: [readFileSync(KAFKA_CA)], ...(KAFKA_CERT ? { cert: readFileSync(KAFKA_CERT), key: readFileSync(KAFKA_KEY) } : {}) }
   : undefined
 const sasl = KAFKA_MECHANISM ? { mechanism: KAFKA_MECHANISM.toLowerCase(), username: KAFKA_USER, password: KAFKA_PASSWORD } : undefined
-const kafka = new Kafka({ clientId: 'kafkajs', brokers: [address], logLevel: logLevel.ERROR, ssl, sasl })
+// a broker may hear of a new topic long after the controller's answer, on a machine that is busy
+const retry = { retries: 60, maxRetryTime: 500 }
+const kafka = new Kafka({ clientId: 'kafkajs', brokers: [address], logLevel: logLevel.ERROR, ssl, sasl, retry })
 const batch = (first, end) => Array.from({ length: end - first }, (_, number) => ({ value: `record ${first + number}` }))
 
 async function main () {

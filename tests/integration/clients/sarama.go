@@ -47,6 +47,8 @@ func settings() *sarama.Config {
 	config.Producer.RequiredAcks = sarama.WaitForAll
 	config.Producer.Flush.Frequency = 5 * time.Millisecond
 	config.Net.MaxOpenRequests = 1
+	// a broker may hear of a new topic long after the controller's answer, on a machine that is busy
+	config.Metadata.Retry.Max, config.Producer.Retry.Max = 60, 60
 	config.Consumer.Offsets.Initial = sarama.OffsetOldest
 	config.Consumer.IsolationLevel = sarama.ReadCommitted
 	if ca := os.Getenv("KAFKA_CA"); ca != "" {
