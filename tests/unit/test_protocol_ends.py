@@ -28,6 +28,8 @@ def make(twin: Twin) -> Callable[..., Any]:
         (False, bytes.fromhex("16030400 05 01 000001 00"), "tls"),  # as a TLS 1.3 client may number its records
         (False, bytes.fromhex("16030500 05 01 000001 00"), "unknown"),
         (False, bytes.fromhex("16030100 00 01 000001 00"), "unknown"),  # no record is empty
+        (False, b"PROXY TCP4 ".ljust(107, b"1"), "unknown"),  # no line of version 1 is longer, its CR LF included
+        (False, b"\r\n\r\n\0\r\nQUIT\n" + bytes.fromhex("31110000"), "unknown"),  # version 3
         (True, bytes.fromhex("1603030005") + b"hello", "tls"),  # a handshake record, and one of data
         (True, bytes.fromhex("1703030005") + b"hello", "tls"),
         (True, bytes.fromhex("1704030005") + b"hello", "unknown"),  # no record has another first number
