@@ -317,10 +317,11 @@ def hmac_digest(bytes key, bytes data, digest, instructions=True):
     cdef Hmac begun
     cdef uint8_t[MOST_DIGEST] made
     cdef bint is_384 = hash_number(digest)
-    HAS_SHA = HAS_SHA and instructions
+    cdef bint has_sha = HAS_SHA
+    HAS_SHA = has_sha and instructions
     hmac_begin(&begun, is_384, <const uint8_t*>PyBytes_AS_STRING(key), PyBytes_GET_SIZE(key))
     size = hmac_of(&begun, <const uint8_t*>PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data), made)
-    HAS_SHA = sha_here()
+    HAS_SHA = has_sha
     return PyBytes_FromStringAndSize(<const char*>made, size)
 
 
