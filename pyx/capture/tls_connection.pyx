@@ -15,7 +15,7 @@ from libc.string cimport memcpy  # no-cython-lint: of tls_hellos.pxi
 from build_id cimport build_id
 from wire.grown cimport grown
 
-from kwire.capture._native.tls_key_schedule cimport MOST_KEY_BLOCK, hash_number, key_block  # no-cython-lint: of tls_directions.pxi
+from kwire.capture._native.tls_key_schedule cimport MOST_KEY_BLOCK, hash_number, key_block, session_key  # no-cython-lint
 from kwire.capture._native.tls_record_cipher cimport RecordCipher, cipher_with_keys, new_cipher  # no-cython-lint
 from kwire.capture._native.tls_records cimport RecordStream, RecordView, whole_record
 

@@ -2,7 +2,8 @@
 """Secrets to traffic keys, the native twin of kwire/capture/tls/key_schedule.py, which is the contract.
 
 SHA-256 and SHA-384 are here (FIPS 180-4), because what is hashed are a hundred bytes: a call of OpenSSL takes several times as long as the
-hash, and a connection needs up to sixteen. The key of an HMAC is hashed once for all that is derived of it.
+hash, and a connection needs up to sixteen. The key of an HMAC is hashed once for all that is derived of it. Where the processor has
+instructions for SHA-256, they do it (`capture/sha_instructions.pxd`).
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
@@ -10,19 +11,22 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from build_id cimport build_id
+from capture.sha_instructions cimport sha_block, sha_here
 
 from math import isqrt
 
-__all__ = ["expand_label", "hmac_digest", "prf"]
+__all__ = ["expand_label", "hmac_digest", "named_session", "prf"]
 __build__ = build_id()
 
 cdef enum:
+    SESSION_KEY = 16  # bytes
     MOST_LABEL = 64  # bytes of a label or seed that is expanded here: `client finished` and two randoms are less
 
 cdef uint64_t[80] ROUNDS  # FIPS 180-4, 4.2.3
 cdef uint32_t[64] NARROW_ROUNDS  # 4.2.2: their upper halves
 cdef uint64_t[8] BEGIN_384  # 5.3.4
 cdef uint32_t[8] BEGIN_256  # 5.3.3
+cdef bint HAS_SHA = sha_here()
 
 
 def _fraction_of_root(number, power):
@@ -154,6 +158,8 @@ cdef void take_block_256(uint32_t* state, const uint8_t* data) noexcept nogil:
 cdef inline void take_block(bint is_384, uint64_t* state, const uint8_t* data) noexcept nogil:
     if is_384:
         take_block_384(state, data)
+    elif HAS_SHA:
+        sha_block(<uint32_t*>state, data, NARROW_ROUNDS)
     else:
         take_block_256(<uint32_t*>state, data)
 
@@ -198,6 +204,15 @@ cdef Py_ssize_t end_hash(
         else:
             digest[at] = <uint8_t>(narrow[at >> 2] >> (24 - 8 * (at & 3)))
     return digest_bytes
+
+
+cdef bytes session_key(bytes name):
+    """session_keys.session_key: what stands for the id or ticket of a session."""
+    cdef uint64_t[8] state
+    cdef uint8_t[MOST_DIGEST] digest
+    begin_state(False, state)
+    end_hash(False, state, 0, <const uint8_t*>PyBytes_AS_STRING(name), PyBytes_GET_SIZE(name), digest)
+    return PyBytes_FromStringAndSize(<const char*>digest, SESSION_KEY)
 
 
 cdef int hash_number(object name) except -1:
@@ -287,12 +302,26 @@ cdef int key_block(bytes master, bytes client_random, bytes server_random, bint 
 
 # For Python: what the tests hold against the pure twin.
 
-def hmac_digest(bytes key, bytes data, digest):
-    """An HMAC with SHA-256 or SHA-384, as `hmac.digest`."""
+def named_session(bytes name):
+    """As `kwire.capture.tls.session_keys.session_key`."""
+    return session_key(name)
+
+
+def hmac_digest(bytes key, bytes data, digest, instructions=True):
+    """An HMAC with SHA-256 or SHA-384, as `hmac.digest`.
+
+    Args:
+        instructions: use those of the processor for SHA-256, where it has them.
+    """
+    global HAS_SHA
     cdef Hmac begun
     cdef uint8_t[MOST_DIGEST] made
-    hmac_begin(&begun, hash_number(digest), <const uint8_t*>PyBytes_AS_STRING(key), PyBytes_GET_SIZE(key))
+    cdef bint is_384 = hash_number(digest)
+    cdef bint has_sha = HAS_SHA
+    HAS_SHA = has_sha and instructions
+    hmac_begin(&begun, is_384, <const uint8_t*>PyBytes_AS_STRING(key), PyBytes_GET_SIZE(key))
     size = hmac_of(&begun, <const uint8_t*>PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data), made)
+    HAS_SHA = has_sha
     return PyBytes_FromStringAndSize(<const char*>made, size)
 
 

@@ -78,7 +78,7 @@ cdef int remember_session(TlsConnection self, object keys, object name) except -
         session = new_tuple(Session, ("", b"", b"", self.subject))
     elif self.subject is not None or session.subject is not None:
         session = new_tuple(Session, (session.label, session.name, session.derived, self.subject))
-    keys.remember(name, session)
+    keys.keep(session_key(name), session)
     return 0
 
 
@@ -131,8 +131,11 @@ cdef int agree_alpn(TlsConnection self, object name) except -1:
 
 cdef object resumed_session(TlsConnection self, object keys):
     """Handshakes._resume."""
+    sessions = keys.sessions
+    if not sessions:
+        return None
     for name in (*self.client_hello.tickets, self.client_hello.session_id):
-        session = keys.recall(name)
+        session = sessions.get(session_key(name)) if name else None
         if session is not None:
             self.subject = self.subject or session.subject
             return session

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import hmac
 from typing import Any
 
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kwire.capture.tls import key_schedule as pure
+from kwire.capture.tls.session_keys import session_key
 from kwire.codec.impl import load_twin
 
 HASHES = st.sampled_from(["sha256", "sha384"])
@@ -36,8 +38,9 @@ ROOM: Any = load_twin("capture", "tls_key_schedule", "native")
         ),
     ],
 )  # fmt: skip
-def test_hmacs_of_rfc_4231(key: bytes, data: bytes, digest: str, expected: str) -> None:
-    assert ROOM.hmac_digest(key, data, digest).hex() == expected
+@pytest.mark.parametrize("instructions", [True, False])
+def test_hmacs_of_rfc_4231(key: bytes, data: bytes, digest: str, expected: str, instructions: bool) -> None:
+    assert ROOM.hmac_digest(key, data, digest, instructions).hex() == expected
 
 
 def test_traffic_keys_of_rfc_8448() -> None:
@@ -50,7 +53,21 @@ def test_traffic_keys_of_rfc_8448() -> None:
 @given(key=st.binary(max_size=300), data=st.binary(max_size=600), digest=HASHES)
 def test_hmacs_are_those_of_the_standard_library(key: bytes, data: bytes, digest: str) -> None:
     """Sizes on either side of the borders of blocks, where a padding takes a block of its own."""
-    assert ROOM.hmac_digest(key, data, digest) == hmac.digest(key, data, digest)
+    expected = hmac.digest(key, data, digest)
+    assert ROOM.hmac_digest(key, data, digest) == expected
+    assert ROOM.hmac_digest(key, data, digest, False) == expected, "without the instructions of the processor"
+
+
+@settings(deadline=None, max_examples=200)
+@given(name=st.binary(max_size=400))
+def test_a_session_is_kept_under_the_beginning_of_a_hash(name: bytes) -> None:
+    """A carry that one twin wrote is read by the other."""
+    assert ROOM.named_session(name) == session_key(name) == hashlib.sha256(name).digest()[:16]
+
+
+def test_the_session_of_a_name() -> None:
+    # FIPS 180-2, B.1: SHA-256 of `abc`
+    assert ROOM.named_session(b"abc").hex() == "ba7816bf8f01cfea414140de5dae2223"
 
 
 @settings(deadline=None, max_examples=100)

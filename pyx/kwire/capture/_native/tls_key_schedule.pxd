@@ -1,4 +1,5 @@
-"""What pyx/capture/tls_key_schedule.pyx offers to other compiled modules: HMACs with SHA-256 and SHA-384, and the keys of a direction."""
+"""What pyx/capture/tls_key_schedule.pyx offers to other compiled modules: HMACs with SHA-256 and SHA-384, the keys of a direction, and what
+stands for a session."""
 
 from libc.stdint cimport uint8_t, uint64_t
 
@@ -14,6 +15,7 @@ cdef struct Hmac:
     uint64_t[8] outer
 
 
+cdef bytes session_key(bytes name)
 cdef int hash_number(object name) except -1
 cdef void hmac_begin(Hmac* made, bint is_384, const uint8_t* key, Py_ssize_t size) noexcept nogil
 cdef Py_ssize_t hmac_of(const Hmac* key, const uint8_t* data, Py_ssize_t size, uint8_t* digest) noexcept nogil

@@ -19,7 +19,7 @@ from kwire.capture.tls.key_log import KeyLog, KeyText
 from kwire.capture.tls.record_ciphers import require_cryptography
 from kwire.errors import InputError
 
-__all__ = ["Secrets", "SeriesKeys", "Session", "TlsOptions", "current_tls_options", "expand_key_logs", "tls_options"]
+__all__ = ["Secrets", "SeriesKeys", "Session", "TlsOptions", "current_tls_options", "expand_key_logs", "session_key", "tls_options"]
 
 _MOST_SESSIONS: Final = 100_000
 _MOST_BLOCKS: Final = 65_536  # whose places a carry holds
@@ -63,6 +63,11 @@ class Session(NamedTuple):
         return f"Session(subject={self.subject!r})"
 
 
+def session_key(name: bytes) -> bytes:
+    """What stands for the id or ticket of a session: tickets are long, and a carry holds none of them."""
+    return _sha256(name).digest()[:_NAME_BYTES]
+
+
 def expand_key_logs(arguments: Sequence[str]) -> tuple[str, ...]:
     """Files of `--tls-keys`: paths, URIs, and globs over local paths.
 
@@ -88,6 +93,9 @@ class SeriesKeys:
 
     Args:
         options: which logs there are.
+
+    Attributes:
+        sessions: that may be resumed, by their `session_key`, the oldest first.
     """
 
     def __init__(self, options: TlsOptions) -> None:
@@ -97,20 +105,20 @@ class SeriesKeys:
         self._blocks = KeyText()
         self._taken: dict[tuple[str, int], SecretsBlock] = {}
         self._unread: list[SecretsBlock] = []  # out of a pickle
-        self._sessions: OrderedDict[bytes, Session] = OrderedDict()
+        self.sessions: OrderedDict[bytes, Session] = OrderedDict()
 
     def __getstate__(self) -> tuple[TlsOptions, list[SecretsBlock], OrderedDict[bytes, Session]]:
-        return self.options, list(self._taken.values()), self._sessions
+        return self.options, list(self._taken.values()), self.sessions
 
     def __setstate__(self, state: tuple[TlsOptions, list[SecretsBlock], OrderedDict[bytes, Session]]) -> None:
         self.__init__(state[0])  # type: ignore[misc]
         self._taken = {block.place: block for block in state[1]}
-        self._unread, self._sessions = list(state[1]), state[2]
+        self._unread, self.sessions = list(state[1]), state[2]
 
     def use(self, options: TlsOptions) -> None:
         """Read on with other options: a run that resumes a series may be given more key logs."""
         if options != self.options:
-            self.__setstate__((options, list(self._taken.values()), self._sessions))
+            self.__setstate__((options, list(self._taken.values()), self.sessions))
 
     def take_block(self, block: SecretsBlock) -> None:
         """Take a Decryption Secrets Block."""
@@ -145,7 +153,11 @@ class SeriesKeys:
 
     def remember(self, name: bytes, session: Session) -> None:
         """Keep a session under its id or ticket."""
-        sessions, key = self._sessions, _sha256(name).digest()[:_NAME_BYTES]
+        self.keep(session_key(name), session)
+
+    def keep(self, key: bytes, session: Session) -> None:
+        """Keep a session under its `session_key`."""
+        sessions = self.sessions
         sessions[key] = session
         sessions.move_to_end(key)
         if len(sessions) > _MOST_SESSIONS:
@@ -153,7 +165,7 @@ class SeriesKeys:
 
     def recall(self, name: bytes) -> Session | None:
         """The session of an id or ticket."""
-        return self._sessions.get(_sha256(name).digest()[:_NAME_BYTES]) if name and self._sessions else None
+        return self.sessions.get(session_key(name)) if name and self.sessions else None
 
     def __repr__(self) -> str:
         return f"SeriesKeys({len(self._logs)} key logs)"
