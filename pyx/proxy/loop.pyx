@@ -213,7 +213,7 @@ cdef class Worker:
             look_at_clock(self)
             if self.gone is not NULL:
                 forget_gone(self)
-            if self.stop_at and self.every is NULL:
+            if self.stop_at and self.every is NULL and not self.accepting:  # `stop` may come after `look_at_clock`, which takes it up
                 return 0
 
     cdef int milliseconds(self) noexcept nogil:

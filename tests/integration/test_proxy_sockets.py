@@ -6,6 +6,7 @@ import asyncio
 import random
 import socket
 import ssl
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -19,6 +20,7 @@ import kwire
 from kwire import messages, tables
 from kwire.errors import InputError
 from kwire.proxy.config import ListenerConfig, ProxyConfig, TapConfig, TlsConfig, UpstreamTlsConfig
+from kwire.proxy.loop_native import WorkerCalls
 from kwire.proxy.server import ProxyServer
 from proxied_frames import HEARTBEAT, answer, echo, frames, heartbeat
 
@@ -53,13 +55,15 @@ async def proxied(
     try:
         yield server
     finally:
-        await asyncio.wait_for(server.close(0), 60)
-        broker.close()
-        while OPEN:
-            writer = OPEN.pop()
-            writer.transport.abort()  # what nobody reads any more is not waited for
-            with suppress(ConnectionError, ssl.SSLError):
-                await asyncio.wait_for(writer.wait_closed(), 60)
+        try:
+            await asyncio.wait_for(server.close(0), 60)
+        finally:
+            broker.close()
+            while OPEN:
+                writer = OPEN.pop()
+                writer.transport.abort()  # what nobody reads any more is not waited for
+                with suppress(ConnectionError, ssl.SSLError):
+                    await asyncio.wait_for(writer.wait_closed(), 60)
         await asyncio.sleep(0.05)  # transports end in the loop's next turns
 
 
@@ -240,6 +244,24 @@ def test_a_client_that_sends_no_frame_is_closed() -> None:
         async with proxied(echo, first_frame_seconds=0.2) as server:
             reader, writer = await connect(server)
             writer.write(heartbeat(7)[:9])
+            return await ended(reader)
+
+    assert asyncio.run(go()) == b""
+
+
+def test_a_stop_while_the_last_connection_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The native loop's thread is asked to stop after it looked whether it shall, and before it looks whether a connection is left."""
+    over = WorkerCalls.over
+
+    def stopped(self: WorkerCalls, *given: Any) -> None:
+        over(self, *given)
+        self._loop.stop(time.monotonic())
+
+    monkeypatch.setattr(WorkerCalls, "over", stopped)
+
+    async def go() -> bytes:
+        async with proxied(echo, first_frame_seconds=0.05) as server:
+            reader, _ = await connect(server)
             return await ended(reader)
 
     assert asyncio.run(go()) == b""
