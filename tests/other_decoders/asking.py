@@ -7,6 +7,7 @@ it again.
 from __future__ import annotations
 
 import contextlib
+import os
 import pickle
 import select
 import shutil
@@ -97,7 +98,11 @@ class Peer:
             command = self._command()
             if memory is not None and (limit := shutil.which("prlimit")):
                 command = [limit, f"--as={memory}", *command]
-            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0)
+            # AddressSanitizer (make asan) reserves more addresses than that, and a peer has no code that was built for it.
+            surroundings = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0, env=surroundings
+            )
         return self._process
 
     def _take(self, process: subprocess.Popen[bytes], size: int) -> bytes:

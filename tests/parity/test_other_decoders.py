@@ -6,6 +6,7 @@ The Python libraries are those of the dependency group `peers`; an environment w
 from __future__ import annotations
 
 import random
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -93,3 +94,13 @@ def test_a_peer_that_ends_itself_is_asked_again(native_codec: Any) -> None:
         answer = here.ask(Question("message", "MetadataRequest", 1, b""))
         assert answer is not None
         assert answer.refused == "its process ended with status 1" or "-9" in answer.refused
+
+
+def test_a_peer_runs_without_what_is_preloaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """make asan preloads AddressSanitizer, which reserves more addresses than a peer may have."""
+    monkeypatch.setenv("LD_PRELOAD", "")
+    shown = "import os, sys; sys.stdout.buffer.write(bytes((0, 0, 0, 1, 48 + ('LD_PRELOAD' in os.environ))))"
+    peer = Peer("shown", lambda: [sys.executable, "-c", shown], lambda answer: Outcome(answer.decode()), lambda question: b"")
+    answer = peer.ask(Question("message", "MetadataRequest", 1, b""))
+    peer.close()
+    assert answer == Outcome("0")
