@@ -17,7 +17,6 @@ from kwire import tables
 from kwire.capture.exported_packets import PCAPNG_HEAD
 from kwire.proxy.config import ListenerConfig, ProxyConfig, TapConfig
 from kwire.proxy.server import ProxyServer
-from kwire.proxy.tapped_connection import TappedConnection
 from proxied_frames import answer, echo, frames, heartbeat
 
 SASL = bytes.fromhex("00000015 0011 0001 00000001 0004 73686f70 0005 504c41494e") + bytes.fromhex(
@@ -146,32 +145,3 @@ def test_what_the_taps_miss_is_counted_and_named(tmp_path: Path, caplog: pytest.
             rows = found.table("requests").to_pylist()
         found_states = [(each["correlation_id"], each["state"]) for each in rows]
         assert [each for each in found_states if each[1] != "orphan_response"] == [(0, "answered"), (2, "answered")]
-
-
-def test_a_tap_that_fails_leaves_the_others(tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Blanking raises for the request with id 7: the capture lacks the rest of that connection, and has all of the next."""
-    take = TappedConnection.from_client
-
-    def fails_at_7(self: TappedConnection, data: Any, time_ns: int) -> None:
-        if bytes(data) == heartbeat(7):
-            raise ZeroDivisionError
-        take(self, data, time_ns)
-
-    monkeypatch.setattr(TappedConnection, "from_client", fails_at_7)
-
-    async def go() -> int:
-        async with proxied("native", echo, tmp_path) as server:
-            for numbers in ((6, 7, 8), (9,)):
-                reader, writer = await asyncio.open_connection("127.0.0.1", server.ports[0])
-                for number in numbers:
-                    writer.write(heartbeat(number))
-                    await asyncio.wait_for(reader.readexactly(10), SECONDS)
-                    await reader.readexactly(len(heartbeat(number)) - 10)
-                writer.close()
-            return server.ports[0]
-
-    port = asyncio.run(go())
-    client = b"".join(payload for _, payload in of_side(packets((tmp_path / "tap_00001.pcapng").read_bytes(), port), False))
-    assert client == heartbeat(6) + heartbeat(9)
-    assert caplog.text.count("an error in a tap: it leaves out the rest of one connection") == 1
-    assert "ZeroDivisionError" in caplog.text

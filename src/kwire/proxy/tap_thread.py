@@ -93,16 +93,7 @@ class TapThread:
                         rest_at = time.monotonic() + _WORK_SECONDS
 
     def _see(self, number: int, kind: int, missed: int, time_ns: int, data: bytes) -> None:
-        tap = self._open.get(number)
-        if tap is None:
-            return  # it failed before
-        try:
-            self._pass_on(tap, number, kind, missed, time_ns, data)
-        except Exception:  # any fault of blanking: the other connections stay tapped
-            log.exception("an error in a tap: it leaves out the rest of one connection")
-            self._open.pop(number, None)
-
-    def _pass_on(self, tap: Tapped, number: int, kind: int, missed: int, time_ns: int, data: bytes) -> None:
+        tap = self._open[number]
         if kind == _CLOSED:
             del self._open[number]
             tap.closed(time_ns)
