@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -12,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from kwire.analysis import run
+from script_modules import module_of
 
 ROOT = Path(__file__).resolve().parents[2]
 CAPTURE = ROOT / "examples" / "three-brokers.pcap.gz"
@@ -26,13 +25,7 @@ NAMED = {
 
 @pytest.fixture(scope="module")
 def maker() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("make_demo_capture", ROOT / "tools" / "demo_capture" / "make.py")
-    assert spec is not None
-    assert spec.loader is not None
-    found = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = found
-    spec.loader.exec_module(found)
-    return found
+    return module_of(ROOT / "tools" / "demo_capture" / "make.py")
 
 
 @pytest.fixture(scope="module")

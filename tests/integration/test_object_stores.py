@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import importlib.util
 import io
 import json
 import os
@@ -33,6 +32,7 @@ from kwire.spark import planning
 from kwire.spark.job import JobRequest, run_job
 from kwire.spark.session import open_session
 from kwire.spark.source.data_source import KwireDataSource
+from script_modules import module_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -47,12 +47,7 @@ TRUTH = {name: each["requests_whole"] for name, each in json.loads((DATA / "trut
 
 @pytest.fixture(scope="module")
 def server() -> ModuleType:
-    found = importlib.util.spec_from_file_location("s3_server", ROOT / "tests" / "s3_server.py")
-    assert found is not None
-    assert found.loader is not None
-    module = importlib.util.module_from_spec(found)
-    found.loader.exec_module(module)
-    return module
+    return module_of(ROOT / "tests" / "s3_server.py")
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import importlib.util
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -14,6 +13,7 @@ import pytest
 import kwire
 from kwire import messages
 from kwire.schema import catalog
+from script_modules import module_of
 
 PACKAGE = Path(kwire.__file__).parent
 TOOL = Path(__file__).resolve().parents[2] / "tools" / "build_stubs.py"
@@ -88,11 +88,7 @@ def every_class() -> Iterator[tuple[str, Stub, Any]]:
 
 
 def test_stubs_are_what_the_catalog_says() -> None:
-    spec = importlib.util.spec_from_file_location("build_stubs", TOOL)
-    assert spec is not None
-    assert spec.loader is not None
-    tool = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(tool)
+    tool = module_of(TOOL)
     assert tool.stale(PACKAGE) == [], "run python tools/build_stubs.py"
 
 

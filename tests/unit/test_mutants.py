@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import pytest
+
+from script_modules import module_of
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -21,12 +22,7 @@ LISTS = sorted((ROOT / "tools" / "mutants").glob("*.toml"))
 
 @pytest.fixture(scope="module")
 def runner() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("mutants", ROOT / "tools" / "mutants.py")
-    assert spec is not None
-    assert spec.loader is not None
-    made = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(made)
-    return made
+    return module_of(ROOT / "tools" / "mutants.py")
 
 
 def mutant(runner: ModuleType, before: str, after: str, at: str = "", number: int = 7) -> Any:

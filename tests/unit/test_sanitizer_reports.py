@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+from script_modules import module_of
 
 ROOT = Path(__file__).resolve().parents[2]
 RULE = "=" * 65
@@ -34,12 +35,7 @@ READ of size 1 at 0x602000000011 thread T0
 
 @pytest.fixture(scope="module")
 def reports() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("sanitizer_reports", ROOT / "tools" / "sanitizer_reports.py")
-    assert spec is not None
-    assert spec.loader is not None
-    made = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(made)
-    return made
+    return module_of(ROOT / "tools" / "sanitizer_reports.py")
 
 
 def leaks(*blocks: str) -> str:
