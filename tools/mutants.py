@@ -243,7 +243,7 @@ def waited(child: int, reader: int, begun: float, patience: bool) -> Outcome | N
     except BlockingIOError:  # a process that the tests started still has the other end
         failed = ""
     os.close(reader)
-    return Outcome(status == 0, failed or f"status {status}", elapsed)
+    return Outcome(status == 0, failed or ("" if status == 0 else f"status {status}"), elapsed)
 
 
 def limited() -> None:
@@ -333,7 +333,7 @@ def run_native(given: MutantList, chosen: list[Mutant], jobs: int) -> Iterator[t
     killers = json.loads(kept.read_text("utf-8")) if kept.exists() else {}
     child, reader = forked(lambda writer: collect(given, ForkedRuns(writer, chosen, killers, jobs)))
     os.set_blocking(reader, True)
-    with open(reader, encoding="utf-8") as lines:
+    with os.fdopen(reader, encoding="utf-8") as lines:
         for line in lines:
             if not line.startswith("["):
                 yield "", Outcome(False, line, 0)
@@ -364,7 +364,7 @@ def run_list(given: MutantList, wanted: set[str], jobs: int) -> list[str]:
         equal = by_name.pop(name).equal
         killed += not passed
         word = "killed" if not passed else "equal" if equal else "SURVIVED"
-        print(f"{word:8} {given.name}.{name} {'' if passed else failed} {seconds:.0f} s", flush=True)
+        print(f"{word:8} {given.name}.{name} {failed[:150]} {seconds:.0f} s", flush=True)
         if passed == (equal is None):
             wrong.append(f"{given.name}.{name} {'survived' if passed else 'has an effect'}")
     wrong += [f"{given.name}.{name} was not run" for name in by_name]
