@@ -14,13 +14,13 @@ from kwire.codec._pure.field_spans import Span
 from kwire.codec.classes import CompiledCatalog
 from kwire.codec.impl import load_twin
 from kwire.codec.plan import Op, Plan, compile_plan
-from kwire.codec.splice_plan import mark
+from kwire.codec.splice_plan import Marking, mark
 from kwire.errors import Fault
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-__all__ = ["UNKNOWN_TAG", "FieldWalker", "Span", "SpanReading"]
+__all__ = ["UNKNOWN_TAG", "FieldWalker", "Span", "SpanReading", "marking_of"]
 
 UNKNOWN_TAG: Final = "unknown_tagged_fields"
 """The path of a tagged field that no version defines has this step alone."""
@@ -54,6 +54,16 @@ def _texts(plan: Plan, block: int = 0, path: Path = ()) -> Iterator[Path]:
             yield here
 
 
+def marking_of(source: CompiledCatalog, name: str, version: int, wanted: Callable[[Path], bool]) -> tuple[Marking, tuple[Path, ...]]:
+    """What a walk looks for in messages of one version: the plan with the fields as singles, and the path of each single.
+
+    Arguments and errors are those of `FieldWalker`.
+    """
+    paths = tuple(path for path in _texts(source.plan(name, version)) if wanted(path))
+    singles = tuple(map(".".join, paths))
+    return mark(compile_plan(source.message(name), version, singles), singles, ()), paths
+
+
 class FieldWalker:
     """Walks messages of one plan.
 
@@ -68,9 +78,7 @@ class FieldWalker:
     """
 
     def __init__(self, source: CompiledCatalog, name: str, version: int, wanted: Callable[[Path], bool]) -> None:
-        paths = tuple(path for path in _texts(source.plan(name, version)) if wanted(path))
-        singles = tuple(map(".".join, paths))
-        marking = mark(compile_plan(source.message(name), version, singles), singles, ())
+        marking, paths = marking_of(source, name, version, wanted)
         self._spans = load_twin("codec", "field_spans", source.twin).FieldSpans(marking, paths, (UNKNOWN_TAG,))
 
     def walk(self, data: Buffer, offset: int, *, whole: bool = True) -> SpanReading:

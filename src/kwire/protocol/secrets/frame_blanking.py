@@ -8,12 +8,13 @@ not understand (bytes behind a fault, tagged fields that no version defines, tra
 from __future__ import annotations
 
 from functools import cache
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from kwire.codec.classes import CompiledCatalog, compiled
-from kwire.codec.field_spans import UNKNOWN_TAG, FieldWalker
+from kwire.codec.field_spans import UNKNOWN_TAG, FieldWalker, marking_of
 from kwire.codec.group_definitions import compiled_groups
-from kwire.protocol.events import FrameSeen
+from kwire.codec.splice_plan import Marking
+from kwire.protocol.events import Direction, FrameSeen
 from kwire.protocol.groups import PROTOCOL_TYPES
 from kwire.protocol.negotiation import API_VERSIONS
 from kwire.protocol.nested_rules import RULES, Rule
@@ -23,7 +24,7 @@ from kwire.protocol.secrets.token_blanking import FILL, blank_client_token, blan
 from kwire.schema import catalog
 from kwire.schema.header_versions import header_version_of
 
-__all__ = ["FrameBlanker", "HostPseudonyms"]
+__all__ = ["FrameBlanker", "FramePlan", "HostPseudonyms", "frame_plan"]
 
 _UNKNOWN_API_HEADER: Final = 1  # brokers read the header of an api that they do not know so
 _HEAD: Final = 8  # api key, version, correlation id
@@ -31,6 +32,9 @@ _CORRELATION_ID: Final = 4
 _MAX_DEPTH: Final = 4
 _CONSUMER: Final = "consumer"
 _KEPT: Final = frozenset(("principal", "address", "metrics"))  # nested, and part of what the tables say
+_BATCHES: Final = "record batches"
+# Blanked by more than where they lie: the mechanism, the group's type, or the frame that is inside has a say.
+_JUDGED: Final = frozenset(("SASL token of the client", "SASL token of the server"))
 # Fields that name machines, whatever the message: listeners, members, ACLs, and the REST address of a Connect worker.
 _HOSTS: Final = frozenset(("host", "host_name", "client_host", "url"))
 # An entity of a quota may be an address (KIP-612); which kind it is stands in a field of its own.
@@ -69,6 +73,45 @@ def _walker(name: str, version: int) -> FieldWalker:
 def _source(name: str) -> CompiledCatalog:
     groups = compiled_groups()
     return groups if name in groups.catalog else compiled()
+
+
+class FramePlan(NamedTuple):
+    """How the frames of a message in one version are blanked when each can be looked at by itself.
+
+    Attributes:
+        header, body: where the fields lie that are blanked, and what no version defines. Nothing of a header is.
+        records: of each such field of the body whether it holds record batches; others are filled.
+    """
+
+    header: Marking
+    body: Marking
+    records: tuple[bool, ...]
+
+
+def frame_plan(direction: Direction, api_key: int, version: int) -> FramePlan | None:
+    """What the native twin blanks without Python; None for unknown messages and versions, and where more than the frame has a say.
+
+    That is so for SASL tokens, requests in requests, and messages of groups that hold their members' bytes. Hosts stay.
+    """
+    message = catalog().request(api_key) if direction == "request" else catalog().response(api_key)
+    if message is None or version not in message.valid_versions or (direction == "request" and api_key in _GROUP_REQUESTS):
+        return None
+    name = message.name
+    held = [rule for (owner, _), rule in RULES.items() if owner == name]
+    if any(rule.holds in _JUDGED or (rule.kind == "nested" and rule.holds not in _KEPT and rule.holds != _BATCHES) for rule in held):
+        return None
+
+    def is_blanked(path: tuple[str, ...]) -> bool:
+        key = (name, ".".join(path))
+        return key in SECRET_TEXTS or (key in RULES and RULES[key].holds not in _KEPT)
+
+    header = header_version_of(message.header_versions, version)
+    body, paths = marking_of(compiled(), name, version, is_blanked)
+    return FramePlan(
+        marking_of(compiled(), "RequestHeader" if direction == "request" else "ResponseHeader", header, lambda path: False)[0],
+        body,
+        tuple((name, ".".join(path)) in RULES and RULES[name, ".".join(path)].holds == _BATCHES for path in paths),
+    )
 
 
 class FrameBlanker:
@@ -228,7 +271,7 @@ class _Blanking:
             return self.owner._hosts.packed(held)
         if rule.holds in _KEPT:
             return held
-        if rule.holds == "record batches":
+        if rule.holds == _BATCHES:
             return blank_records(held)
         inner = _Blanking(self.owner, held, None, True, self.depth + 1)
         if rule.holds == "request frame":

@@ -1,0 +1,13 @@
+"""What pyx/protocol/frame_blanking.pyx offers to other compiled modules: frames that are blanked where they lie."""
+
+from libc.stdint cimport uint8_t
+
+
+cdef class FrameBlanker:
+    cdef object pure  # the readable twin, for what takes more than the frame
+    cdef dict groups, carried  # its own, by the index of a request
+    cdef bint hides_hosts
+
+    cdef bint blank_seen(self, event, uint8_t* frame, Py_ssize_t size) except -1
+    cdef bint blank_request(self, uint8_t* frame, Py_ssize_t size, bint whole) except -1
+    cdef bint blank_response(self, uint8_t* frame, Py_ssize_t size, object api_key, object api_version, object index, bint whole) except -1
