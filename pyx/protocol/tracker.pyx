@@ -226,16 +226,19 @@ cdef class Connection:
 
     cdef list receive(self, int side, data, int64_t t, int64_t packet):
         cdef Py_buffer view
+        if PyBytes_CheckExact(data):
+            return self.receive_bytes(side, <Bytes>PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data), t, packet)
+        PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)
+        try:
+            return self.receive_bytes(side, <Bytes>view.buf, view.len, t, packet)
+        finally:
+            PyBuffer_Release(&view)
+
+    cdef list receive_bytes(self, int side, Bytes data, Py_ssize_t size, int64_t t, int64_t packet):
+        """As `receive`, of bytes that stay where they are until it is over."""
         cdef list events = self.begin()
         try:
-            if PyBytes_CheckExact(data):
-                self.take(side, <Bytes>PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data), t, packet)
-                return events
-            PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)
-            try:
-                self.take(side, <Bytes>view.buf, view.len, t, packet)
-            finally:
-                PyBuffer_Release(&view)
+            self.take(side, data, size, t, packet)
         finally:
             self.done()
         return events

@@ -17,6 +17,7 @@ from libc.stdlib cimport free, malloc
 
 from build_id cimport build_id
 from kwire.protocol._native.relay cimport Relay
+from kwire.proxy._native.tapped_connection cimport TappedConnection
 from protocol.relay_feed cimport relay_begin, relay_feed, relay_finish
 from protocol.relay_owed cimport owed_count
 from protocol.relay_pieces cimport Piece
@@ -32,8 +33,7 @@ from proxy.proxied_sockets cimport BROKER, CLIENT, CONNECTING, FLUSHING, PASSING
 from proxy.proxied_sockets cimport BROKER_BROKE, BROKER_UNREACHABLE, CLIENT_BROKE, FIRST_FRAME_LATE, STOPPED  # no-cython-lint
 from proxy.proxied_sockets cimport BY_RELAY, BY_RULE, CLOSED, ENDED, FAULT, close_end, set_events  # no-cython-lint
 from proxy.proxied_sockets cimport send_all, send_unsent, shut_if_done, unsent_bytes, unwatch, watch
-from proxy.tap_buffer cimport TAP_BATCH, TapBuffer, TapRecord, pthread_mutex_init, tap_add, tap_free, tap_next
-from proxy.tap_buffer cimport TAP_CLOSED  # no-cython-lint
+from proxy.tap_buffer cimport TAP_CLOSED, TapBuffer, TapRecord, pthread_mutex_init, tap_add, tap_free, tap_next
 from wire.cursor cimport Bytes
 
 import os
@@ -55,6 +55,7 @@ cdef enum:
 cdef enum:
     SECOND = 1000000000  # nanoseconds
     FLUSH_SECONDS = 10  # for an end to take what it was given before the connection was over
+    TAP_WORK = 1000000  # in one go: the loops need Python when a connection opens and for some frames
     PAUSE_SECONDS = 1  # in which nothing is accepted when the process has no more files
 
 cdef uint64_t LISTENER = <uint64_t>1 << 63  # in an event's number, with the listener's; no address has this bit
@@ -160,20 +161,20 @@ cdef class Worker:
         """
         self.tap_buffer.wake, self.tap_buffer.limit = wake, limit
 
-    def take_tapped(self):
-        """Records that wait, about a batch: (number of the connection, kind, bytes missed before, nanoseconds since 1970 UTC, bytes).
+    def give_tapped(self, dict taps not None):
+        """Give the taps what waits, for about a millisecond; whether more may wait.
 
-        The kind is 0 for bytes that the client sent, 1 for those that it got, 2 for the end of the connection.
+        Arguments:
+            taps: `kwire.proxy.taps.Tapped` by the number of its connection; that of one that is over is taken out.
         """
-        cdef list found = []
-        cdef Py_ssize_t size = 0
+        cdef int64_t until = now_ns() + TAP_WORK
         cdef TapRecord record
         cdef Bytes data
-        while size < TAP_BATCH and tap_next(&self.tap_buffer, &record, &data):
-            size += <Py_ssize_t>sizeof(TapRecord) + record.size
-            taken = PyBytes_FromStringAndSize(<const char*>data, <Py_ssize_t>record.size)
-            found.append((record.number, record.kind, record.missed, record.time_ns, taken))
-        return found
+        while tap_next(&self.tap_buffer, &record, &data):
+            give_record(taps, &record, data)
+            if now_ns() > until:
+                return True
+        return False
 
     @property
     def missed_bytes(self):
@@ -358,6 +359,27 @@ cdef class Worker:
                 over(self, sockets, ENDED, 0)
                 return
         watch(self.epoll, sockets)
+
+
+cdef int give_record(dict taps, const TapRecord* record, Bytes data) except -1:
+    """One record, to the tap that looks at its connection."""
+    cdef object tap
+    if record.kind == TAP_CLOSED:
+        taps.pop(record.number).closed(record.time_ns)
+        return 0
+    tap = taps[record.number]
+    if record.missed:
+        tap.missed("request" if record.kind == REQUEST else "response", record.missed, record.time_ns)
+    if record.size == 0:
+        return 0
+    if type(tap) is TappedConnection:
+        return (<TappedConnection>tap).take_bytes(record.kind, data, record.size, record.time_ns)
+    came = PyBytes_FromStringAndSize(<const char*>data, record.size)
+    if record.kind == REQUEST:
+        tap.from_client(came, record.time_ns)
+    else:
+        tap.to_client((came,), record.time_ns)
+    return 0
 
 
 cdef inline bint is_idle(const Sockets* sockets) noexcept nogil:

@@ -12,7 +12,7 @@ from typing import Final
 
 from kwire.capture.tcp import Endpoint
 
-__all__ = ["PCAPNG_HEAD", "ExportedTalk"]
+__all__ = ["PCAPNG_HEAD", "ExportedTalk", "address_tags"]
 
 _LINK_EXPORTED: Final = 252
 # pcapng: section header, then an interface whose times are nanoseconds (if_tsresol 9)
@@ -45,7 +45,7 @@ class ExportedTalk:
 
     def __init__(self, a: Endpoint, b: Endpoint) -> None:
         self._ends = a, b
-        self._tags = _tags(a, b), _tags(b, a)
+        self._tags = address_tags(a, b), address_tags(b, a)
         self._closed: set[tuple[int, bool]] = set()
         self.numbers = [0, 0]
 
@@ -108,7 +108,8 @@ class ExportedTalk:
         return head + padded + size.to_bytes(4, "little")
 
 
-def _tags(source: Endpoint, target: Endpoint) -> bytes:
+def address_tags(source: Endpoint, target: Endpoint) -> bytes:
+    """What stands before a packet's TCP header: that it is TCP, between which addresses."""
     made = b"\0\x0c\0\x04tcp\0"
     for end, which in ((source, 0), (target, 1)):
         packed = ipaddress.ip_address(end.address).packed

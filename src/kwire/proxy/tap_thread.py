@@ -23,10 +23,7 @@ __all__ = ["TapThread"]
 log = logging.getLogger("kwire.proxy")
 
 _BATCH_MILLISECONDS: Final = 100
-_FROM_CLIENT, _TO_CLIENT, _CLOSED = 0, 1, 2  # kinds of records, see pyx/proxy/tap_buffer.pxd
-# The loops need Python when a connection opens and for some frames: they never wait for more than this of the taps' work
-_WORK_SECONDS: Final = 0.001
-_REST_SECONDS: Final = 0.00005
+_REST_SECONDS: Final = 0.00005  # after about a millisecond's work, in which the loops did not get Python's lock
 _SECONDS_BETWEEN_LINES: Final = 60.0
 
 
@@ -83,27 +80,9 @@ class TapThread:
                 return
 
     def _take_all(self) -> None:
-        rest_at = time.monotonic() + _WORK_SECONDS
         for worker in self._workers:
-            while records := worker.take_tapped():
-                for record in records:
-                    self._see(*record)
-                    if time.monotonic() > rest_at:
-                        time.sleep(_REST_SECONDS)
-                        rest_at = time.monotonic() + _WORK_SECONDS
-
-    def _see(self, number: int, kind: int, missed: int, time_ns: int, data: bytes) -> None:
-        tap = self._open[number]
-        if kind == _CLOSED:
-            del self._open[number]
-            tap.closed(time_ns)
-            return
-        if missed:
-            tap.missed("request" if kind == _FROM_CLIENT else "response", missed, time_ns)
-        if data and kind == _FROM_CLIENT:
-            tap.from_client(data, time_ns)
-        elif data:
-            tap.to_client((data,), time_ns)
+            while worker.give_tapped(self._open):
+                time.sleep(_REST_SECONDS)
 
     def _count_missed(self, ending: bool) -> None:
         self._taps.missed_bytes = missed = sum(worker.missed_bytes for worker in self._workers)

@@ -19,7 +19,7 @@ from kwire.proxy.frame_beginnings import LENGTH, FrameBeginnings
 from kwire.proxy.rules.rule import Peer
 from kwire.proxy.tap_file import TapFile
 
-__all__ = ["TappedConnection"]
+__all__ = ["TappedConnection", "endpoint_of"]
 
 log = logging.getLogger("kwire.proxy")
 
@@ -39,7 +39,7 @@ class TappedConnection:
 
     def __init__(self, file: TapFile, peer: Peer, local: tuple[str, int], snaplen: int, time_ns: int) -> None:
         self._file = file
-        self._talk: ExportedTalk | None = ExportedTalk(_endpoint((peer.address, peer.port)), _endpoint(local))
+        self._talk: ExportedTalk | None = ExportedTalk(endpoint_of((peer.address, peer.port)), endpoint_of(local))
         self._connection = Connection(frames=True, bodies=())
         self._blanker = FrameBlanker()
         self._streams = (FrameBeginnings(LENGTH + snaplen), FrameBeginnings(LENGTH + snaplen))
@@ -115,7 +115,7 @@ class TappedConnection:
         return b"" if event.kind == "length" else self._blanker.seen(event, frame)
 
 
-def _endpoint(end: tuple[str, int]) -> Endpoint:
+def endpoint_of(end: tuple[str, int]) -> Endpoint:
     """An IPv6 address has no zone in a packet, and an IPv4 one in IPv6 form is IPv4 on the wire."""
     found = ipaddress.ip_address(end[0].partition("%")[0])
     mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None

@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import itertools
+import sys
 import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final, Protocol
 
+from kwire.codec.impl import load_native
 from kwire.protocol.events import Direction
 from kwire.protocol.relay import Buffer
 from kwire.proxy.logged_connection import LoggedConnection
 from kwire.proxy.rules.rule import Peer
 from kwire.proxy.tap_file import TapFile
-from kwire.proxy.tapped_connection import TappedConnection
+from kwire.proxy.tapped_connection import TappedConnection as PureTappedConnection
 
 if TYPE_CHECKING:
     from kwire.proxy.config import ProxyConfig, TapConfig
 
-__all__ = ["Tapped", "Taps"]
+__all__ = ["TappedConnection", "Tapped", "Taps"]
 
+
+def _choose() -> type[PureTappedConnection]:
+    native = load_native("proxy", "tapped_connection", "proxy tap") if sys.platform == "linux" else None
+    return PureTappedConnection if native is None else native.TappedConnection
+
+
+TappedConnection: Final[type[PureTappedConnection]] = _choose()
 _MOST_QUEUED: Final = 16 << 20  # the loop keeps the memory, for new pages cost more than copying
 
 

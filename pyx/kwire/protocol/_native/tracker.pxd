@@ -47,6 +47,7 @@ cdef class Connection:
     cdef int done(self) except -1
     cdef int say(self, list events) except -1
     cdef list receive(self, int side, data, int64_t t, int64_t packet)
+    cdef list receive_bytes(self, int side, Bytes data, Py_ssize_t size, int64_t t, int64_t packet)
     cdef void see(self, int64_t t) noexcept
     cdef int take(self, int side, Bytes data, Py_ssize_t size, int64_t t, int64_t packet) except -1
     cdef bint begins_kafka(self, int side, Bytes data, Py_ssize_t size) noexcept

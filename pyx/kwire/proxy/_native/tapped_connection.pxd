@@ -1,0 +1,37 @@
+"""What pyx/proxy/tapped_connection.pyx offers to the loop: a connection's bytes are given to it where they lie."""
+
+from libc.stdint cimport int64_t, uint8_t
+
+from capture.exported_talk cimport Packets, Talk
+from kwire.protocol._native.frame_blanking cimport FrameBlanker
+from kwire.protocol._native.tracker cimport Connection
+from wire.cursor cimport Bytes
+
+# One direction: the beginning of the frame that is not over, as `kwire.proxy.frame_beginnings` keeps it.
+cdef struct Beginning:
+    int64_t at  # offset of the next byte that comes
+    int64_t frame_at
+    uint8_t* bytes  # from `frame_at` on
+    Py_ssize_t size
+    Py_ssize_t room
+    int64_t written  # offset of the next byte that the capture has no packet for
+
+
+cdef class TappedConnection:
+    cdef object file
+    cdef Connection connection
+    cdef FrameBlanker blanker
+    cdef Talk talk
+    cdef Packets packets
+    cdef Beginning[2] streams
+    cdef Py_ssize_t kept
+    cdef bint looks
+
+    cdef int take(self, int side, data, int64_t time_ns) except -1
+    cdef int take_bytes(self, int side, Bytes data, Py_ssize_t size, int64_t time_ns) except -1
+    cdef int stop(self) except -1
+    cdef int offer(self) except -1
+    cdef int add_packets(self, list events, int side, Bytes data, Py_ssize_t size, int64_t time_ns) except -1
+    cdef int add_frame(self, event, int direction, Bytes data, Py_ssize_t size, int64_t time_ns) except -1
+    cdef int blank_by_python(self, event, uint8_t* frame, Py_ssize_t size) except -1
+    cdef int keep(self, Beginning* stream, Bytes data, Py_ssize_t size) except -1

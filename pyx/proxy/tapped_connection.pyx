@@ -1,0 +1,252 @@
+# cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
+"""What passes between one client and the proxy as packets of a capture, without secrets: the native twin of
+`kwire.proxy.tapped_connection`, which is the contract. Packets are written into one buffer, and offered once a call.
+"""
+
+cimport cython
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from libc.stdint cimport int64_t, uint8_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memmove
+
+from build_id cimport build_id
+from capture.exported_talk cimport MOST_TAGS, packets_free, talk_closed, talk_cut, talk_data, talk_lost, talk_opened
+from kwire.protocol._native.frame_blanking cimport FrameBlanker
+from kwire.protocol._native.tracker cimport Connection
+from wire.cursor cimport Bytes
+from wire.grown cimport grown
+
+import logging
+
+from kwire.capture.exported_packets import address_tags
+from kwire.protocol.events import FrameSeen
+from kwire.proxy.tapped_connection import endpoint_of
+
+__all__ = ["TappedConnection"]
+
+__build__ = build_id()
+
+cdef enum:
+    CLIENT = 0
+    SERVER = 1
+    LENGTH = 4
+    MOST_KEPT = 1 << 16  # bytes of packets' memory that wait for the next ones
+    MOST_IDLE = 1 << 12  # bytes of memory for the beginning of a frame, while there is none
+
+cdef object log = logging.getLogger("kwire.proxy")
+
+@cython.final
+cdef class TappedConnection:
+    """One connection; arguments and methods are those of the pure twin."""
+
+    def __init__(self, file, peer, local, Py_ssize_t snaplen, int64_t time_ns):
+        cdef int side
+        cdef bytes tags
+        ends = endpoint_of((peer.address, peer.port)), endpoint_of(local)
+        for side in range(2):
+            tags = address_tags(ends[side], ends[1 - side])
+            assert len(tags) <= MOST_TAGS
+            memcpy(self.talk.tags[side], PyBytes_AS_STRING(tags), PyBytes_GET_SIZE(tags))
+            self.talk.tag_bytes[side] = PyBytes_GET_SIZE(tags)
+            self.talk.ports[side] = ends[side].port
+        self.file = file
+        self.connection = Connection(frames=True, bodies=())
+        self.blanker = FrameBlanker()
+        self.kept = LENGTH + snaplen
+        self.looks = True
+        check_room(talk_opened(&self.packets, &self.talk, CLIENT, time_ns))
+        self.offer()
+
+    def __dealloc__(self):
+        packets_free(&self.packets)
+        free(self.streams[CLIENT].bytes)
+        free(self.streams[SERVER].bytes)
+
+    def from_client(self, data, int64_t time_ns):
+        self.take(CLIENT, data, time_ns)
+
+    def to_client(self, pieces, int64_t time_ns):
+        for piece in pieces:
+            self.take(SERVER, piece, time_ns)
+
+    def missed(self, str direction, int64_t count, int64_t time_ns):
+        cdef int side = CLIENT if direction == "request" else SERVER
+        cdef Beginning* stream = &self.streams[side]
+        if not self.looks:
+            return
+        try:
+            self.add_packets(self.connection.lost(direction, count, time_ns), side, NULL, 0, time_ns)
+            check_room(talk_cut(&self.packets, &self.talk, side, stream.at - stream.written, time_ns))
+            check_room(talk_lost(&self.packets, &self.talk, side, count, time_ns))
+            stream.at += count
+            stream.frame_at = stream.written = stream.at
+            stream.size = 0
+            self.offer()
+        except Exception:  # as in `take`
+            self.stop()
+
+    def closed(self, int64_t time_ns):
+        if self.looks:
+            check_room(talk_closed(&self.packets, &self.talk, CLIENT, time_ns) and talk_closed(&self.packets, &self.talk, SERVER, time_ns))
+            self.offer()
+            self.looks = False
+
+    cdef int take(self, int side, data, int64_t time_ns) except -1:
+        cdef bytes came
+        if not self.looks:
+            return 0
+        came = data if type(data) is bytes else bytes(data)
+        return self.take_bytes(side, <Bytes>PyBytes_AS_STRING(came), PyBytes_GET_SIZE(came), time_ns)
+
+    cdef int take_bytes(self, int side, Bytes data, Py_ssize_t size, int64_t time_ns) except -1:
+        """The next bytes of a side, which stay where they are until this is over."""
+        if not self.looks:
+            return 0
+        try:
+            self.add_packets(self.connection.receive_bytes(side, data, size, time_ns, 0), side, data, size, time_ns)
+            self.keep(&self.streams[side], data, size)
+            self.offer()
+        except Exception:
+            # Any fault of the tracker or of blanking: traffic must not stop because a copy of it cannot be written. It is logged whole.
+            self.stop()
+        return 0
+
+    cdef int stop(self) except -1:
+        log.exception("the tap stops looking at a connection")
+        self.looks = False
+        packets_free(&self.packets)
+        return 0
+
+    cdef int offer(self) except -1:
+        if self.packets.size:
+            made = PyBytes_FromStringAndSize(<const char*>self.packets.bytes, self.packets.size)
+            self.packets.size = 0
+            if self.packets.room > MOST_KEPT:
+                packets_free(&self.packets)
+            self.file.offer(made)
+        return 0
+
+    cdef int add_packets(self, list events, int side, Bytes data, Py_ssize_t size, int64_t time_ns) except -1:
+        """The packets of frames; `data` came last, from `side`. Behind a hole, bytes of one side show what frames the other one has."""
+        cdef int direction
+        for event in events:
+            if type(event) is FrameSeen:
+                direction = CLIENT if event.direction == "request" else SERVER
+                if direction == side:
+                    self.add_frame(event, direction, data, size, time_ns)
+                else:
+                    self.add_frame(event, direction, NULL, 0, time_ns)
+        return 0
+
+    cdef int add_frame(self, event, int direction, Bytes data, Py_ssize_t size, int64_t time_ns) except -1:
+        cdef Beginning* stream = &self.streams[direction]
+        cdef str kind = event.kind
+        cdef int64_t begin = event.stream_offset
+        cdef int64_t end = begin + (0 if kind == "length" else <int64_t>event.length) + (0 if kind == "proxy" else LENGTH)
+        cdef Py_ssize_t have = 0
+        cdef uint8_t* frame
+        if kind != "proxy":
+            have = first_bytes(stream, begin, <Py_ssize_t>min(end - begin, <int64_t>self.kept), data, size, NULL)
+        if begin < stream.written:  # bytes of it were missed
+            forget(stream, end)
+            check_room(talk_cut(&self.packets, &self.talk, direction, end - stream.written, time_ns))
+            stream.written = max(end, stream.written)
+            return 0
+        check_room(talk_cut(&self.packets, &self.talk, direction, begin - stream.written, time_ns))  # bytes that were not understood
+        if have >= LENGTH:
+            frame = <uint8_t*>malloc(have)
+            check_room(frame is not NULL)
+            try:
+                first_bytes(stream, begin, have, data, size, frame)
+                if kind == "length":
+                    have = LENGTH
+                elif not self.blanker.blank_seen(event, frame + LENGTH, have - LENGTH):
+                    first_bytes(stream, begin, have, data, size, frame)  # as it came
+                    self.blank_by_python(event, frame + LENGTH, have - LENGTH)
+                check_room(talk_data(&self.packets, &self.talk, direction, frame, have, time_ns))
+            finally:
+                free(frame)
+        else:
+            have = 0
+        check_room(talk_cut(&self.packets, &self.talk, direction, end - begin - have, time_ns))
+        stream.written = end
+        forget(stream, end)
+        return 0
+
+    cdef int blank_by_python(self, event, uint8_t* frame, Py_ssize_t size) except -1:
+        cdef bytes blanked = self.blanker.pure.seen(event, PyBytes_FromStringAndSize(<const char*>frame, size))
+        assert len(blanked) == size
+        memcpy(frame, PyBytes_AS_STRING(blanked), size)
+        return 0
+
+    cdef int keep(self, Beginning* stream, Bytes data, Py_ssize_t size) except -1:
+        """Keep what belongs to the frame that is not over, of bytes whose events are dealt with."""
+        cdef Py_ssize_t skipped = 0
+        cdef Py_ssize_t added = 0
+        cdef uint8_t* made
+        if stream.frame_at >= stream.at:
+            stream.size = 0
+            skipped = <Py_ssize_t>min(stream.frame_at - stream.at, <int64_t>size)
+            added = min(size - skipped, self.kept)
+        elif is_whole(stream):
+            added = min(size, self.kept - stream.size)
+        if added > 0:
+            made = <uint8_t*>grown(stream.bytes, &stream.room, stream.size + added, 64, 1)
+            check_room(made is not NULL)
+            stream.bytes = made
+            memcpy(made + stream.size, data + skipped, added)
+            stream.size += added
+        elif stream.size == 0 and stream.room > MOST_IDLE:
+            free(stream.bytes)
+            stream.bytes = NULL
+            stream.room = 0
+        stream.at += size
+        return 0
+
+
+cdef inline int check_room(bint done) except -1:
+    if not done:
+        raise MemoryError
+    return 0
+
+
+cdef void forget(Beginning* stream, int64_t end) noexcept nogil:
+    """A frame ends there: what is kept begins behind it."""
+    cdef int64_t gone = min(max(end - stream.frame_at, <int64_t>0), <int64_t>stream.size)
+    stream.size -= <Py_ssize_t>gone
+    if stream.size and gone:
+        memmove(stream.bytes, stream.bytes + gone, stream.size)
+    stream.frame_at = end
+
+
+cdef inline bint is_whole(const Beginning* stream) noexcept nogil:
+    """Whether what is kept reaches to the next byte that comes."""
+    return stream.frame_at + stream.size == stream.at
+
+
+cdef Py_ssize_t first_bytes(
+    const Beginning* stream, int64_t begin, Py_ssize_t most, Bytes data, Py_ssize_t size, uint8_t* out
+) noexcept nogil:
+    """How many of a frame's first bytes there are, `most` at most; they are written to `out` where it is not NULL.
+
+    Arguments:
+        begin: offset of the frame.
+        data, size: bytes that came last, at `stream.at`.
+    """
+    cdef Py_ssize_t found = 0
+    cdef Py_ssize_t more
+    if begin >= stream.at:
+        if begin - stream.at >= size:
+            return 0
+        more = <Py_ssize_t>min(<int64_t>most, size - (begin - stream.at))
+        if out is not NULL:
+            memcpy(out, data + (begin - stream.at), more)
+        return more
+    if begin < stream.frame_at:
+        return 0
+    found = <Py_ssize_t>min(max(stream.size - (begin - stream.frame_at), <int64_t>0), <int64_t>most)
+    more = min(most - found, size) if is_whole(stream) else 0
+    if out is not NULL:
+        memcpy(out, stream.bytes + (begin - stream.frame_at), found)
+        memcpy(out + found, data, more)
+    return found + more
