@@ -8,7 +8,9 @@ from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcmp
 
 from codec.json_program cimport LONGEST_VALUE, JsonProgram, Naming
-from codec.json_values cimport TextOut, longest_text, put_base64, put_fixed, put_name, put_null_text, put_string, text_room
+from codec.json_values cimport (
+    TextOut, longest_text, put_base64, put_fixed, put_integer, put_name, put_null_text, put_string, put_word, text_room,
+)
 from codec.program cimport (
     ARRAY, ARRAY_OF_STRUCTS, BYTES, BYTES_COMPACT, NULLABLE_STRUCT, RUN, STRING, STRING_COMPACT, STRUCT, Block, Step, fixed_size,
     read_count, read_marker,
@@ -163,6 +165,26 @@ cdef inline bint write_tagged(JsonRun* run, const Block* block) noexcept nogil:
     return cursor.code == OK
 
 
+cdef inline bint write_counted(JsonRun* run, const Step* step, const Naming* naming) noexcept nogil:
+    """The size of record batches, or null, with the name and a comma: what a broker's request log has in their place."""
+    cdef Py_ssize_t size
+    if step.code != BYTES and step.code != BYTES_COMPACT:
+        return False
+    size = read_size(&run.cursor, step.code, step.nullable)
+    if (size < 0 and size != NULL_LENGTH) or not text_room(&run.out, naming.counted_size + LONGEST_VALUE):
+        return False
+    if size < 0:
+        put_word(&run.out, <const char*>naming.name, naming.name_size)
+        put_null_text(&run.out)
+    else:
+        put_word(&run.out, <const char*>naming.counted, naming.counted_size)
+        put_integer(&run.out, size)
+        run.cursor.p += size
+    run.out.p[0] = c","
+    run.out.p += 1
+    return True
+
+
 cdef inline bint write_fields(JsonRun* run, const Block* block, int32_t number) noexcept nogil:
     """Write the fields that are always there, each with a comma behind it."""
     cdef const Step* steps = run.program.program.steps
@@ -187,6 +209,11 @@ cdef inline bint write_fields(JsonRun* run, const Block* block, int32_t number) 
                 run.out.p += 1
         else:
             naming = &run.program.names[step - steps]
+            if unlikely(naming.counted is not NULL):
+                if not write_counted(run, step, naming):
+                    return False
+                step += 1
+                continue
             if not text_room(&run.out, naming.name_size):
                 return False
             put_name(&run.out, naming.name, naming.name_size)

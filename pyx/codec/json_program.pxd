@@ -15,6 +15,8 @@ cdef struct Naming:
     int32_t name_size
     Bytes default  # NULL of fields that are not tagged
     Py_ssize_t default_size
+    Bytes counted  # the name when a size is written in the place of record batches; NULL where they are written, and for other fields
+    int32_t counted_size
 
 cdef struct JsonProgram:
     Program program
@@ -34,14 +36,14 @@ cdef inline int json_lower(JsonProgram* program, object plan, object fields) exc
     """Lower a plan. The caller keeps `fields` alive, and releases after errors too.
 
     Arguments:
-        fields: of each operation the text of its name, with `SLACK` bytes behind it, its size, and the default's text or None
-            (`kwire.codec.json_text.field_texts`).
+        fields: a `kwire.codec.json_text.FieldText` for each operation.
     """
     cdef Py_ssize_t number
     cdef Py_ssize_t step
     cdef Py_ssize_t last
     cdef bytes name
     cdef bytes default
+    cdef bytes counted
     cdef Naming* naming
     program_lower(&program.program, plan, 0)
     program.names = <Naming*>PyMem_Calloc(len(plan.ops) // 4 + 1, sizeof(Naming))
@@ -55,10 +57,13 @@ cdef inline int json_lower(JsonProgram* program, object plan, object fields) exc
             if program.program.steps[step].code == RUN:
                 continue
             naming = &program.names[step]
-            name, naming.name_size, default = fields[program.program.steps[step].operation]
+            name, naming.name_size, default, counted = fields[program.program.steps[step].operation]
             naming.name = name
             if default is not None:
                 naming.default = default
                 naming.default_size = len(default)
+            if counted is not None:
+                naming.counted = counted
+                naming.counted_size = <int32_t>len(counted)
             program.most[number] += naming.name_size + LONGEST_VALUE
     return 0

@@ -108,25 +108,32 @@ cdef inline void blank_message(Bytes at, Bytes end) noexcept nogil:
     fill(at, end)
 
 
+cdef inline bint begins_with(Bytes payload, Py_ssize_t size, const char* mark, Py_ssize_t mark_size) noexcept nogil:
+    return size >= mark_size and memcmp(payload, mark, mark_size) == 0
+
+
 cdef inline Py_ssize_t packing_of(int codec, Bytes payload, Py_ssize_t size, Py_ssize_t* last) noexcept nogil:
-    """How many bytes at the beginning, and `last` at the end, of a compressed payload say how it is packed and what it becomes."""
+    """How many bytes at the beginning, and `last` at the end, of a compressed payload say how it is packed and what it becomes.
+
+    None of a payload that does not begin as its codec has it: it may be anything.
+    """
     cdef Cursor cursor
     cdef uint8_t flags
     last[0] = 0
-    if codec == GZIP:
+    if codec == GZIP and begins_with(payload, size, b"\x1f\x8b", 2):
         if size < GZIP_HEAD + GZIP_SIZE:
             return 2
         last[0] = GZIP_SIZE
         return GZIP_HEAD
     if codec == SNAPPY:
-        if size >= XERIAL_MARK and memcmp(payload, <const char*>b"\x82SNAPPY\x00", XERIAL_MARK) == 0:
+        if begins_with(payload, size, b"\x82SNAPPY\x00", XERIAL_MARK):
             return XERIAL_HEAD
         cursor_open(&cursor, payload, size, 0)
         read_varint(&cursor)
         return cursor.p - payload if cursor.code == OK else 0
-    if codec == LZ4:
+    if codec == LZ4 and begins_with(payload, size, b"\x04\x22\x4d\x18", 4):
         return 15 if size > 4 and payload[4] & 0x08 else 7
-    if codec == ZSTD and size > 4:
+    if codec == ZSTD and size > 4 and begins_with(payload, size, b"\x28\xb5\x2f\xfd", 4):
         flags = payload[4]
         return 5 + (0 if flags & 0x20 else 1) + (4 if flags & 3 == 3 else flags & 3) + (
             flags >> 5 & 1 if flags >> 6 == 0 else 1 << (flags >> 6)

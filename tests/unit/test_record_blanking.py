@@ -57,6 +57,14 @@ def test_compressed_messages_still_tell_how_many_they_hold(magic: int) -> None:
     assert [record.value for record in batch.records] == [b"x" * len(f"secret {number} {'tail' * number}") for number in range(40)]
 
 
+@pytest.mark.parametrize("codec", [1, 3, 4])
+def test_a_payload_that_does_not_begin_as_its_codec_has_it_goes_as_a_whole(codec: int) -> None:
+    """A batch of magic 2 whose attributes say gzip, LZ4 or zstd, and whose payload is neither."""
+    head = bytes(8) + (49 + 20).to_bytes(4, "big") + bytes(4) + b"\2" + bytes(5) + bytes((codec,)) + bytes(34) + b"\0\0\0\1"
+    assert len(head) == 61
+    assert blank_records(head + b"open sesame, said he") == head + b"x" * 20
+
+
 def test_a_compressed_payload_of_magic_2_keeps_only_how_it_is_packed(vectors: Vectors) -> None:
     seen = set()
     for vector in vectors("records-sample"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from kwire.capture.address_pseudonyms import AddressPseudonyms
 from kwire.capture.located_bytes import LocatedBytes, Place, StreamTail
@@ -12,10 +12,13 @@ from kwire.capture.sink import StreamSink
 from kwire.capture.tcp import TcpConnection
 from kwire.protocol import DirectionDetector
 from kwire.protocol.events import Event, FrameSeen
-from kwire.protocol.secrets.frame_blanking import FrameBlanker
+from kwire.protocol.impl import frame_blanker
 from kwire.protocol.secrets.token_blanking import FILL
 from kwire.protocol.tracking.foreign_protocols import MORE, recognise, recognise_server
 from kwire.protocol.tracking.frames import MAX_FRAME
+
+if TYPE_CHECKING:
+    from kwire.protocol.secrets.frame_blanking import FrameBlanker
 
 __all__ = ["TrimmedStreams"]
 
@@ -62,7 +65,7 @@ class TrimmedStreams(StreamSink):
             connection.ignored = True
             return
         detector = DirectionDetector(connection.a.port, connection.b.port, ports=self._ports or None, frames=True)
-        connection.attachment = tracked = _Tracked(detector, FrameBlanker(self._group_types, self._pseudonyms))
+        connection.attachment = tracked = _Tracked(detector, frame_blanker()(self._group_types, self._pseudonyms))
         if connection.opened_by is not None:
             self._take(tracked, detector.opened(connection.opened_by, time_ns, packet))
 

@@ -25,7 +25,7 @@ Twin = Literal["native", "pure"]
 
 MODULES: Final = (  # of the codec's twins
     "structs", "objects", "headers", "frames", "records", "record_columns", "columns", "header_scan", "message_writer", "splices",
-    "edits", "json_columns", "field_spans",
+    "edits", "json_columns", "json_messages", "field_spans",
 )  # fmt: skip
 
 _NATIVE: Final = "._native."

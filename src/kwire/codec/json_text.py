@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from json import JSONEncoder
 from math import isfinite
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from kwire.codec.json_form import default_json, to_json
 from kwire.codec.plan import WIDTH, Flag, Op, Plan
 
-__all__ = ["field_texts", "finite", "json_text"]
+__all__ = ["FieldText", "field_texts", "finite", "json_text"]
 
 _SLACK: Final = bytes(32)  # behind each name: the native twin moves short ones with a fixed size
 _ENCODE: Final[Callable[[Any], str]] = JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
@@ -25,36 +25,55 @@ def finite(value: Any) -> Any:
     return [finite(each) for each in value] if isinstance(value, list) else value
 
 
-def json_text(message: Any, version: int) -> str:
-    """A message as the text of Kafka's JSON, which Spark's `from_json` and `get_json_object` read."""
-    found = to_json(message, version)
+def json_text(message: Any, version: int, *, records: bool = True) -> str:
+    """A message as the text of Kafka's JSON, which Spark's `from_json` and `get_json_object` read; `records` as in `to_json`."""
+    found = to_json(message, version, records)
     try:
         return _ENCODE(found)
     except ValueError:
         return _ENCODE(finite(found))
 
 
-def field_texts(plan: Plan, classes: tuple[type, ...]) -> tuple[tuple[bytes, int, bytes | None], ...] | None:
-    """Of each operation of a plan the text of its name, with bytes behind it, its size, and the text of a tagged field's default.
+class FieldText(NamedTuple):
+    """What the native twin writes of a field, beside its value.
+
+    Attributes:
+        name: `"name":`, with bytes behind it.
+        size: of the name without them.
+        default: of a tagged field its default as text.
+        counted: the name when the size of record batches is written in their place; None for other fields, and where they are written.
+    """
+
+    name: bytes
+    size: int
+    default: bytes | None = None
+    counted: bytes | None = None
+
+
+def field_texts(plan: Plan, classes: tuple[type, ...], *, records: bool = True) -> tuple[FieldText, ...] | None:
+    """The texts of each operation of a plan.
 
     Arguments:
         classes: of the plan's layouts.
+        records: as in `kwire.codec.json_form.to_json`.
 
     Returns:
         None where some tagged field may hold a float: two zeros are equal, and their texts are not.
     """
-    found: list[tuple[bytes, int, bytes | None]] = [(_SLACK, 0, None)] * (len(plan.ops) // WIDTH)
+    found = [FieldText(_SLACK, 0)] * (len(plan.ops) // WIDTH)
     for block in plan.blocks:
         slots = plan.layouts[block.layout].slots
         for number in range(block.first, block.first + block.untagged + block.tagged):
             operation = plan.operation(number)
             name = f"{_ENCODE(slots[operation.slot].json_name)}:".encode()
-            default = None
+            default = counted = None
             if operation.flags & Flag.TAGGED:
                 if _has_floats(plan, number):
                     return None
                 default = _ENCODE(default_json(plan, classes, block, operation)).encode()
-            found[number] = (name + _SLACK, len(name), default)
+            if operation.flags & Flag.RECORDS and not records:
+                counted = name[:-2] + b'SizeInBytes":'
+            found[number] = FieldText(name + _SLACK, len(name), default, counted)
     return tuple(found)
 
 

@@ -1,12 +1,13 @@
 """The one place of this room that picks the twin, by the rules of `kwire.codec.impl`.
 
-`kwire.protocol.tracking.connection`, `kwire.protocol.tracking.direction_detection` and `kwire.protocol.relay.relay` are the pure twins and
-the contract. `kwire.tables` makes rows of captures with the tracker's native state.
+`kwire.protocol.tracking.connection`, `kwire.protocol.tracking.direction_detection`, `kwire.protocol.relay.relay` and
+`kwire.protocol.secrets.frame_blanking` are the pure twins and the contract. `kwire.tables` makes rows of captures with the tracker's native state.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from functools import cache
+from typing import TYPE_CHECKING, Final
 
 from kwire.codec.impl import Twin, load_native
 from kwire.protocol.relay.budget import HeldBudget as PureHeldBudget
@@ -15,7 +16,10 @@ from kwire.protocol.relay.relay import Relay as PureRelay
 from kwire.protocol.tracking.connection import Connection as PureConnection
 from kwire.protocol.tracking.direction_detection import DirectionDetector as PureDetector
 
-__all__ = ["Connection", "DirectionDetector", "HeldBudget", "Relay", "RelayCounters", "backend"]
+if TYPE_CHECKING:
+    from kwire.protocol.secrets.frame_blanking import FrameBlanker
+
+__all__ = ["Connection", "DirectionDetector", "HeldBudget", "Relay", "RelayCounters", "backend", "frame_blanker"]
 
 
 def _choose() -> tuple[Twin, type[PureConnection], type[PureDetector]]:
@@ -29,6 +33,15 @@ def _choose() -> tuple[Twin, type[PureConnection], type[PureDetector]]:
 def _choose_relay() -> tuple[type[PureRelay], type[PureHeldBudget], type[PureCounters]]:
     native = load_native("protocol", "relay", "relay")
     return (PureRelay, PureHeldBudget, PureCounters) if native is None else (native.Relay, native.HeldBudget, native.RelayCounters)
+
+
+@cache
+def frame_blanker() -> type[FrameBlanker]:
+    """What blanks frames; it is loaded when the first frame is to be blanked."""
+    from kwire.protocol.secrets.frame_blanking import FrameBlanker
+
+    native = load_native("protocol", "frame_blanking", "blanking of frames")
+    return FrameBlanker if native is None else native.FrameBlanker  # type: ignore[no-any-return]
 
 
 _chosen: Final = _choose()

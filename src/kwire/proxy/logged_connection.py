@@ -5,12 +5,11 @@ A line is written when a request has its response, and for the others when the c
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from kwire.capture.request_logs.exchange_entries import exchange_entry
+from kwire.capture.request_logs.exchange_entries import exchange_line
 from kwire.protocol import Connection
 from kwire.protocol.events import Direction, Event, FrameSeen, RequestCompleted, VersionsLearned
 from kwire.protocol.relay import Buffer
@@ -120,8 +119,7 @@ class LoggedConnection:
         if request is not None:
             self._waiting_bytes -= LENGTH + len(request)
         response = self._answers.pop(event.request_index, None) if event.state == "answered" else None
-        entry = exchange_entry(event, self._name, request, response, self._highest)
-        self._file.offer(json.dumps(entry, separators=(",", ":")).encode() + b"\n")
+        self._file.offer(exchange_line(event, self._name, request, response, self._highest))
 
 
 def _named(end: tuple[str, int]) -> str:

@@ -13,8 +13,8 @@ from kwire.capture.exported_packets import ExportedTalk
 from kwire.capture.tcp import Endpoint
 from kwire.protocol import Connection
 from kwire.protocol.events import Direction, FrameSeen
+from kwire.protocol.impl import frame_blanker
 from kwire.protocol.relay import Buffer
-from kwire.protocol.secrets.frame_blanking import FrameBlanker
 from kwire.proxy.frame_beginnings import LENGTH, FrameBeginnings
 from kwire.proxy.rules.rule import Peer
 from kwire.proxy.tap_file import TapFile
@@ -41,7 +41,7 @@ class TappedConnection:
         self._file = file
         self._talk: ExportedTalk | None = ExportedTalk(endpoint_of((peer.address, peer.port)), endpoint_of(local))
         self._connection = Connection(frames=True, bodies=())
-        self._blanker = FrameBlanker()
+        self._blanker = frame_blanker()()
         self._streams = (FrameBeginnings(LENGTH + snaplen), FrameBeginnings(LENGTH + snaplen))
         self._written = [0, 0]  # offset of the next byte that the capture has no packet for
         file.offer(self._talk.opened(_CLIENT, time_ns))

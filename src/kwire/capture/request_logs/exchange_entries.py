@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from datetime import datetime, timezone
-from typing import Any, Final
+from functools import cache, lru_cache
+from json.encoder import encode_basestring_ascii
+from typing import Any, Final, NamedTuple
 
-from kwire.capture.request_logs.json_entries import BUILT_IN, carried_by, error_entry, in_names_of, request_entry, response_entry
+from kwire.capture.request_logs.json_entries import (
+    BUILT_IN, api_key_name, carried_by, error_entry, header_version_written, in_names_of, is_written_plainly, request_entry, response_entry,
+)  # fmt: skip
 from kwire.codec import Codec
+from kwire.codec.classes import compiled
+from kwire.codec.impl import load_twin
 from kwire.errors import WireError
 from kwire.protocol.events import RequestCompleted
 
-__all__ = ["exchange_entry"]
+__all__ = ["exchange_entry", "exchange_line"]
 
 _API_VERSIONS: Final = 18
+_NULL: Final = b"null"
 
 
 def exchange_entry(
@@ -63,6 +71,88 @@ def exchange_entry(
     return entry
 
 
+class _Bodies(NamedTuple):
+    """What writes header, request and response of an api in one version.
+
+    Attributes:
+        api_name: the text that ends a header, Kafka's name of the api in it.
+        body_at: where the body of a response begins when its header has no tagged fields, and those bytes that say so.
+    """
+
+    header: Any
+    request: Any
+    response: Any
+    api_name: bytes
+    body_at: int
+
+
+@cache
+def _bodies(api_key: int, version: int) -> _Bodies | None:
+    """None where a line takes more than the JSON of the messages."""
+    if not is_written_plainly(api_key, version):
+        return None
+    known, source = BUILT_IN.catalog, compiled()
+    request, response = known.request(api_key), known.response(api_key)
+    assert request is not None
+    assert response is not None
+    writer = load_twin("codec", "json_messages", source.twin).MessageJson
+    return _Bodies(
+        writer(source.decoder("RequestHeader", header_version_written(BUILT_IN, api_key, version))),
+        writer(source.decoder(request.name, version), records=False),
+        writer(source.decoder(response.name, version), records=False),
+        f',"requestApiKeyName":{json.dumps(api_key_name(api_key))}}}'.encode(),
+        4 + BUILT_IN.header_version("response", api_key, version),
+    )
+
+
+def exchange_line(
+    event: RequestCompleted, connection: str, request: bytes | None, response: bytes | None, highest: Mapping[int, int]
+) -> bytes:
+    """The entry of `exchange_entry` as a line of a log, with the end of the line; arguments are the same.
+
+    What can be is written from the frames' bytes to text, without messages between.
+    """
+    written = None if request is None else _plain_line(event, connection, request, response)
+    if written is not None:
+        return written
+    return json.dumps(exchange_entry(event, connection, request, response, highest), separators=(",", ":")).encode() + b"\n"
+
+
+def _plain_line(event: RequestCompleted, connection: str, request: bytes, response: bytes | None) -> bytes | None:
+    """None where a line takes more than the JSON of the messages, or a message breaks a rule."""
+    if event.api_key is None or event.api_version is None:
+        return None
+    bodies = _bodies(event.api_key, event.api_version)
+    if bodies is None or (header := bodies.header.write(request, 0)) is None or (asked := bodies.request.write(request, header[1])) is None:
+        return None
+    answered = _NULL, 0
+    if response is not None:
+        if len(response) < bodies.body_at or any(response[4 : bodies.body_at]):
+            return None
+        answered = bodies.response.write(response, bodies.body_at)
+        if answered is None or answered[1] != len(response):
+            return None
+    if asked[1] != len(request):
+        return None
+    latency = b"null" if event.latency_us is None else repr(event.latency_us / 1000).encode()
+    line = (
+        b'{"requestHeader":' + header[0][:-1] + bodies.api_name + b',"request":' + asked[0] + b',"response":' + answered[0]
+        + b',"connection":%b,"time":%b,"totalTimeMs":%b,"principal":%b,"clientInformation":{"softwareName":%b,"softwareVersion":%b},"state":%b}\n'
+        % (
+            _text(connection), _quoted(_time(event.request_time)), latency, _text(event.principal or "User:ANONYMOUS"),
+            _text(event.software_name), _text(event.software_version), _text(event.state),
+        )
+    )  # fmt: skip
+    return line if line.isascii() else None  # other characters are written as their numbers
+
+
+def _quoted(value: str | None) -> bytes:
+    return _NULL if value is None else encode_basestring_ascii(value).encode()
+
+
+_text = lru_cache(256)(_quoted)  # of what comes again
+
+
 def _add_response(
     codec: Codec, entry: dict[str, Any], frame: bytes, api_key: int, api_version: int, carried: tuple[int, int] | None
 ) -> None:
@@ -93,4 +183,9 @@ def _time(time_ns: int | None) -> str | None:
     if time_ns is None:
         return None
     seconds, rest = divmod(time_ns, 1_000_000_000)
-    return f"{datetime.fromtimestamp(seconds, timezone.utc):%Y-%m-%dT%H:%M:%S}.{rest // 1000:06d}Z"
+    return f"{_second(seconds)}.{rest // 1000:06d}Z"
+
+
+@lru_cache(16)
+def _second(seconds: int) -> str:
+    return f"{datetime.fromtimestamp(seconds, timezone.utc):%Y-%m-%dT%H:%M:%S}"

@@ -16,7 +16,10 @@ from kwire.errors import WireError
 from kwire.protocol.nested_rules import RULES
 from kwire.schema import catalog, snake_name
 
-__all__ = ["BUILT_IN", "carried_by", "error_entry", "in_names_of", "request_entry", "response_entry"]
+__all__ = [
+    "BUILT_IN", "api_key_name", "carried_by", "error_entry", "header_version_written", "in_names_of", "is_written_plainly",
+    "request_entry", "response_entry",
+]  # fmt: skip
 
 BUILT_IN: Final = Codec(catalog())
 REDACTED: Final = "[redacted]"
@@ -36,6 +39,8 @@ _RENAMED: Final[dict[int, tuple[int, dict[str, str]]]] = {
         {"replicaEpoch": "candidateEpoch", "replicaId": "candidateId", "replicaDirectoryId": "candidateDirectoryId"},
     ),
 }
+# Their entries are not their JSON: a refusal of ApiVersions has another version, and ShareFetch no sizes.
+_LOOKED_INTO: Final = frozenset((18, _ENVELOPE, _SHARE_FETCH))
 # a configuration may hold a password; the broker hides the value of those that it knows as such
 _ALTER_CONFIGS: Final = frozenset((33, 44))
 _SECRET_WORDS: Final = ("password", "secret", "jaas", "credential", "token", ".key")
@@ -108,14 +113,30 @@ def error_entry(error: WireError) -> dict[str, Any]:
 
 
 def _header(codec: Codec, header: Any) -> dict[str, Any]:
-    api_key, api_version = header.api_key, header.api_version
-    name = codec.catalog.api_name(api_key)
-    message = codec.catalog.request(api_key)
-    version = codec.header_version("request", api_key, api_version) if message is not None and api_version in message.valid_versions else 1
-    written: dict[str, Any] = codec.to_json(header, version)
-    if name is not None:
-        written["requestApiKeyName"] = snake_name(name).upper()
+    written: dict[str, Any] = codec.to_json(header, header_version_written(codec, header.api_key, header.api_version))
+    if codec.catalog.api_name(header.api_key) is not None:
+        written["requestApiKeyName"] = api_key_name(header.api_key, codec)
     return written
+
+
+def header_version_written(codec: Codec, api_key: int, api_version: int) -> int:
+    """The header version of a request; of unknown messages the one in which brokers read them."""
+    message = codec.catalog.request(api_key)
+    return codec.header_version("request", api_key, api_version) if message is not None and api_version in message.valid_versions else 1
+
+
+def api_key_name(api_key: int, codec: Codec = BUILT_IN) -> str:
+    """An api as brokers write it, such as `FIND_COORDINATOR`."""
+    return snake_name(codec.catalog.api_name(api_key) or "").upper()
+
+
+def is_written_plainly(api_key: int, api_version: int) -> bool:
+    """Whether an entry has a request and its response as `to_json` writes them: nothing is hidden, renamed, or looked into."""
+    request, response = BUILT_IN.catalog.request(api_key), BUILT_IN.catalog.response(api_key)
+    if request is None or response is None or api_key in _LOOKED_INTO or api_key in _RENAMED or api_key in _ALTER_CONFIGS:
+        return False
+    in_versions = all(api_version in message.valid_versions for message in (request, response))
+    return in_versions and not (_secrets(BUILT_IN, request.name) or _secrets(BUILT_IN, response.name))
 
 
 def request_entry(request: Request, codec: Codec = BUILT_IN) -> dict[str, Any]:

@@ -25,6 +25,7 @@ __all__ = ["blank_records"]
 _CODEC: Final = 0x07
 _CONTROL: Final = 0x20
 _GZIP, _SNAPPY, _LZ4, _ZSTD = 1, 2, 3, 4
+_MARKS: Final = {_GZIP: b"\x1f\x8b", _LZ4: b"\x04\x22\x4d\x18", _ZSTD: b"\x28\xb5\x2f\xfd"}  # Snappy's own format has none
 _XERIAL_MARK: Final = b"\x82SNAPPY\x00"
 _XERIAL_HEAD: Final = 20  # mark, two versions, size of the first chunk
 _GZIP_HEAD: Final = 10
@@ -104,7 +105,12 @@ def _packed_again(codec: int, magic: int, payload: bytes) -> bytes | None:
 
 
 def _packing(codec: int, payload: bytes) -> tuple[int, int]:
-    """How many bytes at the beginning and at the end of a compressed payload say how it is packed and what it becomes."""
+    """How many bytes at the beginning and at the end of a compressed payload say how it is packed and what it becomes.
+
+    None of a payload that does not begin as its codec has it: it may be anything.
+    """
+    if not payload.startswith(_MARKS.get(codec, b"")):
+        return 0, 0
     if codec == _GZIP:
         return (_GZIP_HEAD, _GZIP_SIZE) if len(payload) >= _GZIP_HEAD + _GZIP_SIZE else (2, 0)
     if codec == _SNAPPY:
