@@ -75,10 +75,12 @@ class _Bodies(NamedTuple):
     """What writes header, request and response of an api in one version.
 
     Attributes:
+        begin: of a request frame: api key and version.
         api_name: the text that ends a header, Kafka's name of the api in it.
         body_at: where the body of a response begins when its header has no tagged fields, and those bytes that say so.
     """
 
+    begin: bytes
     header: Any
     request: Any
     response: Any
@@ -97,6 +99,7 @@ def _bodies(api_key: int, version: int) -> _Bodies | None:
     assert response is not None
     writer = load_twin("codec", "json_messages", source.twin).MessageJson
     return _Bodies(
+        api_key.to_bytes(2, "big") + version.to_bytes(2, "big"),
         writer(source.decoder("RequestHeader", header_version_written(BUILT_IN, api_key, version))),
         writer(source.decoder(request.name, version), records=False),
         writer(source.decoder(response.name, version), records=False),
@@ -123,7 +126,11 @@ def _plain_line(event: RequestCompleted, connection: str, request: bytes, respon
     if event.api_key is None or event.api_version is None:
         return None
     bodies = _bodies(event.api_key, event.api_version)
-    if bodies is None or (header := bodies.header.write(request, 0)) is None or (asked := bodies.request.write(request, header[1])) is None:
+    if bodies is None or not request.startswith(bodies.begin):
+        return None
+    header = bodies.header.write(request, 0)
+    asked = None if header is None else bodies.request.write(request, header[1])
+    if asked is None or asked[1] != len(request):
         return None
     answered = _NULL, 0
     if response is not None:
@@ -132,8 +139,6 @@ def _plain_line(event: RequestCompleted, connection: str, request: bytes, respon
         answered = bodies.response.write(response, bodies.body_at)
         if answered is None or answered[1] != len(response):
             return None
-    if asked[1] != len(request):
-        return None
     latency = b"null" if event.latency_us is None else repr(event.latency_us / 1000).encode()
     line = (
         b'{"requestHeader":' + header[0][:-1] + bodies.api_name + b',"request":' + asked[0] + b',"response":' + answered[0]
@@ -143,7 +148,7 @@ def _plain_line(event: RequestCompleted, connection: str, request: bytes, respon
             _text(event.software_name), _text(event.software_version), _text(event.state),
         )
     )  # fmt: skip
-    return line if line.isascii() else None  # other characters are written as their numbers
+    return line if line.isascii() and b"\x7f" not in line else None  # other characters are written as their numbers
 
 
 def _quoted(value: str | None) -> bytes:
