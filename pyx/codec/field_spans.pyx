@@ -3,12 +3,11 @@
 
 cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
-from libc.string cimport memset
+from libc.stdint cimport int32_t
 
 from build_id cimport build_id
+from codec.listed_fields cimport ListedFields, field_at, fields_free, fields_list
 from codec.marked_program cimport MarkedProgram, marked_lower, marked_release
-from codec.span_walk cimport SpanWalk, walk_block, walk_close, walk_open
-from codec.spans cimport Place
 from wire.cursor cimport OK, Bytes
 
 from kwire.errors import Fault
@@ -36,27 +35,23 @@ cdef class FieldSpans:
     def find(self, data, Py_ssize_t offset, bint whole):
         """As the pure twin."""
         cdef Py_buffer view
-        cdef SpanWalk walk
-        cdef const Place* place
-        cdef Py_ssize_t number
+        cdef ListedFields listed
+        cdef Py_ssize_t number, begin, stop
+        cdef int32_t choice
         cdef list found = []
         if offset < 0:
             raise ValueError("the offset is below 0")
-        memset(&walk, 0, sizeof(SpanWalk))
         PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)
         try:
-            walk.lists = True
-            walk.cut = not whole
-            walk_open(&walk, &self.marked, <Bytes>view.buf, view.len, min(offset, view.len))
-            walk_block(&walk, 0)
-            if walk.no_memory:
-                raise MemoryError
-            for number in range(walk.place_count):
-                place = &walk.places[number]
-                found.append((self.unknown if place.choice < 0 else self.paths[place.choice], place.content, place.stop))
-            if walk.cursor.code == OK:
-                return walk.cursor.p - walk.cursor.base, None, found
-            return walk.understood - walk.cursor.base, Fault(walk.cursor.code), found
+            fields_list(&listed, &self.marked, <Bytes>view.buf, view.len, min(offset, view.len), whole)
+            try:
+                if listed.no_memory:
+                    raise MemoryError
+                for number in range(listed.count):
+                    choice = field_at(&listed, number, &begin, &stop)
+                    found.append((self.unknown if choice < 0 else self.paths[choice], begin, stop))
+            finally:
+                fields_free(&listed)
+            return listed.end, None if listed.code == OK else Fault(listed.code), found
         finally:
-            walk_close(&walk)
             PyBuffer_Release(&view)

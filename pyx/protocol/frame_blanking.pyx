@@ -10,16 +10,14 @@ cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from cpython.object cimport PyObject
-from libc.stdint cimport int16_t, uint8_t
-from libc.string cimport memset
+from libc.stdint cimport int16_t, int32_t, uint8_t
 
 from build_id cimport build_id
+from codec.listed_fields cimport ListedFields, field_at, fields_free, fields_list
 from codec.marked_program cimport MarkedProgram, marked_lower, marked_release
-from codec.span_walk cimport SpanWalk, walk_block, walk_close, walk_open
-from codec.spans cimport Place
 from protocol.record_blanking cimport blank_records, fill
 from wire.checksum cimport crc_start
-from wire.cursor cimport OK, Bytes, load_16
+from wire.cursor cimport OK, load_16
 
 from kwire.protocol.secrets.frame_blanking import FrameBlanker as PureBlanker
 from kwire.protocol.secrets.frame_blanking import frame_plan
@@ -34,7 +32,6 @@ cdef enum:
     KEYS = 128  # api keys that the table holds; Kafka has used 93 in its whole life
     VERSIONS = 32  # of one api; Kafka's highest is 18
     HEAD = 8  # api key, version, correlation id
-    FEW = 8  # fields for which a walk needs no memory of its own
     API_VERSIONS = 18
     UNSUPPORTED_VERSION = 35
     BEHIND_ERROR = 6  # of a response without a flexible header
@@ -97,31 +94,22 @@ cdef Outcome blank_message(
     const MarkedProgram* program, const uint8_t* records, uint8_t* frame, Py_ssize_t size, bint whole, Py_ssize_t* end, bint* readable
 ) noexcept nogil:
     """Blank what a message holds that begins at `end`, which becomes where what is understood of it ends."""
-    cdef SpanWalk walk
-    cdef Place[FEW] few
-    cdef const Place* place
-    cdef Py_ssize_t number
-    cdef Outcome outcome = DONE
-    memset(&walk, 0, sizeof(SpanWalk))
-    walk.places = walk.few_places = few
-    walk.place_room = FEW
-    walk.lists = True
-    walk.cut = not whole
-    walk_open(&walk, program, frame, size, end[0])
-    walk_block(&walk, 0)
-    readable[0] = walk.cursor.code == OK
-    end[0] = (walk.cursor.p if readable[0] else walk.understood) - walk.cursor.base
-    if walk.no_memory:
-        outcome = NO_MEMORY
+    cdef ListedFields found
+    cdef Py_ssize_t number, begin, stop
+    cdef int32_t choice
+    cdef Outcome outcome
+    fields_list(&found, program, frame, size, end[0], whole)
+    readable[0], end[0] = found.code == OK, found.end
+    outcome = NO_MEMORY if found.no_memory else DONE
     number = 0
-    while outcome == DONE and number < walk.place_count:
-        place = &walk.places[number]
-        if place.choice < 0 or not records[place.choice]:
-            fill(frame + place.content, frame + place.stop)
-        elif not blank_records(frame + place.content, place.stop - place.content):
+    while outcome == DONE and number < found.count:
+        choice = field_at(&found, number, &begin, &stop)
+        if choice < 0 or not records[choice]:
+            fill(frame + begin, frame + stop)
+        elif not blank_records(frame + begin, stop - begin):
             outcome = BY_PYTHON
         number += 1
-    walk_close(&walk)
+    fields_free(&found)
     return outcome
 
 

@@ -35,6 +35,7 @@ cdef enum:
 
 cdef object log = logging.getLogger("kwire.proxy")
 
+
 @cython.final
 cdef class TappedConnection:
     """One connection; arguments and methods are those of the pure twin."""

@@ -153,7 +153,7 @@ def test_a_fault_of_the_log_ends_it_for_that_connection_alone(
     answered = bytes.fromhex("0000000a 00000007 0000 00000000")
     third.from_client(asked, 1)
     with monkeypatch.context() as patched:
-        patched.setattr("kwire.proxy.logged_connection.exchange_entry", faulty)
+        patched.setattr("kwire.proxy.logged_connection.exchange_line", faulty)
         one.from_client(asked, 1)
         one.to_client([answered], 2)
         third.closed(3)

@@ -1,77 +1,32 @@
-"""The proxy's sockets, with a broker that a test plays: pieces, half-close, slow readers, TLS, limits, and an end in good order."""
+"""The proxy's sockets, with a broker that a test plays: pieces, half-close, slow readers, limits, and an end in good order."""
 
 from __future__ import annotations
 
 import asyncio
 import random
 import socket
-import ssl
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
-import trustme
 from msgspec.structs import replace
 
 import kwire
 from kwire import messages, tables
 from kwire.errors import InputError
-from kwire.proxy.config import ListenerConfig, ProxyConfig, TapConfig, TlsConfig, UpstreamTlsConfig
+from kwire.proxy.config import TapConfig
 from kwire.proxy.loop_native import WorkerCalls
 from kwire.proxy.server import ProxyServer
 from proxied_frames import HEARTBEAT, answer, echo, frames, heartbeat
-
-Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
-OPEN: list[asyncio.StreamWriter] = []
-LOOP = {"loop": "auto"}
+from proxied_sockets import LOOP, OPEN, connect, proxied
 
 
 @pytest.fixture(params=["asyncio", "native"], autouse=True)
 def loop(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Both loops do the same; listeners with TLS are asyncio's, whatever is asked for."""
+    """Both loops do the same."""
     monkeypatch.setitem(LOOP, "loop", request.param)
     return str(request.param)
-
-
-@asynccontextmanager
-async def proxied(
-    serve: Serve, *, upstream: ssl.SSLContext | None = None, broker_address: str = "", **more: object
-) -> AsyncIterator[ProxyServer]:
-    async def served(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        OPEN.append(writer)
-        with suppress(ConnectionError):
-            await serve(reader, writer)
-
-    broker = await asyncio.start_server(served, "127.0.0.1", 0, ssl=upstream)
-    listener = {key: more.pop(key) for key in ("tls", "upstream_tls", "advertised") if key in more}
-    address = broker_address or f"127.0.0.1:{broker.sockets[0].getsockname()[1]}"
-    loop = "auto" if {"tls", "upstream_tls"} & listener.keys() else LOOP["loop"]
-    config = ProxyConfig(listeners=[ListenerConfig(listen="127.0.0.1:0", broker=address, node_id=1, **listener)], loop=loop, **more)  # type: ignore[arg-type]
-    server = ProxyServer(config)
-    await server.open()
-    try:
-        yield server
-    finally:
-        try:
-            await asyncio.wait_for(server.close(0), 60)
-        finally:
-            broker.close()
-            while OPEN:
-                writer = OPEN.pop()
-                writer.transport.abort()  # what nobody reads any more is not waited for
-                with suppress(ConnectionError, ssl.SSLError):
-                    await asyncio.wait_for(writer.wait_closed(), 60)
-        await asyncio.sleep(0.05)  # transports end in the loop's next turns
-
-
-async def connect(server: ProxyServer, context: ssl.SSLContext | None = None) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    name = None if context is None else "proxy.example.com"
-    reader, writer = await asyncio.open_connection("127.0.0.1", server.ports[0], ssl=context, server_hostname=name)
-    OPEN.append(writer)
-    return reader, writer
 
 
 def test_bytes_in_random_pieces_and_a_half_close() -> None:
@@ -180,59 +135,6 @@ def test_a_reader_that_sleeps_stops_the_broker() -> None:
                 assert head[4:8] == number.to_bytes(4, "big")
 
     asyncio.run(go())
-
-
-def certificates(folder: Path) -> tuple[trustme.CA, Path, Path]:
-    authority = trustme.CA()
-    made = authority.issue_cert("proxy.example.com", "broker.example.com")
-    certificate, key = folder / "cert.pem", folder / "key.pem"
-    made.cert_chain_pems[0].write_to_path(str(certificate))
-    made.private_key_pem.write_to_path(str(key))
-    return authority, certificate, key
-
-
-def test_tls_on_both_sides_with_a_client_certificate(tmp_path: Path) -> None:
-    authority, certificate, key = certificates(tmp_path)
-    authority.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
-    broker_side = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    broker_side.load_cert_chain(certificate, key)
-    client_side = ssl.create_default_context()
-    authority.configure_trust(client_side)
-
-    async def go(with_certificate: bool) -> bytes:
-        tls = TlsConfig(certificate=str(certificate), key=str(key), client_ca=str(tmp_path / "ca.pem"))
-        upstream = UpstreamTlsConfig(ca=str(tmp_path / "ca.pem"), server_name="broker.example.com")
-        async with proxied(echo, upstream=broker_side, tls=tls, upstream_tls=upstream) as server:
-            reader, writer = await connect(server, client_side)
-            writer.write(heartbeat(7))
-            await writer.drain()
-            return await asyncio.wait_for(reader.readexactly(len(answer(7, len(HEARTBEAT)))), 30)
-
-    with pytest.raises((ssl.SSLError, ConnectionError, asyncio.IncompleteReadError)):
-        asyncio.run(go(False))
-    client_side.load_cert_chain(certificate, key)
-    assert asyncio.run(go(True)) == answer(7, len(HEARTBEAT))
-
-
-def test_the_principal_of_a_client_certificate(tmp_path: Path) -> None:
-    """As `ssl.principal.mapping.rules=DEFAULT` has it: the subject, its last part first (RFC 2253)."""
-    authority, certificate, key = certificates(tmp_path)
-    authority.cert_pem.write_to_path(str(tmp_path / "ca.pem"))
-    client_side = ssl.create_default_context()
-    authority.configure_trust(client_side)
-    authority.issue_cert("client", common_name="billing", organization_name="Example", organization_unit_name="services").configure_cert(
-        client_side
-    )
-
-    async def go() -> list[str]:
-        tls = TlsConfig(certificate=str(certificate), key=str(key), client_ca=str(tmp_path / "ca.pem"))
-        async with proxied(echo, tls=tls) as server:
-            reader, writer = await connect(server, client_side)
-            writer.write(heartbeat(7))
-            await asyncio.wait_for(reader.readexactly(len(answer(7, len(HEARTBEAT)))), 30)
-            return [peer.principal for peer in server.peers()]
-
-    assert asyncio.run(go()) == ["User:CN=billing,OU=services,O=Example"]
 
 
 async def ended(reader: asyncio.StreamReader) -> bytes:

@@ -137,7 +137,8 @@ def test_records_by_hand() -> None:
 
 
 def test_frames_that_are_hardly_any() -> None:
-    for frame in (b"", b"a", b"\0\3\0\1", b"\0\3\0\1\0\0\0", b"\x7f\xff\0\0\0\0\0\1\0\1c", b"\xff\xff\0\0\0\0\0\1", b"\0\3\x7f\xff\0\0\0\1"):
+    unknown = b"\x7f\xff\0\0\0\0\0\1\0\1c", b"\xff\xff\0\0\0\0\0\1", b"\0\3\x7f\xff\0\0\0\1"
+    for frame in (b"", b"a", b"\0\3\0\1", b"\0\3\0\1\0\0\0", *unknown):
         compare("request", frame, None, None)
         for key, version in ((None, None), (3, 1), (3, 99), (3, -1), (9999, 0), (-1, 0), (18, 4), (18, 99)):
             compare("response", frame, key, version)
@@ -151,7 +152,8 @@ def group(api_key: int, version: int, body: bytes) -> bytes:
 
 def test_what_requests_leave_for_their_responses() -> None:
     """A JoinGroup for a group of connectors, a response of another api with its index, then a SyncGroup of the group."""
-    join = group(11, 2, bytes.fromhex("0001 67 00000009 00000009 0000 0007") + b"connect" + bytes.fromhex("00000001 0001 72") + sized(b"mine"))
+    members = bytes.fromhex("00000001 0001 72") + sized(b"mine")
+    join = group(11, 2, bytes.fromhex("0001 67 00000009 00000009 0000 0007") + b"connect" + members)
     sync = group(14, 1, bytes.fromhex("0001 67 00000001 0001 6d 00000000"))
     assigned = bytes(4) + bytes(4) + bytes(2) + sized(b"\0\1" + b"assigned")
     heartbeat = bytes(10)

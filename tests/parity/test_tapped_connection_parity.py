@@ -23,6 +23,7 @@ Native: Final = load_twin("proxy", "tapped_connection", "native").TappedConnecti
 PEER: Final = Peer("10.0.0.9", 50_000, 1)
 SNAPLENS: Final = (0, 3, 40, 65_536)
 CONVERSATIONS: Final = 60
+NOW: Final = 1_700_000_000_123_456_789  # nanoseconds
 
 
 class Offered(list[bytes]):
@@ -100,10 +101,10 @@ def test_conversations(frames: Frames, snaplen: int, local: tuple[str, int], cap
     bytes_of_packets = 0
     for seed in range(CONVERSATIONS):
         files = Offered(), Offered()
-        twins = [kind(file, peer, local, snaplen, 1_700_000_000_123_456_789) for kind, file in zip((TappedConnection, Native), files, strict=True)]  # type: ignore[arg-type]
+        twins = [kind(file, peer, local, snaplen, NOW) for kind, file in zip((TappedConnection, Native), files, strict=True)]  # type: ignore[arg-type]
         for step, (name, given) in enumerate(calls(frames, random.Random(seed))):
             for twin in twins:
-                getattr(twin, name)(*given, 1_700_000_000_123_456_789 + step)
+                getattr(twin, name)(*given, NOW + step)
             # one joins what the other offers piece by piece
             assert b"".join(files[1]) == b"".join(files[0]), (seed, step, name)
         bytes_of_packets += sum(map(len, files[0]))

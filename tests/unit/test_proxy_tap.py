@@ -172,7 +172,7 @@ def test_a_fault_of_the_tap_ends_it_for_that_connection_alone(
     file = tap(tmp_path)
     one, other = (TappedConnection(file, Peer("10.0.0.9", port, 1), ("10.0.0.1", 9092), 100, 1) for port in (1, 2))
     with monkeypatch.context() as patched:
-        patched.setattr("kwire.proxy.tapped_connection.FrameBlanker.request", faulty)
+        patched.setattr("kwire.protocol.secrets.frame_blanking.FrameBlanker.request", faulty)
         one.from_client(ASKED, 2)
     one.from_client(ASKED, 3)
     one.closed(4)

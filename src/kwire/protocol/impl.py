@@ -1,7 +1,8 @@
 """The one place of this room that picks the twin, by the rules of `kwire.codec.impl`.
 
 `kwire.protocol.tracking.connection`, `kwire.protocol.tracking.direction_detection`, `kwire.protocol.relay.relay` and
-`kwire.protocol.secrets.frame_blanking` are the pure twins and the contract. `kwire.tables` makes rows of captures with the tracker's native state.
+`kwire.protocol.secrets.frame_blanking` are the pure twins and the contract. `kwire.tables` makes rows of captures with the tracker's native
+state.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ def frame_blanker() -> type[FrameBlanker]:
     from kwire.protocol.secrets.frame_blanking import FrameBlanker
 
     native = load_native("protocol", "frame_blanking", "blanking of frames")
-    return FrameBlanker if native is None else native.FrameBlanker  # type: ignore[no-any-return]
+    return FrameBlanker if native is None else native.FrameBlanker
 
 
 _chosen: Final = _choose()

@@ -10,7 +10,15 @@ from json.encoder import encode_basestring_ascii
 from typing import Any, Final, NamedTuple
 
 from kwire.capture.request_logs.json_entries import (
-    BUILT_IN, api_key_name, carried_by, error_entry, header_version_written, in_names_of, is_written_plainly, request_entry, response_entry,
+    BUILT_IN,
+    api_key_name,
+    carried_by,
+    error_entry,
+    header_version_written,
+    in_names_of,
+    is_written_plainly,
+    request_entry,
+    response_entry,
 )  # fmt: skip
 from kwire.codec import Codec
 from kwire.codec.classes import compiled
@@ -22,6 +30,9 @@ __all__ = ["exchange_entry", "exchange_line"]
 
 _API_VERSIONS: Final = 18
 _NULL: Final = b"null"
+_BEHIND_BODIES: Final = (
+    b',"connection":%b,"time":%b,"totalTimeMs":%b,"principal":%b,"clientInformation":{"softwareName":%b,"softwareVersion":%b},"state":%b}\n'
+)
 
 
 def exchange_entry(
@@ -142,8 +153,7 @@ def _plain_line(event: RequestCompleted, connection: str, request: bytes, respon
     latency = b"null" if event.latency_us is None else repr(event.latency_us / 1000).encode()
     line = (
         b'{"requestHeader":' + header[0][:-1] + bodies.api_name + b',"request":' + asked[0] + b',"response":' + answered[0]
-        + b',"connection":%b,"time":%b,"totalTimeMs":%b,"principal":%b,"clientInformation":{"softwareName":%b,"softwareVersion":%b},"state":%b}\n'
-        % (
+        + _BEHIND_BODIES % (
             _text(connection), _quoted(_time(event.request_time)), latency, _text(event.principal or "User:ANONYMOUS"),
             _text(event.software_name), _text(event.software_version), _text(event.state),
         )
