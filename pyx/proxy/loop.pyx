@@ -16,8 +16,9 @@ from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 
 from build_id cimport build_id
+from capture.exported_talk cimport Packets, packets_free
 from kwire.protocol._native.relay cimport Relay
-from kwire.proxy._native.tapped_connection cimport TappedConnection
+from kwire.proxy._native.tapped_connection cimport TappedConnection, packets_offer
 from protocol.relay_feed cimport relay_begin, relay_feed, relay_finish
 from protocol.relay_owed cimport owed_count
 from protocol.relay_pieces cimport Piece
@@ -112,6 +113,8 @@ cdef class Worker:
     cdef int64_t paused_until
     cdef int64_t stop_at  # 0 while it shall not stop
     cdef TapBuffer tap_buffer
+    cdef Packets packets  # of taps, all for one file
+    cdef object packets_file
     cdef bint woken
     cdef readonly bint accepting
     cdef public int64_t first_frame_ns
@@ -134,6 +137,7 @@ cdef class Worker:
     def __dealloc__(self):
         free(self.buffer)
         tap_free(&self.tap_buffer)
+        packets_free(&self.packets)
         if self.epoll >= 0:
             close(self.epoll)
         if self.wake >= 0:
@@ -172,12 +176,40 @@ cdef class Worker:
         cdef TapRecord record
         cdef Bytes data
         cdef int given = 0
-        while tap_next(&self.tap_buffer, &record, &data):
-            give_record(taps, &record, data)
-            given += 1
-            if given % TAP_RECORDS == 0 and now_ns() > until:  # asking for the time costs as much as blanking
-                return True
-        return False
+        try:
+            while tap_next(&self.tap_buffer, &record, &data):
+                self.give_record(taps, &record, data)
+                given += 1
+                if given % TAP_RECORDS == 0 and now_ns() > until:  # asking for the time costs as much as blanking
+                    return True
+            return False
+        finally:
+            self.offer_packets()
+
+    cdef int give_record(self, dict taps, const TapRecord* record, Bytes data) except -1:
+        """One record, to the tap that looks at its connection. Packets of native taps are gathered, whatever their connections."""
+        cdef object tap = taps[record.number]
+        if type(tap) is TappedConnection and record.kind != TAP_CLOSED and record.missed == 0:
+            self.packets_file = (<TappedConnection>tap).file
+            (<TappedConnection>tap).take_bytes(record.kind, data, record.size, record.time_ns, &self.packets)
+            return self.offer_packets() if self.packets.size >= self.packets_file.offered_bytes else 0
+        self.offer_packets()
+        if record.kind == TAP_CLOSED:
+            del taps[record.number]
+            tap.closed(record.time_ns)
+            return 0
+        if record.missed:
+            tap.missed("request" if record.kind == REQUEST else "response", record.missed, record.time_ns)
+        if record.size:
+            came = PyBytes_FromStringAndSize(<const char*>data, record.size)
+            if record.kind == REQUEST:
+                tap.from_client(came, record.time_ns)
+            else:
+                tap.to_client((came,), record.time_ns)
+        return 0
+
+    cdef int offer_packets(self) except -1:
+        return packets_offer(&self.packets, self.packets_file)
 
     @property
     def missed_bytes(self):
@@ -362,27 +394,6 @@ cdef class Worker:
                 over(self, sockets, ENDED, 0)
                 return
         watch(self.epoll, sockets)
-
-
-cdef int give_record(dict taps, const TapRecord* record, Bytes data) except -1:
-    """One record, to the tap that looks at its connection."""
-    cdef object tap
-    if record.kind == TAP_CLOSED:
-        taps.pop(record.number).closed(record.time_ns)
-        return 0
-    tap = taps[record.number]
-    if record.missed:
-        tap.missed("request" if record.kind == REQUEST else "response", record.missed, record.time_ns)
-    if record.size == 0:
-        return 0
-    if type(tap) is TappedConnection:
-        return (<TappedConnection>tap).take_bytes(record.kind, data, record.size, record.time_ns)
-    came = PyBytes_FromStringAndSize(<const char*>data, record.size)
-    if record.kind == REQUEST:
-        tap.from_client(came, record.time_ns)
-    else:
-        tap.to_client((came,), record.time_ns)
-    return 0
 
 
 cdef inline bint is_idle(const Sockets* sockets) noexcept nogil:

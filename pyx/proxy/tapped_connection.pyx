@@ -10,7 +10,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memmove
 
 from build_id cimport build_id
-from capture.exported_talk cimport MOST_TAGS, packets_free, talk_closed, talk_cut, talk_data, talk_lost, talk_opened
+from capture.exported_talk cimport MOST_TAGS, Packets, packets_free, talk_closed, talk_cut, talk_data, talk_lost, talk_opened
 from kwire.protocol._native.frame_blanking cimport FrameBlanker
 from kwire.protocol._native.tracker cimport Connection
 from wire.cursor cimport Bytes
@@ -73,22 +73,24 @@ cdef class TappedConnection:
     def missed(self, str direction, int64_t count, int64_t time_ns):
         cdef int side = CLIENT if direction == "request" else SERVER
         cdef Beginning* stream = &self.streams[side]
+        cdef Packets* out = &self.packets
         if not self.looks:
             return
         try:
-            self.add_packets(self.connection.lost(direction, count, time_ns), side, NULL, 0, time_ns)
-            check_room(talk_cut(&self.packets, &self.talk, side, stream.at - stream.written, time_ns))
-            check_room(talk_lost(&self.packets, &self.talk, side, count, time_ns))
+            self.add_packets(self.connection.lost(direction, count, time_ns), side, NULL, 0, time_ns, out)
+            check_room(talk_cut(out, &self.talk, side, stream.at - stream.written, time_ns))
+            check_room(talk_lost(out, &self.talk, side, count, time_ns))
             stream.at += count
             stream.frame_at = stream.written = stream.at
             stream.size = 0
             self.offer()
-        except Exception:  # as in `take`
+        except Exception:  # as in `take_bytes`
             self.stop()
 
     def closed(self, int64_t time_ns):
+        cdef Packets* out = &self.packets
         if self.looks:
-            check_room(talk_closed(&self.packets, &self.talk, CLIENT, time_ns) and talk_closed(&self.packets, &self.talk, SERVER, time_ns))
+            check_room(talk_closed(out, &self.talk, CLIENT, time_ns) and talk_closed(out, &self.talk, SERVER, time_ns))
             self.offer()
             self.looks = False
 
@@ -97,18 +99,24 @@ cdef class TappedConnection:
         if not self.looks:
             return 0
         came = data if type(data) is bytes else bytes(data)
-        return self.take_bytes(side, <Bytes>PyBytes_AS_STRING(came), PyBytes_GET_SIZE(came), time_ns)
+        try:
+            self.take_bytes(side, <Bytes>PyBytes_AS_STRING(came), PyBytes_GET_SIZE(came), time_ns, &self.packets)
+            self.offer()
+        except Exception:
+            self.stop()
+        return 0
 
-    cdef int take_bytes(self, int side, Bytes data, Py_ssize_t size, int64_t time_ns) except -1:
-        """The next bytes of a side, which stay where they are until this is over."""
+    cdef int take_bytes(self, int side, Bytes data, Py_ssize_t size, int64_t time_ns, Packets* out) except -1:
+        """The next bytes of a side, which stay where they are until this is over; the packets go to `out`, whole or not at all."""
+        cdef Py_ssize_t before = out.size
         if not self.looks:
             return 0
         try:
-            self.add_packets(self.connection.receive_bytes(side, data, size, time_ns, 0), side, data, size, time_ns)
+            self.add_packets(self.connection.receive_bytes(side, data, size, time_ns, 0), side, data, size, time_ns, out)
             self.keep(&self.streams[side], data, size)
-            self.offer()
         except Exception:
             # Any fault of the tracker or of blanking: traffic must not stop because a copy of it cannot be written. It is logged whole.
+            out.size = before
             self.stop()
         return 0
 
@@ -119,27 +127,21 @@ cdef class TappedConnection:
         return 0
 
     cdef int offer(self) except -1:
-        if self.packets.size:
-            made = PyBytes_FromStringAndSize(<const char*>self.packets.bytes, self.packets.size)
-            self.packets.size = 0
-            if self.packets.room > MOST_KEPT:
-                packets_free(&self.packets)
-            self.file.offer(made)
-        return 0
+        return packets_offer(&self.packets, self.file)
 
-    cdef int add_packets(self, list events, int side, Bytes data, Py_ssize_t size, int64_t time_ns) except -1:
+    cdef int add_packets(self, list events, int side, Bytes data, Py_ssize_t size, int64_t time_ns, Packets* out) except -1:
         """The packets of frames; `data` came last, from `side`. Behind a hole, bytes of one side show what frames the other one has."""
         cdef int direction
         for event in events:
             if type(event) is FrameSeen:
                 direction = CLIENT if event.direction == "request" else SERVER
                 if direction == side:
-                    self.add_frame(event, direction, data, size, time_ns)
+                    self.add_frame(event, direction, data, size, time_ns, out)
                 else:
-                    self.add_frame(event, direction, NULL, 0, time_ns)
+                    self.add_frame(event, direction, NULL, 0, time_ns, out)
         return 0
 
-    cdef int add_frame(self, event, int direction, Bytes data, Py_ssize_t size, int64_t time_ns) except -1:
+    cdef int add_frame(self, event, int direction, Bytes data, Py_ssize_t size, int64_t time_ns, Packets* out) except -1:
         cdef Beginning* stream = &self.streams[direction]
         cdef str kind = event.kind
         cdef int64_t begin = event.stream_offset
@@ -150,10 +152,10 @@ cdef class TappedConnection:
             have = first_bytes(stream, begin, <Py_ssize_t>min(end - begin, <int64_t>self.kept), data, size, NULL)
         if begin < stream.written:  # bytes of it were missed
             forget(stream, end)
-            check_room(talk_cut(&self.packets, &self.talk, direction, end - stream.written, time_ns))
+            check_room(talk_cut(out, &self.talk, direction, end - stream.written, time_ns))
             stream.written = max(end, stream.written)
             return 0
-        check_room(talk_cut(&self.packets, &self.talk, direction, begin - stream.written, time_ns))  # bytes that were not understood
+        check_room(talk_cut(out, &self.talk, direction, begin - stream.written, time_ns))  # bytes that were not understood
         if have >= LENGTH:
             frame = <uint8_t*>malloc(have)
             check_room(frame is not NULL)
@@ -164,12 +166,12 @@ cdef class TappedConnection:
                 elif not self.blanker.blank_seen(event, frame + LENGTH, have - LENGTH):
                     first_bytes(stream, begin, have, data, size, frame)  # as it came
                     self.blank_by_python(event, frame + LENGTH, have - LENGTH)
-                check_room(talk_data(&self.packets, &self.talk, direction, frame, have, time_ns))
+                check_room(talk_data(out, &self.talk, direction, frame, have, time_ns))
             finally:
                 free(frame)
         else:
             have = 0
-        check_room(talk_cut(&self.packets, &self.talk, direction, end - begin - have, time_ns))
+        check_room(talk_cut(out, &self.talk, direction, end - begin - have, time_ns))
         stream.written = end
         forget(stream, end)
         return 0
@@ -203,6 +205,18 @@ cdef class TappedConnection:
             stream.room = 0
         stream.at += size
         return 0
+
+
+cdef int packets_offer(Packets* packets, file) except -1:
+    """Give a file what was written."""
+    if packets.size == 0:
+        return 0
+    made = PyBytes_FromStringAndSize(<const char*>packets.bytes, packets.size)
+    packets.size = 0
+    if packets.room > MOST_KEPT:
+        packets_free(packets)
+    file.offer(made)
+    return 0
 
 
 cdef inline int check_room(bint done) except -1:

@@ -19,6 +19,8 @@ __all__ = ["TapFile"]
 log = logging.getLogger("kwire.proxy")
 
 _BATCH_BYTES: Final = 256 << 10  # with which a write does not wait
+_OFFERED_BYTES: Final = 64 << 10
+_OFFERS: Final = 16  # that a queue and a file hold at least
 _BATCH_SECONDS: Final = 0.1
 _SECONDS_BETWEEN_LINES: Final = 60.0
 _MODE: Final = 0o600  # names of topics and clients are for the owner alone
@@ -37,6 +39,7 @@ class TapFile:
     Attributes:
         dropped, dropped_bytes: pieces that were not written.
         written_bytes: that were.
+        offered_bytes: with so many it is best to offer packets together: few calls, and little is dropped at once.
 
     Raises:
         InputError: the first file cannot be made.
@@ -47,6 +50,7 @@ class TapFile:
         self._head = head
         self._max_bytes, self._max_files, self._max_queued = max_bytes, max_files, max_queued
         self._batch = min(_BATCH_BYTES, max_queued // 2)
+        self.offered_bytes = min(_OFFERED_BYTES, max_queued // _OFFERS, max_bytes // _OFFERS)
         self._queue: deque[bytes] = deque()
         self._queued = 0
         self._changed = threading.Condition()

@@ -28,10 +28,13 @@ cdef class TappedConnection:
     cdef bint looks
 
     cdef int take(self, int side, data, int64_t time_ns) except -1
-    cdef int take_bytes(self, int side, Bytes data, Py_ssize_t size, int64_t time_ns) except -1
+    cdef int take_bytes(self, int side, Bytes data, Py_ssize_t size, int64_t time_ns, Packets* out) except -1
     cdef int stop(self) except -1
     cdef int offer(self) except -1
-    cdef int add_packets(self, list events, int side, Bytes data, Py_ssize_t size, int64_t time_ns) except -1
-    cdef int add_frame(self, event, int direction, Bytes data, Py_ssize_t size, int64_t time_ns) except -1
+    cdef int add_packets(self, list events, int side, Bytes data, Py_ssize_t size, int64_t time_ns, Packets* out) except -1
+    cdef int add_frame(self, event, int direction, Bytes data, Py_ssize_t size, int64_t time_ns, Packets* out) except -1
     cdef int blank_by_python(self, event, uint8_t* frame, Py_ssize_t size) except -1
     cdef int keep(self, Beginning* stream, Bytes data, Py_ssize_t size) except -1
+
+
+cdef int packets_offer(Packets* packets, file) except -1
