@@ -300,6 +300,8 @@ error_texts = "blank"
         ('prefix = "acme."', 'prefix = "a/b"', "1 to 100 letters"),
         ('prefix = "acme."', 'prefix = "globex.emea."', "'globex' would see the topics of 'acme'"),
         ('prefix = "acme."', 'prefix = "globex."', "would see the topics of"),
+        ('prefix = "acme."', 'prefix = "globex_"', "may collide"),
+        ('prefix = "acme."', 'prefix = "globex_emea."', "may collide"),
         ('tenant = "globex"', 'tenant = "acme"', "two listeners advertise one node_id"),
         ('"blank"', '"keep"', "tenants"),
     ],

@@ -398,7 +398,10 @@ def _check_tenants(config: ProxyConfig) -> None:
     for listener in config.all_listeners:
         if listener.tenant is not None and listener.tenant not in config.tenants:
             raise InputError(f"listener {listener.listen} is of tenant {listener.tenant!r}, and there is no [tenants.{listener.tenant}]")
-    prefixes = sorted((tenant_prefix(each.prefix), name) for name, each in config.tenants.items())
-    for (shorter, one), (longer, other) in pairwise(prefixes):
+    # Kafka refuses a topic whose name is that of another but for dots and underscores (org.apache.kafka.common.internals.Topic)
+    prefixes = sorted((tenant_prefix(each.prefix).replace(".", "_"), each.prefix, name) for name, each in config.tenants.items())
+    for (begin, shorter, one), (name, longer, other) in pairwise(prefixes):
         if longer.startswith(shorter):
             raise InputError(f"tenant {one!r} would see the topics of {other!r}: {longer!r} begins with {shorter!r}")
+        if name.startswith(begin):
+            raise InputError(f"topics of the tenants {one!r} and {other!r} may collide: {shorter!r} and {longer!r} differ by dots alone")
