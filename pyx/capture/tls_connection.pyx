@@ -10,7 +10,7 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes
 from cpython.ref cimport Py_INCREF, Py_XDECREF, PyObject
 from libc.stdint cimport int64_t, uint8_t
 from libc.stdlib cimport free
-from libc.string cimport memcpy  # no-cython-lint: of tls_hellos.pxi
+from libc.string cimport memcmp, memcpy  # no-cython-lint: of tls_hellos.pxi
 
 from build_id cimport build_id
 from wire.grown cimport grown
@@ -64,8 +64,29 @@ cdef enum:
     MOST_FAULTS = 4
     LEAST_FINISHED = 53  # 4 + 32 + 1 + 16
 
+cdef enum:
+    # The places of kwire.protocol.tls_handshake.ServerHello, which is read by place: a name costs a look into its class.
+    SERVER_VERSION = 0
+    SERVER_RANDOM = 1
+    SERVER_SESSION = 2
+    SERVER_CIPHER = 3
+    SERVER_ALPN = 4
+    SERVER_ENCRYPT_THEN_MAC = 5
+    SERVER_EXTENDED_MASTER = 6
+    SERVER_RESUMES = 7
+    SERVER_IS_RETRY = 8
+    # And those of kwire.capture.tls.certificates.Certificate.
+    CERTIFICATE_SUBJECT = 0
+    CERTIFICATE_BEGIN = 1
+    CERTIFICATE_END = 2
+
 cdef object new_tuple = tuple.__new__  # of a NamedTuple, without the call of Python that its class is
 cdef object KNOWN_MESSAGES = frozenset((0, 1, 2, 4, 5, 8, 11, 12, 13, 14, 15, 16, 20, 22, 24))
+
+
+cdef inline object field(object named, Py_ssize_t place):
+    """A field of a NamedTuple; of nothing else."""
+    return (<tuple>named)[place]
 
 
 include "capture/tls_directions.pxi"
@@ -403,6 +424,9 @@ cdef class TlsConnection:
 
     @property
     def shown_version(self):
+        return self.version_to_show()
+
+    cdef object version_to_show(self):
         if self.version is not None or self.client_hello is None:
             return self.version
         return VERSION_NAMES.get(self.client_hello.plain.highest_version)
@@ -413,7 +437,10 @@ cdef class TlsConnection:
 
     @property
     def fingerprints(self):
-        return (None, None) if self.client_hello is None else self.client_hello.fingerprints()
+        return self.both_fingerprints()
+
+    cdef tuple both_fingerprints(self):
+        return (None, None) if self.client_hello is None else self.client_hello.both_fingerprints()
 
     @property
     def is_flawless(self):
@@ -440,6 +467,9 @@ cdef class TlsConnection:
 
     @property
     def decrypted(self):
+        return self.use_of_keys()
+
+    cdef object use_of_keys(self):
         cdef Direction first = self.of(0)
         cdef Direction second = self.of(1)
         if first.opened or second.opened:
@@ -450,10 +480,16 @@ cdef class TlsConnection:
 
     @property
     def decrypted_bytes(self):
+        return self.count_decrypted()
+
+    cdef int64_t count_decrypted(self) except -1:
         return self.of(0).opened_bytes + self.of(1).opened_bytes
 
     @property
     def opaque_bytes(self):
+        return self.count_opaque()
+
+    cdef int64_t count_opaque(self) except -1:
         cdef Direction first = self.of(0)
         cdef Direction second = self.of(1)
         return first.opaque_bytes + second.opaque_bytes + first.stream.opaque + second.stream.opaque

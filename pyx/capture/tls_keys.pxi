@@ -43,11 +43,11 @@ cdef int find_12(TlsConnection self, object keys, const uint8_t* exchange, Py_ss
             premaster = keys.find(PyBytes_FromStringAndSize(<const char*>exchange, size)[6:14]).get("RSA")
         if premaster:
             session_hash = None
-            if server.extended_master:
+            if field(server, SERVER_EXTENDED_MASTER):
                 if self.transcript is None:
                     return 0
                 session_hash = hashlib.new(suite.hash, b"".join(self.transcript)).digest()
-            master = master_secret(premaster, hello.random, server.random, suite, session_hash)
+            master = master_secret(premaster, hello.random, field(server, SERVER_RANDOM), suite, session_hash)
             session = new_tuple(Session, ("", b"", master, None))
     if not self.saw_certificate:
         resumed = resumed_session(self, keys)
@@ -55,8 +55,9 @@ cdef int find_12(TlsConnection self, object keys, const uint8_t* exchange, Py_ss
             if not master:
                 master, session = keys.master_of(resumed), resumed
             self.resumed = True
-    if not master and server.session_id and server.session_id == hello.session_id:
-        session = new_tuple(Session, ("SESSION_ID", server.session_id, b"", None))
+    name = field(server, SERVER_SESSION)
+    if not master and name and name == hello.session_id:
+        session = new_tuple(Session, ("SESSION_ID", name, b"", None))
         master = keys.master_of(session)
     if not master:
         return 0

@@ -44,6 +44,7 @@ cdef enum:
     # Of a record that is deciphered here, of AES and of ChaCha20, and of what is hashed here for its MAC: OpenSSL is faster with more.
     MOST_SHORT = 4096
     MOST_SHORT_CHACHA = 512
+    MOST_SHORT_CHACHA_WIDE = 2048  # eight blocks at once
     MOST_HASHED = 512
 
 cdef dict MAC_BYTES = {"sha1": 20, "sha256": 32, "sha384": 48}
@@ -51,7 +52,7 @@ cdef dict HASHES = {"sha1": hashlib.sha1, "sha256": hashlib.sha256, "sha384": ha
 cdef bytes INNER = bytes(value ^ 0x36 for value in range(256))
 cdef bytes OUTER = bytes(value ^ 0x5C for value in range(256))
 cdef bint HAS_AES = aes_here()
-cdef bint HAS_CHACHA = chacha_here()
+cdef int CHACHA_WAY = chacha_here()
 
 
 @cython.freelist(64)
@@ -196,7 +197,7 @@ cdef class RecordCipher:
             data += EXPLICIT
             size -= EXPLICIT
         place = 5 if self.is_13 else HEADER
-        if self.is_short_here and size <= (MOST_SHORT_CHACHA if self.cipher == CHACHA20 else MOST_SHORT):
+        if self.is_short_here and size <= most_short(self):
             opened = PyBytes_FromStringAndSize(NULL, size - TAG)
             if not open_short(self, nonce, additional, place, data, size - TAG, <uint8_t*>PyBytes_AS_STRING(opened)):
                 return None
@@ -239,11 +240,17 @@ cdef class RecordCipher:
         )
 
 
+cdef inline Py_ssize_t most_short(RecordCipher self) noexcept:
+    if self.cipher != CHACHA20:
+        return MOST_SHORT
+    return MOST_SHORT_CHACHA_WIDE if self.chacha_way > 1 else MOST_SHORT_CHACHA
+
+
 cdef inline bint open_short(
     RecordCipher self, const uint8_t* nonce, const uint8_t* additional, int count, const uint8_t* data, Py_ssize_t size, uint8_t* plain
 ) noexcept:
     if self.cipher == CHACHA20:
-        return chacha_open(<const uint8_t*>PyBytes_AS_STRING(self.key), nonce, additional, count, data, size, plain)
+        return chacha_open(self.chacha_way, <const uint8_t*>PyBytes_AS_STRING(self.key), nonce, additional, count, data, size, plain)
     return gcm_open(&self.aes, nonce, additional, count, data, size, plain)
 
 
@@ -255,7 +262,8 @@ cdef RecordCipher new_cipher(object suite, bytes secret, bint is_13, bint encryp
     made.cipher = GCM if name == "gcm" else CHACHA20 if name == "chacha20" else CBC if name == "cbc" else CCM
     made.overhead = (8 if name == "ccm_8" else TAG) + (0 if is_13 or made.cipher == CHACHA20 else EXPLICIT)
     made.mac_bytes = MAC_BYTES[suite.mac] if made.cipher == CBC else 0
-    made.is_short_here = HAS_CHACHA if made.cipher == CHACHA20 else HAS_AES and made.cipher != CCM
+    made.is_short_here = CHACHA_WAY > 0 if made.cipher == CHACHA20 else HAS_AES and made.cipher != CCM
+    made.chacha_way = CHACHA_WAY
     return made
 
 
@@ -266,14 +274,16 @@ cdef RecordCipher cipher_with_keys(object suite, bytes key, bytes iv, bytes mac_
     return made
 
 
-def record_cipher(suite, keys, is_13, encrypt_then_mac, short_here=True):
+def record_cipher(suite, keys, is_13, encrypt_then_mac, short_here=True, chacha_way=3):
     """A cipher as the pure twin has it: `suite`, `keys`, `is_13`, `encrypt_then_mac`.
 
     Args:
         short_here: decipher short records here, where that is possible; else all by `cryptography`.
+        chacha_way: of `capture/chacha_poly.pxd`, at most the best one of this processor.
     """
     cdef RecordCipher made = cipher_with_keys(suite, keys.key, keys.iv, keys.mac_key, is_13, encrypt_then_mac)
     made.is_short_here = made.is_short_here and short_here
+    made.chacha_way = min(max(<int>chacha_way, 1), CHACHA_WAY)
     return made
 
 

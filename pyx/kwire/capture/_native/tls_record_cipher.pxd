@@ -28,6 +28,7 @@ cdef class RecordCipher:
     cdef bytes key, iv, mac_key  # kwire.capture.tls.key_schedule.Keys; `key` is None before it is derived of `secret`
     cdef bint is_begun, has_mac
     cdef bint is_short_here  # short records are deciphered here
+    cdef int chacha_way
     cdef Aes aes  # for these
     cdef Hmac mac_hash  # where `has_mac`
     cdef object inner, outer  # of another MAC: what begins its hashes with the key

@@ -99,7 +99,7 @@ class KeyLog:
         self._descriptor = -1  # of the file, where lines are read when they are asked for
         self._closing: weakref.finalize[..., KeyLog] | None = None
         self._held: bytearray | None = bytearray()
-        self._left_to_give = 0
+        self._left_to_give = 0  # names, before the file is asked whether it has changed
 
     def secrets(self, name: bytes) -> dict[str, bytes] | None:
         """The secrets of a name by label, where the log is held and has all of them: these of TLS 1.3's records, or the one of TLS 1.2.
@@ -114,15 +114,19 @@ class KeyLog:
 
     def find(self, name: bytes) -> list[KeyLine]:
         """The lines whose second field is `name`."""
+        stamp: Stamp | None = None
+        if self._held:  # mostly for a name that the log lacks
+            stamp = self._stamp_now()
+            if stamp is not None and stamp == self._stamp:
+                self._left_to_give = _GIVEN_TOGETHER
+                return self._known(name)
         known: tuple[list[KeyLine], bool] | None = key_lines().known_lines(
             self._descriptor, self._stamp, name, self._recent, self._names, self._places
         )
         if known is not None and known[1]:
-            self._may_give()
             return known[0]  # also where another file has its name now
-        stamp = self._stamp_now()
+        stamp = stamp or self._stamp_now()
         if stamp is not None and stamp == self._stamp:
-            self._may_give()
             return self._known(name) if known is None else known[0]
         with closing(self._open()) as file:
             if stamp is not None and self._stamp is not None and stamp[0] != self._stamp[0]:
@@ -132,13 +136,8 @@ class KeyLog:
                 self._held = None
                 return lines_at(name, self._places_of(name), lambda place, size: _read_at(file, place, size))
             self._keep_open(os.dup(file.fileno()))
-            self._stamp = stamp
-        self._may_give()
+            self._stamp, self._left_to_give = stamp, _GIVEN_TOGETHER
         return self._known(name)
-
-    def _may_give(self) -> None:
-        """The log is as its file is now."""
-        self._left_to_give = 0 if self._held is None else _GIVEN_TOGETHER
 
     def _known(self, name: bytes) -> list[KeyLine]:
         """What the file had when it was last read; a line that has changed since then is left out."""
@@ -187,10 +186,10 @@ class KeyLog:
         if self._held is not None:
             del self._held[self._read_to :]
         while chunk := file.read(_READ_BYTES):
-            if self._held is not None and len(self._held) + len(chunk) > _MOST_HELD:
-                self._held = None
-            if self._held is not None:
+            if self._held is not None and max(size, len(self._held) + len(chunk)) <= _MOST_HELD:
                 self._held += chunk
+            else:
+                self._held = None
             rest = self._take(rest + chunk)
         if rest:
             self._take_lines(rest, len(rest))  # the last line, whose end may still come: it stays unread until then
