@@ -45,7 +45,7 @@ cdef enum:
     MOST_SHORT = 4096
     MOST_SHORT_CHACHA = 512
     MOST_SHORT_CHACHA_WIDE = 2048  # eight blocks at once
-    MOST_HASHED = 512
+    MOST_HASHED = 2048
 
 cdef dict MAC_BYTES = {"sha1": 20, "sha256": 32, "sha384": 48}
 cdef dict HASHES = {"sha1": hashlib.sha1, "sha256": hashlib.sha256, "sha384": hashlib.sha384}
