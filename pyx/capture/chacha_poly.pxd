@@ -60,7 +60,9 @@ cdef extern from *:
         return __builtin_cpu_supports("avx512vl") ? 3 : __builtin_cpu_supports("avx2") ? 2 : 1;
     }
 
-    static kwire_chacha kwire_chacha_of(int way) { return way == 3 ? kwire_chacha_turning : way == 2 ? kwire_chacha_eight : kwire_chacha_four; }
+    static kwire_chacha kwire_chacha_of(int way) {
+        return way == 3 ? kwire_chacha_turning : way == 2 ? kwire_chacha_eight : kwire_chacha_four;
+    }
     #else
     static int kwire_chacha_here(void) { return 1; }
     static kwire_chacha kwire_chacha_of(int way) { (void)way; return kwire_chacha_four; }
@@ -106,8 +108,8 @@ cdef extern from *:
 
     /* RFC 8439, 2.8: `size` bytes of ciphertext and the tag of 16 behind it. Gives whether it verifies; else nothing is written. */
     static int kwire_chacha_open(
-        int way, const uint8_t *key, const uint8_t *nonce, const uint8_t *additional, size_t additional_size, const uint8_t *data, size_t size,
-        uint8_t *plain
+        int way, const uint8_t *key, const uint8_t *nonce, const uint8_t *additional, size_t additional_size, const uint8_t *data,
+        size_t size, uint8_t *plain
     ) {
         const kwire_chacha blocks = kwire_chacha_of(way);
         const uint32_t together = way == 1 ? 4 : 8;
@@ -150,8 +152,8 @@ cdef extern from *:
     #else
     static int kwire_chacha_here(void) { return 0; }
     static int kwire_chacha_open(
-        int way, const uint8_t *key, const uint8_t *nonce, const uint8_t *additional, size_t additional_size, const uint8_t *data, size_t size,
-        uint8_t *plain
+        int way, const uint8_t *key, const uint8_t *nonce, const uint8_t *additional, size_t additional_size, const uint8_t *data,
+        size_t size, uint8_t *plain
     ) {
         (void)way; (void)key; (void)nonce; (void)additional; (void)additional_size; (void)data; (void)size; (void)plain;
         return 0;
@@ -160,6 +162,6 @@ cdef extern from *:
     """
     int chacha_here "kwire_chacha_here"() noexcept
     bint chacha_open "kwire_chacha_open"(
-        int way, const uint8_t* key, const uint8_t* nonce, const uint8_t* additional, size_t additional_size, const uint8_t* data, size_t size,
-        uint8_t* plain
+        int way, const uint8_t* key, const uint8_t* nonce, const uint8_t* additional, size_t additional_size, const uint8_t* data,
+        size_t size, uint8_t* plain
     ) noexcept nogil

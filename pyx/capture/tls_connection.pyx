@@ -15,8 +15,8 @@ from libc.string cimport memcmp, memcpy  # no-cython-lint: of tls_hellos.pxi
 from build_id cimport build_id
 from wire.grown cimport grown
 
-from kwire.capture._native.tls_key_schedule cimport MOST_KEY_BLOCK, hash_number, key_block, session_key  # no-cython-lint
-from kwire.capture._native.tls_record_cipher cimport RecordCipher, cipher_with_keys, new_cipher  # no-cython-lint
+from kwire.capture._native.tls_key_schedule cimport IV_BYTES, MOST_KEY_BLOCK, hash_number, key_block, session_key  # no-cython-lint
+from kwire.capture._native.tls_record_cipher cimport RecordCipher, cipher_with_keys, derive_together, new_cipher  # no-cython-lint
 from kwire.capture._native.tls_records cimport RecordStream, RecordView, whole_record
 
 import hashlib  # no-cython-lint
@@ -64,33 +64,12 @@ cdef enum:
     MOST_FAULTS = 4
     LEAST_FINISHED = 53  # 4 + 32 + 1 + 16
 
-cdef enum:
-    # The places of kwire.protocol.tls_handshake.ServerHello, which is read by place: a name costs a look into its class.
-    SERVER_VERSION = 0
-    SERVER_RANDOM = 1
-    SERVER_SESSION = 2
-    SERVER_CIPHER = 3
-    SERVER_ALPN = 4
-    SERVER_ENCRYPT_THEN_MAC = 5
-    SERVER_EXTENDED_MASTER = 6
-    SERVER_RESUMES = 7
-    SERVER_IS_RETRY = 8
-    # And those of kwire.capture.tls.certificates.Certificate.
-    CERTIFICATE_SUBJECT = 0
-    CERTIFICATE_BEGIN = 1
-    CERTIFICATE_END = 2
-
 cdef object new_tuple = tuple.__new__  # of a NamedTuple, without the call of Python that its class is
 cdef object KNOWN_MESSAGES = frozenset((0, 1, 2, 4, 5, 8, 11, 12, 13, 14, 15, 16, 20, 22, 24))
 
 
-cdef inline object field(object named, Py_ssize_t place):
-    """A field of a NamedTuple; of nothing else."""
-    return (<tuple>named)[place]
-
-
-include "capture/tls_directions.pxi"
 include "capture/tls_hellos.pxi"
+include "capture/tls_directions.pxi"
 include "capture/tls_pickles.pxi"
 
 

@@ -11,6 +11,28 @@ cdef enum:
     MOST_CERTIFICATES = 8
 
 
+cdef enum:
+    # The places of kwire.protocol.tls_handshake.ServerHello, which is read by place: a name costs a look into its class.
+    SERVER_VERSION = 0
+    SERVER_RANDOM = 1
+    SERVER_SESSION = 2
+    SERVER_CIPHER = 3
+    SERVER_ALPN = 4
+    SERVER_ENCRYPT_THEN_MAC = 5
+    SERVER_EXTENDED_MASTER = 6
+    SERVER_RESUMES = 7
+    SERVER_IS_RETRY = 8
+    # And those of kwire.capture.tls.certificates.Certificate.
+    CERTIFICATE_SUBJECT = 0
+    CERTIFICATE_BEGIN = 1
+    CERTIFICATE_END = 2
+
+
+cdef inline object field(object named, Py_ssize_t place):
+    """A field of a NamedTuple; of nothing else."""
+    return (<tuple>named)[place]
+
+
 cdef struct Part:
     const uint8_t* at
     Py_ssize_t left

@@ -267,8 +267,8 @@ cdef inline int summary_of(Connection connection, SeriesState* series, Connectio
 
 
 cdef inline int end_stream(
-    SeriesRows* rows, Slot* slot, Connection wire, Connection plaintext, TlsConnection tls, dict unsupported, bytes name, const TcpState* tcp,
-    object sink, object series, list files, object violations, dict violating, tuple words, tuple asked, dict known,
+    SeriesRows* rows, Slot* slot, Connection wire, Connection plaintext, TlsConnection tls, dict unsupported, bytes name,
+    const TcpState* tcp, object sink, object series, list files, object violations, dict violating, tuple words, tuple asked, dict known,
 ) except -1:
     """The row of a connection that is over, and what the sink keeps of it.
 

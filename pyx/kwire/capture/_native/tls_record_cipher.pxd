@@ -45,4 +45,5 @@ cdef class RecordCipher:
 
 
 cdef RecordCipher new_cipher(object suite, bytes secret, bint is_13, bint encrypt_then_mac)
+cdef int derive_together(list ciphers) except -1
 cdef RecordCipher cipher_with_keys(object suite, bytes key, bytes iv, bytes mac_key, bint is_13, bint encrypt_then_mac)
