@@ -2,15 +2,18 @@
 """Lines of NSS key logs, the native twin of kwire/capture/tls/key_lines.py, which is the contract."""
 
 from cpython.array cimport array, resize_smart
+from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_GET_SIZE
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.dict cimport PyDict_GetItem
 from cpython.ref cimport PyObject
 from libc.stdint cimport int8_t, int64_t, uint8_t, uint64_t
-from libc.string cimport memchr, memset
+from libc.string cimport memchr, memcmp, memset
 
 from build_id cimport build_id
 
-__all__ = ["index_lines", "known_lines", "lines_of", "parse_line"]
+from sys import intern
+
+__all__ = ["held_secrets", "index_lines", "known_lines", "lines_of", "parse_line"]
 __build__ = build_id()
 
 cdef extern from *:
@@ -63,17 +66,15 @@ cdef struct Line:
 
 cdef int8_t[256] DIGITS
 cdef uint8_t[256] LABEL_BYTES
-cdef dict LABELS = {
-    name.encode(): name for name in (
-        "CLIENT_RANDOM", "CLIENT_EARLY_TRAFFIC_SECRET", "CLIENT_HANDSHAKE_TRAFFIC_SECRET", "SERVER_HANDSHAKE_TRAFFIC_SECRET",
-        "CLIENT_TRAFFIC_SECRET_0", "SERVER_TRAFFIC_SECRET_0", "EARLY_EXPORTER_SECRET", "EXPORTER_SECRET",
+# Labels, and what each has of a complete client random: that of TLS 1.2 all, these of TLS 1.3 a part. Mostly they are written so.
+cdef dict BITS = {
+    intern(name): bits for name, bits in (
+        ("CLIENT_RANDOM", COMPLETE), ("CLIENT_HANDSHAKE_TRAFFIC_SECRET", 1), ("SERVER_HANDSHAKE_TRAFFIC_SECRET", 2),
+        ("CLIENT_TRAFFIC_SECRET_0", 4), ("SERVER_TRAFFIC_SECRET_0", 8), ("CLIENT_EARLY_TRAFFIC_SECRET", 0), ("EXPORTER_SECRET", 0),
+        ("EARLY_EXPORTER_SECRET", 0),
     )
 }
-# What makes a client random complete: the label of TLS 1.2, or these four of TLS 1.3.
-cdef dict BITS = {
-    "CLIENT_RANDOM": 15, "CLIENT_HANDSHAKE_TRAFFIC_SECRET": 1, "SERVER_HANDSHAKE_TRAFFIC_SECRET": 2, "CLIENT_TRAFFIC_SECRET_0": 4,
-    "SERVER_TRAFFIC_SECRET_0": 8,
-}
+cdef list LABELS = [(name.encode(), name, bits) for name, bits in BITS.items()]
 
 
 cdef void fill_tables() noexcept:
@@ -162,13 +163,19 @@ cdef bytes bytes_of(const uint8_t* digits, Py_ssize_t size):
     return made
 
 
-cdef object label_of(const Line* line):
-    cdef bytes spelled = PyBytes_FromStringAndSize(<const char*>line.label, line.label_size)
-    label = LABELS.get(spelled)
-    if label is None:
-        label = spelled.decode("ascii").upper()
-        if label == "RSA" and line.has_colon:
-            label = "SESSION_ID"
+cdef object label_of(const Line* line, int* seen):
+    """The label of a line; its bits are added to `seen`."""
+    cdef tuple known
+    cdef bytes spelled
+    for known in LABELS:
+        spelled = <bytes>known[0]
+        if PyBytes_GET_SIZE(spelled) == line.label_size and not memcmp(PyBytes_AS_STRING(spelled), line.label, line.label_size):
+            seen[0] |= <int>known[2]
+            return known[1]
+    label = PyBytes_FromStringAndSize(<const char*>line.label, line.label_size).decode("ascii").upper()
+    if label == "RSA" and line.has_colon:
+        label = "SESSION_ID"
+    seen[0] |= <int>BITS.get(label, 0)
     return label
 
 
@@ -184,11 +191,12 @@ cdef bint has_name(const Line* line, const uint8_t* name, Py_ssize_t size) noexc
 
 def parse_line(bytes line):
     cdef Line found
+    cdef int seen = 0
     cdef bytes bare = line.removesuffix(b"\n")
     cdef const uint8_t* at = <const uint8_t*>PyBytes_AS_STRING(bare)
     if not is_line(at, at + PyBytes_GET_SIZE(bare), &found):
         return None
-    return label_of(&found), bytes_of(found.name, found.name_size), bytes_of(found.secret, found.secret_size)
+    return label_of(&found, &seen), bytes_of(found.name, found.name_size), bytes_of(found.secret, found.secret_size)
 
 
 def lines_of(bytes text, bytes name, list places):
@@ -213,8 +221,7 @@ cdef int add_lines(const uint8_t* begin, Py_ssize_t size, bytes name, list place
         if is_line(at, line_end(at, begin + size), &line) and has_name(
             &line, <const uint8_t*>PyBytes_AS_STRING(name), PyBytes_GET_SIZE(name)
         ):
-            label = label_of(&line)
-            seen |= BITS.get(label, 0)
+            label = label_of(&line, &seen)
             found.append((label, name, bytes_of(line.secret, line.secret_size)))
     return seen
 
@@ -263,25 +270,32 @@ cdef inline int add_sorted(uint64_t number, object names, object places, list fo
     return 0
 
 
-def known_lines(int descriptor, stamp, bytes name, dict recent, names, places):
+cdef list places_of(bytes name, dict recent, names, places):
+    """key_lines.places_of, of a name with at least NAME_BYTES; may be a list of `recent` itself."""
     cdef const uint8_t* wanted = <const uint8_t*>PyBytes_AS_STRING(name)
-    cdef uint8_t[READ_TOGETHER + LONGEST_LINE] text
-    cdef int64_t[3] now
     cdef uint64_t number = 0
-    cdef int index
-    cdef int64_t first, span, size
     cdef PyObject* later
-    cdef list at = []
     cdef list found = []
-    if descriptor < 0 or stamp is None or PyBytes_GET_SIZE(name) < NAME_BYTES:
-        return None
+    cdef int index
     for index in range(NAME_BYTES):
         number = number << 8 | wanted[index]
     if names is not None:
-        add_sorted(number, names, places, at)
+        add_sorted(number, names, places, found)
     later = PyDict_GetItem(recent, number)
     if later is not NULL:
-        at = (at + <list>later)[:MOST_LINES] if at else <list>later
+        return (found + <list>later)[:MOST_LINES] if found else <list>later
+    return found
+
+
+def known_lines(int descriptor, stamp, bytes name, dict recent, names, places):
+    cdef uint8_t[READ_TOGETHER + LONGEST_LINE] text
+    cdef int64_t[3] now
+    cdef int64_t first, span, size
+    cdef list at
+    cdef list found = []
+    if descriptor < 0 or stamp is None or PyBytes_GET_SIZE(name) < NAME_BYTES:
+        return None
+    at = places_of(name, recent, names, places)
     if not at:
         return found, False
     first = at[0]
@@ -294,3 +308,25 @@ def known_lines(int descriptor, stamp, bytes name, dict recent, names, places):
     if add_lines(text, size, name, at, found) != COMPLETE:
         return found, False
     return found, stamp == (<uint64_t>now[0], now[1], now[2])
+
+
+def held_secrets(bytearray text, bytes name, dict recent, names, places):
+    cdef Line line
+    cdef const uint8_t* begin = <const uint8_t*>PyByteArray_AS_STRING(text)
+    cdef const uint8_t* end = begin + PyByteArray_GET_SIZE(text)
+    cdef const uint8_t* at
+    cdef int64_t place
+    cdef int seen = 0
+    cdef dict found = {}
+    if PyBytes_GET_SIZE(name) < NAME_BYTES:
+        return None
+    for place in places_of(name, recent, names, places):
+        if not 0 <= place < end - begin:
+            continue
+        at = begin + place
+        if is_line(at, line_end(at, min(end, at + LONGEST_LINE)), &line) and has_name(
+            &line, <const uint8_t*>PyBytes_AS_STRING(name), PyBytes_GET_SIZE(name)
+        ):
+            label = label_of(&line, &seen)
+            found[label] = bytes_of(line.secret, line.secret_size)
+    return found if seen == COMPLETE else None

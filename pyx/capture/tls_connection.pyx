@@ -10,13 +10,13 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes
 from cpython.ref cimport Py_INCREF, Py_XDECREF, PyObject
 from libc.stdint cimport int64_t, uint8_t
 from libc.stdlib cimport free
-from libc.string cimport memcpy  # no-cython-lint: of tls_hellos.pxi
+from libc.string cimport memcmp, memcpy  # no-cython-lint: of tls_hellos.pxi
 
 from build_id cimport build_id
 from wire.grown cimport grown
 
-from kwire.capture._native.tls_key_schedule cimport MOST_KEY_BLOCK, hash_number, key_block, session_key  # no-cython-lint
-from kwire.capture._native.tls_record_cipher cimport RecordCipher, cipher_with_keys, new_cipher  # no-cython-lint
+from kwire.capture._native.tls_key_schedule cimport IV_BYTES, MOST_KEY_BLOCK, hash_number, key_block, session_key  # no-cython-lint
+from kwire.capture._native.tls_record_cipher cimport RecordCipher, cipher_with_keys, derive_together, new_cipher  # no-cython-lint
 from kwire.capture._native.tls_records cimport RecordStream, RecordView, whole_record
 
 import hashlib  # no-cython-lint
@@ -68,8 +68,8 @@ cdef object new_tuple = tuple.__new__  # of a NamedTuple, without the call of Py
 cdef object KNOWN_MESSAGES = frozenset((0, 1, 2, 4, 5, 8, 11, 12, 13, 14, 15, 16, 20, 22, 24))
 
 
-include "capture/tls_directions.pxi"
 include "capture/tls_hellos.pxi"
+include "capture/tls_directions.pxi"
 include "capture/tls_pickles.pxi"
 
 
@@ -403,6 +403,9 @@ cdef class TlsConnection:
 
     @property
     def shown_version(self):
+        return self.version_to_show()
+
+    cdef object version_to_show(self):
         if self.version is not None or self.client_hello is None:
             return self.version
         return VERSION_NAMES.get(self.client_hello.plain.highest_version)
@@ -413,7 +416,10 @@ cdef class TlsConnection:
 
     @property
     def fingerprints(self):
-        return (None, None) if self.client_hello is None else self.client_hello.fingerprints()
+        return self.both_fingerprints()
+
+    cdef tuple both_fingerprints(self):
+        return (None, None) if self.client_hello is None else self.client_hello.both_fingerprints()
 
     @property
     def is_flawless(self):
@@ -440,6 +446,9 @@ cdef class TlsConnection:
 
     @property
     def decrypted(self):
+        return self.use_of_keys()
+
+    cdef object use_of_keys(self):
         cdef Direction first = self.of(0)
         cdef Direction second = self.of(1)
         if first.opened or second.opened:
@@ -450,10 +459,16 @@ cdef class TlsConnection:
 
     @property
     def decrypted_bytes(self):
+        return self.count_decrypted()
+
+    cdef int64_t count_decrypted(self) except -1:
         return self.of(0).opened_bytes + self.of(1).opened_bytes
 
     @property
     def opaque_bytes(self):
+        return self.count_opaque()
+
+    cdef int64_t count_opaque(self) except -1:
         cdef Direction first = self.of(0)
         cdef Direction second = self.of(1)
         return first.opaque_bytes + second.opaque_bytes + first.stream.opaque + second.stream.opaque

@@ -1,8 +1,5 @@
 # Part of tls_connection.pyx: the epochs of one direction (kwire/capture/tls/direction.py).
 
-cdef enum:
-    IV_BYTES = 12
-
 cdef tuple KINDS = ("early", "handshake", "data")
 cdef dict MAC_BYTES = {"sha1": 20, "sha256": 32, "sha384": 48}
 
@@ -29,12 +26,15 @@ cdef int add_ciphers_12(TlsConnection self, bytes master, object suite, object s
         iv_bytes, mac_bytes = 0, MAC_BYTES[suite.mac]
     elif suite.cipher == "chacha20":
         iv_bytes = IV_BYTES
-    key_block(master, self.client_hello.random, server.random, hash_number(suite.hash), block, 2 * (mac_bytes + key_bytes + iv_bytes))
+    key_block(
+        master, self.client_hello.random, field(server, SERVER_RANDOM), hash_number(suite.hash), block,
+        2 * (mac_bytes + key_bytes + iv_bytes),
+    )
     for number in range(2):
         cipher = cipher_with_keys(
             suite, PyBytes_FromStringAndSize(at + 2 * mac_bytes + number * key_bytes, key_bytes),
             PyBytes_FromStringAndSize(at + 2 * (mac_bytes + key_bytes) + number * iv_bytes, iv_bytes),
-            PyBytes_FromStringAndSize(at + number * mac_bytes, mac_bytes), False, server.encrypt_then_mac,
+            PyBytes_FromStringAndSize(at + number * mac_bytes, mac_bytes), False, field(server, SERVER_ENCRYPT_THEN_MAC),
         )
         self.of(self.client if number == 0 else 1 - self.client).epochs.append(new_epoch(DATA, suite, cipher))
     return 0

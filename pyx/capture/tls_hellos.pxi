@@ -1,12 +1,36 @@
 # Part of tls_connection.pyx: hellos as far as a connection needs them at once (kwire/protocol/tls_handshake.py).
 
 cdef dict FINGERPRINTS = {}  # JA3 and JA4 by what they are made of
+cdef list CERTIFICATES = []  # that were read last, with what was read: a server shows the same one on every connection
 
 cdef enum:
     MOST_FINGERPRINTS = 4096
     MOST_MARKS = 2048  # bytes of lists of a hello whose fingerprints are kept: a hostile one has thousands
     MOST_TICKETS = 8
     MOST_EXTENSIONS = 64
+    MOST_CERTIFICATES = 8
+
+
+cdef enum:
+    # The places of kwire.protocol.tls_handshake.ServerHello, which is read by place: a name costs a look into its class.
+    SERVER_VERSION = 0
+    SERVER_RANDOM = 1
+    SERVER_SESSION = 2
+    SERVER_CIPHER = 3
+    SERVER_ALPN = 4
+    SERVER_ENCRYPT_THEN_MAC = 5
+    SERVER_EXTENDED_MASTER = 6
+    SERVER_RESUMES = 7
+    SERVER_IS_RETRY = 8
+    # And those of kwire.capture.tls.certificates.Certificate.
+    CERTIFICATE_SUBJECT = 0
+    CERTIFICATE_BEGIN = 1
+    CERTIFICATE_END = 2
+
+
+cdef inline object field(object named, Py_ssize_t place):
+    """A field of a NamedTuple; of nothing else."""
+    return (<tuple>named)[place]
 
 
 cdef struct Part:
@@ -68,7 +92,7 @@ cdef class ClientHelloView:
             self.whole = read_client_hello(self.message)
         return self.whole
 
-    def fingerprints(self):
+    cdef tuple both_fingerprints(self):
         """JA3 and JA4."""
         if not self.is_whole:
             return None, None
@@ -271,9 +295,20 @@ cdef bytes ticket_of(const uint8_t* data, Py_ssize_t size, bint is_13):
 
 
 cdef object first_certificate(const uint8_t* data, Py_ssize_t size, bint is_13):
-    """The first of read_certificates, None without."""
+    """The first of read_certificates as it was read, None without."""
     cdef Part rest, chain, certificate
+    cdef tuple known
+    cdef bytes der
     rest.at, rest.left = data + 4, size - 4
     if (is_13 and not vector_of(&rest, 1, &chain)) or not vector_of(&rest, 3, &chain) or not vector_of(&chain, 3, &certificate):
         return None
-    return bytes_of(&certificate)
+    for known in CERTIFICATES:
+        der = <bytes>known[0]
+        if PyBytes_GET_SIZE(der) == certificate.left and not memcmp(PyBytes_AS_STRING(der), certificate.at, certificate.left):
+            return known[1]
+    der = bytes_of(&certificate)
+    read = read_certificate(der)
+    if len(CERTIFICATES) == MOST_CERTIFICATES:
+        del CERTIFICATES[0]
+    CERTIFICATES.append((der, read))
+    return read

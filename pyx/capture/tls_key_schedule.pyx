@@ -3,7 +3,8 @@
 
 SHA-256 and SHA-384 are here (FIPS 180-4), because what is hashed are a hundred bytes: a call of OpenSSL takes several times as long as the
 hash, and a connection needs up to sixteen. The key of an HMAC is hashed once for all that is derived of it. Where the processor has
-instructions for SHA-256, they do it (`capture/sha_instructions.pxd`).
+instructions for SHA-256, they do it (`capture/sha_instructions.pxd`); where it has wide vectors, the keys of a connection with SHA-384 are
+derived together (`capture/sha384_lanes.pxd`).
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
@@ -11,15 +12,19 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from build_id cimport build_id
+from capture.sha384_lanes cimport lanes_here, lanes_take
 from capture.sha_instructions cimport sha_block, sha_here
+from wire.write_buffer cimport store_32, store_64
 
 from math import isqrt
 
-__all__ = ["expand_label", "hmac_digest", "named_session", "prf"]
+__all__ = ["expand_label", "expand_together", "hmac_digest", "named_session", "prf"]
 __build__ = build_id()
 
 cdef enum:
     SESSION_KEY = 16  # bytes
+    LANES = 8
+    BLOCK_384 = 128
     MOST_LABEL = 64  # bytes of a label or seed that is expanded here: `client finished` and two randoms are less
 
 cdef uint64_t[80] ROUNDS  # FIPS 180-4, 4.2.3
@@ -27,6 +32,7 @@ cdef uint32_t[64] NARROW_ROUNDS  # 4.2.2: their upper halves
 cdef uint64_t[8] BEGIN_384  # 5.3.4
 cdef uint32_t[8] BEGIN_256  # 5.3.3
 cdef bint HAS_SHA = sha_here()
+cdef int LANES_WAY = lanes_here()
 
 
 def _fraction_of_root(number, power):
@@ -193,16 +199,16 @@ cdef Py_ssize_t end_hash(
     if size:
         memcpy(padded, data, size)
     padded[size] = 0x80
-    for at in range(8):
-        padded[end - 1 - at] = <uint8_t>(bits >> (8 * at))
+    store_64(padded + end - 8, bits)
     take_block(is_384, state, padded)
     if end > block_bytes:
         take_block(is_384, state, padded + block_bytes)
-    for at in range(digest_bytes):
-        if is_384:
-            digest[at] = <uint8_t>(state[at >> 3] >> (56 - 8 * (at & 7)))
-        else:
-            digest[at] = <uint8_t>(narrow[at >> 2] >> (24 - 8 * (at & 3)))
+    if is_384:
+        for at in range(6):
+            store_64(digest + 8 * at, state[at])
+    else:
+        for at in range(8):
+            store_32(digest + 4 * at, narrow[at])
     return digest_bytes
 
 
@@ -258,15 +264,21 @@ cdef Py_ssize_t hmac_of(const Hmac* key, const uint8_t* data, Py_ssize_t size, u
 
 # What is derived.
 
-cdef bytes expanded(const Hmac* key, const uint8_t* label, Py_ssize_t label_size, Py_ssize_t length):
-    """key_schedule.expand_label without a context, of a length that one hash gives."""
-    cdef uint8_t[MOST_LABEL + 16] info
-    cdef uint8_t[MOST_DIGEST] digest
+cdef inline int put_label(uint8_t* info, const uint8_t* label, int label_size, int length) noexcept nogil:
+    """What is hashed for a label without a context; gives its size."""
     info[0], info[1], info[2] = <uint8_t>(length >> 8), <uint8_t>length, <uint8_t>(label_size + 6)
     memcpy(info + 3, b"tls13 ", 6)
     memcpy(info + 9, label, label_size)
     info[9 + label_size], info[10 + label_size] = 0, 1
-    if length > hmac_of(key, info, 11 + label_size, digest):
+    return 11 + label_size
+
+
+cdef bytes expanded(const Hmac* key, const uint8_t* label, Py_ssize_t label_size, Py_ssize_t length):
+    """key_schedule.expand_label without a context, of a length that one hash gives."""
+    cdef uint8_t[MOST_LABEL + 16] info
+    cdef uint8_t[MOST_DIGEST] digest
+    cdef int size = put_label(info, label, <int>label_size, <int>length)
+    if length > hmac_of(key, info, size, digest):
         raise ValueError("one hash does not give so much")
     return PyBytes_FromStringAndSize(<const char*>digest, length)
 
@@ -298,6 +310,77 @@ cdef int key_block(bytes master, bytes client_random, bytes server_random, bint 
     seed = b"key expansion" + server_random + client_random
     hmac_begin(&key, is_384, <const uint8_t*>PyBytes_AS_STRING(master), PyBytes_GET_SIZE(master))
     return expand_seed(&key, <const uint8_t*>PyBytes_AS_STRING(seed), PyBytes_GET_SIZE(seed), block, size)
+
+
+cdef int lanes_way() noexcept:
+    """The best way of `keys_together`, 0 where it cannot be asked."""
+    return LANES_WAY
+
+
+cdef inline void each_state(uint64_t* target, const uint64_t* begun, int count, int first) noexcept nogil:
+    """The states that continue from those of some lanes: a key's and an IV's."""
+    cdef int word, lane
+    for word in range(8):
+        for lane in range(count):
+            target[LANES * word + lane] = target[LANES * word + MOST_TOGETHER + lane] = begun[LANES * word + first + lane]
+
+
+cdef void keys_together(
+    int way, int count, const uint8_t** secrets, const Py_ssize_t* sizes, int key_bytes, TogetherKeys* made
+) noexcept nogil:
+    """Keys and IVs of up to MOST_TOGETHER traffic secrets with SHA-384, of 128 bytes at most: key_schedule.keys_13 of each."""
+    cdef uint64_t[8 * LANES] states
+    cdef uint64_t[8 * LANES] begun
+    cdef uint8_t[LANES * BLOCK_384] blocks
+    cdef uint8_t* block
+    cdef int lane, at, size, word
+    # the first block of the inner and of the outer hash (RFC 2104)
+    memset(blocks, 0, sizeof(blocks))
+    for lane in range(count):
+        block = blocks + BLOCK_384 * lane
+        memcpy(block, secrets[lane], sizes[lane])
+        memcpy(block + BLOCK_384 * MOST_TOGETHER, secrets[lane], sizes[lane])
+    for at in range(BLOCK_384 * MOST_TOGETHER):
+        blocks[at] ^= 0x36
+    for at in range(BLOCK_384 * MOST_TOGETHER, BLOCK_384 * LANES):
+        blocks[at] ^= 0x5C
+    for word in range(8):
+        for lane in range(LANES):
+            begun[LANES * word + lane] = BEGIN_384[word]
+    lanes_take(way, begun, blocks, ROUNDS)
+    # what is expanded (RFC 8446, 7.1)
+    memset(blocks, 0, sizeof(blocks))
+    for lane in range(LANES):
+        block = blocks + BLOCK_384 * lane
+        size = put_label(block, b"iv", 2, IV_BYTES) if lane >= MOST_TOGETHER else put_label(block, b"key", 3, key_bytes)
+        end_block(block, size)
+    memset(states, 0, sizeof(states))
+    each_state(states, begun, count, 0)
+    lanes_take(way, states, blocks, ROUNDS)
+    # the outer hash of these digests
+    memset(blocks, 0, sizeof(blocks))
+    for lane in range(LANES):
+        block = blocks + BLOCK_384 * lane
+        put_digest(block, states, lane)
+        end_block(block, MOST_DIGEST)
+    each_state(states, begun, count, MOST_TOGETHER)
+    lanes_take(way, states, blocks, ROUNDS)
+    for lane in range(count):
+        put_digest(made[lane].key, states, lane)
+        put_digest(made[lane].iv, states, MOST_TOGETHER + lane)
+
+
+cdef inline void put_digest(uint8_t* target, const uint64_t* states, int lane) noexcept nogil:
+    """The digest of a lane's SHA-384."""
+    cdef int word
+    for word in range(MOST_DIGEST // 8):
+        store_64(target + 8 * word, states[LANES * word + lane])
+
+
+cdef inline void end_block(uint8_t* block, int size) noexcept nogil:
+    """The end of what is hashed behind one block: these bytes, and zeros."""
+    block[size] = 0x80
+    block[BLOCK_384 - 2], block[BLOCK_384 - 1] = <uint8_t>((BLOCK_384 + size) * 8 >> 8), <uint8_t>((BLOCK_384 + size) * 8)
 
 
 # For Python: what the tests hold against the pure twin.
@@ -332,6 +415,22 @@ def expand_label(bytes secret, bytes label, Py_ssize_t length, digest):
         raise ValueError("no such label or length")
     hmac_begin(&key, hash_number(digest), <const uint8_t*>PyBytes_AS_STRING(secret), PyBytes_GET_SIZE(secret))
     return expanded(&key, <const uint8_t*>PyBytes_AS_STRING(label), PyBytes_GET_SIZE(label), length)
+
+
+def expand_together(list secrets, int key_bytes, int way):
+    """Keys and IVs of up to four secrets with SHA-384; None where the processor cannot do it in that way."""
+    cdef const uint8_t* begins[MOST_TOGETHER]
+    cdef Py_ssize_t[MOST_TOGETHER] sizes
+    cdef TogetherKeys[MOST_TOGETHER] made
+    cdef int index
+    if not 1 <= len(secrets) <= MOST_TOGETHER or not 0 <= key_bytes <= MOST_DIGEST or max(map(len, secrets)) > LONGEST_TOGETHER:
+        raise ValueError("too many secrets, or one that is too long")
+    if not 1 <= way <= LANES_WAY:
+        return None
+    for index in range(len(secrets)):
+        begins[index], sizes[index] = <const uint8_t*>PyBytes_AS_STRING(<bytes?>secrets[index]), len(secrets[index])
+    keys_together(way, <int>len(secrets), begins, sizes, key_bytes, made)
+    return [(made[index].key[:key_bytes], made[index].iv[:IV_BYTES]) for index in range(len(secrets))]
 
 
 def prf(bytes secret, bytes label, bytes seed, Py_ssize_t length, digest):

@@ -10,6 +10,8 @@ cdef int add_epoch(Direction direction, EpochKind kind, object suite, object sec
 cdef int use_13(TlsConnection self, dict secrets, object suite) except -1:
     """Handshakes._use_13."""
     cdef Direction direction
+    cdef Epoch epoch
+    cdef list ciphers = []
     cdef int number
     for number in range(2):
         direction = self.of(self.client if number == 0 else 1 - self.client)
@@ -25,7 +27,10 @@ cdef int use_13(TlsConnection self, dict secrets, object suite) except -1:
         add_epoch(direction, DATA, suite, secrets.get("SERVER_TRAFFIC_SECRET_0" if number else "CLIENT_TRAFFIC_SECRET_0"))
         if direction.epochs:
             self.has_keys = True
-    return 0
+        for epoch in direction.epochs:
+            if epoch.kind != EARLY:
+                ciphers.append(epoch.cipher)
+    return derive_together(ciphers)
 
 
 cdef int find_12(TlsConnection self, object keys, const uint8_t* exchange, Py_ssize_t size) except -1:
@@ -43,11 +48,11 @@ cdef int find_12(TlsConnection self, object keys, const uint8_t* exchange, Py_ss
             premaster = keys.find(PyBytes_FromStringAndSize(<const char*>exchange, size)[6:14]).get("RSA")
         if premaster:
             session_hash = None
-            if server.extended_master:
+            if field(server, SERVER_EXTENDED_MASTER):
                 if self.transcript is None:
                     return 0
                 session_hash = hashlib.new(suite.hash, b"".join(self.transcript)).digest()
-            master = master_secret(premaster, hello.random, server.random, suite, session_hash)
+            master = master_secret(premaster, hello.random, field(server, SERVER_RANDOM), suite, session_hash)
             session = new_tuple(Session, ("", b"", master, None))
     if not self.saw_certificate:
         resumed = resumed_session(self, keys)
@@ -55,8 +60,9 @@ cdef int find_12(TlsConnection self, object keys, const uint8_t* exchange, Py_ss
             if not master:
                 master, session = keys.master_of(resumed), resumed
             self.resumed = True
-    if not master and server.session_id and server.session_id == hello.session_id:
-        session = new_tuple(Session, ("SESSION_ID", server.session_id, b"", None))
+    name = field(server, SERVER_SESSION)
+    if not master and name and name == hello.session_id:
+        session = new_tuple(Session, ("SESSION_ID", name, b"", None))
         master = keys.master_of(session)
     if not master:
         return 0

@@ -66,8 +66,8 @@ cdef int take_message(
         if self.version_number >= TLS_1_3:
             direction.drop_epoch(EARLY)
             direction.drop_epoch(HANDSHAKE_KEYS)
-        elif self.session is not None and self.server is not None and self.server.session_id:
-            remember_session(self, keys, self.server.session_id)
+        elif self.session is not None and self.server is not None and field(self.server, SERVER_SESSION):
+            remember_session(self, keys, field(self.server, SERVER_SESSION))
         self.completed = self.completed or (self.of(0).finished and self.of(1).finished)
     return 0
 
@@ -102,20 +102,21 @@ cdef int take_server_hello(TlsConnection self, object keys, int side, const uint
         return 0
     if self.client < 0:
         self.client = 1 - side
-    self.version_number = read.version
-    self.version = VERSION_NAMES.get(read.version)
-    self.suite = SUITES.get(read.cipher)
-    self.cipher = suite_name(read.cipher) if self.suite is None else self.suite.name
-    if read.is_retry:
+    version, cipher = field(read, SERVER_VERSION), field(read, SERVER_CIPHER)
+    self.version_number = version
+    self.version = VERSION_NAMES.get(version)
+    self.suite = SUITES.get(cipher)
+    self.cipher = suite_name(cipher) if self.suite is None else self.suite.name
+    if field(read, SERVER_IS_RETRY):
         self.retried = True
         return 0
     self.server = read
-    agree_alpn(self, read.alpn)
+    agree_alpn(self, field(read, SERVER_ALPN))
     if self.client_hello is None:
         return 0
     if self.version_number < TLS_1_3:
         return find_12(self, keys, NULL, 0)
-    self.resumed = read.resumes
+    self.resumed = field(read, SERVER_RESUMES)
     if self.resumed:
         resumed_session(self, keys)
     if self.suite is not None:
@@ -144,12 +145,12 @@ cdef object resumed_session(TlsConnection self, object keys):
 
 cdef int take_certificate(TlsConnection self, int side, const uint8_t* data, Py_ssize_t size, int64_t time_ns, int64_t packet) except -1:
     self.saw_certificate = True
-    der = first_certificate(data, size, self.version_number >= TLS_1_3)
-    read = None if der is None else read_certificate(der)
+    read = first_certificate(data, size, self.version_number >= TLS_1_3)
     if read is None:
         return 0
     if side == self.client:
-        self.subject = read.subject
-    if not read.not_before <= time_ns // 1_000_000_000 <= read.not_after and len(self.certificate_faults) < MOST_FAULTS:
-        self.certificate_faults.append((side, read.not_before, read.not_after, time_ns, packet))
+        self.subject = field(read, CERTIFICATE_SUBJECT)
+    not_before, not_after = field(read, CERTIFICATE_BEGIN), field(read, CERTIFICATE_END)
+    if not not_before <= time_ns // 1_000_000_000 <= not_after and len(self.certificate_faults) < MOST_FAULTS:
+        self.certificate_faults.append((side, not_before, not_after, time_ns, packet))
     return 0

@@ -63,6 +63,8 @@ cdef object plain_connection(TlsConnection self):
 
 cdef TlsConnection connection_of_plain(object plain):
     """TlsConnection.import_state."""
+    if not (plain.server is None or isinstance(plain.server, ServerHello)):
+        raise TypeError("a ServerHello is read by the places of its fields")
     cdef TlsConnection made = TlsConnection.__new__(TlsConnection)
     made.directions = (direction_of_plain(plain.direction(0)), direction_of_plain(plain.direction(1)))
     made.version_number, made.suite, made.session = plain._version, plain._suite, plain._session

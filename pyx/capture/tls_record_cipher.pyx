@@ -15,7 +15,10 @@ from build_id cimport build_id
 from capture.aes_instructions cimport aes_here, cbc_begin, cbc_open, gcm_begin, gcm_open
 from capture.chacha_poly cimport chacha_here, chacha_open
 
-from kwire.capture._native.tls_key_schedule cimport MOST_DIGEST, Hmac, expanded, hash_number, hmac_begin, hmac_of
+from kwire.capture._native.tls_key_schedule cimport (
+    IV_BYTES, LONGEST_TOGETHER, MOST_DIGEST, MOST_TOGETHER, Hmac, TogetherKeys, expanded, hash_number, hmac_begin, hmac_of, keys_together,
+    lanes_way,
+)
 
 import hashlib
 
@@ -37,21 +40,21 @@ __build__ = build_id()
 
 cdef enum:
     EXPLICIT = 8
-    IV_BYTES = 12
     BLOCK = 16
     TAG = 16
     HEADER = 13  # of what a MAC or an AEAD of TLS 1.2 vouches for beside the plaintext
     # Of a record that is deciphered here, of AES and of ChaCha20, and of what is hashed here for its MAC: OpenSSL is faster with more.
     MOST_SHORT = 4096
     MOST_SHORT_CHACHA = 512
-    MOST_HASHED = 512
+    MOST_SHORT_CHACHA_WIDE = 2048  # eight blocks at once
+    MOST_HASHED = 2048
 
 cdef dict MAC_BYTES = {"sha1": 20, "sha256": 32, "sha384": 48}
 cdef dict HASHES = {"sha1": hashlib.sha1, "sha256": hashlib.sha256, "sha384": hashlib.sha384}
 cdef bytes INNER = bytes(value ^ 0x36 for value in range(256))
 cdef bytes OUTER = bytes(value ^ 0x5C for value in range(256))
 cdef bint HAS_AES = aes_here()
-cdef bint HAS_CHACHA = chacha_here()
+cdef int CHACHA_WAY = chacha_here()
 
 
 @cython.freelist(64)
@@ -196,7 +199,7 @@ cdef class RecordCipher:
             data += EXPLICIT
             size -= EXPLICIT
         place = 5 if self.is_13 else HEADER
-        if self.is_short_here and size <= (MOST_SHORT_CHACHA if self.cipher == CHACHA20 else MOST_SHORT):
+        if self.is_short_here and size <= most_short(self):
             opened = PyBytes_FromStringAndSize(NULL, size - TAG)
             if not open_short(self, nonce, additional, place, data, size - TAG, <uint8_t*>PyBytes_AS_STRING(opened)):
                 return None
@@ -239,11 +242,17 @@ cdef class RecordCipher:
         )
 
 
+cdef inline Py_ssize_t most_short(RecordCipher self) noexcept:
+    if self.cipher != CHACHA20:
+        return MOST_SHORT
+    return MOST_SHORT_CHACHA_WIDE if self.chacha_way > 1 else MOST_SHORT_CHACHA
+
+
 cdef inline bint open_short(
     RecordCipher self, const uint8_t* nonce, const uint8_t* additional, int count, const uint8_t* data, Py_ssize_t size, uint8_t* plain
 ) noexcept:
     if self.cipher == CHACHA20:
-        return chacha_open(<const uint8_t*>PyBytes_AS_STRING(self.key), nonce, additional, count, data, size, plain)
+        return chacha_open(self.chacha_way, <const uint8_t*>PyBytes_AS_STRING(self.key), nonce, additional, count, data, size, plain)
     return gcm_open(&self.aes, nonce, additional, count, data, size, plain)
 
 
@@ -255,8 +264,37 @@ cdef RecordCipher new_cipher(object suite, bytes secret, bint is_13, bint encryp
     made.cipher = GCM if name == "gcm" else CHACHA20 if name == "chacha20" else CBC if name == "cbc" else CCM
     made.overhead = (8 if name == "ccm_8" else TAG) + (0 if is_13 or made.cipher == CHACHA20 else EXPLICIT)
     made.mac_bytes = MAC_BYTES[suite.mac] if made.cipher == CBC else 0
-    made.is_short_here = HAS_CHACHA if made.cipher == CHACHA20 else HAS_AES and made.cipher != CCM
+    made.is_short_here = CHACHA_WAY > 0 if made.cipher == CHACHA20 else HAS_AES and made.cipher != CCM
+    made.chacha_way = CHACHA_WAY
     return made
+
+
+cdef int derive_together(list ciphers) except -1:
+    """Derive the keys of the secrets of a connection at once, where that is faster: those of SHA-384, of one suite."""
+    cdef const uint8_t* secrets[MOST_TOGETHER]
+    cdef Py_ssize_t[MOST_TOGETHER] sizes
+    cdef TogetherKeys[MOST_TOGETHER] made
+    cdef RecordCipher cipher
+    cdef int key_bytes
+    cdef int count = 0
+    cdef int way = lanes_way()
+    if not way or not 2 <= len(ciphers) <= MOST_TOGETHER:
+        return 0
+    suite = (<RecordCipher>ciphers[0]).suite
+    if suite.hash != "sha384":
+        return 0
+    for cipher in ciphers:
+        if cipher.key is not None or PyBytes_GET_SIZE(cipher.secret) > LONGEST_TOGETHER or cipher.suite is not suite:
+            return 0
+        secrets[count], sizes[count] = <const uint8_t*>PyBytes_AS_STRING(cipher.secret), PyBytes_GET_SIZE(cipher.secret)
+        count += 1
+    key_bytes = suite.key_bytes
+    keys_together(way, count, secrets, sizes, key_bytes, made)
+    for count in range(len(ciphers)):
+        cipher = ciphers[count]
+        cipher.key = PyBytes_FromStringAndSize(<const char*>made[count].key, key_bytes)
+        cipher.iv = PyBytes_FromStringAndSize(<const char*>made[count].iv, IV_BYTES)
+    return 0
 
 
 cdef RecordCipher cipher_with_keys(object suite, bytes key, bytes iv, bytes mac_key, bint is_13, bint encrypt_then_mac):
@@ -266,14 +304,16 @@ cdef RecordCipher cipher_with_keys(object suite, bytes key, bytes iv, bytes mac_
     return made
 
 
-def record_cipher(suite, keys, is_13, encrypt_then_mac, short_here=True):
+def record_cipher(suite, keys, is_13, encrypt_then_mac, short_here=True, chacha_way=3):
     """A cipher as the pure twin has it: `suite`, `keys`, `is_13`, `encrypt_then_mac`.
 
     Args:
         short_here: decipher short records here, where that is possible; else all by `cryptography`.
+        chacha_way: of `capture/chacha_poly.pxd`, at most the best one of this processor.
     """
     cdef RecordCipher made = cipher_with_keys(suite, keys.key, keys.iv, keys.mac_key, is_13, encrypt_then_mac)
     made.is_short_here = made.is_short_here and short_here
+    made.chacha_way = min(max(<int>chacha_way, 1), CHACHA_WAY)
     return made
 
 

@@ -114,6 +114,8 @@ cdef inline int opening_of_prefix(const Prefixes* known, Bytes p, Py_ssize_t n) 
     cdef int index
     for index in range(known.count):
         each = &known.each[index]
+        if n and p[0] != each.bytes[0]:
+            continue
         if memcmp(p, each.bytes, min(n, each.size)) != 0:
             continue
         if n < each.size:

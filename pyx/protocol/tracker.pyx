@@ -30,7 +30,7 @@ from protocol.finished_rows cimport row_done  # no-cython-lint
 from protocol.frame_check cimport CHECK_CUT, CHECK_WHOLE, check_body  # no-cython-lint
 from protocol.frame_cutter cimport LENGTH, MOST_PENDING, Arrival, Cutter, cutter_add, cutter_arrival, cutter_arrived  # no-cython-lint
 from protocol.frame_cutter cimport cutter_break, cutter_drop, cutter_forget, cutter_free, cutter_shift, cutter_wait  # no-cython-lint
-from protocol.foreign_protocols cimport KAFKA, MORE, PROXY, UNKNOWN, ForeignProtocols, foreign_open  # no-cython-lint
+from protocol.foreign_protocols cimport KAFKA, MORE, PROXY, TLS, UNKNOWN, ForeignProtocols, foreign_open  # no-cython-lint
 from protocol.foreign_protocols cimport spoken_by_client, spoken_by_server, spoken_in_the_middle  # no-cython-lint
 from protocol.frame_search cimport WINDOW_REQUEST, WINDOW_RESPONSE, find_request, find_response  # no-cython-lint
 from protocol.held_responses cimport HeldResponse, Outcome, Outcomes, held_add, held_free, held_new, held_remove  # no-cython-lint
@@ -251,16 +251,18 @@ cdef class Connection:
 
     cdef int take(self, int side, Bytes data, Py_ssize_t size, int64_t t, int64_t packet) except -1:
         """Connection._receive."""
+        cdef int spoken
         if size == 0:
             return 0
         self.see(t)
         self.state.received[side] += size
         if not self.opened[side]:
-            if self.openings[side] is NULL and self.begins_kafka(side, data, size):
+            if self.openings[side] is not NULL:
+                return take_opening(self, side, data, size, t, packet)
+            spoken = self.spoken(side, data, size)
+            if spoken == KAFKA:
                 self.opened[side] = True
-            elif self.openings[side] is NULL and not self.state.joined_late and begins_with_tls(data, size) and not (
-                side == RESPONSE and self.state.is_kafka
-            ):
+            elif spoken == TLS and not (side == RESPONSE and self.state.is_kafka):
                 tls_decided(self, side)
             else:
                 return take_opening(self, side, data, size, t, packet)
@@ -271,6 +273,10 @@ cdef class Connection:
     cdef bint begins_kafka(self, int side, Bytes data, Py_ssize_t size) noexcept:
         """Whether the first bytes of a direction are enough to say that they may be Kafka."""
         return self.spoken(side, data, size) == KAFKA
+
+    cdef bint begins_tls(self, int side, Bytes data, Py_ssize_t size) noexcept:
+        """Whether they say that it is TLS."""
+        return self.spoken(side, data, size) == TLS
 
     cdef int spoken(self, int side, Bytes data, Py_ssize_t size) noexcept:
         """Opening._recognise, but that a PROXY header is not read."""

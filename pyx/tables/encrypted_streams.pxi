@@ -11,9 +11,13 @@ cdef int look_for_tls(
     int64_t packet,
 ) except -1:
     """RowSink._look_for_tls, of bytes that the tracker has already."""
-    if stream.tls_opening is None and stream.tracker.begins_kafka(0, <Bytes>data, size):
-        stream.tls_undecided = False  # as a TlsOpening would say
-        return 0
+    if stream.tls_opening is None:  # as a TlsOpening would say
+        if stream.tracker.begins_kafka(0, <Bytes>data, size):
+            stream.tls_undecided = False
+            return 0
+        if stream.tracker.begins_tls(0, <Bytes>data, size):
+            take_tls(stream, TlsConnection.__new__(TlsConnection))
+            return encrypted_data(owner, stream, connection, side, data, size, time_ns, packet)
     take_opening(owner, stream, connection.tcp.opened_by < 0, side, data, size, time_ns, owner.packet_of(packet))
     return 0 if stream.tls is None else take_plaintext(owner, stream, connection)
 

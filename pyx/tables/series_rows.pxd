@@ -28,6 +28,7 @@ from tables.connection_row cimport (
 from tables.connection_slots cimport Slot, SlotList
 from wire.raw_python cimport raw_incref, raw_xdecref
 
+from kwire.capture._native.tls_connection cimport ClientHelloView, TlsConnection
 from kwire.protocol._native.tracker cimport Connection
 
 cdef enum:
@@ -266,15 +267,15 @@ cdef inline int summary_of(Connection connection, SeriesState* series, Connectio
 
 
 cdef inline int end_stream(
-    SeriesRows* rows, Slot* slot, Connection wire, Connection plaintext, object tls, dict unsupported, bytes name, const TcpState* tcp,
-    object sink, object series, list files, object violations, dict violating, tuple words, tuple asked, dict known,
+    SeriesRows* rows, Slot* slot, Connection wire, Connection plaintext, TlsConnection tls, dict unsupported, bytes name,
+    const TcpState* tcp, object sink, object series, list files, object violations, dict violating, tuple words, tuple asked, dict known,
 ) except -1:
     """The row of a connection that is over, and what the sink keeps of it.
 
     Arguments:
         wire: what tracked the bytes as they were on the wire.
         plaintext: what tracked the decrypted ones, None without.
-        tls: a `kwire.capture.tls.connection.TlsConnection`, None for what was not encrypted.
+        tls: the native `TlsConnection`, None for what was not encrypted.
         name, tcp: `key` and state of the `TcpConnection`.
         unsupported: requests that were refused, as `Tracked.unsupported`; None for none.
         series, files: names.
@@ -297,8 +298,8 @@ cdef inline int end_stream(
     summary_of(connection, &rows.shared, &summary)
     if plaintext is not None:
         of_wire(&summary, wire, &rows.shared)
-        summary.bytes_opaque += tls.opaque_bytes
-        totals_of(rows, file).bytes_decrypted += tls.decrypted_bytes
+        summary.bytes_opaque += tls.count_opaque()
+        totals_of(rows, file).bytes_decrypted += tls.count_decrypted()
     if was_refused(tcp):
         summary.state = STATE_RESET  # also where the capture has the refusal before the SYN
     count_connection(totals_of(rows, file), tcp, summary.bytes_opaque)
@@ -338,12 +339,13 @@ cdef inline int of_wire(ConnectionTotals* summary, Connection wire, SeriesState*
     return 0
 
 
-cdef inline int put_tls(int64_t* row, object tls, TextTable* said) except -1:
+cdef inline int put_tls(int64_t* row, TlsConnection tls, TextTable* said) except -1:
     """Fill in what a `TlsConnection` knows."""
-    row[TLS_VERSION], row[TLS_CIPHER] = text_of(said, tls.shown_version), text_of(said, tls.cipher)
-    row[TLS_SNI], row[TLS_ALPN] = text_of(said, tls.server_name), text_of(said, tls.alpn)
-    row[TLS_CLIENT_SUBJECT], row[TLS_DECRYPTED] = text_of(said, tls.subject), text_of(said, tls.decrypted)
-    ja3, ja4 = tls.fingerprints
+    cdef ClientHelloView hello = tls.client_hello
+    row[TLS_VERSION], row[TLS_CIPHER] = text_of(said, tls.version_to_show()), text_of(said, tls.cipher)
+    row[TLS_SNI], row[TLS_ALPN] = text_of(said, None if hello is None else hello.server_name), text_of(said, tls.alpn)
+    row[TLS_CLIENT_SUBJECT], row[TLS_DECRYPTED] = text_of(said, tls.subject), text_of(said, tls.use_of_keys())
+    ja3, ja4 = tls.both_fingerprints()
     row[TLS_JA3], row[TLS_JA4] = text_of(said, ja3), text_of(said, ja4)
     return 0
 

@@ -78,6 +78,17 @@ def test_what_is_derived_is_that_of_the_pure_twin(secret: bytes, seed: bytes, le
     assert ROOM.expand_label(secret, b"key", short, digest) == pure.expand_label(secret, "key", b"", short, digest)
 
 
+@settings(deadline=None, max_examples=100)
+@given(secrets=st.lists(st.binary(max_size=128), min_size=1, max_size=4), key_bytes=st.sampled_from([16, 32]))
+def test_keys_that_are_derived_together_are_those_of_each_secret(secrets: list[bytes], key_bytes: int) -> None:
+    """A way that the processor lacks gives None: then each secret is derived by itself."""
+    keys = [pure.expand_label(each, "key", b"", key_bytes, "sha384") for each in secrets]
+    ivs = [pure.expand_label(each, "iv", b"", 12, "sha384") for each in secrets]
+    for way in (1, 2):
+        assert ROOM.expand_together(secrets, key_bytes, way) in (list(zip(keys, ivs, strict=True)), None)
+    assert ROOM.expand_together(secrets, key_bytes, 0) is None
+
+
 @pytest.mark.parametrize(
     "ask",
     [
@@ -86,6 +97,10 @@ def test_what_is_derived_is_that_of_the_pure_twin(secret: bytes, seed: bytes, le
         lambda: ROOM.expand_label(b"s" * 32, b"k" * 65, 16, "sha256"),
         lambda: ROOM.prf(b"s", b"key expansion", bytes(300), 16, "sha256"),
         lambda: ROOM.prf(b"s", b"key expansion", b"", 1025, "sha256"),
+        lambda: ROOM.expand_together([], 16, 1),
+        lambda: ROOM.expand_together([b""] * 5, 16, 1),
+        lambda: ROOM.expand_together([bytes(129)], 16, 1),
+        lambda: ROOM.expand_together([b""], 49, 1),
     ],
 )
 def test_what_does_not_fit_is_refused(ask: Any) -> None:

@@ -17,7 +17,10 @@ from kwire.capture.tls.record_ciphers import RecordCipher
 from kwire.codec.impl import load_twin
 
 ROOM: Any = load_twin("capture", "tls_record_cipher", "native")
-SIZES = [*range(70), 127, 128, 129, 255, 256, 497, 511, 512, 513, 1000, 4060, 4078, 4079, 4080, 4081, 4095, 4096, 4097, 5000, 16384]
+SIZES = [
+    *range(70), 127, 128, 129, 255, 256, 497, 511, 512, 513, 1000, 2031, 2032, 2033, 2049, 4060, 4078, 4079, 4080, 4081, 4095, 4096, 4097,
+    5000, 16384,
+]  # fmt: skip
 AEADS = {"gcm": AESGCM, "chacha20": ChaCha20Poly1305, "ccm": AESCCM}
 
 
@@ -26,6 +29,7 @@ def twins(suite: Suite, keys: Keys, *, is_13: bool, encrypt_then_mac: bool = Fal
         RecordCipher(suite, keys, is_13=is_13, encrypt_then_mac=encrypt_then_mac),
         ROOM.record_cipher(suite, keys, is_13, encrypt_then_mac, True),
         ROOM.record_cipher(suite, keys, is_13, encrypt_then_mac, False),
+        *(ROOM.record_cipher(suite, keys, is_13, encrypt_then_mac, True, way) for way in (1, 2) if suite.cipher == "chacha20"),
     ]
 
 

@@ -32,6 +32,11 @@ READ of size 1 at 0x602000000011 thread T0
 
 0x602000000011 is located 0 bytes to the right of 1-byte region"""
 
+GAVE_UP = """\
+==9145==LeakSanitizer has encountered a fatal error.
+==9145==HINT: For debugging, try setting environment variable LSAN_OPTIONS=verbosity=1:log_threads=1
+==9145==HINT: LeakSanitizer does not work under ptrace (strace, gdb, etc)"""
+
 
 @pytest.fixture(scope="module")
 def reports() -> ModuleType:
@@ -54,6 +59,13 @@ def test_leaks_of_kwire_count(reports: ModuleType) -> None:
 def test_any_other_error_counts(reports: ModuleType) -> None:
     found = reports.findings(f"{RULE}\n{OVERFLOW}\n{leaks(OF_KWIRE)}")
     assert [each.splitlines()[0] for each in found] == [OVERFLOW.splitlines()[0], OF_KWIRE.splitlines()[0]]
+
+
+def test_a_tool_that_gave_up_counts(reports: ModuleType) -> None:
+    """LeakSanitizer reports its own failure without the word ERROR; nothing is known of leaks then."""
+    failed = f"The tool itself failed: what this process leaks is not known.\n{GAVE_UP}"
+    assert reports.findings(f"{GAVE_UP}\n") == [failed]
+    assert reports.findings(f"{RULE}\n{OVERFLOW}\n{GAVE_UP}\n") == [OVERFLOW, failed]
 
 
 def test_the_status(reports: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

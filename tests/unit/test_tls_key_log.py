@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import tracemalloc
 from pathlib import Path
@@ -86,6 +87,67 @@ def test_a_log_that_was_begun_again_is_read_again(tmp_path: Path) -> None:
     later = b"\7" * 32
     path.write_text(f"CLIENT_RANDOM {later.hex()} {SECRET.hex()}\n")
     assert log.find(later) == [("CLIENT_RANDOM", later, SECRET)]
+
+
+def test_a_log_that_is_written_over_with_as_many_bytes_is_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "keys.log"
+    path.write_text(LINE)
+    log = KeyLog(str(path))
+    log.find(RANDOM)
+    later = b"\7" * 32
+    path.write_text(f"CLIENT_RANDOM {later.hex()} {SECRET.hex()}\n")
+    os.utime(path, ns=(0, 1))
+    assert log.find(later) == [("CLIENT_RANDOM", later, SECRET)]
+    assert log.secrets(later) == {"CLIENT_RANDOM": SECRET}
+    assert log.secrets(RANDOM) is None
+
+
+def test_a_log_is_not_asked_for_each_name_that_it_has_all_of(tmp_path: Path) -> None:
+    """Its file may grow: the log looks again for each name that is not complete, and with each 257th that is."""
+    path = tmp_path / "keys.log"
+    path.write_text(LINE)
+    keys = SeriesKeys(TlsOptions((str(path),)))
+    assert keys.find(RANDOM) == {"CLIENT_RANDOM": SECRET}
+    other = b"\1" * 48
+    later = b"\7" * 32
+    with path.open("a") as file:
+        file.write(f"CLIENT_RANDOM {RANDOM.hex()} {other.hex()}\n")
+    for _ in range(256):
+        assert keys.find(RANDOM) == {"CLIENT_RANDOM": SECRET}
+    assert keys.find(RANDOM) == {"CLIENT_RANDOM": other}
+    with path.open("a") as file:
+        file.write(f"CLIENT_RANDOM {later.hex()} {SECRET.hex()}\nCLIENT_RANDOM {RANDOM.hex()} {SECRET.hex()}\n")
+    assert keys.find(later) == {"CLIENT_RANDOM": SECRET}
+    assert keys.find(RANDOM) == {"CLIENT_RANDOM": SECRET}
+
+
+def test_several_sources_of_secrets_are_all_asked(tmp_path: Path) -> None:
+    """A client random that one log has all of may have more lines in another log, or in a block."""
+    early = f"CLIENT_EARLY_TRAFFIC_SECRET {RANDOM.hex()} {SECRET.hex()}\n"
+    (tmp_path / "a.log").write_text(LINE)
+    (tmp_path / "b.log").write_text(early)
+    both = {"CLIENT_RANDOM": SECRET, "CLIENT_EARLY_TRAFFIC_SECRET": SECRET}
+    keys = SeriesKeys(TlsOptions((str(tmp_path / "a.log"), str(tmp_path / "b.log"))))
+    assert keys.find(RANDOM) == keys.find(RANDOM) == both
+    keys = SeriesKeys(TlsOptions((str(tmp_path / "a.log"),)))
+    assert keys.find(RANDOM) == keys.find(RANDOM) == {"CLIENT_RANDOM": SECRET}
+    keys.take_block(block_of(early.encode()))
+    assert keys.find(RANDOM) == both
+
+
+def test_a_log_that_is_too_large_to_be_held_is_read_where_it_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("kwire.capture.tls.key_log._MOST_HELD", len(LINE))
+    path = tmp_path / "keys.log"
+    path.write_text(LINE)
+    log = KeyLog(str(path))
+    assert log.find(RANDOM) == [("CLIENT_RANDOM", RANDOM, SECRET)]
+    assert log.secrets(RANDOM) == {"CLIENT_RANDOM": SECRET}
+    later = b"\7" * 32
+    with path.open("a") as file:
+        file.write(f"CLIENT_RANDOM {later.hex()} {SECRET.hex()}\n")
+    for name in (later, RANDOM):
+        assert log.find(name) == [("CLIENT_RANDOM", name, SECRET)]
+        assert log.secrets(name) is None
 
 
 def test_a_log_that_is_gone_still_gives_what_it_had(tmp_path: Path) -> None:

@@ -50,6 +50,8 @@ cdef class ClientHelloView:
     cdef object server_name
     cdef bint early_data, is_whole
 
+    cdef tuple both_fingerprints(self)
+
 
 cdef struct PlainPiece:
     # what comes out of a connection: kwire.capture.tls.plaintext.Plain, or Missing where there is no owner
@@ -94,6 +96,12 @@ cdef class TlsConnection:
     cdef int settle_doubt(self, int side) except -1
     cdef bint is_completed(self, int side) except -1
     cdef bint shows_no_fault(self) except -1
+    # properties, for the row of a connection
+    cdef object version_to_show(self)
+    cdef tuple both_fingerprints(self)
+    cdef object use_of_keys(self)
+    cdef int64_t count_decrypted(self) except -1
+    cdef int64_t count_opaque(self) except -1
     cdef bint accepts(self, Direction direction, int kind, int version, bytes body, int64_t lost) except -1
     cdef int record(self, object keys, int side, Direction direction, const RecordView* record) except -1
     cdef int broken(self, object keys, int side, Direction direction, object broken) except -1

@@ -28,6 +28,7 @@ cdef class RecordCipher:
     cdef bytes key, iv, mac_key  # kwire.capture.tls.key_schedule.Keys; `key` is None before it is derived of `secret`
     cdef bint is_begun, has_mac
     cdef bint is_short_here  # short records are deciphered here
+    cdef int chacha_way
     cdef Aes aes  # for these
     cdef Hmac mac_hash  # where `has_mac`
     cdef object inner, outer  # of another MAC: what begins its hashes with the key
@@ -44,4 +45,5 @@ cdef class RecordCipher:
 
 
 cdef RecordCipher new_cipher(object suite, bytes secret, bint is_13, bint encrypt_then_mac)
+cdef int derive_together(list ciphers) except -1
 cdef RecordCipher cipher_with_keys(object suite, bytes key, bytes iv, bytes mac_key, bint is_13, bint encrypt_then_mac)

@@ -51,6 +51,7 @@ cdef class Connection:
     cdef void see(self, int64_t t) noexcept
     cdef int take(self, int side, Bytes data, Py_ssize_t size, int64_t t, int64_t packet) except -1
     cdef bint begins_kafka(self, int side, Bytes data, Py_ssize_t size) noexcept
+    cdef bint begins_tls(self, int side, Bytes data, Py_ssize_t size) noexcept
     cdef int spoken(self, int side, Bytes data, Py_ssize_t size) noexcept
     cdef int feed(self, int side, Bytes data, Py_ssize_t size, int64_t t, int64_t packet) except -1
     cdef int begin_late(self, int side) except -1

@@ -7,12 +7,14 @@ TLS 1.3 is encrypted; its record is shorter than that of a Finished, which is a 
 from __future__ import annotations
 
 from datetime import datetime, timezone
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from kwire.capture.tls.connection import LEAST_FINISHED, TlsConnection
 from kwire.protocol.tls_handshake import TLS_1_2, VERSION_NAMES
 
 __all__ = ["Finding", "findings"]
+
+_OLD_VERSIONS: Final = frozenset(name for number, name in VERSION_NAMES.items() if number < TLS_1_2)
 
 
 class Finding(NamedTuple):
@@ -58,7 +60,7 @@ def findings(tls: TlsConnection, state: str, closed_by: str | None) -> list[Find
 def _old_version(tls: TlsConnection) -> str | None:
     """The version that was agreed on, or the highest that is offered, where it is below TLS 1.2."""
     if tls.version is not None:
-        return tls.version if tls.version in [VERSION_NAMES[number] for number in VERSION_NAMES if number < TLS_1_2] else None
+        return tls.version if tls.version in _OLD_VERSIONS else None
     if tls.hello is not None and tls.hello.highest_version < TLS_1_2:
         return VERSION_NAMES.get(tls.hello.highest_version, "SSL 2.0")
     return None

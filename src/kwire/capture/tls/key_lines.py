@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     import numpy as np
 
 __all__ = [
-    "LONGEST_LINE", "MOST_LINES", "NAME_BYTES", "KeyLine", "Stamp", "index_lines", "known_lines", "lines_at", "lines_of", "parse_line",
-    "places_of", "stamp_of",
+    "LONGEST_LINE", "MOST_LINES", "NAME_BYTES", "KeyLine", "Stamp", "held_secrets", "index_lines", "known_lines", "lines_at", "lines_of",
+    "parse_line", "places_of", "stamp_of",
 ]  # fmt: skip
 
 KeyLine = tuple[str, bytes, bytes]
@@ -150,6 +150,23 @@ def known_lines(
         return None
     at = places_of(int.from_bytes(name[:NAME_BYTES], "big"), recent, names, places)
     found = lines_at(name, at, lambda place, size: os.pread(descriptor, size, place))
-    labels = {line[0] for line in found}
-    is_all = "CLIENT_RANDOM" in labels or labels >= _OF_13
-    return found, is_all and stamp_of(os.fstat(descriptor)) == stamp
+    return found, _has_all(found) and stamp_of(os.fstat(descriptor)) == stamp
+
+
+def _has_all(lines: list[KeyLine]) -> bool:
+    labels = {line[0] for line in lines}
+    return "CLIENT_RANDOM" in labels or labels >= _OF_13
+
+
+def held_secrets(
+    text: bytearray, name: bytes, recent: dict[int, list[int]], names: np.ndarray[Any, Any] | None, places: np.ndarray[Any, Any] | None
+) -> dict[str, bytes] | None:
+    """The secrets of a name by label, where the log has those of all records of TLS 1.3 or the one of TLS 1.2; else None.
+
+    Args:
+        text: the whole log; of a label that stands twice the last counts.
+        name, recent, names, places: as `known_lines` takes them.
+    """
+    at = places_of(int.from_bytes(name[:NAME_BYTES], "big"), recent, names, places)
+    found = [line for place in at for line in lines_of(bytes(text[place : place + LONGEST_LINE]), name, [place])]
+    return {label: secret for label, _, secret in found} if _has_all(found) else None

@@ -1,7 +1,7 @@
 """NSS key logs: lines `LABEL CLIENT_RANDOM SECRET` in hex, as SSLKEYLOGFILE and extract-tls-secrets write them (`key_lines`).
 
-A secret stays in the file until it is looked up: what is held is where each line begins, 16 bytes a line, by the first 8 bytes of its
-second field.
+What is held of a log is where each line begins, 16 bytes a line, by the first 8 bytes of its second field; a small one is held itself,
+and the secrets of a large one stay in the file until they are looked up.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ __all__ = ["KeyLog", "KeyText"]
 
 _READ_BYTES: Final = 1 << 22
 _MOST_RECENT: Final = 1 << 16  # lines that wait for being sorted in
+_MOST_HELD: Final = 1 << 24  # bytes of a log that is held
+_GIVEN_TOGETHER: Final = 256  # names that a log gives secrets of before it looks whether its file has changed
 
 
 def _read_at(file: BinaryIO, place: int, size: int) -> bytes:
@@ -96,15 +98,34 @@ class KeyLog:
         self._runs: list[tuple[array[int], array[int]]] = []  # not sorted in yet
         self._descriptor = -1  # of the file, where lines are read when they are asked for
         self._closing: weakref.finalize[..., KeyLog] | None = None
+        self._held: bytearray | None = bytearray()
+        self._left_to_give = 0  # names, before the file is asked whether it has changed
+
+    def secrets(self, name: bytes) -> dict[str, bytes] | None:
+        """The secrets of a name by label, where the log is held and has all of them: these of TLS 1.3's records, or the one of TLS 1.2.
+
+        A log has no more to say of such a name: the file is not asked each time whether it has changed. None where `find` is to be asked.
+        """
+        if not self._left_to_give or self._held is None:
+            return None
+        self._left_to_give -= 1
+        found: dict[str, bytes] | None = key_lines().held_secrets(self._held, name, self._recent, self._names, self._places)
+        return found
 
     def find(self, name: bytes) -> list[KeyLine]:
         """The lines whose second field is `name`."""
+        stamp: Stamp | None = None
+        if self._held:  # mostly for a name that the log lacks
+            stamp = self._stamp_now()
+            if stamp is not None and stamp == self._stamp:
+                self._left_to_give = _GIVEN_TOGETHER
+                return self._known(name)
         known: tuple[list[KeyLine], bool] | None = key_lines().known_lines(
             self._descriptor, self._stamp, name, self._recent, self._names, self._places
         )
         if known is not None and known[1]:
             return known[0]  # also where another file has its name now
-        stamp = self._stamp_now()
+        stamp = stamp or self._stamp_now()
         if stamp is not None and stamp == self._stamp:
             return self._known(name) if known is None else known[0]
         with closing(self._open()) as file:
@@ -112,9 +133,10 @@ class KeyLog:
                 self.__init__(self.location)  # type: ignore[misc] # another file has its name now
             self._read_on(file)
             if stamp is None:
+                self._held = None
                 return lines_at(name, self._places_of(name), lambda place, size: _read_at(file, place, size))
             self._keep_open(os.dup(file.fileno()))
-            self._stamp = stamp
+            self._stamp, self._left_to_give = stamp, _GIVEN_TOGETHER
         return self._known(name)
 
     def _known(self, name: bytes) -> list[KeyLine]:
@@ -155,13 +177,19 @@ class KeyLog:
 
     def _read_on(self, file: BinaryIO) -> None:
         size = file.seek(0, 2)
-        if size < self._read_to:  # written over: begin again
+        if size < self._read_to or (size == self._read_to and self._held):  # written over: begin again
             self.__init__(self.location)  # type: ignore[misc]
         if size == self._read_to:
             return
         file.seek(self._read_to)
         rest = b""
+        if self._held is not None:
+            del self._held[self._read_to :]
         while chunk := file.read(_READ_BYTES):
+            if self._held is not None and max(size, len(self._held) + len(chunk)) <= _MOST_HELD:
+                self._held += chunk
+            else:
+                self._held = None
             rest = self._take(rest + chunk)
         if rest:
             self._take_lines(rest, len(rest))  # the last line, whose end may still come: it stays unread until then
