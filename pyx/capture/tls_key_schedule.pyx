@@ -4,7 +4,7 @@
 SHA-256 and SHA-384 are here (FIPS 180-4), because what is hashed are a hundred bytes: a call of OpenSSL takes several times as long as the
 hash, and a connection needs up to sixteen. The key of an HMAC is hashed once for all that is derived of it. Where the processor has
 instructions for SHA-256, they do it (`capture/sha_instructions.pxd`); where it has wide vectors, the keys of a connection with SHA-384 are
-derived together (`capture/sha384_lanes.pxd`).
+derived together (`capture/sha384_vectors.pxd`).
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
@@ -12,7 +12,7 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from build_id cimport build_id
-from capture.sha384_lanes cimport lanes_here, lanes_take
+from capture.sha384_vectors cimport lanes_here, lanes_take
 from capture.sha_instructions cimport sha_block, sha_here
 from wire.write_buffer cimport store_32, store_64
 
