@@ -12,7 +12,7 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from build_id cimport build_id
-from capture.sha384_vectors cimport lanes_here, lanes_take
+from capture.sha384_vectors cimport vectors_here, vectors_take
 from capture.sha_instructions cimport sha_block, sha_here
 from wire.write_buffer cimport store_32, store_64
 
@@ -23,7 +23,7 @@ __build__ = build_id()
 
 cdef enum:
     SESSION_KEY = 16  # bytes
-    LANES = 8
+    ABREAST = 8
     BLOCK_384 = 128
     MOST_LABEL = 64  # bytes of a label or seed that is expanded here: `client finished` and two randoms are less
 
@@ -32,7 +32,7 @@ cdef uint32_t[64] NARROW_ROUNDS  # 4.2.2: their upper halves
 cdef uint64_t[8] BEGIN_384  # 5.3.4
 cdef uint32_t[8] BEGIN_256  # 5.3.3
 cdef bint HAS_SHA = sha_here()
-cdef int LANES_WAY = lanes_here()
+cdef int VECTOR_WAY = vectors_here()
 
 
 def _fraction_of_root(number, power):
@@ -312,69 +312,69 @@ cdef int key_block(bytes master, bytes client_random, bytes server_random, bint 
     return expand_seed(&key, <const uint8_t*>PyBytes_AS_STRING(seed), PyBytes_GET_SIZE(seed), block, size)
 
 
-cdef int lanes_way() noexcept:
+cdef int vector_way() noexcept:
     """The best way of `keys_together`, 0 where it cannot be asked."""
-    return LANES_WAY
+    return VECTOR_WAY
 
 
 cdef inline void each_state(uint64_t* target, const uint64_t* begun, int count, int first) noexcept nogil:
-    """The states that continue from those of some lanes: a key's and an IV's."""
-    cdef int word, lane
+    """The states that continue from those of some hashes: a key's and an IV's."""
+    cdef int word, nth
     for word in range(8):
-        for lane in range(count):
-            target[LANES * word + lane] = target[LANES * word + MOST_TOGETHER + lane] = begun[LANES * word + first + lane]
+        for nth in range(count):
+            target[ABREAST * word + nth] = target[ABREAST * word + MOST_TOGETHER + nth] = begun[ABREAST * word + first + nth]
 
 
 cdef void keys_together(
     int way, int count, const uint8_t** secrets, const Py_ssize_t* sizes, int key_bytes, TogetherKeys* made
 ) noexcept nogil:
     """Keys and IVs of up to MOST_TOGETHER traffic secrets with SHA-384, of 128 bytes at most: key_schedule.keys_13 of each."""
-    cdef uint64_t[8 * LANES] states
-    cdef uint64_t[8 * LANES] begun
-    cdef uint8_t[LANES * BLOCK_384] blocks
+    cdef uint64_t[8 * ABREAST] states
+    cdef uint64_t[8 * ABREAST] begun
+    cdef uint8_t[ABREAST * BLOCK_384] blocks
     cdef uint8_t* block
-    cdef int lane, at, size, word
+    cdef int nth, at, size, word
     # the first block of the inner and of the outer hash (RFC 2104)
     memset(blocks, 0, sizeof(blocks))
-    for lane in range(count):
-        block = blocks + BLOCK_384 * lane
-        memcpy(block, secrets[lane], sizes[lane])
-        memcpy(block + BLOCK_384 * MOST_TOGETHER, secrets[lane], sizes[lane])
+    for nth in range(count):
+        block = blocks + BLOCK_384 * nth
+        memcpy(block, secrets[nth], sizes[nth])
+        memcpy(block + BLOCK_384 * MOST_TOGETHER, secrets[nth], sizes[nth])
     for at in range(BLOCK_384 * MOST_TOGETHER):
         blocks[at] ^= 0x36
-    for at in range(BLOCK_384 * MOST_TOGETHER, BLOCK_384 * LANES):
+    for at in range(BLOCK_384 * MOST_TOGETHER, BLOCK_384 * ABREAST):
         blocks[at] ^= 0x5C
     for word in range(8):
-        for lane in range(LANES):
-            begun[LANES * word + lane] = BEGIN_384[word]
-    lanes_take(way, begun, blocks, ROUNDS)
+        for nth in range(ABREAST):
+            begun[ABREAST * word + nth] = BEGIN_384[word]
+    vectors_take(way, begun, blocks, ROUNDS)
     # what is expanded (RFC 8446, 7.1)
     memset(blocks, 0, sizeof(blocks))
-    for lane in range(LANES):
-        block = blocks + BLOCK_384 * lane
-        size = put_label(block, b"iv", 2, IV_BYTES) if lane >= MOST_TOGETHER else put_label(block, b"key", 3, key_bytes)
+    for nth in range(ABREAST):
+        block = blocks + BLOCK_384 * nth
+        size = put_label(block, b"iv", 2, IV_BYTES) if nth >= MOST_TOGETHER else put_label(block, b"key", 3, key_bytes)
         end_block(block, size)
     memset(states, 0, sizeof(states))
     each_state(states, begun, count, 0)
-    lanes_take(way, states, blocks, ROUNDS)
+    vectors_take(way, states, blocks, ROUNDS)
     # the outer hash of these digests
     memset(blocks, 0, sizeof(blocks))
-    for lane in range(LANES):
-        block = blocks + BLOCK_384 * lane
-        put_digest(block, states, lane)
+    for nth in range(ABREAST):
+        block = blocks + BLOCK_384 * nth
+        put_digest(block, states, nth)
         end_block(block, MOST_DIGEST)
     each_state(states, begun, count, MOST_TOGETHER)
-    lanes_take(way, states, blocks, ROUNDS)
-    for lane in range(count):
-        put_digest(made[lane].key, states, lane)
-        put_digest(made[lane].iv, states, MOST_TOGETHER + lane)
+    vectors_take(way, states, blocks, ROUNDS)
+    for nth in range(count):
+        put_digest(made[nth].key, states, nth)
+        put_digest(made[nth].iv, states, MOST_TOGETHER + nth)
 
 
-cdef inline void put_digest(uint8_t* target, const uint64_t* states, int lane) noexcept nogil:
-    """The digest of a lane's SHA-384."""
+cdef inline void put_digest(uint8_t* target, const uint64_t* states, int nth) noexcept nogil:
+    """The digest of one of the hashes."""
     cdef int word
     for word in range(MOST_DIGEST // 8):
-        store_64(target + 8 * word, states[LANES * word + lane])
+        store_64(target + 8 * word, states[ABREAST * word + nth])
 
 
 cdef inline void end_block(uint8_t* block, int size) noexcept nogil:
@@ -425,7 +425,7 @@ def expand_together(list secrets, int key_bytes, int way):
     cdef int index
     if not 1 <= len(secrets) <= MOST_TOGETHER or not 0 <= key_bytes <= MOST_DIGEST or max(map(len, secrets)) > LONGEST_TOGETHER:
         raise ValueError("too many secrets, or one that is too long")
-    if not 1 <= way <= LANES_WAY:
+    if not 1 <= way <= VECTOR_WAY:
         return None
     for index in range(len(secrets)):
         begins[index], sizes[index] = <const uint8_t*>PyBytes_AS_STRING(<bytes?>secrets[index]), len(secrets[index])

@@ -17,7 +17,7 @@ from capture.chacha_poly cimport chacha_here, chacha_open
 
 from kwire.capture._native.tls_key_schedule cimport (
     IV_BYTES, LONGEST_TOGETHER, MOST_DIGEST, MOST_TOGETHER, Hmac, TogetherKeys, expanded, hash_number, hmac_begin, hmac_of, keys_together,
-    lanes_way,
+    vector_way,
 )
 
 import hashlib
@@ -277,7 +277,7 @@ cdef int derive_together(list ciphers) except -1:
     cdef RecordCipher cipher
     cdef int key_bytes
     cdef int count = 0
-    cdef int way = lanes_way()
+    cdef int way = vector_way()
     if not way or not 2 <= len(ciphers) <= MOST_TOGETHER:
         return 0
     suite = (<RecordCipher>ciphers[0]).suite

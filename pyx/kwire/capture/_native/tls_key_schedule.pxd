@@ -29,7 +29,7 @@ cdef int hash_number(object name) except -1
 cdef void hmac_begin(Hmac* made, bint is_384, const uint8_t* key, Py_ssize_t size) noexcept nogil
 cdef Py_ssize_t hmac_of(const Hmac* key, const uint8_t* data, Py_ssize_t size, uint8_t* digest) noexcept nogil
 cdef bytes expanded(const Hmac* key, const uint8_t* label, Py_ssize_t label_size, Py_ssize_t length)
-cdef int lanes_way() noexcept
+cdef int vector_way() noexcept
 cdef void keys_together(
     int way, int count, const uint8_t** secrets, const Py_ssize_t* sizes, int key_bytes, TogetherKeys* made
 ) noexcept nogil
