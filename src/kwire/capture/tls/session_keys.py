@@ -20,7 +20,8 @@ from kwire.capture.tls.record_ciphers import require_cryptography
 from kwire.errors import InputError
 
 __all__ = [
-    "MOST_SESSIONS", "Secrets", "SeriesKeys", "Session", "TlsOptions", "current_tls_options", "expand_key_logs", "session_key", "tls_options",
+    "MOST_SESSIONS", "Secrets", "SeriesKeys", "Session", "TlsOptions", "current_tls_options", "expand_key_logs", "session_key",
+    "tls_options",
 ]  # fmt: skip
 
 MOST_SESSIONS: Final = 100_000
