@@ -6,25 +6,50 @@ import ctypes
 import os
 import subprocess
 import sys
-import time
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 _LOOK_SECONDS = 0.05
+_Process = tuple[int, int]  # its number, which another one may get later, and when it began
 _SET_CHILD_SUBREAPER = 36  # of prctl(2)
 
 
-def children_seconds() -> float:
-    """What all processes below this one have used, those that are gone too."""
-    return sum(own + waited for own, waited in _used_below(os.getpid()).values())
+class Used:
+    """What all processes below this one use inside a `with` block, those that end in it too.
+
+    A worker of Spark outlives the daemon that forked it, which waits for none of them: their time is in no `getrusage`. So every process
+    is looked at while it runs, and what it had used at the last look counts.
+
+    Attributes:
+        seconds: of the processor; set at the end of the block.
+    """
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self._last: dict[_Process, float] = {}
+        self._is_over = threading.Event()
+        self._watch = threading.Thread(target=self._look_again, daemon=True)
+
+    def __enter__(self) -> Used:
+        self._before = _used_below(os.getpid())
+        self._watch.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._is_over.set()
+        self._watch.join()
+        self._last |= _used_below(os.getpid())
+        self.seconds = sum(used - self._before.get(process, 0) for process, used in self._last.items())
+
+    def _look_again(self) -> None:
+        while not self._is_over.wait(_LOOK_SECONDS):
+            self._last |= _used_below(os.getpid())
 
 
 def command_seconds(command: Sequence[str]) -> tuple[float, bytes]:
     """What a command and all processes below it use, Java and Spark's Python workers among them; and what it prints.
-
-    A worker of Spark outlives the daemon that forked it, which waits for none of them: their time is in no `getrusage`. So every process
-    is looked at while it runs, and what it had used at the last look counts.
 
     Raises:
         CalledProcessError: the command failed.
@@ -39,32 +64,30 @@ def command_seconds(command: Sequence[str]) -> tuple[float, bytes]:
 def _watch(command: Sequence[str]) -> int:
     """Run a command, and write what was used to stderr."""
     ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # of workers whose parent is gone this process becomes the parent
-    main, used = subprocess.Popen(command), dict[int, float]()
-    while main.poll() is None:
-        used |= {pid: own for pid, (own, _) in _used_below(os.getpid()).items()}
-        time.sleep(_LOOK_SECONDS)
-    print(sum(used.values()), file=sys.stderr)
-    return main.returncode
+    with Used() as used:
+        status = subprocess.run(command, check=False).returncode
+    print(used.seconds, file=sys.stderr)
+    return status
 
 
-def _used_below(root: int) -> dict[int, tuple[float, float]]:
-    """By process below one what it has used itself, and what those had used that it waited for."""
-    parents: dict[int, list[int]] = {}
-    used: dict[int, tuple[float, float]] = {}
+def _used_below(root: int) -> dict[_Process, float]:
+    """What each process below one has used itself."""
+    parents: dict[int, list[_Process]] = {}
+    used: dict[_Process, float] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
                 fields = (entry / "stat").read_text().rpartition(")")[2].split()
             except OSError:
                 continue  # it has just ended
-            pid = int(entry.name)
-            parents.setdefault(int(fields[1]), []).append(pid)
-            used[pid] = sum(map(int, fields[11:13])) / _TICKS, sum(map(int, fields[13:15])) / _TICKS
-    waiting, found = list(parents.get(root, ())), dict[int, tuple[float, float]]()
+            process = int(entry.name), int(fields[19])
+            parents.setdefault(int(fields[1]), []).append(process)
+            used[process] = sum(map(int, fields[11:13])) / _TICKS
+    waiting, found = list(parents.get(root, ())), dict[_Process, float]()
     while waiting:
-        pid = waiting.pop()
-        found[pid] = used[pid]
-        waiting += parents.get(pid, ())
+        process = waiting.pop()
+        found[process] = used[process]
+        waiting += parents.get(process[0], ())
     return found
 
 

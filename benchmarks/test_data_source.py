@@ -18,7 +18,7 @@ import pytest
 from captures import repeat_capture
 from kwire.spark.session import open_session
 from kwire.tables import from_capture
-from processor_time import children_seconds
+from processor_time import Used
 from test_capture_rows import ROWS_OF_COPY
 
 COPIES = 300
@@ -43,9 +43,9 @@ def spark() -> Iterator[Any]:
 
 def through_spark(frame: Any) -> float:
     """Bring all rows into the JVM, and drop them there."""
-    before = children_seconds()
-    frame.write.format("noop").mode("overwrite").save()
-    return children_seconds() - before
+    with Used() as used:
+        frame.write.format("noop").mode("overwrite").save()
+    return used.seconds
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the time that processes have used is read from /proc")

@@ -28,7 +28,7 @@ import kwire.spark
 from frames import Corpus
 from java_decoder import HAS_JAVA, JARS, ROOT, kafka_jars
 from kwire.spark.session import open_session
-from processor_time import children_seconds
+from processor_time import Used
 
 # A job has costs of its own, some 0.3 s: those that take 3 us a row have a fifth of the rows.
 HEADERS, SLOW_HEADERS, BODIES, DIFFERENT = 3_000_000, 600_000, 4_000, 200
@@ -104,11 +104,9 @@ def ready_partitions(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBat
 
 
 def through_spark(frame: Any) -> float:
-    while True:  # what is used by a process that outlived its parent is lost; that is seen where it was more than the job's
-        before = children_seconds()
+    with Used() as used:
         frame.write.format("noop").mode("overwrite").save()
-        if (used := children_seconds() - before) > 0:
-            return used
+    return used.seconds
 
 
 def run_in_turns(record: Callable[..., None], work: str, frames: dict[str, Any], rows: dict[str, int], size: int) -> None:

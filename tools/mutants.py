@@ -16,13 +16,17 @@ The run fails when a mutant without `equal` survives, when one with `equal` dies
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 import time
+from collections import Counter
+from collections.abc import Callable, Iterator
 from importlib import machinery
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -38,7 +42,10 @@ ROOT = Path(__file__).resolve().parents[1]
 LISTS = ROOT / "tools" / "mutants"
 BUILD = ROOT / "build" / "mutants"
 SWITCH = "KWIRE_MUTANT"
+TEMPORARY = BUILD / "temporary"
 CPU_SECONDS = 120
+WALL_SECONDS = 1800
+MOST_MEMORY = 6 << 30
 HEADER = '''cdef extern from *:
     """
     #include <stdlib.h>
@@ -197,53 +204,172 @@ class FirstFailure:
             os._exit(1)
 
 
-def run(mutant: Mutant | None, tests: list[str], native: bool) -> tuple[bool, str]:
-    """Run tests with a mutant, or without one: whether all passed, and what failed."""
+class Outcome(NamedTuple):
+    """What the tests say of a mutant, or of the code without one; `failed` names the test."""
+
+    passed: bool
+    failed: str
+    seconds: float
+
+
+def forked(work: Callable[[int], int]) -> tuple[int, int]:
+    """Do work in a process of its own, without output: its process id, and where it can be read what it writes to its argument."""
     reader, writer = os.pipe()
     child = os.fork()
-    if not child:
+    if child:
+        os.close(writer)
+        os.set_blocking(reader, False)
+        return child, reader
+    try:
         nothing = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nothing, 1)
         os.dup2(nothing, 2)
-        resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS + 5))
-        sys.dont_write_bytecode = True
-        source = BUILD / "src" if native else ROOT / "src"
-        sys.path[:0] = [str(source), str(ROOT)]
-        os.environ.update(PYTHONPATH=str(source), KWIRE_REQUIRE_NATIVE="1", HYPOTHESIS_STORAGE_DIRECTORY=str(BUILD / "hypothesis"))
-        try:
-            if mutant is not None and native:
-                os.environ[SWITCH] = str(mutant.number)
-            elif mutant is not None:
-                mutate_import(mutant)
-            os._exit(min(pytest.main(["-q", "-x", "-p", "no:cacheprovider", *tests], plugins=[FirstFailure(writer)]), 3))
-        except BaseException as error:  # noqa: BLE001 - the parent shows it
-            os.write(writer, repr(error)[:200].encode())
-            os._exit(3)
-    os.close(writer)
-    failed = b""
-    while data := os.read(reader, 4096):
-        failed += data
+        os._exit(work(writer))
+    except BaseException as error:  # noqa: BLE001 - the parent shows it
+        os.write(writer, repr(error)[:200].encode())
+        os._exit(3)
+
+
+def waited(child: int, reader: int, begun: float, patience: bool) -> Outcome | None:
+    """What became of a process; None while it runs. One that uses no processor time, and so hangs, is ended as well."""
+    elapsed = time.monotonic() - begun
+    if elapsed > WALL_SECONDS:
+        os.kill(child, signal.SIGKILL)
+    ended, status = os.waitpid(child, 0 if patience else os.WNOHANG)
+    if not ended:
+        return None
+    try:
+        failed = os.read(reader, 4096).decode()
+    except BlockingIOError:  # a process that the tests started still has the other end
+        failed = ""
     os.close(reader)
-    status = os.waitpid(child, 0)[1]
-    return status == 0, failed.decode() or f"status {status}"
+    return Outcome(status == 0, failed or ("" if status == 0 else f"status {status}"), elapsed)
 
 
-def run_list(given: MutantList, wanted: set[str]) -> list[str]:
+def limited() -> None:
+    """A mutant that loops uses up its processor time or its memory."""
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS + 5))
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+
+
+def collect(given: MutantList, plugin: object) -> int:
+    """Have pytest find the tests of a list and do with them what the plugin says."""
+    source = BUILD / "src" if given.native else ROOT / "src"
+    sys.dont_write_bytecode = True
+    sys.path[:0] = [str(source), str(ROOT)]
+    os.environ.update(PYTHONPATH=str(source), KWIRE_REQUIRE_NATIVE="1", HYPOTHESIS_STORAGE_DIRECTORY=str(BUILD / "hypothesis"))
+    os.environ["PYTEST_DEBUG_TEMPROOT"] = str(TEMPORARY)
+    return int(pytest.main(["-q", "-x", "-p", "no:cacheprovider", "--capture=sys", *given.tests], plugins=[plugin]))
+
+
+def run_python(given: MutantList, mutant: Mutant | None) -> Outcome:
+    """A process that imports the source with a mutant, or without one, and runs the tests."""
+
+    def work(writer: int) -> int:
+        limited()
+        if mutant is not None:
+            mutate_import(mutant)
+        return min(collect(given, FirstFailure(writer)), 3)
+
+    outcome = waited(*forked(work), time.monotonic(), patience=True)
+    assert outcome is not None
+    return outcome
+
+
+class ForkedRuns(FirstFailure):
+    """Runs the tests that pytest has found once for each mutant, each time in a copy of this process; `out` gets a line for each."""
+
+    def __init__(self, out: int, mutants: list[Mutant], killers: dict[str, str], jobs: int) -> None:
+        super().__init__(out)
+        self.mutants = mutants
+        self.killers = killers
+        self.jobs = jobs
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """The code without a mutant first: nothing else is run when a test fails there."""
+        if self._finished({None: self._begun(session.items, None)}):
+            waiting, running = list(self.mutants), {}
+            while waiting or running:
+                while waiting and len(running) < self.jobs:
+                    mutant = waiting.pop(0)
+                    running[mutant] = self._begun(session.items, mutant)
+                self._finished(running)
+        return True
+
+    def _begun(self, items: list[pytest.Item], mutant: Mutant | None) -> tuple[int, int, float]:
+        """Tests that have killed a mutant come first, before them the one that killed this mutant the last time."""
+        kills = Counter(self.killers.values())
+        last = self.killers.get(mutant.name) if mutant is not None else None
+        order = sorted(items, key=lambda item: (item.nodeid != last, -kills[item.nodeid]))
+
+        def work(writer: int) -> int:
+            limited()
+            self.out = writer
+            if mutant is not None:
+                os.environ[SWITCH] = str(mutant.number)
+            for item, following in zip(order, [*order[1:], None], strict=True):
+                item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            return 0
+
+        return *forked(work), time.monotonic()
+
+    def _finished(self, running: dict[Mutant | None, tuple[int, int, float]]) -> bool:
+        """Wait until a run ends, and say how: whether its tests passed."""
+        while True:
+            for mutant, process in running.items():
+                if (outcome := waited(*process, patience=False)) is not None:
+                    del running[mutant]
+                    name = "" if mutant is None else mutant.name
+                    if mutant is not None and not outcome.passed:
+                        self.killers[name] = outcome.failed
+                    os.write(self.out, json.dumps([name, *outcome]).encode() + b"\n")
+                    return outcome.passed
+            time.sleep(0.05)
+
+
+def run_native(given: MutantList, chosen: list[Mutant], jobs: int) -> Iterator[tuple[str, Outcome]]:
+    """One process imports the build and finds the tests, for the code without a mutant, whose name is empty, and all mutants."""
+    kept = BUILD / "killers" / f"{given.name}.json"
+    killers = json.loads(kept.read_text("utf-8")) if kept.exists() else {}
+    child, reader = forked(lambda writer: collect(given, ForkedRuns(writer, chosen, killers, jobs)))
+    os.set_blocking(reader, True)
+    with os.fdopen(reader, encoding="utf-8") as lines:
+        for line in lines:
+            if not line.startswith("["):
+                yield "", Outcome(False, line, 0)
+                continue
+            name, *outcome = json.loads(line)
+            yield name, Outcome(*outcome)
+            if name and not outcome[0]:
+                killers[name] = outcome[1]
+    os.waitpid(child, 0)
+    kept.parent.mkdir(exist_ok=True)
+    kept.write_text(json.dumps(killers, indent=1), "utf-8")
+
+
+def run_list(given: MutantList, wanted: set[str], jobs: int) -> list[str]:
     """Run the mutants of a list; gives what is wrong."""
     chosen, killed, wrong = [each for each in given.mutants if not wanted or each.name in wanted], 0, []
-    passed, failed = run(None, given.tests, given.native)
-    if not passed:
-        return [f"{given.name}: {failed} fails without a mutant"]
-    for each in chosen:
-        begun = time.monotonic()
-        passed, failed = run(each, given.tests, given.native)
+    by_name = {each.name: each for each in chosen}
+    if given.native:
+        runs = run_native(given, chosen, jobs)
+    else:
+        runs = ((each.name if each is not None else "", run_python(given, each)) for each in (None, *chosen))
+    for name, (passed, failed, seconds) in runs:
+        if not name:
+            if not passed:
+                return [f"{given.name}: {failed} fails without a mutant"]
+            print(f"passed   {given.name} {seconds:.0f} s", flush=True)
+            continue
+        equal = by_name.pop(name).equal
         killed += not passed
-        word = "killed" if not passed else "equal" if each.equal else "SURVIVED"
-        print(f"{word:8} {given.name}.{each.name} {'' if passed else failed} {time.monotonic() - begun:.0f} s", flush=True)
-        if passed == (each.equal is None):
-            wrong.append(f"{given.name}.{each.name} {'survived' if passed else 'has an effect'}")
-    equal = sum(each.equal is not None for each in chosen)
-    print(f"{given.name}: {killed} of {len(chosen)} killed, {equal} without effect", flush=True)
+        word = "killed" if not passed else "equal" if equal else "SURVIVED"
+        print(f"{word:8} {given.name}.{name} {failed[:150]} {seconds:.0f} s", flush=True)
+        if passed == (equal is None):
+            wrong.append(f"{given.name}.{name} {'survived' if passed else 'has an effect'}")
+    wrong += [f"{given.name}.{name} was not run" for name in by_name]
+    count = sum(each.equal is not None for each in chosen)
+    print(f"{given.name}: {killed} of {len(chosen)} killed, {count} without effect", flush=True)
     return wrong
 
 
@@ -253,6 +379,7 @@ def main() -> None:
     parser.add_argument(
         "--build", default=f"{sys.executable} setup.py -q build_ext --inplace -j 2", help="compiles the copy of the sources"
     )
+    parser.add_argument("--jobs", type=int, default=2, help="mutants of Cython that run at the same time")
     given = parser.parse_args()
     wanted: dict[str, set[str]] = {}
     for name in given.names:
@@ -265,7 +392,9 @@ def main() -> None:
     chosen = [each for each in lists if not wanted or each.name in wanted]
     if any(each.native for each in chosen):
         build([mutant for each in lists if each.native for mutant in each.mutants], given.build)
-    wrong = [fault for each in chosen for fault in run_list(each, wanted.get(each.name, set()))]
+    TEMPORARY.mkdir(parents=True, exist_ok=True)
+    wrong = [fault for each in chosen for fault in run_list(each, wanted.get(each.name, set()), given.jobs)]
+    shutil.rmtree(TEMPORARY, ignore_errors=True)
     if wrong:
         sys.exit("\n".join(wrong))
 

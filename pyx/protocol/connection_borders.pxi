@@ -175,8 +175,6 @@ cdef int lose_stream(Connection self, int side, int64_t count, int64_t t, bint c
             cutter, cutter.bytes + start + LENGTH, cutter.size - start - LENGTH, length, taken,
             LENGTH + length - (cutter.size - start), True,
         )
-        if cutter.skip == 0:
-            continue
     return 0
 
 

@@ -33,7 +33,7 @@ cdef int authenticated(Connection self) except -1:
     if self.state.sasl is not NULL:
         sasl = <object>self.state.sasl
         self.state.sasl_pending, self.state.sasl_raw = sasl.pending, sasl.raw
-        self.state.sasl_counts = sasl.expected is not None
+        self.state.sasl_counts = not sasl.ends_unsaid
         self.state.principal = text_of(&self.series.texts, sasl.principal)
     return 0
 

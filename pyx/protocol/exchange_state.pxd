@@ -109,7 +109,7 @@ cdef struct ExchangeState:
     int32_t principal
     PyObject* sasl  # a kwire.protocol.sasl.SaslState, NULL before the first exchange
     bint sasl_pending
-    bint sasl_counts  # the tokens of its mechanism are so many
+    bint sasl_counts  # the tokens of its mechanism are so many, and the answer to none is lost
     bint is_unheard_full  # kwire.protocol.tracking.exchange.MAX_UNHEARD violations wait for the server's first answer
     int32_t judge_client_id
     int32_t last_api  # api key, NO_INT before the first request

@@ -139,8 +139,8 @@ cdef inline int redis_of(Bytes p, Py_ssize_t n) noexcept nogil:
         return MORE
     for at in range(1, end):
         if not 48 <= p[at] <= 57:
-            return UNKNOWN
-    return REDIS if end > 1 and p[end + 2] == 36 else UNKNOWN
+            return KAFKA
+    return REDIS if end > 1 and p[end + 2] == 36 else KAFKA
 
 
 cdef inline int postgres_of(const ForeignProtocols* known, Bytes p, Py_ssize_t n) noexcept nogil:

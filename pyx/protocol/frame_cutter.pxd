@@ -166,7 +166,7 @@ cdef inline int cutter_break(
         cutter.size = 0
         cutter_add(cutter, payload, size)
     cutter.is_broken = cutter.is_ended = True
-    cutter.is_doubtful = cutter.unproven > 0 and not damaged
+    cutter.is_doubtful = cutter.unproven > 0
     cutter.arrival_count = 0
     cutter.need = LENGTH
     cutter.pending_count = 0

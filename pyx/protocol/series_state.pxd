@@ -137,6 +137,6 @@ cdef inline int sasl_known(ExchangeState* exchange, SeriesState* series, object 
         raw_xdecref(exchange.sasl)
         exchange.sasl = <PyObject*>sasl
     exchange.sasl_pending = sasl.pending
-    exchange.sasl_counts = sasl.expected is not None
+    exchange.sasl_counts = not sasl.ends_unsaid
     exchange.principal = text_of(&series.texts, sasl.principal)
     return 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -95,6 +97,40 @@ def test_each_list_of_cython_can_be_built(runner: ModuleType) -> None:
         by_file.setdefault(each.file, []).append(each)
     for file, mutants in by_file.items():
         runner.switched((ROOT / file).read_text("utf-8"), mutants)
+
+
+RUNS = """
+import json, pathlib, sys
+sys.path.insert(0, {tools!r})
+import mutants
+folder = pathlib.Path({folder!r})
+mutants.BUILD, mutants.TEMPORARY, mutants.CPU_SECONDS = folder, folder / "temporary", 2
+made = [mutants.Mutant(number, name, "file", "a", "b", "", None) for number, name in ((1, "killed"), (2, "lives"), (3, "loops"))]
+given = mutants.MutantList("some", [str(folder / "test_some.py")], True, made)
+print(json.dumps([(name, *outcome[:2]) for name, outcome in mutants.run_native(given, made, 2)]))
+"""
+SOME = """
+import os
+def test_first(): open({log!r}, "a").write(os.environ.get("KWIRE_MUTANT", "0") + " first\\n")
+def test_last():
+    open({log!r}, "a").write(os.environ.get("KWIRE_MUTANT", "0") + " last\\n")
+    assert os.environ.get("KWIRE_MUTANT") != "1"
+    while os.environ.get("KWIRE_MUTANT") == "3": pass
+"""
+
+
+def test_each_mutant_runs_in_a_copy_of_the_process_that_found_the_tests(tmp_path: Path) -> None:
+    """One that loops is killed. The second time the test that killed a mutant comes first."""
+    log = tmp_path / "log"
+    (tmp_path / "test_some.py").write_text(SOME.format(log=str(log)), "utf-8")
+    code = RUNS.format(tools=str(ROOT / "tools"), folder=str(tmp_path))
+    for order in (["first", "last"], ["last"]):
+        log.write_text("", "utf-8")
+        done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+        found = {name: (passed, failed) for name, passed, failed in json.loads(done.stdout)}
+        assert found.pop("loops")[0] is False
+        assert found == {"": (True, ""), "killed": (False, "test_some.py::test_last"), "lives": (True, "")}
+        assert [line.split()[1] for line in log.read_text("utf-8").splitlines() if line[0] == "1"] == order
 
 
 def test_a_text_that_is_there_twice_needs_its_surroundings(runner: ModuleType) -> None:

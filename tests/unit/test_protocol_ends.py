@@ -27,6 +27,9 @@ def make(twin: Twin) -> Callable[..., Any]:
         (False, bytes.fromhex("16030100 05 01 000001 00"), "tls"),
         (False, bytes.fromhex("16030400 05 01 000001 00"), "tls"),  # as a TLS 1.3 client may number its records
         (False, bytes.fromhex("16030500 05 01 000001 00"), "unknown"),
+        (False, bytes.fromhex("15030300 02 0246"), "tls"),  # an alert of TLS 1.2, fatal
+        (False, bytes.fromhex("15030300 13 00") + bytes(18), "tls"),  # encrypted, as its first byte may be
+        (False, bytes.fromhex("16030300 13 00") + bytes(18), "unknown"),  # HelloRequest, which no connection begins with
         (False, bytes.fromhex("16030100 00 01 000001 00"), "unknown"),  # no record is empty
         (False, b"PROXY TCP4 ".ljust(107, b"1"), "unknown"),  # no line of version 1 is longer, its CR LF included
         (False, b"\r\n\r\n\0\r\nQUIT\n" + bytes.fromhex("31110000"), "unknown"),  # version 3
@@ -36,9 +39,49 @@ def make(twin: Twin) -> Callable[..., Any]:
     ],
 )
 def test_what_the_first_bytes_say(make: Callable[..., Any], late: bool, first: bytes, protocol: str) -> None:
-    connection = make(late)
-    connection.receive_request_bytes(first, 0)
-    assert connection.summary().protocol == protocol
+    for size in (len(first), 1):
+        connection = make(late)
+        for at in range(0, len(first), size):
+            connection.receive_request_bytes(first[at : at + size], 0)
+        assert connection.summary().protocol == protocol
+
+
+@pytest.mark.parametrize(
+    ("first", "length"),
+    [
+        (b"PROXY TCP4 ".ljust(107, b"1"), 0x50524F58),
+        (b"\r\n\r\n\0\r\nQUIT\n" + bytes.fromhex("3111000c"), 0x0D0A0D0A),  # version 3, with 12 bytes to come
+        (b"*a\r\n$", 0x2A610D0A),  # Redis counts in digits,
+        (b"*\r\n$", 0x2A0D0A24),  # of which there is one at least,
+        (b"*1\r\n:", 0x2A310D0A),  # and sends bulk strings
+    ],
+)
+def test_an_opening_that_turns_out_to_be_none_is_a_length_at_once(make: Callable[..., Any], first: bytes, length: int) -> None:
+    """Until its last byte it may be that of a PROXY header or of Redis; with it, it can only be a frame, of more than 100 MiB."""
+    connection = make()
+    assert connection.receive_request_bytes(first[:-1], 0) == []
+    assert connection.summary().bytes_opaque == 0
+    (found,) = connection.receive_request_bytes(first[-1:], 0)
+    assert found.rule == "frame_length_too_large"
+    assert str(length) in found.explanation
+    assert connection.summary().protocol == "unknown"
+    assert connection.summary().bytes_opaque == len(first)
+
+
+def test_where_frames_may_be_longest_one_may_begin_as_redis_does(make: Callable[..., Any]) -> None:
+    """`*1 CR LF` is a length of 707,857,674; no bulk string follows, but api key 0."""
+    connection = make(max_frame=(1 << 31) - 1)
+    assert connection.receive_request_bytes(b"*1\r\n" + head(0, 3, 1), 0) == []
+    assert rules(connection.finish(MS)) == ["frame_unfinished"]
+
+
+def test_bytes_that_did_not_come_say_nothing(make: Callable[..., Any]) -> None:
+    """4 bytes of a TLS record of 5, in a buffer where others lie behind them: the length of the record is not known."""
+    connection = make(True)
+    connection.receive_request_bytes(memoryview(b"\x17\3\3\0\0")[:4], 0)
+    assert connection.summary().bytes_opaque == 0
+    connection.receive_request_bytes(b"\5hello", 0)
+    assert connection.summary().protocol == "tls"
 
 
 def test_metadata_of_version_0_is_no_start_up_of_postgres(make: Callable[..., Any]) -> None:

@@ -8,6 +8,7 @@ import pickle
 
 import pytest
 
+from kwire.codec.impl import Twin, load_twin
 from kwire.protocol import Connection, Event, RequestCompleted
 from kwire.protocol.sasl import attempted_name
 
@@ -146,6 +147,31 @@ def test_oauth_is_refused_in_json_before_it_is_refused_with_a_code() -> None:
 
 
 @pytest.mark.parametrize(
+    ("mechanism", "token", "kept"),
+    [
+        ("PLAIN", PLAIN, 8),  # the error code lies at bytes 8 and 9
+        ("OAUTHBEARER", jwt("alice"), 16),  # a refusal has error code 0 and says so in its token, whose length ends at byte 15
+    ],
+)
+def test_a_refusal_of_which_too_little_came_is_no_agreement(twin: Twin, mechanism: str, token: bytes, kept: int) -> None:
+    """The next request would show that the server agreed; where it closes instead, it did not."""
+    refused = authenticated(2, error=58) if mechanism == "PLAIN" else authenticated(2, b'{"status":"invalid_token"}')
+    for goes_on in (False, True):
+        connection = load_twin("protocol", "tracker", twin).Connection()
+        connection.receive_request_bytes(handshake(mechanism, 1), 0)
+        connection.receive_response_bytes(handshake_answer(), 0)
+        connection.receive_request_bytes(authenticate(2, token), 0)
+        connection.receive_response_bytes(refused[:kept], 0)
+        connection.lost("response", len(refused) - kept, 0, cut=True)
+        assert connection.summary().principal is None
+        if goes_on:
+            events = connection.receive_request_bytes(METADATA, 0) + connection.receive_response_bytes(METADATA_ANSWER, 0)
+            assert [(row.api_name, row.principal) for row in rows(events)] == [("Metadata", "User:alice")]
+        connection.closed("response", False, 0)
+        assert connection.summary().auth_failures == (0 if goes_on else 1)
+
+
+@pytest.mark.parametrize(
     ("mechanism", "tokens", "principal"),
     [
         ("PLAIN", [(PLAIN, b"")], "User:alice"),
@@ -199,6 +225,16 @@ def test_a_server_token_without_a_request_is_not_kept() -> None:
     connection.receive_response_bytes(handshake_answer(), 0)
     connection.receive_response_bytes(authenticated(77, PASSWORD.encode()), 0)
     assert PASSWORD.encode() not in pickle.dumps(connection)
+
+
+def test_of_a_server_token_that_came_too_early_nothing_is_read(twin: Twin) -> None:
+    """RFC 5802: `e=` begins a refusal. Without a token before it the frame may be anything, and of it only what may be an id is kept."""
+    connection = load_twin("protocol", "tracker", twin).Connection()
+    connection.receive_request_bytes(handshake("SCRAM-SHA-256", 0), 0)
+    connection.receive_response_bytes(handshake_answer(), 0)
+    connection.receive_response_bytes(framed(b"e=other-error"), 0)
+    connection.receive_request_bytes(framed(SCRAM_FIRST), 0)
+    assert connection.summary().auth_failures == 0
 
 
 def test_a_server_that_closes_on_a_raw_token_has_refused_it() -> None:

@@ -10,6 +10,7 @@ import pytest
 from kafka_bytes import MS, framed, handshake, head, heartbeat, metadata, ok, produce, rows, rules, shaken, states
 from kwire.codec.impl import Twin, load_twin
 from kwire.protocol import ViolationFound
+from kwire.protocol.events import FrameSeen
 from kwire.protocol.tracking.pairing import MAX_HELD, MAX_WAITING_BYTES
 
 NO_TOPICS = bytes(4) + b"\xff\xff\xff\xff" + bytes(4)  # Metadata v1: no brokers, controller -1, no topics
@@ -84,6 +85,19 @@ def test_behind_missing_bytes_an_orphan_breaks_no_rule(make: Callable[..., Any],
     events = connection.receive_response_bytes(ok(3) + ok(9), 0) + connection.finish(MS)
     assert ((9, "orphan_response") in states(events)) is True
     assert rules(events) == []
+
+
+@pytest.mark.parametrize("direction", ["request", "response"])
+def test_where_an_orphan_lies_is_said_behind_missing_bytes_too(make: Callable[..., Any], direction: str) -> None:
+    """Response 9 begins behind 20 bytes that came, and 10 that are missing if they are missing there; else its request may be."""
+    connection = make(frames=True)
+    connection.receive_request_bytes(heartbeat(1) + heartbeat(2) + heartbeat(3), 0)
+    connection.receive_response_bytes(ok(1), 0)
+    connection.lost(direction, 10, 0)
+    events = connection.receive_response_bytes(ok(3) + ok(9), 0) + connection.finish(MS)
+    found = [(event.kind, event.stream_offset, event.length) for event in events if isinstance(event, FrameSeen)]
+    first = 10 if direction == "request" else 20
+    assert found == [("response", first, 6), ("response", first + 10, 6)]
 
 
 def later(events: list[Any]) -> list[str]:

@@ -84,6 +84,19 @@ def test_an_answer_that_was_cut_teaches_nothing_of_a_whole_one_with_its_bytes(tw
     assert [(row["api_key"], row["max_version"]) for row in found["fact advertised"]] == [(12, 4)]
 
 
+def test_an_answer_that_was_cut_is_none_whose_node_has_its_bytes(twin: Twin) -> None:
+    """FindCoordinator v0: error code, node, host, port. Of the first answer 12 bytes came behind its id: no error, node 458,754, and 4
+    bytes of a host of 27,441. They are, byte for byte, the node, host and port of the second one: 7, `k1`, 9092."""
+    wire = Wire()
+    wire.shake()
+    known = b"\0\0\0\7" + b"\0\2k1" + b"\0\0\x23\x84"
+    for number, body, kept in ((1, known + bytes(27_441), 20), (2, b"\0\0" + known, 22)):
+        wire.send(CLIENT, framed(head(10, 0, number) + b"\0\1g"))
+        wire.send(SERVER, framed(number.to_bytes(4, "big") + body), kept=kept)
+    found = tables_of(twin, wire.packets)["fact nodes"]
+    assert [(row["node_id"], row["host"], row["port"]) for row in found] == [(7, "k1", 9092)]
+
+
 def test_answers_of_other_servers_are_their_own(twin: Twin) -> None:
     """The same bytes from the same server on another connection widen nothing; `server` is its address and port."""
     first, second = Wire(0), Wire(1)

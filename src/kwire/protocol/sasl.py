@@ -100,9 +100,10 @@ class SaslState:
         failures: attempts that the server refused.
         raw: tokens travel without Kafka headers.
         pending: an exchange has begun and is not known to have ended.
+        is_unclear: what the server answered to the latest token is lost.
     """
 
-    __slots__ = ("attempted_principal", "failures", "mechanism", "pending", "principal", "raw", "tokens")
+    __slots__ = ("attempted_principal", "failures", "is_unclear", "mechanism", "pending", "principal", "raw", "tokens")
 
     def __init__(self) -> None:
         self.mechanism: str | None = None
@@ -111,6 +112,7 @@ class SaslState:
         self.failures = 0
         self.raw = False
         self.pending = False
+        self.is_unclear = False
         self.tokens = 0
 
     @property
@@ -118,11 +120,17 @@ class SaslState:
         """Client tokens of one exchange; None where the mechanism has no fixed number."""
         return _EXCHANGES.get(self.mechanism or "")
 
+    @property
+    def ends_unsaid(self) -> bool:
+        """Whether only the client's next request shows that the server agreed."""
+        return self.is_unclear or self.expected is None
+
     def handshake(self, mechanism: str | None, version: int) -> None:
         """A SaslHandshake request was sent."""
         self.mechanism = None if mechanism is None else mechanism[:MAX_NAME]
         self.raw = version == 0
         self.pending = True
+        self.is_unclear = False
         self.tokens = 0
 
     def handshake_answered(self, error_code: int | None) -> None:
@@ -134,6 +142,7 @@ class SaslState:
         """The client sent a token, raw or inside SaslAuthenticate; None when it was cut off."""
         self.tokens += 1
         self.pending = True
+        self.is_unclear = False
         if token is not None and (self.tokens == 1 or (self.attempted_principal is None and self.mechanism == "PLAIN")):
             name = attempted_name(self.mechanism, token)
             self.attempted_principal = None if name is None else f"User:{name}"
@@ -143,10 +152,12 @@ class SaslState:
 
         Arguments:
             token: its bytes; None when they were cut off.
-            error_code: of the SaslAuthenticate response; 0 for a raw token.
+            error_code: of the SaslAuthenticate response, None when it was cut off; 0 for a raw token.
         """
         if error_code:
             self._fail()
+        elif error_code is None or (token is None and self.mechanism == "OAUTHBEARER"):
+            self.is_unclear = True
         elif self.mechanism == "PLAIN":
             self._succeed()
         elif self.mechanism == "OAUTHBEARER":
@@ -160,9 +171,9 @@ class SaslState:
                 self._succeed()
 
     def went_on(self) -> None:
-        """The client sent a request that is not part of SASL: who ends an exchange without a sign (GSSAPI) has ended it."""
+        """The client sent a request that is not part of SASL: an exchange is over whose end no answer shows (GSSAPI) or none that came."""
         self.raw = False
-        if self.pending and self.expected is None:
+        if self.pending and self.ends_unsaid:
             self._succeed()
 
     def closed_by_server(self) -> None:
@@ -171,12 +182,12 @@ class SaslState:
             self._fail()
 
     def _succeed(self) -> None:
-        self.pending = False
+        self.pending = self.is_unclear = False
         self.tokens = 0
         self.principal = self.attempted_principal
 
     def _fail(self) -> None:
-        self.pending = False
+        self.pending = self.is_unclear = False
         self.raw = False
         self.tokens = 0
         self.failures += 1

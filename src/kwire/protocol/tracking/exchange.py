@@ -114,7 +114,7 @@ class Exchange(ResponseEvents):
         elif reading.api_key == _SASL_AUTHENTICATE:
             self.sasl.client_token(getattr(reading.message, "auth_bytes", None))
         else:
-            if reading.api_key == API_VERSIONS and self.sasl.pending and self.sasl.expected is not None and not self.missing:
+            if reading.api_key == API_VERSIONS and self.sasl.pending and not self.sasl.ends_unsaid and not self.missing:
                 reading.broken.append(("api_versions_out_of_order", {}))
             self.sasl.went_on()
 
