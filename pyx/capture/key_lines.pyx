@@ -319,7 +319,7 @@ def held_secrets(bytearray text, bytes name, dict recent, names, places):
     cdef int seen = 0
     cdef dict found = {}
     if PyBytes_GET_SIZE(name) < NAME_BYTES:
-        return None
+        return found, False
     for place in places_of(name, recent, names, places):
         if not 0 <= place < end - begin:
             continue
@@ -329,4 +329,4 @@ def held_secrets(bytearray text, bytes name, dict recent, names, places):
         ):
             label = label_of(&line, &seen)
             found[label] = bytes_of(line.secret, line.secret_size)
-    return found if seen == COMPLETE else None
+    return found, seen == COMPLETE

@@ -30,6 +30,7 @@ from kwire.capture.tls.direction import Epoch as PureEpoch  # no-cython-lint
 from kwire.capture.tls.key_schedule import master_secret  # no-cython-lint
 from kwire.capture.tls.key_schedule import next_secret as following_secret  # no-cython-lint
 from kwire.capture.tls.plaintext import Missing, Plain  # no-cython-lint
+from kwire.capture.tls.session_keys import MOST_SESSIONS as PURE_MOST_SESSIONS  # no-cython-lint
 from kwire.capture.tls.session_keys import Session  # no-cython-lint
 from kwire.protocol.tls_fingerprints import ja3, ja4  # no-cython-lint: of tls_hellos.pxi
 from kwire.protocol.tls_handshake import RETRY, VERSION_NAMES, ServerHello, read_client_hello  # no-cython-lint
@@ -64,6 +65,7 @@ cdef enum:
     MOST_FAULTS = 4
     LEAST_FINISHED = 53  # 4 + 32 + 1 + 16
 
+cdef Py_ssize_t MOST_SESSIONS = PURE_MOST_SESSIONS
 cdef object new_tuple = tuple.__new__  # of a NamedTuple, without the call of Python that its class is
 cdef object KNOWN_MESSAGES = frozenset((0, 1, 2, 4, 5, 8, 11, 12, 13, 14, 15, 16, 20, 22, 24))
 

@@ -78,7 +78,14 @@ cdef int remember_session(TlsConnection self, object keys, object name) except -
         session = new_tuple(Session, ("", b"", b"", self.subject))
     elif self.subject is not None or session.subject is not None:
         session = new_tuple(Session, (session.label, session.name, session.derived, self.subject))
-    keys.keep(session_key(name), session)
+    sessions = keys.sessions
+    key = session_key(name)
+    if len(sessions) >= MOST_SESSIONS:
+        keys.keep(key, session)
+        return 0
+    if key in sessions:
+        sessions.move_to_end(key)
+    sessions[key] = session
     return 0
 
 

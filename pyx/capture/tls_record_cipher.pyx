@@ -48,6 +48,7 @@ cdef enum:
     MOST_SHORT_CHACHA = 512
     MOST_SHORT_CHACHA_WIDE = 2048  # eight blocks at once
     MOST_HASHED = 2048
+    FIRST_LONG = 4  # long records of AES-GCM: until then OpenSSL's cipher costs more than it saves
 
 cdef dict MAC_BYTES = {"sha1": 20, "sha256": 32, "sha384": 48}
 cdef dict HASHES = {"sha1": hashlib.sha1, "sha256": hashlib.sha256, "sha384": hashlib.sha384}
@@ -199,7 +200,7 @@ cdef class RecordCipher:
             data += EXPLICIT
             size -= EXPLICIT
         place = 5 if self.is_13 else HEADER
-        if self.is_short_here and size <= most_short(self):
+        if self.is_short_here and is_short(self, size):
             opened = PyBytes_FromStringAndSize(NULL, size - TAG)
             if not open_short(self, nonce, additional, place, data, size - TAG, <uint8_t*>PyBytes_AS_STRING(opened)):
                 return None
@@ -242,10 +243,14 @@ cdef class RecordCipher:
         )
 
 
-cdef inline Py_ssize_t most_short(RecordCipher self) noexcept:
-    if self.cipher != CHACHA20:
-        return MOST_SHORT
-    return MOST_SHORT_CHACHA_WIDE if self.chacha_way > 1 else MOST_SHORT_CHACHA
+cdef inline bint is_short(RecordCipher self, Py_ssize_t size) noexcept:
+    """Whether a record of an AEAD is deciphered here."""
+    if self.cipher == CHACHA20:
+        return size <= (MOST_SHORT_CHACHA_WIDE if self.chacha_way > 1 else MOST_SHORT_CHACHA)
+    if size <= MOST_SHORT:
+        return True
+    self.long_records += 1
+    return self.long_records <= FIRST_LONG
 
 
 cdef inline bint open_short(

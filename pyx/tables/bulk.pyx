@@ -49,7 +49,7 @@ import pyarrow as pa
 
 from kwire.capture.tcp import endpoints_of
 from kwire.capture.tls.opening import TlsOpening  # no-cython-lint
-from kwire.protocol.events import IdentityChanged, RequestCompleted, TopicsUsed
+from kwire.protocol.events import IdentityChanged, RequestCompleted, TopicsUsed, ViolationFound
 from kwire.protocol.tracking.direction_detection import DirectionDetector as PureDetector  # no-cython-lint: of encrypted_streams.pxi
 from kwire.schema import catalog, error_name
 from kwire.tables.client_keys import client_key, is_default_client_id
@@ -407,6 +407,8 @@ cdef class RowBatches(StreamSink):
                 ):
                     raise MemoryError
                 free(alone.uses)
+            elif isinstance(event, ViolationFound):
+                self.target.take_violation(text_object(&self.rows.connection_ids, state.connection), event)
             elif not isinstance(event, IdentityChanged):
                 if tracked is None:
                     from kwire.tables.row_sink import Tracked

@@ -99,7 +99,7 @@ def test_twins_know_the_same_of_a_name(lines: list[tuple[bytes, bytes]], is_sort
             expected = [(label.decode(), name, SECRET) for label in labels]
             has_all = b"CLIENT_RANDOM" in labels or set(OF_13) <= set(labels)
             is_all = not is_changed and has_all
-            secrets = {label.decode(): SECRET for label in labels} if has_all else None
+            secrets = {label.decode(): SECRET for label in labels}, has_all
             for room in (pure, load_twin("capture", "key_lines", "native")):
                 assert room.held_secrets(bytearray(text), name, recent, sorted_names, sorted_places) == secrets
                 assert room.known_lines(descriptor, stamp, name, recent, sorted_names, sorted_places) == (expected, is_all)
@@ -112,10 +112,10 @@ def test_twins_know_the_same_of_a_name(lines: list[tuple[bytes, bytes]], is_sort
 def test_places_that_no_longer_fit_the_text_give_nothing(room: Any) -> None:
     line = b"CLIENT_RANDOM " + NAME.hex().encode() + b" " + SECRET.hex().encode()
     number = int.from_bytes(NAME[:8], "big")
-    for text, places in [(line, [1000]), (line[:-1], [0]), (b"", [0]), (b" " * 400 + line, [0]), (line, [7, 200])]:
-        assert room.held_secrets(bytearray(text), NAME, {number: places}, None, None) is None
-    assert room.held_secrets(bytearray(b"\n" + line + b"\n"), NAME, {number: [1000, 1]}, None, None) == {"CLIENT_RANDOM": SECRET}
-    assert room.held_secrets(bytearray(line), NAME[:7], {number: [0]}, None, None) is None
+    for text, places in [(line, [1000]), (line[:-1], [0]), (b"", [0]), (b" " * 400 + line, [0]), (line, [170, 200])]:
+        assert room.held_secrets(bytearray(text), NAME, {number: places}, None, None) == ({}, False)
+    assert room.held_secrets(bytearray(b"\n" + line + b"\n"), NAME, {number: [1000, 1]}, None, None) == ({"CLIENT_RANDOM": SECRET}, True)
+    assert room.held_secrets(bytearray(line), NAME[:7], {number: [0]}, None, None) == ({}, False)
 
 
 @pytest.mark.parametrize("room", [pure, load_twin("capture", "key_lines", "native")])
@@ -123,4 +123,4 @@ def test_of_a_label_that_stands_twice_the_last_counts(room: Any) -> None:
     line = b"client_random " + NAME.hex().encode() + b" " + SECRET.hex().encode() + b"\n"
     later = b"CLIENT_RANDOM " + NAME.hex().encode() + b" " + bytes(48).hex().encode() + b"\n"
     places = {int.from_bytes(NAME[:8], "big"): [0, len(line)]}
-    assert room.held_secrets(bytearray(line + later), NAME, places, None, None) == {"CLIENT_RANDOM": bytes(48)}
+    assert room.held_secrets(bytearray(line + later), NAME, places, None, None) == ({"CLIENT_RANDOM": bytes(48)}, True)

@@ -303,7 +303,7 @@ class RowSink(StreamSink):
         if isinstance(event, RequestCompleted):
             self._request_row(tracked, event)
         elif isinstance(event, ViolationFound):
-            self._violation_row(tracked, event)
+            self.take_violation(tracked.connection_id, event)
         elif isinstance(event, VersionsLearned):
             assert tracked.server is not None
             self.facts.learn_versions(f"{tracked.server.address}:{tracked.server.port}", event)
@@ -367,13 +367,14 @@ class RowSink(StreamSink):
             )
         )  # fmt: skip
 
-    def _violation_row(self, tracked: Tracked, event: ViolationFound) -> None:
+    def take_violation(self, connection_id: str | None, event: ViolationFound) -> None:
+        """Add the row of a broken rule."""
         if event.rule == "telemetry_cut" and not self.observing:
             return  # nothing of a push is wanted, so nothing of it is left out
         file, packet = event.packet_number >> PACKET_BITS, event.packet_number & _PACKET_MASK
         self.violations.add(
             (
-                self.series, self.files[file], tracked.connection_id, event.rule, event.severity, None, event.request_index, packet,
+                self.series, self.files[file], connection_id, event.rule, event.severity, None, event.request_index, packet,
                 event.stream_offset, event.software_name, event.client_id, event.explanation,
             )
         )  # fmt: skip

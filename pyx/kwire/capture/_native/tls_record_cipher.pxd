@@ -29,6 +29,7 @@ cdef class RecordCipher:
     cdef bint is_begun, has_mac
     cdef bint is_short_here  # short records are deciphered here
     cdef int chacha_way
+    cdef int64_t long_records  # of AES-GCM
     cdef Aes aes  # for these
     cdef Hmac mac_hash  # where `has_mac`
     cdef object inner, outer  # of another MAC: what begins its hashes with the key

@@ -38,7 +38,7 @@ def read_alert(side: int, data: bytes, time: int, packet: int) -> Alert | None:
     """Read the two bytes of an alert; None for anything else."""
     if len(data) != 2:
         return None
-    return Alert(side, _NAMES.get(data[1], f"alert {data[1]}"), data[0] == _FATAL and data[1] not in (0, 90), time, packet)
+    return Alert(side, _NAMES.get(data[1]) or f"alert {data[1]}", data[0] == _FATAL and data[1] not in (0, 90), time, packet)
 
 
 def alert_bytes(alert: Alert) -> bytes:

@@ -160,8 +160,8 @@ def _has_all(lines: list[KeyLine]) -> bool:
 
 def held_secrets(
     text: bytearray, name: bytes, recent: dict[int, list[int]], names: np.ndarray[Any, Any] | None, places: np.ndarray[Any, Any] | None
-) -> dict[str, bytes] | None:
-    """The secrets of a name by label, where the log has those of all records of TLS 1.3 or the one of TLS 1.2; else None.
+) -> tuple[dict[str, bytes], bool]:
+    """The secrets of a name by label, and whether these are those of all records of TLS 1.3 or the one of TLS 1.2.
 
     Args:
         text: the whole log; of a label that stands twice the last counts.
@@ -169,4 +169,4 @@ def held_secrets(
     """
     at = places_of(int.from_bytes(name[:NAME_BYTES], "big"), recent, names, places)
     found = [line for place in at for line in lines_of(bytes(text[place : place + LONGEST_LINE]), name, [place])]
-    return {label: secret for label, _, secret in found} if _has_all(found) else None
+    return {label: secret for label, _, secret in found}, _has_all(found)

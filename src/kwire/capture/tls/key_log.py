@@ -102,30 +102,30 @@ class KeyLog:
         self._left_to_give = 0  # names, before the file is asked whether it has changed
 
     def secrets(self, name: bytes) -> dict[str, bytes] | None:
-        """The secrets of a name by label, where the log is held and has all of them: these of TLS 1.3's records, or the one of TLS 1.2.
+        """The secrets of a name by label, of a log that is held and whose file has not changed; None where `find` is to be asked.
 
-        A log has no more to say of such a name: the file is not asked each time whether it has changed. None where `find` is to be asked.
+        A log that has all secrets of TLS 1.3's records, or the one of TLS 1.2, has no more to say of the name: its file is not asked each
+        time whether it has changed.
         """
         if not self._left_to_give or self._held is None:
             return None
         self._left_to_give -= 1
-        found: dict[str, bytes] | None = key_lines().held_secrets(self._held, name, self._recent, self._names, self._places)
+        found: dict[str, bytes]
+        found, is_all = key_lines().held_secrets(self._held, name, self._recent, self._names, self._places)
+        if not is_all:
+            if self._stamp_now() != self._stamp:
+                return None
+            self._left_to_give = _GIVEN_TOGETHER
         return found
 
     def find(self, name: bytes) -> list[KeyLine]:
         """The lines whose second field is `name`."""
-        stamp: Stamp | None = None
-        if self._held:  # mostly for a name that the log lacks
-            stamp = self._stamp_now()
-            if stamp is not None and stamp == self._stamp:
-                self._left_to_give = _GIVEN_TOGETHER
-                return self._known(name)
         known: tuple[list[KeyLine], bool] | None = key_lines().known_lines(
             self._descriptor, self._stamp, name, self._recent, self._names, self._places
         )
         if known is not None and known[1]:
             return known[0]  # also where another file has its name now
-        stamp = stamp or self._stamp_now()
+        stamp = self._stamp_now()
         if stamp is not None and stamp == self._stamp:
             return self._known(name) if known is None else known[0]
         with closing(self._open()) as file:

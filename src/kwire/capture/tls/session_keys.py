@@ -19,9 +19,12 @@ from kwire.capture.tls.key_log import KeyLog, KeyText
 from kwire.capture.tls.record_ciphers import require_cryptography
 from kwire.errors import InputError
 
-__all__ = ["Secrets", "SeriesKeys", "Session", "TlsOptions", "current_tls_options", "expand_key_logs", "session_key", "tls_options"]
+__all__ = [
+    "MOST_SESSIONS", "Secrets", "SeriesKeys", "Session", "TlsOptions", "current_tls_options", "expand_key_logs", "session_key",
+    "tls_options",
+]  # fmt: skip
 
-_MOST_SESSIONS: Final = 100_000
+MOST_SESSIONS: Final = 100_000
 _MOST_BLOCKS: Final = 65_536  # whose places a carry holds
 _NAME_BYTES: Final = 16  # of the hash that names a session
 
@@ -167,7 +170,7 @@ class SeriesKeys:
         if key in sessions:
             sessions.move_to_end(key)
         sessions[key] = session
-        if len(sessions) > _MOST_SESSIONS:
+        if len(sessions) > MOST_SESSIONS:
             sessions.popitem(last=False)
 
     def recall(self, name: bytes) -> Session | None:
