@@ -8,8 +8,10 @@ import hashlib
 import io
 import stat
 import tarfile
+import tempfile
 import time
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 __all__ = ["Wheel", "read_wheel", "rewrite_sdist"]
@@ -56,8 +58,14 @@ class Wheel:
         text = "\n".join([*head, "Root-Is-Purelib: false", *tags]) + "\n"
         return Wheel({**self.files, **more, f"{self.info}/WHEEL": text.encode()})
 
-    def write(self, path: Path, epoch: int) -> Path:
-        """Write it; RECORD has the hash of each file."""
+    def write(self, path: Path, epoch: int, check: Callable[[Path], None] = lambda made: None) -> Path:
+        """Write it; RECORD has the hash of each file. It comes to its place whole and checked: a build that ends before leaves none there.
+
+        Arguments:
+            path: of the wheel.
+            epoch: the date of all files, in seconds since 1970.
+            check: raises for a wheel that breaks a rule; it is given the wheel by its name in another folder.
+        """
         record = f"{self.info}/RECORD"
         files = {name: data for name, data in self.files.items() if name != record}
         # what describes the package comes last, as PEP 427 asks
@@ -65,13 +73,16 @@ class Wheel:
         lines = [f"{name},sha256={_digest(files[name])},{len(files[name])}" for name in names]
         files[record] = ("\n".join([*lines, f"{record},,"]) + "\n").encode()
         moment = time.gmtime(max(epoch, 315532800))[:6]  # a zip knows no time before 1980
-        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL) as archive:
-            for name in [*names, record]:
-                entry = zipfile.ZipInfo(name, moment)
-                entry.create_system, entry.external_attr = 3, (stat.S_IFREG | (0o755 if name.endswith(".so") else 0o644)) << 16
-                entry.compress_type = zipfile.ZIP_DEFLATED
-                archive.writestr(entry, files[name], compresslevel=_LEVEL)
-        return path
+        with tempfile.TemporaryDirectory(prefix=".kwire-", dir=path.parent) as folder:
+            made = Path(folder, path.name)
+            with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED, compresslevel=_LEVEL) as archive:
+                for name in [*names, record]:
+                    entry = zipfile.ZipInfo(name, moment)
+                    entry.create_system, entry.external_attr = 3, (stat.S_IFREG | (0o755 if name.endswith(".so") else 0o644)) << 16
+                    entry.compress_type = zipfile.ZIP_DEFLATED
+                    archive.writestr(entry, files[name], compresslevel=_LEVEL)
+            check(made)
+            return made.replace(path)
 
 
 def read_wheel(path: Path) -> Wheel:

@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -82,7 +83,7 @@ def main() -> int:
     pure = read_wheel(packaged("wheel", source, work / "pure", epoch, KWIRE_PURE="1"))
     stem = pure.info.removesuffix(".dist-info")
     files.append(entry(pure.write(out / f"{stem}-py3-none-any.whl", epoch)))
-    modules, missing = generate(source), []
+    modules, missing = generate(source, asked.jobs), []
     for name in asked.pythons.split(","):
         python = Python(name)
         for platform in (PLATFORMS[each] for each in asked.platforms.split(",")):
@@ -92,8 +93,8 @@ def main() -> int:
                 missing.append(f"{name}: {error}")
                 break
             wheel: Wheel = pure.tagged(python.tag, platform.tag, built)
-            path = wheel.write(out / f"{stem}-{python.tag}-{platform.tag}.whl", epoch)
-            check_wheel(path, platform)
+            check = partial(check_wheel, platform=platform)
+            path = wheel.write(out / f"{stem}-{python.tag}-{platform.tag}.whl", epoch, check)
             files.append(entry(path, headers=origin))
     tools = {each: version(each) for each in ("setuptools", "cython", "ziglang")}
     (out / "wheels.json").write_text(json.dumps({"epoch": epoch, "tools": tools, "files": files, "missing": missing}, indent=1) + "\n")

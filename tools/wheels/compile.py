@@ -39,14 +39,15 @@ class Module:
     macros: tuple[tuple[str, str], ...]
 
 
-def generate(source: Path) -> list[Module]:
-    """Run Cython over the extensions that setup.py declares; the C lands in `build/c` of the source folder."""
+def generate(source: Path, jobs: int) -> list[Module]:
+    """Run Cython, `jobs` at once, over the extensions that setup.py declares; the C lands in `build/c` of the source folder."""
     program = (
         "import setuptools\n"
         "from distutils.core import run_setup\n"
         "from Cython.Build import cythonize\n"
         "found = run_setup('setup.py', stop_after='init').ext_modules\n"
-        "made = cythonize(found, include_path=['pyx'], build_dir='build/c', compiler_directives={'language_level': 3}, quiet=True)\n"
+        "directives = {'language_level': 3}\n"
+        f"made = cythonize(found, nthreads={jobs}, include_path=['pyx'], build_dir='build/c', compiler_directives=directives, quiet=True)\n"
         "for each in made: print(each.name, each.sources[0], *(f'{n}={v}' for n, v in each.define_macros), sep='\\t')\n"
     )
     environment = {name: value for name, value in os.environ.items() if name != "KWIRE_PURE"}

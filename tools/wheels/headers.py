@@ -15,10 +15,10 @@ from typing import Final
 from debian import Debian
 from targets import Platform, Python
 
-__all__ = ["NoHeaders", "headers_of", "interpreter_of", "made_for"]
+__all__ = ["SUITES", "NoHeaders", "headers_of", "interpreter_of", "made_for"]
 
 # Debian releases by the Python they have; none has 3.10 or 3.12 any more.
-_SUITES: Final = {"3.11": "bookworm", "3.13": "trixie", "3.14": "forky"}
+SUITES: Final = {"3.11": "bookworm", "3.13": "trixie", "3.14": "forky"}
 # Macros of x86-64 alone, and of aarch64 alone, in pyconfig.h of Debian's packages of 3.11 and 3.14 for both.
 _OF_X86: Final = ("HAVE_GCC_ASM_FOR_X64", "HAVE_GCC_ASM_FOR_X87", "_Py_HACL_CAN_COMPILE_VEC128", "_Py_HACL_CAN_COMPILE_VEC256")
 _OF_ARM: Final = ("HAVE_USABLE_WCHAR_T",)
@@ -81,7 +81,7 @@ def headers_of(python: Python, cache: Path) -> tuple[Path, Path, str]:
         found = _of_interpreter(command, python.release)
         if found is not None:
             return found[0], found[1], f"CPython {found[2]}"
-    suite = _SUITES.get(python.release)
+    suite = SUITES.get(python.release)
     if suite is None:
         raise NoHeaders(f"no interpreter of Python {python.release} on this machine, and Debian has none")
     root = cache / f"debian-{python.release}"

@@ -3,7 +3,7 @@
 usage: python tools/wheels/prove.py [--pythons 3.11,3.14] [--platform x86_64] [--emulated 3.11] [-- pytest arguments]
 
 The tests run in a copy of the sources in which nothing is compiled and from which nothing is imported. A Python that is not on this machine
-is named, and makes the exit status 3.
+is unpacked from Debian's packages into a folder. If Debian has none either, it is named, and the exit status is 3.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Final
 
 from debian import Debian
-from headers import interpreter_of
+from headers import SUITES, interpreter_of
 from targets import PLATFORMS, PYTHONS, Python
 from tree import MISSING, ROOT, copy_of
 
@@ -29,6 +29,7 @@ _FEW: Final = ("pytest>=8.3,<9.2", "pytest-xdist", "hypothesis", "scapy", "trust
 _ALL: Final = (*_FEW, "pandas<3", "duckdb", "tomli; python_version < '3.11'")
 _WHOLE: Final = ("tests/unit", "tests/parity", "tests/vectors")
 _PART: Final = ("tests/parity", "tests/vectors")  # under qemu each instruction takes tens of them
+_DEBIAN_NAMES: Final = {"x86_64": "amd64", "aarch64": "arm64"}
 _SAY: Final = "import kwire; print('kwire:', kwire.backend, kwire.__file__)"
 _AT_ONCE: Final = "2"
 
@@ -71,29 +72,66 @@ def prove_here(dist: Path, python: Python, name: str, work: Path, tree: Path, ar
     return run([environment / "bin" / "pytest", "-q", "-n", _AT_ONCE, "-p", "no:cacheprovider", *asked], tree, **setting)
 
 
-def prove_emulated(dist: Path, python: Python, name: str, work: Path, tree: Path, arguments: Sequence[str]) -> int:
-    """Try the wheel of another processor with the Python of Debian 12 for it and packages from PyPI, under qemu; root is not needed.
+def unpacked_python(python: Python, name: str, work: Path) -> list[str | Path]:
+    """The command of a Python of Debian's that is unpacked into a folder, and for another processor runs under qemu; root is not needed.
 
     Raises:
-        FileNotFoundError: neither qemu nor Debian's packages can be had, or there is no wheel.
+        FileNotFoundError: Debian's packages cannot be had here, or have no such Python.
     """
-    wheel = wheel_of(dist, python, name)
-    root, site = work / "arm64", work / "arm64-site"
-    if not (root / "usr" / "bin" / f"python{python.release}").exists():
-        Debian(work / "cache" / "apt", "bookworm", "arm64").unpack(root, f"python{python.release}", "libstdc++6", dependencies=True)
-    emulator = shutil.which("qemu-aarch64-static") or str(work / "qemu" / "usr" / "bin" / "qemu-aarch64-static")
-    if not Path(emulator).exists():
-        Debian(work / "cache" / "apt", "bookworm", "amd64").unpack(work / "qemu", "qemu-user-static")
+    machine, suite = PLATFORMS[name].machine, SUITES.get(python.name)
+    root = work / f"root-{python.name}-{machine}"
+    command = root / "usr" / "bin" / f"python{python.release}"
+    emulator = shutil.which(f"qemu-{machine}-static") or str(work / "qemu" / "usr" / "bin" / f"qemu-{machine}-static")
+    cache, is_foreign = work / "cache" / "apt", machine != platform.machine()
+    try:
+        if suite is None:
+            raise FileNotFoundError("Debian has none")
+        if not command.exists():
+            Debian(cache, suite, _DEBIAN_NAMES[machine]).unpack(root, f"python{python.release}", "libstdc++6", dependencies=True)
+        if is_foreign and not Path(emulator).exists():
+            Debian(cache, "bookworm", _DEBIAN_NAMES[platform.machine()]).unpack(work / "qemu", "qemu-user-static")
+    except OSError as error:
+        raise FileNotFoundError(f"there is no Python {python.name} for {machine} on this machine, and {error}") from error
+    if is_foreign:
+        return [emulator, "-L", root, command]
+    # by its own loader: its C library may be newer than that of this machine
+    libraries = [root / top / f"{machine}-linux-gnu" for top in ("lib", "usr/lib")]
+    loader = next(each for folder in libraries for each in folder.glob("ld-linux-*.so.*"))
+    return [loader, "--library-path", ":".join(map(str, libraries)), command]
+
+
+def prove_unpacked(dist: Path, python: Python, name: str, work: Path, tree: Path, arguments: Sequence[str]) -> int:
+    """Try a wheel with a Python of Debian's, which need not be installed, and packages from PyPI.
+
+    Raises:
+        FileNotFoundError: this Python or its wheel is not there.
+    """
+    wheel, start = wheel_of(dist, python, name), unpacked_python(python, name, work)
+    machine, site = PLATFORMS[name].machine, work / f"site-{python.name}-{name}"
     shutil.rmtree(site, ignore_errors=True)
-    tags = [f"--platform=manylinux_{each}_aarch64" for each in ("2_17", "2_27", "2_28")] + ["--platform=manylinux2014_aarch64"]
+    tags = [f"--platform=manylinux_{each}_{machine}" for each in ("2_17", "2_27", "2_28")] + [f"--platform=manylinux2014_{machine}"]
     chosen = ["--only-binary=:all:", *tags, "--implementation=cp", f"--python-version={python.release}", "--target", site]
     subprocess.run([sys.executable, "-m", "pip", "install", "-q", *chosen, f"{wheel}[{_EXTRAS}]", *_FEW], check=True)
-    print(f"kwire: Python {python.name} under qemu, {wheel.name}", flush=True)
-    start = [emulator, "-L", root, root / "usr" / "bin" / f"python{python.release}"]
+    print(f"kwire: Python {python.name} of Debian, {wheel.name}", flush=True)
     setting = {"KWIRE_REQUIRE_NATIVE": "1", "PYTHONPATH": str(site)}
-    run([*start, "-P", "-c", _SAY], root, **setting)
-    # one process: xdist would start its workers without qemu
+    run([*start, "-P", "-c", _SAY], work, **setting)
+    # one process: xdist would start its workers without loader or qemu
     return run([*start, "-P", "-m", "pytest", "-q", "-p", "no:cacheprovider", *(arguments or _PART)], tree, **setting)
+
+
+def prove(dist: Path, python: Python, name: str, work: Path, tree: Path, arguments: Sequence[str]) -> int:
+    """Try a wheel with this machine's Python, else with Debian's.
+
+    Raises:
+        FileNotFoundError: neither is to be had, or there is no wheel.
+    """
+    try:
+        interpreter_of(python)
+    except FileNotFoundError:
+        if name != platform.machine():
+            raise
+        return prove_unpacked(dist, python, name, work, tree, arguments)
+    return prove_here(dist, python, name, work, tree, arguments)
 
 
 def main() -> int:
@@ -109,10 +147,10 @@ def main() -> int:
     dist, work = asked.dist.resolve(), asked.work.resolve()
     tree = copy_of(ROOT, work / "tried")
     status = 0
-    for prove, names, machine in ((prove_here, asked.pythons, asked.platform), (prove_emulated, asked.emulated, "aarch64")):
+    for way, names, machine in ((prove, asked.pythons, asked.platform), (prove_unpacked, asked.emulated, "aarch64")):
         for name in () if names == "none" else names.split(","):
             try:
-                status = prove(dist, Python(name), machine, work, tree, asked.arguments) or status
+                status = way(dist, Python(name), machine, work, tree, asked.arguments) or status
             except FileNotFoundError as error:
                 print(f"kwire: not run, {error}", file=sys.stderr)
                 status = status or MISSING
