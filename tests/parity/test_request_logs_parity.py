@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import pickle
 import random
 from pathlib import Path
@@ -151,3 +152,159 @@ def test_each_server_says_itself_what_it_can(monkeypatch: pytest.MonkeyPatch) ->
         ("10.0.0.1:9092", 1, 18, (1, 5)), ("10.0.0.1:9092", 3, 13, (1, 5)), ("10.0.0.2:9092", 1, 18, (2, 2)),
         ("10.0.0.2:9092", 3, 13, (2, 2)), ("10.0.0.3:9092", 1, 17, (6, 6)), ("10.0.0.3:9092", 3, 13, (6, 6)),
     ]  # fmt: skip
+
+
+def line(second: int, key: int, version: int, request: str, response: str, client_id: str = "app", **fields: object) -> bytes:
+    """An entry with a stamp, of the one connection of 10.0.0.9; `fields` stand in the place of others."""
+    entry = {
+        "isForwarded": False,
+        "requestHeader": {"requestApiKey": key, "requestApiVersion": version, "correlationId": second, "clientId": client_id},
+        "request": 0,
+        "response": 1,
+        "connection": "10.0.0.1:9092-10.0.0.9:5000-0-1",
+        "totalTimeMs": 250.0,
+    } | fields
+    text = json.dumps(entry, separators=(",", ":")).replace('"request":0', f'"request":{request}')
+    return STAMP % (second, 0) + text.replace('"response":1', f'"response":{response}').encode() + b"\n"
+
+
+METADATA = (
+    '{"topics":[{"topicId":"AAAAAAAAAAAAAAAAAAAAA%s","name":"%s"}],"allowAutoTopicCreation":true,"includeTopicAuthorizedOperations":false}'
+)
+
+
+def test_a_request_too_gives_names_of_topic_ids(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The answer is the same each time; what the second request names is new."""
+    log = b"".join(line(n, 3, 12, METADATA % asked, RACK_A) for n, asked in enumerate((("g", "u"), ("w", "v"), ("g", "u"), ("w", "v"))))
+    found = same(monkeypatch, [log])
+    names = [(row["topic"], row["topic_id"], seconds(row)) for row in found["topic_names"]]
+    assert names == [("t", "AAAAAAAAAAAAAAAAAAAAAQ", (-0.25 % 60, 2.75)), ("u", "AAAAAAAAAAAAAAAAAAAAAg", (-0.25 % 60, 1.75)),
+                     ("v", "AAAAAAAAAAAAAAAAAAAAAw", (0.75, 2.75))]  # fmt: skip
+
+
+FETCH = (
+    '{"replicaId":%d,"maxWaitMs":5,"minBytes":1,"maxBytes":9,"isolationLevel":0,"sessionId":0,"sessionEpoch":-1,"topics":[],'
+    '"forgottenTopicsData":[]}'
+)
+FETCHED = '{"throttleTimeMs":0,"errorCode":0,"sessionId":0,"responses":[]}'
+CONSUMER, FOLLOWER = (1, 7, FETCH % -1, FETCHED), (1, 7, FETCH % 3, FETCHED)
+OF_BROKERS = (
+    63, 0, '{"brokerId":3,"brokerEpoch":1,"currentMetadataOffset":1,"wantFence":false,"wantShutDown":false}',
+    '{"throttleTimeMs":0,"errorCode":0,"isCaughtUp":true,"isFenced":false,"shouldShutDown":false}',
+)  # fmt: skip
+OF_CONTROLLERS = (53, 0, '{"clusterId":null,"topics":[]}', '{"errorCode":0,"topics":[]}')
+
+
+@pytest.mark.parametrize(
+    ("exchanges", "role"),
+    [
+        ((CONSUMER, CONSUMER), "client"), ((CONSUMER, FOLLOWER), "broker"), ((FOLLOWER, CONSUMER), "broker"),
+        ((CONSUMER, OF_BROKERS), "broker"), ((OF_BROKERS, OF_BROKERS, CONSUMER), "broker"), ((OF_BROKERS, OF_CONTROLLERS), "controller"),
+        ((OF_CONTROLLERS, OF_BROKERS), "controller"), ((OF_CONTROLLERS, FOLLOWER), "controller"),
+        ((CONSUMER, OF_CONTROLLERS), "controller"),
+    ],
+)  # fmt: skip
+def test_apis_of_brokers_and_controllers_say_what_the_peer_is(
+    exchanges: tuple[tuple[int, int, str, str], ...], role: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each time, though client id, software and principal stay the same; a controller stays one."""
+    (row,) = same(monkeypatch, [b"".join(line(second, *each) for second, each in enumerate(exchanges))])["connections"]
+    assert (row["role"], row["client_id"]) == (role, "app")
+
+
+@pytest.mark.parametrize("exchange", [CONSUMER, OF_BROKERS])
+def test_each_request_counts_for_its_client_id(exchange: tuple[int, int, str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The most frequent one is that of the connection: here of five that of three; an empty one is none."""
+    log = b"".join(
+        line(second, *exchange, client_id=client_id) for second, client_id in enumerate(("a", "b", "b", "", "b", "", "", "", "", "a"))
+    )
+    (row,) = same(monkeypatch, [log])["connections"]
+    assert row["client_id"] == "b"
+
+
+def test_what_an_entry_says_new_of_its_client_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Software, principal and a number that is none, each in an entry that is else as the one before."""
+    java, sarama = ({"clientInformation": {"softwareName": name, "softwareVersion": "1"}} for name in ("java", "sarama"))
+    log = (
+        line(0, *CONSUMER, principal="User:a", **java) + line(1, *CONSUMER, principal="User:b", **java)
+        + line(2, *CONSUMER, principal="User:b", **sarama)
+    )  # fmt: skip
+    (row,) = same(monkeypatch, [log])["connections"]
+    assert (row["principal"], row["software_name"]) == ("User:b", "sarama")
+    (row,) = same(monkeypatch, [log[: log.rindex(b"[2026")]])["connections"]
+    assert (row["principal"], row["software_name"]) == ("User:b", "java")
+
+
+def test_a_negative_correlation_id_is_a_violation_though_the_client_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    log = line(0, *CONSUMER) + line(1, *CONSUMER).replace(b'"correlationId":1', b'"correlationId":-1')
+    rules = [row["rule"] for row in same(monkeypatch, [log])["violations"]]
+    assert rules == ["correlation_id_negative"]
+
+
+INTRODUCED = (18, 4, '{"clientSoftwareName":"java","clientSoftwareVersion":"4"}', RANGES)
+UNKNOWN = {"clientInformation": {"softwareName": "unknown", "softwareVersion": "unknown"}}
+
+
+def test_an_introduction_counts_though_the_client_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    (row,) = same(monkeypatch, [line(0, *CONSUMER) + line(1, *INTRODUCED)])["connections"]
+    assert row["software_name"] == "java"
+
+
+def test_the_word_of_the_broker_counts_more_than_an_introduction(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The entry of an ApiVersions request has what was in force before it, that of the next one what is."""
+    (row,) = same(monkeypatch, [line(0, *INTRODUCED, **UNKNOWN) + line(1, *CONSUMER, **UNKNOWN)])["connections"]
+    assert row["software_name"] == "unknown"
+
+
+def test_an_answer_that_came_before_may_have_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lines without stamps among others: the times are those of the lines that have some."""
+    timed = [answered(second, 3, 12, RACK_A) for second in (20, 10, 30)]
+    bare = timed[0].partition(b"request:")[2]
+    for lines in ([bare, bare, *timed], [*timed, bare], [bare, timed[0], bare, *timed[1:]]):
+        found = same(monkeypatch, [b"".join(lines)])
+        assert [seconds(row) for row in found["nodes"]] == [(10, 30)]
+        assert [seconds(row) for row in found["topic_names"]] == [(9.75, 29.75)]
+
+
+def test_a_batch_that_the_broker_refused_is_a_violation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Error 87, INVALID_RECORD, of one partition; Produce says nothing else beyond its row."""
+    asked = (
+        '{"transactionalId":null,"acks":-1,"timeoutMs":1,"topicData":[{"name":"t","partitionData":[{"index":0,"recordsSizeInBytes":9}]}]}'
+    )
+    given = (
+        '{"responses":[{"name":"t","partitionResponses":[{"index":0,"errorCode":87,"baseOffset":-1,"logAppendTimeMs":-1,'
+        '"logStartOffset":-1,"recordErrors":[],"errorMessage":null}]}],"throttleTimeMs":0}'
+    )
+    rules = [row["rule"] for row in same(monkeypatch, [line(0, 0, 9, asked, given)])["violations"]]
+    assert "batch_refused" in rules
+
+
+def test_a_heartbeat_with_the_answer_of_the_one_before_may_say_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """KIP-848: the second one subscribes; what did not change is null."""
+    asked = (
+        '{"groupId":"g","memberId":"m","memberEpoch":5,"instanceId":null,"rackId":null,"rebalanceTimeoutMs":-1,'
+        '"subscribedTopicNames":%s,"serverAssignor":null,"topicPartitions":null}'
+    )
+    given = (
+        '{"throttleTimeMs":0,"errorCode":0,"errorMessage":null,"memberId":"m","memberEpoch":5,"heartbeatIntervalMs":9,"assignment":null}'
+    )
+    log = line(0, 68, 0, asked % "null", given) * 2 + line(1, 68, 0, asked % '["t"]', given)
+    assert [row["subscription"] for row in same(monkeypatch, [log])["group_steps"]] == [["t"]]
+
+
+JOIN = (
+    11, 5, '{"groupId":"g","sessionTimeoutMs":9,"rebalanceTimeoutMs":9,"memberId":"m","groupInstanceId":null,"protocolType":"consumer",'
+    '"protocols":[{"name":"range","metadata":"AAAAAAABAAF0/////w=="}]}',
+    '{"throttleTimeMs":0,"errorCode":0,"generationId":4,"protocolName":"range","leader":"m","memberId":"m","members":'
+    '[{"memberId":"m","groupInstanceId":null,"metadata":"AAAAAAABAAF0/////w=="}]}',
+)  # fmt: skip
+
+
+def test_a_step_of_a_group_needs_times_and_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = line(1, *JOIN)
+    without_answer = line(2, *JOIN[:3], "null")
+    steps = same(monkeypatch, [whole + without_answer])["group_steps"]
+    assert [(step["event"], step["generation"], step["subscription"]) for step in steps] == [("join", 4, ["t"])]
+    untimed = b"".join(each.partition(b"request:")[2] for each in (whole, whole))
+    assert not same(monkeypatch, [untimed]).get("group_steps")
+    assert not same(monkeypatch, [whole.replace(b',"totalTimeMs":250.0', b"")]).get("group_steps")
