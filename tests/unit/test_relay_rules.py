@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from kwire.codec.impl import load_twin
-from kwire.protocol.relay import CALL, PASS, REFUSE, Closing, Moves, RelayPlan, RelayRule
+from kwire.protocol.relay import CALL, CLOSE, PASS, REFUSE, Closing, Moves, RelayPlan, RelayRule
 from kwire.schema import catalog
 
 
@@ -104,6 +104,12 @@ def test_the_longest_frame_passes(twin: Any) -> None:
     relay = twin.Relay(RelayPlan(), max_frame=21)
     assert sent(relay.from_client(heartbeat(1), 1)) == (heartbeat(1), b"")
     assert closing(relay.from_client(bytes.fromhex("00000016"), 1)) == ("length_too_large", "request", 22)
+
+
+def test_a_response_that_a_rule_closes_on(twin: Any) -> None:
+    relay = twin.Relay(RelayPlan([RelayRule("response", 12, None, CLOSE)]))
+    relay.from_client(heartbeat(1), 1)
+    assert closing(relay.from_server(heartbeat_answer(1), 1)) == ("refused", "response", 12)
 
 
 def test_a_response_without_a_request_closes(twin: Any) -> None:
@@ -302,7 +308,7 @@ def test_a_refused_request_is_not_kept(twin: Any) -> None:
     long = (1 << 20).to_bytes(4, "big") + heartbeat(7)[4:12]
     assert sent(relay.from_client(long, 1)) == (b"", frame("00000007 0023"))
     assert relay.kept == 0
-    relay.from_client(bytes((1 << 20) - 8), 1)
+    assert sent(relay.from_client(bytes((1 << 20) - 8), 1)) == (b"", b"")
     assert relay.is_idle
 
 
@@ -365,36 +371,12 @@ def test_what_a_program_makes_of_a_frame_is_one(twin: Any, direction: str, size:
         assert closing(moves) == (reason, direction, size)
 
 
-def test_a_held_request_gets_a_new_number_as_it_goes_on(twin: Any) -> None:
-    relay = twin.Relay(RelayPlan([RelayRule("request", 12, None, CALL)]), renumber=True)
-    (held,) = relay.from_client(heartbeat(9), 1).held
-    assert sent(relay.release(held, response=PASS)) == (heartbeat(0), b"")
-    assert sent(relay.from_server(heartbeat_answer(0), 1)) == (b"", heartbeat_answer(9))
-
-
 def test_a_held_produce_with_acks_0_is_owed_nothing(twin: Any) -> None:
     relay = twin.Relay(RelayPlan([RelayRule("request", 0, None, CALL)]))
     silent = frame("0000 0002 00000005 0001 63 0000 00007530 00000000")
     (held,) = relay.from_client(silent, 1).held
     assert sent(relay.release(held, response=PASS)) == (silent, b"")
     assert relay.owed == 0
-
-
-def test_an_own_request_goes_out_inside_a_frame_that_goes_nowhere(twin: Any) -> None:
-    """Of a request that is refused nothing goes to the broker, so nothing has to end before."""
-    relay = twin.Relay(RelayPlan([RelayRule("request", 12, [0], REFUSE)]))
-    assert sent(relay.from_client(heartbeat(5)[:14], 1)) == (b"", frame("00000005 0023"))
-    assert sent(relay.own_request(frame("000c 0004 00000000 0001 63 00")[4:])) == (frame("000c 0004 00000000 0001 63 00"), b"")
-
-
-def test_an_own_request_is_kept_until_it_goes(twin: Any) -> None:
-    """21 bytes; the frame that passes is not kept."""
-    relay = twin.Relay(RelayPlan())
-    relay.from_client(heartbeat(5)[:14], 1)
-    relay.own_request(heartbeat(0)[4:])
-    assert relay.kept == 21
-    relay.from_client(heartbeat(5)[14:], 1)
-    assert relay.kept == 0
 
 
 def test_two_programs_for_one_frame_are_a_mistake() -> None:
