@@ -230,12 +230,12 @@ def forked(work: Callable[[int], int]) -> tuple[int, int]:
         os._exit(3)
 
 
-def waited(child: int, reader: int, begun: float, patience: bool) -> Outcome | None:
+def waited(child: int, reader: int, begun: float) -> Outcome | None:
     """What became of a process; None while it runs. One that uses no processor time, and so hangs, is ended as well."""
     elapsed = time.monotonic() - begun
     if elapsed > WALL_SECONDS:
         os.kill(child, signal.SIGKILL)
-    ended, status = os.waitpid(child, 0 if patience else os.WNOHANG)
+    ended, status = os.waitpid(child, os.WNOHANG)
     if not ended:
         return None
     try:
@@ -271,8 +271,9 @@ def run_python(given: MutantList, mutant: Mutant | None) -> Outcome:
             mutate_import(mutant)
         return min(collect(given, FirstFailure(writer)), 3)
 
-    outcome = waited(*forked(work), time.monotonic(), patience=True)
-    assert outcome is not None
+    begun, process = time.monotonic(), forked(work)
+    while (outcome := waited(*process, begun)) is None:
+        time.sleep(0.05)
     return outcome
 
 
@@ -317,7 +318,7 @@ class ForkedRuns(FirstFailure):
         """Wait until a run ends, and say how: whether its tests passed."""
         while True:
             for mutant, process in running.items():
-                if (outcome := waited(*process, patience=False)) is not None:
+                if (outcome := waited(*process)) is not None:
                     del running[mutant]
                     name = "" if mutant is None else mutant.name
                     if mutant is not None and not outcome.passed:

@@ -137,7 +137,6 @@ cdef inline bint tcp_in_order(TcpState* tcp, const Packet* packet) noexcept nogi
         own.next != packet.seq
         or packet.flags & (SYN | FIN | RST | ACK) != ACK
         or packet.captured != packet.original
-        or own.finished
         or own.fin_at != INT64_MIN
         or not own.anchored
         or not other.anchored

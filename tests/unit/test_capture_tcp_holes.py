@@ -246,6 +246,18 @@ def test_a_fin_that_was_not_captured_gives_up_what_waits_before_it() -> None:
     assert wire.finish()[1:4] == [("lost", 0, CLIENT, 1, False), ("data", 0, CLIENT, b"behind one byte"), ("data", 0, SERVER, b"ok")]
 
 
+def test_one_byte_that_is_acknowledged_and_has_nothing_behind_it_is_no_gap() -> None:
+    """It is the FIN, be it that the client closes later; two bytes are lost, and nothing says that one of them was the FIN."""
+    for ahead, flags in ((1, ACK), (2, ACK), (2, FIN | ACK)):
+        wire = Wire()
+        wire.shake()
+        wire.send(CLIENT, 1, 1, data=b"ask")
+        wire.send(SERVER, 1, 4 + ahead, flags, b"answer")
+        closed = [("closed", 0, SERVER, False)] if flags & FIN else []
+        lost = [("lost", 0, CLIENT, 2, False)] if ahead == 2 else []
+        assert wire.finish()[1:] == [("data", 0, CLIENT, b"ask"), *lost, ("data", 0, SERVER, b"answer"), *closed, ("ended", 0)]
+
+
 def test_a_reset_one_byte_ahead_lost_that_byte() -> None:
     wire = Wire()
     wire.shake()
@@ -321,6 +333,18 @@ def test_a_late_join_follows_acknowledgements_until_the_first_byte() -> None:
     wire.send(CLIENT, 400, 1000, data=b"where it begins for us")
     flow = wire.carry.live[KEY].flows[CLIENT]
     assert (flow.anchored, flow.position, flow.gaps, flow.isn, flow.start) == (True, 22, 0, None, 9400)
+
+
+def test_the_first_byte_of_a_late_join_begins_the_stream_where_an_acknowledgement_expects_it() -> None:
+    """Behind it a hole is a hole: 4 bytes are missing before `more`."""
+    wire = Wire()
+    wire.send(CLIENT, 500, 1000, data=b"ask")
+    wire.send(SERVER, 1000, 503, data=b"answer")
+    wire.send(SERVER, 1010, 503, data=b"more")
+    assert wire.finish()[1:] == [
+        ("data", 0, CLIENT, b"ask"), ("data", 0, SERVER, b"answer"), ("lost", 0, SERVER, 4, False), ("data", 0, SERVER, b"more"),
+        ("ended", 0),
+    ]  # fmt: skip
 
 
 def test_an_opened_stream_has_the_bytes_that_came_with_its_syn() -> None:

@@ -51,6 +51,35 @@ def test_a_refused_connection() -> None:
     assert not wire.carry.live[KEY].refused
 
 
+@pytest.mark.parametrize(
+    "between",
+    [
+        [(SERVER, 0, 1, SYN | ACK, b"")],
+        [(CLIENT, 1, 1, ACK, b"ask")],  # behind a SYN-ACK that the capture lacks
+        [(CLIENT, 1, 1, FIN | ACK, b"")],
+    ],
+)
+def test_a_reset_behind_the_beginning_of_a_connection_is_no_refusal(between: list[tuple[int, int, int, int, bytes]]) -> None:
+    wire = Wire()
+    wire.send(CLIENT, 0, 0, SYN)
+    for packet in between:
+        wire.send(*packet)
+    wire.send(SERVER, 1, 1, RST)
+    assert wire.carry.live[KEY].closed_ns == 3_000_000
+    assert not wire.carry.live[KEY].refused
+
+
+def test_a_connection_was_over_when_the_first_reset_came() -> None:
+    """The FINs of both come behind it, at 5 and 6 ms."""
+    wire = Wire()
+    wire.shake()
+    wire.send(CLIENT, 1, 1, RST | ACK)
+    wire.send(CLIENT, 1, 1, FIN | ACK)
+    wire.send(SERVER, 1, 2, FIN | ACK)
+    assert wire.carry.live[KEY].closed_ns == 4_000_000
+    assert all(flow.finished for flow in wire.carry.live[KEY].flows)
+
+
 def test_a_reset_closes_and_gives_up_holes() -> None:
     wire = Wire()
     wire.shake()
@@ -229,6 +258,16 @@ def test_a_server_may_answer_a_repeated_syn_with_another_number() -> None:
     wire.isn = (7777, 9000)
     wire.send(SERVER, 0, 1, SYN | ACK)
     assert wire.heard.short() == [("opened", 0, CLIENT)]
+
+
+def test_where_bytes_wait_the_first_number_of_their_stream_counts() -> None:
+    """Ten bytes are missing before `world` when the server answers the SYN once more, with another number; then they come."""
+    wire = Wire()
+    wire.shake()
+    wire.send(SERVER, 11, 1, data=b"world")
+    wire.send(SERVER, 100, 1, SYN | ACK)
+    wire.send(SERVER, 1, 1, data=b"0123456789")
+    assert wire.heard.short()[1:] == [("data", 0, SERVER, b"0123456789"), ("data", 0, SERVER, b"world")]
 
 
 def test_only_payload_or_a_syn_begins_a_connection_of_ports_that_were_in_use() -> None:

@@ -60,6 +60,16 @@ def test_rows(twin: Any, most: int) -> None:
     assert table.column("exchanges").to_pylist() == [2, 1]
 
 
+def test_a_request_takes_its_time_from_its_last_byte_on(twin: Any) -> None:
+    """It comes in two pieces, 4 ms apart; its answer 3 ms behind the second."""
+    counters = twin.RelayCounters()
+    relay = twin.Relay(RelayPlan(), counters=counters)
+    relay.from_client(HEARTBEAT[:20], 1_000_000)
+    relay.from_client(HEARTBEAT[20:], 5_000_000)
+    relay.from_server(HEARTBEAT_ANSWER, 8_000_000)
+    assert [row["latency_us"] for row in counters.rows()] == [3000]
+
+
 def test_a_produce_without_an_answer_counts_alone(twin: Any) -> None:
     counters = twin.RelayCounters()
     relay = twin.Relay(RelayPlan(), counters=counters)

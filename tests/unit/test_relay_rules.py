@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from kwire.codec.impl import load_twin
-from kwire.protocol.relay import CALL, PASS, REFUSE, Closing, Moves, RelayPlan, RelayRule
+from kwire.protocol.relay import CALL, CLOSE, PASS, REFUSE, Closing, Moves, RelayPlan, RelayRule
+from kwire.schema import catalog
 
 
 @pytest.fixture(params=["pure", "native"])
@@ -98,6 +99,19 @@ def test_impossible_lengths_of_responses_close(twin: Any, length: str, reason: s
     assert closing(relay.from_server(bytes.fromhex(length), 1)) == (reason, "response", value)
 
 
+def test_the_longest_frame_passes(twin: Any) -> None:
+    """21 bytes without the length, as a Heartbeat has."""
+    relay = twin.Relay(RelayPlan(), max_frame=21)
+    assert sent(relay.from_client(heartbeat(1), 1)) == (heartbeat(1), b"")
+    assert closing(relay.from_client(bytes.fromhex("00000016"), 1)) == ("length_too_large", "request", 22)
+
+
+def test_a_response_that_a_rule_closes_on(twin: Any) -> None:
+    relay = twin.Relay(RelayPlan([RelayRule("response", 12, None, CLOSE)]))
+    relay.from_client(heartbeat(1), 1)
+    assert closing(relay.from_server(heartbeat_answer(1), 1)) == ("refused", "response", 12)
+
+
 def test_a_response_without_a_request_closes(twin: Any) -> None:
     assert closing(twin.Relay(RelayPlan()).from_server(heartbeat_answer(9), 1)) == ("response_unexpected", "response", 9)
 
@@ -135,6 +149,16 @@ def test_raw_tokens_of_plain(twin: Any) -> None:
     assert sent(relay.from_server(frame(""), 1)) == (b"", frame(""))
     assert sent(relay.from_client(heartbeat(2), 1)) == (heartbeat(2), b"")
     assert sent(relay.from_server(heartbeat_answer(2), 1)) == (b"", heartbeat_answer(2))
+
+
+def test_a_token_that_looks_like_an_answer_is_one_where_each_token_is_answered(twin: Any) -> None:
+    """A broker answers every token of PLAIN, so its next frame is a token, be it that it begins with the id of the request behind."""
+    relay = shaken(twin, "PLAIN")
+    relay.from_client(frame("00 616c696365 00 736563726574") + heartbeat(2), 1)
+    assert sent(relay.from_server(frame("00000002 0000"), 1)) == (b"", frame("00000002 0000"))
+    assert relay.owed == 1
+    assert sent(relay.from_server(heartbeat_answer(2), 1)) == (b"", heartbeat_answer(2))
+    assert relay.owed == 0
 
 
 def test_raw_tokens_of_scram_in_pieces(twin: Any) -> None:
@@ -241,6 +265,22 @@ def test_api_versions_of_an_unknown_version_is_answered_in_version_0(twin: Any) 
     assert sent(relay.release(held)) == (b"", answer)
 
 
+def test_an_answer_that_ends_inside_its_error_code_has_that_byte(twin: Any) -> None:
+    """0x23 is 35, and what follows is the length of the next answer."""
+    relay = twin.Relay(RelayPlan([RelayRule("response", 18, [0], CALL)]))
+    relay.from_client(frame("0012 0063 00000003 0001 63 00 05 6a617661 02 39 00") + heartbeat(4), 1)
+    (held,) = relay.from_server(frame("00000003 23") + heartbeat_answer(4), 1).held
+    assert (held.api_version, held.asked_version) == (0, 99)
+
+
+def test_two_bytes_that_look_like_an_error_of_another_api_are_none(twin: Any) -> None:
+    """Heartbeat v1 begins with the time of a throttle: 0x00230000 milliseconds, and no error."""
+    relay = twin.Relay(RelayPlan([RelayRule("response", 12, [1], CALL)]))
+    relay.from_client(frame("000c 0001 00000001 0001 63 0001 67 00000001 0001 6d"), 1)
+    (held,) = relay.from_server(frame("00000001 00230000 0000"), 1).held
+    assert held.api_version == 1
+
+
 def test_refusals_have_the_form_of_api_versions_v0(twin: Any) -> None:
     relay = twin.Relay(RelayPlan(unknown="refuse"))
     assert sent(relay.from_client(frame("2711 0000 00000007 0102 0304"), 1)) == (b"", frame("00000007 0023"))
@@ -248,12 +288,27 @@ def test_refusals_have_the_form_of_api_versions_v0(twin: Any) -> None:
     assert sent(relay.from_client(frame("0012 0063 00000008"), 1)) == (b"", frame("00000008 0023 00000001 0012 0000 0005"))
 
 
+class WithoutApiVersions:
+    """The catalog of a broker of 0.9."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(catalog(), name)
+
+    def request(self, api_key: int) -> Any:
+        return None if api_key == 18 else catalog().request(api_key)
+
+
+def test_a_refusal_names_no_range_where_there_is_none(twin: Any) -> None:
+    relay = twin.Relay(RelayPlan(unknown="refuse", source=cast("Any", WithoutApiVersions())))
+    assert sent(relay.from_client(frame("0012 0000 00000008 0001 63"), 1)) == (b"", frame("00000008 0023"))
+
+
 def test_a_refused_request_is_not_kept(twin: Any) -> None:
     relay = twin.Relay(RelayPlan([RelayRule("request", 12, None, REFUSE)]), max_held=100)
     long = (1 << 20).to_bytes(4, "big") + heartbeat(7)[4:12]
     assert sent(relay.from_client(long, 1)) == (b"", frame("00000007 0023"))
     assert relay.kept == 0
-    relay.from_client(bytes((1 << 20) - 8), 1)
+    assert sent(relay.from_client(bytes((1 << 20) - 8), 1)) == (b"", b"")
     assert relay.is_idle
 
 
@@ -281,6 +336,47 @@ def test_a_refused_produce_with_acks_0_gets_no_answer(twin: Any) -> None:
 def test_a_long_frame_that_would_be_held_closes_at_its_verdict(twin: Any) -> None:
     relay = twin.Relay(RelayPlan([RelayRule("request", 12, None, CALL)]), max_held=24)
     assert closing(relay.from_client(heartbeat(7)[:12], 1)) == ("held_too_large", "request", 25)
+
+
+def test_a_frame_that_fills_all_that_may_be_held_is_held(twin: Any) -> None:
+    relay = twin.Relay(RelayPlan([RelayRule("request", 12, None, CALL)]), max_held=25)
+    assert len(relay.from_client(heartbeat(7), 1).held) == 1
+
+
+class Fixed:
+    """A program that sends these bytes instead of any frame."""
+
+    def __init__(self, made: bytes) -> None:
+        self.made = made
+
+    def pieces(self, frame: bytes | memoryview) -> list[bytes | memoryview]:
+        return [self.made]
+
+
+@pytest.mark.parametrize(
+    ("direction", "size", "reason"),
+    [("request", 41, "program_too_large"), ("request", 7, "length_too_short"), ("response", 41, "program_too_large"),
+     ("response", 3, "length_too_short"), ("request", 40, None), ("request", 8, None), ("response", 40, None), ("response", 4, None)],
+)  # fmt: skip
+def test_what_a_program_makes_of_a_frame_is_one(twin: Any, direction: str, size: int, reason: str | None) -> None:
+    """At most 40 bytes here; a request has 8 at least, a response 4, whose correlation id the relay sets."""
+    relay = twin.Relay(RelayPlan([RelayRule(direction, 12, None, Fixed(bytes(size)))]), max_frame=40)
+    moves = relay.from_client(heartbeat(0), 1)
+    if direction == "response":
+        moves = relay.from_server(heartbeat_answer(0), 1)
+    if reason is None:
+        made = size.to_bytes(4, "big") + bytes(size)
+        assert sent(moves) == ((made, b"") if direction == "request" else (b"", made))
+    else:
+        assert closing(moves) == (reason, direction, size)
+
+
+def test_a_held_produce_with_acks_0_is_owed_nothing(twin: Any) -> None:
+    relay = twin.Relay(RelayPlan([RelayRule("request", 0, None, CALL)]))
+    silent = frame("0000 0002 00000005 0001 63 0000 00007530 00000000")
+    (held,) = relay.from_client(silent, 1).held
+    assert sent(relay.release(held, response=PASS)) == (silent, b"")
+    assert relay.owed == 0
 
 
 def test_two_programs_for_one_frame_are_a_mistake() -> None:

@@ -115,7 +115,6 @@ class TcpConnection:
             or flags & _UNUSUAL != ACK
             or captured != original
             or own.waiting
-            or own.finished
             or own.fin_at is not None
             or not (own.anchored and other.anchored)
             or (ack != other.next and 0 < distance(ack, other.next or 0) < WINDOW)
