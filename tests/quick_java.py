@@ -28,9 +28,9 @@ OPTIONS: Final = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 HOME: Final = TESTS.parent / ".cache" / "quick-java"
 """What `JAVA_HOME` is for tests, and where the archives are: each under the path of the jars that it is of."""
 
-# Spark's class path is its folder of settings, one of its jars, which has to be before the others, and all of them. A JVM refuses an archive
-# whose class path has a folder with files in it. The folders of tests hold spark-defaults.conf alone, which Spark finds by SPARK_CONF_DIR, and
-# none of them has another version of the jar. An archive that does not fit its JVM is left out by that itself.
+# Spark's class path is its folder of settings, one of its jars, which has to be before the others, and all of them. A JVM refuses an
+# archive whose class path has a folder with files in it. The folders of tests hold spark-defaults.conf alone, which Spark finds by
+# SPARK_CONF_DIR, and none has another version of the jar. An archive that does not fit its JVM is left out by that itself.
 _SHIM: Final = """#!/bin/sh
 before= archive=
 for argument do
