@@ -45,6 +45,8 @@ bench) set -- --group bench ;;
 fuzz) set -- --group fuzz ;;
 *) stop "tools/environment.sh takes demo, test, bench or fuzz, not $what." ;;
 esac
+# test_build.py builds the same sources again
+[ "$what" != test ] || export CYTHON_CACHE_DIR="$PWD/.cache/cython"
 say "building and installing kwire"
 log=$venv/install.log
 if ! pip install -e ".[$extras]" "$@" >"$log" 2>&1; then
@@ -73,4 +75,6 @@ if [ "$what" = test ]; then
         say "not on this machine: $missing; the tests that need them will say so"
     fi
 fi
+# Classes of Spark as its JVMs have them in memory, for tests alone: they run without it, and take longer.
+if [ "$what" = test ]; then "$venv/bin/python" tests/quick_java.py || say "no archive of Spark's classes; the tests take longer"; fi
 say "ready: kwire runs its $("$venv/bin/python" -c 'import kwire; print(kwire.backend)') twin"
