@@ -6,6 +6,7 @@ cdef class LearnedAnswer:
     """An answer without an error, and the lists of `SeriesFacts` that it fed; they end in a first and a last time."""
 
     cdef object server
+    cdef object request  # where that too may name topics, else None
     cdef object response
     cdef list at_response  # the times are those of responses
     cdef list before_times  # of nodes: rack and cluster id
@@ -23,13 +24,22 @@ cdef int move_times(list seen, object time) except -1:
     return 0
 
 
-cdef bint learned_again(KindFields fields, object server, object response, object arrived, object responded) except -1:
+cdef inline bint is_same(KindFields fields, LearnedAnswer found, object server, object request, object response) except -1:
+    """Whether this answer of a server, to a request that says the same, is the one that was found."""
+    if found.server != server or (fields.asks_names and found.request is not request and found.request != request):
+        return False
+    # an answer to ApiVersions is read once, so it is one object
+    return found.response is response or (fields.api_key != API_VERSIONS and found.response == response)
+
+
+cdef bint learned_again(
+    KindFields fields, object server, object request, object response, object arrived, object responded
+) except -1:
     """Whether a server has given this answer before, and nothing else was learned of its nodes since; moves the times then."""
     cdef LearnedAnswer found
     cdef Py_ssize_t index, node
     for index, found in enumerate(fields.learned):
-        # an answer to ApiVersions is read once, so it is one object
-        if found.server == server and (found.response is response or (fields.api_key != API_VERSIONS and found.response == response)):
+        if is_same(fields, found, server, request, response):
             for node, before in enumerate(found.before_times):
                 if (<list>found.at_response[node])[:2] != before:
                     return False
@@ -43,11 +53,12 @@ cdef bint learned_again(KindFields fields, object server, object response, objec
     return False
 
 
-cdef list learn(KindFields fields, object facts, object server, object response, list events):
+cdef list learn(KindFields fields, object facts, object server, object request, object response, list events):
     """Take what an answer without an error teaches, and remember it; gives the other events."""
     cdef LearnedAnswer made = LearnedAnswer.__new__(LearnedAnswer)
     cdef list others = []
     made.server, made.response, made.at_response, made.before_times, made.at_request = server, response, [], [], []
+    made.request = request if fields.asks_names else None
     for event in events:
         if type(event) is VersionsLearned:
             made.at_response = [facts.learn_versions(f"{server.address}:{server.port}", event)]
@@ -60,7 +71,7 @@ cdef list learn(KindFields fields, object facts, object server, object response,
             others.append(event)
     if not others and len(made.at_response) + len(made.at_request) <= MOST_LEARNED_LISTS:
         for index, found in enumerate(fields.learned):
-            if (<LearnedAnswer>found).server == server and (<LearnedAnswer>found).response == response:
+            if is_same(fields, found, server, request, response):
                 del fields.learned[index]
                 break
         fields.learned.insert(0, made)

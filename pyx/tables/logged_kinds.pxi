@@ -16,9 +16,12 @@ cdef class KindFields:
     cdef object request_fields
     cdef str topics  # attribute of the array of topics; None where they lie deeper, or there are none
     cdef str topic_name  # as `RequestFields.topic_name`
-    cdef bint may_be_client
+    cdef object role  # what a peer is that uses the api; None where any client may
+    cdef bint is_identifying  # its exchanges say who the client is
     cdef bint uses_topics
     cdef bint says_more
+    cdef bint of_groups
+    cdef bint asks_names  # its requests too may give names and ids of topics
     cdef bint has_topics  # a request may name some
     cdef list learned  # the latest distinct answers of `LearnedAnswer`; None where an exchange may say more
     cdef tuple shapes  # of `TOPIC_USERS`
@@ -27,7 +30,8 @@ cdef class KindFields:
         self.kind = kind
         key, self.api_name, version, header_version = kind.row
         self.api_key, self.api_version, self.header_version = key, version, int_or_none(header_version)
-        self.may_be_client, self.uses_topics, self.says_more = kind.may_be_client, kind.uses_topics, kind.says_more
+        self.role, self.uses_topics, self.says_more, self.of_groups = api_role(key), kind.uses_topics, kind.says_more, kind.of_groups
+        self.is_identifying = not kind.may_be_client and self.role is None
         asked, answered = request_fields(key, version), response_fields(key, version)
         self.request_columns = [(slot, asked.columns[each.name]) for slot, each in enumerate(BODY_COLUMNS) if each.name in asked.columns]
         self.response_columns = [
@@ -36,8 +40,8 @@ cdef class KindFields:
         self.error_codes, self.request_fields, self.topic_name = answered.error_codes, asked, asked.topic_name
         self.topics = asked.topics[0] if asked.topics is not None and len(asked.topics) == 1 else None
         self.has_topics, self.shapes = asked.topics is not None, TOPIC_USERS.get(key)
-        only_answers = kind.names_nodes or kind.names_topics or key == API_VERSIONS
-        self.learned = [] if only_answers and not naming_paths(key, version, False) else None
+        self.asks_names = bool(naming_paths(key, version, False))
+        self.learned = [] if kind.names_nodes or kind.names_topics or key == API_VERSIONS else None
 
 
 cdef inline object value_at(object message, tuple path):

@@ -27,6 +27,7 @@ from kwire.capture.request_logs.folding import LineFault
 from kwire.protocol.row_columns import BODY_COLUMNS
 from kwire.protocol.events import BrokersLearned, TopicsNamed, VersionsLearned
 from kwire.protocol.tracking.first_fields import first_value, request_fields, response_fields, topics_of
+from kwire.protocol.tracking.identity import api_role
 from kwire.protocol.tracking.topic_names import naming_paths, text_of_id
 from kwire.protocol.tracking.topic_use import TOPIC_USERS
 from kwire.schema import catalog, error_name
@@ -285,16 +286,16 @@ cdef class LoggedRows:
                 fields.api_key == PRODUCE or response is not None or is_silent,
             )
         is_plain = not broken and (row.error_code == 0 or row.error_code == INT32_MIN)
-        if is_plain and not fields.says_more:
+        if is_plain and not (fields.says_more and (not fields.of_groups or (arrived is not None and response is not None))):
             return []
         is_known = is_plain and fields.learned is not None and response is not None
-        if is_known and learned_again(fields, connection.server, response, arrived, responded):
+        if is_known and learned_again(fields, connection.server, request, response, arrived, responded):
             return []
         code = None if row.error_code == INT32_MIN else row.error_code
         events = connection.beyond(
             entry, kind, place, index, arrived, responded, ROW_STATES[row.state], "decoded", request, response, code, broken or []
         )
-        return learn(fields, self.facts, connection.server, response, events) if is_known else events
+        return learn(fields, self.facts, connection.server, request, response, events) if is_known else events
 
     cdef list see_client(
         self, object connection, object entry, KindFields fields, object client_id, object correlation_id, object software,
@@ -302,10 +303,11 @@ cdef class LoggedRows:
     ):
         """LogConnection.see_identity, where the entry says anything new of the client."""
         cdef object latest = connection.latest
-        cdef bint is_plain = fields.may_be_client and (fields.api_key != FETCH or is_consumer(request))
+        cdef object role = fields.role if fields.api_key != FETCH or is_consumer(request) else "broker"
         if (
-            is_plain and latest is not None and (<tuple>latest)[0] == client_id and (<tuple>latest)[1] == software
+            not fields.is_identifying and latest is not None and (<tuple>latest)[0] == client_id and (<tuple>latest)[1] == software
             and (<tuple>latest)[2] == principal and (correlation_id is None or correlation_id >= 0)
+            and (role is None or connection.identity.role == role or connection.identity.role == "controller")
         ):
             if client_id:
                 identity = connection.identity
@@ -316,7 +318,7 @@ cdef class LoggedRows:
                     identity.count_client_id(client_id)
             return None
         broken = connection.see_identity(entry, fields.kind, "decoded", request)
-        connection.latest = (client_id, software, principal) if is_plain else None
+        connection.latest = None if fields.is_identifying else (client_id, software, principal)
         return broken
 
 

@@ -43,7 +43,8 @@ def _text(message: Any, name: str) -> str | None:
 
 def _whole(message: Any, name: str, *attributes: str) -> list[Any]:
     """The elements of an array that have these attributes: the last one of a body that was cut may lack some."""
-    return [each for each in getattr(message, name, None) or () if all(hasattr(each, attribute) for attribute in attributes)]
+    found: list[Any] = getattr(message, name, None) or []
+    return found if not found or all(hasattr(found[-1], attribute) for attribute in attributes) else found[:-1]
 
 
 def topics_of(protocol_type: str | None, data: bytes | None) -> tuple[str, ...] | None:

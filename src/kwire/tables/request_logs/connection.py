@@ -17,7 +17,6 @@ from kwire.capture.tcp import Endpoint
 from kwire.protocol.events import (
     Body,
     Event,
-    GroupStep,
     MetricsPushed,
     RequestCompleted,
     RequestState,
@@ -174,14 +173,14 @@ class LogConnection:
             request, response: messages, None where there is none.
             broken: rules that the request breaks; those of the response come behind them.
         """
-        if not broken and not code and not kind.says_more:
+        if not broken and not code and not (kind.says_more and says_steps(kind, arrived, response)):
             return []
         events = self._learn(entry, kind, index, responded, response, code, broken)
         if broken:
             events += self._violations(broken, place, index, arrived)
         if kind.names_topics:
             events += topics_named(entry.api_key, entry.api_version, _ns(arrived), request, response)
-        elif kind.watch is not Watch.NO and not kind.uses_topics:
+        elif kind.watch is not Watch.NO and not kind.uses_topics and says_steps(kind, arrived, response):
             name, version = entry.software or (None, None)
             unknown: Any = None
             completed = RequestCompleted(
@@ -290,20 +289,22 @@ class LogConnection:
         return events
 
 
-def _observed(row: RequestCompleted, request: Any, response: Any) -> list[Event]:
-    """What an exchange says of groups and metrics.
+def says_steps(kind: ExchangeKind, arrived: int | None, response: Any) -> bool:
+    """Whether an exchange, if it is of a group, can be a step.
 
-    A step of a group without its response, as in text forms, says less than nothing, and steps without times have no order.
+    A step without its response, as in text forms, says less than nothing, and steps without times have no order.
     """
+    return not kind.of_groups or (arrived is not None and response is not None)
+
+
+def _observed(row: RequestCompleted, request: Any, response: Any) -> list[Event]:
+    """What an exchange says of groups and metrics."""
     time: Any = row.request_time
-    kept: list[Event] = []
-    for event in observe_messages(row, request, response):
-        if isinstance(event, GroupStep) and (time is None or response is None):
-            continue
+    events = observe_messages(row, request, response)
+    for event in events:
         if isinstance(event, MetricsPushed):
-            event.time = time
-        kept.append(event)
-    return kept
+            event.time = time  # None where the log has no times
+    return events
 
 
 def _ns(time_us: int | None) -> int | None:

@@ -18,6 +18,7 @@ from kwire.protocol.tracking.first_fields import (
     response_fields,
     topics_of,
 )
+from kwire.protocol.tracking.group_steps import GROUP_APIS, GROUP_ERROR_APIS
 from kwire.protocol.tracking.identity import api_role
 from kwire.protocol.tracking.observation import Watch, names_topics_alone, observed_paths, watch_of
 from kwire.protocol.tracking.topic_use import TOPIC_USERS
@@ -66,6 +67,7 @@ class ExchangeKind(NamedTuple):
         names_topics: there is no more to observe than names of topic ids.
         watch: whether there may be more to observe.
         says_more: an exchange without an error may say more than its row and its topics.
+        of_groups: what it says more are steps of groups.
     """
 
     row: tuple[int, str | None, int, int | None]
@@ -80,6 +82,7 @@ class ExchangeKind(NamedTuple):
     names_topics: bool = False
     watch: Watch = Watch.NO
     says_more: bool = False
+    of_groups: bool = False
 
     @property
     def api_name(self) -> str | None:
@@ -110,6 +113,7 @@ def exchange_kind(api_key: int, version: int) -> ExchangeKind:
         names_topics=watch is not Watch.NO and not uses_topics and names_topics_alone(api_key),
         watch=watch,
         says_more=identifying or api_key in NODE_FIELDS or (watch in (Watch.RESPONSE, Watch.BOTH) and not uses_topics),
+        of_groups=api_key in GROUP_APIS or api_key in GROUP_ERROR_APIS,
     )
 
 
