@@ -1,29 +1,33 @@
-"""The fast path through a JSON request log: msgspec reads a line and both bodies in one pass, by the types that brokers write.
+"""The fast path through a JSON request log: what stands around the bodies is read natively, the bodies by msgspec as the types that brokers
+write.
 
 `kwire.capture.request_logs.lines` is the contract and the fallback: what has another type, or is not there, is None here and left to that,
 good or bad. So this never says that a line is broken. It accepts a line that the fallback refuses in one case alone: a value that was not
 asked for is good JSON, and yet more than Python reads (a number of thousands of digits, brackets a thousand deep).
+
+Of a body the bytes are found first (`json_container`). The latest bodies of each kind are kept: one with the same bytes is the same message.
 """
 
 cimport cython
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.object cimport PyTypeObject
 from libc.math cimport rint
-from libc.stdint cimport int64_t, uint8_t
+from libc.stdint cimport INT32_MAX, INT32_MIN, INT64_MIN, int64_t, uint8_t
+from libc.string cimport memcmp
 
 from build_id cimport build_id
 from protocol.event_rows cimport tuple_like
+from wire.cursor cimport Bytes, Cursor, cursor_open
+from wire.json_text cimport JsonNumber, JsonString, json_container, json_next, json_number, json_sign, json_string, json_word
 
-import os
 import re
 
 import msgspec
-from msgspec.structs import astuple
 
 from kwire.capture.request_logs.entry import LogEntry, connection_name
 from kwire.capture.request_logs.json_form import ANONYMOUS, MARK
 from kwire.capture.request_logs.times import LONGEST_MS, find_stamp
-from kwire.capture.request_logs.typed_bodies import line_decoders
+from kwire.capture.request_logs.typed_bodies import body_decoders, software_decoder
 
 __all__ = ["LineReader"]
 __build__ = build_id()
@@ -35,20 +39,24 @@ MARKED = re.compile(rb"\] +(TRACE|DEBUG|INFO|WARN|ERROR) *" + MARK.encode() + rb
 HEADER = re.compile(
     rb'\{"isForwarded":(?:false|true),"requestHeader":\{"requestApiKey":(-?[0-9]{1,5}),"requestApiVersion":(-?[0-9]{1,5})'
 )
-# In JSON these bytes are a name and the beginning of its value: a quote inside a text has a backslash before it.
-RESPONSE = b',"response":{'
 
 cdef enum:
-    MOST_ANSWERS = 8
-    LONGEST_ANSWER = 65536
-    LINE_END_BYTES = 2
+    API_VERSIONS = 18
+    FIRST_WITH_NAME = 3  # version of ApiVersions (KIP-511)
     MINUTE_BYTES = 18
     STAMP_BYTES = 24
     LONGEST_MARK = 64
     LONGEST_HEADER = 128
     MOST_KEPT = 4096
+    MOST_BODIES = 8
+    LONGEST_BODY = 65536
+    MOST_BODY_BYTES = 4 << 20  # of all kinds together
 
 cdef double longest_ms = LONGEST_MS
+# what only msgspec reads: texts with escapes; and values that are not wanted, which have to be good JSON all the same
+cdef object text_in_json = msgspec.json.Decoder(str).decode
+cdef object software_in_json = software_decoder()
+cdef object checked = msgspec.json.Decoder(msgspec.Raw).decode
 
 
 cdef inline object keep(dict kept, bytes key, object value):
@@ -59,11 +67,258 @@ cdef inline object keep(dict kept, bytes key, object value):
     return value
 
 
-cdef inline object duration_us(object milliseconds):
+cdef inline object duration_us(double milliseconds):
     """times.duration_us, of a number."""
-    if milliseconds is None or not 0 <= <double>milliseconds <= longest_ms:
+    if not 0 <= milliseconds <= longest_ms:
         return None
-    return <int64_t>rint(<double>milliseconds * 1000)
+    return <int64_t>rint(milliseconds * 1000)
+
+
+cdef inline bytes bytes_of(Bytes start, Bytes end):
+    return PyBytes_FromStringAndSize(<const char*>start, end - start)
+
+
+@cython.final
+cdef class KeptBodies:
+    """The latest distinct bodies of one kind, the newest first, and their messages, which nothing changes."""
+
+    cdef list texts
+    cdef list messages
+    cdef tuple decoders  # one after the other, until one fits; none where text is wanted
+
+    def __init__(self, decoders):
+        self.texts, self.messages, self.decoders = [], [], decoders
+
+    cdef object known(self, Bytes start, Py_ssize_t size):
+        """The message of these bytes; None where they are not among the latest."""
+        cdef Py_ssize_t place
+        for place, text in enumerate(self.texts):
+            if PyBytes_GET_SIZE(text) == size and memcmp(PyBytes_AS_STRING(text), start, size) == 0:
+                message = self.messages[place]
+                if place:
+                    self.texts.insert(0, self.texts.pop(place))
+                    self.messages.insert(0, self.messages.pop(place))
+                return message
+        return None
+
+    cdef object decoded(self, bytes text):
+        """Read a body that is new; an error of msgspec where it does not fit."""
+        if not self.decoders:
+            checked(text)
+            return text
+        for decode in self.decoders[:-1]:
+            try:
+                return decode(text)
+            except msgspec.ValidationError:  # the next one may fit
+                pass
+        return self.decoders[-1](text)
+
+    cdef Py_ssize_t keep(self, bytes text, object message) except? -1:
+        """Put a body first, and let go of the oldest; gives by how many bytes what is kept has grown."""
+        cdef Py_ssize_t more = len(text)
+        self.texts.insert(0, text)
+        self.messages.insert(0, message)
+        if len(self.texts) > MOST_BODIES:
+            more -= len(<bytes>self.texts.pop())
+            del self.messages[MOST_BODIES:]
+        return more
+
+
+@cython.final
+cdef class LineKind:
+    """Lines that begin alike: an api at a version, and its bodies."""
+
+    cdef int64_t key
+    cdef int64_t version
+    cdef object api_key
+    cdef object api_version
+    cdef KeptBodies requests
+    cdef KeptBodies responses
+
+    def __init__(self, key, version, wanted):
+        self.key = self.api_key = key
+        self.version = self.api_version = version
+        self.requests, self.responses = (KeptBodies(body_decoders(version, wanted, side)) for side in (False, True))
+
+
+cdef struct LineFields:
+    # What a line says around its bodies; NULL where a value is not there or null
+    int64_t key
+    int64_t version
+    int64_t correlation_id  # INT64_MIN without one
+    JsonString client_id
+    JsonString connection
+    JsonString principal
+    double total_ms  # these four -1 without one
+    double queue_ms
+    double local_ms
+    double remote_ms
+    Bytes software
+    Bytes software_end
+    Bytes request
+    Bytes request_end
+    Bytes response
+    Bytes response_end
+    bint is_forwarded
+    bint is_deprecated
+
+
+cdef inline bint is_name(const JsonString* name, const char* wanted, Py_ssize_t size) noexcept nogil:
+    return name.size == size and memcmp(name.start, wanted, size) == 0
+
+
+cdef int pass_value(Cursor* cursor) except -1:
+    """Pass a value that is not wanted; 0 where it is none, or an error of msgspec."""
+    cdef Bytes start
+    cdef JsonString text
+    cdef JsonNumber number
+    cdef int sign = json_next(cursor)
+    start = cursor.p
+    if sign == 0x22:
+        if not json_string(cursor, &text):
+            return 0
+        if not text.is_plain:
+            checked(bytes_of(start, cursor.p))
+        return 1
+    if sign == 0x7B or sign == 0x5B:
+        if not json_container(cursor):
+            return 0
+        checked(bytes_of(start, cursor.p))
+        return 1
+    return json_word(cursor, b"null", 4) or json_word(cursor, b"true", 4) or json_word(cursor, b"false", 5) or json_number(cursor, &number)
+
+
+cdef int pass_body(Cursor* cursor, Bytes* start, Bytes* end) except -1:
+    """Find where a body begins and ends; of two of a name the last counts, and nothing but this looks at the first."""
+    if start[0] is not NULL:
+        checked(bytes_of(start[0], end[0]))
+    if json_next(cursor) != 0x7B:
+        start[0] = cursor.p
+        if not pass_value(cursor):
+            return 0
+    else:
+        start[0] = cursor.p
+        if not json_container(cursor):
+            return 0
+    end[0] = cursor.p
+    return 1
+
+
+cdef inline bint take_text(Cursor* cursor, JsonString* found) noexcept nogil:
+    """A string, or null."""
+    found.start = NULL
+    if json_next(cursor) == 0x22:
+        return json_string(cursor, found)
+    return json_word(cursor, b"null", 4)
+
+
+cdef inline bint take_flag(Cursor* cursor, bint* found) noexcept nogil:
+    found[0] = json_next(cursor) == 0x74
+    return json_word(cursor, b"true", 4) if found[0] else json_word(cursor, b"false", 5)
+
+
+cdef inline bint take_integer(Cursor* cursor, int64_t* found) noexcept nogil:
+    cdef JsonNumber number
+    json_next(cursor)
+    if not json_number(cursor, &number) or not number.is_integer:
+        return False
+    found[0] = number.integer
+    return True
+
+
+cdef int take_duration(Cursor* cursor, double* found) except -1:
+    """A number of milliseconds, or null."""
+    cdef JsonNumber number
+    cdef Bytes start
+    found[0] = -1
+    if json_next(cursor) == 0x6E:
+        return json_word(cursor, b"null", 4)
+    start = cursor.p
+    if not json_number(cursor, &number):
+        return 0
+    found[0] = number.value if number.is_exact else <double>float(bytes_of(start, cursor.p))
+    return 1
+
+
+cdef bint take_header(Cursor* cursor, LineFields* found) except -1:
+    """The object `requestHeader`."""
+    cdef JsonString name
+    cdef bint taken
+    found.key = found.version = found.correlation_id = INT64_MIN
+    found.client_id.start = NULL
+    found.is_deprecated = False
+    if not json_sign(cursor, 0x7B):
+        return False
+    while True:
+        json_next(cursor)
+        if not json_string(cursor, &name) or not name.is_plain or not json_sign(cursor, 0x3A):
+            return False
+        if is_name(&name, b"requestApiKey", 13):
+            taken = take_integer(cursor, &found.key)
+        elif is_name(&name, b"requestApiVersion", 17):
+            taken = take_integer(cursor, &found.version)
+        elif is_name(&name, b"correlationId", 13):
+            found.correlation_id = INT64_MIN
+            taken = json_word(cursor, b"null", 4) if json_next(cursor) == 0x6E else (
+                take_integer(cursor, &found.correlation_id) and INT32_MIN <= found.correlation_id <= INT32_MAX
+            )
+        elif is_name(&name, b"clientId", 8):
+            taken = take_text(cursor, &found.client_id)
+        elif is_name(&name, b"requestApiVersionDeprecated", 27):
+            taken = take_flag(cursor, &found.is_deprecated)
+        else:
+            taken = pass_value(cursor)
+        if not taken:
+            return False
+        if not json_sign(cursor, 0x2C):
+            return json_sign(cursor, 0x7D)
+
+
+cdef bint take_line(Cursor* cursor, LineFields* found) except -1:
+    """Read an object of the log but for its bodies; False, or an error of msgspec, for what brokers do not write."""
+    cdef JsonString name
+    cdef bint taken
+    cdef bint has_header = False
+    found.connection.start = found.principal.start = NULL
+    found.request = found.response = found.software = NULL
+    found.total_ms = found.queue_ms = found.local_ms = found.remote_ms = -1
+    found.is_forwarded = False
+    if not json_sign(cursor, 0x7B):
+        return False
+    while True:
+        json_next(cursor)
+        if not json_string(cursor, &name) or not name.is_plain or not json_sign(cursor, 0x3A):
+            return False
+        if is_name(&name, b"request", 7):
+            taken = pass_body(cursor, &found.request, &found.request_end)
+        elif is_name(&name, b"response", 8):
+            taken = pass_body(cursor, &found.response, &found.response_end)
+        elif is_name(&name, b"requestHeader", 13):
+            taken = has_header = take_header(cursor, found)
+        elif is_name(&name, b"connection", 10):
+            taken = take_text(cursor, &found.connection)
+        elif is_name(&name, b"totalTimeMs", 11):
+            taken = take_duration(cursor, &found.total_ms)
+        elif is_name(&name, b"requestQueueTimeMs", 18):
+            taken = take_duration(cursor, &found.queue_ms)
+        elif is_name(&name, b"localTimeMs", 11):
+            taken = take_duration(cursor, &found.local_ms)
+        elif is_name(&name, b"remoteTimeMs", 12):
+            taken = take_duration(cursor, &found.remote_ms)
+        elif is_name(&name, b"principal", 9):
+            taken = take_text(cursor, &found.principal)
+        elif is_name(&name, b"clientInformation", 17):
+            taken = pass_body(cursor, &found.software, &found.software_end)
+        elif is_name(&name, b"isForwarded", 11):
+            taken = take_flag(cursor, &found.is_forwarded)
+        elif is_name(&name, b"time", 4) or is_name(&name, b"state", 5):  # `kwire decode` writes these; brokers never do
+            return False
+        else:
+            taken = pass_value(cursor)
+        if not taken:
+            return False
+        if not json_sign(cursor, 0x2C):
+            return json_sign(cursor, 0x7D) and has_header and found.connection.start is not NULL
 
 
 @cython.final
@@ -79,24 +334,28 @@ cdef class LineReader:
     cdef object wanted
     cdef dict minutes  # microseconds since 1970 by the first bytes of stamps
     cdef dict levels  # by what stands between stamp and object
-    # by how the object begins: api, version, what reads it, and reads it as former releases wrote it, whether the response stays text
-    cdef dict decoders
-    cdef list answers  # the latest distinct responses that stay text
-    cdef bytes mark  # JSON that stands for one of them, and that no line can have
+    cdef dict kinds  # `LineKind` by how the object begins
+    cdef dict texts  # client ids and principals
+    cdef dict connections  # by their bytes, as are
+    cdef dict software
+    cdef Py_ssize_t body_bytes  # kept of all kinds
 
     def __init__(self, zone, wanted):
         self.zone, self.wanted = zone, wanted
-        self.minutes, self.levels, self.decoders, self.answers = {}, {}, {}, []
-        self.mark = b'"%s"' % os.urandom(16).hex().encode()
+        self.minutes, self.levels, self.kinds, self.texts, self.connections, self.software = {}, {}, {}, {}, {}, {}
+        self.body_bytes = 0
 
     def read(self, bytes line not None, number):
         """Make an entry of a line; None for a line that the fallback has to read.
 
         Arguments:
-            line: without its end.
+            line: with or without its end.
             number: of it in its file, from 1.
         """
-        cdef Py_ssize_t end, at = 0
+        cdef Py_ssize_t at = 0
+        cdef Cursor cursor
+        cdef LineFields found
+        cdef LineKind kind
         level = logged_us = None
         try:
             if line[:1] == b"[":
@@ -105,67 +364,83 @@ cdef class LineReader:
                 if logged_us is None or level is None:
                     return None
             opening = line[at : line.find(b',"correlationId"', at, at + LONGEST_HEADER)]
-            known = self.decoders[opening] if opening in self.decoders else self.decoder_of(opening)
+            known = self.kinds[opening] if opening in self.kinds else self.kind_of(opening)
             if known is None:
                 return None
-            key, version, decode, decode_older, as_text = <tuple>known
-            end = line.rfind(b"}") + 1
-            # JSON may have its line's end behind it, so most lines need no copy
-            text = line[at:end] if at or PyBytes_GET_SIZE(line) - end > LINE_END_BYTES else line
-            if as_text:
-                text, answer = self.marked(text)
-            try:
-                found = decode(text)
-            except msgspec.ValidationError:
-                if decode_older is None:
-                    return None
-                found = decode_older(text)
-            # all fields at once: each attribute costs as much as all of them
-            (
-                header, connection, is_forwarded, total, queue, local, remote, principal, software, _, _, request, response,
-            ) = <tuple>astuple(found)
-            name = connection_name(connection)
+            kind = known
+            cursor_open(&cursor, <Bytes>PyBytes_AS_STRING(line), PyBytes_GET_SIZE(line), at)
+            if not take_line(&cursor, &found) or found.key != kind.key or found.version != kind.version:  # it may have two of them
+                return None
+            if found.request is NULL or found.request[0] == 0x6E:
+                request = None
+            elif found.request[0] == 0x7B:
+                if kind.key == API_VERSIONS and kind.version >= FIRST_WITH_NAME and found.request_end - found.request == 2:
+                    request = {}  # a broker that does not know the version reads a request without fields (KIP-511)
+                else:
+                    request = self.body_of(kind.requests, found.request, found.request_end)
+            else:
+                return None
+            if found.response is NULL or found.response[0] == 0x6E or found.response[0] == 0x22:
+                response = None  # Produce without acknowledgement has an empty text in place of a response
+            elif found.response[0] == 0x7B:
+                response = self.body_of(kind.responses, found.response, found.response_end)
+            elif kind.responses.decoders:
+                return None
+            else:
+                response = None
+            principal = self.text_of(&found.principal)
+            name, client_id, software = self.connection_of(&found.connection), self.text_of(&found.client_id), self.software_of(&found)
         except (msgspec.MsgspecError, ValueError, RecursionError):  # another type, not JSON, not UTF-8, not a connection
             return None
-        api_key, api_version, correlation_id, client_id, deprecated = <tuple>astuple(header)
-        if api_key != key or api_version != version:  # it has two of them
-            return None
-        if as_text:
-            response = self.answer_of(bytes(response), answer)
-        elif type(response) is str:  # Produce without acknowledgement has an empty text in place of a response
-            response = None
         return tuple_like(
             <PyTypeObject*>LogEntry,
             (
-                number, key, version, correlation_id, client_id, name, "typed", request, response, level, logged_us,
-                duration_us(total), duration_us(queue), duration_us(local), duration_us(remote),
-                None if principal == ANONYMOUS else principal or None, None if software is None else astuple(software),
-                is_forwarded, deprecated, None, None,
+                number, kind.api_key, kind.api_version, None if found.correlation_id == INT64_MIN else found.correlation_id, client_id,
+                name, "typed", request, response, level, logged_us,
+                duration_us(found.total_ms), duration_us(found.queue_ms), duration_us(found.local_ms), duration_us(found.remote_ms),
+                None if principal == ANONYMOUS else principal or None, software,
+                found.is_forwarded, found.is_deprecated, None, None,
             ),
         )
 
-    cdef tuple marked(self, bytes text):
-        """The text with `mark` in place of a response that is one of the latest, and that response; else the text and None.
+    cdef object body_of(self, KeptBodies kept, Bytes start, Bytes end):
+        """The message of a body; an error of msgspec where it is none."""
+        message = kept.known(start, end - start)
+        if message is None:
+            text = bytes_of(start, end)
+            message = kept.decoded(text)
+            if end - start <= LONGEST_BODY:
+                self.body_bytes += kept.keep(text, message)
+                if self.body_bytes > MOST_BODY_BYTES:
+                    self.kinds.clear()
+                    self.body_bytes = 0
+        return message
 
-        Servers answer ApiVersions with kilobytes that are the same for weeks. An object that begins with a whole one is that one.
-        """
-        cdef Py_ssize_t place = text.find(RESPONSE) + len(RESPONSE) - 1
-        if place >= len(RESPONSE):
-            for answer in self.answers:
-                if text.startswith(answer, place):
-                    return b"".join((text[:place], self.mark, text[place + len(<bytes>answer):])), answer
-        return text, None
-
-    cdef bytes answer_of(self, bytes response, bytes answer):
-        """The response of a line, None where it is not an object; `answer` is what the mark stands for."""
-        if response == self.mark:
-            return answer
-        if response[:1] != b"{":
+    cdef object text_of(self, const JsonString* found):
+        """The text of a string that comes again and again; None for null."""
+        if found.start is NULL:
             return None
-        if len(response) <= LONGEST_ANSWER:
-            self.answers.insert(0, response)
-            del self.answers[MOST_ANSWERS:]
-        return response
+        if not found.is_plain:
+            return text_in_json(bytes_of(found.start - 1, found.start + found.size + 1))
+        raw = bytes_of(found.start, found.start + found.size)
+        text = self.texts.get(raw)
+        return keep(self.texts, raw, raw.decode()) if text is None else text
+
+    cdef object connection_of(self, const JsonString* found):
+        """The connection that a string names."""
+        if not found.is_plain:
+            return connection_name(self.text_of(found))
+        raw = bytes_of(found.start, found.start + found.size)
+        name = self.connections.get(raw)
+        return keep(self.connections, raw, connection_name(raw.decode())) if name is None else name
+
+    cdef object software_of(self, const LineFields* found):
+        """Name and version in `clientInformation`, None without one."""
+        if found.software is NULL or found.software[0] == 0x6E:
+            return None
+        raw = bytes_of(found.software, found.software_end)
+        software = self.software.get(raw)
+        return keep(self.software, raw, software_in_json(raw)) if software is None else software
 
     cdef object level_of(self, bytes before):
         """The level in what stands between stamp and object; None for what is not Kafka's own layout."""
@@ -198,11 +473,8 @@ cdef class LineReader:
             keep(self.minutes, stamp, minute)
         return <int64_t>minute + 1000 * milliseconds
 
-    cdef object decoder_of(self, bytes opening):
-        """What reads the objects that begin so; None where that is not known."""
+    cdef object kind_of(self, bytes opening):
+        """The kind of the objects that begin so; None where it is not known."""
         found = HEADER.fullmatch(opening)
         wanted = None if found is None else self.wanted(int(found[1]), int(found[2]))
-        return keep(
-            self.decoders, opening,
-            None if wanted is None else (int(found[1]), int(found[2]), *line_decoders(int(found[2]), wanted), wanted.response is None),
-        )
+        return keep(self.kinds, opening, None if wanted is None else LineKind(int(found[1]), int(found[2]), wanted))

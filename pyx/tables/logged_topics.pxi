@@ -47,7 +47,7 @@ cdef int add_topics(
             for partition in partitions:
                 numbers.add(getattr(partition, number_name))
                 if records:
-                    found.bytes += partition.records_size or 0
+                    found.bytes += getattr(partition, "records_size", None) or 0
                 if errors:
                     code = partition.error_code
                     if code:

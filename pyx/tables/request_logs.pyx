@@ -233,7 +233,7 @@ cdef class LoggedRows:
             _, key, version, correlation_id, client_id, _, form, request, response, _, logged, total, queue, local, remote, principal,
             software, is_forwarded, _, _, _,
         ) = <tuple>entry
-        if form != "typed" or request is None or is_forwarded:
+        if form != "typed" or not request or is_forwarded:  # an empty one is that of `LineReader`
             return None
         fields = answered = self.fields_of(key, version)
         kind = fields.kind

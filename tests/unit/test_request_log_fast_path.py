@@ -78,7 +78,9 @@ def same_entry(typed: LogEntry, read: LogEntry | None) -> bool:
     wanted = wanted_bodies(read.api_key, read.api_version)
     assert wanted is not None
     for kind, found, body in ((wanted.request, typed.request, read.request), (wanted.response, typed.response, read.response)):
-        if isinstance(found, bytes):
+        if found == {}:  # of an ApiVersions request that the broker could not read
+            pass
+        elif isinstance(found, bytes):
             found = parse_json(found.decode("utf-8", "replace"))
         elif body is not None and kind is not None:
             body = read_body(kind[0], read.api_version, kind[1], body, True)

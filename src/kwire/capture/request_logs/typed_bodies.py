@@ -1,7 +1,7 @@
-"""Types of the lines and bodies of a JSON request log, bodies as plans say them: a struct of msgspec with the fields that are asked for.
+"""Types of the bodies of a JSON request log, as plans say them: a struct of msgspec with the fields that are asked for.
 
 `json_form` and `bodies` are the contract: what has another type, or lacks a field, does not fit and is left to them. Fields that were not
-asked for are stepped over. `pyx/capture/log_lines.pyx` reads lines by these types.
+asked for are stepped over. `pyx/capture/log_lines.pyx` reads bodies by these types.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from kwire.codec.layout import Default, SlotLayout
 from kwire.codec.plan import Flag, Op, Operation, Plan
 from kwire.codec.uuids import Uuid
 
-__all__ = ["converted", "line_decoders", "struct_of"]
+__all__ = ["body_decoders", "converted", "software_decoder", "struct_of"]
 
 # Fields that a body must have and that JSON logs of former releases name otherwise: message and name of today, and the former one.
 _OLDER_NAMES: Final = {
@@ -29,6 +29,9 @@ _OLDER_NAMES: Final = {
     ("FetchResponse", "recordsSizeInBytes"): "recordSetSizeInBytes",
     ("OffsetCommitRequest", "generationIdOrMemberEpoch"): "generationId",  # until KIP-848, 3.6
 }
+
+# Of these brokers log an empty text for the records, and no size.
+_WITHOUT_SIZES: Final = ("ShareFetchResponse",)
 
 _SCALARS: Final[dict[int, Any]] = {
     Op.STRING: str, Op.BOOL: bool, Op.FLOAT64: float, Op.UUID: Uuid, Op.BYTES: bytes,
@@ -43,7 +46,7 @@ def struct_of(plan: Plan, index: int = 0, *, older: bool = False) -> type[msgspe
     Args:
         plan: of a message, with the fields that are asked for.
         index: the block of the struct; 0 is the message itself.
-        older: fields have their `_OLDER_NAMES`.
+        older: fields have their `_OLDER_NAMES`, and those of `_WITHOUT_SIZES` records.
     """
     block = plan.blocks[index]
     typed: list[Any] = []
@@ -55,7 +58,7 @@ def struct_of(plan: Plan, index: int = 0, *, older: bool = False) -> type[msgspe
         if operation.flags & Flag.SKIP:
             continue
         name, attribute, kind = slot.json_name, slot.attribute, _type_of(plan, operation, older)
-        if operation.flags & Flag.RECORDS:
+        if operation.flags & Flag.RECORDS and not (older and plan.message in _WITHOUT_SIZES):
             constants[attribute] = slot.value
             name, attribute, kind = f"{name}{RECORDS_SIZE[0]}", f"{attribute}{RECORDS_SIZE[1]}", _SCALARS[Op.INT32]
         names[attribute] = _OLDER_NAMES.get((plan.message, name), name) if older else name
@@ -99,59 +102,40 @@ def _uuid(text: str) -> Uuid:
     return Uuid.parse(text)
 
 
-_Int16 = Annotated[int, msgspec.Meta(ge=-0x8000, le=0x7FFF)]
-_Int32 = Annotated[int, msgspec.Meta(ge=-0x8000_0000, le=0x7FFF_FFFF)]
-# `kwire decode` writes these two fields; brokers never do.
-_Never = msgspec.UnsetType
 _Decode = Callable[[bytes], Any]
 
 
-class _Header(msgspec.Struct, gc=False):
-    api_key: _Int16 = msgspec.field(name="requestApiKey")
-    api_version: _Int16 = msgspec.field(name="requestApiVersion")
-    correlation_id: _Int32 | None = msgspec.field(name="correlationId", default=None)
-    client_id: str | None = msgspec.field(name="clientId", default=None)
-    deprecated: bool = msgspec.field(name="requestApiVersionDeprecated", default=False)
+def body_decoders(version: int, wanted: WantedBodies, is_response: bool) -> tuple[_Decode, ...]:
+    """What reads the objects of a body, one after the other: as brokers write it today, and as former releases did where that differs.
+
+    Arguments:
+        version: of the api.
+        wanted: its bodies; none reads one that is wanted as text.
+        is_response: the response, else the request.
+    """
+    body = wanted.response if is_response else wanted.request
+    if body is None:
+        return ()
+    older = body[0] in _WITHOUT_SIZES or any(message == body[0] for message, _name in _OLDER_NAMES)
+    return tuple(_decoder(version, *body, each) for each in ((False, True) if older else (False,)))
+
+
+@cache
+def _decoder(version: int, name: str, fields: tuple[str, ...] | None, older: bool) -> _Decode:
+    return msgspec.json.Decoder(struct_of(compiled().plan(name, version, fields), older=older), dec_hook=converted).decode
+
+
+def software_decoder() -> Callable[[bytes], tuple[str, str]]:
+    """What reads name and version of `clientInformation`."""
+    decode = msgspec.json.Decoder(_Software).decode
+
+    def software(text: bytes) -> tuple[str, str]:
+        found = decode(text)
+        return found.name, found.version
+
+    return software
 
 
 class _Software(msgspec.Struct, gc=False):
     name: str = msgspec.field(name="softwareName")
     version: str = msgspec.field(name="softwareVersion")
-
-
-class _Line(msgspec.Struct, gc=False):
-    header: _Header = msgspec.field(name="requestHeader")
-    connection: str
-    is_forwarded: bool = msgspec.field(name="isForwarded", default=False)
-    total: float | None = msgspec.field(name="totalTimeMs", default=None)
-    queue: float | None = msgspec.field(name="requestQueueTimeMs", default=None)
-    local: float | None = msgspec.field(name="localTimeMs", default=None)
-    remote: float | None = msgspec.field(name="remoteTimeMs", default=None)
-    principal: str | None = None
-    software: _Software | None = msgspec.field(name="clientInformation", default=None)
-    time: _Never = msgspec.UNSET
-    state: _Never = msgspec.UNSET
-
-
-_NULL: Final = msgspec.Raw(b"null")
-
-
-def line_decoders(version: int, wanted: WantedBodies) -> tuple[_Decode, _Decode | None]:
-    """What reads the objects of an api at a version, and what reads them as former releases wrote them; None where that is the same."""
-    names = {wanted.request[0], wanted.response and wanted.response[0]}
-    is_older = bool(names & {message for message, _name in _OLDER_NAMES})
-    return _decoder(version, wanted, False), _decoder(version, wanted, True) if is_older else None
-
-
-@cache
-def _decoder(version: int, wanted: WantedBodies, older: bool) -> _Decode:
-    """What reads the objects of an api at a version; with `older` the fields have their `_OLDER_NAMES`."""
-    name, fields = wanted.request
-    request: Any = struct_of(compiled().plan(name, version, fields), older=older)
-    response: Any = msgspec.Raw
-    absent: msgspec.Raw | None = _NULL
-    if wanted.response is not None:
-        name, fields = wanted.response
-        response, absent = struct_of(compiled().plan(name, version, fields), older=older) | str | None, None
-    members = [("request", request | None, None), ("response", response, absent)]
-    return msgspec.json.Decoder(msgspec.defstruct("Line", members, bases=(_Line,), gc=False), dec_hook=converted).decode
