@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import pickle
 import random
 from pathlib import Path
@@ -151,3 +152,97 @@ def test_each_server_says_itself_what_it_can(monkeypatch: pytest.MonkeyPatch) ->
         ("10.0.0.1:9092", 1, 18, (1, 5)), ("10.0.0.1:9092", 3, 13, (1, 5)), ("10.0.0.2:9092", 1, 18, (2, 2)),
         ("10.0.0.2:9092", 3, 13, (2, 2)), ("10.0.0.3:9092", 1, 17, (6, 6)), ("10.0.0.3:9092", 3, 13, (6, 6)),
     ]  # fmt: skip
+
+
+def line(second: int, key: int, version: int, request: str, response: str, client_id: str = "app", **fields: object) -> bytes:
+    """An entry with a stamp, of the one connection of 10.0.0.9; `fields` stand in the place of others."""
+    entry = {
+        "isForwarded": False,
+        "requestHeader": {"requestApiKey": key, "requestApiVersion": version, "correlationId": second, "clientId": client_id},
+        "request": 0,
+        "response": 1,
+        "connection": "10.0.0.1:9092-10.0.0.9:5000-0-1",
+        "totalTimeMs": 250.0,
+    } | fields
+    text = json.dumps(entry, separators=(",", ":")).replace('"request":0', f'"request":{request}')
+    return STAMP % (second, 0) + text.replace('"response":1', f'"response":{response}').encode() + b"\n"
+
+
+METADATA = (
+    '{"topics":[{"topicId":"AAAAAAAAAAAAAAAAAAAAA%s","name":"%s"}],"allowAutoTopicCreation":true,"includeTopicAuthorizedOperations":false}'
+)
+
+
+def test_a_request_too_gives_names_of_topic_ids(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The answer is the same each time; what the second request names is new."""
+    log = b"".join(line(n, 3, 12, METADATA % asked, RACK_A) for n, asked in enumerate((("g", "u"), ("w", "v"), ("g", "u"), ("w", "v"))))
+    found = same(monkeypatch, [log])
+    names = [(row["topic"], row["topic_id"], seconds(row)) for row in found["topic_names"]]
+    assert names == [("t", "AAAAAAAAAAAAAAAAAAAAAQ", (-0.25 % 60, 2.75)), ("u", "AAAAAAAAAAAAAAAAAAAAAg", (-0.25 % 60, 1.75)),
+                     ("v", "AAAAAAAAAAAAAAAAAAAAAw", (0.75, 2.75))]  # fmt: skip
+
+
+FETCH = '{"replicaId":%d,"maxWaitMs":5,"minBytes":1,"maxBytes":9,"isolationLevel":0,"sessionId":0,"sessionEpoch":-1,"topics":[],"forgottenTopicsData":[]}'
+FETCHED = '{"throttleTimeMs":0,"errorCode":0,"sessionId":0,"responses":[]}'
+CONSUMER, FOLLOWER = (1, 7, FETCH % -1, FETCHED), (1, 7, FETCH % 3, FETCHED)
+OF_BROKERS = (
+    63, 0, '{"brokerId":3,"brokerEpoch":1,"currentMetadataOffset":1,"wantFence":false,"wantShutDown":false}',
+    '{"throttleTimeMs":0,"errorCode":0,"isCaughtUp":true,"isFenced":false,"shouldShutDown":false}',
+)  # fmt: skip
+OF_CONTROLLERS = (53, 0, '{"clusterId":null,"topics":[]}', '{"errorCode":0,"topics":[]}')
+
+
+@pytest.mark.parametrize(
+    ("exchanges", "role"),
+    [
+        ((CONSUMER, CONSUMER), "client"), ((CONSUMER, FOLLOWER), "broker"), ((FOLLOWER, CONSUMER), "broker"),
+        ((CONSUMER, OF_BROKERS), "broker"), ((OF_BROKERS, OF_BROKERS, CONSUMER), "broker"), ((OF_BROKERS, OF_CONTROLLERS), "controller"),
+        ((OF_CONTROLLERS, OF_BROKERS), "controller"), ((OF_CONTROLLERS, FOLLOWER), "controller"),
+        ((CONSUMER, OF_CONTROLLERS), "controller"),
+    ],
+)  # fmt: skip
+def test_apis_of_brokers_and_controllers_say_what_the_peer_is(
+    exchanges: tuple[tuple[int, int, str, str], ...], role: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each time, though client id, software and principal stay the same; a controller stays one."""
+    (row,) = same(monkeypatch, [b"".join(line(second, *each) for second, each in enumerate(exchanges))])["connections"]
+    assert (row["role"], row["client_id"]) == (role, "app")
+
+
+@pytest.mark.parametrize("exchange", [CONSUMER, OF_BROKERS])
+def test_each_request_counts_for_its_client_id(exchange: tuple[int, int, str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The most frequent one is that of the connection: here of three that of two; an empty one is none."""
+    log = b"".join(line(second, *exchange, client_id=client_id) for second, client_id in enumerate(("a", "b", "", "b", "", "")))
+    (row,) = same(monkeypatch, [log])["connections"]
+    assert row["client_id"] == "b"
+
+
+def test_what_an_entry_says_new_of_its_client_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Software, principal and a number that is none, each in an entry that is else as the one before."""
+    java, sarama = ({"clientInformation": {"softwareName": name, "softwareVersion": "1"}} for name in ("java", "sarama"))
+    log = (
+        line(0, *CONSUMER, principal="User:a", **java) + line(1, *CONSUMER, principal="User:b", **java)
+        + line(2, *CONSUMER, principal="User:b", **sarama) + line(3, *CONSUMER, principal="User:b", **sarama)
+    )  # fmt: skip
+    found = same(monkeypatch, [log.replace(b'"correlationId":3', b'"correlationId":-3')])
+    (row,) = found["connections"]
+    assert (row["principal"], row["software_name"]) == ("User:b", "sarama")
+    assert [each["rule"] for each in found["violations"] if each["rule"] == "correlation_id_negative"] == ["correlation_id_negative"]
+
+
+JOIN = (
+    11, 5, '{"groupId":"g","sessionTimeoutMs":9,"rebalanceTimeoutMs":9,"memberId":"m","groupInstanceId":null,"protocolType":"consumer",'
+    '"protocols":[{"name":"range","metadata":"AAAAAAABAAF0/////w=="}]}',
+    '{"throttleTimeMs":0,"errorCode":0,"generationId":4,"protocolName":"range","leader":"m","memberId":"m","members":'
+    '[{"memberId":"m","groupInstanceId":null,"metadata":"AAAAAAABAAF0/////w=="}]}',
+)  # fmt: skip
+
+
+def test_a_step_of_a_group_needs_times_and_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = line(1, *JOIN)
+    without_answer = line(2, *JOIN[:3], "null")
+    steps = same(monkeypatch, [whole + without_answer])["group_steps"]
+    assert [(step["event"], step["generation"], step["subscription"]) for step in steps] == [("join", 4, ["t"])]
+    untimed = b"".join(each.partition(b"request:")[2] for each in (whole, whole))
+    assert not same(monkeypatch, [untimed]).get("group_steps")
+    assert not same(monkeypatch, [whole.replace(b',"totalTimeMs":250.0', b"")]).get("group_steps")

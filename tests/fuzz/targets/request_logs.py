@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from kwire.errors import InputError
+from log_line_paths import both, same_entry
 from parity.test_request_logs_parity import LOGS, STAMP, tables
-from unit.test_request_log_fast_path import both, same_entry
 
 ONE_IN = 64
 
