@@ -1,11 +1,10 @@
-"""The fast path through a JSON request log: what stands around the bodies is read natively, the bodies by msgspec as the types that brokers
-write.
+"""The fast path through a JSON request log: around bodies a line is read natively, bodies by msgspec as the types that brokers write.
 
 `kwire.capture.request_logs.lines` is the contract and the fallback: what has another type, or is not there, is None here and left to that,
 good or bad. So this never says that a line is broken. It accepts a line that the fallback refuses in one case alone: a value that was not
 asked for is good JSON, and yet more than Python reads (a number of thousands of digits, brackets a thousand deep).
 
-Of a body the bytes are found first (`json_container`). The latest bodies of each kind are kept: one with the same bytes is the same message.
+Of a body the bytes are found first (`json_container`). The latest of each kind are kept: one with the same bytes is the same message.
 """
 
 cimport cython

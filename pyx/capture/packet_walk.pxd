@@ -4,7 +4,6 @@ The contract is kwire/capture/_pure/packets.py.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
-from libc.stdlib cimport realloc
 from libc.string cimport memcpy
 
 from capture.packet_fragments cimport take_fragment
@@ -13,6 +12,7 @@ from capture.packet_routes cimport ROUTED_HEADER, route_packet
 from capture.packet_scan cimport Port, Scan, SecretRange, add_exported, add_tcp
 from capture.packet_view cimport IS_EXPORTED, IS_FRAGMENT, IS_OTHER, IS_TCP, PacketView, order_16, order_32, order_64, view_open
 from wire.cursor cimport Bytes, likely, load_32, load_64
+from wire.grown cimport grown
 
 cdef enum FileKind:  # kwire.capture.packet_columns
     PCAP = 1
@@ -171,13 +171,11 @@ cdef inline void take_interface(Scan* scan, Bytes block, Bytes end) noexcept nog
     cdef Port* port
     cdef Bytes at = block + 16
     cdef uint32_t code, length
-    if scan.port_count == scan.port_room:
-        ports = <Port*>realloc(scan.ports, 2 * (scan.port_room + 1) * sizeof(Port))
-        if ports == NULL:
-            scan.failed = True
-            return
-        scan.ports = ports
-        scan.port_room = 2 * (scan.port_room + 1)
+    ports = <Port*>grown(scan.ports, &scan.port_room, scan.port_count + 1, 2, sizeof(Port))
+    if ports == NULL:
+        scan.failed = True
+        return
+    scan.ports = ports
     port = &scan.ports[scan.port_count]
     scan.port_count += 1
     port.link_type = order_16(block + 8, scan.big_endian)
@@ -206,13 +204,11 @@ cdef inline void take_secrets(Scan* scan, Bytes block, int64_t length) noexcept 
     cdef uint32_t size = order_32(block + 12, scan.big_endian)
     if not size or order_32(block + 8, scan.big_endian) != KEY_LOG or size > length - 20:
         return
-    if scan.secret_count == scan.secret_room:
-        ranges = <SecretRange*>realloc(scan.secrets, 2 * (scan.secret_room + 1) * sizeof(SecretRange))
-        if ranges == NULL:
-            scan.failed = True
-            return
-        scan.secrets = ranges
-        scan.secret_room = 2 * (scan.secret_room + 1)
+    ranges = <SecretRange*>grown(scan.secrets, &scan.secret_room, scan.secret_count + 1, 2, sizeof(SecretRange))
+    if ranges == NULL:
+        scan.failed = True
+        return
+    scan.secrets = ranges
     scan.secrets[scan.secret_count].start = block + 16
     scan.secrets[scan.secret_count].size = size
     scan.secret_count += 1

@@ -7,8 +7,8 @@ from protocol.answer_keys cimport ANSWER_SILENT, ANSWER_VERSIONS, MOST_KNOWN_BY,
 from protocol.answers cimport Answer, answer_add, answer_find, answer_seen, kept
 from protocol.event_rows cimport new_row, use_objects
 from protocol.exchange_state cimport REPORTED_REFUSED, ExchangeState, WaitingRequest
-from protocol.field_plan cimport NOT_ASKED, READY, FieldPlan
-from protocol.field_plans cimport KEYS, RESPONSE_HEADERS, STEPS, USES_TOPICS, VERSIONS, field_plan_ask
+from protocol.field_plan cimport FieldPlan
+from protocol.field_plans cimport RESPONSE_HEADERS, STEPS, USES_TOPICS, VERSIONS, known_plan, ready_plan
 from protocol.group_fields cimport group_clear
 from protocol.group_step_rows cimport add_step
 from protocol.request_identity cimport client_id_of
@@ -174,26 +174,13 @@ cdef inline int watch(
 
 cdef inline const FieldPlan* response_field_plan(SeriesState* series, int key, int version) except? NULL:
     """How to read a response; NULL where Python reads it."""
-    cdef FieldPlan* field_plan
-    if not (0 <= key < KEYS and 0 <= version < VERSIONS):
-        return NULL
-    field_plan = &series.plans.responses[key * VERSIONS + version]
-    if field_plan.state == NOT_ASKED:
-        field_plan_ask(field_plan, "response", key, version)
-    return field_plan if field_plan.state == READY and 0 <= field_plan.header_version < RESPONSE_HEADERS else NULL
+    return ready_plan(series.plans.responses, "response", key, version, RESPONSE_HEADERS)
 
 
 cdef inline uint32_t traits_of(SeriesState* series, const WaitingRequest* waiting) except? 0:
     """What is to be done with an exchange; nothing for an api that the catalog does not have."""
-    cdef int key = waiting.row.api_key
-    cdef int version = waiting.row.api_version
-    cdef FieldPlan* field_plan
-    if not (0 <= key < KEYS and 0 <= version < VERSIONS):
-        return 0
-    field_plan = &series.plans.requests[key * VERSIONS + version]
-    if field_plan.state == NOT_ASKED:
-        field_plan_ask(field_plan, "request", key, version)
-    return field_plan.traits & series.wanted
+    cdef const FieldPlan* known = known_plan(series.plans.requests, "request", waiting.row.api_key, waiting.row.api_version)
+    return 0 if known is NULL else known.traits & series.wanted
 
 
 cdef inline object note_object(SeriesState* series, const WaitingRequest* waiting, uint32_t traits):

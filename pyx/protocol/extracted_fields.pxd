@@ -4,7 +4,6 @@ Values come by the marks of a field_plan (`field_plan.pxd`), in the order of the
 """
 
 from libc.stdint cimport INT32_MIN, int8_t, int16_t, int32_t, uint8_t, uint32_t
-from libc.stdlib cimport free
 from libc.string cimport memcmp, memcpy, memset
 
 from codec.program cimport BOOL, INT8, INT16, INT32, UINT16, UUID, fixed_size
@@ -16,7 +15,7 @@ from protocol.group_fields cimport GroupFields, group_take_number, group_take_te
 from protocol.record_batches cimport Weight
 from protocol.request_rows cimport MOST_COLUMNS
 from wire.cursor cimport Bytes, load_16, load_32, unlikely
-from wire.grown cimport grown
+from wire.grown cimport grown, kept_room
 
 cdef extern from *:
     """
@@ -138,10 +137,7 @@ cdef inline bint use_add(Fields* fields) noexcept nogil:
 cdef inline void parts_clear(Parts* parts) noexcept nogil:
     """Nothing is in it; what a huge frame needed is given back."""
     parts.size = 0
-    if parts.room > KEPT_PARTS:
-        free(parts.bytes)
-        parts.bytes = NULL
-        parts.room = 0
+    parts.bytes = <uint8_t*>kept_room(parts.bytes, &parts.room, KEPT_PARTS)
 
 
 cdef inline bint parts_add(Parts* parts, Bytes data, Py_ssize_t size) noexcept nogil:

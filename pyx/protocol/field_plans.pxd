@@ -8,7 +8,7 @@ from libc.stdint cimport INT32_MIN, int32_t, uint32_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
-from protocol.field_plan cimport LEFT_TO_PYTHON, NOT_ASKED, FieldPlan, field_plan_free, field_plan_load
+from protocol.field_plan cimport LEFT_TO_PYTHON, NOT_ASKED, READY, FieldPlan, field_plan_free, field_plan_load
 from protocol.request_rows cimport MOST_COLUMNS, NO_TEXT
 from wire.raw_python cimport raw_incref
 
@@ -78,6 +78,28 @@ cdef inline int field_plan_ask(FieldPlan* field_plan, str kind, int api_key, int
     if known is not None:
         field_plan_load(field_plan, known.plan, known.marks, known.defaults, known.traits, known.header_version)
     return 0
+
+
+cdef inline const FieldPlan* known_plan(FieldPlan* plans, str kind, int api_key, int version) except? NULL:
+    """What is known of a message; NULL for an api or a version that no release has.
+
+    Arguments:
+        plans: of all requests, or of all responses.
+        kind: `request` or `response`.
+    """
+    cdef FieldPlan* field_plan
+    if not (0 <= api_key < KEYS and 0 <= version < VERSIONS):
+        return NULL
+    field_plan = &plans[api_key * VERSIONS + version]
+    if field_plan.state == NOT_ASKED:
+        field_plan_ask(field_plan, kind, api_key, version)
+    return field_plan
+
+
+cdef inline const FieldPlan* ready_plan(FieldPlan* plans, str kind, int api_key, int version, int headers) except? NULL:
+    """How to read a message whose header has `headers` versions; NULL where Python reads it. Arguments as above."""
+    cdef const FieldPlan* known = known_plan(plans, kind, api_key, version)
+    return known if known is not NULL and known.state == READY and 0 <= known.header_version < headers else NULL
 
 
 cdef inline int columns_open(BodyColumns* columns) except -1:

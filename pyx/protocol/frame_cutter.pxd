@@ -10,7 +10,7 @@ from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy, memmove, memset
 
 from wire.cursor cimport Bytes
-from wire.grown cimport grown
+from wire.grown cimport grown, kept_room
 
 cdef enum:
     LENGTH = 4  # bytes of the length before a frame
@@ -85,10 +85,7 @@ cdef inline int cutter_add(Cutter* cutter, Bytes data, Py_ssize_t size) except -
 cdef inline void cutter_empty(Cutter* cutter) noexcept nogil:
     """Nothing is in the buffer; what a large frame needed is given back."""
     cutter.size = 0
-    if cutter.room > KEPT_ROOM:
-        free(cutter.bytes)
-        cutter.bytes = NULL
-        cutter.room = 0
+    cutter.bytes = <uint8_t*>kept_room(cutter.bytes, &cutter.room, KEPT_ROOM)
 
 
 cdef inline void cutter_shift(Cutter* cutter, Py_ssize_t taken) noexcept nogil:

@@ -14,10 +14,10 @@ from protocol.exchange_state cimport FALLBACK, FRAME_TAKEN, FROM_API_VERSIONS, N
 from protocol.extracted_fields cimport Fields, fields_forget, fields_open
 from protocol.field_extraction cimport take_cut_fields, take_fields
 from protocol.field_plan cimport (
-    CLIENT_ID, MECHANISM, NOT_ASKED, READY, SOFTWARE_NAME, SOFTWARE_VERSION, TOPIC_NAME, FieldPlan,
+    CLIENT_ID, MECHANISM, SOFTWARE_NAME, SOFTWARE_VERSION, TOPIC_NAME, FieldPlan,
 )
 from protocol.field_plans cimport (
-    API_VERSIONS, KEEPS_REQUEST, KEYS, PRODUCE, REQUEST_HEADERS, SASL, STEPS, USES_TOPICS, VERSIONS, field_plan_ask,
+    API_VERSIONS, KEEPS_REQUEST, KEYS, PRODUCE, REQUEST_HEADERS, SASL, STEPS, USES_TOPICS, ready_plan,
 )
 from protocol.finished_rows cimport count_topics, forget_time, row_done, uses_taken
 from protocol.request_identity cimport (
@@ -136,17 +136,9 @@ cdef inline bint is_for_rule(const ExchangeState* exchange, const FieldPlan* fie
 
 cdef inline const FieldPlan* request_field_plan(SeriesState* series, Bytes payload, Py_ssize_t size) except? NULL:
     """How to read a request; NULL where Python reads it."""
-    cdef int key, version
-    cdef FieldPlan* field_plan
     if size < SHORTEST_REQUEST:
         return NULL
-    key, version = <int16_t>load_16(payload), <int16_t>load_16(payload + 2)
-    if not (0 <= key < KEYS and 0 <= version < VERSIONS):
-        return NULL
-    field_plan = &series.plans.requests[key * VERSIONS + version]
-    if field_plan.state == NOT_ASKED:
-        field_plan_ask(field_plan, "request", key, version)
-    return field_plan if field_plan.state == READY and 0 <= field_plan.header_version < REQUEST_HEADERS else NULL
+    return ready_plan(series.plans.requests, "request", <int16_t>load_16(payload), <int16_t>load_16(payload + 2), REQUEST_HEADERS)
 
 
 cdef inline Py_ssize_t request_head(ExchangeState* exchange, SeriesState* series, Bytes payload, Py_ssize_t have) except -1:

@@ -1,6 +1,6 @@
 """The one way in which arrays of shared grow: by doubling, with what they hold and never with what a frame claims."""
 
-from libc.stdlib cimport realloc
+from libc.stdlib cimport free, realloc
 
 
 cdef inline void* grown(void* items, Py_ssize_t* room, Py_ssize_t wanted, Py_ssize_t least, size_t size) noexcept nogil:
@@ -22,3 +22,12 @@ cdef inline void* grown(void* items, Py_ssize_t* room, Py_ssize_t wanted, Py_ssi
     if made is not NULL:
         room[0] = larger
     return made
+
+
+cdef inline void* kept_room(void* items, Py_ssize_t* room, Py_ssize_t most) noexcept nogil:
+    """Where an array lies that holds nothing any more: what a huge frame needed, more than `most` bytes, is given back."""
+    if room[0] <= most:
+        return items
+    free(items)
+    room[0] = 0
+    return NULL

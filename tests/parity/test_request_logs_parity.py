@@ -182,7 +182,10 @@ def test_a_request_too_gives_names_of_topic_ids(monkeypatch: pytest.MonkeyPatch)
                      ("v", "AAAAAAAAAAAAAAAAAAAAAw", (0.75, 2.75))]  # fmt: skip
 
 
-FETCH = '{"replicaId":%d,"maxWaitMs":5,"minBytes":1,"maxBytes":9,"isolationLevel":0,"sessionId":0,"sessionEpoch":-1,"topics":[],"forgottenTopicsData":[]}'
+FETCH = (
+    '{"replicaId":%d,"maxWaitMs":5,"minBytes":1,"maxBytes":9,"isolationLevel":0,"sessionId":0,"sessionEpoch":-1,"topics":[],'
+    '"forgottenTopicsData":[]}'
+)
 FETCHED = '{"throttleTimeMs":0,"errorCode":0,"sessionId":0,"responses":[]}'
 CONSUMER, FOLLOWER = (1, 7, FETCH % -1, FETCHED), (1, 7, FETCH % 3, FETCHED)
 OF_BROKERS = (
