@@ -139,11 +139,11 @@ cdef bint take_line(Cursor* cursor, LineFields* found) except -1:
     """Read an object of the log but for its bodies; False, or an error of msgspec, for what brokers do not write."""
     cdef JsonString name
     cdef bint taken
-    cdef bint has_header = False
     found.connection.start = found.principal.start = NULL
     found.request = found.response = found.software = NULL
     found.total_ms = found.queue_ms = found.local_ms = found.remote_ms = -1
     found.is_forwarded = False
+    found.key = INT64_MIN
     if not json_sign(cursor, 0x7B):
         return False
     while True:
@@ -155,7 +155,7 @@ cdef bint take_line(Cursor* cursor, LineFields* found) except -1:
         elif is_name(&name, b"response", 8):
             taken = pass_body(cursor, &found.response, &found.response_end)
         elif is_name(&name, b"requestHeader", 13):
-            taken = has_header = take_header(cursor, found)
+            taken = take_header(cursor, found)
         elif is_name(&name, b"connection", 10):
             taken = take_text(cursor, &found.connection)
         elif is_name(&name, b"totalTimeMs", 11):
@@ -179,4 +179,4 @@ cdef bint take_line(Cursor* cursor, LineFields* found) except -1:
         if not taken:
             return False
         if not json_sign(cursor, 0x2C):
-            return json_sign(cursor, 0x7D) and has_header and found.connection.start is not NULL
+            return json_sign(cursor, 0x7D) and found.connection.start is not NULL

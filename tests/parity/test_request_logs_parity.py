@@ -214,8 +214,10 @@ def test_apis_of_brokers_and_controllers_say_what_the_peer_is(
 
 @pytest.mark.parametrize("exchange", [CONSUMER, OF_BROKERS])
 def test_each_request_counts_for_its_client_id(exchange: tuple[int, int, str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """The most frequent one is that of the connection: here of three that of two; an empty one is none."""
-    log = b"".join(line(second, *exchange, client_id=client_id) for second, client_id in enumerate(("a", "b", "", "b", "", "")))
+    """The most frequent one is that of the connection: here of five that of three; an empty one is none."""
+    log = b"".join(
+        line(second, *exchange, client_id=client_id) for second, client_id in enumerate(("a", "b", "b", "", "b", "", "", "", "", "a"))
+    )
     (row,) = same(monkeypatch, [log])["connections"]
     assert row["client_id"] == "b"
 
@@ -225,12 +227,69 @@ def test_what_an_entry_says_new_of_its_client_counts(monkeypatch: pytest.MonkeyP
     java, sarama = ({"clientInformation": {"softwareName": name, "softwareVersion": "1"}} for name in ("java", "sarama"))
     log = (
         line(0, *CONSUMER, principal="User:a", **java) + line(1, *CONSUMER, principal="User:b", **java)
-        + line(2, *CONSUMER, principal="User:b", **sarama) + line(3, *CONSUMER, principal="User:b", **sarama)
+        + line(2, *CONSUMER, principal="User:b", **sarama)
     )  # fmt: skip
-    found = same(monkeypatch, [log.replace(b'"correlationId":3', b'"correlationId":-3')])
-    (row,) = found["connections"]
+    (row,) = same(monkeypatch, [log])["connections"]
     assert (row["principal"], row["software_name"]) == ("User:b", "sarama")
-    assert [each["rule"] for each in found["violations"] if each["rule"] == "correlation_id_negative"] == ["correlation_id_negative"]
+    (row,) = same(monkeypatch, [log[: log.rindex(b"[2026")]])["connections"]
+    assert (row["principal"], row["software_name"]) == ("User:b", "java")
+
+
+def test_a_negative_correlation_id_is_a_violation_though_the_client_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    log = line(0, *CONSUMER) + line(1, *CONSUMER).replace(b'"correlationId":1', b'"correlationId":-1')
+    rules = [row["rule"] for row in same(monkeypatch, [log])["violations"]]
+    assert rules == ["correlation_id_negative"]
+
+
+INTRODUCED = (18, 4, '{"clientSoftwareName":"java","clientSoftwareVersion":"4"}', RANGES)
+UNKNOWN = {"clientInformation": {"softwareName": "unknown", "softwareVersion": "unknown"}}
+
+
+def test_an_introduction_counts_though_the_client_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    (row,) = same(monkeypatch, [line(0, *CONSUMER) + line(1, *INTRODUCED)])["connections"]
+    assert row["software_name"] == "java"
+
+
+def test_the_word_of_the_broker_counts_more_than_an_introduction(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The entry of an ApiVersions request has what was in force before it, that of the next one what is."""
+    (row,) = same(monkeypatch, [line(0, *INTRODUCED, **UNKNOWN) + line(1, *CONSUMER, **UNKNOWN)])["connections"]
+    assert row["software_name"] == "unknown"
+
+
+def test_an_answer_that_came_before_may_have_no_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lines without stamps among others: the times are those of the lines that have some."""
+    timed = [answered(second, 3, 12, RACK_A) for second in (20, 10, 30)]
+    bare = timed[0].partition(b"request:")[2]
+    for lines in ([bare, bare, *timed], [*timed, bare], [bare, timed[0], bare, *timed[1:]]):
+        found = same(monkeypatch, [b"".join(lines)])
+        assert [seconds(row) for row in found["nodes"]] == [(10, 30)]
+        assert [seconds(row) for row in found["topic_names"]] == [(9.75, 29.75)]
+
+
+def test_a_batch_that_the_broker_refused_is_a_violation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Error 87, INVALID_RECORD, of one partition; Produce says nothing else beyond its row."""
+    asked = (
+        '{"transactionalId":null,"acks":-1,"timeoutMs":1,"topicData":[{"name":"t","partitionData":[{"index":0,"recordsSizeInBytes":9}]}]}'
+    )
+    given = (
+        '{"responses":[{"name":"t","partitionResponses":[{"index":0,"errorCode":87,"baseOffset":-1,"logAppendTimeMs":-1,'
+        '"logStartOffset":-1,"recordErrors":[],"errorMessage":null}]}],"throttleTimeMs":0}'
+    )
+    rules = [row["rule"] for row in same(monkeypatch, [line(0, 0, 9, asked, given)])["violations"]]
+    assert "batch_refused" in rules
+
+
+def test_a_heartbeat_with_the_answer_of_the_one_before_may_say_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    """KIP-848: the second one subscribes; what did not change is null."""
+    asked = (
+        '{"groupId":"g","memberId":"m","memberEpoch":5,"instanceId":null,"rackId":null,"rebalanceTimeoutMs":-1,'
+        '"subscribedTopicNames":%s,"serverAssignor":null,"topicPartitions":null}'
+    )
+    given = (
+        '{"throttleTimeMs":0,"errorCode":0,"errorMessage":null,"memberId":"m","memberEpoch":5,"heartbeatIntervalMs":9,"assignment":null}'
+    )
+    log = line(0, 68, 0, asked % "null", given) * 2 + line(1, 68, 0, asked % '["t"]', given)
+    assert [row["subscription"] for row in same(monkeypatch, [log])["group_steps"]] == [["t"]]
 
 
 JOIN = (

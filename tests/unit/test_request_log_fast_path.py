@@ -143,6 +143,7 @@ def test_a_member_that_is_not_read_may_be_any_json(member: str) -> None:
         LINES[1].replace(":30,456", ":75,456"),
         LINES[1].replace(":30,456", ":+3,456"),
         LINES[1].replace("30,456", "30,45 "),
+        LINES[1].replace("30,456", "30;456"),
         LINES[1].replace("30,456]", "30,4567"),
         LINES[1].replace("] DEBUG", "] NOISE"),
         LINES[1].replace("] DEBUG", "]DEBUG"),

@@ -222,9 +222,20 @@ def test_of_members_that_come_twice_the_last_counts() -> None:
     assert (again.correlation_id, again.client_id) == (None, None)
     for other in ((1, 11), (3, 12), ("null", 12)):
         assert changed('"connection":', header % other) is None
+    assert changed('"connection":', '"requestHeader":{"clientId":"b"},"connection":') is None
 
 
-@pytest.mark.parametrize("bad", ["{]", '{"x":01}', '"\\x"', "[1,]"])
+@pytest.mark.parametrize("member", ['"time":"2026-01-01T00:00:00Z"', '"state":"unanswered"'])
+def test_what_kwire_decode_says_takes_the_fallback(member: str) -> None:
+    assert changed('"connection":', f'{member},"connection":') is None
+
+
+def test_a_name_with_escapes_takes_the_fallback() -> None:
+    assert changed('"clientId"', '"client\\u0049d"') is None
+    assert changed('"principal"', '"princip\\u0061l"') is None
+
+
+@pytest.mark.parametrize("bad", ["1e", "1e+", "{]", '{"x":01}', '"\\x"', "[1,]"])
 def test_a_value_that_does_not_count_has_to_be_json(bad: str) -> None:
     assert entry_of(with_bodies(1, 12, f'{bad},"request":{REQUEST}', RESPONSE)) is None
     assert changed('"listener":"EXT"', f'"listener":{bad}') is None
@@ -279,3 +290,13 @@ def test_what_is_kept_of_bodies_is_bounded() -> None:
             assert read.read(with_bodies(1, version, request, RESPONSE).encode(), 1) is not None
             if version < 12 and version % 4 == 0:
                 assert fetch_from("a", read).request is first.request
+
+
+def test_what_was_let_go_of_does_not_count() -> None:
+    """100 requests of 60,000 bytes, of which 8 are kept: the one of another version stays."""
+    read = reader()
+    first = fetch_from("a", read)
+    for number in range(100):
+        request = REQUEST.replace("500", str(number)).replace('""', f'"{"x" * 60_000}"')
+        assert read.read(with_bodies(1, 11, request, RESPONSE).encode(), 1) is not None
+    assert fetch_from("a", read).request is first.request
