@@ -1,31 +1,136 @@
-"""Java for tests: how JVMs start that live for seconds, and the programs of `integration/java`, compiled once for a run."""
+"""Java for tests: how JVMs start that live for seconds, and the programs of `integration/java`, compiled once for a run.
+
+`python tests/quick_java.py`, which `make test` runs once, writes archives of the classes that Spark loads (class data sharing). A JVM that
+finds the archive of its jars has them without parsing and verifying them, which is half of what a session costs until its first rows.
+"""
 
 from __future__ import annotations
 
 import atexit
 import os
+import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Sequence
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
-__all__ = ["OPTIONS", "java_program", "quick_spark"]
+__all__ = ["OPTIONS", "java_program", "quick_spark", "write_shim"]
 
 TESTS: Final = Path(__file__).parent
 SOURCES: Final = TESTS / "integration" / "java"
 # Most of what such a JVM would do is to compile its own code well: without that it takes half the time of a processor.
 OPTIONS: Final = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+HOME: Final = TESTS.parent / ".cache" / "quick-java"
+"""What `JAVA_HOME` is for tests, and where the archives are: each under the path of the jars that it is of."""
+
+# Spark's class path is its folder of settings, one of its jars, which has to be before the others, and all of them. A JVM refuses an
+# archive whose class path has a folder with files in it. The folders of tests hold spark-defaults.conf alone, which Spark finds by
+# SPARK_CONF_DIR, and none has another version of the jar. An archive that does not fit its JVM is left out by that itself.
+_SHIM: Final = """#!/bin/sh
+before= archive=
+for argument do
+  shift
+  case $before,$argument in -cp,*/pyspark/jars/\\*)
+    jars=${{argument##*:}}
+    rest=$argument
+    case ${{argument%%:*}} in */ | */conf) rest=${{argument#*:}} ;; esac
+    case $rest in "$jars" | "${{jars%\\*}}"slf4j-api-*.jar:"$jars")
+      found={home}/archives${{jars%/\\*}}.jsa
+      [ -r "$found" ] && archive=$found argument=$jars
+    esac
+  esac
+  before=$argument
+  set -- "$@" "$argument"
+done
+[ -n "$archive" ] && set -- -XX:SharedArchiveFile="$archive" -Xlog:cds=off -Xlog:cds+dynamic=off -Xlog:class+path=off "$@"
+exec {java} "$@"
+"""
 
 
 def quick_spark() -> None:
-    """Every Spark that tests start, in processes of their own too, takes `OPTIONS` and the settings of `tests/spark`."""
+    """Every Spark that tests start, in processes of their own too, takes `OPTIONS`, the settings of `tests/spark` and the archives."""
     options = " ".join(OPTIONS)
     os.environ.setdefault("SPARK_SUBMIT_OPTS", options)  # the driver's JVM
     os.environ.setdefault("SPARK_LAUNCHER_OPTS", options)  # the one that puts the driver's command together
     os.environ.setdefault("SPARK_CONF_DIR", str(TESTS / "spark"))
+    if os.environ.get("JAVA_HOME") != str(HOME) and (HOME / "archives").is_dir():
+        _make_home()
+
+
+def _make_home() -> None:
+    from kwire.spark.java import system_java
+
+    java = system_java()
+    if java is not None and os.name != "nt":
+        write_shim(HOME, java.resolve())
+        os.environ["JAVA_HOME"] = str(HOME)
+
+
+def write_shim(home: Path, java: Path) -> Path:
+    """The `bin/java` of a folder: a Java that takes the folder's archive of the jars that are on its class path."""
+    (home / "bin").mkdir(parents=True, exist_ok=True)
+    program = home / "bin" / "java"
+    text = _SHIM.format(home=shlex.quote(str(home)), java=shlex.quote(str(java)))
+    if not program.exists() or program.read_text() != text:
+        aside = program.with_name(f"java-{os.getpid()}")  # other runs may do the same
+        aside.write_text(text)
+        aside.chmod(0o755)
+        aside.replace(program)
+    return program
+
+
+_TRAINING: Final = """
+import runpy, sys
+import kwire.spark.session as session
+session._JAVA_SECONDS = 600  # the archive is written when the JVM ends
+sys.argv[:] = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+def write_archives() -> None:
+    """Write those that are missing or out of date: for the Spark of this environment, and for the one of which several tests start JVMs."""
+    from other_sparks import OTHERS, installed
+
+    (HOME / "archives").mkdir(parents=True, exist_ok=True)
+    quick_spark()
+    if os.environ.get("JAVA_HOME") != str(HOME):
+        return  # there is no Java, and archives are of no use to that of the wheel
+    found = find_spec("pyspark")
+    assert found is not None
+    assert found.origin is not None
+    _write_archive(Path(found.origin).parents[1])
+    newest = installed(max(OTHERS))
+    assert newest is not None
+    _write_archive(newest)
+
+
+def _write_archive(packages: Path) -> None:
+    jars = packages / "pyspark" / "jars"
+    archive = Path(f"{HOME}/archives{jars}.jsa")
+    java = shutil.which("java")
+    if archive.exists() and all(archive.stat().st_ctime > Path(each).stat().st_ctime for each in (jars, java) if each):
+        return
+    archive.unlink(missing_ok=True)  # the JVM that writes one cannot have one
+    print(f"kwire: writing an archive of Spark's classes for the tests, once: {archive}", flush=True)
+    archive.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=archive.parent) as folder:
+        made = Path(folder) / "made.jsa"
+        path = os.pathsep.join(filter(None, (str(packages), os.environ.get("PYTHONPATH"))))
+        options = " ".join((*OPTIONS, f"-XX:ArchiveClassesAtExit={made}"))
+        program = (str(TESTS / "integration" / "spark_features.py"), str(TESTS / "captures" / "data" / "topicids.pcap.gz"), folder)
+        done = subprocess.run(
+            [sys.executable, "-c", _TRAINING, *program], env={**os.environ, "SPARK_SUBMIT_OPTS": options, "PYTHONPATH": path},
+            capture_output=True, text=True, timeout=900, check=False,
+        )  # fmt: skip
+        if not made.exists():
+            sys.exit(f"{done.stdout}{done.stderr}kwire: no archive was written.")
+        made.replace(archive)
 
 
 @cache
@@ -41,3 +146,7 @@ def java_program(name: str, libs: Path, arguments: Sequence[str], seconds: float
     """What a program of `integration/java` says, with the jars of a folder."""
     command = ["java", *OPTIONS, "-cp", f"{libs}/*:{_classes(name, libs)}", name, *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False)
+
+
+if __name__ == "__main__":
+    write_archives()

@@ -59,6 +59,25 @@ def test_yarns_recipe_with_executors_that_get_kwire_as_an_archive(tmp_path: Path
     assert (out / "report.html").exists()
 
 
+# A driver that finds the tables of an earlier one, brings them up to date and sees that.
+LATER = """
+import json, sys
+from pyspark.sql import SparkSession
+from kwire.cli.entry import commands
+
+spark = SparkSession.builder.enableHiveSupport().getOrCreate()
+found = lambda: [spark.table(f"kafka.{table}").count() for table in ("requests", "clients")]
+before = found()
+assert commands.run(["analyze", *sys.argv[1:]]) == 0
+print("found", json.dumps([before, found()]))
+"""
+
+
+def written(out: Path) -> list[int]:
+    """The rows of two tables."""
+    return [ds.dataset(out / table, format="parquet").count_rows() for table in ("requests", "clients")]
+
+
 def test_the_command_keeps_tables_of_a_catalog_up_to_date(tmp_path: Path) -> None:
     """A catalog on disk (Derby): registered by one command, read by another process, and up to date after --append."""
     import gzip
@@ -67,17 +86,11 @@ def test_the_command_keeps_tables_of_a_catalog_up_to_date(tmp_path: Path) -> Non
     for path, data in zip(pieces, pieces_of(gzip.decompress(Path(INPUTS[0]).read_bytes()), 2), strict=True):
         path.write_bytes(data)
     env = environment(tmp_path, f"spark.sql.catalogImplementation hive\nspark.sql.warehouse.dir {tmp_path / 'warehouse'}\n")
-    kwire = (sys.executable, "-m", "kwire", "analyze")
-    counts = []
-    for inputs, more in ((pieces[:1], ()), (pieces, ("--append",))):
-        ran(*kwire, *map(str, inputs), "--out", "out", "--catalog", "kafka", "--json", *more, folder=tmp_path, env=env)
-        counts.append(ds.dataset(tmp_path / "out" / "requests", format="parquet").count_rows())
-    assert counts[0] < counts[1]
-    query = (
-        "from pyspark.sql import SparkSession; s = SparkSession.builder.enableHiveSupport().getOrCreate(); "
-        "print('found', [s.table(f'kafka.{t}').count() for t in ('requests', 'clients')])"
-    )
-    found = re.search(r"found (\[.*\])", ran(sys.executable, "-c", query, folder=tmp_path, env=env))
-    assert found is not None
-    clients = ds.dataset(tmp_path / "out" / "clients", format="parquet").count_rows()
-    assert json.loads(found[1]) == [counts[1], clients]
+    options = ("--out", "out", "--catalog", "kafka", "--json")
+    ran(sys.executable, "-m", "kwire", "analyze", str(pieces[0]), *options, folder=tmp_path, env=env)
+    counts = [written(tmp_path / "out")]
+    told = re.search(r"found (\[.*\])", ran(sys.executable, "-c", LATER, *map(str, pieces), *options, "--append", folder=tmp_path, env=env))
+    assert told is not None
+    counts.append(written(tmp_path / "out"))
+    assert json.loads(told[1]) == counts
+    assert counts[0][0] < counts[1][0]
