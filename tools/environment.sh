@@ -45,6 +45,8 @@ bench) set -- --group bench ;;
 fuzz) set -- --group fuzz ;;
 *) stop "tools/environment.sh takes demo, test, bench or fuzz, not $what." ;;
 esac
+# test_build.py builds the same sources again
+[ "$what" != test ] || export CYTHON_CACHE_DIR="$PWD/.cache/cython"
 say "building and installing kwire"
 log=$venv/install.log
 if ! pip install -e ".[$extras]" "$@" >"$log" 2>&1; then
