@@ -9,14 +9,21 @@ from __future__ import annotations
 
 import re
 import sys
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from xml.etree import ElementTree
 
-import pygal
 from markupsafe import Markup
-from pygal.style import Style
+
+# pygal leaves a finder for its own plugins in the import system, of a kind that Python 3.11 warns of at every module that is not there: the
+# finder goes before anything else is imported.
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", ImportWarning)
+    import pygal
+    from pygal.style import Style
+sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, pygal.PluginImportFixer)]
 
 __all__ = ["NARROW", "WIDE", "Dot", "Series", "draw_columns", "draw_dots", "draw_rows", "draw_strip"]
 
@@ -26,8 +33,6 @@ NARROW: Final = 340
 
 _FONT: Final = 12
 _STYLE: Final = Style(label_font_size=_FONT, major_label_font_size=_FONT, value_font_size=_FONT, legend_font_size=_FONT)
-# pygal leaves a finder for its own plugins in the import system, of a kind that Python 3.11 warns of at every module that is not there.
-sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, pygal.PluginImportFixer)]
 _MARK: Final = "tooltip-trigger"
 _LONG_NUMBER: Final = re.compile(r"\d+\.\d{2,}(?:e-?\d+)?")
 
