@@ -131,7 +131,8 @@ def _properties(location: str) -> str:
 
 
 def _overwrite(spark: SparkSession, name: str, location: str, table: str, dated: bool) -> None:
-    rows = spark.read.parquet(location).select(*SCHEMAS[table].names)  # a folder by date has a column of its own, of any type
+    # its schema is known: without, Spark runs a job to look into a file; a folder by date has a column of its own, of any type
+    rows = spark.read.schema(_columns(table)).parquet(location).select(*SCHEMAS[table].names)
     if dated:
         time = f"coalesce({', '.join(DATED[table])})"
         # whatever the session's time zone is
