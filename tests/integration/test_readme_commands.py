@@ -67,6 +67,7 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "PIP_FIND_LINKS": str(wheels),
         "PIP_CONSTRAINT": str(folder / "constraints.txt"),
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+        "PIP_NO_COMPILE": "1",  # most of what the packages hold is never imported
         "BROWSER": str(programs / "browser"),
         "OPENED": str(folder / "opened.txt"),
         "TERM": "dumb",

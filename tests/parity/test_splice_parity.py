@@ -6,6 +6,7 @@ What the bytes may be is held against decoding with a projection on the fields, 
 from __future__ import annotations
 
 import random
+from functools import cache
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from kwire.codec.splicing import FrameSplicer
 from kwire.errors import EncodeError, WireError
-from kwire.schema import Message, catalog
+from kwire.schema import catalog
 
 BORDERS = (0, 1, 2, 0x7F, 0x80, 0xFE, 0xFF)
 INSERTED = tuple(bytes.fromhex(text) for text in ("ffffffff0f", "7fffffff", "ffffffff", "8000", "00"))
@@ -39,7 +40,10 @@ def splicer(reference, native, twin):
     return {"pure": reference, "native": native}[twin]
 
 
-def paths_of(message: Message, version: int) -> list[str]:
+@cache
+def paths_of(name: str, version: int) -> list[str]:
+    message = catalog()[name]
+
     def walk(fields: Any, before: str) -> list[str]:
         found = []
         for field in fields:
@@ -76,7 +80,7 @@ def outcome(splice: Any, *arguments: Any, **named: Any) -> Any:
 
 def every_splice(splicer: FrameSplicer, name: str, version: int, data: bytes) -> list[Any]:
     """What changing all fields, renaming all topics and rewriting all addresses give."""
-    paths = paths_of(catalog()[name], version)
+    paths = paths_of(name, version)
     at = {"name": name, "version": version}
     return [
         outcome(splicer.splice, data, dict.fromkeys(paths, changed), **at),
@@ -136,7 +140,7 @@ def test_faults_are_those_of_decoding_the_fields(codec, splicer, vectors, share)
     chance = random.Random(714)
     seen = 0
     for name, version, data in share(samples(vectors), 23):
-        paths = paths_of(catalog()[name], version)
+        paths = paths_of(name, version)
         for bad in [data[: chance.randrange(len(data) + 1)], *(mutated(data, chance) for _ in range(3 if data else 0))]:
             for chosen in (tuple(paths), tuple(paths[:1]), tuple(paths[-1:])):
                 if not chosen:
