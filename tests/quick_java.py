@@ -38,7 +38,7 @@ for argument do
   case $before,$argument in -cp,*/pyspark/jars/\\*)
     jars=${{argument##*:}}
     rest=$argument
-    case ${{argument%%:*}} in */) rest=${{argument#*:}} ;; esac
+    case ${{argument%%:*}} in */ | */conf) rest=${{argument#*:}} ;; esac
     case $rest in "$jars" | "${{jars%\\*}}"slf4j-api-*.jar:"$jars")
       found={home}/archives${{jars%/\\*}}.jsa
       [ -r "$found" ] && archive=$found argument=$jars
@@ -94,23 +94,29 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 
 
 def write_archives() -> None:
-    """Write those that are missing, for the Spark of this environment and for the one of which several tests start JVMs."""
+    """Write those that are missing or out of date: for the Spark of this environment, and for the one of which several tests start JVMs."""
     from other_sparks import OTHERS, installed
 
     (HOME / "archives").mkdir(parents=True, exist_ok=True)
     quick_spark()
     if os.environ.get("JAVA_HOME") != str(HOME):
         return  # there is no Java, and archives are of no use to that of the wheel
-    _write_archive(Path(str(find_spec("pyspark").submodule_search_locations[0])).parent)
+    found = find_spec("pyspark")
+    assert found is not None
+    assert found.origin is not None
+    _write_archive(Path(found.origin).parents[1])
     newest = installed(max(OTHERS))
     assert newest is not None
     _write_archive(newest)
 
 
 def _write_archive(packages: Path) -> None:
-    archive = Path(f"{HOME}/archives{packages}/pyspark/jars.jsa")
-    if archive.exists():
+    jars = packages / "pyspark" / "jars"
+    archive = Path(f"{HOME}/archives{jars}.jsa")
+    java = shutil.which("java")
+    if archive.exists() and all(archive.stat().st_ctime > Path(each).stat().st_ctime for each in (jars, java) if each):
         return
+    archive.unlink(missing_ok=True)  # the JVM that writes one cannot have one
     print(f"kwire: writing an archive of Spark's classes for the tests, once: {archive}", flush=True)
     archive.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=archive.parent) as folder:

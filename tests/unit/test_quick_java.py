@@ -31,7 +31,7 @@ def given(home: Path, *arguments: str) -> list[str]:
     return done.stdout.splitlines()
 
 
-@pytest.mark.parametrize("before", ["", "/some/conf/:", f"/some/conf/:{JARS}/slf4j-api-2.0.17.jar:"])
+@pytest.mark.parametrize("before", ["", "/some/conf/:", f"/some/conf/:{JARS}/slf4j-api-2.jar:", f"/missing/conf:{JARS}/slf4j-api-2.jar:"])
 def test_a_spark_with_an_archive(home: Path, before: str) -> None:
     """The folder of settings is left out: an archive is of jars alone."""
     found = given(home, "-Xmx1g", "-cp", f"{before}{JARS}/*", "org.apache.spark.Main", "a b", "-cp")
