@@ -52,7 +52,7 @@ class Connection:
         joined_late: its beginning was not seen: the first bytes may lie in the middle of a frame, and what was not seen may have been sent.
         max_frame: longest frame that is believed, in bytes.
         frames: say where each frame lies (`FrameSeen`).
-        bodies: api keys whose bodies are read, None for all. Of the others rows have the header's columns and times, `body` is `skipped`,
+        bodies: API keys whose bodies are read, None for all. Of the others rows have the header's columns and times, `body` is `skipped`,
             and no event says what they hold; frames are not kept either. What identifies the client (SaslHandshake, ApiVersions,
             SaslAuthenticate, GetTelemetrySubscriptions) is always read, and so are the acks of a Produce.
         asked: give the frames of this message (`MessageSeen`).
