@@ -89,6 +89,7 @@ def test_the_command_keeps_tables_of_a_catalog_up_to_date(tmp_path: Path) -> Non
     options = ("--out", "out", "--catalog", "kafka", "--json")
     ran(sys.executable, "-m", "kwire", "analyze", str(pieces[0]), *options, folder=tmp_path, env=env)
     counts = [written(tmp_path / "out")]
+    env["PYSPARK_PYTHON"] = sys.executable  # the session is the driver's own, so kwire does not set it
     told = re.search(r"found (\[.*\])", ran(sys.executable, "-c", LATER, *map(str, pieces), *options, "--append", folder=tmp_path, env=env))
     assert told is not None
     counts.append(written(tmp_path / "out"))

@@ -90,7 +90,7 @@ def test_a_catalog_of_a_lake_is_kept_up_to_date(kind: str, namespace: str, tmp_p
     (tmp_path / "conf" / "spark-defaults.conf").write_text(QUIET + settings)
     ensure_java()
     path = os.pathsep.join([str(installed("4.0.1")), str(ROOT / "src")])
-    env = {**os.environ, "SPARK_CONF_DIR": str(tmp_path / "conf"), "PYTHONPATH": path}
+    env = {**os.environ, "SPARK_CONF_DIR": str(tmp_path / "conf"), "PYTHONPATH": path, "PYSPARK_PYTHON": sys.executable}
 
     def ran(*command: str) -> str:
         done = subprocess.run((sys.executable, *command), cwd=tmp_path, env=env, capture_output=True, text=True, timeout=1800, check=False)
