@@ -261,7 +261,8 @@ cdef Py_ssize_t first_bytes(
         return 0
     found = <Py_ssize_t>min(max(stream.size - (begin - stream.frame_at), <int64_t>0), <int64_t>most)
     more = min(most - found, size) if is_whole(stream) else 0
-    if out is not NULL:
+    if out is not NULL and found:
         memcpy(out, stream.bytes + (begin - stream.frame_at), found)
+    if out is not NULL and more:
         memcpy(out + found, data, more)
     return found + more
