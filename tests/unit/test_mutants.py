@@ -124,6 +124,7 @@ def test_last():
 def test_each_mutant_runs_in_a_copy_of_the_process_that_found_the_tests(tmp_path: Path) -> None:
     """One that loops is killed. The second time the test that killed a mutant comes first."""
     log = tmp_path / "log"
+    (tmp_path / "pytest.ini").write_text("[pytest]\n", "utf-8")  # names of tests begin here
     (tmp_path / "test_some.py").write_text(SOME.format(log=str(log)), "utf-8")
     code = RUNS.format(tools=str(ROOT / "tools"), folder=str(tmp_path))
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
