@@ -111,7 +111,7 @@ cdef inline object text_column(object pa, const void* first, Py_ssize_t stride, 
         size = offset[index + 1] - offset[index]
         if size <= AT_ONCE and offset[index] <= last_offset and start[index] <= last_start:
             memcpy(at + offset[index], text + start[index], AT_ONCE)  # what is too much lies where the next text comes
-        else:
+        elif size:
             memcpy(at + offset[index], text + start[index], size)
     buffers = [pa.py_buffer(bits) if nulls else None, pa.py_buffer(offsets), pa.py_buffer(made)]
     return pa.Array.from_buffers(pa.string(), count, buffers, nulls)
