@@ -1,7 +1,7 @@
 """JSON text under the cursor: where strings, numbers, objects and arrays end. Nothing is made of them here.
 
 Every function takes a cursor before a value and leaves it behind the value; False says that no such value is there. A string and what an
-object or array holds are only looked through, so whoever reads on from such a range has to check it.
+object or array holds are only looked through, so what reads such a range has to check it.
 """
 
 from libc.stdint cimport int64_t, uint8_t, uint64_t

@@ -67,7 +67,7 @@ class TappedConnection:
             self._streams[side].missed(count)
             self._written[side] = self._streams[side].at
             self._file.offer(made)
-        except Exception:  # as in `_take`
+        except Exception:  # any fault of the tracker or of blanking, as in `_take`: traffic must not stop for a copy of it
             log.exception("the tap stops looking at a connection")
             self._talk = None
 

@@ -92,7 +92,7 @@ class Taps:
         if config.request_log is not None:
             try:
                 self.request_log = _file(config.request_log, head=b"")
-            except BaseException:
+            except BaseException:  # also Ctrl-C: the capture that is open is closed, and the fault goes on
                 self.close()
                 raise
 
