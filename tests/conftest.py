@@ -20,7 +20,7 @@ SLOW = TESTS / "slow_tests.txt"
 GROUPS = ("spark", "spark-processes", "kafka", "spark-versions", "build", "browser", "types")
 sys.path.insert(0, str(TESTS))  # what several tests share lies in modules beside this one
 
-from quick_java import quick_spark  # noqa: E402
+from quick_spark import quick_spark  # noqa: E402
 from twin_codecs import TwinCodec, codec_of, keep, vectors_of  # noqa: E402
 
 

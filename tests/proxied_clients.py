@@ -18,7 +18,7 @@ import confluent_kafka
 import confluent_kafka.admin
 
 from kwire.schema import releases
-from quick_java import java_program
+from quick_spark import java_program
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # it reads its schemas in a way that Python is giving up

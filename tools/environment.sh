@@ -75,6 +75,6 @@ if [ "$what" = test ]; then
         say "not on this machine: $missing; the tests that need them will say so"
     fi
 fi
-# Classes of Spark as its JVMs have them in memory, for tests alone: they run without it, and take longer.
-if [ "$what" = test ]; then "$venv/bin/python" tests/quick_java.py || say "no archive of Spark's classes; the tests take longer"; fi
+# Archives of Spark's classes and byte code of its Python modules, for tests alone: they run without, and take longer.
+if [ "$what" = test ]; then "$venv/bin/python" tests/quick_spark.py || say "Spark was not prepared for the tests, which take longer"; fi
 say "ready: kwire runs its $("$venv/bin/python" -c 'import kwire; print(kwire.backend)') twin"

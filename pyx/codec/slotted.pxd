@@ -182,8 +182,25 @@ cdef extern from *:
         setter set;
     } kwire_attribute;  /* get and set are NULL for a plain member; they are given the index of the slot */
 
-    /* The type of messages with these slots: a heap type, final, collected where `tracked`. The names, and what functions there are, are
-       used by the type's descriptors, which may outlive it: names must never be freed, and the table of functions never is. */
+    /* The tables of functions of all types: descriptors read them where they are, and one may outlive every dictionary that held it. */
+    static PyGetSetDef *kwire_slotted_functions = NULL;
+    #ifdef Py_GIL_DISABLED
+    static PyMutex kwire_slotted_functions_lock;
+    #endif
+
+    static void kwire_slotted_keep(PyGetSetDef *functions, Py_ssize_t count) {
+    #ifdef Py_GIL_DISABLED
+        PyMutex_Lock(&kwire_slotted_functions_lock);
+    #endif
+        functions[count + 1].closure = kwire_slotted_functions;  /* behind the empty one that ends the table */
+        kwire_slotted_functions = functions;
+    #ifdef Py_GIL_DISABLED
+        PyMutex_Unlock(&kwire_slotted_functions_lock);
+    #endif
+    }
+
+    /* The type of messages with these slots: a heap type, final, collected where `tracked`. The names must never be freed, for the same
+       reason. */
     static inline PyObject *kwire_slotted_type(
         const char *name, PyObject *bases, const kwire_attribute *attributes, Py_ssize_t count, int tracked
     ) {
@@ -191,7 +208,7 @@ cdef extern from *:
         PyGetSetDef *functions = NULL;
         Py_ssize_t plain = 0, called = 0;
         for (Py_ssize_t i = 0; i < count; i++) called += attributes[i].get != NULL;
-        if (called) functions = PyMem_Calloc((size_t)called + 1, sizeof(PyGetSetDef));
+        if (called) functions = PyMem_Calloc((size_t)called + 2, sizeof(PyGetSetDef));
         if (members == NULL || (called && functions == NULL)) {
             PyMem_Free(members);
             return PyErr_NoMemory();
@@ -231,6 +248,7 @@ cdef extern from *:
         PyObject *type = PyType_FromSpecWithBases(&spec, bases);
         PyMem_Free(members);
         if (type == NULL) PyMem_Free(functions);
+        else if (functions != NULL) kwire_slotted_keep(functions, called);
         return type;
     }
 

@@ -23,7 +23,7 @@ from kwire.protocol.negotiation.broker_role import TokenAnswer
 from kwire.protocol.negotiation.outcomes import Authenticated, Identified, Outcome, Over, Send
 from kwire.protocol.negotiation.scram import SCRAM_MECHANISMS, ScramCredential, ScramServer
 from kwire.schema import releases
-from quick_java import java_program
+from quick_spark import java_program
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # it reads its schemas in a way that Python is giving up

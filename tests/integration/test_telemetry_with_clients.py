@@ -20,7 +20,7 @@ from kwire.protocol.telemetry.labels import suspicious_labels
 from kwire.protocol.telemetry.metric_catalog import unexpected_names
 from kwire.protocol.telemetry.receivers import PushContext
 from kwire.schema import releases
-from quick_java import java_program
+from quick_spark import java_program
 
 pytestmark = pytest.mark.xdist_group("kafka")  # the jars are fetched once
 

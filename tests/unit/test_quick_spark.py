@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from quick_java import write_shim
+from quick_spark import write_shim
 
 JARS = "/opt/site packages/pyspark/jars"
 ARCHIVE = ["-Xlog:cds=off", "-Xlog:cds+dynamic=off", "-Xlog:class+path=off"]
@@ -31,12 +31,23 @@ def given(home: Path, *arguments: str) -> list[str]:
     return done.stdout.splitlines()
 
 
-@pytest.mark.parametrize("before", ["", "/some/conf/:", f"/some/conf/:{JARS}/slf4j-api-2.jar:", f"/missing/conf:{JARS}/slf4j-api-2.jar:"])
+OF_SPARK = ["", "/some/conf/:", f"/some/conf/:{JARS}/slf4j-api-2.jar:", f"/missing/conf:{JARS}/slf4j-api-2.jar:"]
+
+
+@pytest.mark.parametrize("before", [*OF_SPARK, f"hive-jackson/*:/some/conf/:{JARS}/slf4j-api-2.jar:"])
 def test_a_spark_with_an_archive(home: Path, before: str) -> None:
     """The folder of settings is left out: an archive is of jars alone."""
     found = given(home, "-Xmx1g", "-cp", f"{before}{JARS}/*", "org.apache.spark.Main", "a b", "-cp")
     archive = f"-XX:SharedArchiveFile={home}/archives{JARS}.jsa"
     assert found == [archive, *ARCHIVE, "-Xmx1g", "-cp", f"{JARS}/*", "org.apache.spark.Main", "a b", "-cp"]
+
+
+@pytest.mark.parametrize("before", OF_SPARK)
+def test_the_spark_that_writes_the_archive(home: Path, before: str) -> None:
+    """A JVM writes none with a folder on its class path either."""
+    (home / f"archives{JARS}.jsa").unlink()
+    writing = "-XX:ArchiveClassesAtExit=/some/made.jsa"
+    assert given(home, writing, "-cp", f"{before}{JARS}/*", "Main") == [writing, "-cp", f"{JARS}/*", "Main"]
 
 
 def test_others_get_what_they_were_given(home: Path) -> None:
