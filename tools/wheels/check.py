@@ -17,7 +17,7 @@ __all__ = ["check_wheel"]
 
 _MOST_BYTES: Final = 4_000_000
 _MACHINES: Final = {"x86_64": "EM_X86_64", "aarch64": "EM_AARCH64"}
-_LIBRARIES: Final = {"libc.so.6", "libc.so", "libm.so.6", "ld-linux-aarch64.so.1", "ld-linux-x86-64.so.2", "libpthread.so.0"}
+_LIBRARIES: Final = {"libc.so.6", "libm.so.6", "ld-linux-aarch64.so.1", "ld-linux-x86-64.so.2", "libpthread.so.0"}
 _FOLDERS: Final = re.compile(rb"/(?:home|root|tmp|work|build|Users)/[\w./-]*")
 
 
@@ -42,8 +42,9 @@ def check_wheel(path: Path, platform: Platform) -> None:
             raise ValueError(f"{name} is not stripped: it has {', '.join(left)}")
         dynamic = elf.get_section_by_name(".dynamic")
         needed = {tag.needed for tag in dynamic.iter_tags() if tag.entry.d_tag == "DT_NEEDED"}
-        if needed - _LIBRARIES or any(tag.entry.d_tag in ("DT_RPATH", "DT_RUNPATH") for tag in dynamic.iter_tags()):
-            raise ValueError(f"{name} needs {', '.join(sorted(needed - _LIBRARIES)) or 'a path of its own'}")
+        strange = needed - _LIBRARIES - {platform.libc}
+        if strange or any(tag.entry.d_tag in ("DT_RPATH", "DT_RUNPATH") for tag in dynamic.iter_tags()):
+            raise ValueError(f"{name} needs {', '.join(sorted(strange)) or 'a path of its own'}")
         if found := _FOLDERS.search(data):
             raise ValueError(f"{name} holds a path of the machine that built it: {found[0].decode()}")
     # the symbols and their versions are auditwheel's

@@ -20,8 +20,10 @@ __all__ = ["Module", "build_modules", "generate"]
 # CPython's own, without symbols for debuggers (they are two thirds of a wheel), paths and build ids.
 _FLAGS: Final = (
     "-O3", "-g0", "-fPIC", "-DNDEBUG", "-fwrapv", "-fno-strict-aliasing", "-fno-sanitize=undefined", "-Wno-everything",
-    "-shared", "-s", "-Wl,--build-id=none",
 )  # fmt: skip
+_LINKED: Final = ("-shared", "-s", "-Wl,--build-id=none")
+# Behind the object and the stand-in for musl: none of zig's libraries but what the compiler itself calls.
+_WITHOUT_LIBC: Final = ("-Wl,--no-as-needed", "-Wl,--gc-sections", "-nostdlib", "-lcompiler_rt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,26 +85,27 @@ def build_modules(
     out.mkdir(parents=True)
     cache = {"ZIG_GLOBAL_CACHE_DIR": str(work / "zig"), "ZIG_LOCAL_CACHE_DIR": str(work / "zig")}
 
-    def build(module: Module) -> tuple[str, bytes]:
-        target = out / f"{module.name}.so"
-        macros = [f"-D{name}={value}" for name, value in module.macros]
-        command = [
-            sys.executable,
-            "-m",
-            "ziglang",
-            "cc",
-            "-target",
-            platform.zig,
-            *_FLAGS,
-            *macros,
-            f"-I{headers}",
-            module.source,
-            "-o",
-            target,
-        ]
+    def zig(what: str, *arguments: str | Path) -> None:
+        command = [sys.executable, "-m", "ziglang", "cc", "-target", platform.zig, *map(str, arguments)]
         done = subprocess.run(command, cwd=source, env={**os.environ, **cache}, capture_output=True, text=True, check=False)
         if done.returncode:
-            raise OSError(f"{module.name} for {python.name} on {platform.zig}:\n{done.stderr[-4000:]}")
+            raise OSError(f"{what} for {python.name} on {platform.zig}:\n{done.stderr[-4000:]}")
+
+    musl = None
+    if platform.libc:
+        # By this name Alpine's Python has musl, and auditwheel knows it; zig would have a module ask for `libc.so`.
+        empty, musl = out / "empty.c", out / "libc.so"
+        empty.touch()
+        zig("musl", "-shared", "-nostdlib", "-s", "-Wl,--build-id=none", f"-Wl,-soname,{platform.libc}", empty, "-o", musl)
+
+    def build(module: Module) -> tuple[str, bytes]:
+        target = out / f"{module.name}.so"
+        compiled = (*_FLAGS, *(f"-D{name}={value}" for name, value in module.macros), f"-I{headers}", module.source)
+        if musl is None:
+            zig(module.name, *compiled, *_LINKED, "-o", target)
+        else:
+            zig(module.name, *compiled, "-c", "-o", target.with_suffix(".o"))
+            zig(module.name, *_LINKED, target.with_suffix(".o"), musl, *_WITHOUT_LIBC, "-o", target)
         return module.name.replace(".", "/") + platform.suffix(python), target.read_bytes()
 
     with ThreadPoolExecutor(jobs) as pool:

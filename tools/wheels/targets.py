@@ -48,11 +48,13 @@ class Platform:
         tag: platform tag of the wheel.
         machine: as `uname -m` has it.
         zig: the target of `zig cc`; with a version of glibc, no newer symbol is linked.
+        libc: the name of the C library where it is not zig's.
     """
 
     tag: str
     machine: str
     zig: str
+    libc: str = ""
 
     def suffix(self, python: Python) -> str:
         """Of an extension module: `.cpython-311-x86_64-linux-gnu.so`."""
@@ -65,8 +67,8 @@ class Platform:
 PLATFORMS: Final = {
     "x86_64": Platform("manylinux_2_17_x86_64.manylinux2014_x86_64", "x86_64", "x86_64-linux-gnu.2.17"),
     "aarch64": Platform("manylinux_2_17_aarch64.manylinux2014_aarch64", "aarch64", "aarch64-linux-gnu.2.17"),
-    "musl-x86_64": Platform("musllinux_1_2_x86_64", "x86_64", "x86_64-linux-musl"),
-    "musl-aarch64": Platform("musllinux_1_2_aarch64", "aarch64", "aarch64-linux-musl"),
+    "musl-x86_64": Platform("musllinux_1_2_x86_64", "x86_64", "x86_64-linux-musl", "libc.musl-x86_64.so.1"),
+    "musl-aarch64": Platform("musllinux_1_2_aarch64", "aarch64", "aarch64-linux-musl", "libc.musl-aarch64.so.1"),
 }
 # 3.14t can be asked for, and is not published: our modules rely on the GIL, so the pure wheel, which does not, is better for it.
 PYTHONS: Final = tuple(Python(name) for name in ("3.10", "3.11", "3.12", "3.13", "3.14"))
