@@ -6,6 +6,8 @@ What the bytes may be is held against decoding with a projection on the fields, 
 from __future__ import annotations
 
 import random
+import re
+from collections import defaultdict
 from functools import cache
 from typing import Any
 
@@ -18,6 +20,7 @@ from kwire.errors import EncodeError, WireError
 from kwire.schema import catalog
 
 BORDERS = (0, 1, 2, 0x7F, 0x80, 0xFE, 0xFF)
+BEHIND = b"\1\2\3"
 INSERTED = tuple(bytes.fromhex(text) for text in ("ffffffff0f", "7fffffff", "ffffffff", "8000", "00"))
 CUT = (
     ("MetadataResponse", 12), ("FetchResponse", 16), ("ProduceResponse", 10), ("JoinGroupRequest", 5), ("FindCoordinatorResponse", 4),
@@ -87,7 +90,7 @@ def every_splice(splicer: FrameSplicer, name: str, version: int, data: bytes) ->
         outcome(splicer.splice, data, {path: {"": "x", None: "y", "foo": "bar", 1: 2, 0: 1} for path in paths}, **at),
         outcome(splicer.rename_topics, data, lambda old: f"{old}.x", protocol_type="consumer", **at),
         outcome(splicer.rename_topics, data, {"topic": "topic-2"}, uncovered="keep", **at),
-        outcome(splicer.rename_topics, data + b"\1\2\3", lambda old: f"{old}.x", protocol_type="consumer", strict=False, **at),
+        outcome(splicer.rename_topics, data + BEHIND, lambda old: f"{old}.x", protocol_type="consumer", strict=False, **at),
         outcome(splicer.rewrite_brokers, data, lambda node, host, port: (f"{host}.{node}", port - 1), **at),
         outcome(splicer.rewrite_brokers, data, {1: ("a", 1), ("host", 9092): ("b", 2)}, **at),
         outcome(splicer.rewrite_brokers, data, lambda found: (f"{found.path}.{found.listener}", found.port), strict=False, **at),
@@ -123,16 +126,29 @@ def test_valid_messages(native, reference, vectors, share):
     assert differences(native, reference, share(samples(vectors), 13)) == []
 
 
-def test_cut_at_every_byte(native, reference, vectors, share):
+def ends_of(codec: Any, name: str, version: int, data: bytes) -> list[int]:
+    """Where to cut a message: at the first and the last bytes of each field. Most are in several elements of an array, alike in all.
+
+    The end of a field is where decoding stops, also with the other bytes behind the cut that `every_splice` puts there.
+    """
+    ends: dict[Any, list[int]] = defaultdict(list)
+    for end in range(len(data)):
+        stops = [outcome(codec.decode, name, cut, version) for cut in (data[:end], data[:end] + BEHIND)]
+        ends[tuple((each[1], re.sub(r"\[\d+\]", "[]", each[3])) if isinstance(each, tuple) else () for each in stops)].append(end)
+    return sorted({end for found in ends.values() for end in (*found[:4], *found[-4:])})
+
+
+def test_cut_in_every_field(native, reference, native_codec, vectors, share):
     chosen = [each for each in samples(vectors) if each[:2] in CUT]
     assert {each[:2] for each in chosen} == set(CUT)
-    assert differences(native, reference, share(((*each[:2], each[2][:end]) for each in chosen for end in range(len(each[2]))), 37)) == []
+    cuts = [(name, version, data[:end]) for name, version, data in chosen for end in ends_of(native_codec, name, version, data)]
+    assert differences(native, reference, share(cuts, 13)) == []
 
 
 def test_mutated_messages(native, reference, vectors, share):
     chance = random.Random(559)
-    inputs = [(name, version, mutated(data, chance)) for name, version, data in samples(vectors) if data for _ in range(4)]
-    assert differences(native, reference, share(inputs, 29)) == []
+    inputs = [(name, version, mutated(data, chance)) for name, version, data in samples(vectors) if data for _ in range(2)]
+    assert differences(native, reference, share(inputs, 15)) == []
 
 
 def test_faults_are_those_of_decoding_the_fields(codec, splicer, vectors, share):
@@ -141,7 +157,7 @@ def test_faults_are_those_of_decoding_the_fields(codec, splicer, vectors, share)
     seen = 0
     for name, version, data in share(samples(vectors), 23):
         paths = paths_of(name, version)
-        for bad in [data[: chance.randrange(len(data) + 1)], *(mutated(data, chance) for _ in range(3 if data else 0))]:
+        for bad in [data[: chance.randrange(len(data) + 1)], *([mutated(data, chance)] if data else [])]:
             for chosen in (tuple(paths), tuple(paths[:1]), tuple(paths[-1:])):
                 if not chosen:
                     continue
