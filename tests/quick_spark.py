@@ -102,7 +102,7 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 
 
 def prepare() -> None:
-    """Write what is missing or out of date: byte code for every Spark, archives for the two of which several tests start JVMs."""
+    """Write what is missing or out of date: for every Spark byte code and an archive."""
     from other_sparks import OTHERS, installed
 
     found = find_spec("pyspark")
@@ -118,8 +118,8 @@ def prepare() -> None:
     quick_spark()
     if os.environ.get("JAVA_HOME") != str(HOME):
         return  # there is no Java, and archives are of no use to that of the wheel
-    _write_archive(here)
-    _write_archive(others[max(OTHERS)])
+    for packages in (here, *others.values()):
+        _write_archive(packages)
 
 
 def _compile_zip(path: Path) -> None:

@@ -19,7 +19,8 @@ from kwire.analysis.redaction import Redaction
 from kwire.errors import InputError
 from kwire.spark import finish_task, job, planning, series_task, settled_sums, sums_files
 from kwire.spark.job import JobRequest, run_job
-from kwire.spark.output import MANIFEST, STATE, SUCCESS, OutputFolder
+from kwire.spark.output import MANIFEST, SUCCESS, OutputFolder
+from kwire.spark.parts import STATE
 from kwire.spark.sums_files import SumsFile
 from kwire.tables import series_rows
 from pcap_files import later, pieces_of

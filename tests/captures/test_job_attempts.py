@@ -21,8 +21,9 @@ from kwire.analysis.digests.storing import DIGEST_FILE
 from kwire.analysis.redaction import Redaction
 from kwire.spark import finish_task, packing, series_state
 from kwire.spark.job import JobRequest, run_job
-from kwire.spark.output import MANIFEST, STATE, SUCCESS
+from kwire.spark.output import MANIFEST, SUCCESS
 from kwire.spark.pack_task import PackTask, run_read
+from kwire.spark.parts import STATE
 from kwire.spark.series_task import SeriesResult, SeriesTask
 from kwire.tables import SCHEMAS
 

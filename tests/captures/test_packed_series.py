@@ -14,8 +14,9 @@ import pytest
 
 from kwire.spark import job, packing, planning
 from kwire.spark.job import JobRequest, run_job
-from kwire.spark.output import MANIFEST, STATE
+from kwire.spark.output import MANIFEST
 from kwire.spark.packing import OPEN_BYTES, PACK_BYTES, SMALLEST_PACK_BYTES, pack_limit, packs_of
+from kwire.spark.parts import STATE
 from kwire.tables import series_rows
 from pcap_files import later, pieces_of
 

@@ -63,12 +63,19 @@ def cluster(disk: SmallDisk, drivers: Drivers, tmp_path_factory: pytest.TempPath
         running.end()
 
 
-def analyzed(cluster: Cluster, folder: Path, **environment: str) -> tuple[int, str, list[str], Path]:
-    """Status and stderr of `kwire analyze`, the captures and the output folder."""
-    files = [folder / f"point-{number:02d}.pcap.gz" for number in range(96)]  # two packs of small series: a task for each worker
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """Two packs of small series: a task for each worker."""
+    folder = tmp_path_factory.mktemp("captures")
+    files = [folder / f"point-{number:02d}.pcap.gz" for number in range(96)]
     for each in files:
         shutil.copy(CAPTURE, each)
-    inputs, out = [each.as_uri() for each in files], folder / "out"
+    return [each.as_uri() for each in files]
+
+
+def analyzed(cluster: Cluster, inputs: list[str], folder: Path, **environment: str) -> tuple[int, str, Path]:
+    """Status and stderr of `kwire analyze`, and the output folder."""
+    out = folder / "out"
     program = folder / "program.py"
     program.write_text(WAITING_ON_DISK)
     command = ["analyze", *inputs, "--out", out.as_uri(), "--master", cluster.url, "--series", "file", "--no-report"]
@@ -77,11 +84,11 @@ def analyzed(cluster: Cluster, folder: Path, **environment: str) -> tuple[int, s
         _, stderr = driver.communicate(timeout=600)
     finally:
         driver.kill()
-    return driver.returncode, stderr, inputs, out
+    return driver.returncode, stderr, out
 
 
-def test_tasks_that_fail_there_end_the_run_with_a_sentence(cluster: Cluster, disk: SmallDisk, tmp_path: Path) -> None:
-    status, said, _, out = analyzed(cluster, tmp_path, PYSPARK_SUBMIT_ARGS=FAILING)
+def test_tasks_that_fail_there_end_the_run_with_a_sentence(cluster: Cluster, disk: SmallDisk, inputs: list[str], tmp_path: Path) -> None:
+    status, said, out = analyzed(cluster, inputs, tmp_path, PYSPARK_SUBMIT_ARGS=FAILING)
     if disk.variable == "TMPDIR":
         reason = (
             f"the temporary folder {disk.place} cannot be written: No space left on device; TMPDIR names another, on a disk with more room."
@@ -95,8 +102,8 @@ def test_tasks_that_fail_there_end_the_run_with_a_sentence(cluster: Cluster, dis
     assert not out.exists()
 
 
-def test_spark_that_keeps_away_from_it_ends_the_run_right(cluster: Cluster, disk: SmallDisk, tmp_path: Path) -> None:
-    status, said, inputs, out = analyzed(cluster, tmp_path, PYSPARK_SUBMIT_ARGS=EXCLUDING)
+def test_spark_that_keeps_away_from_it_ends_the_run_right(cluster: Cluster, disk: SmallDisk, inputs: list[str], tmp_path: Path) -> None:
+    status, said, out = analyzed(cluster, inputs, tmp_path, PYSPARK_SUBMIT_ARGS=EXCLUDING)
     assert status == 0, said
     if disk.variable == "TMPDIR":
         assert said == ""

@@ -99,7 +99,7 @@ def test_a_look_at_an_executor_s_python_runs_nothing_of_its_folder(folder: Path)
     source = Path(executor_facts.__file__).read_text()
     package = str(Path(executor_facts.__file__).parents[2])
     done = subprocess.run(
-        [sys.executable, "-P", "-c", f"{source}\nprint(json.dumps(look(sys.argv[1], False, 0)))", source],
+        [sys.executable, "-P", "-c", f"{source}\nprint(json.dumps(look(sys.argv[1], False, 0, 'once')))", source],
         cwd=folder, env={**os.environ, "PYTHONPATH": package}, capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
     assert (done.returncode, marks(folder)) == (0, []), done.stderr

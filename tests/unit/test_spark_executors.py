@@ -20,7 +20,7 @@ import pytest
 import kwire
 from kwire.errors import InputError, KwireError
 from kwire.spark import executor_report, shipping, write_archive
-from kwire.spark.executor_facts import facts
+from kwire.spark.executor_facts import facts, look
 from kwire.spark.executor_report import ExecutorReport, PythonFacts, examine
 from kwire.spark.shipping import ship, ship_for_job
 from kwire.spark.task_running import reason_of_spark
@@ -44,6 +44,20 @@ def test_a_python_tells_what_it_is() -> None:
     import pyarrow
 
     assert found.pyarrow == pyarrow.__version__
+
+
+def test_a_worker_that_has_answered_starts_no_second_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of its tasks would; what is asked later is looked at again, since kwire may have come in between."""
+    started = []
+
+    def run(*_arguments: object, **_options: object) -> SimpleNamespace:
+        started.append(len(started))
+        return SimpleNamespace(returncode=0, stdout=json.dumps({"kwire": str(started[-1])}))
+
+    monkeypatch.delitem(sys.modules, "kwire")  # a worker that has not imported it
+    monkeypatch.setattr(sys, "_kwire_facts", None, raising=False)
+    monkeypatch.setattr(subprocess, "run", run)
+    assert [look("", False, 0, question) for question in ("first", "first", "second")] == [{"kwire": "0"}, {"kwire": "0"}, {"kwire": "1"}]
 
 
 ABSENT = {"kwire": None, "twin": None, "place": None}

@@ -66,7 +66,8 @@ def register_tables(spark: SparkSession, out: str, namespace: str, partition_by:
     for table, name in zip(SCHEMAS, names, strict=True):
         dated = partition_by is not None and table in DATED
         if provider == "parquet" and partition_by is None:
-            spark.sql(f"DROP TABLE IF EXISTS {name}")  # of an external table the files stay
+            if name in there:
+                spark.sql(f"DROP TABLE {name}")  # of an external table the files stay
             by_date = _is_by_date(out, table)
             columns, partitions = (_columns(table) + _DATE_COLUMN, " PARTITIONED BY (`date`)") if by_date else (_columns(table), "")
             place = f"LOCATION '{location}/{table}'"

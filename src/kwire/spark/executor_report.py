@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -171,12 +172,12 @@ def _question(source: str, within: bool) -> Iterator[Callable[[int], str]]:
     from pyspark import cloudpickle
 
     pickling: Any = cloudpickle  # without types
-    look, pause = executor_facts.look, _PAUSE_SECONDS
+    look, pause, question = executor_facts.look, _PAUSE_SECONDS, secrets.token_hex(8)
 
     def ask(_number: int) -> str:  # inside a function and with its own import, so that it travels by value
         import json
 
-        return json.dumps(look(source, within, pause))
+        return json.dumps(look(source, within, pause, question))
 
     pickling.register_pickle_by_value(executor_facts)
     try:

@@ -31,9 +31,9 @@ from kwire.analysis.digests.storing import DIGEST_FILE, write_digest
 from kwire.capture.file_systems import reason_of
 from kwire.capture.private_files import make_private
 from kwire.errors import InputError
-from kwire.spark.parts import RUN, STAGING, output_place
+from kwire.spark.parts import RUN, STAGING, STATE, output_place
 
-__all__ = ["HISTORY", "MANIFEST", "PAGE", "REPORTS", "STATE", "SUCCESS", "OutputFolder", "manifest_text"]
+__all__ = ["HISTORY", "MANIFEST", "PAGE", "REPORTS", "SUCCESS", "OutputFolder", "manifest_text"]
 
 SUCCESS: Final = "_SUCCESS"
 MANIFEST: Final = "_manifest.json"
@@ -41,8 +41,6 @@ PAGE: Final = "report.html"
 REPORTS: Final = (PAGE, "report.md", "report.json", "report.csv", "report.sarif", "report.junit.xml", "report.prom", DIGEST_FILE)
 # What earlier reports of the same analysis found (kwire.report.burn_down): it stays when files are added, and goes with the analysis.
 HISTORY: Final = "_history.json"
-# What it takes to go on with the analysis when there are new files; readers of tables pass over names that begin so.
-STATE: Final = "_state"
 _PUBLISH: Final = f"{STAGING}/publish.json"
 
 

@@ -21,7 +21,7 @@ from kwire.analysis.request_sums import RequestSums
 from kwire.capture.file_systems import store_options
 from kwire.capture.tls.session_keys import tls_options
 from kwire.errors import InputError
-from kwire.spark.output import STATE
+from kwire.spark.parts import STATE
 from kwire.spark.series_state import SeriesState, read_part, read_state, write_state
 from kwire.spark.series_task import (
     KINDS,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
 
 __all__ = [
-    "ROW_GROUP", "RUN", "STAGING", "PartWriter", "check_running", "make_folder", "opened_part", "output_place", "part_batches",
+    "ROW_GROUP", "RUN", "STAGING", "STATE", "PartWriter", "check_running", "make_folder", "opened_part", "output_place", "part_batches",
     "progress_file", "progress_files", "read_progress",
     "write_blob", "written_place",
 ]  # fmt: skip
@@ -33,6 +33,8 @@ __all__ = [
 STAGING: Final = "_staging"
 RUN: Final = f"{STAGING}/run.json"
 """Who writes, as long as the run is."""
+STATE: Final = "_state"
+"""What it takes to go on with the analysis when there are new files; readers of tables pass over names that begin so."""
 _PROGRESS: Final = "read-"
 # Rows: smaller batches are put together first, since Parquet begins every column of each of them.
 _SMALL_BATCH: Final = 1_000

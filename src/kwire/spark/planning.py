@@ -5,6 +5,9 @@ A series is one task as long as there are other series to keep the machines busy
 are shared out. A few tasks scan all packets of the series each, and go on with those of their own connections only; more of them would do
 nothing but scan, so the packets are routed to them in a step of its own (`kwire.capture.packet_routing`). No connection is ever cut, and so
 the rows are those of one task. What costs how much is in docs/explanation/costs.md.
+
+The tasks are imported when there is a use for them: with them comes all of `kwire.analysis`, and the data source plans without it, in
+processes that Spark starts for each query.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import pyarrow as pa
 
@@ -23,13 +26,14 @@ from kwire.capture.tls.session_keys import current_tls_options
 from kwire.errors import InputError
 from kwire.spark.divided_files import unpacked_bytes
 from kwire.spark.grown_files import check_beginning, grown_since, new_names, place, present_names, read_again, same_points
-from kwire.spark.output import STATE
-from kwire.spark.pack_task import PackTask
 from kwire.spark.packing import pack_limit, packs_of, repacked
-from kwire.spark.series_task import Earlier, SeriesTask
-from kwire.spark.sums_files import is_sums
+from kwire.spark.parts import STATE
 from kwire.tables.schemas import VIOLATIONS
 from kwire.tables.series import no_kafka
+
+if TYPE_CHECKING:
+    from kwire.spark.pack_task import PackTask
+    from kwire.spark.series_task import Earlier, SeriesTask
 
 __all__ = [
     "MAX_ROUTED_SHARES",
@@ -115,6 +119,8 @@ class SeriesPlan:
         Args:
             model: the fields of `SeriesTask` that are the same in all.
         """
+        from kwire.spark.series_task import SeriesTask
+
         return [
             SeriesTask(
                 number=self.number + share,
@@ -158,6 +164,8 @@ class Plan:
         Returns:
             Those of series that are read as they lie there, and those of series whose packets are routed, by series.
         """
+        from kwire.spark.pack_task import PackTask
+
         found: dict[int, list[SeriesTask]] = {}
         routed = []
         renewed = self.renewed()
@@ -326,6 +334,8 @@ def still_written(plan: Plan) -> list[str]:
 
 
 def _known(series: Series | None, entry: Mapping[str, Any], sharing: Sharing, hashes: Mapping[str, str]) -> SeriesPlan:
+    from kwire.spark.series_task import Earlier
+
     earlier = tuple(Earlier(state, tuple(waiting)) for state, waiting in zip(entry["states"], entry["waiting"], strict=True))
     pieces: Sequence[CaptureFile] = () if series is None else series.pieces
     known_files: list[tuple[str, int]] = [(location, size) for location, size in entry["files"]]
@@ -372,6 +382,8 @@ def _kept(plan: Plan, earlier: Mapping[str, Any] | None, replaced: Sequence[Mapp
     """The parts that stay: settled rows, and all of a series without new files. What the driver wrote it writes again."""
     if earlier is None:
         return ()
+    from kwire.spark.sums_files import is_sums
+
     # of a series of which nothing could be read nothing is known: it is read from its beginning
     stay = [entry for entry in earlier["series"] if entry not in replaced]
     known = {entry["number"] + share for entry in stay for share in range(entry["shares"])}

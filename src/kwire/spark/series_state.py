@@ -24,8 +24,7 @@ import kwire
 from kwire.analysis.partials import Partial
 from kwire.capture.file_systems import reason_of
 from kwire.errors import InputError
-from kwire.spark.output import STATE
-from kwire.spark.parts import output_place, write_blob
+from kwire.spark.parts import STATE, output_place, write_blob
 from kwire.spark.sums_files import SumsFile, pack_sums, read_all_sums
 
 __all__ = ["STATE_VERSION", "SeriesState", "is_state", "read_part", "read_state", "sums_of_state", "write_state"]

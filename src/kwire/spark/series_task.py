@@ -30,8 +30,7 @@ from kwire.capture.sized_file import SizedFile
 from kwire.capture.tls.session_keys import TlsOptions, tls_options
 from kwire.errors import InputError
 from kwire.spark.dated_parts import DatedParts
-from kwire.spark.output import STATE
-from kwire.spark.parts import PartWriter, progress_file, read_progress
+from kwire.spark.parts import STATE, PartWriter, progress_file, read_progress
 from kwire.spark.series_state import SeriesState, read_part, read_state, write_state
 from kwire.spark.settled_sums import SettledSums
 from kwire.spark.sums_files import SumsFile, write_sums

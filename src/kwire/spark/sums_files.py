@@ -22,8 +22,7 @@ from kwire.analysis.key_buckets import bucket_of, divided, whole_of
 from kwire.analysis.partials import Partial, from_bytes, merge, to_bytes
 from kwire.capture.file_systems import reason_of
 from kwire.errors import InputError
-from kwire.spark.output import STATE
-from kwire.spark.parts import output_place, write_blob, written_place
+from kwire.spark.parts import STATE, output_place, write_blob, written_place
 
 __all__ = [
     "MAX_BITS", "PIECE_BYTES", "SumsFile", "is_sums", "pack_sums", "read_all_sums", "read_bucket_sums", "read_whole_sums", "remove_sums",

@@ -92,6 +92,7 @@ def batch_reader(schema: StructType, options: SourceOptions) -> DataSourceReader
     options = with_corrupt_record(options, schema.names)
     if options.frames is not None:
         return FrameFileReader(options, output_columns(options, schema).schema)
-    analysis_options(options).check()
+    if options.target_releases or options.broker_release:
+        analysis_options(options).check()
     kind = FilteringReader if options.push_filters else KwireReader
     return kind(options, output_columns(options, schema))

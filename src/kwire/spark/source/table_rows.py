@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kwire.analysis import Options, finish, merge, partial_of_series
 from kwire.errors import InputError, KwireError
 from kwire.spark.source.options import SourceOptions
 from kwire.spark.source.partitions import SeriesPart
 from kwire.tables import ROW_TABLES, SeriesView, iter_series, read_series
 from kwire.tables.node_ids import node_finder, with_nodes
 from kwire.tables.observed_rows import OBSERVED
+
+if TYPE_CHECKING:
+    from kwire.analysis import Options
 
 __all__ = ["analysis_options", "checked", "table_rows"]
 
@@ -71,6 +73,8 @@ def checked(batch: pa.RecordBatch, options: SourceOptions) -> pa.RecordBatch:
 
 def _answer(parts: Sequence[SeriesPart], options: SourceOptions) -> Iterator[pa.RecordBatch]:
     """A table that the analysis makes of all series together."""
+    from kwire.analysis import finish, merge, partial_of_series
+
     partials = []
     for part in parts:
         try:
@@ -86,4 +90,6 @@ def _answer(parts: Sequence[SeriesPart], options: SourceOptions) -> Iterator[pa.
 
 def analysis_options(options: SourceOptions) -> Options:
     """What the verdicts of `upgrade_impact` are to be of."""
+    from kwire.analysis import Options
+
     return Options(target_releases=options.target_releases, broker_release=options.broker_release)
