@@ -24,12 +24,14 @@ from pathlib import Path
 from py_compile import PycInvalidationMode
 from typing import Final
 
-__all__ = ["OPTIONS", "java_program", "quick_spark", "write_shim"]
+__all__ = ["OPTIONS", "UNVERIFIED", "java_program", "quick_spark", "write_shim"]
 
 TESTS: Final = Path(__file__).parent
 SOURCES: Final = TESTS / "integration" / "java"
 # Most of what such a JVM would do is to compile its own code well: without that it takes half the time of a processor.
 OPTIONS: Final = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+UNVERIFIED: Final = "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
+"""For a driver with jars of its own, or of Hive, which no archive has: to verify what they load is a sixth of its time."""
 HOME: Final = TESTS.parent / ".cache" / "quick-java"
 """What `JAVA_HOME` is for tests, and where the archives are: each under the path of the jars that it is of."""
 

@@ -62,6 +62,7 @@ def test_tables_follow_the_folder(spark: SparkSession, pieces: list[Path], parti
         assert columns["latency_us"].metadata["comment"] == comment_of("requests", "latency_us")
         assert ("date" in columns) == (partition_by == "date")
         if partition_by:
+            assert columns["date"].metadata["comment"] == "day of the row [UTC]"
             rows = spark.sql(f"SELECT DISTINCT date, CAST(hour AS STRING) hour FROM {namespace}.client_hourly").collect()
             assert {str(row.date) for row in rows} == {row.hour[:10] for row in rows}  # the session is in UTC
             assert set(DATED) < set(SCHEMAS)

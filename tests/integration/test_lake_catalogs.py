@@ -20,6 +20,7 @@ from kwire.spark.java import ensure_java
 from kwire.tables.schemas import SCHEMAS
 from other_sparks import installed
 from pcap_files import pieces_of
+from quick_spark import UNVERIFIED
 
 pytestmark = [pytest.mark.spark, pytest.mark.whole, pytest.mark.xdist_group("spark-versions")]
 
@@ -91,6 +92,7 @@ def test_a_catalog_of_a_lake_is_kept_up_to_date(kind: str, namespace: str, tmp_p
     ensure_java()
     path = os.pathsep.join([str(installed("4.0.1")), str(ROOT / "src")])
     env = {**os.environ, "SPARK_CONF_DIR": str(tmp_path / "conf"), "PYTHONPATH": path, "PYSPARK_PYTHON": sys.executable}
+    env["SPARK_SUBMIT_OPTS"] += f" {UNVERIFIED}"
 
     def ran(*command: str) -> str:
         done = subprocess.run((sys.executable, *command), cwd=tmp_path, env=env, capture_output=True, text=True, timeout=1800, check=False)

@@ -25,14 +25,15 @@ from kwire.tables.dates import BEGINS, DATE
 from kwire.tables.schemas import SCHEMAS, TIME
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 __all__ = ["DATED", "register_tables"]
 
 DATED: Final[dict[str, tuple[str, ...]]] = {**BEGINS, "group_events": ("time",), "client_hourly": ("hour",)}
 """The tables that are partitioned by date, with the time that the date is of (UTC): the first of these columns that is not null."""
 
-_DATE_COLUMN: Final = ", `date` DATE COMMENT 'day of the row [UTC]'"
+_DATE_COMMENT: Final = "day of the row [UTC]"
+_DATE_COLUMN: Final = f", `date` DATE COMMENT '{_DATE_COMMENT}'"
 _FOLDER: Final = "kwire.folder"
 _DAY_US: Final = 86_400_000_000
 _OVERWRITE_MODE: Final = "spark.sql.sources.partitionOverwriteMode"
@@ -75,11 +76,13 @@ def register_tables(spark: SparkSession, out: str, namespace: str, partition_by:
             if by_date:
                 spark.sql(f"ALTER TABLE {name} RECOVER PARTITIONS")
             continue
-        if name not in there:
-            columns = _columns(table) + (_DATE_COLUMN if dated else "")
-            partitions = " PARTITIONED BY (`date`)" if dated else ""
-            spark.sql(f"CREATE TABLE {name} ({columns}) USING {provider}{partitions} {_properties(location)}")
-        _overwrite(spark, name, f"{location}/{table}", table, dated)
+        rows = _rows(spark, f"{location}/{table}", table, dated)
+        with _viewed(spark, rows, name) as view, _whole_tables(spark):
+            if name in there:
+                spark.sql(f"INSERT OVERWRITE {name} SELECT * FROM {view}")
+            else:  # in one step, so that no reader finds it empty; comments come with the rows
+                partitions = " PARTITIONED BY (`date`)" if dated else ""
+                spark.sql(f"CREATE TABLE {name} USING {provider}{partitions} {_properties(location)} AS SELECT * FROM {view}")
     return [f"{namespace}.{table}" for table in SCHEMAS]
 
 
@@ -131,18 +134,26 @@ def _properties(location: str) -> str:
     return f"TBLPROPERTIES ('{_FOLDER}'='{location}')"
 
 
-def _overwrite(spark: SparkSession, name: str, location: str, table: str, dated: bool) -> None:
+def _rows(spark: SparkSession, location: str, table: str, dated: bool) -> DataFrame:
+    from pyspark.sql.functions import expr
+
     # its schema is known: without, Spark runs a job to look into a file; a folder by date has a column of its own, of any type
     rows = spark.read.schema(_columns(table)).parquet(location).select(*SCHEMAS[table].names)
     if dated:
         time = f"coalesce({', '.join(DATED[table])})"
         # whatever the session's time zone is
-        rows = rows.selectExpr("*", f"date_from_unix_date(CAST(floor(unix_micros({time}) / {_DAY_US}) AS INT)) AS `date`")
+        day = expr(f"date_from_unix_date(CAST(floor(unix_micros({time}) / {_DAY_US}) AS INT))")
+        rows = rows.select("*", day.alias(DATE, metadata={"comment": _DATE_COMMENT}))
+    return rows
+
+
+@contextmanager
+def _viewed(spark: SparkSession, rows: DataFrame, name: str) -> Iterator[str]:
+    """The name that rows have for SQL meanwhile."""
     view = f"kwire_{abs(hash(name)):x}"
     rows.createOrReplaceTempView(view)
     try:
-        with _whole_tables(spark):
-            spark.sql(f"INSERT OVERWRITE {name} SELECT * FROM {view}")
+        yield view
     finally:
         spark.catalog.dropTempView(view)
 
