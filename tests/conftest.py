@@ -33,7 +33,7 @@ def pytest_configure(config: pytest.Config) -> None:
     quick_spark()
     # how fast a busy machine draws and runs an example says nothing about the code
     settings.register_profile("share", max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-    settings.register_profile("whole", max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.register_profile("whole", max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
     settings.load_profile("whole" if config.getoption("--whole") else "share")
 
 

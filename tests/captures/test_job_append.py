@@ -9,6 +9,7 @@ import gzip
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,21 @@ def run(inputs: Sequence[str], out: Path, **more: Any) -> Path:
     return out
 
 
+Whole = Callable[[str, int], dict[str, Counter[str]]]
+
+
+@pytest.fixture(scope="module")
+def whole_of(tmp_path_factory: pytest.TempPathFactory) -> Whole:
+    """`whole_of("seed.pcap.gz", 3)`: the tables of a capture that was cut into so many files, read by one task in one run, once for all."""
+
+    @cache
+    def made(capture: str, pieces: int) -> dict[str, Counter[str]]:
+        folder = tmp_path_factory.mktemp("whole")
+        return tables(run(cut(capture, folder, pieces), folder / "out"))
+
+    return made
+
+
 @pytest.mark.parametrize(("capture", "shares"), [("topicids.pcap.gz", 2), ("seed.pcap.gz", 5), ("late-join.pcap.gz", 3)])
 def test_a_series_that_tasks_share_gives_the_tables_of_one(
     capture: str, shares: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -94,9 +110,9 @@ def test_going_on_gives_the_tables_of_one_run(steps: list[int], tmp_path: Path) 
     assert seen[0].to_pylist() == seen[1].to_pylist()
 
 
-def test_going_on_in_shares(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_going_on_in_shares(whole_of: Whole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pieces = cut("seed.pcap.gz", tmp_path, 4)
-    whole = tables(run(pieces, tmp_path / "whole"))
+    whole = whole_of("seed.pcap.gz", 4)
     monkeypatch.setattr(planning, "SHARE_BYTES", 1)
     monkeypatch.setattr(job, "slots_of", lambda _spark: 3)
     for count in (1, 2, 4):
@@ -105,10 +121,12 @@ def test_going_on_in_shares(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize("capture", ["topicids.pcap.gz", "seed.pcap.gz"])
-def test_tables_do_not_depend_on_how_keys_are_divided(capture: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_do_not_depend_on_how_keys_are_divided(
+    capture: str, whole_of: Whole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each bucket of keys is finished alone; files of sums are divided more coarsely or finely than that."""
     pieces = cut(capture, tmp_path, 3)
-    whole = tables(run(pieces, tmp_path / "whole"))
+    whole = whole_of(capture, 3)
     monkeypatch.setattr(sums_files, "PIECE_BYTES", 30_000)
     monkeypatch.setattr(finish_task, "GATHERED_BYTES", 30_000)
     monkeypatch.setattr(finish_task, "BUCKET_BYTES", 8_000)
@@ -180,10 +198,10 @@ class Killed(BaseException):
 
 @pytest.mark.parametrize("moment", [0, 1, 3, 6])
 def test_a_run_killed_while_it_publishes_is_finished_by_the_next(
-    moment: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, job_in_process: Callable[..., None]
+    moment: int, whole_of: Whole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, job_in_process: Callable[..., None]
 ) -> None:
     pieces = cut("seed.pcap.gz", tmp_path, 3)
-    whole = tables(run(pieces, tmp_path / "whole"))
+    whole = whole_of("seed.pcap.gz", 3)
     out = run(pieces[:2], tmp_path / "grown", append=True)
     left, removed = moment, OutputFolder._remove
 
@@ -233,9 +251,11 @@ def test_what_cannot_be_gone_on_with_is_said(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("capture", ["topicids.pcap.gz", "seed.pcap.gz", "late-join.pcap.gz"])
-def test_rows_that_are_written_while_the_series_is_read_are_the_same(capture: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_that_are_written_while_the_series_is_read_are_the_same(
+    capture: str, whole_of: Whole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pieces = cut(capture, tmp_path, 8)
-    whole = tables(run(pieces, tmp_path / "whole"))
+    whole = whole_of(capture, 8)
     monkeypatch.setattr(series_rows, "SETTLE_BYTES", 1)
     rounds: list[int] = []
     real = series_task.partial_of_series

@@ -47,24 +47,29 @@ def two_points(name: str = "seed.pcap.gz") -> tuple[bytes, bytes]:
     return data, later(data, 2)
 
 
-@pytest.mark.parametrize("shares", [1, 3])
-def test_two_points_that_grow(shares: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both are cut inside a packet first, the second one before the first; then one grows, then the other, then a file is added."""
+def test_two_points_that_grow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both are cut inside a packet first, the second one before the first; then one grows, then the other, then a file is added.
+
+    One analysis grows with one task, another with three that share the points.
+    """
     monkeypatch.setattr(planning, "SHARE_BYTES", 1)
-    monkeypatch.setattr(job, "slots_of", lambda _spark: shares)
+
+    def grown(shares: int) -> dict[str, Counter[str]]:
+        with monkeypatch.context() as patch:
+            patch.setattr(job, "slots_of", lambda _spark: shares)
+            return tables(run(paths, tmp_path / f"grown{shares}", append=True))
+
     client, broker = two_points()
     paths = [tmp_path / "client.pcap", tmp_path / "broker_00001.pcap"]
     for number, (first, second) in enumerate([(40_000, 25_000), (len(client), 25_000), (len(client), 60_001), (len(client), len(broker))]):
         paths[0].write_bytes(client[:first])
         paths[1].write_bytes(broker[:second])
-        run(paths, tmp_path / "grown", append=True)
-        assert tables(tmp_path / "grown") == tables(run(paths, tmp_path / f"whole{number}"))
+        assert grown(1) == grown(3) == tables(run(paths, tmp_path / f"whole{number}"))
     paths.append(tmp_path / "broker_00002.pcap")
     paths[-1].write_bytes(later(client, 600))
-    run(paths, tmp_path / "grown", append=True)
-    assert tables(tmp_path / "grown") == tables(run(paths, tmp_path / "whole"))
-    run(paths, tmp_path / "grown", append=True)  # nothing is new
-    assert tables(tmp_path / "grown") == tables(tmp_path / "whole")
+    whole = tables(run(paths, tmp_path / "whole"))
+    assert grown(1) == grown(3) == whole
+    assert grown(1) == grown(3) == whole  # nothing is new
 
 
 def test_a_second_point_is_added_to_a_first(tmp_path: Path) -> None:

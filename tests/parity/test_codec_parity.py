@@ -157,7 +157,7 @@ def test_mutated(native_codec, reference_codec, vectors, share):
         (case["message"], case["version"], mutated(data, chance), None)
         for case in share(vectors("messages-sample"), 5)
         if (data := bytes.fromhex(case["hex"])) and len(data) <= 1000
-        for _ in range(4)
+        for _ in range(2)
     )
     assert differences(native_codec, reference_codec, inputs) == []
 

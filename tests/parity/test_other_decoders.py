@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any
 
 import pytest
@@ -29,9 +30,16 @@ def asked(request: pytest.FixtureRequest) -> Iterator[list[Peer]]:
         each.close()
 
 
-def found(peer: Peer, question: Question) -> list[Contrast]:
+@lru_cache(maxsize=1)
+def ours_of(question: Question) -> tuple[Outcome, Any]:
+    """What both twins make of it, found once for all peers."""
     ours, fault = our_outcome(question, "native")
     assert our_outcome(question, "pure")[0] == ours
+    return ours, fault
+
+
+def found(peer: Peer, question: Question) -> list[Contrast]:
+    ours, fault = ours_of(question)
     theirs = peer.ask(question)
     return [] if theirs is None else contrasts(ours, fault, theirs)
 
@@ -61,7 +69,7 @@ def test_whole_and_damaged_messages(asked: list[Peer], native_codec: Any, vector
     chance = random.Random(20)
     for case in share(vectors("messages-sample")[::7], 9):
         data = bytes.fromhex(case["hex"])
-        for each in (data, mutated(data, chance), mutated(data, chance)) if 0 < len(data) < 1000 else ():
+        for each in (data, mutated(data, chance)) if 0 < len(data) < 1000 else ():
             for peer in asked:
                 assert unnamed(peer, Question("message", case["message"], case["version"], each)) == []
 
@@ -82,7 +90,7 @@ def test_whole_and_damaged_records(asked: list[Peer], native_codec: Any, vectors
     for case in vectors("records-sample"):
         data = bytes.fromhex(case["hex"])
         if 0 < len(data) < 1500:
-            for each, checksums in ((data, 1), (mutated(data, chance), 0), (mutated(data, chance), 0)):
+            for each, checksums in ((data, 1), (mutated(data, chance), 0)):
                 for peer in asked:
                     assert unnamed(peer, Question("records", "", checksums, each)) == []
 

@@ -101,7 +101,7 @@ def test_mutated(compare, vectors, share):
         data = bytes.fromhex(case["hex"])
         if not data or len(data) > 1500:
             continue
-        for _ in share(range(5), 4):
+        for _ in share(range(3), 2):
             changed = bytearray(data)
             for _ in range(chance.choice((1, 1, 2, 4))):
                 changed[chance.randrange(len(changed))] = chance.choice((*BORDERS, chance.randrange(256)))

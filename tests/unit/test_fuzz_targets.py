@@ -25,7 +25,8 @@ def both(native_codec: Any) -> Twin:
 def test_seeds(name: str, both: Twin, share: Callable[..., list[bytes]]) -> None:
     seeds = [each for each in target(name).seeds() if each]
     assert len(set(seeds)) > 5
-    for data in share(seeds, 1 + len(seeds) // 40):
+    some = seeds[:: 1 + len(seeds) // 400]  # parity tests read all messages that seeds are made of
+    for data in share(some, 1 + len(some) // 40):
         target(name).compare(data)
 
 

@@ -12,6 +12,7 @@ from kwire.codec.uuids import Uuid
 from kwire.errors import EncodeError
 from kwire.schema import Message, catalog
 from kwire.schema.model import Field
+from twin_codecs import codec_of
 
 _HIGHEST = {"int8": 127, "int16": 32767, "uint16": 65535, "int32": 2**31 - 1, "uint32": 2**32 - 1, "int64": 2**63 - 1}
 
@@ -19,6 +20,15 @@ _HIGHEST = {"int8": 127, "int16": 32767, "uint16": 65535, "int32": 2**31 - 1, "u
 @pytest.fixture(scope="session")
 def splicer(codec):
     return FrameSplicer(codec.compiled)
+
+
+@pytest.fixture(scope="session")
+def expecting(codec):
+    """The codec that gives what is expected: the native one, where there is one, as it is quicker. Its bytes are those of Kafka too."""
+    try:
+        return codec_of("native")
+    except ImportError:
+        return codec
 
 
 def attribute(message: Message, field: Field) -> str:
@@ -110,13 +120,13 @@ def tagged_bool(message: Message, version: int) -> bool:
     return any(field.type == "bool" and field.tag is not None for _, field in leaves(message, version))
 
 
-def test_all_fields_at_once(codec, splicer, vectors, share):
-    assert differences(codec, splicer, share(vectors("messages-sample"), 19), one_by_one=False) == []
+def test_all_fields_at_once(expecting, splicer, vectors, share):
+    assert differences(expecting, splicer, share(vectors("messages-sample"), 19), one_by_one=False) == []
 
 
-def test_each_field_alone(codec, splicer, vectors, share):
+def test_each_field_alone(expecting, splicer, vectors, share):
     cases = [case for case in vectors("messages-sample") if case["case"] in ("full", "unknown-tags", "nulls")]
-    assert differences(codec, splicer, share(cases, 61), one_by_one=True) == []
+    assert differences(expecting, splicer, share(cases, 61), one_by_one=True) == []
 
 
 def test_frames(codec, splicer, vectors, share):
