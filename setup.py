@@ -64,7 +64,7 @@ class Build(build_ext):
             sys.exit(f"kwire: Python.h is missing (install your system's python3-dev package), or {WAY_OUT}")
         if CACHED:
             # the C files have the same names in every build: ccache looks for an object by the name of its source too
-            self.build_temp = os.path.join("build", "temp")
+            self.build_temp = "build/temp"
             shutil.rmtree(self.build_temp, ignore_errors=True)
         try:
             super().run()

@@ -2,7 +2,7 @@
 
 Contrast is nine tenths of axe's time on a page with thousands of cells. It follows from what a browser computed: the text's own colour and
 size, and what is painted behind it. Texts that have the same of all that are a group, whichever rows they stand in, and axe weighs one of
-them. Where axe gives no verdict on that one (it is too short, or something lies over it), it weighs all the others of the group too.
+them. Where axe gives no verdict on that one (it has no letters, or something lies over it), it weighs all the others of the group too.
 """
 
 from __future__ import annotations
@@ -38,15 +38,23 @@ const ground = (one) => {  // what is painted by an element, all those that it i
   }
   return grounds.get(one);
 };
+const unseen = new Map();
+const clipped = (one) => {  // away whole, as texts for screen readers are: axe leaves them out too
+  if (!one) return false;
+  if (!unseen.has(one)) unseen.set(one, getComputedStyle(one).clipPath === 'inset(50%)' || clipped(one.parentElement));
+  return unseen.get(one);
+};
 const TEXT = ['color', 'fontSize', 'fontWeight', 'textShadow', 'webkitTextFillColor', 'webkitTextStroke', 'fill', 'visibility', 'cursor'];
 const groups = new Map();
 for (const one of document.querySelectorAll('body, body *')) {
   const texts = [...one.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE && node.data.trim());
-  if ((!texts.length && !one.matches('input, select, textarea')) || !one.checkVisibility()) continue;
+  if ((!texts.length && !one.matches('input, select, textarea')) || !one.checkVisibility() || clipped(one)) continue;
   const style = getComputedStyle(one);
   const look = [ground(one), one.disabled, one.ariaDisabled, ...TEXT.map((name) => style[name])].join('|');
   groups.set(look, [...(groups.get(look) ?? []), one]);
 }
+const worded = (one) => [...one.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && /[\p{L}\p{N}]{2}/u.test(node.data));
+for (const all of groups.values()) all.sort((one, other) => worded(other) - worded(one));  // axe has no verdict on a sign
 """
 
 _RUN: Final = (
@@ -70,7 +78,8 @@ const done = arguments[0];
   const run = (more) => axe.run(document, {resultTypes: ['violations'], reporter, ...more});
   mark([...groups.values()].map((all) => all[0]));
   const first = await run({});
-  const left = [...groups.values()].filter((all) => !decided.has(all[0])).flatMap((all) => all.slice(1));
+  const left = [...groups.values()].filter((all) => !decided.has(all[0])).flatMap((all) => all.slice(1))
+    .filter((one) => !one.textContent || one.textContent.trim().length > 1);  // one character is never a violation
   mark(left);
   const second = left.length ? (await run({runOnly: ['color-contrast']})).violations : [];
   mark([]);

@@ -56,7 +56,8 @@ def copied_sources(sdist: Path, to: Path) -> Path:
 def build_id(source: Path) -> str:
     """What setup.py makes of these sources."""
     program = (
-        "import runpy, setuptools; setuptools.setup = lambda ext_modules, **_: print(dict(ext_modules[0].define_macros)['KWIRE_BUILD_ID'])\n"
+        "import runpy, setuptools\n"
+        "setuptools.setup = lambda ext_modules, **_: print(dict(ext_modules[0].define_macros)['KWIRE_BUILD_ID'])\n"
         "runpy.run_path('setup.py')"
     )
     return run("-c", program, cwd=source).stdout.strip().strip('"')
