@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import shutil
 import sys
 import sysconfig
 from pathlib import Path
@@ -15,7 +16,8 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-if "CYTHON_CACHE_DIR" in os.environ:
+CACHED = "CYTHON_CACHE_DIR" in os.environ
+if CACHED:
     # What Cython makes of sources that have not changed is taken from this folder: half of the time of a build.
     from Cython.Compiler.Options import default_options
 
@@ -60,6 +62,10 @@ class Build(build_ext):
         header = Path(sysconfig.get_paths()["include"]) / "Python.h"
         if self.extensions and not header.exists():
             sys.exit(f"kwire: Python.h is missing (install your system's python3-dev package), or {WAY_OUT}")
+        if CACHED:
+            # the C files have the same names in every build: ccache looks for an object by the name of its source too
+            self.build_temp = "build/temp"
+            shutil.rmtree(self.build_temp, ignore_errors=True)
         try:
             super().run()
         except (CCompilerError, ExecError, PlatformError, OSError) as error:

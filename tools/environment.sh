@@ -45,8 +45,31 @@ bench) set -- --group bench ;;
 fuzz) set -- --group fuzz ;;
 *) stop "tools/environment.sh takes demo, test, bench or fuzz, not $what." ;;
 esac
-# test_build.py builds the same sources again
-[ "$what" != test ] || export CYTHON_CACHE_DIR="$PWD/.cache/cython"
+# What tests drive beside Python: the page is opened in a real browser (Debian's packages carry browser and driver of one version), and a part
+# of the catalog is rebuilt from Kafka's published jars, which Maven fetches. Clients in Go and JavaScript go through the proxy.
+if [ "$what" = test ]; then
+    missing=
+    command -v chromedriver >/dev/null 2>&1 || missing="chromium chromium-driver"
+    { command -v mvn && command -v java; } >/dev/null 2>&1 || missing="$missing maven default-jre-headless"
+    { command -v go && command -v npm; } >/dev/null 2>&1 || missing="$missing golang-go npm"
+    quicker=
+    command -v ccache >/dev/null 2>&1 || quicker=ccache
+    if [ -n "$missing$quicker" ] && command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then
+        say "installing for the tests: $missing $quicker"
+        # shellcheck disable=SC2086 - one word a package
+        { apt-get update -q && apt-get install -q -y --no-install-recommends $missing $quicker; } >"$venv/apt.log" 2>&1 ||
+            say "this did not work (see $venv/apt.log); the tests that need them will say so"
+    elif [ -n "$missing" ]; then
+        say "not on this machine: $missing; the tests that need them will say so"
+    fi
+fi
+
+# test_build.py builds the same sources again, and takes from these folders what Cython and the compiler made of them; Debian's names of
+# compilers that are ccache lie in a folder of their own
+if [ "$what" = test ]; then
+    export CYTHON_CACHE_DIR="$PWD/.cache/cython" CCACHE_DIR="$PWD/.cache/ccache"
+    [ ! -d /usr/lib/ccache ] || PATH=/usr/lib/ccache:$PATH
+fi
 say "building and installing kwire"
 log=$venv/install.log
 if ! pip install -e ".[$extras]" "$@" >"$log" 2>&1; then
@@ -58,23 +81,6 @@ if ! pip install -e ".[$extras]" "$@" >"$log" 2>&1; then
     KWIRE_PURE=1 pip install -q -e ".[$extras]" "$@"
 fi
 
-
-# What tests drive beside Python: the page is opened in a real browser (Debian's packages carry browser and driver of one version), and a part
-# of the catalog is rebuilt from Kafka's published jars, which Maven fetches. Clients in Go and JavaScript go through the proxy.
-if [ "$what" = test ]; then
-    missing=
-    command -v chromedriver >/dev/null 2>&1 || missing="chromium chromium-driver"
-    { command -v mvn && command -v java; } >/dev/null 2>&1 || missing="$missing maven default-jre-headless"
-    { command -v go && command -v npm; } >/dev/null 2>&1 || missing="$missing golang-go npm"
-    if [ -n "$missing" ] && command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then
-        say "installing for the tests: $missing"
-        # shellcheck disable=SC2086 - one word a package
-        { apt-get update -q && apt-get install -q -y --no-install-recommends $missing; } >"$venv/apt.log" 2>&1 ||
-            say "this did not work (see $venv/apt.log); the tests that need them will say so"
-    elif [ -n "$missing" ]; then
-        say "not on this machine: $missing; the tests that need them will say so"
-    fi
-fi
 # Archives of Spark's classes and byte code of its Python modules, for tests alone: they run without, and take longer.
 if [ "$what" = test ]; then "$venv/bin/python" tests/quick_spark.py || say "Spark was not prepared for the tests, which take longer"; fi
 say "ready: kwire runs its $("$venv/bin/python" -c 'import kwire; print(kwire.backend)') twin"

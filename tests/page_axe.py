@@ -1,0 +1,97 @@
+"""What axe-core finds on a page: each of its rules over all of the page, and the contrast of texts once for each look that a text has.
+
+Contrast is nine tenths of axe's time on a page with thousands of cells. It follows from what a browser computed: the text's own colour and
+size, and what is painted behind it. Texts that have the same of all that are a group, whichever rows they stand in, and axe weighs one of
+them. Where axe gives no verdict on that one (it has no letters, or something lies over it), it weighs all the others of the group too.
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import Final
+
+from selenium.webdriver import Chrome
+
+__all__ = ["findings"]
+
+_AXE: Final = (files("axe_playwright_python") / "axe.min.js").read_text("utf-8")
+
+_GROUPS: Final = r"""
+const NOTHING = {backgroundColor: 'rgba(0, 0, 0, 0)', backgroundImage: 'none', opacity: '1', filter: 'none', mixBlendMode: 'normal',
+  clipPath: 'none', maskImage: 'none'};
+const SEEN = /^(IMG|CANVAS|VIDEO|OBJECT|PICTURE|svg)$/;
+const paint = (one) => {
+  const style = getComputedStyle(one);
+  return Object.keys(NOTHING).filter((name) => style[name] !== NOTHING[name]).map((name) => name + style[name]).join();
+};
+const grounds = new Map();
+const ground = (one) => {  // what is painted by an element, all those that it is in, and what may lie over or under its texts
+  if (!one) return '';
+  if (!grounds.has(one)) {
+    const placed = [...one.children].filter((child) => getComputedStyle(child).position !== 'static');
+    const beside = placed.map((child) => paint(child) + (SEEN.test(child.tagName) ? child.tagName : '')).filter(Boolean);
+    const pseudo = ['::before', '::after'].map((name) => [name, getComputedStyle(one, name)])
+      .filter(([, style]) => style.content !== 'none' && style.backgroundColor !== NOTHING.backgroundColor)
+      .map(([name, style]) => name + style.backgroundColor + style.backgroundImage);
+    const own = [paint(one), ...new Set(beside), ...pseudo].filter(Boolean).join('+');
+    grounds.set(one, ground(one.parentElement) + (own && '/' + own));
+  }
+  return grounds.get(one);
+};
+const unseen = new Map();
+const clipped = (one) => {  // away whole, as texts for screen readers are: axe leaves them out too
+  if (!one) return false;
+  if (!unseen.has(one)) unseen.set(one, getComputedStyle(one).clipPath === 'inset(50%)' || clipped(one.parentElement));
+  return unseen.get(one);
+};
+const TEXT = ['color', 'fontSize', 'fontWeight', 'textShadow', 'webkitTextFillColor', 'webkitTextStroke', 'fill', 'visibility', 'cursor'];
+const groups = new Map();
+for (const one of document.querySelectorAll('body, body *')) {
+  const texts = [...one.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE && node.data.trim());
+  if ((!texts.length && !one.matches('input, select, textarea')) || !one.checkVisibility() || clipped(one)) continue;
+  const style = getComputedStyle(one);
+  const look = [ground(one), one.disabled, one.ariaDisabled, ...TEXT.map((name) => style[name])].join('|');
+  groups.set(look, [...(groups.get(look) ?? []), one]);
+}
+const worded = (one) => [...one.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && /[\p{L}\p{N}]{2}/u.test(node.data));
+for (const all of groups.values()) all.sort((one, other) => worded(other) - worded(one));  // axe has no verdict on a sign
+"""
+
+_RUN: Final = (
+    """
+const done = arguments[0];
+(async () => {"""
+    + _GROUPS
+    + """
+  const MARK = 'data-weighed';
+  const mark = (all) => {
+    for (const one of document.querySelectorAll(`[${MARK}]`)) one.removeAttribute(MARK);
+    for (const one of all) one.setAttribute(MARK, '');
+  };
+  axe.configure({rules: [{id: 'color-contrast', selector: `[${MARK}]`}]});
+  const decided = new Set();
+  const reporter = (raw, options, done) => {
+    for (const rule of raw.filter((one) => one.id === 'color-contrast'))
+      for (const found of [...rule.passes, ...rule.violations]) decided.add(found.node.element);
+    axe.getReporter('v1')(raw, options, done);
+  };
+  const run = (more) => axe.run(document, {resultTypes: ['violations'], reporter, ...more});
+  mark([...groups.values()].map((all) => all[0]));
+  const first = await run({});
+  const left = [...groups.values()].filter((all) => !decided.has(all[0])).flatMap((all) => all.slice(1))
+    .filter((one) => !one.textContent || one.textContent.trim().length > 1);  // one character is never a violation
+  mark(left);
+  const second = left.length ? (await run({runOnly: ['color-contrast']})).violations : [];
+  mark([]);
+  done([...first.violations, ...second].map((one) => [one.id, one.nodes.map((node) => [node.html, node.failureSummary ?? ''])]));
+})();
+"""
+)
+
+
+def findings(browser: Chrome) -> list[str]:
+    """A line for each of the first three elements of each rule that the page as it is shown now breaks."""
+    browser.set_script_timeout(120)
+    browser.execute_script(_AXE)
+    found = browser.execute_async_script(_RUN)
+    return [f"{rule}: {html[:160]} {summary[:200]}" for rule, nodes in found for html, summary in nodes[:3]]
