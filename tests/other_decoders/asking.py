@@ -19,6 +19,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from quick_spark import OPTIONS
+
 __all__ = ["Outcome", "Peer", "Question", "java_peer", "peers", "python_peer"]
 
 FOLDER: Final = Path(__file__).parent
@@ -178,7 +180,7 @@ def _java_command() -> list[str]:
     older = ("kafka-clients", OLDER_RELEASE)
     jars = kafka_jars.fetch((*JARS, older), ROOT / ".cache" / "kafka-jars")
     newest = ":".join(str(jars[each]) for each in JARS)
-    return ["java", "-Xmx512m", "-Xshare:auto", "-cp", newest, str(FOLDER / "KafkaReading.java"), f"{jars[older]}:{jars[SLF4J]}"]
+    return ["java", *OPTIONS, "-Xmx512m", "-Xshare:auto", "-cp", newest, str(FOLDER / "KafkaReading.java"), f"{jars[older]}:{jars[SLF4J]}"]
 
 
 def java_peer() -> Peer:
