@@ -65,10 +65,14 @@ if [ "$what" = test ]; then
 fi
 
 # test_build.py builds the same sources again, and takes from these folders what Cython and the compiler made of them; Debian's names of
-# compilers that are ccache lie in a folder of their own
+# compilers that are ccache lie in a folder of their own. The environment's Cython makes both: its cache knows a source by the paths of all
+# that it includes, and pip's isolated build would have Cython's own .pxd files elsewhere each time.
 if [ "$what" = test ]; then
     export CYTHON_CACHE_DIR="$PWD/.cache/cython" CCACHE_DIR="$PWD/.cache/ccache"
     [ ! -d /usr/lib/ccache ] || PATH=/usr/lib/ccache:$PATH
+    say "installing what the tests use"
+    pip install -q "$@"
+    set -- --no-build-isolation "$@"
 fi
 say "building and installing kwire"
 log=$venv/install.log
