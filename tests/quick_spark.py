@@ -65,6 +65,7 @@ exec {java} "$@"
 def quick_spark() -> None:
     """Every Spark that tests start, in processes of their own too, takes `OPTIONS`, the settings of `tests/spark` and the archives."""
     options = " ".join(OPTIONS)
+    os.environ.setdefault("MAVEN_OPTS", options)
     os.environ.setdefault("SPARK_SUBMIT_OPTS", options)  # the driver's JVM
     os.environ.setdefault("SPARK_LAUNCHER_OPTS", options)  # the one that puts the driver's command together
     os.environ.setdefault("SPARK_CONF_DIR", str(TESTS / "spark"))

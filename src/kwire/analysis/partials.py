@@ -14,6 +14,7 @@ import io
 import struct
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain
 from typing import Any, Final, Literal
 
@@ -28,7 +29,7 @@ from kwire.tables.node_ids import node_finder
 from kwire.tables.schemas import CAPTURES, INT, LONG, TEXT, TIME
 
 __all__ = [
-    "PARTS", "Part", "Partial", "empty", "from_bytes", "merge", "node_ids", "partial_of_series", "to_bytes",
+    "PARTS", "Part", "Partial", "empty", "from_bytes", "held", "merge", "node_ids", "partial_of_series", "to_bytes",
     "with_server_nodes",
 ]  # fmt: skip
 
@@ -128,6 +129,7 @@ _TYPES: Final[dict[str, pa.DataType]] = {
 }
 
 
+@cache
 def schema_of(name: str) -> pa.Schema:
     """Give the schema of a partial table."""
     if name in KEPT:
@@ -141,7 +143,17 @@ def schema_of(name: str) -> pa.Schema:
 
 def empty() -> Partial:
     """Give the part that changes nothing when it is merged."""
-    return {name: schema_of(name).empty_table() for name in (*PARTS, *KEPT)}
+    return {name: _no_rows(name) for name in (*PARTS, *KEPT)}
+
+
+@cache
+def _no_rows(name: str) -> pa.Table:
+    return schema_of(name).empty_table()
+
+
+def held(partial: Partial) -> Partial:
+    """Give the tables that have rows; `merge` gives the others back."""
+    return {name: table for name, table in partial.items() if len(table)}
 
 
 def merge(partials: Iterable[Partial]) -> Partial:
@@ -178,7 +190,9 @@ def with_server_nodes(partial: Partial) -> Partial:
 
 def reduce_rows(name: str, table: pa.Table) -> pa.Table:
     """Bring a partial table to one row a key, sorted by its keys."""
-    part = PARTS[name]
+    part, schema = PARTS[name], schema_of(name)
+    if len(table) < 2:  # most tables of a small capture: to group nothing takes as long as to group a thousand rows
+        return table.select(schema.names).cast(schema)
     if part.first:
         table = table.sort_by([(column, "ascending") for column in ("first_seen", *part.first)])
     rules: list[Any] = [
@@ -191,7 +205,6 @@ def reduce_rows(name: str, table: pa.Table) -> pa.Table:
         grouped = table.group_by(list(part.keys), use_threads=False).aggregate(rules)
         found = [*part.keys, *(f"{rule[0]}_{rule[1]}" for rule in rules)]
         table = grouped.select(found).rename_columns([*part.keys, *(rule[0] for rule in rules)])
-    schema = schema_of(name)
     return table.select(schema.names).cast(schema).sort_by([(column, "ascending") for column in part.keys])
 
 
@@ -207,7 +220,7 @@ def partial_of_series(rows: SeriesRows | SeriesView, requests: RequestSums | Non
         for batch in rows.batches("requests"):
             requests.add(batch)
     join = requests.join
-    pieces: dict[str, list[pa.Table]] = {name: [schema_of(name).empty_table()] for name in PARTS}
+    pieces: dict[str, list[pa.Table]] = {name: [_no_rows(name)] for name in PARTS}
     for name, found in chain(requests.found(), _of_connections(rows, requests), of_topics(rows, join)):
         pieces[name].append(_table(name, **found))
     partial = {name: reduce_rows(name, pa.concat_tables(found)) for name, found in pieces.items()}

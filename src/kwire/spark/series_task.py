@@ -20,7 +20,7 @@ from typing import Final
 import pyarrow as pa
 
 from kwire.analysis.key_buckets import whole_of
-from kwire.analysis.partials import Partial, from_bytes, merge, partial_of_series, to_bytes
+from kwire.analysis.partials import Partial, from_bytes, held, merge, partial_of_series, to_bytes
 from kwire.analysis.redaction import Redaction, Redactor
 from kwire.analysis.request_sums import RequestSums
 from kwire.capture.capture_points import names_in
@@ -176,7 +176,7 @@ class SeriesResult:
             "began": self.began,
             "unread": self.unread,
         }
-        return json.dumps(facts).encode() + b"\n" + to_bytes(self.whole)
+        return json.dumps(facts).encode() + b"\n" + to_bytes(held(self.whole))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> SeriesResult:

@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 
 from kwire.analysis.key_buckets import bucket_of, divided, whole_of
-from kwire.analysis.partials import Partial, from_bytes, merge, to_bytes
+from kwire.analysis.partials import Partial, from_bytes, held, merge, to_bytes
 from kwire.capture.file_systems import reason_of
 from kwire.errors import InputError
 from kwire.spark.parts import STATE, output_place, write_blob, written_place
@@ -76,7 +76,7 @@ def pack_sums(sums: Partial, bits: int | None = None) -> bytes:
 
 
 def _packed(piece: Partial) -> bytes:
-    plain = to_bytes(piece, None)
+    plain = to_bytes(held(piece), None)
     return len(plain).to_bytes(_END.itemsize, "little") + pa.compress(plain, "zstd", asbytes=True)
 
 

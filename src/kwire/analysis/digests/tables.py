@@ -281,11 +281,12 @@ def reduced(name: str, table: pa.Table, limits: Limits) -> pa.Table:
     """Bring a table to its rule: one row a key, in its order, no more rows than its limit."""
     rule = DIGESTS[name]
     if rule.keys:
-        kinds = (("sum", rule.sums), ("min", rule.lows), ("max", rule.highs))
-        rules: list[Any] = [(column, what) for what, columns in kinds for column in columns]
-        grouped = table.group_by(list(rule.keys), use_threads=False).aggregate(rules)
-        names = [*rule.keys, *(f"{column}_{what}" for column, what in rules)]
-        table = grouped.select(names).rename_columns([*rule.keys, *(column for column, _ in rules)])
+        if len(table) > 1:
+            kinds = (("sum", rule.sums), ("min", rule.lows), ("max", rule.highs))
+            rules: list[Any] = [(column, what) for what, columns in kinds for column in columns]
+            grouped = table.group_by(list(rule.keys), use_threads=False).aggregate(rules)
+            names = [*rule.keys, *(f"{column}_{what}" for column, what in rules)]
+            table = grouped.select(names).rename_columns([*rule.keys, *(column for column, _ in rules)])
         table = table.select(rule.columns).cast(schema_of(name))
     if rule.order:
         order: list[Any] = [*rule.order]
