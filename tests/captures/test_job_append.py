@@ -16,6 +16,7 @@ from typing import Any
 import pyarrow.dataset as ds
 import pytest
 
+from counted_rows import counted_folders
 from kwire.analysis.redaction import Redaction
 from kwire.errors import InputError
 from kwire.spark import finish_task, job, planning, series_task, settled_sums, sums_files
@@ -55,13 +56,7 @@ def written(files: list[bytes], into: Path) -> list[str]:
 
 
 def tables(out: Path) -> dict[str, Counter[str]]:
-    found = {}
-    for folder in sorted(path for path in out.iterdir() if path.is_dir() and not path.name.startswith("_")):
-        if folder.name == "captures":
-            continue
-        rows = ds.dataset(folder, format="parquet").to_table().to_pylist()
-        found[folder.name] = Counter(json.dumps({k: v for k, v in row.items() if k not in PROVENANCE}, default=str) for row in rows)
-    return found
+    return counted_folders(out, PROVENANCE, without=["captures"])
 
 
 def run(inputs: Sequence[str], out: Path, **more: Any) -> Path:

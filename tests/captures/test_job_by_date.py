@@ -17,6 +17,7 @@ import duckdb
 import pyarrow.dataset as ds
 import pytest
 
+from counted_rows import counted_folders
 from kwire.analysis.digests.storing import read_digest
 from kwire.errors import InputError
 from kwire.report import summarize
@@ -66,10 +67,8 @@ def by_date(inputs: list[str], out: Path, **more: Any) -> Path:
 
 def tables(out: Path) -> dict[str, Counter[str]]:
     """The rows of all tables but `captures`, the folder of their date left out."""
-    found = {}
-    for table in SCHEMAS.keys() - {"captures"}:
-        listed = ds.dataset(out / table, format="parquet").to_table().to_pylist()
-        found[table] = Counter(json.dumps({k: v for k, v in row.items() if k not in PROVENANCE}, default=str) for row in listed)
+    found = counted_folders(out, PROVENANCE, without=["captures"])
+    assert found.keys() == SCHEMAS.keys() - {"captures"}
     return found
 
 

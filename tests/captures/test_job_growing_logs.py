@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pytest
 
+from counted_rows import counted_folders
 from kwire.errors import InputError
 from kwire.spark import job, planning
 from kwire.spark.job import JobRequest, run_job
@@ -32,11 +33,7 @@ def without_spark(job_in_process: Callable[..., None]) -> None:
 
 
 def tables(out: Path, *left_out: str) -> dict[str, Counter[str]]:
-    found = {}
-    for folder in sorted(path for path in out.iterdir() if path.is_dir() and not path.name.startswith("_")):
-        rows = ds.dataset(folder, format="parquet").to_table().to_pylist()
-        found[folder.name] = Counter(json.dumps({k: v for k, v in row.items() if k not in left_out}, default=str) for row in rows)
-    return found
+    return counted_folders(out, left_out)
 
 
 def run(inputs: Sequence[Path], out: Path, **more: Any) -> Path:

@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow.dataset as ds
 import pytest
 
+from counted_rows import counted_folders
 from kwire.spark import job, packing, planning
 from kwire.spark.job import JobRequest, run_job
 from kwire.spark.output import MANIFEST
@@ -54,11 +55,7 @@ def analysed(files: list[Path], out: Path, **more: Any) -> Path:
 
 def tables(out: Path) -> dict[str, Counter[str]]:
     """All rows. The name of a series of one file is that file, so it says when the series was seen first."""
-    found = {}
-    for folder in sorted(path for path in out.iterdir() if path.is_dir() and not path.name.startswith("_")):
-        rows = ds.dataset(folder, format="parquet").to_table().to_pylist()
-        found[folder.name] = Counter(json.dumps(row | {"series": None}, default=str) for row in rows)
-    return found
+    return counted_folders(out, ["series"])
 
 
 def parts(out: Path) -> dict[str, list[str]]:

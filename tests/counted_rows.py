@@ -1,0 +1,33 @@
+"""The rows of a table without their order: how often each is there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.dataset as ds
+
+__all__ = ["counted", "counted_folders"]
+
+
+def counted(table: pa.Table, left_out: Collection[str] = ()) -> Counter[str]:
+    """Count equal rows.
+
+    Arguments:
+        table: of an analysis.
+        left_out: columns that do not count.
+
+    Returns:
+        By the values of a row in the order of columns; times are numbers, which are made in a tenth of the time.
+    """
+    columns = [table.column(name) for name in table.column_names if name not in left_out]
+    values = [(each.cast(pa.int64()) if pa.types.is_timestamp(each.type) else each).to_pylist() for each in columns]
+    return Counter(map(repr, zip(*values, strict=True)))
+
+
+def counted_folders(out: Path, left_out: Collection[str] = (), without: Collection[str] = ()) -> dict[str, Counter[str]]:
+    """Count the rows of all tables in a folder, but of those `without`."""
+    tables = sorted(path for path in out.iterdir() if path.is_dir() and not path.name.startswith("_") and path.name not in without)
+    return {each.name: counted(ds.dataset(each, format="parquet").to_table(), left_out) for each in tables}
