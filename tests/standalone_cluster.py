@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gzip
 import json
 import os
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -24,6 +26,7 @@ import pyspark
 
 from kwire import analysis
 from kwire.spark.java import ensure_java
+from kwire.spark.packing import pack_limit, packs_of
 from kwire.tables import SCHEMAS
 from small_disk import mounting
 
@@ -44,6 +47,26 @@ spark.eventLog.enabled true
 spark.eventLog.compress false
 spark.eventLog.dir {events}
 """
+
+CAPTURE = Path(__file__).parent / "captures" / "data" / "topicids.pcap.gz"
+SERIES = 16
+
+
+def two_packs(folder: Path) -> list[str]:
+    """Captures that are read as two packs of small series, a task for each of two workers.
+
+    What a series weighs for its pack is mostly packets that are none of TCP, which are soon read. What is left of a pack after its first
+    series still takes long enough for a worker to be ended meanwhile.
+    """
+    neighbours = struct.pack(">12xH", 0x88CC) + bytes(1 << 16)  # LLDP, in an Ethernet frame
+    foreign = struct.pack("<4I", 1_800_000_000, 0, len(neighbours), len(neighbours)) + neighbours
+    data = gzip.decompress(CAPTURE.read_bytes()) + 30 * foreign
+    limit = pack_limit([len(data)] * SERIES, 2)
+    assert [len(pack) for pack in packs_of([len(data)] * SERIES, list(map(str, range(SERIES))), limit)] == [SERIES // 2] * 2
+    files = [folder / f"point-{number:02d}.pcap" for number in range(SERIES)]
+    for each in files:
+        each.write_bytes(data)
+    return [each.as_uri() for each in files]
 
 
 def bare_python(folder: Path) -> Path:

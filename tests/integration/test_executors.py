@@ -25,7 +25,7 @@ import kwire
 import kwire.spark
 from kwire import analysis
 from kwire.spark.session import open_spark
-from standalone_cluster import Cluster, Drivers, assert_whole, finished, waited
+from standalone_cluster import Cluster, Drivers, assert_whole, finished, two_packs, waited
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark-processes"), pytest.mark.usefixtures("without_session")]
 
@@ -55,10 +55,7 @@ def cluster(running: Cluster) -> Cluster:
 
 
 def test_the_analysis_ships_kwire_and_survives_a_worker(cluster: Cluster, drivers: Drivers, tmp_path: Path) -> None:
-    files = [tmp_path / f"point-{number:02d}.pcap.gz" for number in range(96)]  # two packs of small series: a task for each worker
-    for each in files:
-        shutil.copy(CAPTURES / "topicids.pcap.gz", each)
-    inputs = [each.as_uri() for each in files]
+    inputs = two_packs(tmp_path)
     out = tmp_path / "out"
     command = ["-m", "kwire", "analyze", *inputs, "--out", out.as_uri(), "--master", cluster.url, "--series", "file", "--no-report"]
     driver = cluster.driver(*command)

@@ -5,19 +5,17 @@ What an executor writes to its disk is what Spark sends it, in `SPARK_LOCAL_DIRS
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from standalone_cluster import Cluster, Drivers, SmallDisk, assert_whole
+from standalone_cluster import Cluster, Drivers, SmallDisk, assert_whole, two_packs
 
 pytestmark = [
     pytest.mark.spark, pytest.mark.whole, pytest.mark.xdist_group("spark"), pytest.mark.usefixtures("without_session"),
 ]  # fmt: skip
 
-CAPTURE = Path(__file__).parents[1] / "captures" / "data" / "topicids.pcap.gz"
 # What a task keeps in memory is so little that all of its rows wait in the temporary folder.
 WAITING_ON_DISK = """
 import sys
@@ -65,12 +63,7 @@ def cluster(disk: SmallDisk, drivers: Drivers, tmp_path_factory: pytest.TempPath
 
 @pytest.fixture(scope="module")
 def inputs(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """Two packs of small series: a task for each worker."""
-    folder = tmp_path_factory.mktemp("captures")
-    files = [folder / f"point-{number:02d}.pcap.gz" for number in range(96)]
-    for each in files:
-        shutil.copy(CAPTURE, each)
-    return [each.as_uri() for each in files]
+    return two_packs(tmp_path_factory.mktemp("captures"))
 
 
 def analyzed(cluster: Cluster, inputs: list[str], folder: Path, **environment: str) -> tuple[int, str, Path]:
