@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -37,16 +35,3 @@ def test_a_session_for_other_work_has_pyspark_s_own() -> None:
     with open_session("local[1]", "kwire tests of workers") as spark:
         told = [ast.literal_eval(one.decode()) for one in run_each(spark, [ASK], eval)]
     assert told == [([False, False, False], "pyspark.daemon", False)]
-
-
-def test_an_analysis_imports_no_pandas_on_the_driver(tmp_path: Path) -> None:
-    capture = min((Path(__file__).resolve().parents[1] / "captures" / "data").glob("*.pcap*"))
-    words = ["analyze", str(capture), "--out", str(tmp_path / "out"), "--master", "local[1]", "--json"]
-    code = f"""\
-import atexit, sys
-from kwire.cli.entry import commands
-atexit.register(lambda: print("\\n" + repr([name in sys.modules for name in ("pyspark.core.context", "pyarrow.dataset", "pandas")])))
-commands.run({words!r})"""
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=120)
-    assert (tmp_path / "out" / "_SUCCESS").exists()
-    assert done.stdout.splitlines()[-1] == "[True, True, False]"
