@@ -23,7 +23,6 @@ import pytest
 import kwire
 import kwire.spark
 from kwire import analysis
-from kwire.spark.session import open_spark
 from standalone_cluster import Cluster, Drivers, assert_whole, finished, waited
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark-processes"), pytest.mark.usefixtures("without_session")]
@@ -210,39 +209,6 @@ def test_functions_on_shipped_executors(cluster: Cluster, tmp_path: Path) -> Non
     assert bulk == Counter((number, name) for number, names in topics.items() for name in names)
     assert told["requests"] == len(analysis.run([str(CAPTURES / "seed.pcap.gz")])["requests"])
     assert told["after"]["wrong"] == []
-
-
-OTHER_RELEASE = """\
-import collections, sys
-sys.version_info = collections.namedtuple("version_info", "major minor micro releaselevel serial")(3, 99, 0, "final", 0)
-sys.version = "3.99.0 (main, Jan  1 2026, 00:00:00) [GCC 12.2.0]"
-"""
-
-
-def test_pythons_that_cannot_serve_are_told_in_a_sentence(tmp_path: Path) -> None:
-    """In a session on this machine, which asks its Python as executors do."""
-    (tmp_path / "sitecustomize.py").write_text(OTHER_RELEASE)
-    other = tmp_path / "python"
-    other.write_text(f'#!/bin/sh\nPYTHONPATH="{tmp_path}:$PYTHONPATH" exec {sys.executable} "$@"\n')
-    other.chmod(0o755)
-    with open_spark("local[1]", "kwire tests") as spark:
-        report = kwire.spark.ship(spark)
-        assert (report.ok, report.executors[0].twin, spark.listArchives) == (True, "native", [])
-        assert str(report).endswith("\n\nAll is well.")
-        spark.pythonExec = "/nowhere/python3"
-        with pytest.raises(
-            kwire.KwireError,
-            match=r'^The executors cannot run .*: a Python worker could not be started: Cannot run program "/nowhere/python3"',
-        ):
-            kwire.spark.doctor(spark)
-        spark.pythonExec = str(other)
-        (wrong,) = kwire.spark.doctor(spark).faults
-        this = ".".join(map(str, sys.version_info[:3]))
-        assert re.match(
-            rf"On the executor \(.*\) Python is 3\.99\.0 \(.*\), this driver's {this}: PySpark wants the same minor version", wrong
-        )
-        with pytest.raises(kwire.KwireError, match=re.escape(wrong)):
-            kwire.spark.ship(spark)
 
 
 # `remote("local[1]")` starts a server of its own and connects to it.
