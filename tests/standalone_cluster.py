@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gzip
 import json
 import os
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -24,6 +26,7 @@ import pyspark
 
 from kwire import analysis
 from kwire.spark.java import ensure_java
+from kwire.spark.packing import pack_limit, packs_of
 from kwire.tables import SCHEMAS
 from small_disk import mounting
 
@@ -40,10 +43,27 @@ spark.driver.memory 512m
 spark.executor.memory 512m
 spark.driver.extraJavaOptions -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
 spark.executor.extraJavaOptions -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
-spark.eventLog.enabled true
-spark.eventLog.compress false
-spark.eventLog.dir {events}
 """
+
+CAPTURE = Path(__file__).parent / "captures" / "data" / "topicids.pcap.gz"
+SERIES = 16
+
+
+def two_packs(folder: Path) -> list[str]:
+    """Captures that are read as two packs of small series, a task for each of two workers.
+
+    What a series weighs for its pack is mostly packets that are none of TCP, which are soon read. What is left of a pack after its first
+    series still takes long enough for a worker to be ended meanwhile.
+    """
+    neighbours = struct.pack(">12xH", 0x88CC) + bytes(1 << 16)  # LLDP, in an Ethernet frame
+    foreign = struct.pack("<4I", 1_800_000_000, 0, len(neighbours), len(neighbours)) + neighbours
+    data = gzip.decompress(CAPTURE.read_bytes()) + 30 * foreign
+    limit = pack_limit([len(data)] * SERIES, 2)
+    assert [len(pack) for pack in packs_of([len(data)] * SERIES, list(map(str, range(SERIES))), limit)] == [SERIES // 2] * 2
+    files = [folder / f"point-{number:02d}.pcap" for number in range(SERIES)]
+    for each in files:
+        each.write_bytes(data)
+    return [each.as_uri() for each in files]
 
 
 def bare_python(folder: Path) -> Path:
@@ -91,11 +111,9 @@ class Drivers:
     def __init__(self, folder: Path) -> None:
         ensure_java()
         self._python = bare_python(folder / "bare")
-        self.events = folder / "events"
-        self.events.mkdir()
         self._settings = folder / "conf"
         self._settings.mkdir()
-        (self._settings / "spark-defaults.conf").write_text(DEFAULTS.format(events=self.events.as_uri()))
+        (self._settings / "spark-defaults.conf").write_text(DEFAULTS)
 
     def driver(self, *arguments: str, **more: str) -> subprocess.Popen[str]:
         """Begin one."""
@@ -104,6 +122,13 @@ class Drivers:
             [sys.executable, *arguments], env={**environment, "PYSPARK_PYTHON": str(self._python), **more},
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=end_with_parent,
         )  # fmt: skip
+
+
+class Worker(NamedTuple):
+    """A worker of a cluster, and the small disk that it has."""
+
+    process: subprocess.Popen[bytes]
+    disk: SmallDisk | None
 
 
 class Cluster:
@@ -121,7 +146,7 @@ class Cluster:
         }  # fmt: skip
         self._begun = 0
         self._master = self._begin("Master", "--port", "0")
-        self.workers: list[subprocess.Popen[bytes]] = []
+        self._workers: list[Worker] = []
         self.url = ""
 
     def _begin(self, what: str, *arguments: str, disk: SmallDisk | None = None) -> subprocess.Popen[bytes]:
@@ -137,29 +162,37 @@ class Cluster:
             )  # fmt: skip
 
     def ready(self, disk: SmallDisk | None = None) -> Cluster:
-        """Two workers, begun anew where a test ended one; with a disk for the first that is begun now."""
+        """Two workers, begun anew where a test ended one; with a disk for one of them, and for none if none is given."""
         log = self.folder / "Master-0.log"
         self.url = waited(lambda: re.search(r"Starting Spark master at (spark://\S+)", log.read_text()))[1]
-        self.workers = [each for each in self.workers if each.poll() is None]
-        while len(self.workers) < 2:
+        for each in self._workers:
+            if each.disk not in (None, disk):
+                self._end(each.process)
+        self._workers = [each for each in self._workers if each.process.poll() is None]
+        missing = {None, disk} - {each.disk for each in self._workers}
+        if len(self._workers) == 2 and missing:
+            self.end_worker()
+        while len(self._workers) < 2:
             self._begun += 1
-            folder = self.folder / f"work{self._begun}"
-            options = ("--cores", "1", "--memory", "1g", "--work-dir", str(folder), self.url)
-            self.workers.append(self._begin("Worker", *options, disk=disk))
-            disk = None
+            options = ("--cores", "1", "--memory", "1g", "--work-dir", str(self.folder / f"work{self._begun}"), self.url)
+            given = disk if disk in missing else None
+            missing.discard(given)
+            self._workers.append(Worker(self._begin("Worker", *options, disk=given), given))
         waited(lambda: log.read_text().count("Registering worker") >= self._begun)
         return self
 
     def end_worker(self) -> None:
-        worker = self.workers.pop(0)
-        os.killpg(worker.pid, signal.SIGKILL)
-        worker.wait()
+        self._end(self._workers.pop(0).process)
 
     def end(self) -> None:
-        for each in (*self.workers, self._master):
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(each.pid, signal.SIGKILL)
-            each.wait()
+        for each in (*(worker.process for worker in self._workers), self._master):
+            self._end(each)
+
+    @staticmethod
+    def _end(process: subprocess.Popen[bytes]) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 def finished(driver: subprocess.Popen[str]) -> tuple[str, str]:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from kafka_broker import Broker, BrokerCertificate
     from page_browser import Pages
+    from standalone_cluster import Cluster, Drivers
 
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = ROOT / ".cache" / "kafka-jars"
@@ -202,6 +203,34 @@ def spark() -> SparkSession:
 def without_session() -> None:
     """There is no session, for tests that start Spark in their own way."""
     SHARED.end()
+
+
+@pytest.fixture(scope="session")
+def drivers(tmp_path_factory: pytest.TempPathFactory) -> Drivers:
+    """Drivers whose executors' Python is a bare one."""
+    from standalone_cluster import Drivers
+
+    return Drivers(tmp_path_factory.mktemp("drivers"))
+
+
+@pytest.fixture(scope="session")
+def standalone_cluster(drivers: Drivers, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A master, and what workers are left of a test: each asks for those that it needs (`Cluster.ready`)."""
+    from standalone_cluster import Cluster
+
+    cluster = Cluster(tmp_path_factory.mktemp("cluster"), drivers)
+    try:
+        yield cluster
+    finally:
+        cluster.end()
+
+
+@pytest.fixture(scope="session")
+def two_packs(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """The captures of `standalone_cluster.two_packs`."""
+    from standalone_cluster import two_packs
+
+    return two_packs(tmp_path_factory.mktemp("two-packs"))
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,6 @@ import subprocess
 import sys
 import zipfile
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -24,7 +23,6 @@ import pytest
 import kwire
 import kwire.spark
 from kwire import analysis
-from kwire.spark.session import open_spark
 from standalone_cluster import Cluster, Drivers, assert_whole, finished, waited
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark-processes"), pytest.mark.usefixtures("without_session")]
@@ -35,43 +33,79 @@ FUNCTIONS = ROOT / "examples" / "spark_functions.py"
 CAPTURES = ROOT / "tests" / "captures" / "data"
 
 
-@pytest.fixture(scope="module")
-def drivers(tmp_path_factory: pytest.TempPathFactory) -> Drivers:
-    return Drivers(tmp_path_factory.mktemp("drivers"))
-
-
-@pytest.fixture(scope="module")
-def running(drivers: Drivers, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    cluster = Cluster(tmp_path_factory.mktemp("cluster"), drivers)
-    try:
-        yield cluster
-    finally:
-        cluster.end()
-
-
 @pytest.fixture
-def cluster(running: Cluster) -> Cluster:
-    return running.ready()
+def cluster(standalone_cluster: Cluster) -> Cluster:
+    return standalone_cluster.ready()
 
 
-def test_the_analysis_ships_kwire_and_survives_a_worker(cluster: Cluster, drivers: Drivers, tmp_path: Path) -> None:
-    files = [tmp_path / f"point-{number:02d}.pcap.gz" for number in range(96)]  # two packs of small series: a task for each worker
-    for each in files:
-        shutil.copy(CAPTURES / "topicids.pcap.gz", each)
-    inputs = [each.as_uri() for each in files]
+def test_the_analysis_ships_kwire_and_survives_a_worker(cluster: Cluster, two_packs: list[str], tmp_path: Path) -> None:
     out = tmp_path / "out"
-    command = ["-m", "kwire", "analyze", *inputs, "--out", out.as_uri(), "--master", cluster.url, "--series", "file", "--no-report"]
-    driver = cluster.driver(*command)
+    command = ["-m", "kwire", "analyze", *two_packs, "--out", out.as_uri(), "--master", cluster.url, "--series", "file", "--no-report"]
+    events = tmp_path / "events"
+    events.mkdir()
+    log = {"enabled": "true", "compress": "false", "dir": events.as_uri()}
+    settings = " ".join(f"--conf spark.eventLog.{name}={value}" for name, value in log.items())
+    driver = cluster.driver(*command, PYSPARK_SUBMIT_ARGS=f"{settings} pyspark-shell")
     waited(lambda: driver.poll() is not None or any(out.glob("_staging/requests/*")))  # half a file is enough
     cluster.end_worker()
     assert driver.poll() is None, driver.communicate()
     _, stderr = finished(driver)
     assert stderr == ""
-    assert_whole(out, inputs)
-    logs = [file for file in drivers.events.rglob("*") if file.is_file() and not file.name.startswith(".")]
-    events = [json.loads(line) for file in logs for line in file.read_text().splitlines()]
-    reasons = [event["Task End Reason"]["Reason"] for event in events if event["Event"] == "SparkListenerTaskEnd"]
+    assert_whole(out, two_packs)
+    logs = [file for file in events.rglob("*") if file.is_file() and not file.name.startswith(".")]
+    logged = [json.loads(line) for file in logs for line in file.read_text().splitlines()]
+    reasons = [event["Task End Reason"]["Reason"] for event in logged if event["Event"] == "SparkListenerTaskEnd"]
     assert "ExecutorLostFailure" in reasons  # a task was at it
+
+
+PURE = """
+import json, sys
+from pyspark.sql import SparkSession
+import kwire.spark
+from kwire.spark.job import JobRequest, run_job
+
+spark = SparkSession.builder.master(sys.argv[1]).getOrCreate()
+try:
+    kwire.spark.ship(spark)
+except kwire.InputError as error:
+    told = str(error)
+report = run_job(JobRequest(inputs=tuple(sys.argv[3:]), out=sys.argv[2], series_rule="file"))
+print(json.dumps({"ship": told, "warnings": report.warnings, "doctor": str(kwire.spark.doctor(spark))}))
+spark.stop()
+"""
+
+
+def test_the_pure_twin_through_py_files_works_and_says_that_it_is_slow(cluster: Cluster, tmp_path: Path) -> None:
+    zipped = tmp_path / "kwire.zip"
+    with zipfile.ZipFile(zipped, "w") as archive:
+        for path in (ROOT / "src" / "kwire").rglob("*"):
+            if path.is_file() and path.suffix != ".pyc":
+                archive.write(path, path.relative_to(ROOT / "src"))
+    inputs = [(CAPTURES / "seed.pcap.gz").as_uri()]
+    driver = cluster.driver(
+        "-c", PURE, cluster.url, (tmp_path / "out").as_uri(), *inputs, PYSPARK_SUBMIT_ARGS=f"--py-files {zipped} pyspark-shell"
+    )
+    stdout, _ = finished(driver)
+    told = json.loads(stdout.splitlines()[-1])
+    assert_whole(tmp_path / "out", inputs)
+    (warning,) = told["warnings"]
+    assert re.match(
+        r"On both executors kwire's pure Python twin runs, which is tens of times slower: it was imported from .*/kwire\.zip/kwire, "
+        r"and Python loads no compiled module from a zip \(--py-files, addPyFile\); leave that out and call kwire\.spark\.ship\(spark\)\.$",
+        warning,
+    )
+    assert warning == told["ship"]
+    assert warning in told["doctor"]
+    loud = subprocess.run(
+        [sys.executable, "-S", "-c", "import kwire; print(kwire.backend)"],
+        env={"PYTHONPATH": str(zipped)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert loud.stdout == "pure\n"
+    assert "RuntimeWarning: kwire was imported from" in loud.stderr
+    assert "tens of times slower" in loud.stderr
 
 
 SHIPPED = """
@@ -175,89 +209,6 @@ def test_functions_on_shipped_executors(cluster: Cluster, tmp_path: Path) -> Non
     assert bulk == Counter((number, name) for number, names in topics.items() for name in names)
     assert told["requests"] == len(analysis.run([str(CAPTURES / "seed.pcap.gz")])["requests"])
     assert told["after"]["wrong"] == []
-
-
-PURE = """
-import json, sys
-from pyspark.sql import SparkSession
-import kwire.spark
-from kwire.spark.job import JobRequest, run_job
-
-spark = SparkSession.builder.master(sys.argv[1]).getOrCreate()
-try:
-    kwire.spark.ship(spark)
-except kwire.InputError as error:
-    told = str(error)
-report = run_job(JobRequest(inputs=tuple(sys.argv[3:]), out=sys.argv[2], series_rule="file"))
-print(json.dumps({"ship": told, "warnings": report.warnings, "doctor": str(kwire.spark.doctor(spark))}))
-spark.stop()
-"""
-
-
-def test_the_pure_twin_through_py_files_works_and_says_that_it_is_slow(cluster: Cluster, tmp_path: Path) -> None:
-    zipped = tmp_path / "kwire.zip"
-    with zipfile.ZipFile(zipped, "w") as archive:
-        for path in (ROOT / "src" / "kwire").rglob("*"):
-            if path.is_file() and path.suffix != ".pyc":
-                archive.write(path, path.relative_to(ROOT / "src"))
-    inputs = [(CAPTURES / "seed.pcap.gz").as_uri()]
-    driver = cluster.driver(
-        "-c", PURE, cluster.url, (tmp_path / "out").as_uri(), *inputs, PYSPARK_SUBMIT_ARGS=f"--py-files {zipped} pyspark-shell"
-    )
-    stdout, _ = finished(driver)
-    told = json.loads(stdout.splitlines()[-1])
-    assert_whole(tmp_path / "out", inputs)
-    (warning,) = told["warnings"]
-    assert re.match(
-        r"On both executors kwire's pure Python twin runs, which is tens of times slower: it was imported from .*/kwire\.zip/kwire, "
-        r"and Python loads no compiled module from a zip \(--py-files, addPyFile\); leave that out and call kwire\.spark\.ship\(spark\)\.$",
-        warning,
-    )
-    assert warning == told["ship"]
-    assert warning in told["doctor"]
-    loud = subprocess.run(
-        [sys.executable, "-S", "-c", "import kwire; print(kwire.backend)"],
-        env={"PYTHONPATH": str(zipped)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert loud.stdout == "pure\n"
-    assert "RuntimeWarning: kwire was imported from" in loud.stderr
-    assert "tens of times slower" in loud.stderr
-
-
-OTHER_RELEASE = """\
-import collections, sys
-sys.version_info = collections.namedtuple("version_info", "major minor micro releaselevel serial")(3, 99, 0, "final", 0)
-sys.version = "3.99.0 (main, Jan  1 2026, 00:00:00) [GCC 12.2.0]"
-"""
-
-
-def test_pythons_that_cannot_serve_are_told_in_a_sentence(tmp_path: Path) -> None:
-    """In a session on this machine, which asks its Python as executors do."""
-    (tmp_path / "sitecustomize.py").write_text(OTHER_RELEASE)
-    other = tmp_path / "python"
-    other.write_text(f'#!/bin/sh\nPYTHONPATH="{tmp_path}:$PYTHONPATH" exec {sys.executable} "$@"\n')
-    other.chmod(0o755)
-    with open_spark("local[1]", "kwire tests") as spark:
-        report = kwire.spark.ship(spark)
-        assert (report.ok, report.executors[0].twin, spark.listArchives) == (True, "native", [])
-        assert str(report).endswith("\n\nAll is well.")
-        spark.pythonExec = "/nowhere/python3"
-        with pytest.raises(
-            kwire.KwireError,
-            match=r'^The executors cannot run .*: a Python worker could not be started: Cannot run program "/nowhere/python3"',
-        ):
-            kwire.spark.doctor(spark)
-        spark.pythonExec = str(other)
-        (wrong,) = kwire.spark.doctor(spark).faults
-        this = ".".join(map(str, sys.version_info[:3]))
-        assert re.match(
-            rf"On the executor \(.*\) Python is 3\.99\.0 \(.*\), this driver's {this}: PySpark wants the same minor version", wrong
-        )
-        with pytest.raises(kwire.KwireError, match=re.escape(wrong)):
-            kwire.spark.ship(spark)
 
 
 # `remote("local[1]")` starts a server of its own and connects to it.

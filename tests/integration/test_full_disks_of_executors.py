@@ -5,19 +5,16 @@ What an executor writes to its disk is what Spark sends it, in `SPARK_LOCAL_DIRS
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from standalone_cluster import Cluster, Drivers, SmallDisk, assert_whole
+from standalone_cluster import Cluster, SmallDisk, assert_whole
 
 pytestmark = [
-    pytest.mark.spark, pytest.mark.whole, pytest.mark.xdist_group("spark"), pytest.mark.usefixtures("without_session"),
+    pytest.mark.spark, pytest.mark.whole, pytest.mark.xdist_group("spark-processes"), pytest.mark.usefixtures("without_session"),
 ]  # fmt: skip
 
-CAPTURE = Path(__file__).parents[1] / "captures" / "data" / "topicids.pcap.gz"
 # What a task keeps in memory is so little that all of its rows wait in the temporary folder.
 WAITING_ON_DISK = """
 import sys
@@ -44,33 +41,14 @@ FAILING = "--conf spark.task.maxFailures=1 pyspark-shell"
 DISKS = {"SPARK_LOCAL_DIRS": "1m", "TMPDIR": "64k"}
 
 
-@pytest.fixture(scope="module")
-def drivers(tmp_path_factory: pytest.TempPathFactory) -> Drivers:
-    return Drivers(tmp_path_factory.mktemp("drivers"))
-
-
 @pytest.fixture(scope="module", params=list(DISKS))
 def disk(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> SmallDisk:
     return SmallDisk(tmp_path_factory.mktemp("disk"), DISKS[request.param], request.param)
 
 
 @pytest.fixture(scope="module")
-def cluster(disk: SmallDisk, drivers: Drivers, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    running = Cluster(tmp_path_factory.mktemp("cluster"), drivers)
-    try:
-        yield running.ready(disk)
-    finally:
-        running.end()
-
-
-@pytest.fixture(scope="module")
-def inputs(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """Two packs of small series: a task for each worker."""
-    folder = tmp_path_factory.mktemp("captures")
-    files = [folder / f"point-{number:02d}.pcap.gz" for number in range(96)]
-    for each in files:
-        shutil.copy(CAPTURE, each)
-    return [each.as_uri() for each in files]
+def cluster(disk: SmallDisk, standalone_cluster: Cluster) -> Cluster:
+    return standalone_cluster.ready(disk)
 
 
 def analyzed(cluster: Cluster, inputs: list[str], folder: Path, **environment: str) -> tuple[int, str, Path]:
@@ -87,8 +65,8 @@ def analyzed(cluster: Cluster, inputs: list[str], folder: Path, **environment: s
     return driver.returncode, stderr, out
 
 
-def test_tasks_that_fail_there_end_the_run_with_a_sentence(cluster: Cluster, disk: SmallDisk, inputs: list[str], tmp_path: Path) -> None:
-    status, said, out = analyzed(cluster, inputs, tmp_path, PYSPARK_SUBMIT_ARGS=FAILING)
+def test_tasks_that_fail_there_end_the_run_with_a_sentence(cluster: Cluster, disk: SmallDisk, two_packs: list[str], tmp_path: Path) -> None:
+    status, said, out = analyzed(cluster, two_packs, tmp_path, PYSPARK_SUBMIT_ARGS=FAILING)
     if disk.variable == "TMPDIR":
         reason = (
             f"the temporary folder {disk.place} cannot be written: No space left on device; TMPDIR names another, on a disk with more room."
@@ -102,11 +80,11 @@ def test_tasks_that_fail_there_end_the_run_with_a_sentence(cluster: Cluster, dis
     assert not out.exists()
 
 
-def test_spark_that_keeps_away_from_it_ends_the_run_right(cluster: Cluster, disk: SmallDisk, inputs: list[str], tmp_path: Path) -> None:
-    status, said, out = analyzed(cluster, inputs, tmp_path, PYSPARK_SUBMIT_ARGS=EXCLUDING)
+def test_spark_that_keeps_away_from_it_ends_the_run_right(cluster: Cluster, disk: SmallDisk, two_packs: list[str], tmp_path: Path) -> None:
+    status, said, out = analyzed(cluster, two_packs, tmp_path, PYSPARK_SUBMIT_ARGS=EXCLUDING)
     assert status == 0, said
     if disk.variable == "TMPDIR":
         assert said == ""
     else:  # kwire itself did not fit
         assert said == "kwire: Only 1 of 2 executors had room for a task, so nothing is said of the others.\n"
-    assert_whole(out, inputs)
+    assert_whole(out, two_packs)

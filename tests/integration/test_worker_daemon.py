@@ -1,14 +1,18 @@
-"""The Python workers of a session that kwire starts for its own tasks: forks of a process that has loaded what they need."""
+"""The Python workers of a session that kwire starts for its own tasks: forks of a process that has loaded what they need, or a sentence."""
 
 from __future__ import annotations
 
 import ast
-import subprocess
+import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from pyspark import SparkContext
 
+import kwire
+import kwire.spark
 from kwire.spark.session import open_session, open_spark
 from kwire.spark.task_running import run_each
 
@@ -26,27 +30,51 @@ needs_proc = pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason=
 
 
 @needs_proc
-def test_workers_have_what_tasks_need_before_the_first_task() -> None:
-    with open_spark("local[2]", "kwire tests of workers") as spark:
-        told = [ast.literal_eval(one.decode()) for one in run_each(spark, [ASK, ASK], eval)]
-    assert told == [([True, True, False], "kwire.spark.worker_daemon", True)] * 2
-
-
-@needs_proc
 def test_a_session_for_other_work_has_pyspark_s_own() -> None:
     with open_session("local[1]", "kwire tests of workers") as spark:
         told = [ast.literal_eval(one.decode()) for one in run_each(spark, [ASK], eval)]
     assert told == [([False, False, False], "pyspark.daemon", False)]
 
 
-def test_an_analysis_imports_no_pandas_on_the_driver(tmp_path: Path) -> None:
-    capture = min((Path(__file__).resolve().parents[1] / "captures" / "data").glob("*.pcap*"))
-    words = ["analyze", str(capture), "--out", str(tmp_path / "out"), "--master", "local[1]", "--json"]
-    code = f"""\
-import atexit, sys
-from kwire.cli.entry import commands
-atexit.register(lambda: print("\\n" + repr([name in sys.modules for name in ("pyspark.core.context", "pyarrow.dataset", "pandas")])))
-commands.run({words!r})"""
-    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=120)
-    assert (tmp_path / "out" / "_SUCCESS").exists()
-    assert done.stdout.splitlines()[-1] == "[True, True, False]"
+@pytest.fixture(scope="module")
+def spark() -> Iterator[SparkContext]:
+    """What kwire starts for its own tasks; a test with another session stands before those with this one."""
+    with open_spark("local[2]", "kwire tests of workers") as found:
+        assert isinstance(found, SparkContext)
+        yield found
+
+
+@needs_proc
+def test_workers_have_what_tasks_need_before_the_first_task(spark: SparkContext) -> None:
+    told = [ast.literal_eval(one.decode()) for one in run_each(spark, [ASK, ASK], eval)]
+    assert told == [([True, True, False], "kwire.spark.worker_daemon", True)] * 2
+
+
+OTHER_RELEASE = """\
+import collections, sys
+sys.version_info = collections.namedtuple("version_info", "major minor micro releaselevel serial")(3, 99, 0, "final", 0)
+sys.version = "3.99.0 (main, Jan  1 2026, 00:00:00) [GCC 12.2.0]"
+"""
+
+
+def test_pythons_that_cannot_serve_are_told_in_a_sentence(spark: SparkContext, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """In a session on this machine, which asks its Python as executors do."""
+    (tmp_path / "sitecustomize.py").write_text(OTHER_RELEASE)
+    other = tmp_path / "python"
+    other.write_text(f'#!/bin/sh\nPYTHONPATH="{tmp_path}:$PYTHONPATH" exec {sys.executable} "$@"\n')
+    other.chmod(0o755)
+    report = kwire.spark.ship(spark)
+    assert (report.ok, report.executors[0].twin, spark.listArchives) == (True, "native", [])
+    assert str(report).endswith("\n\nAll is well.")
+    monkeypatch.setattr(spark, "pythonExec", "/nowhere/python3")
+    with pytest.raises(
+        kwire.KwireError,
+        match=r'^The executors cannot run .*: a Python worker could not be started: Cannot run program "/nowhere/python3"',
+    ):
+        kwire.spark.doctor(spark)
+    monkeypatch.setattr(spark, "pythonExec", str(other))
+    (wrong,) = kwire.spark.doctor(spark).faults
+    this = ".".join(map(str, sys.version_info[:3]))
+    assert re.match(rf"On the executor \(.*\) Python is 3\.99\.0 \(.*\), this driver's {this}: PySpark wants the same minor version", wrong)
+    with pytest.raises(kwire.KwireError, match=re.escape(wrong)):
+        kwire.spark.ship(spark)
