@@ -29,16 +29,19 @@ __all__ = ["OPTIONS", "UNVERIFIED", "java_program", "quick_spark", "write_shim"]
 TESTS: Final = Path(__file__).parent
 SOURCES: Final = TESTS / "integration" / "java"
 # Most of what such a JVM would do is to compile its own code well: without that it takes half the time of a processor.
-OPTIONS: Final = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+# To load many classes is no reason to collect what is garbage.
+OPTIONS: Final = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:MetaspaceSize=256m")
 UNVERIFIED: Final = "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
-"""For a driver with jars of its own, or of Hive, which no archive has: to verify what they load is a sixth of its time."""
+"""For a driver with jars of its own, which no archive has: to verify what they load is a sixth of its time."""
+TRAINING: Final = TESTS / "spark_training.py"
 HOME: Final = TESTS.parent / ".cache" / "quick-java"
 """What `JAVA_HOME` is for tests, and where the archives are: each under the path of the jars that it is of."""
 
 # Spark's class path is its folder of settings, one of its jars, which has to be before the others, and all of them; before it all, since
 # 4.0.1, jars for Hive that PySpark does not bring. A JVM refuses an archive whose class path has a folder with files in it, when it writes
 # one and when it takes one. The folders of tests hold spark-defaults.conf alone, which Spark finds by SPARK_CONF_DIR, and none has another
-# version of the jar. An archive that does not fit its JVM is left out by that itself.
+# version of the jar. An archive that does not fit its JVM is left out by that itself. JVMs move it in their memory, to be harder to attack,
+# which costs each a tenth of a second; these need not.
 _SHIM: Final = """#!/bin/sh
 before= archive= writing=
 case $* in *-XX:ArchiveClassesAtExit=*) writing=yes ;; esac
@@ -57,7 +60,8 @@ for argument do
   before=$argument
   set -- "$@" "$argument"
 done
-[ -n "$archive" ] && set -- -XX:SharedArchiveFile="$archive" -Xlog:cds=off -Xlog:cds+dynamic=off -Xlog:class+path=off "$@"
+[ -n "$archive" ] && set -- -XX:SharedArchiveFile="$archive" -Xlog:cds=off -Xlog:cds+dynamic=off -Xlog:class+path=off \\
+  -XX:+UnlockDiagnosticVMOptions -XX:ArchiveRelocationMode=0 "$@"
 exec {java} "$@"
 """
 
@@ -95,15 +99,6 @@ def write_shim(home: Path, java: Path) -> Path:
     return program
 
 
-_TRAINING: Final = """
-import runpy, sys
-import kwire.spark.session as session
-session._JAVA_SECONDS = 600  # the archive is written when the JVM ends
-sys.argv[:] = sys.argv[1:]
-runpy.run_path(sys.argv[0], run_name="__main__")
-"""
-
-
 def prepare() -> None:
     """Write what is missing or out of date: for every Spark byte code and an archive."""
     from other_sparks import OTHERS, installed
@@ -121,7 +116,8 @@ def prepare() -> None:
     quick_spark()
     if os.environ.get("JAVA_HOME") != str(HOME):
         return  # there is no Java, and archives are of no use to that of the wheel
-    for packages in (here, *others.values()):
+    _write_archive(here, "--whole")
+    for packages in others.values():
         _write_archive(packages)
 
 
@@ -143,11 +139,11 @@ def _compile_zip(path: Path) -> None:
             made.replace(path)
 
 
-def _write_archive(packages: Path) -> None:
+def _write_archive(packages: Path, *more: str) -> None:
     jars = packages / "pyspark" / "jars"
     archive = Path(f"{HOME}/archives{jars}.jsa")
     java = shutil.which("java")
-    if archive.exists() and all(archive.stat().st_ctime > Path(each).stat().st_ctime for each in (jars, java) if each):
+    if archive.exists() and all(archive.stat().st_ctime > Path(each).stat().st_ctime for each in (jars, TRAINING, java) if each):
         return
     archive.unlink(missing_ok=True)  # the JVM that writes one cannot have one
     print(f"kwire: writing an archive of Spark's classes for the tests, once: {archive}", flush=True)
@@ -156,9 +152,9 @@ def _write_archive(packages: Path) -> None:
         made = Path(folder) / "made.jsa"
         path = os.pathsep.join(filter(None, (str(packages), os.environ.get("PYTHONPATH"))))
         options = " ".join((*OPTIONS, f"-XX:ArchiveClassesAtExit={made}"))
-        program = (str(TESTS / "integration" / "spark_features.py"), str(TESTS / "captures" / "data" / "topicids.pcap.gz"), folder)
+        program = (str(TRAINING), str(TESTS / "captures" / "data" / "topicids.pcap.gz"), folder, *more)
         done = subprocess.run(
-            [sys.executable, "-c", _TRAINING, *program], env={**os.environ, "SPARK_SUBMIT_OPTS": options, "PYTHONPATH": path},
+            [sys.executable, *program], env={**os.environ, "SPARK_SUBMIT_OPTS": options, "PYTHONPATH": path},
             capture_output=True, text=True, timeout=900, check=False,
         )  # fmt: skip
         if not made.exists():

@@ -17,7 +17,6 @@ from kwire import analysis
 from kwire.spark import write_archive
 from kwire.spark.java import ensure_java
 from pcap_files import pieces_of
-from quick_spark import UNVERIFIED
 from standalone_cluster import bare_python
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark-processes")]
@@ -87,7 +86,6 @@ def test_the_command_keeps_tables_of_a_catalog_up_to_date(tmp_path: Path) -> Non
     for path, data in zip(pieces, pieces_of(gzip.decompress(Path(INPUTS[0]).read_bytes()), 2), strict=True):
         path.write_bytes(data)
     env = environment(tmp_path, f"spark.sql.catalogImplementation hive\nspark.sql.warehouse.dir {tmp_path / 'warehouse'}\n")
-    env["SPARK_SUBMIT_OPTS"] += f" {UNVERIFIED}"
     options = ("--out", "out", "--catalog", "kafka", "--json")
     ran(sys.executable, "-m", "kwire", "analyze", str(pieces[0]), *options, folder=tmp_path, env=env)
     counts = [written(tmp_path / "out")]

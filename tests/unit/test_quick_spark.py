@@ -10,7 +10,8 @@ import pytest
 from quick_spark import write_shim
 
 JARS = "/opt/site packages/pyspark/jars"
-ARCHIVE = ["-Xlog:cds=off", "-Xlog:cds+dynamic=off", "-Xlog:class+path=off"]
+QUIET = ["-Xlog:cds=off", "-Xlog:cds+dynamic=off", "-Xlog:class+path=off"]
+IN_PLACE = ["-XX:+UnlockDiagnosticVMOptions", "-XX:ArchiveRelocationMode=0"]
 
 
 @pytest.fixture
@@ -39,7 +40,7 @@ def test_a_spark_with_an_archive(home: Path, before: str) -> None:
     """The folder of settings is left out: an archive is of jars alone."""
     found = given(home, "-Xmx1g", "-cp", f"{before}{JARS}/*", "org.apache.spark.Main", "a b", "-cp")
     archive = f"-XX:SharedArchiveFile={home}/archives{JARS}.jsa"
-    assert found == [archive, *ARCHIVE, "-Xmx1g", "-cp", f"{JARS}/*", "org.apache.spark.Main", "a b", "-cp"]
+    assert found == [archive, *QUIET, *IN_PLACE, "-Xmx1g", "-cp", f"{JARS}/*", "org.apache.spark.Main", "a b", "-cp"]
 
 
 @pytest.mark.parametrize("before", OF_SPARK)
