@@ -39,6 +39,8 @@ spark.driver.bindAddress 127.0.0.1
 spark.cores.max 2
 spark.scheduler.minRegisteredResourcesRatio 1.0
 spark.scheduler.maxRegisteredResourcesWaitingTime 120s
+spark.sql.extensions.test.loadFromCp false
+spark.sql.shuffle.partitions 2
 spark.driver.memory 512m
 spark.executor.memory 512m
 spark.driver.extraJavaOptions -XX:TieredStopAtLevel=1 -XX:+UseSerialGC

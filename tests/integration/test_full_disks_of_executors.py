@@ -15,7 +15,7 @@ pytestmark = [
     pytest.mark.spark, pytest.mark.whole, pytest.mark.xdist_group("spark-processes"), pytest.mark.usefixtures("without_session"),
 ]  # fmt: skip
 
-# What a task keeps in memory is so little that all of its rows wait in the temporary folder.
+# What a task keeps in memory is so little that all of its rows wait in the temporary folder. Its worker is kwire's alone, without pandas.
 WAITING_ON_DISK = """
 import sys
 from kwire.cli import main
@@ -25,7 +25,9 @@ plain = read_running.run_each
 
 def run_each(spark, items, work):
     def with_small_memory(item):
+        import sys
         from kwire.tables import batch_spool
+        assert "pandas" not in sys.modules
         batch_spool.BatchSpool.__init__.__defaults__ = (1,)
         return work(item)
     return plain(spark, items, with_small_memory)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-__all__ = ["LOCAL_SETTINGS", "open_session", "open_spark"]
+__all__ = ["ALONE", "LOCAL_SETTINGS", "open_session", "open_spark"]
 
 SETTINGS: Final = {
     # a crash in native code names the Python line that was running
@@ -52,6 +52,9 @@ _SCHEDULING_SETTINGS: Final = {
     "spark.executorEnv.MALLOC_MMAP_THRESHOLD_": str(64 << 20),
     "spark.executorEnv.MALLOC_TRIM_THRESHOLD_": str(256 << 20),
 }
+
+ALONE: Final = "spark.kwire.alone"
+"""Is set where executors belong to a Spark that kwire started for its own tasks: their Python workers run nothing else."""
 
 # the message of a line of Spark's log, or of an exception that ends the launcher
 # A JVM that was told to go needs less than a second.
@@ -110,7 +113,9 @@ def _launch(master: str | None, name: str, *, scheduling: bool) -> SparkContext:
     from pyspark.java_gateway import launch_gateway
 
     local = master is None or master.startswith("local")
-    settings = {**(LOCAL_SETTINGS if local else SETTINGS), **(_SCHEDULING_SETTINGS if local and scheduling else {})}
+    settings = {**(LOCAL_SETTINGS if local else SETTINGS)}
+    if scheduling:
+        settings |= _SCHEDULING_SETTINGS if local else {ALONE: "true"}
     conf = SparkConf().setAppName(name).setAll(list(settings.items()))
     conf.setMaster(master or "local[*]")
     if local:

@@ -12,7 +12,9 @@ import pyarrow as pa
 
 from kwire.errors import KwireError
 from kwire.spark.local_processes import LocalProcesses
+from kwire.spark.lone_work import LoneWork
 from kwire.spark.parts import progress_files, read_progress
+from kwire.spark.session import ALONE
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -130,7 +132,8 @@ def run_each(spark: SparkSession | SparkContext | LocalProcesses, items: Sequenc
     try:
         if context is not None:  # without SQL, whose planner and code generator take the JVM longer than all the rest of its work
             with safe_path(context):
-                return context.parallelize(items, len(items)).map(work).collect()
+                done = LoneWork(work) if context.getConf().get(ALONE) else work
+                return context.parallelize(items, len(items)).map(done).collect()
         return _by_session(cast("SparkSession", spark), items, work)
     except (PySparkException, Py4JError) as error:
         raise KwireError(f"The Spark job failed: {reason_of_spark(error)}") from error

@@ -1,0 +1,38 @@
+"""Work for workers that run nothing else: those of a Spark that kwire has started for its own tasks.
+
+On this machine they are forks of `kwire.spark.worker_daemon`. On a cluster PySpark's own daemon starts them, before there is a kwire.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from kwire.tables.pandas_left_out import leave_pandas_out
+
+__all__ = ["LoneWork"]
+
+Item = TypeVar("Item")
+
+
+class LoneWork(Generic[Item]):
+    """What to do with an item of a task, in a worker that leaves pandas out before it imports what the work needs."""
+
+    def __init__(self, work: Callable[[Item], bytes]) -> None:
+        self._work = work
+
+    def __call__(self, item: Item) -> bytes:
+        """Do it."""
+        return self._work(item)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """The work travels as bytes, which wait for the worker to be ready."""
+        from pyspark import cloudpickle
+
+        return _arrived, (cloudpickle.dumps(self._work),)  # type: ignore[no-untyped-call]
+
+
+def _arrived(work: bytes) -> LoneWork[Any]:
+    leave_pandas_out()
+    return LoneWork(pickle.loads(work))
