@@ -155,7 +155,7 @@ def _write_archive(packages: Path, *more: str) -> None:
         program = (str(TRAINING), str(TESTS / "captures" / "data" / "topicids.pcap.gz"), folder, *more)
         done = subprocess.run(
             [sys.executable, *program], env={**os.environ, "SPARK_SUBMIT_OPTS": options, "PYTHONPATH": path},
-            capture_output=True, text=True, timeout=900, check=False,
+            cwd=folder, capture_output=True, text=True, timeout=900, check=False,
         )  # fmt: skip
         if not made.exists():
             sys.exit(f"{done.stdout}{done.stderr}kwire: no archive was written.")
