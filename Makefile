@@ -6,9 +6,9 @@ SOURCES := pyproject.toml setup.py tools/environment.sh $(shell find pyx -name '
 REPORT ?= demo-report
 
 # Byte code is kept, whatever the environment says: tests begin many processes, which would each compile all of kwire again.
-test unit parity: export PYTHONDONTWRITEBYTECODE :=
+test unit parity cases: export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo test unit parity bench peers asan debug flat fuzz mutants lint docs wheels proof sbom requirements clean
+.PHONY: demo test unit parity cases bench peers asan debug flat fuzz mutants lint docs wheels proof sbom requirements clean
 .DELETE_ON_ERROR:
 
 $(VENV)/.ready-%: $(SOURCES)
@@ -20,7 +20,7 @@ demo: $(VENV)/.ready-demo
 
 # Three workers for two cores: tests with brokers and browsers wait more than they run. tests/conftest.py says which groups begin first.
 test: $(VENV)/.ready-test
-	KWIRE_REQUIRE_NATIVE=1 $(PYTHON_IN) -m pytest -n 3 --dist loadgroup --no-loadscope-reorder --whole --durations=40 tests
+	KWIRE_REQUIRE_NATIVE=1 $(PYTHON_IN) -m pytest -n 3 --dist loadgroup --no-loadscope-reorder --durations=40 tests
 
 # What to run after each change: without the tests of tests/slow_tests.txt
 unit: $(VENV)/.ready-test
@@ -29,6 +29,11 @@ unit: $(VENV)/.ready-test
 # The same with those tests: what needs neither a broker nor Spark nor a browser
 parity: $(VENV)/.ready-test
 	KWIRE_REQUIRE_NATIVE=1 $(PYTHON_IN) -m pytest -n 2 tests/unit tests/parity tests/vectors
+
+# All cases of the tests that take a share of them: minutes more, in which none of the mutants of tools/mutants dies that lived before.
+# Nightly, and before a release.
+cases: $(VENV)/.ready-test
+	KWIRE_REQUIRE_NATIVE=1 $(PYTHON_IN) -m pytest -n 2 --whole tests/unit tests/parity tests/vectors tests/captures
 
 bench: $(VENV)/.ready-bench
 	KWIRE_REQUIRE_NATIVE=1 $(PYTHON_IN) -m pytest benchmarks -p no:xdist -q --benchmark-quiet

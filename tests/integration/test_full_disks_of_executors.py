@@ -12,7 +12,7 @@ import pytest
 from standalone_cluster import Cluster, SmallDisk, assert_whole
 
 pytestmark = [
-    pytest.mark.spark, pytest.mark.whole, pytest.mark.xdist_group("spark-processes"), pytest.mark.usefixtures("without_session"),
+    pytest.mark.spark, pytest.mark.xdist_group("spark-processes"), pytest.mark.usefixtures("without_session"),
 ]  # fmt: skip
 
 # What a task keeps in memory is so little that all of its rows wait in the temporary folder. Its worker is kwire's alone, without pandas.

@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 CAPTURE = ROOT / "tests" / "captures" / "data" / "topicids.pcap.gz"
 PAGE = ROOT / "docs" / "reference" / "spark-versions.md"
 
-pytestmark = [pytest.mark.spark, pytest.mark.whole, pytest.mark.xdist_group("spark-versions")]
+pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark-versions")]
 
 
 def documented(version: str) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""kwire beside kio and kafka-python, and with --whole beside Kafka's own Java classes: where they differ, the difference has a name.
+"""kwire beside kio, kafka-python and, but for `make unit`, Kafka's own Java classes: where they differ, the difference has a name.
 
 The Python libraries are those of the dependency group `peers`; an environment without them compares with those that it has.
 """
@@ -22,8 +22,8 @@ pytestmark = pytest.mark.xdist_group("other_decoders")
 
 @pytest.fixture(scope="module")
 def asked(request: pytest.FixtureRequest) -> Iterator[list[Peer]]:
-    """The peers that are installed; Kafka's classes with --whole, as Maven has to fetch them."""
-    found = peers(java=bool(request.config.getoption("--whole")))
+    """The peers that are installed; Maven fetches Kafka's classes."""
+    found = peers(java=not request.config.getoption("--quick"))
     yield found
     for each in found:
         each.close()
