@@ -166,20 +166,15 @@ class _Compiler:
         self.version = version
         self.layouts = layouts_of(message)
         self.layout_index = {layout.name: index for index, layout in enumerate(self.layouts)}
-        self.wanted = None if fields is None else {tuple(path.split(".")) for path in fields}
-        self.reached: set[tuple[str, ...]] = set()
+        self.wanted = {tuple(path.split(".")) for path in fields or ()}
         self.blocks: list[Block | None] = []
         self.by_struct: dict[tuple[str, tuple[str, ...] | None], int] = {}
         self.operations: dict[int, list[Operation]] = {}
 
     def _keeps(self, path: tuple[str, ...]) -> tuple[bool, bool]:
-        """Whether the field at `path` is in the projection, and whether all that is inside it is."""
-        if self.wanted is None:
+        """Whether the field at `path` is in the projection, and whether all that is inside it is; asked where there is one."""
+        if any(path[:end] in self.wanted for end in range(1, len(path) + 1)):
             return True, True
-        for end in range(1, len(path) + 1):
-            if path[:end] in self.wanted:
-                self.reached.add(path[:end])
-                return True, True
         inside = any(want[: len(path)] == path for want in self.wanted)
         return inside, False
 
