@@ -17,8 +17,10 @@ import hashlib
 import importlib
 import importlib.util
 import os
+import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
 
@@ -86,12 +88,28 @@ def write_hex(name: str, found: Path) -> list[Path]:
     return written
 
 
+def run(name: str, minutes: float, folder: Path) -> tuple[int | None, list[Path]]:
+    """One target in a process of its own, whose output is shown if it fails.
+
+    Returns:
+        How many inputs it read, None if it failed; and those that it failed for.
+    """
+    command = [sys.executable, __file__, "--alone", name, "--minutes", str(minutes), "--folder", str(folder)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", check=False)
+    executed = re.findall(r"number_of_executed_units: *([0-9]+)", done.stdout)
+    if done.returncode or not executed:
+        print(done.stdout[-10_000:], flush=True)
+        return None, write_hex(name, folder / "crashes")
+    return int(executed[-1]), write_hex(name, folder / "crashes")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="Fuzz the native twin against the pure one.")
     parser.add_argument("targets", nargs="*", metavar="target", help=f"of: {', '.join(TARGETS)}; all without any")
     parser.add_argument("--minutes", type=float, default=10, help="for each target (10)")
     parser.add_argument("--folder", type=Path, default=TESTS.parent / "build" / "fuzz", help="for corpus and crashes")
     parser.add_argument("--repeat", type=Path, metavar="FILE.hex", help="run this one input")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="targets at a time (one for each processor)")
     parser.add_argument("--alone", action="store_true", help=argparse.SUPPRESS)
     args = parser.parse_args()
     os.environ["KWIRE_ASK_JAVA"] = "1"
@@ -107,20 +125,25 @@ def main() -> int:
     os.environ["KWIRE_REQUIRE_NATIVE"] = "1"
     found = args.folder / "crashes"
     found.mkdir(parents=True, exist_ok=True)
-    faults = []
-    for name in args.targets or TARGETS:
+    if args.alone:
+        (name,) = args.targets
         corpus = args.folder / "corpus" / name
         corpus.mkdir(parents=True, exist_ok=True)
-        if args.alone:
-            fuzz(name, corpus, found, args.minutes)
-        print(f"kwire: fuzzing {name} for {args.minutes:g} minutes", flush=True)
-        command = [sys.executable, __file__, "--alone", name, "--minutes", str(args.minutes), "--folder", str(args.folder)]
-        status = subprocess.run(command, check=False).returncode
-        written = write_hex(name, found)
-        for path in written:
-            print(f"kwire: {name} found a fault; repeat it with: {sys.executable} tests/fuzz/run.py --repeat {path}")
-        if status or written:
-            faults.append(name)
+        fuzz(name, corpus, found, args.minutes)
+
+    names, faults, executions = args.targets or TARGETS, [], 0
+    print(f"kwire: fuzzing {', '.join(names)} for {args.minutes:g} minutes each, {args.jobs} at once", flush=True)
+    with ThreadPoolExecutor(args.jobs) as pool:
+        done = pool.map(lambda name: run(name, args.minutes, args.folder), names)
+        for name, (executed, written) in zip(names, done, strict=True):
+            for path in written:
+                print(f"kwire: {name} found a fault; repeat it with: {sys.executable} tests/fuzz/run.py --repeat {path}", flush=True)
+            if executed is None or written:
+                faults.append(name)
+            if executed is not None:
+                executions += executed
+                print(f"kwire: {name}: {executed:,} executions", flush=True)
+    print(f"kwire: {executions:,} executions of {len(names)} targets")
     if faults:
         print(f"kwire: faults in {', '.join(faults)}")
     return bool(faults)
