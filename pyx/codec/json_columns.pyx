@@ -16,6 +16,7 @@ from codec.json_executor cimport JsonRun, write_block
 from codec.json_program cimport JsonProgram, json_lower, json_release
 from codec.json_values cimport text_open
 from wire.cursor cimport Bytes, cursor_open, unlikely
+from wire.free_threading cimport publish, published
 from wire.uuid_text cimport fill_pairs
 
 from kwire.codec.json_text import field_texts
@@ -51,9 +52,9 @@ cdef class Lowered:
         json_release(&self.program)
 
 
-# What reads the messages of one api at one version: nothing yet, nothing at all, or a program.
+# What reads the messages of one api at one version: nothing yet, nothing at all, or a program. `known` is published last.
 cdef struct Pair:
-    bint known
+    int known
     const JsonProgram* program
 
 
@@ -99,7 +100,7 @@ cdef int write_rows(Writing* writing) noexcept nogil:
             pair = NULL
             if 0 <= key < KEYS and 0 <= version < VERSIONS:
                 pair = writing.pairs + key * VERSIONS + version
-                if unlikely(not pair.known):
+                if unlikely(not published(&pair.known)):
                     return UNKNOWN_PAIR
             if unlikely(pair is NULL or pair.program is NULL):
                 done = leave_row(writing)
@@ -141,13 +142,17 @@ cdef class JsonWriter:
         PyMem_Free(self.pairs)
 
     cdef int learn(self, int key, int version) except -1:
-        cdef Lowered found
-        cdef Pair* pair = &self.pairs[key * VERSIONS + version]
+        cdef Lowered found = None
         decoder = self.decoder_of(key, version)
         if decoder is not None and field_texts(decoder.plan, decoder.classes) is not None:
-            found = self.lowered[key, version] = Lowered(decoder)
-            pair.program = &found.program
-        pair.known = True
+            found = self.lowered.setdefault((key, version), Lowered(decoder))  # another thread may have been quicker
+        return self.keep(&self.pairs[key * VERSIONS + version], found)
+
+    @cython.critical_section
+    cdef int keep(self, Pair* pair, Lowered found) except -1:
+        if not pair.known:
+            pair.program = NULL if found is None else &found.program
+            publish(&pair.known, True)
         return 0
 
     def write(self, chunk, keys, versions, schema, importer):

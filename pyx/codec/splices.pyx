@@ -28,7 +28,6 @@ __all__ = ["Splicer"]
 __build__ = build_id()
 
 cdef extern from "Python.h":
-    PyObject* PyDict_GetItemWithError(dict values, object key) except? NULL
     bint PyDict_CheckExact(object values)
 
 cdef enum:
@@ -244,16 +243,14 @@ cdef class Splicer:
     ) except -1:
         cdef const Kind* kind = &self.single_kinds[walk.choices[place.choice].single]
         cdef object action = choice[1]
-        cdef PyObject* found
         if type(action) is Constant:
             return put(change, walk, place, kind, (<tuple>action)[0], True)
         old = value_at(walk.cursor.base, place, kind.code, Uuid)
         try:
             if PyDict_CheckExact(action):
-                found = PyDict_GetItemWithError(action, old)
-                if found is NULL:
+                new = (<dict>action).get(old, action)  # which holds no dictionary as a name
+                if new is action:
                     return 0
-                new = <object>found
             else:
                 new = action(old)
             if new is old:
