@@ -5,7 +5,6 @@ cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
-from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, uint8_t
 from libc.stdlib cimport qsort
 from libc.string cimport memcmp, memcpy, memset

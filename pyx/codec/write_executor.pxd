@@ -1,8 +1,8 @@
 """The encode executor: runs a program over a message object and writes bytes.
 
 Raw pointers without references: no Python code runs before the message is written or given up (see `write_values.pxd`), so whatever the
-objects hold stays where it is; without a GIL, what is in their slots is held. Functions take the position and give it back; NULL means that something is odd, and the careful writer has
-to look at the message.
+objects hold stays where it is; without a GIL, what is in their slots is held. Functions take the position and give it back; NULL means
+that something is odd, and the careful writer has to look at the message.
 """
 
 from cpython.object cimport PyObject

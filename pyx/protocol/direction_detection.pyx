@@ -212,8 +212,6 @@ cdef class DirectionDetector:
         return f"DirectionDetector(server side {self.server_side}, by {self.decided_by})"
 
 
-
-
 def _restored(pure):
     """A detector out of a pickle, which is that of the pure twin."""
     return detector_of(pure)

@@ -15,7 +15,6 @@ from kwire.codec.encoding import FrameWriter
 from kwire.codec.impl import Twin, load_twin
 from kwire.protocol.tracking.connection import Connection as PureConnection
 from kwire.schema import catalog
-
 from threads_at_once import ROUNDS, THREADS, at_once
 
 # MetadataRequest v12: two topics (zero id and a name), no automatic creation, no authorized operations; no tagged fields.
