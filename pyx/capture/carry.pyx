@@ -7,7 +7,6 @@ packet that brings the next bytes of its connection costs no Python call until i
 cimport cython
 from cpython.bytearray cimport PyByteArray_AS_STRING
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
-from cpython.dict cimport PyDict_GetItem
 from cpython.object cimport PyObject
 from libc.stdint cimport INT64_MAX, INT64_MIN, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
@@ -216,12 +215,13 @@ cdef class SeriesCarry:
 
     cdef PyObject* look_up(self, object key, int32_t place) except? NULL:
         """The connection of a key, NULL for none; it is known for the rest of the chunk under the number of the key."""
-        cdef PyObject* found = PyDict_GetItem(self.live, key)
-        if found is not NULL:
-            raw_incref(found)
-            self.known[place] = found
-            (<TcpConnection>found).place = place
-        return found
+        cdef TcpConnection found = self.live.get(key)
+        if found is None:
+            return NULL
+        raw_incref(<PyObject*>found)
+        self.known[place] = <PyObject*>found
+        found.place = place
+        return <PyObject*>found
 
     cdef int take_with_streams(
         self, TcpConnection connection, bytes key, const Packet* packet, const uint8_t* payload, StreamSink sink
@@ -251,14 +251,12 @@ cdef class SeriesCarry:
 
     cdef int64_t count_begun(self, bytes key) except -1:
         """PairCounts.begin."""
-        cdef PyObject* found
         cdef int64_t before
         if self.recent is None or len(self.recent) >= RECENT:
             before = self.lives.begin(key)
             self.recent = self.lives.all_recent()
             return before
-        found = PyDict_GetItem(self.recent, key)
-        before = 0 if found is NULL else <object>found
+        before = self.recent.get(key, 0)
         self.recent[key] = before + 1
         return before
 

@@ -4,12 +4,11 @@
 from cpython.array cimport array, resize_smart
 from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_GET_SIZE
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
-from cpython.dict cimport PyDict_GetItem
-from cpython.ref cimport PyObject
 from libc.stdint cimport int8_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memchr, memcmp, memset
 
 from build_id cimport build_id
+from wire.free_threading cimport FREE_THREADED
 
 from sys import intern
 
@@ -274,16 +273,16 @@ cdef list places_of(bytes name, dict recent, names, places):
     """key_lines.places_of, of a name with at least NAME_BYTES; may be a list of `recent` itself."""
     cdef const uint8_t* wanted = <const uint8_t*>PyBytes_AS_STRING(name)
     cdef uint64_t number = 0
-    cdef PyObject* later
+    cdef list later
     cdef list found = []
     cdef int index
     for index in range(NAME_BYTES):
         number = number << 8 | wanted[index]
     if names is not None:
         add_sorted(number, names, places, found)
-    later = PyDict_GetItem(recent, number)
-    if later is not NULL:
-        return (found + <list>later)[:MOST_LINES] if found else <list>later
+    later = recent.get(number)
+    if later is not None:
+        return (found + later)[:MOST_LINES] if found else later
     return found
 
 
@@ -311,6 +310,8 @@ def known_lines(int descriptor, stamp, bytes name, dict recent, names, places):
 
 
 def held_secrets(bytearray text, bytes name, dict recent, names, places):
+    if FREE_THREADED:
+        text = bytearray(text)  # which no other thread makes longer
     cdef Line line
     cdef const uint8_t* begin = <const uint8_t*>PyByteArray_AS_STRING(text)
     cdef const uint8_t* end = begin + PyByteArray_GET_SIZE(text)

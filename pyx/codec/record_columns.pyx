@@ -42,7 +42,8 @@ cdef extern from "Python.h":
 
 cdef Bytes NOTHING = <Bytes>b""
 
-# What a byte of input became in the columns that were made last: records, headers, and content of the columns from KEY on.
+# What a byte of input became in the columns that were made last: records, headers, and content of the columns from KEY on. It is a guess
+# of how much room is wanted, so it does no harm if threads mix theirs.
 cdef struct Rates:
     double records
     double headers

@@ -298,7 +298,7 @@ cdef extern from *:
         PyObject *old;
         Py_BEGIN_CRITICAL_SECTION(self);
         old = KWIRE_SLOTS(self)[index];
-        __atomic_store_n(&KWIRE_SLOTS(self)[index], value, __ATOMIC_RELEASE);  /* CPython loads members without the lock */
+        _Py_atomic_store_ptr_release(&KWIRE_SLOTS(self)[index], value);  /* CPython loads members without the lock */
         Py_END_CRITICAL_SECTION();
         return old;
     }
@@ -307,7 +307,7 @@ cdef extern from *:
         PyObject *out = value;
         Py_BEGIN_CRITICAL_SECTION(self);
         if (KWIRE_SLOTS(self)[index] == expected) {
-            __atomic_store_n(&KWIRE_SLOTS(self)[index], value, __ATOMIC_RELEASE);
+            _Py_atomic_store_ptr_release(&KWIRE_SLOTS(self)[index], value);
             out = expected;
         }
         Py_END_CRITICAL_SECTION();

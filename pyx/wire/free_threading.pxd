@@ -8,19 +8,21 @@ cdef extern from *:
     """
     #ifdef Py_GIL_DISABLED
     #define KWIRE_FREE_THREADED 1
-    #define KWIRE_PUBLISHED(place) __atomic_load_n((place), __ATOMIC_ACQUIRE)
-    #define KWIRE_PUBLISH(place, value) __atomic_store_n((place), (value), __ATOMIC_RELEASE)
-    #define KWIRE_FLAG_TAKEN(flag) (__atomic_exchange_n((flag), 1, __ATOMIC_ACQUIRE) == 0)
-    #define KWIRE_FLAG_LEFT(flag) __atomic_store_n((flag), 0, __ATOMIC_RELEASE)
+    #define KWIRE_PUBLISHED(place) _Py_atomic_load_int_acquire(place)
+    #define KWIRE_PUBLISH(place, value) _Py_atomic_store_int_release((place), (value))
+    #define KWIRE_PUBLISHED_POINTER(place) _Py_atomic_load_ptr_acquire((void *)(place))
+    #define KWIRE_PUBLISH_POINTER(place, value) _Py_atomic_store_ptr_release((void *)(place), (void *)(value))
+    #define KWIRE_FLAG_TAKEN(flag) (_Py_atomic_exchange_int((flag), 1) == 0)
+    #define KWIRE_FLAG_LEFT(flag) _Py_atomic_store_int_release((flag), 0)
     #else
     #define KWIRE_FREE_THREADED 0
     #define KWIRE_PUBLISHED(place) (*(place))
     #define KWIRE_PUBLISH(place, value) (*(place) = (value))
     #define KWIRE_FLAG_TAKEN(flag) (*(flag) ? 0 : (*(flag) = 1))
     #define KWIRE_FLAG_LEFT(flag) (*(flag) = 0)
+    #define KWIRE_PUBLISHED_POINTER(place) (*(void **)(place))
+    #define KWIRE_PUBLISH_POINTER(place, value) (*(void **)(place) = (void *)(value))
     #endif
-    #define KWIRE_PUBLISHED_POINTER(place) KWIRE_PUBLISHED((void **)(place))
-    #define KWIRE_PUBLISH_POINTER(place, value) KWIRE_PUBLISH((void **)(place), (void *)(value))
     """
     bint FREE_THREADED "KWIRE_FREE_THREADED"
     int published "KWIRE_PUBLISHED"(const int* place) noexcept nogil

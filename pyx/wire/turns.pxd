@@ -25,12 +25,12 @@ cdef extern from *:
     } kwire_turn;
 
     static inline void kwire_turn_leave(kwire_turn *turn) {
-        if (turn != NULL && __atomic_sub_fetch(&turn->owners, 1, __ATOMIC_ACQ_REL) == 0) PyMem_RawFree(turn);
+        if (turn != NULL && _Py_atomic_add_ssize(&turn->owners, -1) == 1) PyMem_RawFree(turn);
     }
 
     /* The turn at a place, made when it is first asked for. */
     static inline kwire_turn *kwire_turn_at(kwire_turn **place) {
-        kwire_turn *found = __atomic_load_n(place, __ATOMIC_ACQUIRE);
+        kwire_turn *found = (kwire_turn *)_Py_atomic_load_ptr_acquire(place);
         kwire_turn *made;
         if (found != NULL) return found;
         made = (kwire_turn *)PyMem_RawCalloc(1, sizeof(kwire_turn));
@@ -39,7 +39,7 @@ cdef extern from *:
             return NULL;
         }
         made->owners = 1;
-        if (__atomic_compare_exchange_n(place, &found, made, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) return made;
+        if (_Py_atomic_compare_exchange_ptr(place, &found, made)) return made;
         PyMem_RawFree(made);
         return found;
     }
@@ -50,8 +50,8 @@ cdef extern from *:
         kwire_turn *turn = kwire_turn_at(place);
         *held = NULL;
         if (turn == NULL) return -1;
-        if (__atomic_load_n(&turn->thread, __ATOMIC_RELAXED) != thread) {
-            if (!__atomic_compare_exchange_n(&turn->thread, &nobody, thread, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+        if (_Py_atomic_load_uintptr_relaxed(&turn->thread) != thread) {
+            if (!_Py_atomic_compare_exchange_uintptr(&turn->thread, &nobody, thread)) {
                 const char *name = strrchr(Py_TYPE(self)->tp_name, '.');
                 PyErr_Format(
                     PyExc_RuntimeError, "two threads use one %s at once: give it to one thread, or guard its calls with a lock",
@@ -61,14 +61,14 @@ cdef extern from *:
             }
         }
         turn->depth++;
-        __atomic_add_fetch(&turn->owners, 1, __ATOMIC_RELAXED);
+        _Py_atomic_add_ssize(&turn->owners, 1);
         *held = turn;
         return 0;
     }
 
     static inline void kwire_turn_end(kwire_turn *turn) {
         if (turn == NULL) return;
-        if (--turn->depth == 0) __atomic_store_n(&turn->thread, 0, __ATOMIC_RELEASE);
+        if (--turn->depth == 0) _Py_atomic_store_uintptr_release(&turn->thread, 0);
         kwire_turn_leave(turn);
     }
 
@@ -78,8 +78,8 @@ cdef extern from *:
         if (turn == NULL) return -1;
         if (*to != turn) {
             kwire_turn_leave(*to);
-            __atomic_add_fetch(&turn->owners, 1, __ATOMIC_RELAXED);
-            __atomic_store_n(to, turn, __ATOMIC_RELEASE);
+            _Py_atomic_add_ssize(&turn->owners, 1);
+            _Py_atomic_store_ptr_release(to, turn);
         }
         return 0;
     }
@@ -212,16 +212,16 @@ cdef extern from *:
 
     static inline void kwire_waiting_turn_begin(kwire_waiting_turn *turn) {
         uintptr_t thread = (uintptr_t)PyThread_get_thread_ident();
-        if (__atomic_load_n(&turn->thread, __ATOMIC_RELAXED) != thread) {
+        if (_Py_atomic_load_uintptr_relaxed(&turn->thread) != thread) {
             PyMutex_Lock(&turn->mutex);
-            __atomic_store_n(&turn->thread, thread, __ATOMIC_RELAXED);
+            _Py_atomic_store_uintptr_release(&turn->thread, thread);
         }
         turn->depth++;
     }
 
     static inline void kwire_waiting_turn_end(kwire_waiting_turn *turn) {
         if (--turn->depth) return;
-        __atomic_store_n(&turn->thread, 0, __ATOMIC_RELAXED);
+        _Py_atomic_store_uintptr_release(&turn->thread, 0);
         PyMutex_Unlock(&turn->mutex);
     }
 
