@@ -1,6 +1,7 @@
 # cython: language_level=3, binding=False
 """Lines of NSS key logs, the native twin of kwire/capture/tls/key_lines.py, which is the contract."""
 
+cimport cython
 from cpython.array cimport array, resize_smart
 from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_GET_SIZE
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
@@ -236,18 +237,19 @@ def index_lines(bytes text, Py_ssize_t size, uint64_t place, array names, array 
     cdef int index
     if names.typecode != "Q" or places.typecode != "Q" or len(places) != count:
         raise TypeError("names and places are arrays of unsigned 64-bit numbers, as many of each")
-    while at < end:
-        until = line_end(at, end)
-        if is_line(at, until, &line):
-            number = 0
-            for index in range(2 * NAME_BYTES):
-                number = number << 4 | DIGITS[line.name[index]]
-            resize_smart(names, count + 1)
-            resize_smart(places, count + 1)
-            names.data.as_ulonglongs[count] = number
-            places.data.as_ulonglongs[count] = place + (at - begin)
-            count += 1
-        at = until + 1
+    with cython.critical_section(names, places):
+        while at < end:
+            until = line_end(at, end)
+            if is_line(at, until, &line):
+                number = 0
+                for index in range(2 * NAME_BYTES):
+                    number = number << 4 | DIGITS[line.name[index]]
+                count = min(len(names), len(places))
+                resize_smart(names, count + 1)
+                resize_smart(places, count + 1)
+                names.data.as_ulonglongs[count] = number
+                places.data.as_ulonglongs[count] = place + (at - begin)
+            at = until + 1
 
 
 cdef inline int add_sorted(uint64_t number, object names, object places, list found) except -1:

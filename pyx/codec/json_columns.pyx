@@ -2,6 +2,7 @@
 """Kafka's own JSON of the messages in a binary column. The readable contract is `kwire.codec._pure.json_columns`."""
 
 cimport cython
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from libc.stdint cimport int16_t, int32_t, uint8_t
 from libc.string cimport memset
@@ -174,24 +175,27 @@ cdef class JsonWriter:
         """
         cdef BinaryColumn messages
         cdef Writing writing
-        cdef const int16_t[::1] key_view = memoryview(keys).cast("B").cast("h")
-        cdef const int16_t[::1] version_view = memoryview(versions).cast("B").cast("h")
+        cdef Py_buffer key_view, version_view
+        memset(&key_view, 0, sizeof(Py_buffer))
+        memset(&version_view, 0, sizeof(Py_buffer))
         memset(&messages, 0, sizeof(BinaryColumn))
         memset(&writing, 0, sizeof(Writing))
         try:
+            PyObject_GetBuffer(keys, &key_view, PyBUF_SIMPLE)
+            PyObject_GetBuffer(versions, &version_view, PyBUF_SIMPLE)
             column_open(&messages, chunk)
-            if len(key_view) < messages.length or len(version_view) < messages.length:
+            if key_view.len // 2 < messages.length or version_view.len // 2 < messages.length:
                 raise ValueError("there are fewer api keys or versions than messages")
             writing.messages = &messages
             writing.pairs = self.pairs
-            if messages.length:
-                writing.keys = &key_view[0]
-                writing.versions = &version_view[0]
+            writing.keys, writing.versions = <const int16_t*>key_view.buf, <const int16_t*>version_view.buf
             return self.run(&writing, schema, importer)
         finally:
             column_close(&messages)
             store_close(&writing.store)
             PyMem_Free(writing.left)
+            PyBuffer_Release(&key_view)
+            PyBuffer_Release(&version_view)
 
     cdef object run(self, Writing* writing, object schema, object importer):
         cdef Py_ssize_t count = writing.messages.length
