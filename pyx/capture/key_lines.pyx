@@ -3,6 +3,7 @@
 
 cimport cython
 from cpython.array cimport array, resize_smart
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_GET_SIZE
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from libc.stdint cimport int8_t, int64_t, uint8_t, uint64_t
@@ -254,20 +255,33 @@ def index_lines(bytes text, Py_ssize_t size, uint64_t place, array names, array 
 
 cdef inline int add_sorted(uint64_t number, object names, object places, list found) except -1:
     """Where the lines of a name begin, of a sorted index."""
-    cdef const uint64_t[::1] sorted_names = names
-    cdef const uint64_t[::1] sorted_places = places
+    cdef Py_buffer name_view, place_view
+    cdef const uint64_t* sorted_names
+    cdef const uint64_t* sorted_places
     cdef Py_ssize_t low = 0
-    cdef Py_ssize_t high = sorted_names.shape[0]
-    cdef Py_ssize_t middle
-    while low < high:
-        middle = (low + high) >> 1
-        if sorted_names[middle] < number:
-            low = middle + 1
-        else:
-            high = middle
-    while low < min(sorted_names.shape[0], sorted_places.shape[0]) and sorted_names[low] == number and len(found) < MOST_LINES:
-        found.append(sorted_places[low])
-        low += 1
+    cdef Py_ssize_t count, high, middle
+    PyObject_GetBuffer(names, &name_view, PyBUF_SIMPLE)
+    try:
+        PyObject_GetBuffer(places, &place_view, PyBUF_SIMPLE)
+        try:
+            if name_view.itemsize != 8 or place_view.itemsize != 8:
+                raise TypeError("names and places are arrays of unsigned 64-bit numbers")
+            sorted_names, sorted_places = <const uint64_t*>name_view.buf, <const uint64_t*>place_view.buf
+            high = name_view.len // 8
+            count = min(high, place_view.len // 8)
+            while low < high:
+                middle = (low + high) >> 1
+                if sorted_names[middle] < number:
+                    low = middle + 1
+                else:
+                    high = middle
+            while low < count and sorted_names[low] == number and len(found) < MOST_LINES:
+                found.append(sorted_places[low])
+                low += 1
+        finally:
+            PyBuffer_Release(&place_view)
+    finally:
+        PyBuffer_Release(&name_view)
     return 0
 
 
