@@ -179,7 +179,6 @@ cdef class MessageObject:
         cdef PyObject* ours
         cdef PyObject* theirs
         cdef Py_ssize_t index
-        cdef bint same
         for index in range(len(class_info.names)):
             ours, theirs = slot_get(<void*>self, index), slot_get(<void*>other, index)
             if (ours is later) != (theirs is later):
@@ -187,13 +186,12 @@ cdef class MessageObject:
                 Py_XDECREF(theirs)
                 fill_later(self if ours is later else other, class_info, index)
                 ours, theirs = slot_get(<void*>self, index), slot_get(<void*>other, index)
-            if ours is NULL or theirs is NULL or ours is later:
-                same = ours is theirs
+            if ours is theirs or ours is NULL or theirs is NULL:
                 Py_XDECREF(ours)
                 Py_XDECREF(theirs)
-                if not same:
+                if ours is not theirs:
                     return False
-                continue
+                continue  # one object is equal to itself, as in lists; so are two that are empty, or promised
             # values are held while they are compared: a foreign __eq__ may replace them
             mine, yours = slot_owned(ours), slot_owned(theirs)
             if not PyObject_RichCompareBool(mine, yours, Py_EQ):
