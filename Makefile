@@ -84,7 +84,7 @@ $(BUILD)/.ready: requirements/build.txt
 
 # PYTHONS=3.11,3.14 and PLATFORMS=x86_64 build a part; PROVE=3.11 tries the wheels of one Python, PROVE=none none.
 # Exit status 3 of a step: a Python is not to be had on this machine, and was named; what could be done is done.
-PROVE ?= 3.10,3.11,3.12,3.13,3.14
+PROVE ?= 3.10,3.11,3.12,3.13,3.14,3.14t
 MACHINE ?= $(shell uname -m)
 EMULATED ?= $(if $(filter none,$(PROVE)),none,3.11)
 OUTSIDE = status=$$?; [ $$status = 0 ] || [ $$status = 3 ]

@@ -51,7 +51,8 @@ def extension(source: Path) -> Extension:
     found = Extension(name, [str(source)], depends=SOURCES, define_macros=[("KWIRE_BUILD_ID", f'"{build_id()}"')], **flags())
     found.cython_include_dirs = ["pyx"]
     found.cython_c_in_temp = True
-    found.cython_directives = {"language_level": 3}
+    # what that asks of the sources is in pyx/wire/free_threading.pxd and pyx/wire/turns.pxd
+    found.cython_directives = {"language_level": 3, "freethreading_compatible": True}
     return found
 
 

@@ -7,9 +7,8 @@ packet that brings the next bytes of its connection costs no Python call until i
 cimport cython
 from cpython.bytearray cimport PyByteArray_AS_STRING
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
-from cpython.dict cimport PyDict_GetItem
 from cpython.object cimport PyObject
-from libc.stdint cimport INT64_MIN, int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport INT64_MAX, INT64_MIN, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 
 from build_id cimport build_id
@@ -17,6 +16,7 @@ from capture.packet_rows cimport PacketRows, packet_at, packet_rows_open
 from capture.tcp_state cimport ACK, RST, SYN, Packet, TcpFlow, TcpState, tcp_in_order
 from wire.checksum cimport crc32, crc_start
 from wire.raw_python cimport raw_decref, raw_incref, raw_xdecref
+from wire.turns cimport Turn, one_at_a_time, turn_begin, turn_end, turn_leave, turn_share
 
 from kwire.capture._native.connection cimport TcpConnection, new_connection
 from kwire.capture._native.sink cimport StreamSink
@@ -98,6 +98,7 @@ cdef class SeriesCarry:
     def __dealloc__(self):
         while self.first_watched is not NULL:
             self.unwatch(<TcpConnection>self.first_watched)
+        turn_leave(self.turn)
 
     def __reduce__(self):
         from kwire.capture.impl import restored_carry
@@ -123,6 +124,7 @@ cdef class SeriesCarry:
     cdef int adopt(self, object known) except -1:
         """Add a connection, of either twin, behind the others."""
         cdef TcpConnection made = TcpConnection.of(known)
+        turn_share(&made.turn, &self.turn)
         made.begun = self.begun
         self.begun += 1
         self.live[made.key] = made
@@ -164,14 +166,16 @@ cdef class SeriesCarry:
         cdef Packet packet
         cdef PyObject* found
         cdef TcpConnection connection
+        cdef Turn* held
         self.look_up_limits()
         self.recent = self.lives.all_recent()
-        streams.source = data
-        self.known = <PyObject**>calloc(len(keys) + 1, sizeof(PyObject*))
-        if self.known is NULL:
-            raise MemoryError
-        self.known_count = len(keys)
+        turn_begin(&streams.turn, streams, &held)
         try:
+            self.known = <PyObject**>calloc(len(keys) + 1, sizeof(PyObject*))
+            if self.known is NULL:
+                raise MemoryError
+            self.known_count = len(keys)
+            streams.source = data
             for row in range(rows.count):
                 packet_at(&rows, row, &packet)
                 key = rows.key[row]
@@ -207,15 +211,17 @@ cdef class SeriesCarry:
             self.known = NULL
             self.known_count = 0
             self.recent = streams.source = None
+            turn_end(held)
 
     cdef PyObject* look_up(self, object key, int32_t place) except? NULL:
         """The connection of a key, NULL for none; it is known for the rest of the chunk under the number of the key."""
-        cdef PyObject* found = PyDict_GetItem(self.live, key)
-        if found is not NULL:
-            raw_incref(found)
-            self.known[place] = found
-            (<TcpConnection>found).place = place
-        return found
+        cdef TcpConnection found = self.live.get(key)
+        if found is None:
+            return NULL
+        raw_incref(<PyObject*>found)
+        self.known[place] = <PyObject*>found
+        found.place = place
+        return <PyObject*>found
 
     cdef int take_with_streams(
         self, TcpConnection connection, bytes key, const Packet* packet, const uint8_t* payload, StreamSink sink
@@ -245,20 +251,19 @@ cdef class SeriesCarry:
 
     cdef int64_t count_begun(self, bytes key) except -1:
         """PairCounts.begin."""
-        cdef PyObject* found
         cdef int64_t before
         if self.recent is None or len(self.recent) >= RECENT:
             before = self.lives.begin(key)
             self.recent = self.lives.all_recent()
             return before
-        found = PyDict_GetItem(self.recent, key)
-        before = 0 if found is NULL else <object>found
+        before = self.recent.get(key, 0)
         self.recent[key] = before + 1
         return before
 
     cdef TcpConnection open(self, bytes key, const Packet* packet, StreamSink sink):
         """Begin a connection."""
         cdef TcpConnection connection = new_connection(key, self.count_begun(key), packet.time_ns)
+        turn_share(&connection.turn, &self.turn)
         connection.begun = self.begun
         self.begun += 1
         self.live[key] = connection
@@ -269,20 +274,24 @@ cdef class SeriesCarry:
 
     def finish(self, sink):
         """End every connection: the series is over."""
-        cdef StreamSink streams = native_sink(sink)
-        cdef TcpConnection connection
-        self.look_up_limits()
-        for connection in list(self.live.values()):
-            self.end(connection, connection.tcp.last_ns, 0, streams)
+        self.end_those_before(INT64_MAX, native_sink(sink))
 
     def end_silent(self, int64_t before_ns, sink):
         """End every connection that has brought nothing since then."""
-        cdef StreamSink streams = native_sink(sink)
+        self.end_those_before(before_ns, native_sink(sink))
+
+    cdef int end_those_before(self, int64_t before_ns, StreamSink streams) except -1:
         cdef TcpConnection connection
+        cdef Turn* held
         self.look_up_limits()
-        for connection in list(self.live.values()):
-            if connection.tcp.last_ns < before_ns:
-                self.end(connection, connection.tcp.last_ns, 0, streams)
+        turn_begin(&streams.turn, streams, &held)
+        try:
+            for connection in list(self.live.values()):
+                if connection.tcp.last_ns < before_ns or before_ns == INT64_MAX:
+                    self.end(connection, connection.tcp.last_ns, 0, streams)
+        finally:
+            turn_end(held)
+        return 0
 
     cdef int end(self, TcpConnection connection, int64_t time_ns, int64_t packet, StreamSink sink) except -1:
         """Nothing more comes of a connection: deliver what waits and forget it."""
@@ -373,3 +382,10 @@ cdef class SeriesCarry:
         if self.is_over(&connection.tcp):
             return self.end(connection, self.latest_ns, packet, sink)
         return tcp_resolve(connection, &self.limits.patience, sink)
+
+
+cdef Turn** turn_of_series_carry(PyObject* self) noexcept:
+    return &(<SeriesCarry>self).turn
+
+
+one_at_a_time(SeriesCarry, turn_of_series_carry)

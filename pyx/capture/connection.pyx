@@ -14,6 +14,7 @@ from build_id cimport build_id
 from capture.tcp_state cimport ACK, RST, HeldPacket, Packet, TcpFlow, distance, is_ahead, tcp_begin, tcp_refused
 from wire.grown cimport grown
 from wire.raw_python cimport raw_incref, raw_xdecref
+from wire.turns cimport Turn, one_at_a_time, turn_leave
 
 from kwire.capture._native.flow cimport flow_close, flow_plain, flow_restore, part_of
 
@@ -149,6 +150,7 @@ cdef class TcpConnection:
         free(self.tcp.held)
         flow_close(&self.tcp.flows[0])
         flow_close(&self.tcp.flows[1])
+        turn_leave(self.turn)
 
     def __reduce__(self):
         from kwire.capture.impl import restored_connection
@@ -297,3 +299,15 @@ cdef TcpConnection new_connection(bytes key, int64_t n, int64_t time_ns):
     made.key, made.n = key, n
     made.tcp.first_ns = made.tcp.last_ns = time_ns
     return made
+
+
+cdef Turn** turn_of_tcp_connection(PyObject* self) noexcept:
+    return &(<TcpConnection>self).turn
+
+
+cdef Turn** turn_of_flow(PyObject* self) noexcept:
+    return NULL if (<Flow>self).connection is None else &(<Flow>self).connection.turn
+
+
+one_at_a_time(TcpConnection, turn_of_tcp_connection)
+one_at_a_time(Flow, turn_of_flow)

@@ -1,15 +1,16 @@
 # cython: language_level=3, binding=False
 """Lines of NSS key logs, the native twin of kwire/capture/tls/key_lines.py, which is the contract."""
 
+cimport cython
 from cpython.array cimport array, resize_smart
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytearray cimport PyByteArray_AS_STRING, PyByteArray_GET_SIZE
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
-from cpython.dict cimport PyDict_GetItem
-from cpython.ref cimport PyObject
 from libc.stdint cimport int8_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memchr, memcmp, memset
 
 from build_id cimport build_id
+from wire.free_threading cimport FREE_THREADED
 
 from sys import intern
 
@@ -237,36 +238,50 @@ def index_lines(bytes text, Py_ssize_t size, uint64_t place, array names, array 
     cdef int index
     if names.typecode != "Q" or places.typecode != "Q" or len(places) != count:
         raise TypeError("names and places are arrays of unsigned 64-bit numbers, as many of each")
-    while at < end:
-        until = line_end(at, end)
-        if is_line(at, until, &line):
-            number = 0
-            for index in range(2 * NAME_BYTES):
-                number = number << 4 | DIGITS[line.name[index]]
-            resize_smart(names, count + 1)
-            resize_smart(places, count + 1)
-            names.data.as_ulonglongs[count] = number
-            places.data.as_ulonglongs[count] = place + (at - begin)
-            count += 1
-        at = until + 1
+    with cython.critical_section(names, places):
+        while at < end:
+            until = line_end(at, end)
+            if is_line(at, until, &line):
+                number = 0
+                for index in range(2 * NAME_BYTES):
+                    number = number << 4 | DIGITS[line.name[index]]
+                count = min(len(names), len(places))
+                resize_smart(names, count + 1)
+                resize_smart(places, count + 1)
+                names.data.as_ulonglongs[count] = number
+                places.data.as_ulonglongs[count] = place + (at - begin)
+            at = until + 1
 
 
 cdef inline int add_sorted(uint64_t number, object names, object places, list found) except -1:
     """Where the lines of a name begin, of a sorted index."""
-    cdef const uint64_t[::1] sorted_names = names
-    cdef const uint64_t[::1] sorted_places = places
+    cdef Py_buffer name_view, place_view
+    cdef const uint64_t* sorted_names
+    cdef const uint64_t* sorted_places
     cdef Py_ssize_t low = 0
-    cdef Py_ssize_t high = sorted_names.shape[0]
-    cdef Py_ssize_t middle
-    while low < high:
-        middle = (low + high) >> 1
-        if sorted_names[middle] < number:
-            low = middle + 1
-        else:
-            high = middle
-    while low < min(sorted_names.shape[0], sorted_places.shape[0]) and sorted_names[low] == number and len(found) < MOST_LINES:
-        found.append(sorted_places[low])
-        low += 1
+    cdef Py_ssize_t count, high, middle
+    PyObject_GetBuffer(names, &name_view, PyBUF_SIMPLE)
+    try:
+        PyObject_GetBuffer(places, &place_view, PyBUF_SIMPLE)
+        try:
+            if name_view.itemsize != 8 or place_view.itemsize != 8:
+                raise TypeError("names and places are arrays of unsigned 64-bit numbers")
+            sorted_names, sorted_places = <const uint64_t*>name_view.buf, <const uint64_t*>place_view.buf
+            high = name_view.len // 8
+            count = min(high, place_view.len // 8)
+            while low < high:
+                middle = (low + high) >> 1
+                if sorted_names[middle] < number:
+                    low = middle + 1
+                else:
+                    high = middle
+            while low < count and sorted_names[low] == number and len(found) < MOST_LINES:
+                found.append(sorted_places[low])
+                low += 1
+        finally:
+            PyBuffer_Release(&place_view)
+    finally:
+        PyBuffer_Release(&name_view)
     return 0
 
 
@@ -274,16 +289,16 @@ cdef list places_of(bytes name, dict recent, names, places):
     """key_lines.places_of, of a name with at least NAME_BYTES; may be a list of `recent` itself."""
     cdef const uint8_t* wanted = <const uint8_t*>PyBytes_AS_STRING(name)
     cdef uint64_t number = 0
-    cdef PyObject* later
+    cdef list later
     cdef list found = []
     cdef int index
     for index in range(NAME_BYTES):
         number = number << 8 | wanted[index]
     if names is not None:
         add_sorted(number, names, places, found)
-    later = PyDict_GetItem(recent, number)
-    if later is not NULL:
-        return (found + <list>later)[:MOST_LINES] if found else <list>later
+    later = recent.get(number)
+    if later is not None:
+        return (found + later)[:MOST_LINES] if found else later
     return found
 
 
@@ -311,6 +326,8 @@ def known_lines(int descriptor, stamp, bytes name, dict recent, names, places):
 
 
 def held_secrets(bytearray text, bytes name, dict recent, names, places):
+    if FREE_THREADED:
+        text = bytearray(text)  # which no other thread makes longer
     cdef Line line
     cdef const uint8_t* begin = <const uint8_t*>PyByteArray_AS_STRING(text)
     cdef const uint8_t* end = begin + PyByteArray_GET_SIZE(text)

@@ -9,6 +9,7 @@ Of a body the bytes are found first (`json_container`). The latest of each kind 
 
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.object cimport PyObject
 from cpython.object cimport PyTypeObject
 from libc.math cimport rint
 from libc.stdint cimport INT32_MAX, INT32_MIN, INT64_MIN, int64_t, uint8_t
@@ -18,6 +19,7 @@ from build_id cimport build_id
 from protocol.event_rows cimport tuple_like
 from wire.cursor cimport Bytes, Cursor, cursor_open
 from wire.json_text cimport JsonNumber, JsonString, json_container, json_next, json_number, json_sign, json_string, json_word
+from wire.turns cimport Turn, one_at_a_time, turn_leave
 
 import re
 
@@ -152,6 +154,7 @@ cdef class LineReader:
         wanted: which bodies are wanted of an api at a version; see `WantedBodies`.
     """
 
+    cdef Turn* turn  # see wire/turns.pxd
     cdef object zone
     cdef object wanted
     cdef dict minutes  # microseconds since 1970 by the first bytes of stamps
@@ -166,6 +169,9 @@ cdef class LineReader:
         self.zone, self.wanted = zone, wanted
         self.minutes, self.levels, self.kinds, self.texts, self.connections, self.software = {}, {}, {}, {}, {}, {}
         self.body_bytes = 0
+
+    def __dealloc__(self):
+        turn_leave(self.turn)
 
     def read(self, bytes line not None, number):
         """Make an entry of a line; None for a line that the fallback has to read.
@@ -300,3 +306,10 @@ cdef class LineReader:
         found = HEADER.fullmatch(opening)
         wanted = None if found is None else self.wanted(int(found[1]), int(found[2]))
         return keep(self.kinds, opening, None if wanted is None else LineKind(int(found[1]), int(found[2]), wanted))
+
+
+cdef Turn** turn_of_line_reader(PyObject* self) noexcept:
+    return &(<LineReader>self).turn
+
+
+one_at_a_time(LineReader, turn_of_line_reader)

@@ -16,6 +16,7 @@ from kwire.capture.packet_columns import (
 from cpython.buffer cimport PyBUF_READ, PyBUF_SIMPLE, PyBUF_WRITE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.memoryview cimport PyMemoryView_FromMemory
+from cpython.object cimport PyObject
 from libc.stdint cimport INT64_MIN, int8_t, int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
@@ -29,6 +30,7 @@ from capture.packet_state cimport scan_close_state, scan_open_state
 from capture.packet_walk cimport walk_records
 from wire.checksum cimport crc_start
 from wire.cursor cimport Bytes
+from wire.turns cimport Turn, one_at_a_time, turn_begin, turn_end, turn_leave
 
 __all__ = ["Router", "read_on", "route", "scan"]
 __build__ = build_id()
@@ -231,6 +233,7 @@ cdef class Router:
         shares: how many there are.
     """
 
+    cdef Turn* turn  # see wire/turns.pxd
     cdef Routes routes
 
     def __cinit__(self, uint32_t shares):
@@ -245,6 +248,7 @@ cdef class Router:
 
     def __dealloc__(self):
         routes_free(&self.routes)
+        turn_leave(self.turn)
 
     @property
     def held(self):
@@ -276,9 +280,13 @@ def route(data, Py_ssize_t start, state, Router router):
     cdef Scan scan
     memset(&scan, 0, sizeof(Scan))
     scan.endpoints.seed = SEED
+    cdef Turn* held
+    cdef bint has_view = False
     scan.routes = &router.routes
-    PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)
+    turn_begin(&router.turn, router, &held)
     try:
+        PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)
+        has_view = True
         scan.base = <Bytes>view.buf
         scan.at = scan.base + (start if start < view.len else view.len)
         scan.end = scan.base + view.len
@@ -291,7 +299,9 @@ def route(data, Py_ssize_t start, state, Router router):
         return scan.at - scan.base, bool(scan.damaged)
     finally:
         free_scan(&scan)
-        PyBuffer_Release(&view)
+        if has_view:
+            PyBuffer_Release(&view)
+        turn_end(held)
 
 
 def read_on(bytes rest, read_into, Py_ssize_t size):
@@ -320,3 +330,10 @@ def read_on(bytes rest, read_into, Py_ssize_t size):
             break
         had += got
     return made if had == kept + size else made[:had]
+
+
+cdef Turn** turn_of_router(PyObject* self) noexcept:
+    return &(<Router>self).turn
+
+
+one_at_a_time(Router, turn_of_router)

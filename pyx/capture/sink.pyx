@@ -1,8 +1,10 @@
 """What takes the streams of TCP connections, as native code calls it: the twin of kwire/capture/sink.py."""
 
+from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint8_t
 
 from build_id cimport build_id
+from wire.turns cimport Turn, one_at_a_time, turn_leave
 
 from kwire.capture._native.connection cimport TcpConnection
 from kwire.capture._native.flow cimport part_of
@@ -29,6 +31,9 @@ cdef class StreamSink:
 
     def __init__(self, target=None):
         self.target = target
+
+    def __dealloc__(self):
+        turn_leave(self.turn)
 
     cdef int opened(self, TcpConnection connection, int64_t time_ns, int64_t packet) except -1:
         self.target.opened(connection, time_ns, packet)
@@ -58,3 +63,10 @@ cdef class StreamSink:
     cdef object piece(self, const uint8_t* data, Py_ssize_t size):
         """The bytes that `data` was called with, as an object: a part of `source`, which may be of a kind of its own."""
         return part_of(self.source, data, 0, size)
+
+
+cdef Turn** turn_of_stream_sink(PyObject* self) noexcept:
+    return &(<StreamSink>self).turn
+
+
+one_at_a_time(StreamSink, turn_of_stream_sink)

@@ -14,6 +14,7 @@ from libc.string cimport memcmp, memcpy  # no-cython-lint: of tls_hellos.pxi
 
 from build_id cimport build_id
 from wire.grown cimport grown
+from wire.turns cimport Turn, one_at_a_time, turn_leave, turn_share
 
 from kwire.capture._native.tls_key_schedule cimport IV_BYTES, MOST_KEY_BLOCK, hash_number, key_block, session_key  # no-cython-lint
 from kwire.capture._native.tls_record_cipher cimport RecordCipher, cipher_with_keys, derive_together, new_cipher  # no-cython-lint
@@ -82,6 +83,8 @@ cdef class TlsConnection:
 
     def __cinit__(self):
         self.directions = (Direction(), Direction())
+        turn_share(&self.of(0).stream.turn, &self.turn)
+        turn_share(&self.of(1).stream.turn, &self.turn)
         self.transcript = []
         self.certificate_faults, self.read_alerts = [], []
         self.client = -1
@@ -89,6 +92,7 @@ cdef class TlsConnection:
     def __dealloc__(self):
         self.clear_pieces()
         free(self.pieces)
+        turn_leave(self.turn)
 
     # What the layer below says.
 
@@ -494,3 +498,10 @@ cdef class TlsConnection:
 
 include "capture/tls_messages.pxi"
 include "capture/tls_keys.pxi"
+
+
+cdef Turn** turn_of_tls_connection(PyObject* self) noexcept:
+    return &(<TlsConnection>self).turn
+
+
+one_at_a_time(TlsConnection, turn_of_tls_connection)

@@ -88,9 +88,10 @@ cdef class ClientHelloView:
     @property
     def plain(self):
         """As the pure twin has it."""
-        if self.whole is None:
-            self.whole = read_client_hello(self.message)
-        return self.whole
+        with cython.critical_section(self):
+            if self.whole is None:
+                self.whole = read_client_hello(self.message)
+            return self.whole
 
     cdef tuple both_fingerprints(self):
         """JA3 and JA4."""
@@ -308,7 +309,7 @@ cdef object first_certificate(const uint8_t* data, Py_ssize_t size, bint is_13):
             return known[1]
     der = bytes_of(&certificate)
     read = read_certificate(der)
-    if len(CERTIFICATES) == MOST_CERTIFICATES:
+    if len(CERTIFICATES) >= MOST_CERTIFICATES:
         del CERTIFICATES[0]
     CERTIFICATES.append((der, read))
     return read

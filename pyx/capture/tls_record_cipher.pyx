@@ -8,12 +8,14 @@ deciphered by `cryptography`: one call for a record.
 
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcmp, memcpy
 
 from build_id cimport build_id
 from capture.aes_instructions cimport aes_here, cbc_begin, cbc_open, gcm_begin, gcm_open
 from capture.chacha_poly cimport chacha_here, chacha_open
+from wire.turns cimport Turn, one_at_a_time, turn_leave
 
 from kwire.capture._native.tls_key_schedule cimport (
     IV_BYTES, LONGEST_TOGETHER, MOST_DIGEST, MOST_TOGETHER, Hmac, TogetherKeys, expanded, hash_number, hmac_begin, hmac_of, keys_together,
@@ -62,6 +64,9 @@ cdef int CHACHA_WAY = chacha_here()
 @cython.no_gc  # no cycle goes through it
 cdef class RecordCipher:
     """What opens the records of one direction under one set of keys; keys and cipher are made with the first record."""
+
+    def __dealloc__(self):
+        turn_leave(self.turn)
 
     def __repr__(self):
         return f"RecordCipher({self.suite.name})"
@@ -333,3 +338,10 @@ cdef inline void put_additional(uint8_t* target, int64_t sequence, int kind, int
     for place in range(8):
         target[7 - place] = <uint8_t>(sequence >> (8 * place))
     put_header(target + 8, kind, version, size)
+
+
+cdef Turn** turn_of_record_cipher(PyObject* self) noexcept:
+    return &(<RecordCipher>self).turn
+
+
+one_at_a_time(RecordCipher, turn_of_record_cipher)

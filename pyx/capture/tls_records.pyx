@@ -5,12 +5,14 @@ Bytes are collected here without a Python object for each segment, and a record 
 
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint8_t
 from libc.stdlib cimport free
 from libc.string cimport memcpy, memmove
 
 from build_id cimport build_id
 from wire.grown cimport grown
+from wire.turns cimport Turn, one_at_a_time, turn_leave
 
 from kwire.capture.tls.records import Broken, Record, RecordState
 
@@ -81,6 +83,7 @@ cdef class RecordStream:
     def __dealloc__(self):
         free(self.bytes)
         free(self.marks)
+        turn_leave(self.turn)
 
     def __reduce__(self):
         from kwire.capture.impl import record_stream
@@ -349,3 +352,10 @@ cdef class RecordStream:
         self.base += self.size
         self.size = self.mark_count = 0
         self.ended = True
+
+
+cdef Turn** turn_of_record_stream(PyObject* self) noexcept:
+    return &(<RecordStream>self).turn
+
+
+one_at_a_time(RecordStream, turn_of_record_stream)

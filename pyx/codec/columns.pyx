@@ -17,6 +17,7 @@ from codec.column_buffers cimport (
 from codec.column_program cimport Rows, lower_moves, release_moves
 from codec.program cimport ARRAY, BOOL, BYTES, STRING, STRUCT, UINT16, UINT32, UUID, fixed_size, program_lower, program_release
 from wire.buffer_pool cimport empty_pool
+from wire.free_threading cimport flag_left, flag_taken
 from wire.uuid_text cimport fill_pairs
 
 from kwire.codec.column_nodes import level_nodes
@@ -132,7 +133,7 @@ cdef class ColumnReader:
     cdef list names  # of operations
     cdef list constants  # keeps the content of defaults alive
     cdef Trees trees
-    cdef bint busy
+    cdef int busy
     cdef bint learned
     cdef double* rates  # rows and bytes that one byte of input made of late, by table and then by column
 
@@ -374,13 +375,12 @@ cdef class ColumnReader:
 
     cdef object fork(self, Spans spans, bint stop):
         """Run here, or, while another thread does, in a reader of its own."""
-        if self.busy:
+        if not flag_taken(&self.busy):
             return ColumnReader(self.layout).run_alone(spans, stop)
-        self.busy = True
         try:
             return self.run(spans, stop)
         finally:
-            self.busy = False
+            flag_left(&self.busy)
 
     cdef object run_alone(self, Spans spans, bint stop):
         return self.run(spans, stop)

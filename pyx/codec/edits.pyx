@@ -269,10 +269,15 @@ cdef class EditProgram:
         finally:
             edited_free(&edited)
             PyBuffer_Release(&view)
+        self.pure_program().pieces(frame, id_at, correlation_id, framed)
+        raise AssertionError(f"the pure twin edits a frame of {self.plan.marking.plan.message} that the native twin refuses")
+
+    @cython.critical_section
+    cdef object pure_program(self):
+        """What says what is wrong with a frame."""
         if self.pure is None:
             self.pure = PureProgram(self.plan, self.header)
-        self.pure.pieces(frame, id_at, correlation_id, framed)
-        raise AssertionError(f"the pure twin edits a frame of {self.plan.marking.plan.message} that the native twin refuses")
+        return self.pure
 
     # lowering
 

@@ -16,6 +16,7 @@ from codec.object_program cimport HIGHEST, LOWEST, Objects, objects_lower, objec
 from codec.object_values cimport Build, NumberMemo, TextMemo, build_close, build_open, build_views, forget_numbers, forget_texts
 from codec.slotted cimport pool_use, slot_count, slots_of, slotted_new, slotted_subtype
 from wire.cursor cimport OK, Bytes, load_16
+from wire.free_threading cimport FREE_THREADED, publish_pointer, published_pointer
 from wire.raw_python cimport gc_track, new_none, raw_decref, raw_incref, raw_xdecref
 
 from kwire.codec._native.structs import LATER, POOL, MessageObject
@@ -24,16 +25,6 @@ from kwire.codec.uuids import Uuid
 
 __all__ = ["RequestReader", "ResponseReader"]
 __build__ = build_id()
-
-cdef extern from *:
-    """
-    #ifdef Py_GIL_DISABLED
-    #define KWIRE_FREE_THREADED 1
-    #else
-    #define KWIRE_FREE_THREADED 0
-    #endif
-    """
-    bint FREE_THREADED "KWIRE_FREE_THREADED"  # then nothing may be shared between calls without a lock
 
 cdef extern from "Python.h":
     bint PyBytes_CheckExact(object data)
@@ -75,7 +66,7 @@ cdef inline bint has_tags(PyObject* message) noexcept:
     return raw_tuple_size(slots_of(message)[slot_count(type_of(message)) - 1]) != 0
 
 
-# What reads the frames of one api at one version.
+# What reads the frames of one api at one version; the header is published last.
 cdef struct Pair:
     const Objects* header
     const Objects* body
@@ -127,7 +118,7 @@ cdef class FrameTable:
     cdef Lowered lower(self, decoder):
         found = self.lowered.get(decoder)
         if found is None:
-            found = self.lowered[decoder] = Lowered(decoder)
+            found = self.lowered.setdefault(decoder, Lowered(decoder))  # another thread may have been quicker
         return found
 
     def learn(self, int api_key, int api_version, header, body):
@@ -136,11 +127,17 @@ cdef class FrameTable:
         cdef Lowered lowered_header, lowered_body
         if 0 <= api_key < KEYS and 0 <= api_version < VERSIONS:
             pair = &self.pairs[api_key * VERSIONS + api_version]
-            if pair.header is NULL:
+            if published_pointer(&pair.header) is NULL:
                 lowered_header = self.lower(header)
                 lowered_body = self.lower(body)
-                pair.body = &lowered_body.objects
-                pair.header = &lowered_header.objects
+                self.fill(pair, &lowered_header.objects, &lowered_body.objects)
+
+    @cython.critical_section
+    cdef int fill(self, Pair* pair, const Objects* header, const Objects* body) except -1:
+        if pair.header is NULL:
+            pair.body = body
+            publish_pointer(&pair.header, header)
+        return 0
 
     cdef object execute(self, int api_key, int api_version, Bytes frame, Py_ssize_t size, bint lenient, PyObject* source):
         """The frame's object, or None for the careful reader to take over. The last three slots are filled: body, header, violation."""
@@ -152,12 +149,12 @@ cdef class FrameTable:
         cdef PyObject* made = NULL
         cdef PyObject** slots
         cdef bint left_over = False
-        if pair.header is NULL:
+        if published_pointer(&pair.header) is NULL:
             return None
         build_open(&build, frame, size, 0, lenient)
         if source is not NULL:
             build_views(&build, source)
-        if not FREE_THREADED:
+        if not FREE_THREADED:  # what calls share has no lock
             build.texts = &self.clients
         header = build_struct(pair.header, &build, 0)
         if header is not NULL:

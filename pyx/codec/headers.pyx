@@ -17,6 +17,7 @@ from codec.object_values cimport Build, TextMemo, build_close, build_open, forge
 from codec.program cimport raise_fault
 from codec.slotted cimport pool_use
 from wire.cursor cimport OK, Bytes, load_16
+from wire.free_threading cimport FREE_THREADED, publish, published
 from wire.raw_python cimport raw_decref
 
 from kwire.codec._native.structs import LATER, POOL, MessageObject
@@ -25,16 +26,6 @@ from kwire.errors import Fault, raise_for
 
 __all__ = ["HeaderReader"]
 __build__ = build_id()
-
-cdef extern from *:
-    """
-    #ifdef Py_GIL_DISABLED
-    #define KWIRE_FREE_THREADED 1
-    #else
-    #define KWIRE_FREE_THREADED 0
-    #endif
-    """
-    bint FREE_THREADED "KWIRE_FREE_THREADED"  # then nothing may be shared between calls without a lock
 
 cdef enum:
     PREFIX = 4  # api key and api version, two int16, begin a request header of any version
@@ -52,7 +43,7 @@ cdef extern from "Python.h":
     char* PyBytes_AS_STRING(object data)
     Py_ssize_t PyBytes_GET_SIZE(object data)
 
-# Header versions of one api by api version; `count` is 0 until the catalog was asked.
+# Header versions of one api by api version; `count` is 0 until the catalog was asked, and is published last.
 cdef struct Entry:
     uint8_t* versions
     int count
@@ -122,12 +113,20 @@ cdef class HeaderReader:
                     raise MemoryError
                 for index in range(len(versions)):
                     kept[index] = versions[index]
-                PyMem_Free(entry.versions)  # the catalog may have been asked in the catalog's own answer
-                entry.versions = kept
-                entry.count = len(versions)
+                self.keep(entry, kept, <int>len(versions))
             else:
                 self.others[api_key] = versions
         return versions[min(max(api_version, 0), len(versions) - 1)]
+
+    @cython.critical_section
+    cdef int keep(self, Entry* entry, uint8_t* versions, int count) except -1:
+        """Fill an entry, unless another thread did or the catalog was asked in the catalog's own answer."""
+        if entry.count:
+            PyMem_Free(versions)
+            return 0
+        entry.versions = versions
+        publish(&entry.count, count)
+        return 0
 
     cdef inline int version_of(self, Bytes frame, Py_ssize_t size, bint strict) except ASK:
         """The header version of a frame."""
@@ -139,7 +138,7 @@ cdef class HeaderReader:
         api_version = <int16_t>load_16(frame + 2)
         if 0 <= api_key < KEYS:
             entry = &self.entries[api_key]
-            if 0 <= api_version < entry.count:
+            if 0 <= api_version < published(&entry.count):
                 return entry.versions[api_version]
         return self.unusual(api_key, api_version, strict)
 
@@ -149,7 +148,7 @@ cdef class HeaderReader:
         cdef int version
         if 0 <= api_key < KEYS:
             entry = &self.entries[api_key]
-            if entry.count > 0:
+            if published(&entry.count) > 0:
                 return entry.versions[0 if api_version < 0 else min(api_version, entry.count - 1)]
         version = self.ask(api_key, api_version)
         if version != UNKNOWN:
@@ -164,7 +163,7 @@ cdef class HeaderReader:
         cdef PyObject* made
         cdef object header
         build_open(&build, frame, size, 0, not strict)
-        if not FREE_THREADED:
+        if not FREE_THREADED:  # what calls share has no lock
             build.texts = &self.texts
         made = build_struct(&self.objects[version], &build, 0)
         build_close(&build)

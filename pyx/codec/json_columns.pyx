@@ -2,6 +2,7 @@
 """Kafka's own JSON of the messages in a binary column. The readable contract is `kwire.codec._pure.json_columns`."""
 
 cimport cython
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from libc.stdint cimport int16_t, int32_t, uint8_t
 from libc.string cimport memset
@@ -16,6 +17,7 @@ from codec.json_executor cimport JsonRun, write_block
 from codec.json_program cimport JsonProgram, json_lower, json_release
 from codec.json_values cimport text_open
 from wire.cursor cimport Bytes, cursor_open, unlikely
+from wire.free_threading cimport publish, published
 from wire.uuid_text cimport fill_pairs
 
 from kwire.codec.json_text import field_texts
@@ -51,9 +53,9 @@ cdef class Lowered:
         json_release(&self.program)
 
 
-# What reads the messages of one api at one version: nothing yet, nothing at all, or a program.
+# What reads the messages of one api at one version: nothing yet, nothing at all, or a program. `known` is published last.
 cdef struct Pair:
-    bint known
+    int known
     const JsonProgram* program
 
 
@@ -99,7 +101,7 @@ cdef int write_rows(Writing* writing) noexcept nogil:
             pair = NULL
             if 0 <= key < KEYS and 0 <= version < VERSIONS:
                 pair = writing.pairs + key * VERSIONS + version
-                if unlikely(not pair.known):
+                if unlikely(not published(&pair.known)):
                     return UNKNOWN_PAIR
             if unlikely(pair is NULL or pair.program is NULL):
                 done = leave_row(writing)
@@ -141,13 +143,17 @@ cdef class JsonWriter:
         PyMem_Free(self.pairs)
 
     cdef int learn(self, int key, int version) except -1:
-        cdef Lowered found
-        cdef Pair* pair = &self.pairs[key * VERSIONS + version]
+        cdef Lowered found = None
         decoder = self.decoder_of(key, version)
         if decoder is not None and field_texts(decoder.plan, decoder.classes) is not None:
-            found = self.lowered[key, version] = Lowered(decoder)
-            pair.program = &found.program
-        pair.known = True
+            found = self.lowered.setdefault((key, version), Lowered(decoder))  # another thread may have been quicker
+        return self.keep(&self.pairs[key * VERSIONS + version], found)
+
+    @cython.critical_section
+    cdef int keep(self, Pair* pair, Lowered found) except -1:
+        if not pair.known:
+            pair.program = NULL if found is None else &found.program
+            publish(&pair.known, True)
         return 0
 
     def write(self, chunk, keys, versions, schema, importer):
@@ -169,24 +175,27 @@ cdef class JsonWriter:
         """
         cdef BinaryColumn messages
         cdef Writing writing
-        cdef const int16_t[::1] key_view = memoryview(keys).cast("B").cast("h")
-        cdef const int16_t[::1] version_view = memoryview(versions).cast("B").cast("h")
+        cdef Py_buffer key_view, version_view
+        memset(&key_view, 0, sizeof(Py_buffer))
+        memset(&version_view, 0, sizeof(Py_buffer))
         memset(&messages, 0, sizeof(BinaryColumn))
         memset(&writing, 0, sizeof(Writing))
         try:
+            PyObject_GetBuffer(keys, &key_view, PyBUF_SIMPLE)
+            PyObject_GetBuffer(versions, &version_view, PyBUF_SIMPLE)
             column_open(&messages, chunk)
-            if len(key_view) < messages.length or len(version_view) < messages.length:
+            if key_view.len // 2 < messages.length or version_view.len // 2 < messages.length:
                 raise ValueError("there are fewer api keys or versions than messages")
             writing.messages = &messages
             writing.pairs = self.pairs
-            if messages.length:
-                writing.keys = &key_view[0]
-                writing.versions = &version_view[0]
+            writing.keys, writing.versions = <const int16_t*>key_view.buf, <const int16_t*>version_view.buf
             return self.run(&writing, schema, importer)
         finally:
             column_close(&messages)
             store_close(&writing.store)
             PyMem_Free(writing.left)
+            PyBuffer_Release(&key_view)
+            PyBuffer_Release(&version_view)
 
     cdef object run(self, Writing* writing, object schema, object importer):
         cdef Py_ssize_t count = writing.messages.length

@@ -11,6 +11,7 @@ from codec.json_executor cimport JsonRun, write_block
 from codec.json_program cimport JsonProgram, json_lower, json_release
 from codec.json_values cimport text_open
 from wire.cursor cimport Bytes, cursor_open
+from wire.free_threading cimport flag_left, flag_taken
 from wire.uuid_text cimport fill_pairs
 
 from kwire.codec.json_text import field_texts
@@ -32,7 +33,7 @@ cdef class MessageJson:
     cdef JsonProgram program
     cdef Store store
     cdef tuple fields  # keeps texts alive that the program points into
-    cdef bint busy
+    cdef int busy
 
     def __cinit__(self, decoder, *, bint records=True):
         self.fields = field_texts(decoder.plan, decoder.classes, records=records)
@@ -48,14 +49,17 @@ cdef class MessageJson:
     def write(self, data, Py_ssize_t offset):
         """As the pure twin; None for messages that are unusual too."""
         cdef Py_buffer view
-        if self.fields is None or self.busy:
+        if self.fields is None:
             return None
         PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)
-        self.busy = True
         try:
-            return self.run(<Bytes>view.buf, view.len, offset)
+            if not flag_taken(&self.busy):
+                return None
+            try:
+                return self.run(<Bytes>view.buf, view.len, offset)
+            finally:
+                flag_left(&self.busy)
         finally:
-            self.busy = False
             PyBuffer_Release(&view)
 
     cdef object run(self, Bytes data, Py_ssize_t size, Py_ssize_t offset):

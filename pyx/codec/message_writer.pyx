@@ -14,10 +14,11 @@ from libc.stdint cimport int32_t, uint8_t, uint32_t
 from libc.string cimport memcpy
 
 from build_id cimport build_id
-from codec.slotted cimport slot_count, slots_of
+from codec.slotted cimport HeldSlots, slot_count, slots_hold, slots_of, slots_release
 from codec.write_executor cimport write_struct
 from codec.write_program cimport Writing, writing_lower, writing_release
 from codec.write_values cimport int_value
+from wire.free_threading cimport FREE_THREADED
 from wire.write_buffer cimport MOST_BYTES, MOST_KEPT, Output, make_room, output_open, store_32
 
 from kwire.codec._native.structs import LATER, MessageObject
@@ -31,7 +32,7 @@ cdef extern from "Python.h":
     bytes bytes_from "PyBytes_FromStringAndSize"(const char* content, Py_ssize_t size)
     PyObject* PyDict_GetItemWithError(dict values, object key) except? NULL
 
-# Memory that waits for the next message; NULL while one is written. The GIL guards it.
+# Memory that waits for the next message; NULL while one is written. The GIL guards it; without one, none is kept.
 cdef uint8_t* kept = NULL
 cdef Py_ssize_t kept_size = 0
 
@@ -39,7 +40,7 @@ cdef Py_ssize_t kept_size = 0
 cdef void output_close(Output* output) noexcept:
     """Keep the memory for the next message, unless it is large or some is kept already."""
     global kept, kept_size
-    if kept is NULL and output.end - output.start <= MOST_KEPT:
+    if not FREE_THREADED and kept is NULL and output.end - output.start <= MOST_KEPT:
         kept = output.start
         kept_size = output.end - output.start
     else:
@@ -98,8 +99,11 @@ cdef class Encoder:
         cdef bytes made = None
         if first is not None:
             slack = max(slack, first.writing.slack)
-        p = output_open(&output, kept, kept_size, slack)
-        kept = NULL
+        if FREE_THREADED:
+            p = output_open(&output, NULL, 0, slack)
+        else:
+            p = output_open(&output, kept, kept_size, slack)
+            kept = NULL
         if p is NULL:
             raise MemoryError
         if size:
@@ -134,7 +138,8 @@ cdef class Encoder:
 
 @cython.final
 cdef class Learned:
-    """What writes the objects of one class in one version, and what comes before them in a frame."""
+    """What writes the objects of one class in one version, and what comes before them in a frame. It does not change: who learns more makes
+    another one, for threads may read it."""
 
     cdef Encoder encoder
     cdef Encoder header  # of requests
@@ -177,29 +182,38 @@ cdef class MessageWriter:
             return None
         return (<list>versions)[version]
 
-    cdef Learned place(self, object kind, Py_ssize_t version):
+    @cython.critical_section
+    cdef int add(self, object kind, Py_ssize_t version, Encoder encoder, Encoder header, long long api_key, int head_size) except -1:
+        """Learn more of a class in a version; None, -1 and 0 stand for what is not said."""
         cdef list versions = self.learned.setdefault(kind, [])
+        cdef Learned before, made = Learned()
         while len(versions) <= version:
             versions.append(None)
-        if versions[version] is None:
-            versions[version] = Learned()
-        return versions[version]
+        before = versions[version]
+        if before is not None:
+            made.encoder, made.header, made.api_key, made.head_size = before.encoder, before.header, before.api_key, before.head_size
+        if encoder is not None:
+            made.encoder = encoder
+        if header is not None:
+            made.header = header
+        if api_key >= 0:
+            made.api_key = api_key
+        if head_size:
+            made.head_size = head_size
+        versions[version] = made
+        return 0
 
     def learn(self, kind, Py_ssize_t version, Encoder encoder not None):
         """Write the objects of a class in a version with this encoder from now on."""
-        self.place(kind, version).encoder = encoder
+        self.add(kind, version, encoder, None, -1, 0)
 
     def learn_request(self, kind, Py_ssize_t version, long long api_key, Encoder header not None):
         """Write frames of requests with this encoder of their header; the body's was learned."""
-        cdef Learned found = self.place(kind, version)
-        found.api_key = api_key
-        found.header = header
+        self.add(kind, version, None, header, api_key, 0)
 
     def learn_response(self, kind, Py_ssize_t version, long long api_key, int head_size):
         """Write frames of responses whose header is a correlation id, alone (4) or with an empty tagged section (5)."""
-        cdef Learned found = self.place(kind, version)
-        found.api_key = api_key
-        found.head_size = head_size
+        self.add(kind, version, None, None, api_key, head_size)
 
     def encode(self, message, version):
         """Write one message; see `kwire.codec.encoding`."""
@@ -216,14 +230,18 @@ cdef class MessageWriter:
     def encode_request(self, header, body):
         """Write the frame of a request; see `kwire.codec.encoding`."""
         cdef Learned found
+        cdef HeldSlots held
         cdef PyObject** slots
         cdef long long api_key, version
+        cdef bint is_usual
         if type(header) is self.header:
-            slots = slots_of(<void*>header)
-            if (
+            slots = slots_of(slots_hold(<PyObject*>header, slot_count(<PyTypeObject*>self.header), &held))
+            is_usual = (
                 slots[self.key_slot] is not NULL and slots[self.version_slot] is not NULL
                 and int_value(slots[self.key_slot], &api_key) and int_value(slots[self.version_slot], &version)
-            ):
+            )
+            slots_release(&held)
+            if is_usual:
                 found = self.find(type(body), version)
                 if found is not None and found.encoder is not None and found.header is not None and found.api_key == api_key:
                     made = found.encoder.write(found.header, header, body, b"")

@@ -4,6 +4,7 @@
 cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.mem cimport PyMem_Free
+from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memset
 
@@ -21,6 +22,7 @@ from codec.record_rows cimport (
 from wire.buffer_pool cimport empty_pool
 from wire.checksum cimport crc_start
 from wire.cursor cimport OK, Bytes
+from wire.turns cimport Turn, one_at_a_time, turn_leave
 
 from kwire.errors import WireError
 
@@ -40,7 +42,8 @@ cdef extern from "Python.h":
 
 cdef Bytes NOTHING = <Bytes>b""
 
-# What a byte of input became in the columns that were made last: records, headers, and content of the columns from KEY on.
+# What a byte of input became in the columns that were made last: records, headers, and content of the columns from KEY on. It is a guess
+# of how much room is wanted, so it does no harm if threads mix theirs.
 cdef struct Rates:
     double records
     double headers
@@ -54,6 +57,7 @@ memset(&last_rates, 0, sizeof(Rates))
 cdef class Columns:
     """Collects the records of many buffers as columns; see the pure twin."""
 
+    cdef Turn* turn  # see wire/turns.pxd
     cdef RecordRows rows
     cdef Held* held
     cdef Py_ssize_t size  # bytes of input
@@ -69,6 +73,7 @@ cdef class Columns:
     def __dealloc__(self):
         held_leave(self.held)
         store_close(&self.rows.store)
+        turn_leave(self.turn)
 
     cdef int flawed(self, error, faults, int32_t buffer, int32_t batch, Py_ssize_t records, Py_ssize_t headers) except -1:
         """Put one row of nulls in the place of a batch's rows."""
@@ -256,3 +261,10 @@ cdef class Columns:
             return import_batch(self.held, tree, count, self.rows.rows, schema, importer)
         finally:
             PyMem_Free(tree)
+
+
+cdef Turn** turn_of_columns(PyObject* self) noexcept:
+    return &(<Columns>self).turn
+
+
+one_at_a_time(Columns, turn_of_columns)

@@ -17,12 +17,13 @@ from codec.record_layout cimport (
     codec_of, end_record, flaw_of, read_body_lengths, read_content, read_frame, read_head, read_inner, read_record, relative_base, trouble,
 )
 from codec.record_writing cimport (
-    LARGEST, MESSAGE_ROOM, Order, Room, Row, header_count, is_tuple, put_batch_head, put_message, put_row, room_close, room_for, room_open,
-    room_taken, take_bytes, take_integer, take_place, take_tuple,
+    LARGEST, MESSAGE_ROOM, Order, Room, Row, header_count, is_list, is_tuple, put_batch_head, put_message, put_row, room_close, room_for,
+    room_open, room_taken, take_bytes, take_integer, take_place, take_tuple,
 )
 from wire.checksum cimport crc32c as compute_crc32c
 from wire.checksum cimport crc_start
 from wire.cursor cimport BAD_UTF8, OK, TRAILING_BYTES, TRUNCATED, Bytes, Cursor, cursor_fail, cursor_open
+from wire.free_threading cimport FREE_THREADED
 
 __all__ = ["BatchHeader", "Record", "crc32c", "read_records", "scan", "write_batch", "write_messages"]
 __build__ = build_id()
@@ -263,10 +264,16 @@ cdef bytes put_rows(list records, Order* order, Py_ssize_t lead, Py_ssize_t expe
     """The records behind `lead` bytes of room; None for what the pure twin has to look at."""
     cdef Room room
     cdef Row row
+    cdef object held
     room_open(&room, lead, expected)
     try:
         for each in records:
-            if not take_row(each, &row) or not take_place(order, &row) or not put_row(&room, order, &row):
+            if not take_row(each, &row):
+                return None
+            if FREE_THREADED and row.headers is not NULL and is_list(row.headers):
+                held = tuple(<list>row.headers)  # which no other thread changes
+                row.headers = <PyObject*>held
+            if not take_place(order, &row) or not put_row(&room, order, &row):
                 return None
         return room_taken(&room)
     finally:
@@ -310,6 +317,8 @@ def write_batch(
     ):
         return None
     order.has_base_timestamp = base_timestamp is not None
+    if FREE_THREADED:
+        records = list(records)
     expected = order_open(&order, records, base_offset)
     if expected < 0:
         return None

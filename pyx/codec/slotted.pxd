@@ -283,6 +283,101 @@ cdef extern from *:
         return 0;
     }
 
+    /* Slots while other threads may change them. Where there is a GIL nobody does between two calls of Python; without one, a slot is read
+       and written in the critical section of its object, as CPython's own members are. */
+    #ifdef Py_GIL_DISABLED
+    static inline PyObject *kwire_slot_get(PyObject *self, Py_ssize_t index) {
+        PyObject *value;
+        Py_BEGIN_CRITICAL_SECTION(self);
+        value = Py_XNewRef(KWIRE_SLOTS(self)[index]);
+        Py_END_CRITICAL_SECTION();
+        return value;
+    }
+
+    static inline PyObject *kwire_slot_swap(PyObject *self, Py_ssize_t index, PyObject *value) {
+        PyObject *old;
+        Py_BEGIN_CRITICAL_SECTION(self);
+        old = KWIRE_SLOTS(self)[index];
+        _Py_atomic_store_ptr_release(&KWIRE_SLOTS(self)[index], value);  /* CPython loads members without the lock */
+        Py_END_CRITICAL_SECTION();
+        return old;
+    }
+
+    static inline void kwire_slot_replace(PyObject *self, Py_ssize_t index, PyObject *expected, PyObject *value) {
+        PyObject *out = value;
+        Py_BEGIN_CRITICAL_SECTION(self);
+        if (KWIRE_SLOTS(self)[index] == expected) {
+            _Py_atomic_store_ptr_release(&KWIRE_SLOTS(self)[index], value);
+            out = expected;
+        }
+        Py_END_CRITICAL_SECTION();
+        Py_DECREF(out);
+    }
+
+    /* What is in the slots of an object, held while it is read: its lists as tuples, for other threads may change them too. */
+    typedef struct {
+        PyObject *few[24];
+        PyObject **slots;
+        Py_ssize_t count;
+    } kwire_held_slots;
+
+    /* As the object, for those who only look into its slots; without memory they are empty. */
+    static inline PyObject *kwire_slots_hold(PyObject *self, Py_ssize_t count, kwire_held_slots *held) {
+        held->count = count;
+        held->slots = held->few;
+        if (count > 24) held->slots = (PyObject **)PyMem_Malloc((size_t)count * sizeof(PyObject *));
+        if (held->slots == NULL) {
+            static PyObject *none[1024];
+            held->count = 0;
+            return (PyObject *)((char *)none - sizeof(PyObject));
+        }
+        Py_BEGIN_CRITICAL_SECTION(self);
+        for (Py_ssize_t i = 0; i < count; i++) held->slots[i] = Py_XNewRef(KWIRE_SLOTS(self)[i]);
+        Py_END_CRITICAL_SECTION();
+        for (Py_ssize_t i = 0; i < count; i++) {
+            PyObject *list = held->slots[i];
+            if (list == NULL || !PyList_CheckExact(list)) continue;
+            held->slots[i] = PyList_AsTuple(list);
+            if (held->slots[i] == NULL) PyErr_Clear();
+            Py_DECREF(list);
+        }
+        return (PyObject *)((char *)held->slots - sizeof(PyObject));
+    }
+
+    static inline void kwire_slots_release(kwire_held_slots *held) {
+        for (Py_ssize_t i = 0; i < held->count; i++) Py_XDECREF(held->slots[i]);
+        if (held->slots != held->few) PyMem_Free(held->slots);
+    }
+    #else
+    typedef char kwire_held_slots;
+    static inline PyObject *kwire_slot_get(PyObject *self, Py_ssize_t index) {
+        PyObject *value = KWIRE_SLOTS(self)[index];
+        Py_XINCREF(value);
+        return value;
+    }
+
+    static inline PyObject *kwire_slot_swap(PyObject *self, Py_ssize_t index, PyObject *value) {
+        PyObject *old = KWIRE_SLOTS(self)[index];
+        KWIRE_SLOTS(self)[index] = value;
+        return old;
+    }
+
+    static inline void kwire_slot_replace(PyObject *self, Py_ssize_t index, PyObject *expected, PyObject *value) {
+        PyObject *out = value;
+        if (KWIRE_SLOTS(self)[index] == expected) {
+            KWIRE_SLOTS(self)[index] = value;
+            out = expected;
+        }
+        Py_DECREF(out);
+    }
+
+    #define kwire_slots_hold(self, count, held) ((void)(count), (void)(held), (PyObject *)(self))
+    #define kwire_slots_release(held) ((void)(held))
+    #endif
+
+    /* What a slot gave, as the caller's own; NULL is never given. */
+    static inline PyObject *kwire_owned(PyObject *value) { return value; }
+
     static inline int kwire_is_slotted(PyTypeObject *type) {
         return type->tp_dealloc == kwire_slotted_dealloc;
     }
@@ -311,3 +406,11 @@ cdef extern from *:
     object pool_make "kwire_pool_make"()
     int pool_use "kwire_pool_use"(object capsule) except -1
     bint is_slotted "kwire_is_slotted"(PyTypeObject* type) noexcept nogil
+    PyObject* slot_get "kwire_slot_get"(void* self, Py_ssize_t index) noexcept  # a new reference, or NULL
+    PyObject* slot_swap "kwire_slot_swap"(void* self, Py_ssize_t index, PyObject* value) noexcept  # takes a reference, gives the old one
+    void slot_replace "kwire_slot_replace"(void* self, Py_ssize_t index, PyObject* expected, PyObject* value) noexcept
+    object slot_owned "kwire_owned"(PyObject* value)
+    ctypedef struct HeldSlots "kwire_held_slots":
+        pass
+    PyObject* slots_hold "kwire_slots_hold"(PyObject* self, Py_ssize_t count, HeldSlots* held) noexcept
+    void slots_release "kwire_slots_release"(HeldSlots* held) noexcept

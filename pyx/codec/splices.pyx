@@ -5,7 +5,6 @@ cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
-from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, uint8_t
 from libc.stdlib cimport qsort
 from libc.string cimport memcmp, memcpy, memset
@@ -28,7 +27,6 @@ __all__ = ["Splicer"]
 __build__ = build_id()
 
 cdef extern from "Python.h":
-    PyObject* PyDict_GetItemWithError(dict values, object key) except? NULL
     bint PyDict_CheckExact(object values)
 
 cdef enum:
@@ -244,16 +242,14 @@ cdef class Splicer:
     ) except -1:
         cdef const Kind* kind = &self.single_kinds[walk.choices[place.choice].single]
         cdef object action = choice[1]
-        cdef PyObject* found
         if type(action) is Constant:
             return put(change, walk, place, kind, (<tuple>action)[0], True)
         old = value_at(walk.cursor.base, place, kind.code, Uuid)
         try:
             if PyDict_CheckExact(action):
-                found = PyDict_GetItemWithError(action, old)
-                if found is NULL:
+                new = (<dict>action).get(old, action)  # which holds no dictionary as a name
+                if new is action:
                     return 0
-                new = <object>found
             else:
                 new = action(old)
             if new is old:

@@ -11,10 +11,12 @@ import copyreg
 cimport cython
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from cpython.object cimport Py_EQ, PyObject, PyObject_RichCompareBool, PyTypeObject
-from cpython.ref cimport Py_INCREF, Py_XDECREF, Py_XINCREF
+from cpython.ref cimport Py_INCREF, Py_XDECREF
 
 from build_id cimport build_id
-from codec.slotted cimport Attribute, is_slotted, pool_make, slot_count, slots_of, slotted_new, slotted_type
+from codec.slotted cimport (
+    Attribute, is_slotted, pool_make, slot_count, slot_get, slot_owned, slot_replace, slot_swap, slots_of, slotted_new, slotted_type,
+)
 
 from kwire.codec.class_descriptions import fields_of, replace
 from kwire.codec.layout import Default
@@ -72,20 +74,17 @@ cdef ClassInfo class_info_of(object message):
     raise TypeError(f"{type(message).__qualname__} is not a class that make_classes made")
 
 
-cdef int put(PyObject** slot, object value) except -1:
-    cdef PyObject* old = slot[0]
+cdef int put(object message, Py_ssize_t index, object value) except -1:
     Py_INCREF(value)
-    slot[0] = <PyObject*>value
-    Py_XDECREF(old)
+    Py_XDECREF(slot_swap(<void*>message, index, <PyObject*>value))
     return 0
 
 
 cdef int fill_later(object message, ClassInfo class_info, Py_ssize_t index) except -1:
     """Make what the slot promises."""
-    cdef PyObject** slot = &slots_of(<void*>message)[index]
     made = class_info.classes[class_info.values[index]]()
-    if slot[0] is later:  # making it may have run anything
-        put(slot, made)
+    Py_INCREF(made)
+    slot_replace(<void*>message, index, later, <PyObject*>made)  # making it may have run anything, and another thread may have been quicker
     return 0
 
 
@@ -101,23 +100,24 @@ cdef int fill_all(object message, ClassInfo class_info) except -1:
 
 cdef object get_later(object message, void* index):
     """Read an attribute that may have to be made first."""
-    cdef PyObject** slot = &slots_of(<void*>message)[<Py_ssize_t>index]
-    if slot[0] is later:
+    cdef PyObject* value = slot_get(<void*>message, <Py_ssize_t>index)
+    if value is later:
         fill_later(message, class_info_of(message), <Py_ssize_t>index)
-    if slot[0] is NULL:
+        Py_XDECREF(value)
+        value = slot_get(<void*>message, <Py_ssize_t>index)
+    if value is NULL:
         raise AttributeError(class_info_of(message).names[<Py_ssize_t>index])
-    return <object>slot[0]
+    return slot_owned(value)
 
 
 cdef int set_later(object message, PyObject* value, void* index) except -1:
     """Write or delete such an attribute."""
-    cdef PyObject** slot = &slots_of(<void*>message)[<Py_ssize_t>index]
-    cdef PyObject* old = slot[0]
+    cdef PyObject* old
     if value is not NULL:
-        return put(slot, <object>value)
+        return put(message, <Py_ssize_t>index, <object>value)
+    old = slot_swap(<void*>message, <Py_ssize_t>index, NULL)
     if old is NULL:
         raise AttributeError(class_info_of(message).names[<Py_ssize_t>index])
-    slot[0] = NULL
     Py_XDECREF(old)
     return 0
 
@@ -126,10 +126,15 @@ cdef dict values_of(object message):
     """The slots that hold something, in order."""
     cdef ClassInfo class_info = class_info_of(message)
     cdef tuple names = class_info.names
-    cdef PyObject** slots = slots_of(<void*>message)
+    cdef PyObject* value
     cdef Py_ssize_t index
+    cdef dict found = {}
     fill_all(message, class_info)
-    return {names[index]: <object>slots[index] for index in range(len(names)) if slots[index] is not NULL}
+    for index in range(len(names)):
+        value = slot_get(<void*>message, index)
+        if value is not NULL:
+            found[names[index]] = slot_owned(value)
+    return found
 
 
 cdef class MessageObject:
@@ -137,7 +142,6 @@ cdef class MessageObject:
 
     def __init__(self, **values):
         cdef ClassInfo class_info = class_info_of(self)
-        cdef PyObject** slots = slots_of(<void*>self)
         cdef const unsigned char* defaults = class_info.defaults
         cdef const unsigned char* scalar_arrays = class_info.scalar_arrays
         cdef Py_ssize_t last = len(class_info.names) - 1
@@ -158,12 +162,12 @@ cdef class MessageObject:
                 value = []
             else:
                 value = LATER
-            put(&slots[index], value)
+            put(self, index, value)
         value = ()
         if used < len(values) and class_info.names[last] in values:
             used += 1
             value = tuple(values[class_info.names[last]])
-        put(&slots[last], value)
+        put(self, last, value)
         if used != len(values):
             unexpected = [name for name in values if name not in class_info.names][0]
             raise TypeError(f"{type(self).__qualname__}() got an unexpected keyword argument {unexpected!r}")
@@ -172,19 +176,24 @@ cdef class MessageObject:
         if type(other) is not type(self):
             return NotImplemented
         cdef ClassInfo class_info = class_info_of(self)
-        cdef PyObject** ours = slots_of(<void*>self)
-        cdef PyObject** theirs = slots_of(<void*>other)
+        cdef PyObject* ours
+        cdef PyObject* theirs
         cdef Py_ssize_t index
         for index in range(len(class_info.names)):
-            if (ours[index] is later) != (theirs[index] is later):
-                fill_later(self if ours[index] is later else other, class_info, index)
-            if ours[index] is NULL or theirs[index] is NULL or ours[index] is later:
-                if ours[index] is not theirs[index]:
+            ours, theirs = slot_get(<void*>self, index), slot_get(<void*>other, index)
+            if (ours is later) != (theirs is later):
+                Py_XDECREF(ours)
+                Py_XDECREF(theirs)
+                fill_later(self if ours is later else other, class_info, index)
+                ours, theirs = slot_get(<void*>self, index), slot_get(<void*>other, index)
+            if ours is theirs or ours is NULL or theirs is NULL:
+                Py_XDECREF(ours)
+                Py_XDECREF(theirs)
+                if ours is not theirs:
                     return False
-                continue
+                continue  # one object is equal to itself, as in lists; so are two that are empty, or promised
             # values are held while they are compared: a foreign __eq__ may replace them
-            mine = <object>ours[index]
-            yours = <object>theirs[index]
+            mine, yours = slot_owned(ours), slot_owned(theirs)
             if not PyObject_RichCompareBool(mine, yours, Py_EQ):
                 return False
         return True
@@ -206,7 +215,6 @@ cdef class MessageObject:
     def __copy__(self):
         cdef ClassInfo class_info = class_info_of(self)
         cdef PyTypeObject* kind = Py_TYPE(self)
-        cdef PyObject** mine = slots_of(<void*>self)
         cdef PyObject* made
         cdef Py_ssize_t index
         fill_all(self, class_info)  # a copy shares what is in the slots
@@ -214,8 +222,7 @@ cdef class MessageObject:
         if made is NULL:
             raise MemoryError
         for index in range(len(class_info.names)):
-            Py_XINCREF(mine[index])
-            slots_of(made)[index] = mine[index]
+            slots_of(made)[index] = slot_get(<void*>self, index)
         if PyType_IS_GC(kind):
             PyObject_GC_Track(made)
         result = <object>made

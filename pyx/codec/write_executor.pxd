@@ -1,8 +1,8 @@
 """The encode executor: runs a program over a message object and writes bytes.
 
 Raw pointers without references: no Python code runs before the message is written or given up (see `write_values.pxd`), so whatever the
-objects hold stays where it is. Functions take the position and give it back; NULL means that something is odd, and the careful writer has
-to look at the message.
+objects hold stays where it is; without a GIL, what is in their slots is held. Functions take the position and give it back; NULL means
+that something is odd, and the careful writer has to look at the message.
 """
 
 from cpython.object cimport PyObject
@@ -13,6 +13,7 @@ from codec.program cimport (
     ARRAY, ARRAY_OF_STRUCTS, BYTES, BYTES_COMPACT, INT16, INT32, INT64, NULLABLE_STRUCT, RUN, STRING, STRING_COMPACT, STRUCT, Block, Step,
     fixed_size,
 )
+from codec.slotted cimport HeldSlots, slots_hold, slots_release
 from codec.write_program cimport Checked, Slots, Writing, holds_default, is_empty
 from codec.write_values cimport bytes_data, bytes_size, int_value, is_bytes, items_of, type_of, write_bytes, write_fixed, write_text
 from wire.cursor cimport likely, unlikely
@@ -283,12 +284,21 @@ cdef inline bint may_be_written(const Writing* writing, PyObject* self, const Ch
 
 cdef inline uint8_t* write_struct(const Writing* writing, Output* output, uint8_t* p, PyObject* self, int32_t number) noexcept:
     """The object of one block."""
+    cdef const Slots* layout = writing.layouts + writing.program.blocks[number].layout
+    cdef HeldSlots held
+    if unlikely(type_of(self) is not layout.type):
+        return NULL
+    p = write_slots(writing, output, p, slots_hold(self, layout.count + 1, &held), number)
+    slots_release(&held)
+    return p
+
+
+cdef inline uint8_t* write_slots(const Writing* writing, Output* output, uint8_t* p, PyObject* self, int32_t number) noexcept:
+    """What is in the slots of an object of one block."""
     cdef const Block* block = writing.program.blocks + number
     cdef const Slots* layout = writing.layouts + block.layout
     cdef const Checked* checked = writing.checked + number
     cdef PyObject* pairs
-    if unlikely(type_of(self) is not layout.type):
-        return NULL
     if checked.count and unlikely(not may_be_written(writing, self, checked)):
         return NULL
     p = make_room(output, p, 0)

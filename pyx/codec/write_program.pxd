@@ -7,7 +7,7 @@ from libc.string cimport memcmp
 
 from codec.object_program cimport offset_of
 from codec.program cimport DEEPEST, RUN, Program, fixed_size, program_lower, program_release
-from codec.slotted cimport slot_count, slots_of
+from codec.slotted cimport HeldSlots, slot_count, slots_hold, slots_of, slots_release
 from codec.write_values cimport bytes_data, bytes_size, float_value, int_value, is_bytes, is_float, is_text, items_of, type_of
 from wire.raw_python cimport raw_none
 from wire.write_buffer cimport LONGEST_VARINT
@@ -92,21 +92,21 @@ cdef inline int holds_default(const Writing* writing, PyObject* value, const Usu
 
 cdef inline int holds_defaults(const Writing* writing, PyObject* value, const Slots* layout, int depth) noexcept:
     """The same of a struct with nothing but defaults and no unknown tags."""
+    cdef HeldSlots held
     cdef PyObject** slots
     cdef int32_t index
-    cdef int found
+    cdef int found = 1
     if type_of(value) is not layout.type or depth > DEEPEST:
         return -1
-    slots = slots_of(value)
+    slots = slots_of(slots_hold(value, layout.count + 1, &held))
     for index in range(layout.count):
-        if slots[index] is NULL:
-            return 0
-        found = holds_default(writing, slots[index], layout.usual + index, depth)
+        found = 0 if slots[index] is NULL else holds_default(writing, slots[index], layout.usual + index, depth)
         if found != 1:
-            return found
-    if slots[layout.count] is NULL or not is_empty(writing, slots[layout.count]):
-        return -1
-    return 1
+            break
+    if found == 1 and (slots[layout.count] is NULL or not is_empty(writing, slots[layout.count])):
+        found = -1
+    slots_release(&held)
+    return found
 
 
 cdef inline int lower_usual(Usually* usual, object slot, object later) except -1:

@@ -1,7 +1,8 @@
 """Values of Python as bytes of the wire: what is of the usual type. All else is odd (NULL), and left to the careful writer.
 
 No Python code runs in any function here, nor anything that may start a garbage collection and go on: so nothing that the caller handed
-over can change or vanish while it is written.
+over can change or vanish while it is written. Without a GIL other threads run all the same, so the slots of objects are held
+(`slots_hold` of `slotted.pxd`), and no list is looked into.
 """
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release
@@ -55,11 +56,13 @@ cdef extern from *:
 
     /* The elements of a list or tuple, NULL for anything else; `count` is theirs. */
     static inline PyObject **kwire_items(PyObject *array, Py_ssize_t *count) {
+    #ifndef Py_GIL_DISABLED
         if (PyList_CheckExact(array)) {
             static PyObject *none[1];
             *count = PyList_GET_SIZE(array);
             return *count ? ((PyListObject *)array)->ob_item : none;  /* an empty list may have no array at all */
         }
+    #endif
         if (PyTuple_CheckExact(array)) {
             *count = PyTuple_GET_SIZE(array);
             return ((PyTupleObject *)array)->ob_item;

@@ -6,10 +6,12 @@ on (`row_connection`), so no state is copied.
 """
 
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.object cimport PyObject
 from libc.stdint cimport int64_t
 
 from build_id cimport build_id
 from wire.cursor cimport Bytes
+from wire.turns cimport Turn, one_at_a_time, turn_leave, turn_share
 
 from kwire.protocol._native.tracker cimport Connection
 
@@ -42,6 +44,9 @@ cdef class DirectionDetector:
         self.kept = [[], []]
         self.weighed[0] = self.weighed[1] = self.taken = 0
         self.decided_by = None
+
+    def __dealloc__(self):
+        turn_leave(self.turn)
 
     @property
     def server_side(self):
@@ -91,7 +96,12 @@ cdef class DirectionDetector:
         return <Connection?>self.readings[server]
 
     cdef Connection new_reading(self, bint joined_late):
-        return Connection(joined_late, max_frame=self.max_frame, frames=self.frames, asked=self.asked)
+        return self.owned(Connection(joined_late, max_frame=self.max_frame, frames=self.frames, asked=self.asked))
+
+    cdef Connection owned(self, Connection made):
+        """Who asks for the connection has to wait for a call of the detector, and the other way round."""
+        turn_share(&made.turn, &self.turn)
+        return made
 
     cdef list join_late(self):
         """The beginning was not seen."""
@@ -212,8 +222,15 @@ cdef DirectionDetector detector_of(object pure):
     cdef DirectionDetector made = DirectionDetector(0, 1, max_frame=pure._max_frame, frames=pure._frames, asked=pure._asked)
     made.named, made.lower, made.taken = -1 if pure._named is None else pure._named, pure._lower, pure._bytes
     for server, reading in pure._readings.items():
-        made.readings[server] = reading if isinstance(reading, Connection) else import_state(reading)
+        made.readings[server] = made.owned(reading if isinstance(reading, Connection) else import_state(reading))
     made.kept = [list(pure._kept[0]), list(pure._kept[1])]
     made.server = -1 if pure.server_side is None else pure.server_side
     made.decided_by = pure.decided_by
     return made
+
+
+cdef Turn** turn_of_direction_detector(PyObject* self) noexcept:
+    return &(<DirectionDetector>self).turn
+
+
+one_at_a_time(DirectionDetector, turn_of_direction_detector)

@@ -15,6 +15,7 @@ from protocol.text_table cimport TextTable, text_object
 from protocol.topic_uses cimport TopicUse, TopicUses
 from protocol.wire_frame cimport WireFrame
 from wire.cursor cimport Bytes
+from wire.free_threading cimport publish_pointer, published_pointer
 from wire.python_slots cimport python_new, python_slots, slot_index
 from wire.raw_python cimport raw_decref, raw_incref, raw_long, raw_long_long, raw_none
 
@@ -120,11 +121,13 @@ cdef inline PyObject* api_name(EventClasses* events, int32_t key) except NULL:
     """Borrowed; None for a key that the catalog does not have."""
     if not 0 <= key < KEYS:
         return raw_none
-    if events.names[key] is NULL:
+    cdef PyObject* name = <PyObject*>published_pointer(&events.names[key])
+    if name is NULL:
         from kwire.schema import catalog
 
-        events.names[key] = lasting(catalog().api_name(key))
-    return events.names[key]
+        name = lasting(catalog().api_name(key))
+        publish_pointer(&events.names[key], name)
+    return name
 
 
 cdef inline object new_row(EventClasses* events, SeriesState* series, const WaitingRequest* waiting, int64_t response_ns):

@@ -80,7 +80,8 @@ cdef struct TaggedDefault:
 cdef struct FieldPlan:
     Program program
     uint32_t* marks  # by step
-    int32_t state
+    int32_t state  # is published last
+    int filling  # a thread does
     int32_t header_version
     int32_t errors  # how many paths have an error code
     uint32_t traits  # kwire.protocol.tracking.field_plans.Trait

@@ -10,6 +10,7 @@ from libc.string cimport memset
 
 from protocol.field_plan cimport LEFT_TO_PYTHON, NOT_ASKED, READY, FieldPlan, field_plan_free, field_plan_load
 from protocol.request_rows cimport MOST_COLUMNS, NO_TEXT
+from wire.free_threading cimport flag_left, flag_taken, publish, published
 from wire.raw_python cimport raw_incref
 
 cdef enum:
@@ -71,13 +72,30 @@ cdef inline int field_plan_ask(FieldPlan* field_plan, str kind, int api_key, int
     """Make a field_plan, with what kwire.protocol.tracking.field_plans says."""
     from kwire.protocol.tracking.field_plans import field_plan_of
 
+    cdef FieldPlan made
     known = field_plan_of(kind, api_key, version)
-    if field_plan.state != NOT_ASKED:  # another thread was quicker
-        return 0
-    field_plan.state = LEFT_TO_PYTHON
-    if known is not None:
-        field_plan_load(field_plan, known.plan, known.marks, known.defaults, known.traits, known.header_version)
+    memset(&made, 0, sizeof(FieldPlan))
+    made.state = LEFT_TO_PYTHON
+    try:
+        if known is not None:
+            field_plan_load(&made, known.plan, known.marks, known.defaults, known.traits, known.header_version)
+    finally:
+        field_plan_keep(field_plan, &made)
     return 0
+
+
+cdef inline void field_plan_keep(FieldPlan* field_plan, FieldPlan* made) noexcept:
+    """Fill a field_plan, unless another thread was quicker. Its state is published last."""
+    cdef int state = made.state
+    while not flag_taken(&field_plan.filling):
+        pass  # it is held for a few instructions
+    if field_plan.state == NOT_ASKED:
+        made.state, made.filling = NOT_ASKED, True
+        field_plan[0] = made[0]
+        publish(<int*>&field_plan.state, state)
+    else:
+        field_plan_free(made)
+    flag_left(&field_plan.filling)
 
 
 cdef inline const FieldPlan* known_plan(FieldPlan* plans, str kind, int api_key, int version) except? NULL:
@@ -91,7 +109,7 @@ cdef inline const FieldPlan* known_plan(FieldPlan* plans, str kind, int api_key,
     if not (0 <= api_key < KEYS and 0 <= version < VERSIONS):
         return NULL
     field_plan = &plans[api_key * VERSIONS + version]
-    if field_plan.state == NOT_ASKED:
+    if published(<const int*>&field_plan.state) == NOT_ASKED:
         field_plan_ask(field_plan, kind, api_key, version)
     return field_plan
 

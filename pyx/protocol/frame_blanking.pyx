@@ -18,6 +18,8 @@ from codec.marked_program cimport MarkedProgram, marked_lower, marked_release
 from protocol.record_blanking cimport blank_records, fill
 from wire.checksum cimport crc_start
 from wire.cursor cimport OK, load_16
+from wire.free_threading cimport publish, publish_pointer, published, published_pointer
+from wire.turns cimport Turn, one_at_a_time, turn_leave
 
 from kwire.protocol.secrets.frame_blanking import FrameBlanker as PureBlanker
 from kwire.protocol.secrets.frame_blanking import frame_plan
@@ -67,7 +69,7 @@ cdef class Plan:
 
 
 cdef struct Known:
-    bint asked
+    int asked  # is published last
     PyObject* plan  # NULL for what the pure twin blanks
 
 cdef Known[2][KEYS][VERSIONS] KNOWN
@@ -77,17 +79,19 @@ cdef list PLANS = []  # keeps them alive
 cdef Plan plan_of(bint is_response, int key, int version):
     """None for what the pure twin blanks."""
     cdef Known* known
+    cdef PyObject* plan
     if not (0 <= key < KEYS and 0 <= version < VERSIONS):
         return None
     known = &KNOWN[is_response][key][version]
-    if not known.asked:
+    if not published(&known.asked):
         found = frame_plan("response" if is_response else "request", key, version)
         if found is not None:
             made = Plan(found)
             PLANS.append(made)
-            known.plan = <PyObject*>made
-        known.asked = True
-    return None if known.plan is NULL else <Plan>known.plan
+            publish_pointer(&known.plan, <PyObject*>made)  # threads that come at once make one each, and either serves
+        publish(&known.asked, True)
+    plan = <PyObject*>published_pointer(&known.plan)
+    return None if plan is NULL else <Plan>plan
 
 
 cdef Outcome blank_message(
@@ -149,6 +153,9 @@ cdef class FrameBlanker:
         self.groups, self.carried = self.pure._groups, self.pure._carried
         self.hides_hosts = hosts is not None
 
+    def __dealloc__(self):
+        turn_leave(self.turn)
+
     def request(self, bytes frame not None, *, index=-1, mechanism=None, bint whole=True):
         cdef bytes made = PyBytes_FromStringAndSize(PyBytes_AS_STRING(frame), PyBytes_GET_SIZE(frame))
         if self.blank_request(<uint8_t*>PyBytes_AS_STRING(made), PyBytes_GET_SIZE(made), whole):
@@ -198,3 +205,10 @@ cdef class FrameBlanker:
         if self.carried:
             self.carried.pop(index, None)
         return True
+
+
+cdef Turn** turn_of_frame_blanker(PyObject* self) noexcept:
+    return &(<FrameBlanker>self).turn
+
+
+one_at_a_time(FrameBlanker, turn_of_frame_blanker)

@@ -26,6 +26,7 @@ from protocol.relay_state cimport (
 )
 from wire.cursor cimport Bytes
 from wire.raw_python cimport raw_incref, raw_xdecref
+from wire.turns cimport Turn, one_at_a_time, turn_leave, waiting_turn_begin, waiting_turn_end
 
 from kwire.errors import EncodeError, WireError
 from kwire.protocol.relay.heads import SHORTEST_REQUEST, SHORTEST_RESPONSE, mechanism_of
@@ -83,6 +84,7 @@ cdef class Relay:
             raw_xdecref(ask.tag)
             ask = ask.next
         relay_free(&self.core)
+        turn_leave(self.turn)
 
     # bytes
 
@@ -104,7 +106,7 @@ cdef class Relay:
                 relay_finish(&self.core, t)
                 return self.moves_of(data, <Bytes>view.buf, view.len)
             finally:
-                self.core.busy = False
+                self.over()
         finally:
             PyBuffer_Release(&view)
 
@@ -117,8 +119,16 @@ cdef class Relay:
         if self.core.busy:
             raise RuntimeError(TWO_THREADS)
         self.core.busy = True
+        if self.counters is not None:
+            waiting_turn_begin(&self.counters.waiting)
         relay_begin(&self.core)
         return 0
+
+    cdef void over(self) noexcept:
+        """A call ends."""
+        if self.counters is not None:
+            waiting_turn_end(&self.counters.waiting)
+        self.core.busy = False
 
     def end_client(self, int64_t t):
         return self.end(REQUEST, t)
@@ -133,7 +143,7 @@ cdef class Relay:
             relay_finish(&self.core, t)
             return self.moves_of(None, NULL, 0)
         finally:
-            self.core.busy = False
+            self.over()
 
     # frames that are held, and the relay's own
 
@@ -143,7 +153,7 @@ cdef class Relay:
             self.release_held(held, pieces, t, response)
             return self.moves_of(None, NULL, 0)
         finally:
-            self.core.busy = False
+            self.over()
 
     def answer(self, held, frame, *, int64_t t=0):
         self.begin()
@@ -151,7 +161,7 @@ cdef class Relay:
             self.answer_held(held, frame, t)
             return self.moves_of(None, NULL, 0)
         finally:
-            self.core.busy = False
+            self.over()
 
     def own_request(self, frame, *, int64_t t=0, tag=None):
         self.begin()
@@ -159,7 +169,7 @@ cdef class Relay:
             self.ask(frame, t, tag)
             return self.moves_of(None, NULL, 0)
         finally:
-            self.core.busy = False
+            self.over()
 
     cdef object held_frame(self, int side):
         """The Held of the frame that is held, None where none is."""
@@ -422,3 +432,10 @@ cdef list pieces_of(const Pieces* pieces, object data, Bytes given, Py_ssize_t s
         else:
             found.append(PyBytes_FromStringAndSize(<const char*>piece.base, <Py_ssize_t>piece.size))
     return found
+
+
+cdef Turn** turn_of_relay(PyObject* self) noexcept:
+    return &(<Relay>self).turn
+
+
+one_at_a_time(Relay, turn_of_relay)

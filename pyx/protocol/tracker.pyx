@@ -52,6 +52,7 @@ from protocol.waiting_requests cimport waiting_add, waiting_free, waiting_new, w
 from protocol.wire_frame cimport DAMAGED, DOUBTFUL, UNENDED, UNFINISHED, WireFrame  # no-cython-lint
 from wire.cursor cimport OK, TRUNCATED, Bytes, Cursor, cursor_open, load_16, load_32  # no-cython-lint
 from wire.raw_python cimport raw_incref, raw_xdecref  # no-cython-lint
+from wire.turns cimport Turn, one_at_a_time, turn_leave  # no-cython-lint
 from wire.uuid_text cimport fill_pairs  # no-cython-lint
 
 from kwire.protocol.tracking import connection as _connection  # no-cython-lint
@@ -178,6 +179,7 @@ cdef class Connection:
         free(self.outcomes.each)
         own_free(self)
         free(self.ways)
+        turn_leave(self.turn)
 
     # the pure twin's rules that run on this state
 
@@ -446,3 +448,35 @@ include "protocol/splitter_view.pxi"
 include "protocol/connection_pickles.pxi"
 include "protocol/connection_rows.pxi"
 include "protocol/connection_ends.pxi"
+
+
+cdef Turn** turn_of_connection(PyObject* self) noexcept:
+    return &(<Connection>self).turn
+
+
+cdef Turn** turn_of_identity(PyObject* self) noexcept:
+    return NULL if (<Identity>self).of is None else &(<Identity>self).of.turn
+
+
+cdef Turn** turn_of_waitings(PyObject* self) noexcept:
+    return NULL if (<Waitings>self).of is None else &(<Waitings>self).of.turn
+
+
+cdef Turn** turn_of_client_judge(PyObject* self) noexcept:
+    return NULL if (<ClientJudge>self).of is None else &(<ClientJudge>self).of.turn
+
+
+cdef Turn** turn_of_exchange(PyObject* self) noexcept:
+    return NULL if (<Exchange>self).of is None else &(<Exchange>self).of.turn
+
+
+cdef Turn** turn_of_splitter(PyObject* self) noexcept:
+    return NULL if (<Splitter>self).of is None else &(<Splitter>self).of.turn
+
+
+one_at_a_time(Connection, turn_of_connection)
+one_at_a_time(Identity, turn_of_identity)
+one_at_a_time(Waitings, turn_of_waitings)
+one_at_a_time(ClientJudge, turn_of_client_judge)
+one_at_a_time(Exchange, turn_of_exchange)
+one_at_a_time(Splitter, turn_of_splitter)

@@ -373,7 +373,7 @@ cdef class Worker:
                 else:
                     relay.release_held(held, None if outcome is None or outcome is held.frame else [outcome], t, None)
             finally:
-                sockets.core.busy = False
+                relay.over()
             waiting += connection.held()
             if not self.send_out(sockets):
                 return 0

@@ -5,6 +5,7 @@
 
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint8_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memmove
@@ -15,6 +16,7 @@ from kwire.protocol._native.frame_blanking cimport FrameBlanker
 from kwire.protocol._native.tracker cimport Connection
 from wire.cursor cimport Bytes
 from wire.grown cimport grown
+from wire.turns cimport Turn, one_at_a_time, turn_leave
 
 import logging
 
@@ -62,6 +64,7 @@ cdef class TappedConnection:
         packets_free(&self.packets)
         free(self.streams[CLIENT].bytes)
         free(self.streams[SERVER].bytes)
+        turn_leave(self.turn)
 
     def from_client(self, data, int64_t time_ns):
         self.take(CLIENT, data, time_ns)
@@ -266,3 +269,10 @@ cdef Py_ssize_t first_bytes(
     if out is not NULL and more:
         memcpy(out + found, data, more)
     return found + more
+
+
+cdef Turn** turn_of_tapped_connection(PyObject* self) noexcept:
+    return &(<TappedConnection>self).turn
+
+
+one_at_a_time(TappedConnection, turn_of_tapped_connection)

@@ -7,6 +7,7 @@ known which side is the server a native `DirectionDetector` tracks both readings
 
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize  # no-cython-lint
+from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.stdlib cimport free
 from libc.string cimport memset
@@ -33,6 +34,7 @@ from tables.series_rows cimport (
 from tables.series_rows cimport state_of, summary_of  # no-cython-lint: of encrypted_streams.pxi
 from tables.topic_batch cimport topic_row_of
 from wire.cursor cimport Bytes
+from wire.turns cimport Turn, one_at_a_time, turn_share
 from wire.uuid_text cimport fill_pairs
 
 from kwire.capture._native.connection cimport TcpConnection
@@ -257,6 +259,7 @@ cdef class RowBatches(StreamSink):
         cdef bint late = decided_by != "syn" if known is None else known.joined_late
         cdef ExchangeState* state
         stream.tracker = row_connection(stream, &self.rows.shared, late, self.message, known)
+        turn_share(&stream.tracker.turn, &self.turn)
         state = &stream.tracker.state
         server_text(&self.rows, state, connection.key, connection.n, 1 - client_side, _address_of)
         state.begun = packet
@@ -423,3 +426,20 @@ cdef class RowBatches(StreamSink):
 include "tables/observed_batches.pxi"
 include "tables/encrypted_streams.pxi"
 include "tables/undecided_streams.pxi"
+
+
+cdef Turn** turn_of_row_batches(PyObject* self) noexcept:
+    return &(<RowBatches>self).turn
+
+
+cdef Turn** turn_of_observed_batches(PyObject* self) noexcept:
+    return NULL if (<ObservedBatches>self).owner is None else &(<ObservedBatches>self).owner.turn
+
+
+cdef Turn** turn_of_tracked_stream(PyObject* self) noexcept:
+    return NULL if (<TrackedStream>self).owner is None else &(<TrackedStream>self).owner.turn
+
+
+one_at_a_time(RowBatches, turn_of_row_batches)
+one_at_a_time(ObservedBatches, turn_of_observed_batches)
+one_at_a_time(TrackedStream, turn_of_tracked_stream)

@@ -96,6 +96,7 @@ cdef int begin_plaintext(RowBatches owner, TrackedStream stream, TcpConnection c
     cdef bint late = False if known is None else known.joined_late
     cdef ExchangeState* state
     stream.plaintext = row_connection(stream, &owner.rows.shared, late, owner.message, known)
+    turn_share(&stream.plaintext.turn, &owner.turn)
     state = &stream.plaintext.state
     server_text(&owner.rows, state, connection.key, connection.n, 1 - stream.slot.client_side, _address_of)
     state.begun = stream.tracker.state.begun

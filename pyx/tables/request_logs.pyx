@@ -6,6 +6,7 @@ Envelope, are left to `LogConnection.take`, answers that came before to `learned
 """
 
 cimport cython
+from cpython.object cimport PyObject
 from libc.stdint cimport INT32_MIN, int8_t, int32_t, int64_t, uint32_t
 from libc.string cimport memcpy, memset
 
@@ -14,6 +15,7 @@ from protocol.field_plans cimport BodyColumns
 from protocol.request_rows cimport ANSWERED, BODY_DECODED, NO_RESPONSE_EXPECTED, PACKET_BITS, RequestRow, RequestRows, rows_add, rows_free
 from protocol.text_table cimport NO_TEXT, TextTable, text_of, texts_clear, texts_crowded, texts_free, texts_open
 from protocol.waiting_objects cimport columns_of_objects, int_or_none, long_or_none
+from wire.turns cimport Turn, one_at_a_time, turn_leave
 from tables.row_batches cimport flush_requests
 
 from kwire.protocol._native.tracker cimport field_plans
@@ -81,6 +83,7 @@ cdef class LoggedRows:
         batch_rows: how many rows make a batch.
     """
 
+    cdef Turn* turn  # see wire/turns.pxd
     cdef RequestRows rows
     cdef TextTable texts  # of the rows alone
     cdef const BodyColumns* columns
@@ -100,6 +103,7 @@ cdef class LoggedRows:
     def __dealloc__(self):
         rows_free(&self.rows)
         texts_free(&self.texts)
+        turn_leave(self.turn)
 
     def take(self, *, whole):
         """Give away the full batches, and with `whole` the rows of the one that is begun too."""
@@ -335,3 +339,10 @@ cdef object see_times(object connection, object logged, object total):
     if connection.last_us is None or last > connection.last_us:
         connection.last_us = last
     return arrived
+
+
+cdef Turn** turn_of_logged_rows(PyObject* self) noexcept:
+    return &(<LoggedRows>self).turn
+
+
+one_at_a_time(LoggedRows, turn_of_logged_rows)

@@ -4,6 +4,7 @@ Arrow's arrays are read in their buffers. Their offsets are compared with the si
 """
 
 cimport cython
+from cpython.bytearray cimport PyByteArray_AS_STRING
 from libc.stdint cimport int32_t, uint64_t, uint8_t
 from libc.stdlib cimport free
 from libc.string cimport memset
@@ -116,7 +117,8 @@ cdef class TextRows:
         cdef const uint8_t* text
         cdef Py_ssize_t size
         texts_look(&texts, array)
-        cdef int32_t[::1] found = int32s(texts.count)
+        cdef bytearray room = bytearray(4 * texts.count)
+        cdef int32_t* found = <int32_t*>PyByteArray_AS_STRING(room)
         for index in range(texts.count):
             at = texts.first + index
             found[index] = NULL_INT
@@ -125,7 +127,7 @@ cdef class TextRows:
                 number = text_find(&self.table, text, size, hash_bytes(self.table.seed, text, size), &slot)
                 if number != NO_TEXT and self.rows[number] != NO_ROW:
                     found[index] = self.rows[number]
-        return int_column(pa, &found[0] if texts.count else NULL, sizeof(int32_t), texts.count, False)
+        return int_column(pa, found if texts.count else NULL, sizeof(int32_t), texts.count, False)
 
 
 def texts_at(array, rows):
@@ -152,7 +154,8 @@ def texts_at(array, rows):
     bits, values = rows.buffers()
     if count and (values is None or values.size < (first + count) * 4 or (bits is not None and bits.size < (first + count + 7) // 8)):
         raise ValueError("the buffers of an array of rows are too short")
-    cdef int32_t[::1] found = int32s(count)
+    cdef bytearray room = bytearray(4 * count)
+    cdef int32_t* found = <int32_t*>PyByteArray_AS_STRING(room)
     if count:
         if bits is not None:
             valid = <const uint8_t*><size_t>bits.address
@@ -167,8 +170,4 @@ def texts_at(array, rows):
     memset(&table, 0, sizeof(TextTable))
     table.bytes, table.size = <uint8_t*>texts.bytes, texts.size
     table.offsets = <int32_t*>texts.offsets + texts.first
-    return text_column(pa, &found[0] if count else NULL, sizeof(int32_t), count, False, &table)
-
-
-cdef int32_t[::1] int32s(Py_ssize_t count):
-    return memoryview(bytearray(4 * count)).cast("i")
+    return text_column(pa, found if count else NULL, sizeof(int32_t), count, False, &table)

@@ -5,45 +5,23 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import threading
-from collections.abc import Callable
+import sysconfig
 from typing import Any
+
+import pytest
 
 from kwire.codec.classes import CompiledCatalog
 from kwire.codec.encoding import FrameWriter
 from kwire.codec.impl import Twin, load_twin
 from kwire.protocol.tracking.connection import Connection as PureConnection
 from kwire.schema import catalog
+from threads_at_once import ROUNDS, THREADS, at_once
 
-THREADS, ROUNDS = 8, 200
 # MetadataRequest v12: two topics (zero id and a name), no automatic creation, no authorized operations; no tagged fields.
 METADATA = b"".join(
     (b"\x03", bytes(16), b"\x07orders", b"\x00", bytes(16), b"\x09payments", b"\x00", b"\x00", b"\x00", b"\x00")
 )  # fmt: skip
 NAMES = ["orders", "payments"]
-
-
-def at_once(work: Callable[[int], list[Any]]) -> list[list[Any]]:
-    """What each thread found; all begin together, and an error of one is an error of the test."""
-    found: list[list[Any]] = [[] for _ in range(THREADS)]
-    errors: list[BaseException] = []
-    start = threading.Barrier(THREADS)
-
-    def run(number: int) -> None:
-        start.wait()
-        try:
-            found[number] = work(number)
-        except BaseException as error:  # noqa: BLE001 - it is raised below
-            errors.append(error)
-
-    threads = [threading.Thread(target=run, args=(number,)) for number in range(THREADS)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if errors:
-        raise errors[0]
-    return found
 
 
 def test_one_catalog(twin: Twin) -> None:
@@ -98,15 +76,53 @@ def test_a_connection_each(twin: Twin) -> None:
     assert found == [[(each, f"c{number}", "answered") for each in range(ROUNDS)] for number in range(THREADS)]
 
 
+def gil_before_and_after(code: str, *arguments: str, **settings: str) -> list[str]:
+    """What a process prints that says whether the GIL is on before and after some code; never a setting of this process's own."""
+    program = f"""\
+import sys
+enabled = getattr(sys, "_is_gil_enabled", lambda: True)
+print(enabled())
+{code}
+print(enabled())"""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHON_GIL"}
+    done = subprocess.run(
+        [sys.executable, "-c", program, *arguments], env=environment | settings, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+FREE = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+
+
 def test_the_pure_twin_leaves_the_gil_off() -> None:
     """In a Python with a GIL it is on before and after; in one without, no import may turn it on."""
     code = """\
-import sys
-enabled = getattr(sys, "_is_gil_enabled", lambda: True)
-before = enabled()
 import kwire, kwire.messages, kwire.protocol, kwire.schema
 kwire.decode("MetadataRequest", bytes.fromhex(sys.argv[1]), 12)
-print(kwire.backend, before == enabled())"""
-    environment = {**os.environ, "KWIRE_PURE": "1", "KWIRE_REQUIRE_NATIVE": "0"}
-    done = subprocess.run([sys.executable, "-c", code, METADATA.hex()], env=environment, capture_output=True, text=True, check=False)
-    assert done.stdout.split() == ["pure", "True"], done.stderr
+print(kwire.backend)"""
+    said = gil_before_and_after(code, METADATA.hex(), KWIRE_PURE="1", KWIRE_REQUIRE_NATIVE="0")
+    assert said == [str(not FREE), "pure", str(not FREE)]
+
+
+def test_each_native_module_leaves_the_gil_off() -> None:
+    """One that does not declare that it can do without turns it on for the whole process, with no more than a warning."""
+    code = """\
+import importlib, importlib.util, pathlib
+import kwire
+for file in sorted(pathlib.Path(kwire.__file__).parent.glob("*/_native/*.so")):
+    name = f"kwire.{file.parent.parent.name}._native.{file.name.partition('.')[0]}"
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name.startswith("kwire"):
+            raise
+    if FREE and enabled():
+        sys.exit(f"{name} turns the GIL on")"""
+    assert gil_before_and_after(f"FREE = {FREE}\n{code}") == [str(not FREE)] * 2
+
+
+@pytest.mark.skipif(not FREE, reason="this Python has a GIL")
+def test_the_gil_is_off_here() -> None:
+    """All tests before this one in the process had none."""
+    assert not sys._is_gil_enabled()  # type: ignore[attr-defined]

@@ -56,3 +56,43 @@ def test_a_python_for_another_processor_runs_under_qemu(prove: ModuleType, tmp_p
 def test_a_python_that_debian_has_not_is_named(prove: ModuleType, tmp_path: Path, name: str) -> None:
     with pytest.raises(FileNotFoundError, match=f"there is no Python {name} for x86_64 on this machine, and Debian has none"):
         prove.unpacked_python(sys.modules["targets"].Python(name), "x86_64", tmp_path)
+
+
+def free_python(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The module that builds one; Debian's source of any Python is not on the mirror."""
+
+    class NoSource:
+        def __init__(self, folder: Path, suite: str, architecture: str) -> None:
+            self.asked = f"{suite}-{architecture}"
+
+        def source(self, package: str) -> Path:
+            raise OSError(f"apt-get source --download-only --only-source {package}: E: Failed to fetch some archives.")
+
+    monkeypatch.syspath_prepend(str(TOOLS))
+    made = module_of(TOOLS / "free_python.py")
+    monkeypatch.setattr(made, "Debian", NoSource)
+    return made
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("3.14t", "apt-get source --download-only --only-source python3.14: E: Failed to fetch some archives."),
+        ("3.12t", "Debian has no source of it"),
+    ],
+)
+def test_a_free_threaded_python_whose_source_is_not_to_be_had_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, why: str
+) -> None:
+    made = free_python(monkeypatch)
+    with pytest.raises(FileNotFoundError) as said:
+        made.build_free_threaded(sys.modules["targets"].Python(name), tmp_path / "to", tmp_path)
+    assert str(said.value) == f"there is no Python {name} on this machine, and {why}"
+    assert not (tmp_path / "to").exists()
+
+
+def test_tests_that_cannot_be_imported_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    made = free_python(monkeypatch)
+    (tmp_path / "test_one.py").write_text("import no_such_package_of_anybody\n\ndef test_it() -> None:\n    pass\n")
+    (tmp_path / "test_two.py").write_text("def test_it() -> None:\n    pass\n")
+    assert made.tests_without(Path(sys.executable), tmp_path, ["."]) == ["test_one.py"]

@@ -50,7 +50,7 @@ def generate(source: Path, jobs: int) -> list[Module]:
         "from distutils.core import run_setup\n"
         "from Cython.Build import cythonize\n"
         "found = run_setup('setup.py', stop_after='init').ext_modules\n"
-        "directives = {'language_level': 3}\n"
+        "directives = found[0].cython_directives\n"
         f"made = cythonize(found, nthreads={jobs}, include_path=['pyx'], build_dir='build/c', compiler_directives=directives, quiet=True)\n"
         "for each in made: print(each.name, each.sources[0], *(f'{n}={v}' for n, v in each.define_macros), sep='\\t')\n"
     )

@@ -31,8 +31,10 @@ class Debian:
             (self.folder / name).mkdir(parents=True, exist_ok=True)
         (self.folder / "state" / "status").touch()
         # A mirror may be older than its lists say they are good for: the signatures hold, and the versions land in wheels.json.
+        options = f"signed-by={_KEYS} check-valid-until=no"
         (self.folder / "etc" / "sources.list").write_text(
-            f"deb [arch={architecture} signed-by={_KEYS} check-valid-until=no] http://deb.debian.org/debian {suite} main\n"
+            f"deb [arch={architecture} {options}] http://deb.debian.org/debian {suite} main\n"
+            f"deb-src [{options}] http://deb.debian.org/debian {suite} main\n"
         )
         config = self.folder / "apt.conf"
         config.write_text(
@@ -51,6 +53,24 @@ class Debian:
         if done.returncode:
             raise OSError(f"apt-get {' '.join(arguments)}: {done.stderr.strip().splitlines()[-1]}")
 
+    def _list(self) -> None:
+        if not self._is_listed:
+            self._apt("update")
+            self._is_listed = True
+
+    def source(self, package: str) -> Path:
+        """The archive of a package's source as its authors released it, without Debian's changes.
+
+        Raises:
+            OSError: the mirror does not have it.
+        """
+        self._list()
+        archives = self.folder / "archives"
+        for old in archives.glob(f"{package}_*.orig.tar.*"):
+            old.unlink()
+        self._apt("source", "--download-only", "--only-source", package)
+        return next(each for each in archives.glob(f"{package}_*.orig.tar.*") if each.suffix != ".asc")
+
     def unpack(self, to: Path, *packages: str, dependencies: bool = False) -> str:
         """Put the files of packages below a folder.
 
@@ -63,9 +83,7 @@ class Debian:
         Raises:
             OSError: one cannot be had.
         """
-        if not self._is_listed:
-            self._apt("update")
-            self._is_listed = True
+        self._list()
         archives = self.folder / "archives"
         for old in archives.glob("*.deb"):
             old.unlink()

@@ -28,14 +28,18 @@ class NoHeaders(Exception):
     """A Python whose headers cannot be had here."""
 
 
-def interpreter_of(python: Python) -> str:
+def interpreter_of(python: Python, built: Path | None = None) -> str:
     """A command that runs a Python.
+
+    Arguments:
+        python: which one.
+        built: what else may be it, see `free_python.py`.
 
     Raises:
         FileNotFoundError: it is not on this machine.
     """
     program = "import sys, sysconfig; print('%d.%d' % sys.version_info[:2] + 't' * bool(sysconfig.get_config_var('Py_GIL_DISABLED')))"
-    for command in _interpreters(python.name):
+    for command in (*_interpreters(python.name), *([str(built)] if built is not None and built.exists() else [])):
         said = subprocess.run([command, "-I", "-c", program], capture_output=True, text=True, check=False)
         if said.returncode == 0 and said.stdout.strip() == python.name:
             return command

@@ -3,7 +3,9 @@
 usage: python tools/wheels/prove.py [--pythons 3.11,3.14] [--platform x86_64] [--emulated 3.11] [-- pytest arguments]
 
 The tests run in a copy of the sources in which nothing is compiled and from which nothing is imported. A Python that is not on this machine
-is unpacked from Debian's packages into a folder. If Debian has none either, it is named, and the exit status is 3.
+is unpacked from Debian's packages into a folder; a free-threaded one, of which Debian has no package, is built from the source of Debian's.
+If Debian has neither, it is named, and the exit status is 3. A free-threaded Python is tried with those packages that have wheels for it;
+the others are named, and so are the tests that import them. PYTHON_GIL is not set: a module that turns the GIL on fails a test.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from pathlib import Path
 from typing import Final
 
 from debian import Debian
+from free_python import build_free_threaded, install_what_there_is, tests_without
 from headers import SUITES, interpreter_of
 from targets import PLATFORMS, PYTHONS, Python
 from tree import MISSING, ROOT, copy_of
@@ -59,17 +62,32 @@ def prove_here(dist: Path, python: Python, name: str, work: Path, tree: Path, ar
     Raises:
         FileNotFoundError: this Python or its wheel is not there.
     """
-    wheel, command, is_whole = wheel_of(dist, python, name), interpreter_of(python), "musl" not in name
+    wheel, command, is_whole = wheel_of(dist, python, name), interpreter_of(python, free_python_of(python, work)), "musl" not in name
     environment = work / f"venv-{python.name}-{name}"
     shutil.rmtree(environment, ignore_errors=True)
     subprocess.run([command, "-m", "venv", environment], check=True)
     inside = environment / "bin" / "python"
-    subprocess.run([inside, "-m", "pip", "install", "-q", f"{wheel}[{_EXTRAS}]", *(_ALL if is_whole else _FEW)], check=True)
+    wanted = [f"{wheel}[{_EXTRAS}]", *(_ALL if is_whole else _FEW)]
+    missing = []
+    if python.is_free_threaded:
+        missing = install_what_there_is(inside, wheel, _EXTRAS.split(","), _FEW)  # pandas turns the GIL on, duckdb has no wheels
+        print(f"kwire: no wheels for Python {python.name}: {', '.join(missing) or 'none is missing'}", flush=True)
+    else:
+        subprocess.run([inside, "-m", "pip", "install", "-q", *wanted], check=True)
     print(f"kwire: Python {python.name}, {wheel.name}", flush=True)
     setting = {"KWIRE_PURE": "1"} if name == "pure" else {"KWIRE_REQUIRE_NATIVE": "1"}
     run([inside, "-c", _SAY], environment, **setting)
-    asked = arguments or (_WHOLE if is_whole else _PART)
+    asked = list(arguments or (_WHOLE if is_whole else _PART))
+    if missing and not arguments:
+        left_out = tests_without(inside, tree, asked)
+        print(f"kwire: not run for want of them: {', '.join(left_out)}", flush=True)
+        asked += [f"--ignore={each}" for each in left_out]
     return run([environment / "bin" / "pytest", "-q", "-n", _AT_ONCE, "-p", "no:cacheprovider", *asked], tree, **setting)
+
+
+def free_python_of(python: Python, work: Path) -> Path | None:
+    """Where a free-threaded Python is that was built here; None for any other."""
+    return work / f"python-{python.name}" / "bin" / f"python{python.name}" if python.is_free_threaded else None
 
 
 def unpacked_python(python: Python, name: str, work: Path) -> list[str | Path]:
@@ -125,11 +143,15 @@ def prove(dist: Path, python: Python, name: str, work: Path, tree: Path, argumen
     Raises:
         FileNotFoundError: neither is to be had, or there is no wheel.
     """
+    built = free_python_of(python, work)
     try:
-        interpreter_of(python)
+        interpreter_of(python, built)
     except FileNotFoundError:
-        if name != platform.machine():
+        if name not in (platform.machine(), "pure") or (name == "pure" and built is None):
             raise
+        if built is not None:
+            build_free_threaded(python, built.parents[1], work)
+            return prove_here(dist, python, name, work, tree, arguments)
         return prove_unpacked(dist, python, name, work, tree, arguments)
     return prove_here(dist, python, name, work, tree, arguments)
 

@@ -70,5 +70,5 @@ PLATFORMS: Final = {
     "musl-x86_64": Platform("musllinux_1_2_x86_64", "x86_64", "x86_64-linux-musl", "libc.musl-x86_64.so.1"),
     "musl-aarch64": Platform("musllinux_1_2_aarch64", "aarch64", "aarch64-linux-musl", "libc.musl-aarch64.so.1"),
 }
-# 3.14t can be asked for, and is not published: our modules rely on the GIL, so the pure wheel, which does not, is better for it.
-PYTHONS: Final = tuple(Python(name) for name in ("3.10", "3.11", "3.12", "3.13", "3.14"))
+# 3.13t can be asked for, and is not published: free threading was an experiment there. Its source is had where that of 3.14 is not.
+PYTHONS: Final = tuple(Python(name) for name in ("3.10", "3.11", "3.12", "3.13", "3.14", "3.14t"))

@@ -4,6 +4,7 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from capture.tcp_state cimport Packet, TcpState
+from wire.turns cimport Turn
 from kwire.capture._native.connection cimport TcpConnection
 from kwire.capture._native.sink cimport StreamSink
 from kwire.capture._native.tcp cimport Patience
@@ -15,6 +16,7 @@ cdef struct Limits:
     Patience patience
 
 cdef class SeriesCarry:
+    cdef Turn* turn  # see wire/turns.pxd
     cdef readonly tuple share
     cdef readonly bint by_hosts
     cdef readonly dict live
@@ -32,6 +34,7 @@ cdef class SeriesCarry:
     cdef int take_with_streams(
         self, TcpConnection connection, bytes key, const Packet* packet, const uint8_t* payload, StreamSink sink
     ) except -1
+    cdef int end_those_before(self, int64_t before_ns, StreamSink streams) except -1
     cdef int64_t count_begun(self, bytes key) except -1
     cdef TcpConnection open(self, bytes key, const Packet* packet, StreamSink sink)
     cdef int end(self, TcpConnection connection, int64_t time_ns, int64_t packet, StreamSink sink) except -1

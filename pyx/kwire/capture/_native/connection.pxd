@@ -4,8 +4,10 @@ from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t
 
 from capture.tcp_state cimport Packet, TcpState
+from wire.turns cimport Turn
 
 cdef class TcpConnection:
+    cdef Turn* turn  # see wire/turns.pxd
     cdef readonly bytes key
     cdef public int64_t begun
     cdef public object attachment

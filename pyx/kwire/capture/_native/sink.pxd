@@ -4,7 +4,10 @@ from libc.stdint cimport int64_t, uint8_t
 
 from kwire.capture._native.connection cimport TcpConnection
 
+from wire.turns cimport Turn
+
 cdef class StreamSink:
+    cdef Turn* turn  # see wire/turns.pxd
     cdef object target  # what has the methods of kwire.capture.sink.StreamSink
     cdef object source  # the bytes in which the payload lies that is dealt with
 

@@ -12,6 +12,8 @@ cdef enum EpochKind:
     DATA = 2
 
 
+from wire.turns cimport Turn
+
 cdef class Epoch:
     cdef EpochKind kind
     cdef object suite
@@ -63,6 +65,7 @@ cdef struct PlainPiece:
 
 
 cdef class TlsConnection:
+    cdef Turn* turn  # see wire/turns.pxd
     cdef PlainPiece* pieces  # until who takes them clears them
     cdef Py_ssize_t piece_count, piece_room
     cdef tuple directions

@@ -3,6 +3,7 @@
 from libc.stdint cimport int64_t, uint8_t
 
 from capture.aes_instructions cimport Aes
+from wire.turns cimport Turn
 
 from kwire.capture._native.tls_key_schedule cimport Hmac
 
@@ -21,6 +22,7 @@ cdef struct PlainShape:
 
 
 cdef class RecordCipher:
+    cdef Turn* turn  # see wire/turns.pxd
     cdef readonly object suite  # kwire.capture.tls.cipher_suites.Suite
     cdef Cipher cipher
     cdef bint is_13, encrypt_then_mac

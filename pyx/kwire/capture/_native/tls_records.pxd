@@ -19,7 +19,10 @@ cdef struct RecordView:
 cdef bint whole_record(const uint8_t* data, Py_ssize_t size, RecordView* record) noexcept
 
 
+from wire.turns cimport Turn
+
 cdef class RecordStream:
+    cdef Turn* turn  # see wire/turns.pxd
     cdef uint8_t* bytes
     cdef Py_ssize_t size, room
     cdef RecordMark* marks

@@ -4,9 +4,11 @@ from libc.stdint cimport int64_t
 
 from kwire.protocol._native.tracker cimport Connection
 from wire.cursor cimport Bytes
+from wire.turns cimport Turn
 
 
 cdef class DirectionDetector:
+    cdef Turn* turn  # see wire/turns.pxd
     cdef int server  # the server's side, -1 while undecided
     cdef readonly object decided_by
     cdef int named  # the side whose port is known to be a server's, -1 for none
@@ -27,6 +29,7 @@ cdef class DirectionDetector:
     cdef list give(self, int server, int side, Bytes data, Py_ssize_t size, int64_t t, int64_t packet)
     cdef Connection tracked(self, int server)
     cdef Connection new_reading(self, bint joined_late)
+    cdef Connection owned(self, Connection made)
     cdef list weigh(self)
     cdef tuple likelier(self)
     cdef list decide(self, int server, object by)

@@ -2,8 +2,11 @@
 
 from libc.stdint cimport uint8_t
 
+from wire.turns cimport Turn
+
 
 cdef class FrameBlanker:
+    cdef Turn* turn  # see wire/turns.pxd
     cdef object pure  # the readable twin, for what takes more than the frame
     cdef dict groups, carried  # its own, by the index of a request
     cdef bint hides_hosts

@@ -6,6 +6,7 @@ from protocol.relay_counters cimport Counters
 from protocol.relay_state cimport Budget, RelayCore
 from protocol.relay_table cimport RelayTable
 from wire.cursor cimport Bytes
+from wire.turns cimport Turn, WaitingTurn
 
 
 cdef class PlanTable:
@@ -21,9 +22,11 @@ cdef class HeldBudget:
 
 cdef class RelayCounters:
     cdef Counters counters
+    cdef WaitingTurn waiting  # of the relays that count in it
 
 
 cdef class Relay:
+    cdef Turn* turn  # see wire/turns.pxd
     cdef RelayCore core
     cdef readonly object plan
     cdef PlanTable table  # keeps core.table alive
@@ -39,6 +42,7 @@ cdef class Relay:
     cdef int answer_held(self, object held, object frame, int64_t t) except -1
     cdef object take(self, int side, data, int64_t t)
     cdef int begin(self) except -1
+    cdef void over(self) noexcept
     cdef object end(self, int side, int64_t t)
     cdef uint8_t* gathered(self, list pieces, Py_ssize_t* size) except NULL
     cdef int send(self, int side, uint8_t* frame, Py_ssize_t size, int32_t action) except -1

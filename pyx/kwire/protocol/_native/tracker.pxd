@@ -12,6 +12,7 @@ from protocol.held_responses cimport HeldResponses, Outcomes
 from protocol.openings cimport Opening
 from protocol.series_state cimport SeriesState
 from wire.cursor cimport Bytes
+from wire.turns cimport Turn
 
 
 cdef class EventSink:
@@ -20,6 +21,7 @@ cdef class EventSink:
 
 @cython.final
 cdef class Connection:
+    cdef Turn* turn  # see wire/turns.pxd
     cdef ExchangeState state
     cdef SeriesState* series
     cdef SeriesState* own  # NULL where rows go to a series

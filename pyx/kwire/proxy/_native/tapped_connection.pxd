@@ -6,6 +6,7 @@ from capture.exported_talk cimport Packets, Talk
 from kwire.protocol._native.frame_blanking cimport FrameBlanker
 from kwire.protocol._native.tracker cimport Connection
 from wire.cursor cimport Bytes
+from wire.turns cimport Turn
 
 # One direction: the beginning of the frame that is not over, as `kwire.proxy.frame_beginnings` keeps it.
 cdef struct Beginning:
@@ -18,6 +19,7 @@ cdef struct Beginning:
 
 
 cdef class TappedConnection:
+    cdef Turn* turn  # see wire/turns.pxd
     cdef object file
     cdef Connection connection
     cdef FrameBlanker blanker
