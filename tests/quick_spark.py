@@ -1,4 +1,4 @@
-"""Spark and Java for tests: how processes start that live for seconds, and the programs of `integration/java`, compiled once for a run.
+"""Spark and Java for tests: how processes start that live for seconds, and the programs of `integration/java`, compiled once.
 
 `python tests/quick_spark.py`, which `make test` runs once, writes archives of the classes that Spark loads (class data sharing), and byte
 code beside the sources in the zip from which Spark's Python workers import PySpark. A JVM that finds the archive of its jars has them
@@ -7,8 +7,8 @@ without parsing and verifying them; a worker that finds byte code starts in a th
 
 from __future__ import annotations
 
-import atexit
 import compileall
+import hashlib
 import os
 import re
 import shlex
@@ -16,6 +16,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import zipfile
 from collections.abc import Sequence
 from functools import cache
@@ -162,19 +163,49 @@ def _write_archive(packages: Path, *more: str) -> None:
         made.replace(archive)
 
 
+_COMPILING: Final = threading.Lock()
+
+
 @cache
-def _classes(name: str, libs: Path) -> str:
-    folder = tempfile.mkdtemp(prefix="kwire-java-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    compiler = [str(shutil.which("javac")), *(f"-J{option}" for option in OPTIONS)]
-    subprocess.run([*compiler, "-nowarn", "-cp", f"{libs}/*", "-d", folder, str(SOURCES / f"{name}.java")], check=True, timeout=180)
-    return folder
+def _program(name: str, libs: Path) -> Path:
+    """The classes of a program, in a jar: a JVM takes no archive for a class path that has a folder.
+
+    What it is made of is in its name, and that of its archive: both are kept for the next run.
+    """
+    source, java = SOURCES / f"{name}.java", Path(str(shutil.which("java"))).resolve()
+    jars = [(str(each), each.stat().st_size, each.stat().st_mtime_ns) for each in sorted(libs.resolve().glob("*.jar"))]
+    kept = HOME.resolve() / "programs"
+    made_of = repr((str(kept), source.read_bytes(), jars, str(java), java.stat().st_ctime_ns, OPTIONS))
+    jar = kept / f"{name}-{hashlib.sha256(made_of.encode()).hexdigest()[:16]}.jar"
+    if not jar.exists():
+        kept.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=kept) as folder:
+            classes, made = Path(folder) / "classes", Path(folder) / jar.name
+            compiler = [str(shutil.which("javac")), *(f"-J{option}" for option in OPTIONS)]
+            subprocess.run([*compiler, "-nowarn", "-cp", f"{libs}/*", "-d", str(classes), str(source)], check=True, timeout=180)
+            with zipfile.ZipFile(made, "w") as archive:
+                for each in sorted(classes.rglob("*.class")):
+                    archive.write(each, each.relative_to(classes))
+            made.replace(jar)  # other runs may do the same
+    return jar
 
 
 def java_program(name: str, libs: Path, arguments: Sequence[str], seconds: float) -> subprocess.CompletedProcess[str]:
-    """What a program of `integration/java` says, with the jars of a folder."""
-    command = ["java", *OPTIONS, "-cp", f"{libs}/*:{_classes(name, libs)}", name, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False)
+    """What a program of `integration/java` says, with the jars of a folder; the first time it writes an archive of its classes too."""
+    with _COMPILING:  # an archive is of this very jar, which another thread must not write again
+        jar = _program(name, libs)
+    archive = jar.with_suffix(".jsa")
+    made = archive.with_name(f"{archive.stem}-{os.getpid()}-{threading.get_ident()}.new")
+    if archive.exists():
+        options = [f"-XX:SharedArchiveFile={archive}", "-XX:+UnlockDiagnosticVMOptions", "-XX:ArchiveRelocationMode=0"]
+    else:
+        options = [f"-XX:ArchiveClassesAtExit={made}"]
+    quiet = ("-Xlog:disable", "-Xlog:all=error:stderr")  # an archive that does not fit is left out, which is no fault
+    command = ["java", *OPTIONS, *options, *quiet, "-cp", f"{libs.resolve()}/*{os.pathsep}{jar}", name, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=seconds, check=False)
+    if made.exists():
+        made.replace(archive) if done.returncode == 0 else made.unlink()
+    return done
 
 
 if __name__ == "__main__":

@@ -234,6 +234,22 @@ def two_packs(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 @pytest.fixture(scope="session")
+def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """kwire's sdist; tests that use it share the xdist group `build`."""
+    from built_wheel import make_sdist
+
+    return make_sdist(tmp_path_factory.mktemp("sdist"))
+
+
+@pytest.fixture(scope="session")
+def compiled_wheel(sdist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel that pip makes of it where there is a compiler."""
+    from built_wheel import make_wheel
+
+    return make_wheel(sdist, tmp_path_factory.mktemp("wheel"))
+
+
+@pytest.fixture(scope="session")
 def pages(tmp_path_factory: pytest.TempPathFactory, analysis_tables: ModuleType, large_fleet: ModuleType) -> Pages:
     """The pages of `page_browser.Pages`, written once."""
     from page_browser import make_pages

@@ -2,39 +2,17 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-import sys
 import tarfile
 import zipfile
 from pathlib import Path
 
 import pytest
 
+from built_wheel import run
+
 ROOT = Path(__file__).resolve().parents[2]
-CACHE = ROOT / ".cache"
-COMPILERS = Path("/usr/lib/ccache")
-"""Debian's names of compilers that are ccache."""
 
 pytestmark = [pytest.mark.build, pytest.mark.xdist_group("build")]
-
-
-def run(*command: str | Path, cwd: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("KWIRE_")}
-    return subprocess.run(
-        [sys.executable, *map(str, command)], cwd=cwd, env={**clean, **environment}, capture_output=True, text=True, check=False
-    )
-
-
-@pytest.fixture(scope="module")
-def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    # from a copy: setuptools puts the sdist together in the source folder, where another worker may be doing the same
-    out = tmp_path_factory.mktemp("sdist")
-    shutil.copytree(ROOT, out / "source", ignore=shutil.ignore_patterns(".*", "build", "*.so", "*.egg-info", "__pycache__", "demo-report"))
-    done = run("-m", "build", "--sdist", "--no-isolation", "--outdir", out, cwd=out / "source")
-    assert done.returncode == 0, done.stdout + done.stderr
-    return next(out.glob("kwire-*.tar.gz"))
 
 
 def test_sdist_holds_sources_and_nothing_compiled(sdist: Path) -> None:
@@ -63,23 +41,9 @@ def build_id(source: Path) -> str:
     return run("-c", program, cwd=source).stdout.strip().strip('"')
 
 
-def quick_build() -> dict[str, str]:
-    """What Cython and the compiler made of the very same sources, with all that they include, is taken from their caches.
-
-    Without ccache the compiler does not optimise, which is its own business: it takes half the time.
-    """
-    found = {"CYTHON_CACHE_DIR": str(CACHE / "cython")}
-    if not COMPILERS.is_dir() or not (CACHE / "ccache").is_dir():  # tools/environment.sh
-        return {**found, "CFLAGS": "-O0 -g0"}
-    return {**found, "CCACHE_DIR": str(CACHE / "ccache"), "PATH": f"{COMPILERS}{os.pathsep}{os.environ['PATH']}"}
-
-
-def test_sdist_built_elsewhere_gives_compiled_modules(sdist: Path, tmp_path: Path) -> None:
-    done = run("-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-q", "-w", tmp_path, sdist, cwd=tmp_path, **quick_build())
-    assert done.returncode == 0, done.stdout + done.stderr
-    wheel = next(tmp_path.glob("kwire-*.whl"))
-    assert not wheel.name.endswith("-none-any.whl")
-    with zipfile.ZipFile(wheel) as archive:
+def test_sdist_built_elsewhere_gives_compiled_modules(sdist: Path, compiled_wheel: Path, tmp_path: Path) -> None:
+    assert not compiled_wheel.name.endswith("-none-any.whl")
+    with zipfile.ZipFile(compiled_wheel) as archive:
         names = archive.namelist()
         archive.extractall(tmp_path / "site")
     for source in (ROOT / "pyx").glob("*/*.pyx"):

@@ -73,6 +73,39 @@ def test_axe_finds_a_pale_text_in_any_row(unguarded: Chrome, pages: Pages) -> No
     assert {line.partition(":")[0] for line in found} == {"color-contrast"}
 
 
+def test_axe_sees_all_that_touches_a_text(unguarded: Chrome, pages: Pages) -> None:
+    """It is shown a part of the page (page_axe.py): also a box from elsewhere under a text, links in a text, and what is in a dialog."""
+    show(unguarded, pages.empty)
+    unguarded.execute_script(
+        """
+        const paragraph = (place, html) => {
+          const made = document.querySelector(place).appendChild(document.createElement('p'));
+          made.innerHTML = html;
+          return made;
+        };
+        paragraph('footer', 'A text and <a href="#" data-fault="link" style="color: #224; text-decoration: none">a link</a> in it')
+          .style.color = '#222';
+        const text = paragraph('footer', '<span data-fault="over a box">Over a box</span>').firstChild;
+        Object.assign(text.style, {position: 'relative', zIndex: 1, color: 'white', display: 'inline-block'});
+        const {x, y, width, height} = text.getBoundingClientRect();
+        window.box = document.body.appendChild(document.createElement('div'));
+        Object.assign(box.style, {position: 'absolute', left: `${x + scrollX}px`, top: `${y + scrollY}px`, width: `${width}px`,
+          height: `${height}px`, background: '#222', zIndex: 0});
+        paragraph('#drawer', '<span data-fault="in a dialog" style="color: #ccc">A pale text</span>');
+        """
+    )
+    assert _faults(unguarded) == {("link-in-text-block", "link")}
+    unguarded.execute_script("box.style.background = '#ddd'")
+    assert _faults(unguarded) == {("link-in-text-block", "link"), ("color-contrast", "over a box")}
+    unguarded.execute_script("document.getElementById('drawer').showModal()")
+    assert _faults(unguarded) == {("link-in-text-block", "link"), ("color-contrast", "in a dialog")}
+
+
+def _faults(browser: Chrome) -> set[tuple[str, str]]:
+    found = [line for line in findings(browser) if "data-fault" in line]
+    return {(line.partition(":")[0], line.partition('data-fault="')[2].partition('"')[0]) for line in found}
+
+
 @pytest.mark.parametrize("name", ["hostile", "large"])
 def test_names_roles_and_headings_are_there_for_a_screen_reader(browser: Chrome, pages: Pages, name: str) -> None:
     show(browser, getattr(pages, name))
