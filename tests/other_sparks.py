@@ -7,11 +7,13 @@ import sys
 from pathlib import Path
 from typing import Final
 
-__all__ = ["OTHERS", "installed"]
+__all__ = ["LAKES", "OTHERS", "installed"]
 
 ROOT: Final = Path(__file__).parents[1]
 # The versions with the py4j that each of them wants.
 OTHERS: Final = {"3.5.7": "0.10.9.7", "4.0.1": "0.10.9.9"}
+# The one that the jars of Iceberg and Delta are for
+LAKES: Final = "4.0.1"
 
 
 def installed(version: str) -> Path | None:

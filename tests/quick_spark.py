@@ -31,7 +31,8 @@ TESTS: Final = Path(__file__).parent
 SOURCES: Final = TESTS / "integration" / "java"
 # Most of what such a JVM would do is to compile its own code well: without that it takes half the time of a processor.
 # To load many classes is no reason to collect what is garbage.
-OPTIONS: Final = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:MetaspaceSize=256m")
+# What the quick compiler keeps its code in is small: Spark fills it, and a thread then clears it of what is soon compiled again.
+OPTIONS: Final = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:MetaspaceSize=256m", "-XX:ReservedCodeCacheSize=256m")
 UNVERIFIED: Final = "-XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 """For a driver with jars of its own, which no archive has: to verify what they load is a sixth of its time."""
 TRAINING: Final = TESTS / "spark_training.py"
@@ -102,7 +103,7 @@ def write_shim(home: Path, java: Path) -> Path:
 
 def prepare() -> None:
     """Write what is missing or out of date: for every Spark byte code and an archive."""
-    from other_sparks import OTHERS, installed
+    from other_sparks import LAKES, OTHERS, installed
 
     found = find_spec("pyspark")
     assert found is not None
@@ -118,8 +119,8 @@ def prepare() -> None:
     if os.environ.get("JAVA_HOME") != str(HOME):
         return  # there is no Java, and archives are of no use to that of the wheel
     _write_archive(here, "--whole")
-    for packages in others.values():
-        _write_archive(packages)
+    for version, packages in others.items():
+        _write_archive(packages, *["--catalog"] * (version == LAKES))
 
 
 def _compile_zip(path: Path) -> None:

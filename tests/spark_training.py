@@ -1,7 +1,8 @@
 """Has one Java load what the Sparks of tests load; `quick_spark.py` runs it to write an archive of these classes.
 
-Run with a version of PySpark of its own: `python spark_training.py CAPTURE FOLDER`, with `--whole` for that of the environment, of which
-there are clusters, catalogs and Spark Connect in the tests too. What a class is used for does not matter, only that it is loaded.
+Run with a version of PySpark of its own: `python spark_training.py CAPTURE FOLDER`, with `--catalog` for one that has catalogs on disk in
+the tests too, and with `--whole` for that of the environment, of which there are clusters and Spark Connect as well. What a class is used
+for does not matter, only that it is loaded.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pyspark
+from pyspark.sql import SparkSession
 
 import kwire.spark.session as session
 
@@ -50,10 +52,9 @@ def daemons(java: Any, folder: Path) -> None:
     java.org.apache.hadoop.fs.FileUtil.unZip(java.java.io.File(str(folder / "some.zip")), java.java.io.File(str(folder / "unpacked")))
 
 
-def sessions(folder: Path) -> None:
-    """A catalog on disk, and a client of Spark Connect."""
+def catalog(folder: Path, **more: str) -> SparkSession:
+    """A session with a catalog on disk, which was used."""
     from pyspark import SparkConf
-    from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
     derby = f"jdbc:derby:;databaseName={folder}/metastore;create=true"
@@ -62,8 +63,7 @@ def sessions(folder: Path) -> None:
         "spark.sql.catalogImplementation": "hive",
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.hadoop.javax.jdo.option.ConnectionURL": derby,
-        "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
-        "spark.connect.grpc.binding.port": "0",
+        **more,
     }
     spark = SparkSession.builder.config(conf=SparkConf().setMaster("local[1]").setAll(list(settings.items()))).getOrCreate()
     spark.sql("CREATE DATABASE tables")
@@ -71,21 +71,30 @@ def sessions(folder: Path) -> None:
     spark.catalog.createTable("tables.written", str(folder / "written"), "parquet")
     spark.sql("ALTER TABLE tables.written SET TBLPROPERTIES ('a' = 'b')")
     spark.table("tables.written").groupBy("text").count().collect()
+    return spark
+
+
+def sessions(folder: Path) -> None:
+    """A catalog on disk, and a client of Spark Connect."""
+    plugin = "org.apache.spark.sql.connect.SparkConnectPlugin"
+    spark = catalog(folder, **{"spark.plugins": plugin, "spark.connect.grpc.binding.port": "0"})
     java: Any = spark._jvm
     service = getattr(java.org.apache.spark.sql.connect.service, "SparkConnectService$").__getattr__("MODULE$")
     subprocess.run([sys.executable, "-c", CLIENT, f"sc://127.0.0.1:{service.localPort()}"], check=True, timeout=600)
     spark.stop()
 
 
-def main(capture: str, folder: Path, *, whole: bool) -> None:
+def main(capture: str, folder: Path, more: str = "") -> None:
     """Load classes until the Java ends, which then writes the archive."""
     session._JAVA_SECONDS = 600  # type: ignore[misc]
     features = runpy.run_path(str(FEATURES))["main"]
-    if not whole:
-        features(Path(capture), folder)
-        return
     end, session._end_java = session._end_java, lambda: None
     try:
+        if more != "--whole":
+            features(Path(capture), folder)
+            if more:
+                catalog(folder).stop()
+            return
         features(Path(capture), folder, *FEW)
         java: Any = pyspark.SparkContext._gateway.jvm  # type: ignore[union-attr]
         daemons(java, folder)
@@ -95,4 +104,4 @@ def main(capture: str, folder: Path, *, whole: bool) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:2], Path(sys.argv[2]), whole=sys.argv[3:] == ["--whole"])
+    main(sys.argv[1], Path(sys.argv[2]), *sys.argv[3:])

@@ -41,6 +41,8 @@ spark.scheduler.minRegisteredResourcesRatio 1.0
 spark.scheduler.maxRegisteredResourcesWaitingTime 120s
 spark.sql.extensions.test.loadFromCp false
 spark.sql.shuffle.partitions 2
+spark.sql.codegen.wholeStage false
+spark.sql.codegen.factoryMode NO_CODEGEN
 spark.driver.memory 512m
 spark.executor.memory 512m
 spark.driver.extraJavaOptions -XX:TieredStopAtLevel=1 -XX:+UseSerialGC

@@ -132,6 +132,9 @@ def stream_source(spark: SparkSession, capture: Path, folder: Path) -> None:
 def main(capture: Path, folder: Path, *names: str) -> None:
     found: dict[str, Any] = {"version": pyspark.__version__}
     with kwire.spark.open_session("local[2]", "features") as spark:
+        # Java for each query, as in a session of a user; the settings of the tests leave it out
+        spark.conf.set("spark.sql.codegen.wholeStage", "true")
+        spark.conf.set("spark.sql.codegen.factoryMode", "FALLBACK")
         for name, function in FEATURES.items():
             if names and function.__name__ not in names:
                 continue
