@@ -37,11 +37,12 @@ mkdir -p "$reports"
 # PYTHONMALLOC: each object is an allocation of its own, so that a read behind one is seen. Leaks: tests/leak_check.py looks for them while
 # Python lives, for at its end it does not free all it has. Reports of AddressSanitizer go to files, so that those of child processes are not
 # lost; UBSan, which ends the process, writes to standard error alone, so pytest must not take that.
+# AddressSanitizer ends a process that loads a library with RTLD_DEEPBIND, as pycryptodomex does unless it is told not to.
 # The modules were built for $at/lib, which PYTHONPATH puts before the editable installation.
 status=0
 LD_PRELOAD="$runtime $cpp" PYTHONMALLOC=malloc PYTHONPATH="$at/lib:$PWD/tests" KWIRE_REQUIRE_NATIVE=1 \
     ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:log_path="$reports/address" LSAN_OPTIONS=leak_check_at_exit=0 \
-    UBSAN_OPTIONS=print_stacktrace=1 \
+    UBSAN_OPTIONS=print_stacktrace=1 PYCRYPTODOME_DISABLE_DEEPBIND=1 \
     "$python" -c '
 import sys, kwire.codec.impl, kwire.codec._native.objects as built
 assert "asan" in built.__file__, f"{built.__file__} is not the module with the sanitizers"

@@ -316,6 +316,7 @@ HOSTILE = (
 )
 
 
+@pytest.mark.weighs_process
 def test_500_hostile_connections(start: Start) -> None:
     async def hostile(proxy: RunningProxy, number: int) -> None:
         random_ = random.Random(number)
