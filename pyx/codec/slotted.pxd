@@ -283,7 +283,7 @@ cdef extern from *:
         return 0;
     }
 
-    /* Slots while other threads may change them. Where there is a GIL nobody does between two calls of Python; without one, a slot is read
+    /* Slots while other threads may change them. With a GIL none does between two calls of Python; without one, a slot is read
        and written in the critical section of its object, as CPython's own members are. */
     #ifdef Py_GIL_DISABLED
     static inline PyObject *kwire_slot_get(PyObject *self, Py_ssize_t index) {

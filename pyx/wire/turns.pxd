@@ -4,7 +4,7 @@ RuntimeError instead of half-changed memory. Where there is a GIL it does this w
 `one_at_a_time` wraps the methods and attributes of a type, so that none can be forgotten. The turn is the object's, or that of an object
 which owns it: a connection that a detector feeds has the detector's. A thread may call again while it has the turn, as callbacks do.
 
-Who is told to wait instead has a `WaitingTurn`: relays that count in the same counters.
+What waits instead has a `WaitingTurn`: relays that count in the same counters.
 
 C-level entry for other modules: `turn_begin`, `turn_end`, `turn_share`, `turn_leave`, `one_at_a_time`,
 `waiting_turn_begin`, `waiting_turn_end`.
