@@ -46,12 +46,12 @@ cdef extern from *:
 
     /* Begin a call; `held` is to be ended. */
     static inline int kwire_turn_begin(kwire_turn **place, PyObject *self, kwire_turn **held) {
-        uintptr_t thread = (uintptr_t)PyThread_get_thread_ident(), nobody = 0;
+        uintptr_t thread = (uintptr_t)PyThread_get_thread_ident(), no_thread = 0;
         kwire_turn *turn = kwire_turn_at(place);
         *held = NULL;
         if (turn == NULL) return -1;
         if (_Py_atomic_load_uintptr_relaxed(&turn->thread) != thread) {
-            if (!_Py_atomic_compare_exchange_uintptr(&turn->thread, &nobody, thread)) {
+            if (!_Py_atomic_compare_exchange_uintptr(&turn->thread, &no_thread, thread)) {
                 const char *name = strrchr(Py_TYPE(self)->tp_name, '.');
                 PyErr_Format(
                     PyExc_RuntimeError, "two threads use one %s at once: give it to one thread, or guard its calls with a lock",
