@@ -49,8 +49,6 @@ def extension(source: Path) -> Extension:
     # any source changes the id of the build, so that all modules are made again
     name = f"kwire.{source.parent.name}._native.{source.stem}"
     found = Extension(name, [str(source)], depends=SOURCES, define_macros=[("KWIRE_BUILD_ID", f'"{build_id()}"')], **flags())
-    found.cython_include_dirs = ["pyx"]
-    found.cython_c_in_temp = True
     # what that asks of the sources is in pyx/wire/free_threading.pxd and pyx/wire/turns.pxd
     found.cython_directives = {"language_level": 3, "freethreading_compatible": True}
     return found
@@ -67,10 +65,24 @@ class Build(build_ext):
             # the C files have the same names in every build: ccache looks for an object by the name of its source too
             self.build_temp = "build/temp"
             shutil.rmtree(self.build_temp, ignore_errors=True)
+        self.parallel = self.parallel or os.cpu_count()
         try:
             super().run()
         except (CCompilerError, ExecError, PlatformError, OSError) as error:
             sys.exit(f"kwire: the C compiler is missing or failed ({error}); install one, or {WAY_OUT}")
+
+    def build_extensions(self) -> None:
+        """Cython translates in several processes, then the compilers run side by side; by itself, each module would wait for the last."""
+        from Cython.Build import cythonize
+
+        directives = self.extensions[0].cython_directives
+        translators = self.parallel if sys.platform == "linux" else 0
+        made = cythonize(
+            self.extensions, nthreads=translators, include_path=["pyx"], compiler_directives=directives, build_dir=self.build_temp
+        )
+        for each, translated in zip(self.extensions, made, strict=True):
+            each.sources = translated.sources
+        super().build_extensions()
 
 
 def sources() -> list[Path]:

@@ -6,7 +6,7 @@ when the first record needs them (`tls_record_cipher`).
 """
 
 cimport cython  # no-cython-lint: of the included parts
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE  # no-cython-lint: of the included parts
 from cpython.ref cimport Py_INCREF, Py_XDECREF, PyObject
 from libc.stdint cimport int64_t, uint8_t
 from libc.stdlib cimport free
@@ -114,7 +114,7 @@ cdef class TlsConnection:
         try:
             while whole_record(data, size, &record):
                 given = record.end
-                self.record(keys, side, direction, &record)
+                take_record(self, keys, side, direction, &record)
         finally:
             stream.pass_records(given)
         if size > given and stream.add(data + given, size - given, time_ns, packet):
@@ -140,7 +140,7 @@ cdef class TlsConnection:
             direction = self.directions[side]
             broken = direction.stream.unfinished() if direction.stream.size else None
             if broken is not None and broken.kind == HANDSHAKE and not direction.encrypted:
-                self.broken_hello(keys, side, direction, broken)
+                take_broken_hello(self, keys, side, direction, broken)
         return 0
 
     def begins_late(self, side):
@@ -163,11 +163,11 @@ cdef class TlsConnection:
             record.first_ns, record.first_packet = sought.first
             record.last_ns, record.last_packet = sought.last
             record.first_bytes, record.lost_before = sought.first_bytes, sought.lost_before
-            self.record(keys, side, direction, &record)
+            take_record(self, keys, side, direction, &record)
         record.end = 0
         try:
             while stream.next_record(&record):
-                self.record(keys, side, direction, &record)
+                take_record(self, keys, side, direction, &record)
         finally:
             stream.drop_records(&record)
         return 0
@@ -181,7 +181,7 @@ cdef class TlsConnection:
             self.transcript = None
         broken = direction.stream.lose(count, time_ns, packet, bool(cut))
         if broken is not None:
-            self.broken(keys, side, direction, broken)
+            take_broken(self, keys, side, direction, broken)
         if direction.stream.seeking:
             if not direction.epochs:
                 direction.stream.give_up()
@@ -252,138 +252,6 @@ cdef class TlsConnection:
     cdef bint is_completed(self, int side) except -1:
         cdef Direction direction = self.of(side)
         return direction.finished or bool(direction.epochs and (<Epoch>direction.epochs[0]).kind == DATA and direction.opened)
-
-    # Records.
-
-    cdef bint accepts(self, Direction direction, int kind, int version, bytes body, int64_t lost) except -1:
-        """Whether a candidate behind a loss is a record."""
-        cdef Py_ssize_t size = PyBytes_GET_SIZE(body)
-        cdef const uint8_t* data = <const uint8_t*>PyBytes_AS_STRING(body)
-        if direction.epochs and (self.version_number < TLS_1_3 or kind == APPLICATION):
-            self.has_found = direction.opens(kind, version, data, size, lost)
-            if self.has_found:
-                return True
-            if direction.stopped:
-                direction.stream.seeking = False
-                direction.stream.ended = True
-                return False
-        if direction.encrypted or direction.opened:
-            return False
-        if kind == HANDSHAKE:
-            return size >= 4 and data[0] in KNOWN_MESSAGES and data[1] == 0
-        return (kind == ALERT and size == 2 and 1 <= data[0] <= 2) or (kind == CHANGE_CIPHER and size == 1 and data[0] == 1)
-
-    cdef int record(self, object keys, int side, Direction direction, const RecordView* record) except -1:
-        """TlsConnection._record."""
-        cdef bint found = self.has_found
-        cdef bytes body
-        self.has_found = False
-        if record.kind == CHANGE_CIPHER and not direction.encrypted and not found:
-            if self.version_number < TLS_1_3:
-                find_12(self, keys, NULL, 0)
-                direction.encrypted = True
-            return 0
-        if not found and not direction.encrypted and record.kind != APPLICATION:
-            return self.content(keys, side, direction, record, record.kind, record.body, record.size, None)
-        direction.protected += 1
-        direction.largest = max(direction.largest, record.size)
-        if not found:
-            if not direction.epochs and (self.version_number or self.client_hello is None):
-                direction.unopened += 1
-                direction.opaque_bytes += record.size
-                return 0
-            if not direction.epochs and not self.version_number:
-                find_late(self, keys, side, direction, record)
-            if not direction.opens(record.kind, record.version, record.body, record.size, record.lost_before):
-                direction.unopened += 1
-                direction.opaque_bytes += record.size
-                if direction.epochs:
-                    direction.failures += 1
-                    if direction.failures >= MOST_FAILURES:
-                        direction.stopped = True
-                    self.miss(side, direction, -1, False, record.last_ns, record.last_packet)
-                return 0
-        if self.version_number < TLS_1_3:
-            direction.encrypted = True
-        direction.opened += 1
-        direction.failures = 0
-        if direction.padding == -2:
-            direction.padding = direction.shape.padding
-        elif direction.padding != direction.shape.padding:
-            direction.padding = -1
-        body = direction.plain
-        return self.content(
-            keys, side, direction, record, direction.shape.kind, <const uint8_t*>PyBytes_AS_STRING(body), direction.shape.size, body
-        )
-
-    cdef int broken(self, object keys, int side, Direction direction, object broken) except -1:
-        """TlsConnection._broken."""
-        cdef int64_t count = -1
-        cdef Epoch epoch = None
-        cdef bint is_13 = self.version_number >= TLS_1_3
-        if not direction.encrypted and broken.kind != APPLICATION:
-            if broken.kind == HANDSHAKE:
-                self.broken_hello(keys, side, direction, broken)
-            return 0
-        if direction.epochs:
-            epoch = direction.epochs[0]
-            epoch.sequence += 1
-        direction.unopened += 1
-        direction.opaque_bytes += len(broken.beginning)
-        if epoch is None:
-            return 0
-        cipher = epoch.cipher.plain()
-        padding = max(direction.padding, 0)
-        if epoch.kind == DATA and (not cipher.hides_length or (is_13 and direction.padding != -1)):
-            count = max(cipher.plain_bytes(broken.size) - padding, 0)
-        if epoch.kind == DATA and direction.opened_bytes and keys.options.unverified and (is_13 or broken.kind == APPLICATION):
-            data = cipher.open_beginning(epoch.sequence - 1, broken.beginning, broken.size)
-            if data:
-                if count >= 0:
-                    data = data[:count]
-                    count -= len(data)
-                self.unverified_bytes += len(data)
-                self.add_plain(side, data, 0, len(data), broken.mark[0], broken.mark[1])
-        return self.miss(side, direction, count, broken.cut, broken.mark[0], broken.mark[1])
-
-    cdef int broken_hello(self, object keys, int side, Direction direction, object broken) except -1:
-        """Read what there is of a flight in clear: snaplen often cuts off what follows a random."""
-        cdef bytes beginning = broken.beginning
-        cdef const uint8_t* data = <const uint8_t*>PyBytes_AS_STRING(beginning)
-        feed_messages(self, keys, side, direction, data, PyBytes_GET_SIZE(beginning), broken.mark[0], broken.mark[1])
-        if PyBytes_GET_SIZE(beginning) and data[0] == CLIENT_HELLO and self.client_hello is None:
-            take_client_hello(self, side, data, PyBytes_GET_SIZE(beginning))
-        direction.pending = b""
-        self.transcript = None
-        return 0
-
-    cdef int content(
-        self, object keys, int side, Direction direction, const RecordView* record, int kind, const uint8_t* data, Py_ssize_t size,
-        bytes owner,
-    ) except -1:
-        """TlsConnection._content; `owner` begins with the data, None for what lies in the stream."""
-        if kind == APPLICATION:
-            if not size:
-                return 0
-            if owner is None:
-                owner = PyBytes_FromStringAndSize(<const char*>data, size)
-            if direction.is_doubtful or self.of(1 - side).is_doubtful:
-                self.settle_doubt(side)
-            direction.opened_bytes += size
-            if 0 < record.first_bytes < size and (record.first_ns != record.last_ns or record.first_packet != record.last_packet):
-                self.add_plain(side, owner, 0, record.first_bytes, record.first_ns, record.first_packet)
-                self.add_plain(side, owner, record.first_bytes, size, record.last_ns, record.last_packet)
-            else:
-                self.add_plain(side, owner, 0, size, record.last_ns, record.last_packet)
-        elif kind == HANDSHAKE:
-            return feed_messages(self, keys, side, direction, data, size, record.last_ns, record.last_packet)
-        elif kind == ALERT:
-            if len(self.read_alerts) < MOST_ALERTS and size == 2:
-                said = PyBytes_FromStringAndSize(<const char*>data, size)
-                self.read_alerts.append((side, said, record.last_ns, record.last_packet))
-        elif kind == CHANGE_CIPHER and len(direction.epochs) > 1:
-            del direction.epochs[0]  # a renegotiation's, itself encrypted
-        return 0
 
     # What is known: the attributes and properties of kwire.capture.tls.connection.TlsConnection.
 
@@ -496,6 +364,7 @@ cdef class TlsConnection:
         return connection_of_plain(plain)
 
 
+include "capture/tls_contents.pxi"
 include "capture/tls_messages.pxi"
 include "capture/tls_keys.pxi"
 

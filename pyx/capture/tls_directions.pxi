@@ -11,7 +11,7 @@ cdef class _Accepts:
     cdef Direction direction
 
     def __call__(self, int kind, int version, bytes body, int64_t lost):
-        return self.tls.accepts(self.direction, kind, version, body, lost)
+        return is_record(self.tls, self.direction, kind, version, body, lost)
 
 
 cdef int add_ciphers_12(TlsConnection self, bytes master, object suite, object server) except -1:

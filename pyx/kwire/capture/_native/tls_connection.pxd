@@ -105,11 +105,3 @@ cdef class TlsConnection:
     cdef object use_of_keys(self)
     cdef int64_t count_decrypted(self) except -1
     cdef int64_t count_opaque(self) except -1
-    cdef bint accepts(self, Direction direction, int kind, int version, bytes body, int64_t lost) except -1
-    cdef int record(self, object keys, int side, Direction direction, const RecordView* record) except -1
-    cdef int broken(self, object keys, int side, Direction direction, object broken) except -1
-    cdef int broken_hello(self, object keys, int side, Direction direction, object broken) except -1
-    cdef int content(
-        self, object keys, int side, Direction direction, const RecordView* record, int kind, const uint8_t* data, Py_ssize_t size,
-        bytes owner,
-    ) except -1
