@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 from typing import Final, Literal
 
 from kwire.analysis.library_profiles import Library, Profile, known_libraries, version_numbers
@@ -112,7 +112,23 @@ def guess_unnamed(observed: Observed, client_id: str | None = None, libraries: S
     Returns:
         None when nothing, or more than one library, fits.
     """
-    table = known_libraries() if libraries is None else libraries
+    if libraries is not None:
+        return _guessed(observed, client_id, libraries)
+    like = client_id if _by_client_id(client_id, known_libraries()) is not None else None
+    return _guessed_once(
+        frozenset(observed.versions.items()), frozenset(observed.highest.items()), observed.negotiates, observed.watched, like
+    )
+
+
+_Versions = frozenset[tuple[str, frozenset[int]]]
+
+
+@lru_cache(maxsize=4096)  # the programs of a fleet are mostly alike, and each is held against hundreds of profiles
+def _guessed_once(versions: _Versions, highest: _Versions, negotiates: bool | None, watched: bool, client_id: str | None) -> Guess | None:
+    return _guessed(Observed(dict(versions), dict(highest), negotiates, watched), client_id, known_libraries())
+
+
+def _guessed(observed: Observed, client_id: str | None, table: Sequence[Library]) -> Guess | None:
     default = _by_client_id(client_id, table)
     if default is not None:
         library, exact = default

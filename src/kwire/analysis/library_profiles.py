@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from importlib import resources
 from typing import Any, Final, Literal
 
@@ -63,11 +63,21 @@ class Profile:
 
     def maximum(self, api: str) -> int | None:
         """Give the highest version that it uses of an api; None where that is not known."""
-        return max((max(choice) if isinstance(choice, tuple) else choice for choice in self.uses.get(api, ())), default=None)
+        return _highest(self.uses.get(api, ()))
 
     def sends(self, api: str, ceiling: int | None) -> frozenset[int]:
         """Give the versions that it sends to a broker whose highest is `ceiling`; None is a broker that has all of them."""
-        return frozenset(_chosen(choice, ceiling) for choice in self.uses[api])
+        return _sent(self.uses[api], ceiling)
+
+
+@cache  # of what the profiles hold, as the next: few choices for many questions
+def _highest(choices: tuple[Choice, ...]) -> int | None:
+    return max((max(choice) if isinstance(choice, tuple) else choice for choice in choices), default=None)
+
+
+@lru_cache(maxsize=65536)
+def _sent(choices: tuple[Choice, ...], ceiling: int | None) -> frozenset[int]:
+    return frozenset(_chosen(choice, ceiling) for choice in choices)
 
 
 def _chosen(choice: Choice, ceiling: int | None) -> int:
