@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -94,15 +95,19 @@ def test_a_series_that_tasks_share_gives_the_tables_of_one(
     assert captures[0] == captures[1]
 
 
-@pytest.mark.parametrize("steps", [[1, 3], [1, 2, 3, 4]])
-def test_going_on_gives_the_tables_of_one_run(steps: list[int], tmp_path: Path) -> None:
+def test_going_on_gives_the_tables_of_one_run(tmp_path: Path) -> None:
+    """By one file at a time, and by two."""
     pieces = cut("topicids.pcap.gz", tmp_path, 5)
-    whole = tables(run(pieces, tmp_path / "whole"))
-    for count in (*steps, 5):
-        run(pieces[:count], tmp_path / "grown", append=True)
-    assert tables(tmp_path / "grown") == whole
-    seen = [ds.dataset(tmp_path / name / "captures", format="parquet").to_table().drop(["series"]) for name in ("whole", "grown")]
-    assert seen[0].to_pylist() == seen[1].to_pylist()
+    whole = run(pieces, tmp_path / "whole")
+    expected = tables(whole)
+    run(pieces[:1], tmp_path / "by-one", append=True)
+    shutil.copytree(tmp_path / "by-one", tmp_path / "by-two")
+    for out, counts in ((tmp_path / "by-one", (2, 3, 4, 5)), (tmp_path / "by-two", (3, 5))):
+        for count in counts:
+            run(pieces[:count], out, append=True)
+        assert tables(out) == expected
+        seen = [ds.dataset(each / "captures", format="parquet").to_table().drop(["series"]) for each in (whole, out)]
+        assert seen[0].to_pylist() == seen[1].to_pylist()
 
 
 def test_going_on_in_shares(whole_of: Whole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,22 +139,23 @@ def test_tables_do_not_depend_on_how_keys_are_divided(
         assert tables(out) == whole
 
 
-@pytest.mark.parametrize("shares", [1, 2])
-def test_sums_in_parts_are_as_good_as_sums_in_memory(shares: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sums_in_parts_are_as_good_as_sums_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever is settled goes into a part at once; runs that go on add theirs, and all are put together each time."""
     pieces = repeated("seed.pcap.gz", tmp_path, 4)
     whole = tables(run(pieces, tmp_path / "whole"))
     monkeypatch.setattr(planning, "SHARE_BYTES", 1)
-    monkeypatch.setattr(job, "slots_of", lambda _spark: shares)
     monkeypatch.setattr(series_rows, "SETTLE_BYTES", 1)
     monkeypatch.setattr(settled_sums, "SUMS_BYTES", 1)
-    counts = []
-    for count in (2, 4):
-        out = run(pieces[:count], tmp_path / "grown", append=True)
-        counts.append(sum(path.name.startswith("sums-") for path in (out / STATE).iterdir()))
-    assert shares <= counts[0] < counts[1]
-    assert tables(tmp_path / "grown") == whole
-    assert tables(run(pieces, tmp_path / "grown", append=True)) == whole
+    for shares in (1, 2):
+        monkeypatch.setattr(job, "slots_of", lambda _spark, slots=shares: slots)
+        grown = tmp_path / f"grown{shares}"
+        counts = []
+        for count in (2, 4):
+            out = run(pieces[:count], grown, append=True)
+            counts.append(sum(path.name.startswith("sums-") for path in (out / STATE).iterdir()))
+        assert shares <= counts[0] < counts[1]
+        assert tables(grown) == whole
+        assert tables(run(pieces, grown, append=True)) == whole
 
 
 def test_no_sums_lie_about_of_a_run_that_hashes_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,13 +197,26 @@ class Killed(BaseException):
     """What ends a process without anybody clearing up."""
 
 
-@pytest.mark.parametrize("moment", [0, 1, 3, 6])
-def test_a_run_killed_while_it_publishes_is_finished_by_the_next(
-    moment: int, whole_of: Whole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, job_in_process: Callable[..., None]
-) -> None:
+def test_a_run_killed_while_it_publishes_is_finished_by_the_next(tmp_path: Path, whole_of: Whole) -> None:
+    """Killed at several moments, each time from the same analysis of before."""
     pieces = cut("seed.pcap.gz", tmp_path, 3)
     whole = whole_of("seed.pcap.gz", 3)
-    out = run(pieces[:2], tmp_path / "grown", append=True)
+    before = run(pieces[:2], tmp_path / "before", append=True)
+    for moment in (0, 1, 3, 6):
+        out = tmp_path / f"killed{moment}"
+        shutil.copytree(before, out)
+        with pytest.MonkeyPatch.context() as patch:
+            die_at(moment, patch)
+            with pytest.raises(Killed):
+                run(pieces, out, append=True)
+        (out / "_staging" / "run.json").unlink(missing_ok=True)  # this process lives on
+        run(pieces, out, append=True)
+        assert tables(out) == whole, moment
+        assert (out / SUCCESS).exists(), moment
+
+
+def die_at(moment: int, patch: pytest.MonkeyPatch) -> None:
+    """Let the process end at its next removal of something published after so many of them."""
     left, removed = moment, OutputFolder._remove
 
     def dying(self: OutputFolder, *names: str) -> None:
@@ -208,20 +227,8 @@ def test_a_run_killed_while_it_publishes_is_finished_by_the_next(
                 raise Killed
         removed(self, *names)
 
-    monkeypatch.setattr(OutputFolder, "_remove", dying)
-    monkeypatch.setattr(OutputFolder, "abandon", lambda _self: None)
-    try:
-        run(pieces, out, append=True)
-        killed = False
-    except Killed:
-        killed = True
-    monkeypatch.undo()
-    assert killed
-    (out / "_staging" / "run.json").unlink(missing_ok=True)  # this process lives on
-    job_in_process()
-    run(pieces, out, append=True)
-    assert tables(out) == whole
-    assert (out / SUCCESS).exists()
+    patch.setattr(OutputFolder, "_remove", dying)
+    patch.setattr(OutputFolder, "abandon", lambda _self: None)
 
 
 def test_what_cannot_be_gone_on_with_is_said(tmp_path: Path) -> None:

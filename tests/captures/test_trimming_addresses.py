@@ -32,6 +32,7 @@ from kwire.capture.address_pseudonyms import AddressPseudonyms
 from kwire.capture.proxy_pseudonyms import proxy_header_of
 from kwire.capture.trimming import trim
 from kwire.cli.entry import commands
+from kwire.tables import read_series
 
 DATA = Path(__file__).parent / "data"
 CAPTURES = sorted(DATA.glob("*.pcap*.gz"), key=lambda path: path.name)
@@ -89,7 +90,8 @@ def test_tables_are_those_of_before_under_other_addresses(source: Path, tmp_path
     redactor = Redactor(Redaction(KEY))
 
     def rows(path: Path, name_of: Callable[[str], str]) -> list[tuple[object, ...]]:
-        tables = run([str(path)])
+        with read_series([str(path)], "x", ()) as read:
+            tables = {name: read.table(name) for name in ("connections", "requests")}
         found: list[tuple[object, ...]] = [
             (name_of(row["client_address"]), name_of(row["server_address"]), row["client_port"], row["first_seen"], row["request_frames"])
             for row in tables["connections"].to_pylist()

@@ -9,6 +9,7 @@ import functools
 import json
 import shutil
 import sys
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -18,6 +19,7 @@ import pytest
 from kwire.schema import Catalog, Message, Versions, catalog, load, parse_definition, release_catalog, releases
 from kwire.schema.catalog_diff import diff_catalogs
 from kwire.schema.layout import LayoutField, fields_at
+from quick_spark import OPTIONS
 
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = ROOT / ".cache" / "kafka-jars"
@@ -31,6 +33,14 @@ ASKED = [NEWEST, "4.0.0", releases().resolve("3").name]
 @pytest.fixture(scope="module", autouse=True)
 def _tools_on_path() -> None:
     sys.path.insert(0, str(ROOT / "tools"))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _quick_java() -> Iterator[None]:
+    """The oracle lives for seconds: its JVM compiles its source, and has no use for its own code compiled well."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JDK_JAVA_OPTIONS", " ".join(OPTIONS))
+        yield
 
 
 def _tool(name: str) -> ModuleType:
