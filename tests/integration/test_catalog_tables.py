@@ -47,12 +47,29 @@ def written(out: str) -> dict[str, int]:
     return {table: ds.dataset(f"{out}/{table}").count_rows() for table in SCHEMAS}
 
 
+def assert_left_alone(spark: SparkSession, out: str, namespace: str) -> None:
+    """A namespace where somebody has a table of that name gets none; after that it has no tables at all."""
+    spark.sql(f"CREATE NAMESPACE {namespace}")
+    spark.sql(f"CREATE TABLE {namespace}.requests (mine INT) USING parquet")
+    with pytest.raises(InputError, match=rf"the table {namespace}\.requests is there already and is not of an analysis"):
+        register_tables(spark, out, namespace)
+    assert spark.table(f"{namespace}.requests").columns == ["mine"]
+    assert not spark.catalog.tableExists(f"{namespace}.captures")
+    spark.sql(f"DROP TABLE {namespace}.requests")
+
+
 @pytest.mark.parametrize("partition_by", [None, "date"])
-def test_tables_follow_the_folder(spark: SparkSession, pieces: list[Path], partition_by: str | None, tmp_path: Path) -> None:
+def test_tables_follow_the_folder_and_no_other(spark: SparkSession, pieces: list[Path], partition_by: str | None, tmp_path: Path) -> None:
     namespace = f"kafka_{partition_by}"
     out = analysed(pieces[:1], tmp_path / "out")
     try:
+        if partition_by is None:  # what somebody else has there is looked at before anything is written, whichever way
+            assert_left_alone(spark, out, namespace)
         assert register_tables(spark, out, namespace, partition_by) == [f"{namespace}.{table}" for table in SCHEMAS]
+        if partition_by is None:
+            other = analysed(pieces[:1], tmp_path / "other")
+            with pytest.raises(InputError, match=r"is of file:///.*/out; choose another --catalog"):
+                register_tables(spark, other, namespace)
         before = written(out)
         assert counts(spark, namespace) == before
         analysed(pieces, tmp_path / "out", append=True)
@@ -96,24 +113,6 @@ def test_spark_writes_and_reads_folders_by_date(spark: SparkSession, pieces: lis
     mine, theirs = (spark.read.parquet(f"{folder}/requests") for folder in (local, tmp_path / "spark"))
     assert mine.columns == [*names, "date"]
     assert sorted(map(str, mine.collect())) == sorted(map(str, theirs.collect()))
-
-
-def test_a_table_of_somebody_else_is_left_alone(spark: SparkSession, pieces: list[Path], tmp_path: Path) -> None:
-    out = analysed(pieces[:1], tmp_path / "out")
-    spark.sql("CREATE NAMESPACE taken")
-    try:
-        spark.sql("CREATE TABLE taken.requests (mine INT) USING parquet")
-        with pytest.raises(InputError, match=r"the table taken\.requests is there already and is not of an analysis"):
-            register_tables(spark, out, "taken")
-        assert spark.table("taken.requests").columns == ["mine"]
-        assert not spark.catalog.tableExists("taken.captures")
-        spark.sql("DROP TABLE taken.requests")
-        register_tables(spark, out, "taken")
-        other = analysed(pieces[:1], tmp_path / "other")
-        with pytest.raises(InputError, match=r"is of file:///.*/out; choose another --catalog"):
-            register_tables(spark, other, "taken")
-    finally:
-        spark.sql("DROP NAMESPACE taken CASCADE")
 
 
 def test_what_cannot_be_registered(spark: SparkSession, tmp_path: Path) -> None:
