@@ -28,11 +28,13 @@ from kwire import analysis
 from kwire.spark.java import ensure_java
 from kwire.spark.packing import pack_limit, packs_of
 from kwire.tables import SCHEMAS
+from quick_spark import OPTIONS
 from small_disk import mounting
 
 # What comes with pyarrow and pandas.
 PACKAGES = {"numpy", "pandas", "pyarrow", "dateutil", "python_dateutil", "pytz", "tzdata", "six"}
-DEFAULTS = """\
+QUICK = " ".join(OPTIONS)
+DEFAULTS = f"""\
 spark.ui.enabled false
 spark.driver.host 127.0.0.1
 spark.driver.bindAddress 127.0.0.1
@@ -45,8 +47,8 @@ spark.sql.codegen.wholeStage false
 spark.sql.codegen.factoryMode NO_CODEGEN
 spark.driver.memory 512m
 spark.executor.memory 512m
-spark.driver.extraJavaOptions -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
-spark.executor.extraJavaOptions -XX:TieredStopAtLevel=1 -XX:+UseSerialGC
+spark.driver.extraJavaOptions {QUICK}
+spark.executor.extraJavaOptions {QUICK}
 """
 
 CAPTURE = Path(__file__).parent / "captures" / "data" / "topicids.pcap.gz"
@@ -145,7 +147,7 @@ class Cluster:
         self._environment = {
             "PATH": os.pathsep.join([*java, "/usr/bin", "/bin"]), "HOME": str(folder), "SPARK_HOME": str(self._spark),
             "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_LOCAL_DIRS": str(folder / "local"), "SPARK_DAEMON_MEMORY": "256m",
-            "SPARK_DAEMON_JAVA_OPTS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+            "SPARK_DAEMON_JAVA_OPTS": QUICK,
             **{name: value for name, value in os.environ.items() if name == "JAVA_HOME"},
         }  # fmt: skip
         self._begun = 0
