@@ -75,6 +75,9 @@ class Build(build_ext):
         """Cython translates in several processes, then the compilers run side by side; by itself, each module would wait for the last."""
         from Cython.Build import cythonize
 
+        compiler = getattr(self.compiler, "compiler_so", None)  # on Windows, setuptools looks for one itself
+        if compiler and not shutil.which(compiler[0]):
+            raise ExecError(f"{compiler[0]} is not there")  # before Cython takes a minute
         directives = self.extensions[0].cython_directives
         translators = self.parallel if sys.platform == "linux" else 0
         made = cythonize(
