@@ -26,7 +26,7 @@ ALLOWED_SECONDS = 3.0
 TURNS = 5
 PAINTED = "const painted = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));"
 OPENED = PAINTED + "return painted().then(() => performance.now() / 1000)"
-# what a reader does first, and again: search for a client that is not shown, sort by what is not the order of the page
+# what a reader does first, and again: sort by name, and search for a client; the page lists the 2,000 that are worst off
 DONE = (
     PAINTED
     + """
@@ -38,14 +38,14 @@ DONE = (
     """
 )
 SEARCH = (
-    "const field = document.getElementById('upgrade-filter'); field.value = 'service-9042'; field.dispatchEvent(new Event('input'));",
-    "document.querySelector('[data-count=upgrade-table]').textContent === '1 of 10,000 found'",
+    "const field = document.getElementById('client-search'); field.value = 'service-1882'; field.dispatchEvent(new Event('input'));",
+    "document.querySelector('[data-count=client-table]').textContent === '1 of 2,000'",
 )
 SORT = (
-    "window.before = document.querySelector('#client-table tbody').textContent;"
-    "document.querySelector('#client-table th.number button').click();",
-    "document.querySelectorAll('#client-table tbody tr').length === 60"
-    " && document.querySelector('#client-table tbody').textContent !== window.before",
+    "window.before = [...document.querySelectorAll('#client-table tbody th')].map((one) => one.textContent).join();"
+    "document.querySelector('#client-table th button.sort').click();",
+    "[...document.querySelectorAll('#client-table tbody th')].map((one) => one.textContent).join() !== window.before"
+    " && document.querySelectorAll('#client-table tbody').length > 20",
 )
 
 
@@ -89,5 +89,5 @@ def test_page(record, browser, tmp_path):
         browser.get("data:,")
         browser.get(page.as_uri())
         record(WORK, "native", browser.execute_script(OPENED), 1, size)
-        record(WORK, "native search", browser.execute_script(DONE, *SEARCH), 1, 0)
         record(WORK, "native sort", browser.execute_script(DONE, *SORT), 1, 0)
+        record(WORK, "native search", browser.execute_script(DONE, *SEARCH), 1, 0)

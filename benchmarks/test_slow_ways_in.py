@@ -17,7 +17,8 @@ import pytest
 from kwire.capture import trimmed_streams, trimming
 from kwire.capture.request_logs import folding
 from kwire.codec.impl import load_twin
-from kwire.protocol.tracking.connection import Connection
+from kwire.protocol.secrets.frame_blanking import FrameBlanker
+from kwire.protocol.tracking.direction_detection import DirectionDetector
 from kwire.tables.request_logs.exchange_kinds import wanted_bodies
 from kwire.tables.series import begin_series, finish_series, iter_piece
 
@@ -95,15 +96,18 @@ def test_trim(race: Callable[..., None], who: str, tmp_path_factory: pytest.Temp
     folder = tmp_path_factory.mktemp("trim")
     source, target = folder / "seed.pcap", folder / f"trimmed-{who}.pcap"
     source.write_bytes(gzip.decompress((DATA / "seed.pcap.gz").read_bytes()))
-    twin: tuple[Any, Any] = trimming.impl.packets, trimmed_streams.Connection
-    given = twin if who == "native" else (load_twin("capture", "packets", "pure"), Connection)
+    native = trimming.impl.packets, trimmed_streams.DirectionDetector, trimmed_streams.frame_blanker
+    pure = load_twin("capture", "packets", "pure"), DirectionDetector, lambda: FrameBlanker
+
+    def take(twin: tuple[Any, Any, Any]) -> None:
+        trimming.impl.packets, trimmed_streams.DirectionDetector, trimmed_streams.frame_blanker = twin  # type: ignore[misc]
 
     def run() -> Any:
-        trimming.impl.packets, trimmed_streams.Connection = given  # type: ignore[misc]
+        take(native if who == "native" else pure)
         try:
             return trimming.trim([(str(source), str(target))], overwrite=True)
         finally:
-            trimming.impl.packets, trimmed_streams.Connection = twin  # type: ignore[misc]
+            take(native)
 
     assert run()[0].packets > 100
     race("capture trimmed", who, run, messages=run()[0].packets, size=source.stat().st_size)

@@ -46,22 +46,30 @@ fuzz) set -- --group fuzz ;;
 *) stop "tools/environment.sh takes demo, test, bench or fuzz, not $what." ;;
 esac
 # What tests drive beside Python: the page is opened in a real browser (Debian's packages carry browser and driver of one version), and a part
-# of the catalog is rebuilt from Kafka's published jars, which Maven fetches. Clients in Go and JavaScript go through the proxy.
-if [ "$what" = test ]; then
-    missing=
+# of the catalog is rebuilt from Kafka's published jars, which Maven fetches. Clients in Go and JavaScript go through the proxy. Benchmarks run
+# against Wireshark's decoder too.
+missing=
+quicker=
+case $what in
+test)
     command -v chromedriver >/dev/null 2>&1 || missing="chromium chromium-driver"
     { command -v mvn && command -v java; } >/dev/null 2>&1 || missing="$missing maven default-jre-headless"
     { command -v go && command -v npm; } >/dev/null 2>&1 || missing="$missing golang-go npm"
-    quicker=
     command -v ccache >/dev/null 2>&1 || quicker=ccache
-    if [ -n "$missing$quicker" ] && command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then
-        say "installing for the tests: $missing $quicker"
-        # shellcheck disable=SC2086 - one word a package
-        { apt-get update -q && apt-get install -q -y --no-install-recommends $missing $quicker; } >"$venv/apt.log" 2>&1 ||
-            say "this did not work (see $venv/apt.log); the tests that need them will say so"
-    elif [ -n "$missing" ]; then
-        say "not on this machine: $missing; the tests that need them will say so"
-    fi
+    ;;
+bench)
+    command -v chromedriver >/dev/null 2>&1 || missing="chromium chromium-driver"
+    { command -v mvn && command -v javac; } >/dev/null 2>&1 || missing="$missing maven default-jdk-headless"
+    command -v tshark >/dev/null 2>&1 || missing="$missing tshark"
+    ;;
+esac
+if [ -n "$missing$quicker" ] && command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then
+    say "installing beside Python: $missing $quicker"
+    # shellcheck disable=SC2086 - one word a package
+    { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $missing $quicker; } \
+        >"$venv/apt.log" 2>&1 || say "this did not work (see $venv/apt.log); what needs them will say so"
+elif [ -n "$missing" ]; then
+    say "not on this machine: $missing; what needs them will say so"
 fi
 
 # test_build.py builds the same sources again, and takes from these folders what Cython and the compiler made of them; Debian's names of
