@@ -125,6 +125,7 @@ def same(codec: Any, reference: Any, messages: tuple[Any, Any], version: int) ->
     return ours, ours == theirs, theirs
 
 
+@pytest.mark.filterwarnings("ignore:In future, it will be an error for 'np.bool':DeprecationWarning")  # numpy 2.2
 def test_mutated_objects(native_codec, reference_codec, vectors, share):
     chance = random.Random(5590)
     written = refused = 0
