@@ -81,8 +81,9 @@ class Build(build_ext):
         directives = self.extensions[0].cython_directives
         translators = self.parallel if sys.platform == "linux" else 0
         made = cythonize(
-            self.extensions, nthreads=translators, include_path=["pyx"], compiler_directives=directives, build_dir=self.build_temp
-        )
+            self.extensions, nthreads=translators, include_path=["pyx"], compiler_directives=directives, build_dir=self.build_temp,
+            quiet=self.verbose == 0,
+        )  # fmt: skip
         for each, translated in zip(self.extensions, made, strict=True):
             each.sources = translated.sources
         super().build_extensions()
