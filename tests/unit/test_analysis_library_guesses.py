@@ -262,6 +262,17 @@ def test_parts_of_one_client_have_the_range_that_holds_for_all() -> None:
     assert widest([]) is None
 
 
+def test_a_guess_that_is_kept_is_of_no_client_that_differs() -> None:
+    """Guesses from the shipped table are kept; those from a table that is given are made each time."""
+    for fact in FACTS[::6]:
+        first = seen(fact)
+        few = dict(list(first.versions.items())[:6])
+        others = (replace(first, negotiates=None), replace(first, watched=False), replace(first, highest={}), replace(first, versions=few))
+        for client in (first, *others, first):
+            for client_id in (None, "kafka-python-1.4.7"):
+                assert guess_unnamed(client, client_id) == guess_unnamed(client, client_id, known_libraries()), label(fact)
+
+
 def test_every_profile_names_its_source() -> None:
     stored = json.loads(Path(__file__).parents[2].joinpath("src/kwire/analysis/known_clients.json").read_text())
     assert all(profile["source"] for library in stored["libraries"] for profile in library["profiles"])
