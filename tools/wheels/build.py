@@ -78,7 +78,8 @@ def main() -> int:
     # all else is built from what is published
     shutil.rmtree(work / "source", ignore_errors=True)
     with tarfile.open(sdist) as archive:
-        archive.extractall(work / "source", filter="data")
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # Debian 12's Python 3.11.2 has none
+        archive.extractall(work / "source")
     source = next((work / "source").iterdir())
     pure = read_wheel(packaged("wheel", source, work / "pure", epoch, KWIRE_PURE="1"))
     stem = pure.info.removesuffix(".dist-info")

@@ -46,7 +46,8 @@ def build_free_threaded(python: Python, to: Path, work: Path) -> None:
     folder = work / f"source-{python.name}"
     shutil.rmtree(folder, ignore_errors=True)
     with tarfile.open(archive) as source:
-        source.extractall(folder, filter="data")
+        source.extraction_filter = getattr(tarfile, "data_filter", None)  # Debian 12's Python 3.11.2 has none
+        source.extractall(folder)
     tree = next(folder.iterdir())
     print(f"kwire: builds Python {python.name} from {archive.name}", flush=True)
     settings = ["--disable-gil", f"--prefix={to}", "--disable-test-modules", "--without-static-libpython"]

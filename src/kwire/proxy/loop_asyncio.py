@@ -111,7 +111,8 @@ class ClientSide(_Side):
         self.proxied: ProxiedConnection | None = None
         self.broker = _BrokerSide(self)
         self._opening: asyncio.Future[object] | None = None
-        self._early = b""  # what came with the last bytes of a handshake
+        self._early = b""  # what came before the broker was reached: with the last bytes of a handshake, or see `buffer_updated`
+        self._is_reached = False
         self.is_over = False
 
     # the client's socket
@@ -137,6 +138,7 @@ class ClientSide(_Side):
         elif (error := opening.exception()) is not None:
             self.over("broker_unreachable", f"the broker cannot be reached: {error}")
         else:
+            self._is_reached = True
             self.read_on()
             if self._early and self.proxied is not None:
                 early, self._early = self._early, b""
@@ -145,14 +147,18 @@ class ClientSide(_Side):
                 self.eof_received()
 
     def buffer_updated(self, count: int) -> None:
-        if self.proxied is None or self.broker.transport is None:
+        if self.proxied is None or not self._is_reached:
             self._early += self.received(count)
+            if self.transport is not None and not self.transport.is_reading():
+                # Python 3.10 and 3.11.2 read on where connection_made has paused them, and take a second pause for the first
+                self.transport.resume_reading()
+                self.transport.pause_reading()
             return
         self.carry_out(self.proxied.from_client(self.received(count), time.monotonic_ns()))
 
     def eof_received(self) -> bool:
         self.has_ended = True
-        if self.proxied is not None and self.broker.transport is not None and not self.is_over:
+        if self.proxied is not None and self._is_reached and not self.is_over:
             self.carry_out(self.proxied.end_client(time.monotonic_ns()))
         return self.transport is not None and self.transport.can_write_eof()
 
