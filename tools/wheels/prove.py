@@ -30,7 +30,11 @@ _EXTRAS: Final = "arrow,cli,report,records,telemetry,logs,proxy,tls,redact"
 # What the folders below import beside kwire's extras. Not all of it has wheels for each platform: parity and vectors need the first line.
 _FEW: Final = ("pytest>=8.3,<9.2", "pytest-xdist", "hypothesis", "scapy", "trustme", "jsonschema", "markdown-it-py", "fsspec")
 _ALL: Final = (*_FEW, "pandas<3", "duckdb", "tomli; python_version < '3.11'")
-_WHOLE: Final = ("tests/unit", "tests/parity", "tests/vectors")
+# Each Python has an asyncio of its own; these tests of the proxy need neither a broker nor client libraries.
+_SOCKETS: Final = tuple(
+    f"tests/integration/test_proxy_{each}.py" for each in ("sockets", "tls", "faults", "every_message", "hostile_bytes", "taps")
+)
+_WHOLE: Final = ("tests/unit", "tests/parity", "tests/vectors", *_SOCKETS)
 _PART: Final = ("tests/parity", "tests/vectors")  # under qemu each instruction takes tens of them
 # A wheel is tried without PySpark, which is half a gigabyte, and the last quotes a newer cramjam than Python 3.10 has.
 _LEFT_OUT: Final = tuple(
