@@ -6,6 +6,7 @@ import asyncio
 import socket
 import threading
 from collections.abc import Iterator
+from concurrent import futures
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -29,7 +30,7 @@ def running(server: ProxyServer) -> Iterator[ProxyServer]:
         asyncio.run_coroutine_threadsafe(server.open(), loop).result(10)
         yield server
     finally:
-        with suppress(TimeoutError):
+        with suppress(futures.TimeoutError):  # Python 3.10's is none of the built-in one
             asyncio.run_coroutine_threadsafe(server.close(1), loop).result(20)
         asyncio.run_coroutine_threadsafe(asyncio.sleep(0.1), loop).result(10)  # transports end in the loop's next turns
         loop.call_soon_threadsafe(loop.stop)

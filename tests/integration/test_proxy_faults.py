@@ -288,6 +288,10 @@ def test_frames_of_100_mb_pass_without_being_kept(start: Start) -> None:
 def test_a_process_without_more_files(start: Start) -> None:
     """Clients that find no file wait at the port, and are served when others have gone. asyncio has a way of its own."""
 
+    async def accepted_again(proxy: RunningProxy) -> None:
+        while not await served(proxy):  # it hears of their ends one after the other, and a client takes two files
+            await asyncio.sleep(0.05)
+
     async def go() -> None:
         _, port = await serving(echo)
         proxy = await asyncio.to_thread(start, port)
@@ -297,9 +301,7 @@ def test_a_process_without_more_files(start: Start) -> None:
         await asyncio.to_thread(proxy.logged, "no connection can be accepted: Too many open files")
         for _, writer in clients[:36]:
             await hung_up(writer)
-        async with asyncio.timeout(30):
-            while not await served(proxy):  # it hears of their ends one after the other, and a client takes two files
-                await asyncio.sleep(0.05)
+        await asyncio.wait_for(accepted_again(proxy), 30)
 
     run(go)
 
@@ -327,7 +329,7 @@ def test_500_hostile_connections(start: Start) -> None:
             if number % 3 == 0:
                 writer.transport.abort()
             else:
-                with suppress(TimeoutError):
+                with suppress(asyncio.TimeoutError):  # Python 3.10's is none of the built-in one
                     await asyncio.wait_for(ended(reader), 2)
             await hung_up(writer)
 

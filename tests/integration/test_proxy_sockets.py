@@ -305,14 +305,13 @@ def test_connections_over_the_limit_are_closed() -> None:
 
 async def refused(port: int) -> None:
     """Wait until nothing listens at a port."""
-    async with asyncio.timeout(30):
-        while True:
-            try:
-                _, writer = await asyncio.open_connection("127.0.0.1", port)
-            except ConnectionRefusedError:
-                return
-            OPEN.append(writer)
-            await asyncio.sleep(0.05)
+    while True:
+        try:
+            _, writer = await asyncio.open_connection("127.0.0.1", port)
+        except ConnectionRefusedError:
+            return
+        OPEN.append(writer)
+        await asyncio.sleep(0.05)
 
 
 def test_a_stop_waits_for_the_answers_that_are_owed() -> None:
@@ -333,7 +332,7 @@ def test_a_stop_waits_for_the_answers_that_are_owed() -> None:
             await asked.wait()
             stopping = asyncio.ensure_future(server.close(20))
             assert await ended(idle) == b""  # owed nothing: closed at once
-            await refused(port)
+            await asyncio.wait_for(refused(port), 30)
             release.set()
             found = await ended(reader)
             await stopping

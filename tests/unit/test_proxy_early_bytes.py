@@ -56,12 +56,13 @@ class Played:
     """A client that has just connected, and what its broker gets once it is reached."""
 
     def __init__(self) -> None:
+        self.endings: list[str] = []
         self.opening: asyncio.Future[object] = asyncio.get_running_loop().create_future()
         rules = RuleSet([IdentityRule()])
         self.side = ClientSide(
             lambda _: self.opening,
             lambda end, _: ProxiedConnection(rules, Peer(*end, 1), max_frame=1 << 20, max_held=1 << 20),
-            lambda side, ending: None,
+            lambda side, ending: self.endings.append(ending),
             60,
         )
         self.client, self.broker = PlayedTransport(), PlayedTransport()
@@ -101,14 +102,39 @@ def test_bytes_come_in_their_order(first: int, ends: bool) -> None:
     assert played.broker.said == ["end"] * ends + ["close"]
 
 
-def test_a_client_is_not_read_before_its_broker_is_there() -> None:
+def test_a_client_is_not_read_before_its_broker_is_reached() -> None:
     """Python 3.10 and 3.11.2 have read a first time all the same: its pause is made to be one."""
 
-    async def play() -> list[str]:
+    async def play() -> Played:
         played = Played()
         played.sends(SENT[:7])
-        said = list(played.client.said)
+        played.side.broker.connection_made(played.broker)
+        assert played.client.said == ["pause", "resume", "pause"]
+        await played.reached()
         played.side.over("stopped")
-        return said
+        return played
 
-    assert asyncio.run(play()) == ["pause", "resume", "pause"]
+    assert asyncio.run(play()).client.said == ["pause", "resume", "pause", "resume", "close"]
+
+
+def test_a_fault_in_what_came_early_ends_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As asyncio ends it for one in what comes later, and tells whoever listens to the loop."""
+
+    def faulty(*_: object) -> None:
+        raise RuntimeError("a fault")
+
+    monkeypatch.setattr(ProxiedConnection, "from_client", faulty)
+    told: list[str] = []
+
+    async def play() -> Played:
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(str(context["exception"])))
+        played = Played()
+        played.sends(SENT)
+        played.side.broker.connection_made(played.broker)
+        await played.reached()
+        return played
+
+    played = asyncio.run(play())
+    assert told == ["a fault"]
+    assert played.endings == ["client_broke"]
+    assert played.client.said[-1] == played.broker.said[-1] == "close"

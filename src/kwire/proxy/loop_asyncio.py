@@ -35,6 +35,12 @@ def keep_alive(transport: asyncio.BaseTransport) -> None:
             found.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
+def pause_at_last(transport: asyncio.Transport) -> None:
+    """Have a pause of `connection_made` be one: Python 3.10 and 3.11.2 read on behind it, and take a second one for the first."""
+    transport.resume_reading()
+    transport.pause_reading()
+
+
 class _Side(asyncio.BufferedProtocol):
     """One of the two sockets of a connection."""
 
@@ -139,20 +145,26 @@ class ClientSide(_Side):
             self.over("broker_unreachable", f"the broker cannot be reached: {error}")
         else:
             self._is_reached = True
-            self.read_on()
-            if self._early and self.proxied is not None:
-                early, self._early = self._early, b""
-                self.carry_out(self.proxied.from_client(early, time.monotonic_ns()))
-            if self.has_ended:
-                self.eof_received()
+            try:
+                self._first_bytes()
+            except Exception as error:  # as a transport does with what comes of `buffer_updated`
+                self.lost("client_broke", f"the client's connection broke: {error}")
+                raise
+
+    def _first_bytes(self) -> None:
+        """What the client has sent before there was a broker."""
+        self.read_on()
+        if self._early and self.proxied is not None:
+            early, self._early = self._early, b""
+            self.carry_out(self.proxied.from_client(early, time.monotonic_ns()))
+        if self.has_ended:
+            self.eof_received()
 
     def buffer_updated(self, count: int) -> None:
         if self.proxied is None or not self._is_reached:
             self._early += self.received(count)
             if self.transport is not None and not self.transport.is_reading():
-                # Python 3.10 and 3.11.2 read on where connection_made has paused them, and take a second pause for the first
-                self.transport.resume_reading()
-                self.transport.pause_reading()
+                pause_at_last(self.transport)
             return
         self.carry_out(self.proxied.from_client(self.received(count), time.monotonic_ns()))
 
@@ -192,7 +204,7 @@ class ClientSide(_Side):
 
     def read_on(self) -> None:
         """Read from each side whose bytes can be used."""
-        if self.is_over or self.proxied is None or self.transport is None or self.broker.transport is None:
+        if self.is_over or self.proxied is None or self.transport is None or not self._is_reached:
             return
         relay = self.proxied.relay
         _reading(self, relay.reads_client and not self.broker.is_full)
@@ -229,10 +241,6 @@ class _BrokerSide(_Side):
     def __init__(self, client: ClientSide) -> None:
         super().__init__()
         self._client = client
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        super().connection_made(transport)
-        self._client.read_on()
 
     def buffer_updated(self, count: int) -> None:
         proxied = self._client.proxied
