@@ -71,7 +71,8 @@ class _Side(asyncio.BufferedProtocol):
 
     def send(self, pieces: list[bytes | bytearray | memoryview]) -> None:
         if self.transport is not None and pieces and not self.transport.is_closing():
-            self.transport.writelines(pieces)
+            # not writelines: that of Python 3.12.0 to 3.12.8 and 3.13.0 to 3.13.1 never says that it is full (CVE-2024-12254)
+            self.transport.write(pieces[0] if len(pieces) == 1 else b"".join(pieces))
 
     def end(self) -> None:
         """No more will be sent. With TLS, which cannot half-close, and where the other end has ended too, the connection ends then."""
