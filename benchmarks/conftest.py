@@ -19,8 +19,7 @@ from results_table import Results, read_floors
 ALONE_SECONDS = 0.1
 IN_TURNS_SECONDS = 0.25  # for each contender
 LEAST_ROUNDS, MOST_ROUNDS = 3, 400
-# Kafka's messages come one after the other. A round of less, after one of a contender that took a hundred times as long, would time how
-# memory caches fill again; so each is run once more before it.
+# A shorter round, right after a contender that took a hundred times as long, would time how caches fill again; it is run once untimed first.
 SHORT_ROUND_SECONDS = 0.005
 
 RESULTS = Results()

@@ -12,7 +12,7 @@ from kwire.errors import InputError
 from kwire.proxy.config import ListenerConfig, SniListenerConfig, host_and_port
 from kwire.proxy.connection import ProxiedConnection
 from kwire.proxy.counts import Ending
-from kwire.proxy.loop_asyncio import ClientSide, pause_at_last
+from kwire.proxy.loop_asyncio import ClientSide, enforce_pause
 from kwire.proxy.rules.rule import Peer
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ class AsyncioListener:
         assert self._tls is not None
         loop, seconds = asyncio.get_running_loop(), self.first_frame_seconds
         peer = transport.get_extra_info("peername")
-        pause_at_last(transport)  # what it has sent by now is of the handshake
+        enforce_pause(transport)  # bytes that came already belong to the handshake
         try:
             secured = await loop.start_tls(transport, side, self._tls, server_side=True, ssl_handshake_timeout=seconds)
         except (OSError, TimeoutError) as error:

@@ -35,8 +35,8 @@ def keep_alive(transport: asyncio.BaseTransport) -> None:
             found.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
-def pause_at_last(transport: asyncio.Transport) -> None:
-    """Have a pause of `connection_made` be one: Python 3.10 and 3.11.2 read on behind it, and take a second one for the first."""
+def enforce_pause(transport: asyncio.Transport) -> None:
+    """Make the pause of `connection_made` effective: Python 3.10 and 3.11.2 read on despite it, and ignore a second pause."""
     transport.resume_reading()
     transport.pause_reading()
 
@@ -71,7 +71,7 @@ class _Side(asyncio.BufferedProtocol):
 
     def send(self, pieces: list[bytes | bytearray | memoryview]) -> None:
         if self.transport is not None and pieces and not self.transport.is_closing():
-            # not writelines: that of Python 3.12.0 to 3.12.8 and 3.13.0 to 3.13.1 never says that it is full (CVE-2024-12254)
+            # not writelines: in Python 3.12.0 to 3.12.8 and 3.13.0 to 3.13.1 it never reports a full buffer (CVE-2024-12254)
             self.transport.write(pieces[0] if len(pieces) == 1 else b"".join(pieces))
 
     def end(self) -> None:
@@ -165,7 +165,7 @@ class ClientSide(_Side):
         if self.proxied is None or not self._is_reached:
             self._early += self.received(count)
             if self.transport is not None and not self.transport.is_reading():
-                pause_at_last(self.transport)
+                enforce_pause(self.transport)
             return
         self.carry_out(self.proxied.from_client(self.received(count), time.monotonic_ns()))
 
