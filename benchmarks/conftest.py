@@ -19,7 +19,7 @@ from results_table import Results, read_floors
 ALONE_SECONDS = 0.1
 IN_TURNS_SECONDS = 0.25  # for each contender
 LEAST_ROUNDS, MOST_ROUNDS = 3, 400
-# A shorter round, right after a contender that took a hundred times as long, would time how caches fill again; it is run once untimed first.
+# A shorter round, right after a contender that takes a hundred times as long, would time how caches fill; it is run once untimed first.
 SHORT_ROUND_SECONDS = 0.005
 
 RESULTS = Results()
