@@ -98,6 +98,10 @@ def fetch(jars: Iterable[tuple[str, str]], cache: Path) -> dict[tuple[str, str],
             done = subprocess.run([maven, "-q", "-B", "-f", str(pom), "dependency:copy"], capture_output=True, text=True, check=False)
             if done.returncode:
                 sys.exit(f"Maven could not fetch the jars:\n{done.stdout[-2000:]}")
+            absent = [wanted[pair].name for pair in missing if not (Path(aside) / wanted[pair].name).exists()]
+            if absent:
+                there = sorted(each.name for each in Path(aside).iterdir())
+                sys.exit(f"Maven ended well without {', '.join(absent)}; it left {', '.join(there) or 'nothing'}:\n{done.stdout[-2000:]}")
             for pair in missing:
                 (Path(aside) / wanted[pair].name).replace(wanted[pair])
     return wanted
