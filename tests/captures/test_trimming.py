@@ -145,7 +145,8 @@ def test_a_frame_over_two_files_is_understood_when_both_are_trimmed_together(tmp
 
 
 def test_checksums_that_were_right_are_right(tmp_path: Path) -> None:
-    from scapy.all import IP, TCP, PcapReader
+    from scapy.layers.inet import IP, TCP
+    from scapy.utils import PcapReader
 
     def wrong(path: Path) -> int:
         count = 0

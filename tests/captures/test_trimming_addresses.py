@@ -11,20 +11,12 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from scapy.all import (
-    GRE,
-    IP,
-    TCP,
-    UDP,
-    VXLAN,
-    Dot1Q,
-    Ether,
-    IPv6,
-    IPv6ExtHdrDestOpt,
-    PcapReader,
-    Raw,
-    wrpcap,
-)  # fmt: skip
+from scapy.layers.inet import IP, TCP, UDP
+from scapy.layers.inet6 import IPv6, IPv6ExtHdrDestOpt
+from scapy.layers.l2 import GRE, Dot1Q, Ether
+from scapy.layers.vxlan import VXLAN
+from scapy.packet import Raw
+from scapy.utils import PcapReader, wrpcap
 
 from kwire.analysis import run
 from kwire.analysis.redaction import Redaction, Redactor
