@@ -73,13 +73,12 @@ def test_a_java_home_that_does_not_serve_gives_way_to_the_path(tmp_path: Path, m
 
 def test_the_embedded_java_serves_where_there_is_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("JAVA_HOME", "")  # so that what ensure_java sets is undone where there was none before
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     embedded = fake_java(tmp_path / "wheel", "25")
     monkeypatch.setattr(java_finder, "embedded_java", lambda: embedded)
     ensure_java()
     assert os.environ["JAVA_HOME"].startswith(str(tmp_path / "cache" / "kwire"))
-    monkeypatch.delenv("JAVA_HOME")  # what ensure_java set, so that the fixture restores the rest
 
 
 def test_no_java_at_all_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
