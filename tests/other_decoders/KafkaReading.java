@@ -118,6 +118,15 @@ public class KafkaReading {
             write.invoke(message, accessor.getConstructor(ByteBuffer.class).newInstance(ByteBuffer.wrap(into)), sizes, version);
             return into;
         }
+
+        /** The answer about a message that was read: its bytes, or why it cannot be written. */
+        byte[] rewritten(int left, Object message, short version) {
+            try {
+                return KafkaReading.read(left, 'w', written(message, version));
+            } catch (Exception error) {
+                return KafkaReading.read(left, 't', text(error));
+            }
+        }
     }
 
     private final List<Release> releases = new ArrayList<>();
@@ -193,11 +202,7 @@ public class KafkaReading {
             Class<?> type = each.find(name, version);
             if (type != null) {
                 Object message = each.read(type, data, version);
-                try {
-                    return read(data.remaining(), 'w', each.written(message, version));
-                } catch (Exception error) {
-                    return read(data.remaining(), 't', text(error));
-                }
+                return each.rewritten(data.remaining(), message, version);
             }
         }
         throw new Unknown();
@@ -208,7 +213,7 @@ public class KafkaReading {
         Release release = data.remaining() < 4 ? releases.get(0) : releaseOf(data.getShort(0), "Request", data.getShort(2));
         Object header = release.requests.getMethod("parse", ByteBuffer.class).invoke(null, data);
         Object fields = release.requests.getMethod("data").invoke(header);
-        byte[] first = release.written(fields, (Short) release.requests.getMethod("headerVersion").invoke(header));
+        byte[] first = release.rewritten(0, fields, (Short) release.requests.getMethod("headerVersion").invoke(header));
         Object api = release.requests.getMethod("apiKey").invoke(header);
         short version = (Short) release.requests.getMethod("apiVersion").invoke(header);
         return framed(first, message(release.nameOf(api) + "Request", version, data));
@@ -222,11 +227,10 @@ public class KafkaReading {
         }
         short headerVersion = (Short) release.apis.getMethod("responseHeaderVersion", short.class).invoke(api, version);
         Object header = release.responses.getMethod("parse", ByteBuffer.class, short.class).invoke(null, data, headerVersion);
-        byte[] first = release.written(release.responses.getMethod("data").invoke(header), headerVersion);
+        byte[] first = release.rewritten(0, release.responses.getMethod("data").invoke(header), headerVersion);
         if (key == ApiKeys.API_VERSIONS.id && version <= ApiKeys.API_VERSIONS.latestVersion()) {
             int start = data.position();
             Object message = ApiVersionsResponse.parse(new ByteBufferAccessor(data), version).data();
-            byte[] body = releases.get(0).written(message, version);
             // what is left over is not known where it fell back to version 0, which it reads from a copy
             data.limit(data.capacity()).position(start);
             int left = -1;
@@ -236,7 +240,7 @@ public class KafkaReading {
             } catch (InvocationTargetException fallback) {
                 left = -1;
             }
-            return framed(first, read(left, 'w', body));
+            return framed(first, releases.get(0).rewritten(left, message, version));
         }
         return framed(first, message(release.nameOf(api) + "Response", version, data));
     }
@@ -252,12 +256,16 @@ public class KafkaReading {
         return releases.get(0);
     }
 
-    /** The answer about a body, with the bytes of its header in front of its own. */
-    private static byte[] framed(byte[] header, byte[] answer) {
-        if (answer[5] != 'w') {
-            return answer;
+    /** The answer about a frame by those about its header and its body: the bytes of both, or why one of them cannot be written. */
+    private static byte[] framed(byte[] header, byte[] body) {
+        if (header[5] != 'w') {
+            return ByteBuffer.allocate(header.length).put(body, 0, 5).put(header, 5, header.length - 5).array();
         }
-        return ByteBuffer.allocate(answer.length + header.length).put(answer, 0, 6).put(header).put(answer, 6, answer.length - 6).array();
+        if (body[5] != 'w') {
+            return body;
+        }
+        return ByteBuffer.allocate(header.length - 6 + body.length).put(body, 0, 6).put(header, 6, header.length - 6)
+            .put(body, 6, body.length - 6).array();
     }
 
     private static byte[] records(ByteBuffer data, boolean checksums) {

@@ -50,7 +50,9 @@ def _bare(value: Any) -> Any:
         return {name: _bare(each) for name, each in value.items()}
     if isinstance(value, (list, tuple)):
         return [_bare(each) for each in value]
-    return bytes(value) if isinstance(value, (bytes, bytearray, memoryview)) else value
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return bytes(value)
+    return int(value) if isinstance(value, int) and not isinstance(value, bool) else value  # the codec's own kind of correlation id too
 
 
 @cache
