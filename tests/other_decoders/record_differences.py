@@ -180,19 +180,4 @@ RECORD_DIFFERENCES: Final = (
         _wrapped("0000000000000005 00000017 00000000 01 00 0000018bcfe56800 ffffffff 00000001 76", 1),
         ("records",),
     ),
-    Difference(
-        "A last offset above 2^63-1",
-        (JAVA,),
-        VALUE,
-        r"\[\d+\]\[1\]",
-        "lets its `long` overflow",
-        "`last_offset` is the sum of two numbers of the header; no log reaches it",
-        # base offset 2^63-1 and a last offset delta of 1, no records
-        _records(
-            "7fffffffffffffff 00000031 00000000 02 00000000 0000 00000001 0000018bcfe56800 0000018bcfe56800 ffffffffffffffff ffff ffffffff"
-            "00000000"
-        ),
-        ("records",),
-        values=(r"922337203[6-9]\d{9}", r"-\d+"),  # a delta adds up to 2^31
-    ),
 )

@@ -95,6 +95,17 @@ def test_sequences_go_from_the_highest_int_to_0(record_codec):
     assert (read.producer_id, read.last_sequence) == (9, 0)
 
 
+@pytest.mark.parametrize(
+    ("base", "delta", "last", "following"),
+    [(2**63 - 1, 1, -(2**63), 1 - 2**63), (2**63 - 2, 1, 2**63 - 1, -(2**63)), (-(2**63), -1, 2**63 - 1, -(2**63))],
+)
+def test_offsets_wrap_around_as_javas_long_does(record_codec, base, delta, last, following):
+    """`DefaultRecordBatch.lastOffset` and `nextOffset`, and the offset of a record; the checksum does not cover the base offset."""
+    data = struct.pack(">q", base) + batch(record(delta), last_offset_delta=delta)[8:]
+    (read,) = record_codec.decode(data)
+    assert (read.base_offset, read.last_offset, read.next_offset, read.records[0].offset) == (base, last, following, last)
+
+
 def test_record_headers_keep_nulls_and_order(record_codec):
     headers = varint(3) + content(b"b") + content(None) + content("ä".encode()) + content(b"") + content(b"b") + content(b"x")
     (read,) = record_codec.decode(batch(record(headers=headers)))

@@ -20,6 +20,7 @@ from typing import Final, TypeVar
 from kwire.codec._pure.checksums import crc32c
 from kwire.codec._pure.primitives import Break, Buffer, read_varlong, read_zigzag
 from kwire.codec.records.compression import HIGHEST_CODEC
+from kwire.codec.records.java_long import java_long
 from kwire.codec.records.places import Flaw, Place
 from kwire.errors import Fault
 
@@ -88,11 +89,6 @@ class BatchHeader:
     producer_id: int
     producer_epoch: int
     base_sequence: int
-
-
-def _int64(value: int) -> int:
-    """Java's arithmetic goes round."""
-    return (value + (1 << 63) & 0xFFFFFFFFFFFFFFFF) - (1 << 63)
 
 
 def _int32(data: Buffer, at: int) -> int:
@@ -287,7 +283,7 @@ def _read_record(header: BatchHeader, data: Buffer, at: int, end: int, errors: s
     timestamp = header.max_timestamp if header.attributes & _LOG_APPEND_TIME else header.base_timestamp + timestamp
     offset = header.stored_offset + delta
     if not (_LOWEST <= timestamp <= _HIGHEST and _LOWEST <= offset <= _HIGHEST):
-        timestamp, offset = _int64(timestamp), _int64(offset)
+        timestamp, offset = java_long(timestamp), java_long(offset)
     # sequence numbers go from 2^31-1 to 0
     sequence = -1 if header.base_sequence < 0 else header.base_sequence + delta & 0x7FFFFFFF
     return make(offset, timestamp, sequence, key, value, tuple(headers)), end
@@ -373,9 +369,9 @@ def _read_messages(header: BatchHeader, data: Buffer, start: int, end: int, chec
         return made, error.flaw(len(made))
     # Magic 1 stores offsets from 0 on inside and the last message's offset outside (KIP-31). A producer's set, which no broker has given
     # offsets yet, comes out negative; Kafka then takes the stored ones.
-    base = _int64(header.stored_offset - made[-1][0])
+    base = java_long(header.stored_offset - made[-1][0])
     if header.magic == 1 and base > 0:
-        made = [(_int64(each[0] + base), *each[1:]) for each in made]
+        made = [(java_long(each[0] + base), *each[1:]) for each in made]
     return made, None
 
 

@@ -14,6 +14,7 @@ from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 from kwire.codec._pure.checksums import crc32c
+from kwire.codec.records.java_long import java_long
 from kwire.codec.written_values import varint
 
 __all__ = ["Pack", "Refused", "write_batch", "write_messages"]
@@ -71,11 +72,6 @@ def integer_of(value: Any, wanted: str, path: str) -> int:
         return operator.index(value)
     except TypeError:
         raise Refused(wanted, path) from None
-
-
-def _int64(value: int) -> int:
-    """Java's arithmetic wraps around: DefaultRecord subtracts timestamps when it writes and adds them again when it reads."""
-    return (value + (1 << 63) & 0xFFFFFFFFFFFFFFFF) - (1 << 63)
 
 
 class _Row(NamedTuple):
@@ -208,7 +204,8 @@ def write_batch(
         delta = order.place(offset, timestamp, index) - order.base_offset
         if base is None:
             base = timestamp
-        parts = [_ONE_BYTE[0], _varint(_int64(timestamp - base)), _varint(delta)]  # the attributes first, of which no bit is in use
+        # DefaultRecord subtracts timestamps when it writes and adds them again when it reads
+        parts = [_ONE_BYTE[0], _varint(java_long(timestamp - base)), _varint(delta)]  # the attributes first, of which no bit is in use
         _put(parts, key if type(key) is bytes else _content(key, f".records[{index}].key"))
         _put(parts, value if type(value) is bytes else _content(value, f".records[{index}].value"))
         if headers == ():

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from kwire.codec.records.compression import CODECS, UnpackLimit, unpack
+from kwire.codec.records.java_long import java_long
 from kwire.codec.records.places import Flaw, flaw_error
 from kwire.errors import WireError
 
@@ -117,11 +118,11 @@ class StoredBatch:
     @property
     def last_offset(self) -> int:
         """The last record's offset; that of a record that compaction removed, maybe."""
-        return self.stored_offset + self.last_offset_delta
+        return java_long(self.stored_offset + self.last_offset_delta)
 
     @property
     def next_offset(self) -> int:
-        return self.last_offset + 1
+        return java_long(self.last_offset + 1)
 
     @property
     def last_sequence(self) -> int:
