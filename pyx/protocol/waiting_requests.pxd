@@ -154,6 +154,8 @@ cdef inline void ordinals_again(ExchangeState* exchange) noexcept nogil:
 
 cdef inline void waiting_add(ExchangeState* exchange, WaitingRequest* waiting) noexcept nogil:
     """It waits from now on, behind the others."""
+    if exchange.waiting_last is not NULL and waiting.response_breaks < exchange.waiting_last.response_breaks:
+        waiting.response_breaks = exchange.waiting_last.response_breaks
     link(&exchange.waiting, &exchange.waiting_last, waiting, SENT)
     exchange.waiting_count += 1
     if exchange.waiting_next == MOST_ORDINALS:

@@ -344,6 +344,15 @@ def test_an_http_answer_to_a_kafka_client() -> None:
     assert connection.summary().protocol == "kafka"
 
 
+def test_requests_behind_an_http_answer_fare_as_the_one_before() -> None:
+    """The border of responses is sought there, but none was lost: no response can have passed unseen."""
+    connection = Connection()
+    connection.receive_request_bytes(api_versions(1), 0)
+    connection.receive_response_bytes(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n", 0)
+    connection.receive_request_bytes(api_versions(2) + api_versions(3), 0)
+    assert [(row.correlation_id, row.state) for row in rows(connection.finish(1))] == [(each, "unanswered") for each in (1, 2, 3)]
+
+
 def test_brokers_and_controllers_are_told_from_clients() -> None:
     def role(request: bytes) -> str:
         connection = Connection()

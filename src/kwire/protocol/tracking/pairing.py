@@ -40,7 +40,7 @@ class Waiting:
     Attributes:
         row: what is known of the request; None for a raw SASL token, which is answered by a frame without correlation id.
         losses: gaps in both directions when the request was complete; a difference at its response leaves the latency unknown.
-        response_breaks: how often the border of responses had been lost by then.
+        response_breaks: how often the border of responses had been lost by then; no less than for a request that waits before it.
         may_be_silent: a Produce whose acks could not be read; it may get no response.
         overtaken_by: later requests that were answered before this one although nothing was lost. Alone it says little: a 0.9 broker passes
             over an ApiVersions request without a word and answers what was pipelined behind it. Exact for the first that waits, and for
@@ -134,6 +134,9 @@ class Pairing:
             # Where packets are missing, a response that came before is that to a request that was not seen, even if the id is the same.
             outcomes += [Outcome("orphan", None, held.frame) for held in self._held]
             self._held.clear()
+        if self.waiting and waiting.response_breaks < self.waiting[-1].response_breaks:
+            # Where the server's first bytes are no response, its border is sought and was never lost: no more is known of what came before.
+            waiting.response_breaks = self.waiting[-1].response_breaks
         self.waiting.append(waiting)
         self._kept += waiting.kept
         while len(self.waiting) > MAX_WAITING or (self._kept > MAX_WAITING_BYTES and len(self.waiting) > 1):
