@@ -164,10 +164,10 @@ cdef inline int take_answer(ExchangeState* exchange, SeriesState* series, Waitin
             return FALLBACK
         if unlikely(traits & USES_TOPICS and not uses_taken(series, &series.response_uses)):
             return FALLBACK
+        if unlikely(exchange.is_tracked and fields.instance_id is not NULL):
+            return FALLBACK  # of a response that was cut too
         if exchange.is_tracked and not damaged:
-            if unlikely(
-                end != size or fields.instance_id is not NULL or (fields.partial_batch and not exchange.reported & REPORTED_PARTIAL)
-            ):
+            if unlikely(end != size or (fields.partial_batch and not exchange.reported & REPORTED_PARTIAL)):
                 return FALLBACK
 
     # From here on nothing falls back.
