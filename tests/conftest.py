@@ -18,7 +18,7 @@ from kwire.codec.records.reading import RecordReader, record_reader
 
 TESTS = Path(__file__).parent
 SLOW = TESTS / "slow_tests.txt"
-SLOW_SECONDS = 0.1  # `--durations` tells what setting up takes from here on
+SLOW_SECONDS = 0.1  # set-up and teardown from here on are reported too, for `--durations`
 GROUPS = ("spark", "spark-processes", "kafka", "spark-versions", "build", "browser", "types")
 sys.path.insert(0, str(TESTS))  # what several tests share lies in modules beside this one
 
@@ -63,8 +63,7 @@ def _place(item: pytest.Item) -> int:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-    """A worker of xdist says of a test that passed how its call ended, and no more: six messages for each of twelve thousand tests cost
-    a fifth of the time of the short ones."""
+    """An xdist worker sends one report for a test that passed. Six messages for each cost a fifth of the short tests' time."""
     if not hasattr(item.config, "workerinput"):
         return None
     for report in runtestprotocol(item, log=False, nextitem=nextitem):

@@ -135,7 +135,7 @@ class Pairing:
             outcomes += [Outcome("orphan", None, held.frame) for held in self._held]
             self._held.clear()
         if self.waiting and waiting.response_breaks < self.waiting[-1].response_breaks:
-            # Where the server's first bytes are no response, its border is sought and was never lost: no more is known of what came before.
+            # If a server's first bytes are not Kafka, its border is sought though none was lost. The count must not fall by that.
             waiting.response_breaks = self.waiting[-1].response_breaks
         self.waiting.append(waiting)
         self._kept += waiting.kept
