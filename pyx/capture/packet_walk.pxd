@@ -92,7 +92,7 @@ cdef inline int64_t nanoseconds(uint64_t ticks, int resolution, int64_t offset_s
             value = ticks * divisor
         else:
             value = ticks // divisor if power <= 28 else 0
-    return <int64_t>(value + <uint64_t>offset_s * 1000000000u)
+    return <int64_t>((value + <uint64_t>offset_s * 1000000000u) << 1) >> 1  # modulo 2**63
 
 
 cdef inline bint is_near(Scan* scan, int64_t one, int64_t other) noexcept nogil:

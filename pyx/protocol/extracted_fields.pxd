@@ -65,8 +65,6 @@ cdef struct Fields:
     int32_t error[MOST_ERRORS]
     uint32_t met
     bint cut  # bytes are missing behind those that are there
-    uint32_t enough  # columns behind which nothing is wanted; 0 for all of the message
-    Bytes columns_end  # behind the value that was met last
     uint32_t columns_met  # a bit for each column of which a value was there that is not null
     bint topics_null
     bint partial_batch
@@ -86,9 +84,9 @@ cdef inline void fields_open(Fields* fields, Parts* parts, UseList* uses, GroupF
     fields.instance_id = NULL
     fields.topic_count = 0
     fields.replica_id = fields.topics_claimed = -1
-    fields.met = fields.enough = fields.columns_met = 0
+    fields.met = fields.columns_met = 0
     fields.cut = fields.topics_null = fields.partial_batch = fields.needs_fallback = False
-    fields.columns_end = fields.use.topic = fields.use.topic_id = NULL
+    fields.use.topic = fields.use.topic_id = NULL
     fields.use.topic_size = 0
     fields.parts = parts
     fields.uses = uses
@@ -96,15 +94,6 @@ cdef inline void fields_open(Fields* fields, Parts* parts, UseList* uses, GroupF
     group.count = 0
     parts_clear(parts)
     uses.count = 0
-
-
-cdef inline void fields_forget(Fields* fields) noexcept nogil:
-    """Of a body that is passed over nothing counts but what was looked for."""
-    cdef int mark
-    fields.needs_fallback = fields.partial_batch = fields.topics_null = False
-    for mark in range(CLIENT_ID + 1, MARKED_TEXTS):
-        fields.text[mark] = NULL
-    fields.columns_met &= fields.enough
 
 
 cdef inline void use_begin(Use* use) noexcept nogil:
@@ -154,7 +143,7 @@ cdef inline bint parts_add(Parts* parts, Bytes data, Py_ssize_t size) noexcept n
     return True
 
 
-cdef inline void take_column(Fields* fields, int mark, Bytes p, Py_ssize_t size, Py_ssize_t value) noexcept nogil:
+cdef inline void take_column(Fields* fields, int mark, Bytes p, Py_ssize_t value) noexcept nogil:
     """Take a number, or the size of a text, for the column that a mark names; the first that is met counts."""
     cdef int slot = (mark >> COLUMN_SHIFT) - 1
     if fields.columns_met >> <uint32_t>slot & 1:
@@ -162,14 +151,11 @@ cdef inline void take_column(Fields* fields, int mark, Bytes p, Py_ssize_t size,
     fields.columns_met |= <uint32_t>1 << <uint32_t>slot
     fields.column_at[slot] = p
     fields.column_value[slot] = value
-    fields.columns_end = p + size
 
 
 cdef inline void take_default(Fields* fields, const TaggedDefault* default) noexcept nogil:
     """Take the value of a column whose tagged field is left out."""
-    cdef Bytes end = fields.columns_end
-    take_column(fields, default.mark, default.text, 0, default.value)
-    fields.columns_end = end
+    take_column(fields, default.mark, default.text, default.value)
 
 
 cdef inline void take_fixed(Fields* fields, int mark, int32_t code, Bytes p) noexcept nogil:
@@ -177,13 +163,13 @@ cdef inline void take_fixed(Fields* fields, int mark, int32_t code, Bytes p) noe
     cdef int used = mark & USED_MASK
     if mark >> COLUMN_SHIFT:
         if code == INT32:
-            take_column(fields, mark, p, 4, <int32_t>load_32(p))
+            take_column(fields, mark, p, <int32_t>load_32(p))
         elif code == INT16:
-            take_column(fields, mark, p, 2, <int16_t>load_16(p))
+            take_column(fields, mark, p, <int16_t>load_16(p))
         elif code == UINT16:
-            take_column(fields, mark, p, 2, load_16(p))
+            take_column(fields, mark, p, load_16(p))
         elif code == INT8 or code == BOOL:
-            take_column(fields, mark, p, 1, <int8_t>p[0])
+            take_column(fields, mark, p, <int8_t>p[0])
     if unlikely(used):
         take_used(fields, used, code, p)
     mark &= MARK_MASK
@@ -224,7 +210,7 @@ cdef inline void take_text(Fields* fields, int mark, Bytes p, Py_ssize_t size) n
     """Take a marked text that is not null."""
     cdef int used = mark & USED_MASK
     if mark >> COLUMN_SHIFT:
-        take_column(fields, mark, p, size, size)
+        take_column(fields, mark, p, size)
     if used == USED_NAME:
         fields.use.topic = p
         fields.use.topic_size = size

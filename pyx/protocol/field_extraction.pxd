@@ -259,12 +259,9 @@ cdef inline bint walk_block(const FieldPlan* field_plan, Cursor* cursor, const B
     cdef const Step* last = step + block.untagged
     cdef const Step* run_end
     cdef const uint32_t* marks = field_plan.marks
-    cdef uint32_t enough = fields.enough
     cdef Bytes p
     cdef int mark
     while step < last:
-        if unlikely(enough and fields.columns_met & enough == enough):
-            return False
         if step.code == RUN:
             if unlikely(cursor_left(cursor) < step.minimum):
                 return walk_cut_run(field_plan, cursor, step, fields)

@@ -180,7 +180,6 @@ cdef inline int field_plan_load(
     cdef Py_ssize_t index
     cdef int mark
     program_lower(&field_plan.program, plan, 0)
-    field_plan.program.checks_text = True
     for index in range(field_plan.program.block_count):
         block = &field_plan.program.blocks[index]
         steps = max(steps, block.first + block.untagged + block.tagged)

@@ -50,6 +50,7 @@ cdef struct FieldPlans:
     FieldPlan* responses
     FieldPlan request_headers[REQUEST_HEADERS]
     FieldPlan response_headers[RESPONSE_HEADERS]
+    FieldPlan up_to_acks[VERSIONS]  # of a Produce, by version
     BodyColumns columns
 
 
@@ -63,6 +64,8 @@ cdef inline void plans_close(FieldPlans* plans) noexcept:
         field_plan_free(&plans.request_headers[index])
     for index in range(RESPONSE_HEADERS):
         field_plan_free(&plans.response_headers[index])
+    for index in range(VERSIONS):
+        field_plan_free(&plans.up_to_acks[index])
     free(plans.requests)
     free(plans.responses)
     memset(plans, 0, sizeof(FieldPlans))
@@ -79,6 +82,7 @@ cdef inline int field_plan_ask(FieldPlan* field_plan, str kind, int api_key, int
     try:
         if known is not None:
             field_plan_load(&made, known.plan, known.marks, known.defaults, known.traits, known.header_version)
+            made.program.checks_text = known.checks_text
     finally:
         field_plan_keep(field_plan, &made)
     return 0
@@ -118,6 +122,14 @@ cdef inline const FieldPlan* ready_plan(FieldPlan* plans, str kind, int api_key,
     """How to read a message whose header has `headers` versions; NULL where Python reads it. Arguments as above."""
     cdef const FieldPlan* known = known_plan(plans, kind, api_key, version)
     return known if known is not NULL and known.state == READY and 0 <= known.header_version < headers else NULL
+
+
+cdef inline const FieldPlan* acks_plan(FieldPlans* plans, int version) except NULL:
+    """kwire.protocol.tracking.passing.plan_up_to_acks, of a released version."""
+    cdef FieldPlan* field_plan = &plans.up_to_acks[version]
+    if published(<const int*>&field_plan.state) == NOT_ASKED:
+        field_plan_ask(field_plan, "up_to_acks", 0, version)
+    return field_plan
 
 
 cdef inline int columns_open(BodyColumns* columns) except -1:

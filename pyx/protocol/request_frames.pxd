@@ -11,13 +11,13 @@ from libc.string cimport memcpy
 from protocol.canonical_encoding cimport plain_block
 from protocol.event_rows cimport say_frame
 from protocol.exchange_state cimport FALLBACK, FRAME_TAKEN, FROM_API_VERSIONS, NOT_OBSERVED, ExchangeState, WaitingRequest, sasl_object
-from protocol.extracted_fields cimport Fields, fields_forget, fields_open
+from protocol.extracted_fields cimport Fields, fields_open
 from protocol.field_extraction cimport take_cut_fields, take_fields
 from protocol.field_plan cimport (
     CLIENT_ID, MECHANISM, SOFTWARE_NAME, SOFTWARE_VERSION, TOPIC_NAME, FieldPlan,
 )
 from protocol.field_plans cimport (
-    API_VERSIONS, KEEPS_REQUEST, KEYS, PRODUCE, REQUEST_HEADERS, SASL, STEPS, USES_TOPICS, ready_plan,
+    API_VERSIONS, KEEPS_REQUEST, KEYS, PRODUCE, REQUEST_HEADERS, SASL, STEPS, USES_TOPICS, acks_plan, ready_plan,
 )
 from protocol.finished_rows cimport count_topics, forget_time, row_done, uses_taken
 from protocol.request_identity cimport (
@@ -163,9 +163,9 @@ cdef inline Py_ssize_t request_head(ExchangeState* exchange, SeriesState* series
         return 0 if cursor.code != TRUNCATED else max(2 * have, <Py_ssize_t>SOME_HEADER)
     if not field_plan.traits & PRODUCE:
         return cursor.p - payload
-    fields.enough = <uint32_t>1 << <uint32_t>series.plans.columns.acks
-    take_cut_fields(field_plan, &cursor, &fields)
-    return fields.columns_end - payload if fields.columns_met & fields.enough else max(2 * have, <Py_ssize_t>SOME_HEADER)
+    if not take_fields(acks_plan(series.plans, <int16_t>load_16(payload + 2)), &cursor, &fields):
+        return max(2 * have, <Py_ssize_t>SOME_HEADER)
+    return cursor.p - payload
 
 
 cdef inline int take_request(ExchangeState* exchange, SeriesState* series, const WireFrame* frame) except -1:
@@ -212,9 +212,7 @@ cdef inline int take_request(ExchangeState* exchange, SeriesState* series, const
         if headless:
             is_skipped = False
         elif field_plan.traits & PRODUCE:
-            fields.enough = <uint32_t>1 << <uint32_t>acks_slot
-            take_cut_fields(field_plan, &cursor, &fields)
-            fields_forget(&fields)
+            take_fields(acks_plan(series.plans, version), &cursor, &fields)
     elif damaged:
         if unlikely(key == HANDSHAKE_KEY or not (headless or take_cut_fields(field_plan, &cursor, &fields))):
             return FALLBACK

@@ -83,6 +83,10 @@ def test_the_link_field_may_carry_more_than_the_link_type(twin: Twin) -> None:
         ([(9, b"\xa8")], (1 << 40) + (1 << 39), 1_500_000_000),
         ([(9, b"\x09"), (14, "offset")], 5, 100_000_000_005),
         ([(2, b"eth0"), (9, b"\x09")], 7, 7),
+        # a damaged time is never further than 2**63 from another
+        ([(9, b"\x09")], (1 << 62) - 1, (1 << 62) - 1),
+        ([(9, b"\x09")], 1 << 62, -(1 << 62)),
+        ([(9, b"\x09")], 1 << 63, 0),
     ],
 )
 def test_clocks_of_interfaces(twin: Twin, order: Order, options: list[tuple[int, bytes | str]], ticks: int, expected: int) -> None:

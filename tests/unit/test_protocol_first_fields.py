@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kwire.codec import decode
-from kwire.protocol.tracking.first_fields import error_code_of, first_value, request_fields, response_fields, topics_of
+from kwire.protocol.tracking.first_fields import column_values, error_code_of, first_value, request_fields, response_fields, topics_of
 from kwire.schema import catalog
 
 
@@ -83,3 +83,10 @@ def test_the_error_code_of_a_response() -> None:
     # FindCoordinator has its code at the top up to version 3, inside from 4 on
     assert response_fields(10, 3).error_codes == (("error_code",),)
     assert response_fields(10, 4).error_codes == (("coordinators", "error_code"),)
+
+
+def test_the_least_int32_means_null() -> None:
+    """Compiled rows keep it for null: a throttle time of -2^31 ms is nobody's."""
+    fields = response_fields(12, 1)
+    assert column_values(decode("HeartbeatResponse", b"\x80\0\0\0\0\0", 1), fields)["throttle_time_ms"] is None
+    assert column_values(decode("HeartbeatResponse", b"\x80\0\0\1\0\0", 1), fields)["throttle_time_ms"] == -(2**31) + 1

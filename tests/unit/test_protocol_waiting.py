@@ -268,6 +268,13 @@ def test_a_silent_produce_whose_end_is_lost_has_no_time(make: Callable[..., Any]
     assert [(event.topic, event.partition) for each in events for event in getattr(each, "uses", ())] == [("t", 0)]
 
 
+@pytest.mark.parametrize("bodies", [None, ()], ids=["read", "passed over"])
+def test_acks_stand_behind_a_transactional_id_that_is_not_utf_8(make: Callable[..., Any], bodies: tuple[int, ...] | None) -> None:
+    """Java's readers replace what is not UTF-8, so the broker acts on the acks behind it."""
+    request = framed(head(0, 3, 1) + b"\0\2\xff\xfe" + b"\0\0" + bytes(4) + bytes(4))
+    assert [(row.state, row.acks) for row in rows(make(bodies=bodies).receive_request_bytes(request, MS))] == [("no_response_expected", 0)]
+
+
 def joining(correlation_id: int, size: int) -> bytes:
     """JoinGroup v0 with so many bytes of metadata, and 54 around them: group, session timeout, member, protocol type, one protocol."""
     body = b"\0\1g" + bytes(4) + b"\0\0" + b"\0\x08consumer" + b"\0\0\0\1" + b"\0\5range" + framed(bytes(size))

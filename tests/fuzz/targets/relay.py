@@ -17,6 +17,7 @@ from parity.test_relay_parity import KEYS, Pair, framed, random_plan, random_str
 from twin_codecs import vectors_of
 
 CHOICES = 64
+PIECES_FROM = 2 + CHOICES
 
 
 @cache
@@ -50,6 +51,6 @@ def compare(data: bytes) -> None:
         chance = ByteChoices(data[2:])
         pieces, _ = random_streams(chance, frames(), gentle)
     else:
-        chance = ByteChoices(data[2 : 2 + CHOICES])
-        pieces = cut_pieces(data[2 + CHOICES :])
+        chance = ByteChoices(data[2:PIECES_FROM])
+        pieces = cut_pieces(data[PIECES_FROM:])
     relay_pieces(Pair(chance, gentle, plan(data[1], gentle)), chance, gentle, pieces)

@@ -20,6 +20,7 @@ WISHES: tuple[dict[str, Any], ...] = ({}, {"frames": True}, {"max_frame": 300}, 
 LOST = (0, 0, 5, 17)
 SHORT = 400  # bytes of a frame in a seed, and frames of a connection
 FRAMES = 12
+PIECES_FROM = 4
 
 
 def seeds() -> Iterator[bytes]:
@@ -29,9 +30,9 @@ def seeds() -> Iterator[bytes]:
 
 
 def compare(data: bytes) -> None:
-    if len(data) < 4:
+    if len(data) < PIECES_FROM:
         return
-    late, bodies, wish, lost = data[:4]
+    late, bodies, wish, lost = data[:PIECES_FROM]
     native = load_twin("protocol", "tracker", "native").Connection
     twins = [make(bool(late & 1), bodies=BODIES[bodies % 4], **WISHES[wish % 4]) for make in (native, PureConnection)]
-    mutations.compare(twins, [(side == 0, piece) for side, piece in cut_pieces(data[4:])], LOST[lost % 4])
+    mutations.compare(twins, [(side == 0, piece) for side, piece in cut_pieces(data[PIECES_FROM:])], LOST[lost % 4])

@@ -52,7 +52,6 @@ _ISB_OSDROP: Final = 7
 
 # Sums of such counts fit 64 bits whatever a file says.
 _MOST_DROPPED: Final = (1 << 40) - 1
-_WORD: Final = (1 << 64) - 1
 
 
 def read_on(rest: bytes, read_into: Callable[[memoryview], int], size: int) -> bytes:
@@ -107,7 +106,10 @@ def route(data: bytes, start: int, state: FileState, router: Router) -> tuple[in
 
 
 def nanoseconds(ticks: int, resolution: int, offset_s: int) -> int:
-    """Turn an interface's clock ticks (uint64) into nanoseconds, modulo 2**64 as the native twin's integers wrap."""
+    """Turn an interface's clock ticks (uint64) into nanoseconds, modulo 2**63: from 1823 to 2116.
+
+    So any two of them are less than 2**63 apart, as the native twin's integers need it.
+    """
     power = resolution & 0x7F
     if resolution & 0x80:
         seconds = ticks >> power
@@ -120,7 +122,7 @@ def nanoseconds(ticks: int, resolution: int, offset_s: int) -> int:
         value = ticks * 10 ** (9 - power)
     else:
         value = ticks // 10 ** (power - 9)
-    return (value + offset_s * 1_000_000_000 + (1 << 63) & _WORD) - (1 << 63)
+    return (value + offset_s * 1_000_000_000 + (1 << 62) & (1 << 63) - 1) - (1 << 62)
 
 
 class _Scanner:

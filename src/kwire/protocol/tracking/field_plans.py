@@ -21,6 +21,7 @@ from kwire.protocol.tracking.first_fields import first_value, request_fields, re
 from kwire.protocol.tracking.group_steps import GROUP_APIS
 from kwire.protocol.tracking.identity import api_role
 from kwire.protocol.tracking.observation import Watch, watch_of
+from kwire.protocol.tracking.passing import plan_up_to_acks
 from kwire.protocol.tracking.topic_names import naming_paths
 from kwire.protocol.tracking.topic_use import TOPIC_USERS, Shape
 from kwire.schema import Message, catalog, snake_name
@@ -161,6 +162,7 @@ class FieldPlan(NamedTuple):
             the field out. Columns that are null then are not here.
         traits: of requests, and of responses.
         header_version: of the message's header, 0 for a header itself.
+        checks_text: whether text that is stepped over must be UTF-8.
     """
 
     plan: Plan
@@ -168,13 +170,14 @@ class FieldPlan(NamedTuple):
     defaults: tuple[tuple[Path, int, int | str], ...]
     traits: int
     header_version: int
+    checks_text: bool = True
 
 
 def field_plan_of(kind: str, api_key: int, version: int) -> FieldPlan | None:
     """The field_plan of a message; None where Python reads it itself.
 
     Args:
-        kind: `request`, `response`, `request_header` or `response_header`.
+        kind: `request`, `response`, `request_header`, `response_header`, or `up_to_acks` for the beginning of a Produce request.
         api_key: of the message; not looked at for headers.
         version: of the message or the header.
     """
@@ -182,6 +185,8 @@ def field_plan_of(kind: str, api_key: int, version: int) -> FieldPlan | None:
         name = "RequestHeader" if kind == "request_header" else "ResponseHeader"
         marks: Marks = [(("client_id",), Mark.CLIENT_ID)] if kind == "request_header" and version > 0 else []
         return FieldPlan(compiled().plan(name, version, [".".join(path) for path, _ in marks]), marks, (), 0, 0)
+    if kind == "up_to_acks":
+        return FieldPlan(plan_up_to_acks(version), _column_marks({"acks": ("acks",)}), (), 0, 0, checks_text=False)
     message = catalog().request(api_key) if kind == "request" else catalog().response(api_key)
     if message is None or version not in message.valid_versions or (api_key == _SASL_HANDSHAKE and version == 0):
         return None  # behind SaslHandshake v0 come tokens without any header

@@ -15,12 +15,13 @@ from kwire.schema import Message, catalog, snake_name
 from kwire.schema.layout import LayoutField, fields_at
 
 __all__ = [
-    "Path", "RequestFields", "ResponseFields", "column_values", "error_code_of", "first_value", "request_fields", "response_fields",
-    "text_fields", "topics_of",
+    "Path", "RequestFields", "ResponseFields", "column_values", "error_code_of", "first_value", "known_value", "request_fields",
+    "response_fields", "text_fields", "topics_of",
 ]  # fmt: skip
 
 Path = tuple[str, ...]
 
+_LEAST_INT32: Final = -(1 << 31)
 # Whole bodies or further fields that the tracker needs by name: identity, authentication, roles, the nodes of the cluster.
 _MORE_OF_REQUESTS: Final[dict[int, tuple[str, ...] | None]] = {
     0: ("topic_data.partition_data.records",),
@@ -192,9 +193,14 @@ def first_value(message: Any, path: Path | None) -> Any:
     return next((value for value in _values(message, path) if value is not None), None)
 
 
+def known_value(value: Any) -> Any:
+    """A value as rows have it: the least int32 means null there, for no client or broker means anything by it."""
+    return None if value == _LEAST_INT32 else value
+
+
 def column_values(message: Any, fields: RequestFields | ResponseFields) -> dict[str, Any]:
     """The values of the columns that a message feeds, by name; None for null and for what was cut off."""
-    return {name: first_value(message, path) for name, path in fields.columns.items()}
+    return {name: known_value(first_value(message, path)) for name, path in fields.columns.items()}
 
 
 def topics_of(message: Any, fields: RequestFields, counts: dict[str, int] | None = None) -> tuple[str | None, int | None]:

@@ -16,6 +16,7 @@ from kwire.errors import WireError
 from kwire.protocol.events import GroupMember, GroupStep, RequestCompleted, StepKind
 from kwire.protocol.groups import read_group_assignment, read_group_metadata
 from kwire.protocol.groups.protocol_checks import effective_rebalance_timeout
+from kwire.protocol.tracking.first_fields import known_value
 
 __all__ = ["GROUP_APIS", "GROUP_ERROR_APIS", "assignment_of", "group_step", "topics_of"]
 
@@ -39,6 +40,12 @@ _USUAL_TYPE: Final = "consumer"
 
 def _text(message: Any, name: str) -> str | None:
     return getattr(message, name, None) or None
+
+
+def _number(message: Any, *names: str) -> int | None:
+    """The value of the first of these attributes that a version has."""
+    number: int | None = known_value(next((getattr(message, name) for name in names if hasattr(message, name)), None))
+    return number
 
 
 def _whole(message: Any, name: str, *attributes: str) -> list[Any]:
@@ -83,10 +90,10 @@ def _assigned(protocol_type: str, data: bytes) -> tuple[tuple[str, tuple[int, ..
 
 def _join(step: GroupStep, request: Any, response: Any) -> bool:
     step.protocol_type = _text(request, "protocol_type")
-    step.session_timeout_ms = getattr(request, "session_timeout_ms", None)
-    step.rebalance_timeout_ms = effective_rebalance_timeout(step.session_timeout_ms, getattr(request, "rebalance_timeout_ms", None))
+    step.session_timeout_ms = _number(request, "session_timeout_ms")
+    step.rebalance_timeout_ms = effective_rebalance_timeout(step.session_timeout_ms, _number(request, "rebalance_timeout_ms"))
     step.member_id = _text(response, "member_id") or step.member_id
-    step.generation = getattr(response, "generation_id", None)
+    step.generation = _number(response, "generation_id")
     step.leader = _text(response, "leader")
     offered = _whole(request, "protocols", "name", "metadata")
     step.protocol_name = _text(response, "protocol_name")
@@ -101,7 +108,7 @@ def _join(step: GroupStep, request: Any, response: Any) -> bool:
 
 
 def _sync(step: GroupStep, request: Any, response: Any) -> bool:
-    step.generation = getattr(request, "generation_id", None)
+    step.generation = _number(request, "generation_id")
     step.protocol_type = _text(response, "protocol_type") or _text(request, "protocol_type")
     step.protocol_name = _text(response, "protocol_name") or _text(request, "protocol_name")
     step.assignment = assignment_of(step.protocol_type, getattr(response, "assignment", None))
@@ -128,7 +135,7 @@ def _leave(step: GroupStep, request: Any, response: Any) -> bool:
 
 
 def _failed(step: GroupStep, request: Any, response: Any) -> bool:
-    step.generation = getattr(request, "generation_id", getattr(request, "generation_id_or_member_epoch", None))
+    step.generation = _number(request, "generation_id", "generation_id_or_member_epoch")
     return step.error_code != 0
 
 
@@ -136,10 +143,10 @@ def _newer_heartbeat(step: GroupStep, request: Any, response: Any) -> bool:
     """KIP-848: member epoch 0 joins, -1 leaves, -2 leaves for a while; what did not change since the last heartbeat is null."""
     asked = getattr(request, "member_epoch", None)
     step.member_id = _text(response, "member_id") or step.member_id
-    step.generation = getattr(response, "member_epoch", None)
+    step.generation = _number(response, "member_epoch")
     step.protocol_name = _text(request, "server_assignor")
     step.group_instance_id = _text(request, "instance_id")
-    rebalance = getattr(request, "rebalance_timeout_ms", -1)
+    rebalance = _number(request, "rebalance_timeout_ms")
     step.rebalance_timeout_ms = None if rebalance == -1 else rebalance
     wanted = _wanted(request)
     step.subscription = wanted
