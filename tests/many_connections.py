@@ -11,16 +11,18 @@ from kwire.codec.impl import load_twin
 from kwire.tables import impl, series
 
 CLIENT, SERVER = 1, 0
+MISSING = 1 << 8
 Packets = list[tuple[int, int, bytes]]  # side, flags, payload
 
 
-def read_connections(played: list[Packets], twin: str, silent_ns: int | None = None) -> Any:
+def read_connections(played: list[Packets], twin: str, silent_ns: int | None = None, snaplen: int = 1 << 16) -> Any:
     """The sink of the tables behind the end of all: the connection at index n has the client's port 20000 + n.
 
     Args:
-        played: the packets of each connection, nothing of which is lost or out of order.
+        played: the packets of each connection in the order of their stream; one with `MISSING` among its flags was not captured.
         twin: which one reads. Packet n of all, counted from 1, comes n microseconds after 10**18 ns.
         silent_ns: end only the connections that have brought nothing since then; None ends all.
+        snaplen: how many bytes of each payload were captured at most.
     """
     data, columns, number = bytearray(), PacketColumns(), 0
     for key, packets in enumerate(played):
@@ -28,14 +30,17 @@ def read_connections(played: list[Packets], twin: str, silent_ns: int | None = N
         seq = [7000, 9000]
         for side, flags, payload in packets:
             number += 1
+            at, taken = seq[side], payload[:snaplen]
+            seq[side] = at + len(payload) + bool(flags & (SYN | FIN))
+            if flags & MISSING:
+                continue
             values = {
-                "number": number, "time_ns": 10**18 + number * 1000, "key": key, "direction": side, "seq": seq[side], "ack": seq[1 - side],
-                "flags": flags, "offset": len(data), "captured": len(payload), "original": len(payload), "signature": number,
+                "number": number, "time_ns": 10**18 + number * 1000, "key": key, "direction": side, "seq": at, "ack": seq[1 - side],
+                "flags": flags, "offset": len(data), "captured": len(taken), "original": len(payload), "signature": number,
             }  # fmt: skip
             for name, value in values.items():
                 getattr(columns, name).append(value)
-            data += payload
-            seq[side] += len(payload) + bool(flags & (SYN | FIN))
+            data += taken
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(impl, "_chosen", (twin, None if twin == "pure" else load_twin("tables", "bulk", "native")))
         carry = series.begin_series("s")
