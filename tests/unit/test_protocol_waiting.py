@@ -272,7 +272,8 @@ def test_a_silent_produce_whose_end_is_lost_has_no_time(make: Callable[..., Any]
 def test_acks_stand_behind_a_transactional_id_that_is_not_utf_8(make: Callable[..., Any], bodies: tuple[int, ...] | None) -> None:
     """Java's readers replace what is not UTF-8, so the broker acts on the acks behind it."""
     request = framed(head(0, 3, 1) + b"\0\2\xff\xfe" + b"\0\0" + bytes(4) + bytes(4))
-    assert [(row.state, row.acks) for row in rows(make(bodies=bodies).receive_request_bytes(request, MS))] == [("no_response_expected", 0)]
+    events = make(bodies=bodies).receive_request_bytes(heartbeat(0) + request, MS)
+    assert [(row.state, row.acks) for row in rows(events)] == [("no_response_expected", 0)]
 
 
 def joining(correlation_id: int, size: int) -> bytes:
