@@ -3,10 +3,10 @@
 `python tests/fuzz/run.py [--minutes 10] [targets...]`
 
 A target is a module of `tests/fuzz/targets` with `seeds()`, inputs of captures and vectors, and `compare(data)`, which raises where the
-twins differ. atheris watches which lines of the pure twin an input reaches; the native twin reads the same input beside it. For a quarter
-of that time more, changes of what atheris found run without being watched, many times as fast (`fuzz.unwatched`). Each target has processes
-of its own, which a fault in native code may end. Targets that begin with `peer_` give the same input to Kafka's Java classes, kio and
-kafka-python, as far as they are on this machine; `begin()` of a target starts what it needs.
+twins differ. atheris watches which lines of the pure twin an input reaches; the native twin reads the same input beside it. Then, for a
+quarter of that time again, changes of what atheris found run without being watched, several times as fast (`fuzz.unwatched`). Each target
+has processes of its own, which a fault in native code may end. Targets that begin with `peer_` give the same input to Kafka's Java classes,
+kio and kafka-python, as far as they are on this machine; `begin()` of a target starts what it needs.
 
 `--repeat FILE.hex` runs one input, without atheris. The file's name begins with its target: `headers-0123.hex`.
 """

@@ -1,4 +1,4 @@
-"""Inputs of a corpus, changed at random, without looking where they lead: ten to forty times as many in the same time as with coverage.
+"""Inputs of a corpus, changed at random without watching where they lead: several times as many in the same time as with coverage.
 
 What the coverage-guided fuzzer learned is in its corpus. A target whose inputs are pieces of two sides (`fuzz.byte_choices`) says with
 `PIECES_FROM` where they begin; its pieces are changed, left out, repeated, swapped, and spliced with those of another input.
