@@ -107,7 +107,7 @@ document.createTreeWalker = (root, what) => {  // axe calls it for this alone
 
 _RUN: Final = (
     """
-const done = arguments[0];
+const [colours, done] = arguments;
 (async () => {"""
     + _GROUPS
     + _NEAR
@@ -128,7 +128,7 @@ const done = arguments[0];
   };
   const run = (more) => axe.run(document, {resultTypes: ['violations'], reporter, ...more});
   mark([...groups.values()].map((all) => all[0]));
-  const first = await run({});
+  const first = await run(colours ? {runOnly: ['color-contrast', 'link-in-text-block']} : {});
   const left = [...groups.values()].filter((all) => !decided.has(all[0])).flatMap((all) => all.slice(1))
     .filter((one) => !one.textContent || one.textContent.trim().length > 1);  // one character is never a violation
   mark(left);
@@ -141,9 +141,9 @@ const done = arguments[0];
 )
 
 
-def findings(browser: Chrome) -> list[str]:
-    """A line for each of the first three elements of each rule that the page as it is shown now breaks."""
+def findings(browser: Chrome, *, colours: bool = False) -> list[str]:
+    """A line for each of the first three elements of each rule, or each about colours, that the page as it is shown now breaks."""
     browser.set_script_timeout(120)
     browser.execute_script(f"if (!window.axe) {{ {_AXE} }}")
-    found = browser.execute_async_script(_RUN)
+    found = browser.execute_async_script(_RUN, colours)
     return [f"{rule}: {html[:160]} {summary[:200]}" for rule, nodes in found for html, summary in nodes[:3]]

@@ -91,12 +91,18 @@ def started(profile: Path) -> Iterator[webdriver.Chrome]:
         driver.quit()
 
 
+def prefer(browser: webdriver.Chrome, **preferences: str) -> None:
+    """Have a reader who wants this and nothing else: `color_scheme="dark"`."""
+    features = [{"name": f"prefers-{name.replace('_', '-')}", "value": value} for name, value in preferences.items()]
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": features})
+
+
 def show(browser: webdriver.Chrome, url: str, size: tuple[int, int] = DESK, scheme: str = "light") -> None:
     """Open a page afresh, on a screen of this size, for a reader who wants light or dark."""
     width, height = size
     screen = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": [{"name": "prefers-color-scheme", "value": scheme}]})
+    prefer(browser, color_scheme=scheme)
     browser.get("about:blank")
     browser.get(url)
 
@@ -114,6 +120,13 @@ def until(browser: webdriver.Chrome, found: Callable[[], bool]) -> None:
 def shown(browser: webdriver.Chrome, selector: str) -> list[str]:
     """The texts of what is seen, taken in one go: a list is built again while it is searched."""
     script = "return [...document.querySelectorAll(arguments[0])].filter((one) => one.offsetParent).map((one) => one.textContent.trim())"
+    found: list[str] = browser.execute_script(script, selector)
+    return found
+
+
+def read(browser: webdriver.Chrome, selector: str) -> list[str]:
+    """The texts of elements as a reader sees them, without what is hidden; empty of one that is."""
+    script = "return [...document.querySelectorAll(arguments[0])].map((one) => one.checkVisibility() ? one.innerText : '')"
     found: list[str] = browser.execute_script(script, selector)
     return found
 

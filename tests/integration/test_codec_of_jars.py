@@ -15,6 +15,8 @@ import kwire
 from kwire.errors import EncodeError
 from kwire.schema import dialect, load, releases
 
+pytestmark = pytest.mark.xdist_group("jars")  # they are fetched once
+
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = ROOT / ".cache" / "kafka-jars"
 NEWEST = releases().newest.name

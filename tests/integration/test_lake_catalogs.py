@@ -74,6 +74,15 @@ print("found", json.dumps({
 """
 
 
+@pytest.fixture(scope="module")
+def jars() -> dict[tuple[str, str], Path]:
+    """Those of all catalogs, fetched in one go."""
+    sys.path.insert(0, str(ROOT / "tools"))
+    from kafka_jars import fetch
+
+    return fetch([each for kind in JARS.values() for each in kind], ROOT / ".cache" / "lake-jars")
+
+
 def rows_of_iceberg(table: Path) -> int:
     """What the newest metadata of a table says that it holds."""
     folder = table / "metadata"
@@ -100,12 +109,8 @@ def recipe(kind: str) -> str:
 
 
 @pytest.mark.parametrize(("kind", "namespace"), [("iceberg", "lake.kafka"), ("delta", "kafka")])
-def test_a_catalog_of_a_lake_is_kept_up_to_date(kind: str, namespace: str, tmp_path: Path) -> None:
-    sys.path.insert(0, str(ROOT / "tools"))
-    from kafka_jars import fetch
-
-    jars = fetch(JARS[kind], ROOT / ".cache" / "lake-jars")
-    settings = re.sub(r"(?m)^spark\.jars\.packages .*$", f"spark.jars {','.join(map(str, jars.values()))}", recipe(kind))
+def test_a_catalog_of_a_lake_is_kept_up_to_date(kind: str, namespace: str, jars: dict[tuple[str, str], Path], tmp_path: Path) -> None:
+    settings = re.sub(r"(?m)^spark\.jars\.packages .*$", f"spark.jars {','.join(str(jars[each]) for each in JARS[kind])}", recipe(kind))
     settings = settings.replace("s3a://lake/warehouse", str(tmp_path / "warehouse"))
     (tmp_path / "conf").mkdir()
     (tmp_path / "conf" / "spark-defaults.conf").write_text(QUIET + settings)

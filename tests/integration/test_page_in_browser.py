@@ -8,7 +8,7 @@ from selenium.webdriver.common.by import By
 
 from kwire.analysis.digests import PAGE
 from kwire.report.fix_tickets import action_items
-from page_browser import DESK, PHONE, SECTIONS, Pages, copied, open_everything, show, shown, until
+from page_browser import DESK, PHONE, SECTIONS, Pages, copied, open_everything, read, show, shown, until
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
@@ -30,9 +30,9 @@ def test_every_section_is_seen_without_an_error(browser: Chrome, pages: Pages, n
     # only where there was TLS is there a section about it
     sections = [*SECTIONS[:8], "encryption", *SECTIONS[8:]] if name == "hostile" else SECTIONS
     assert [element.get_attribute("id") for element in browser.find_elements(By.CSS_SELECTOR, "main > section")] == sections
-    for section in sections:
-        assert browser.find_element(By.CSS_SELECTOR, f"#{section} h2").is_displayed()
-        assert len(browser.find_element(By.ID, section).text) > 40
+    headings = "return [...document.querySelectorAll('main > section')].map((one) => one.querySelector('h2').checkVisibility())"
+    assert browser.execute_script(headings) == [True] * len(sections)
+    assert [section for section, text in zip(sections, read(browser, "main > section"), strict=True) if len(text) <= 40] == []
     open_everything(browser)
     assert browser.get_log("browser") == []
 
@@ -185,7 +185,7 @@ def test_what_is_chosen_is_in_the_address_and_comes_back(browser: Chrome, pages:
 def test_ten_thousand_clients_open_in_part(browser: Chrome, pages: Pages) -> None:
     """The worst are listed, the page says how many more there are, and all of them are counted."""
     show(browser, pages.large)
-    text = browser.find_element(By.ID, "clients").text
+    (text,) = read(browser, "#clients")
     assert "10,000 applications" in text
     assert "And 8,000 more clients, in the table clients." in text
     assert browser.execute_script("return document.getElementsByTagName('*').length") < 20_000

@@ -142,19 +142,11 @@ def test_the_gate_of_a_pipeline(machine: dict[str, str], tmp_path: Path) -> None
 
 def test_queries_of_the_tables(machine: dict[str, str], tmp_path: Path) -> None:
     install = blocks("README.md")[0].splitlines()[0]
-    duckdb, breaks, latency, columns, *_ = blocks("docs/how-to/query-tables.md")
+    duckdb, breaks, latency, columns, *_with_spark = blocks("docs/how-to/query-tables.md")
     run(f"{install}\nkwire analyze {SAMPLE} --out report/\n{duckdb}", tmp_path, machine)
     assert "pricing-svc" in run(breaks, tmp_path, machine).stdout
     assert "Metadata" in run(latency, tmp_path, machine).stdout
     assert "errors" in run(columns, tmp_path, machine).stdout
-
-
-def test_a_query_with_spark(tmp_path: Path) -> None:
-    """The query with PySpark, which is installed; the commands for catalogs that follow it run in test_lake_catalogs.py."""
-    query, _catalogs = blocks("docs/how-to/query-tables.md")[4:]
-    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-    made = run(f"python -m kwire analyze {SAMPLE} --out report/ --engine local\n{query}", tmp_path, environment)
-    assert "orders" in made.stdout
 
 
 def test_links_and_pictures_of_readme_work_on_pypi() -> None:

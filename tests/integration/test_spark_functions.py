@@ -144,3 +144,15 @@ def test_columns_that_cross_and_sums_of_workers(spark: SparkSession) -> None:
         assert tuple(row) == (row.id, 12, 50, sum(expected), len(whole))
     with pytest.raises(InputError, match="no column 'topic'"):
         kwire.spark.map_frames(df, "frame", columns="topic")
+
+
+@pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="needs Linux' /proc to see what a worker was forked from")
+def test_functions_have_pyspark_s_own_workers_which_look_away_from_their_folder(spark: SparkSession) -> None:
+    """Those of kwire's own tasks are others (test_worker_daemon.py)."""
+    ask = """(
+        open(f"/proc/{__import__('os').getppid()}/cmdline").read().split(chr(0))[2],
+        "MALLOC_TRIM_THRESHOLD_" in __import__("os").environ,
+        __import__("sys").flags.safe_path,
+    )"""
+    # a built-in function is what any worker can unpickle, with nothing imported for it
+    assert spark.sparkContext.parallelize([ask], 1).map(eval).collect() == [("pyspark.daemon", False, True)]
