@@ -129,24 +129,30 @@ def stream_source(spark: SparkSession, capture: Path, folder: Path) -> None:
     assert spark.sql("SELECT * FROM streamed").count() > 0
 
 
+def tried(spark: SparkSession, capture: Path, folder: Path, *names: str) -> dict[str, str]:
+    """Each feature, or some of them by the names of their functions, in a session."""
+    found = {}
+    for name, function in FEATURES.items():
+        if names and function.__name__ not in names:
+            continue
+        target = folder / function.__name__
+        target.mkdir(parents=True)
+        try:
+            function(spark, capture, target)
+            found[name] = "yes"
+        except Exception as error:  # noqa: BLE001 - whatever it is, the table says it
+            traceback.print_exc()
+            found[name] = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
+    return found
+
+
 def main(capture: Path, folder: Path, *names: str) -> None:
-    found: dict[str, Any] = {"version": pyspark.__version__}
     with kwire.spark.open_session("local[2]", "features") as spark:
         # Java for each query, as in a session of a user; the settings of the tests leave it out
         spark.conf.set("spark.sql.codegen.wholeStage", "true")
         spark.conf.set("spark.sql.codegen.factoryMode", "FALLBACK")
-        for name, function in FEATURES.items():
-            if names and function.__name__ not in names:
-                continue
-            target = folder / function.__name__
-            target.mkdir(parents=True)
-            try:
-                function(spark, capture, target)
-                found[name] = "yes"
-            except Exception as error:  # noqa: BLE001 - whatever it is, the table says it
-                traceback.print_exc()
-                found[name] = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
-    print(json.dumps(found))
+        found = tried(spark, capture, folder, *names)
+    print(json.dumps({"version": pyspark.__version__, **found}))
 
 
 if __name__ == "__main__":

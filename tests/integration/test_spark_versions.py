@@ -1,6 +1,7 @@
-"""What works in which Spark: each version does what docs/reference/spark-versions.md says, no less and no more.
+"""What works in which other Spark: each version does what docs/reference/spark-versions.md says, no less and no more.
 
-PySpark 3.5 and 4.0 are installed beside the environment, into `.cache/pyspark-VERSION`, on the first run; everything else they share.
+PySpark 3.5 and 4.0 are installed beside the environment, into `.cache/pyspark-VERSION`, on the first run; everything else they share. That
+of the environment is in test_spark_features.py.
 """
 
 from __future__ import annotations
@@ -13,30 +14,21 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pyspark
 import pytest
 
-from other_sparks import OTHERS, installed
+from other_sparks import OTHERS, documented, installed, yes_or_no
 
 ROOT = Path(__file__).parents[2]
 CAPTURE = ROOT / "tests" / "captures" / "data" / "topicids.pcap.gz"
-PAGE = ROOT / "docs" / "reference" / "spark-versions.md"
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark-versions")]
 
 
-def documented(version: str) -> dict[str, str]:
-    """A column of the table."""
-    rows = [[cell.strip() for cell in line.strip("|\n ").split(" | ")] for line in PAGE.read_text().splitlines() if line.startswith("| ")]
-    column = rows[0].index(version)
-    return {row[0]: row[column] for row in rows[1:]}
-
-
-@pytest.mark.parametrize("version", [*OTHERS, pyspark.__version__])
+@pytest.mark.parametrize("version", OTHERS)
 def test_the_table_of_versions(version: str, tmp_path: Path) -> None:
     capture = tmp_path / "trace.pcap"
     capture.write_bytes(gzip.decompress(CAPTURE.read_bytes()))
-    path = [str(installed(version) or ""), str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]
+    path = [str(installed(version)), str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, path))}
     program = Path(__file__).with_name("spark_features.py")
     done = subprocess.run(
@@ -45,7 +37,7 @@ def test_the_table_of_versions(version: str, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout.splitlines()[-1])
     assert found.pop("version") == version
-    assert {name: "yes" if said == "yes" else "no" for name, said in found.items()} == documented(version), found
+    assert yes_or_no(found) == documented(version), found
 
 
 def test_what_the_package_asks_for_is_what_was_tried() -> None:
