@@ -135,6 +135,17 @@ def test_json_names_of_former_releases() -> None:
     assert [(each.partition_index, each.records_size) for each in fetched.responses[0].partitions] == [(3, 946)]
 
 
+@pytest.mark.parametrize("turned", [False, True])
+def test_today_s_name_counts_where_a_former_one_stands_beside_it(turned: bool) -> None:
+    """Of a line without its middle the request has `responses` of the answer, which once was another name of `topics`."""
+    named = [
+        ("topics", [{"topic": "t", "partitions": [{"partition": 1}]}]),
+        ("responses", [{"topic": "u", "partitions": [{"partitionIndex": 2}]}]),
+    ]
+    found = read_body("FetchRequest", 7, None, {"replicaId": -1, **dict(named[::-1] if turned else named)}, True)
+    assert [(each.topic, [partition.partition for partition in each.partitions]) for each in found.topics] == [("t", [1])]
+
+
 def test_what_a_text_leaves_out_is_not_there() -> None:
     """And what a JSON body leaves out is at its default, because brokers write all but tagged defaults."""
     assert not hasattr(read_body("MetadataRequest", 1, None, {}, False), "topics")

@@ -122,6 +122,7 @@ class _StructReader:
         self._never_null: set[Convert] = set()
         self._constants: dict[str, Any] = {}
         self._makers: list[tuple[str, Callable[[], Any]]] = []
+        self._own: set[str] = set()  # names of fields, as JSON has them today
         self._texts: str | None = None  # where a release wrote the bare name of what is a struct today
         for number in range(block.first, block.first + block.untagged + block.tagged):
             operation = plan.operation(number)
@@ -133,9 +134,11 @@ class _StructReader:
             if operation.code in INTEGER_BOUNDS or operation.code == Op.UUID:
                 self._never_null.add(convert)
             self._by_name[_bare(slot.attribute)] = (slot.attribute, convert)
+            self._own.add(slot.json_name)
             if operation.flags & Flag.RECORDS:
                 name, attribute = (f"{slot.json_name}{RECORDS_SIZE[0]}", f"{slot.attribute}{RECORDS_SIZE[1]}")
                 self._by_name[_bare(name)] = (attribute, _integer(Op.INT32, name))
+                self._own.add(name)
             if slot.default == Default.CONSTANT:
                 self._constants[slot.attribute] = slot.value
             else:
@@ -146,7 +149,7 @@ class _StructReader:
             found = next((today for today in todays if today in self._by_name), None)
             if found is not None and former not in self._by_name:
                 self._by_name[former] = self._by_name[found]
-        self._known: dict[str, tuple[str, Convert] | None] = {}
+        self._known: dict[str, tuple[tuple[str, Convert] | None, bool]] = {}
 
     def read(self, body: dict[str, Any], exact: bool) -> SimpleNamespace:
         message = SimpleNamespace(**self._constants) if exact else SimpleNamespace()
@@ -168,6 +171,8 @@ class _StructReader:
 
     def _fill(self, values: dict[str, Any], body: dict[str, Any]) -> None:
         known = self._known
+        named: set[str] = set()
+        otherwise: list[tuple[tuple[str, Convert], Any]] = []
         for name, value in body.items():
             if name not in known:
                 if name in _OPENED and isinstance(value, dict):
@@ -175,10 +180,21 @@ class _StructReader:
                     continue
                 if len(known) > 512:  # names that a client makes up
                     known.clear()
-                known[name] = self._by_name.get(_bare(name))
-            field = known[name]
-            if field is not None:
-                values[field[0]] = None if value is None and field[1] not in self._never_null else field[1](value)
+                known[name] = (self._by_name.get(_bare(name)), name in self._own)
+            field, is_own = known[name]
+            if field is None:
+                continue
+            if is_own:
+                named.add(field[0])
+                values[field[0]] = self._converted(field[1], value)
+            else:
+                otherwise.append((field, value))
+        for (attribute, convert), value in otherwise:
+            if attribute not in named:  # today's name counts, wherever it stands: a former one may be in what is left of a line
+                values[attribute] = self._converted(convert, value)
+
+    def _converted(self, convert: Convert, value: Any) -> Any:
+        return None if value is None and convert not in self._never_null else convert(value)
 
     def _convert(self, operation: Operation, slot: SlotLayout) -> Convert:
         if operation.code == Op.STRUCT:
