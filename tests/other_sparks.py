@@ -1,6 +1,6 @@
-"""Other versions of PySpark than that of the environment: installed beside it, into `.cache/pyspark-VERSION`, on the first run; and what
+"""Other versions of PySpark than that of the environment, and what docs/reference/spark-versions.md says of each.
 
-docs/reference/spark-versions.md says that each can do.
+They are installed beside it, into `.cache/pyspark-VERSION`, on the first run.
 """
 
 from __future__ import annotations

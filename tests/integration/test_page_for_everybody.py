@@ -28,8 +28,11 @@ def unguarded(browser: Chrome) -> Any:
 
 def _faultless(browser: Chrome) -> None:
     """Nothing is found in a light page, and no colour is wrong in the same page when it turns dark; what has no colour does not change."""
+    ground = "return getComputedStyle(document.body).backgroundColor"
     assert findings(browser) == []
+    light = browser.execute_script(ground)
     prefer(browser, color_scheme="dark", reduced_motion="reduce")  # at once, not in steps
+    assert browser.execute_script(ground) != light
     assert findings(browser, colours=True) == []
     prefer(browser, color_scheme="light", reduced_motion="reduce")
 
