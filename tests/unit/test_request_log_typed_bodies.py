@@ -103,6 +103,19 @@ def test_names_of_former_releases_take_the_fast_path(key: int, version: int, req
         assert same_entry(typed, read)
 
 
+def test_a_field_with_both_names_is_read_alike_on_both_paths() -> None:
+    """Two partitions as 2.8 wrote them, and one of them with what is left of another line."""
+    partition = '{"partition":3,"errorCode":0,"recordSetSizeInBytes":7}'
+    both_names = partition.replace('"partition":3', '"partition":3,"partitionIndex":4')
+    request = '{"replicaId":-1,"maxWaitMs":500,"rackId":"","topics":[]}'
+    answer = '{"throttleTimeMs":0,"errorCode":0,"responses":[{"topic":"t","partitionResponses":[%s,%s]}]}'
+    typed, read = both(with_bodies(1, 12, request, answer % (partition, both_names)).encode())
+    assert read is not None
+    assert typed is None or same_entry(typed, read)
+    found = read_body("FetchResponse", 12, None, read.response, True)
+    assert [each.partition_index for each in found.responses[0].partitions] == [3, 4]
+
+
 @pytest.mark.parametrize(
     ("api_key", "body"),
     [(18, {"errorCode": 0, "apiKeys": [{"apiKey": None, "minVersion": 0, "maxVersion": 1}]}),
