@@ -48,7 +48,9 @@ def interpreter() -> Path:
     """
     found = WORK / "root" / "usr" / "bin" / f"python{RELEASE}-dbg"
     if not found.exists():
-        Debian(WORK / "apt", SUITE, "amd64").unpack(WORK / "root", f"python{RELEASE}-dbg", f"libpython{RELEASE}-dbg", dependencies=True)
+        # the headers of the debug build lead to those of the other, which Debian only recommends
+        packages = (f"python{RELEASE}-dbg", f"libpython{RELEASE}-dbg", f"libpython{RELEASE}-dev")
+        Debian(WORK / "apt", SUITE, "amd64").unpack(WORK / "root", *packages, dependencies=True)
     return found
 
 
