@@ -30,6 +30,7 @@ TOOLS: Final = (
 )  # fmt: skip
 TESTS: Final = (
     "tests/parity",
+    "--ignore=tests/parity/test_other_decoders.py",  # which starts Pythons with other decoders, and they are release builds
     "tests/vectors",
     "tests/unit/test_native_memory.py",
     "tests/unit/test_failing_decodes.py",
