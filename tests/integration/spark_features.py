@@ -22,6 +22,8 @@ import kwire.spark
 from kwire import messages
 from kwire.spark.job import JobRequest, run_job
 
+# Java for each query, as in a session of a user; the settings of the tests leave it out
+CODEGEN = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
 FEATURES: dict[str, Callable[[SparkSession, Path, Path], object]] = {}
 
 
@@ -148,9 +150,8 @@ def tried(spark: SparkSession, capture: Path, folder: Path, *names: str) -> dict
 
 def main(capture: Path, folder: Path, *names: str) -> None:
     with kwire.spark.open_session("local[2]", "features") as spark:
-        # Java for each query, as in a session of a user; the settings of the tests leave it out
-        spark.conf.set("spark.sql.codegen.wholeStage", "true")
-        spark.conf.set("spark.sql.codegen.factoryMode", "FALLBACK")
+        for setting, value in CODEGEN.items():
+            spark.conf.set(setting, value)
         found = tried(spark, capture, folder, *names)
     print(json.dumps({"version": pyspark.__version__, **found}))
 

@@ -15,16 +15,15 @@ from script_modules import module_of
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
 CAPTURE = Path(__file__).parents[1] / "captures" / "data" / "topicids.pcap.gz"
-CODEGEN = {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}
 
 
 def test_the_table_of_versions(spark: SparkSession, tmp_path: Path) -> None:
     capture = tmp_path / "trace.pcap"
     capture.write_bytes(gzip.decompress(CAPTURE.read_bytes()))
     features = module_of(Path(__file__).with_name("spark_features.py"))
-    before = {name: spark.conf.get(name) for name in CODEGEN}
+    before = {name: spark.conf.get(name) for name in features.CODEGEN}
     try:
-        for name, value in CODEGEN.items():  # Java for each query, as in a session of a user
+        for name, value in features.CODEGEN.items():
             spark.conf.set(name, value)
         found = features.tried(spark, capture, tmp_path / "out")
     finally:

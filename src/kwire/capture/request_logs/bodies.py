@@ -190,7 +190,7 @@ class _StructReader:
             else:
                 otherwise.append((field, value))
         for (attribute, convert), value in otherwise:
-            if attribute not in named:  # today's name counts, wherever it stands: a former one may be in what is left of a line
+            if attribute not in named:  # today's name wins, wherever it stands: a damaged line can have both
                 values[attribute] = self._converted(convert, value)
 
     def _converted(self, convert: Convert, value: Any) -> Any:

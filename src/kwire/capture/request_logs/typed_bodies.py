@@ -128,7 +128,7 @@ def _decoder(version: int, name: str, fields: tuple[str, ...] | None, older: boo
         return decode
 
     def of_older_release(text: bytes) -> Any:
-        if any(today in text for today in todays):  # what has both names is left of a damaged line, and today's counts
+        if any(today in text for today in todays):  # a damaged line can have both names: the fallback takes today's
             raise msgspec.ValidationError("a field has the name of today")
         return decode(text)
 
