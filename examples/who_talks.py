@@ -12,7 +12,7 @@ from kwire.analysis import Options, run
 
 def main(captures: list[str]) -> None:
     tables = run(captures, options=Options(target_releases=("4.4.0",)))
-    rejected = {row["client_id"] for row in tables["upgrade_impact"].to_pylist() if row["verdict"] == "rejected"}
+    rejected = {row["client_id"] for row in tables["upgrade_impact"].to_pylist() if row["verdict"] == "breaks"}
     for client in tables["clients"].to_pylist():
         named = client["identity_source"] == "api_versions"
         library = f"{client['software_name']} {client['software_version']}" if named else client["library_guess"] or "unknown"

@@ -82,12 +82,12 @@ FLEET = (
 def verdict_of(client: Used, api: str, version: int, target: str) -> tuple[str, str]:
     """A verdict and its basis; 3.9 marks Metadata v0-3 here, as 3.9.0 did."""
     if target.startswith("4.") and version < LOWEST_IN_4.get(api, 0):
-        return "rejected", "own_maximum" if client.negotiates else "no_negotiation"
+        return "breaks", "own_maximum" if client.negotiates else "no_negotiation"
     if api == "Metadata" and version < 4 and target.startswith("3.9"):
-        return "marked", "inside_range"
+        return "deprecated", "inside_range"
     if client.source == "not_observed" and api == "Fetch" and target.startswith("4."):
-        return "undetermined", "broker_ceiling"
-    return "ok", "inside_range"
+        return "unknown", "broker_ceiling"
+    return "compatible", "inside_range"
 
 
 def tables_of(clients: Iterable[Used]) -> dict[str, list[dict[str, Any]]]:
@@ -130,10 +130,10 @@ def tables_of(clients: Iterable[Used]) -> dict[str, list[dict[str, Any]]]:
                         **usage, "addresses": [address], "principals": principals, "target_release": target, "verdict": verdict,
                         "verdict_basis": basis, "confidence": "high", "evidence_connection_id": f"10.0.0.3:9092-{address}:40000-0",
                         "evidence_request_index": position,
-                        "reason": f"{target} accepts {api} from v{lowest} on, not v{version}." if verdict == "rejected" else "",
-                        "remedy": "Upgrade the client library." if verdict == "rejected" else None,
-                        "cure_version": "2.1.0" if verdict == "rejected" and "kafka-clients" in (client.guess or "") else None,
-                        "cure_kind": "library" if verdict == "rejected" else None,
+                        "reason": f"{target} accepts {api} from v{lowest} on, not v{version}." if verdict == "breaks" else "",
+                        "remedy": "Upgrade the client library." if verdict == "breaks" else None,
+                        "cure_version": "2.1.0" if verdict == "breaks" and "kafka-clients" in (client.guess or "") else None,
+                        "cure_kind": "library" if verdict == "breaks" else None,
                     }
                 )  # fmt: skip
         requests += of_client

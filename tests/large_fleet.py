@@ -71,7 +71,7 @@ def write_large_fleet(folder: Path, clients: int = CLIENTS) -> Path:
     refused = np.array(version)[judged] < np.array(lowest)[judged]
     target = list(TARGETS) * len(uses)
     _write(
-        folder, "upgrade_impact", **_of(used, judged), target_release=target, verdict=np.where(refused, "rejected", "ok"),
+        folder, "upgrade_impact", **_of(used, judged), target_release=target, verdict=np.where(refused, "breaks", "compatible"),
         verdict_basis=np.where(refused, "own_maximum", "inside_range"), confidence=["high"] * len(judged),
         evidence_connection_id=[f"10.0.0.3:9092-{used['addresses'][at][0]}:40000-0" for at in judged], evidence_request_index=judged % 9,
         reason=[f"Kafka {release} requires {api[at]} v{lowest[at]} or later; this client sends v{version[at]}." if bad else None

@@ -44,11 +44,11 @@ def test_all_tables_have_their_schemas(answers: dict[str, pa.Table]) -> None:
 def test_verdicts_agree_with_what_happened(client: dict[str, Any], impact: dict[tuple[str, str], list[dict[str, Any]]]) -> None:
     rows = impact[client["client_id"], "4.3.1"]
     assert rows
-    assert ("rejected" in {row["verdict"] for row in rows}) == client["breaks_on_4x"]
+    assert ("breaks" in {row["verdict"] for row in rows}) == client["breaks_on_4x"]
     for row in rows:
         assert row["reason"].endswith(".")
         assert row["evidence_connection_id"] is not None
-        if row["verdict"] == "rejected":
+        if row["verdict"] == "breaks":
             assert row["remedy"]
 
 
@@ -67,7 +67,7 @@ def test_4_0_0_lacks_join_group_v0_and_v1(impact: dict[tuple[str, str], list[dic
     """Which 4.0.2 has again: the same clients, two verdicts."""
     first = {row["api_name"]: row["verdict"] for row in impact["pricing-svc", "4.0.0"] if row["api_version"] == 1}
     later = {row["api_name"]: row["verdict"] for row in impact["pricing-svc", "4.3.1"] if row["api_version"] == 1}
-    assert (first["JoinGroup"], later["JoinGroup"]) == ("rejected", "ok")
+    assert (first["JoinGroup"], later["JoinGroup"]) == ("breaks", "compatible")
 
 
 def test_usage_adds_up_to_the_requests(answers: dict[str, pa.Table]) -> None:

@@ -54,7 +54,7 @@ def test_clients_before_kip_896_break(tables: dict[str, pa.Table]) -> None:
     breaks = {
         row["client_id"]
         for row in tables["upgrade_impact"].to_pylist()
-        if row["verdict"] == "rejected" and row["target_release"].startswith("4.0")
+        if row["verdict"] == "breaks" and row["target_release"].startswith("4.0")
     }
     # kafka-clients 0.10.2, sarama 1.23 set to 0.10.2 and kafkajs 1.4 send Produce 2, Fetch 2 or the like, which 4.0 removed
     assert breaks == {"pricing-svc", "edge-gateway", "web-frontend-old"}

@@ -128,7 +128,7 @@ def impact(path: str) -> list[dict[str, Any]]:
 
 
 def refusing_release(row: dict[str, Any]) -> str:
-    return str(row["target_release"] if row["verdict"] == "rejected" else row["refused_by"])
+    return str(row["target_release"] if row["verdict"] == "breaks" else row["refused_by"])
 
 
 @pytest.mark.parametrize("path", CAPTURES, ids=[Path(path).name for path in CAPTURES])
@@ -148,12 +148,12 @@ def test_every_reason_is_true_of_kafkas_releases(path: str) -> None:
 def test_a_remedy_names_what_the_refusing_release_wants_and_the_client_lacks(path: str) -> None:
     for row in impact(path):
         api, version = row["api_name"], row["api_version"]
-        if row["verdict"] == "ok":
+        if row["verdict"] == "compatible":
             assert (row["remedy"], row["cure_version"], row["refused_by"]) == (None, None, None)
-        elif row["verdict"] == "marked":
+        elif row["verdict"] == "deprecated":
             assert (row["remedy"] is None) == (row["refused_by"] is None)
             assert row["refused_by"] is None or not takes(row["refused_by"], api, version), row
-        elif row["verdict"] == "rejected":
+        elif row["verdict"] == "breaks":
             assert row["remedy"], row
         for wanted, low in re.findall(r"sends (\w+) v(\d+) or later", row["remedy"] or ""):
             accepted = facts(refusing_release(row), api)
@@ -180,4 +180,4 @@ def test_no_client_is_sent_to_a_version_that_it_has(client: dict[str, Any]) -> N
 def test_a_client_that_worked_on_4_x_needs_nothing(client: dict[str, Any]) -> None:
     rows = [row for row in impact(FLEET) if row["client_id"] == client["client_id"]]
     if not client["breaks_on_4x"]:
-        assert {row["remedy"] for row in rows if row["verdict"] in ("ok", "marked")} == {None}
+        assert {row["remedy"] for row in rows if row["verdict"] in ("compatible", "deprecated")} == {None}

@@ -135,12 +135,12 @@ def test_a_verdict_selects_and_says_how_many_it_has(browser: Chrome, pages: Page
     chips = {chip.get_attribute("value"): chip for chip in browser.find_elements(By.CSS_SELECTOR, '[data-kind-filter="client-table"]')}
     numbers = {value: int(chip.find_element(By.CLASS_NAME, "number").text) for value, chip in chips.items()}
     assert sum(numbers.values()) == whole
-    chips["undetermined"].send_keys(Keys.SPACE)
-    until(browser, lambda: len(shown(browser, ROWS)) == numbers["undetermined"] == 1)
+    chips["unknown"].send_keys(Keys.SPACE)
+    until(browser, lambda: len(shown(browser, ROWS)) == numbers["unknown"] == 1)
     assert "late-reader" in shown(browser, ROWS)[0]
-    chips["rejected"].send_keys(Keys.SPACE)
-    until(browser, lambda: len(shown(browser, ROWS)) == 1 + numbers["rejected"])
-    for value in ("undetermined", "rejected"):
+    chips["breaks"].send_keys(Keys.SPACE)
+    until(browser, lambda: len(shown(browser, ROWS)) == 1 + numbers["breaks"])
+    for value in ("unknown", "breaks"):
         chips[value].send_keys(Keys.SPACE)
     until(browser, lambda: len(shown(browser, ROWS)) == whole)
 
@@ -148,11 +148,11 @@ def test_a_verdict_selects_and_says_how_many_it_has(browser: Chrome, pages: Page
 def test_verdicts_are_chosen_for_one_version(browser: Chrome, pages: Pages) -> None:
     """3.9.2 deprecates what the erp-bridge and the hostile clients send, and 4.x rejects it."""
     show(browser, pages.hostile)
-    browser.find_element(By.CSS_SELECTOR, '[data-kind-filter="client-table"][value="rejected"]').click()
+    browser.find_element(By.CSS_SELECTOR, '[data-kind-filter="client-table"][value="breaks"]').click()
     matrix = pages.reports["hostile"].matrix
     for key, target in ((Keys.DOWN, "3.9.2"), (Keys.END, "4.3.1")):
         browser.find_element(By.CSS_SELECTOR, '[data-place-filter="client-table"]').send_keys(key)
-        until(browser, lambda target=target: len(shown(browser, ROWS)) == matrix.count(target)["rejected"])
+        until(browser, lambda target=target: len(shown(browser, ROWS)) == matrix.count(target)["breaks"])
 
 
 def test_clients_are_chosen_by_team_and_by_fix(browser: Chrome, pages: Pages) -> None:
@@ -170,7 +170,7 @@ def test_what_is_chosen_is_in_the_address_and_comes_back(browser: Chrome, pages:
     _search(browser, "old & new=?")
     until(browser, lambda: "clients.q=" in browser.current_url)
     _search(browser, "kafka")
-    browser.find_element(By.CSS_SELECTOR, '[data-kind-filter="client-table"][value="ok"]').click()
+    browser.find_element(By.CSS_SELECTOR, '[data-kind-filter="client-table"][value="compatible"]').click()
     head = browser.find_elements(By.CSS_SELECTOR, "#client-table thead th")[-1]
     head.find_element(By.TAG_NAME, "button").click()
     until(browser, lambda: "clients.q=kafka&clients.is=ok&clients.sort=" in browser.current_url)
@@ -179,7 +179,7 @@ def test_what_is_chosen_is_in_the_address_and_comes_back(browser: Chrome, pages:
     show(browser, address)
     until(browser, lambda: shown(browser, ROWS) == before)
     assert browser.find_elements(By.CSS_SELECTOR, "#client-table thead th")[-1].get_attribute("aria-sort") == "descending"
-    assert browser.find_element(By.CSS_SELECTOR, '[value="ok"][data-kind-filter]').get_attribute("aria-pressed") == "true"
+    assert browser.find_element(By.CSS_SELECTOR, '[value="compatible"][data-kind-filter]').get_attribute("aria-pressed") == "true"
 
 
 def test_ten_thousand_clients_open_in_part(browser: Chrome, pages: Pages) -> None:
@@ -212,7 +212,7 @@ def test_what_breaks_is_first_also_among_ten_thousand(browser: Chrome, pages: Pa
     assert "kafka-clients 0.9.0" in first
     assert all(text.startswith(("kafka-clients", "sarama-old")) for text in shown(browser, "#library-table tbody tr")[:6])
     chart = "#libraries .for-wide .series"
-    assert {"rejected"} < set(browser.execute_script(f"return [...document.querySelectorAll('{chart}')].map((one) => one.classList[1])"))
+    assert {"breaks"} < set(browser.execute_script(f"return [...document.querySelectorAll('{chart}')].map((one) => one.classList[1])"))
     rows = browser.execute_script("return [...document.querySelectorAll('#libraries .for-wide .y text')].map((one) => one.textContent)")
     assert rows[0].startswith(("kafka-clients", "sarama-old"))
     assert all("breaks" in text for text in browser.execute_script(

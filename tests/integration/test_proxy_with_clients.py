@@ -269,7 +269,7 @@ def test_the_page_of_a_rehearsal(kafka_broker: Callable[[str], Any], tmp_path: P
     both = tables(tmp_path / "out" / "analysis")
     assert page.path.exists()
     assert {each["software_name"] for each in first} == {"confluent-kafka-python"}
-    assert [each["verdict"] for each in both if (each["api_name"], each["api_version"]) == ("Produce", 2)] == ["rejected"]
+    assert [each["verdict"] for each in both if (each["api_name"], each["api_version"]) == ("Produce", 2)] == ["breaks"]
     capture = b"".join(each.read_bytes() for each in (tmp_path / "out" / "captures").iterdir())
     assert b"page-confluent" in capture
     assert b"record 1" not in capture

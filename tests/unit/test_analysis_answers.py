@@ -67,8 +67,8 @@ def test_a_client_negotiates_when_any_of_its_connections_asks() -> None:
     """kafka-go and kafkajs ask ApiVersions on one connection and use what they learned on the others."""
     alone = answers([identity("k", "app")], [use("k", "app", "Fetch", 20)])
     together = answers([identity("k", "app")], [use("k", "app", "Fetch", 20), use("k", "app", "ApiVersions", 0)])
-    assert verdicts(alone)["app", "Fetch", 20] == ("rejected", "no_negotiation")
-    assert verdicts(together)["app", "Fetch", 20] == ("ok", "inside_range")
+    assert verdicts(alone)["app", "Fetch", 20] == ("breaks", "no_negotiation")
+    assert verdicts(together)["app", "Fetch", 20] == ("compatible", "inside_range")
 
 
 def test_what_a_named_connection_tells_holds_for_the_nameless_ones_of_the_same_client() -> None:
@@ -78,7 +78,7 @@ def test_what_a_named_connection_tells_holds_for_the_nameless_ones_of_the_same_c
         [use("named", "app", "ApiVersions", 3), use("bare", "app", "Produce", 2)],
         broker="0.10.2.2",
     )
-    assert verdicts(found)["app", "Produce", 2] == ("ok", "known_client")
+    assert verdicts(found)["app", "Produce", 2] == ("compatible", "known_client")
     guess = {row["client_key"]: row["library_guess"] for row in found["clients"].to_pylist()}
     assert guess == {"named": "sarama", "bare": "sarama"}
     assert {row["identity_source"] for row in found["clients"].to_pylist()} == {"api_versions"}
@@ -91,13 +91,13 @@ def test_a_client_that_joins_and_never_fetches_is_known_to_refuse_a_release_itse
         "ApiVersions": 0,
     }  # fmt: skip
     found = answers([identity("k", "app")], [use("k", "app", api, version) for api, version in sent.items()], broker="4.3.1")
-    assert verdicts(found)["app", "ListOffsets", 0] == ("rejected", "known_client")
+    assert verdicts(found)["app", "ListOffsets", 0] == ("breaks", "known_client")
     row = found["clients"].to_pylist()[0]
     assert (row["identity_source"], row["library_guess_after"], row["library_guess_before"]) == ("fingerprint", "0.11.6", "1.3.0")
     assert row["library_guess_tried"] == ["1.0.0", "1.1.0", "1.2.2"]
 
 
-@pytest.mark.parametrize(("whole", "asked", "verdict"), [(True, [1, 0], "ok"), (True, [0], "rejected"), (False, [0], "undetermined")])
+@pytest.mark.parametrize(("whole", "asked", "verdict"), [(True, [1, 0], "compatible"), (True, [0], "breaks"), (False, [0], "unknown")])
 def test_a_verdict_that_uses_a_guess_holds_for_its_whole_range(whole: bool, asked: list[int], verdict: str) -> None:
     """On 0.10.2 every Java sends Produce v2. What asks ApiVersions v1 first is 0.11 to 1.1 and can v3, what asks v0 first is 0.10.2.
 
@@ -114,19 +114,19 @@ def test_two_programs_behind_a_default_id_are_told_apart_by_address() -> None:
         [identity("one", "rdkafka", address="10.0.0.1"), identity("two", "rdkafka", address="10.0.0.2")],
         [use("one", "rdkafka", "ApiVersions", 0), use("one", "rdkafka", "Fetch", 20), use("two", "rdkafka", "Fetch", 21)],
     )
-    assert verdicts(found)["rdkafka", "Fetch", 20] == ("ok", "inside_range")
-    assert verdicts(found)["rdkafka", "Fetch", 21] == ("rejected", "no_negotiation")
+    assert verdicts(found)["rdkafka", "Fetch", 20] == ("compatible", "inside_range")
+    assert verdicts(found)["rdkafka", "Fetch", 21] == ("breaks", "no_negotiation")
 
 
 def test_a_client_of_which_only_the_middle_was_seen_is_not_said_to_ignore_versions() -> None:
     found = answers([identity("k", "app", None, None)], [use("k", "app", "Fetch", 20), use("k", "app", "Produce", 2)])
-    assert verdicts(found)["app", "Fetch", 20] == ("undetermined", "broker_ceiling")
-    assert verdicts(found)["app", "Produce", 2] == ("rejected", "own_maximum")
+    assert verdicts(found)["app", "Fetch", 20] == ("unknown", "broker_ceiling")
+    assert verdicts(found)["app", "Produce", 2] == ("breaks", "own_maximum")
 
 
 def test_brokers_are_upgraded_with_the_cluster() -> None:
     found = answers([identity("k", "broker-1-fetcher-0", role="broker")], [use("k", "broker-1-fetcher-0", "Fetch", 1)])
-    assert verdicts(found)["broker-1-fetcher-0", "Fetch", 1] == ("ok", "inside_range")
+    assert verdicts(found)["broker-1-fetcher-0", "Fetch", 1] == ("compatible", "inside_range")
     assert found["clients"].to_pylist()[0]["role"] == "broker"
 
 
@@ -138,7 +138,7 @@ def test_a_refusal_names_the_refused_request_as_evidence() -> None:
     }  # fmt: skip
     found = answers([identity("k", "app")], [use("k", "app", "Produce", 2)], broker="4.3.1", refusals=[refusal])
     row = found["upgrade_impact"].to_pylist()[0]
-    assert (row["verdict"], row["verdict_basis"]) == ("rejected", "observed_refusal")
+    assert (row["verdict"], row["verdict_basis"]) == ("breaks", "observed_refusal")
     assert (row["evidence_connection_id"], row["evidence_request_index"]) == ("refused-here", 7)
 
 
@@ -150,7 +150,7 @@ def test_what_a_known_library_would_send_gets_a_row_without_requests() -> None:
     rows = answers([identity("k", "app", name, version)], [produce, asked])["upgrade_impact"].to_pylist()
     unseen = {row["api_name"]: row for row in rows if row["requests"] == 0}
     assert unseen.keys() == {"ListOffsets"}
-    assert (unseen["ListOffsets"]["verdict"], unseen["ListOffsets"]["verdict_basis"]) == ("rejected", "known_client")
+    assert (unseen["ListOffsets"]["verdict"], unseen["ListOffsets"]["verdict_basis"]) == ("breaks", "known_client")
     assert (unseen["ListOffsets"]["cure_kind"], unseen["ListOffsets"]["cure_version"]) == ("library", "1.9.2")
 
 
@@ -175,8 +175,8 @@ def test_a_broker_release_stands_in_where_no_answer_was_seen() -> None:
     seen = [identity("k", "app")], [use("k", "app", "Produce", 2), use("k", "app", "ApiVersions", 0)]
     unknown = answers(*seen, broker=None)
     given = answers(*seen, broker=None, options=Options(target_releases=["4.3"], broker_release="3.9"))
-    assert verdicts(unknown)["app", "Produce", 2] == ("undetermined", "broker_ceiling")
-    assert verdicts(given)["app", "Produce", 2] == ("rejected", "own_maximum")
+    assert verdicts(unknown)["app", "Produce", 2] == ("unknown", "broker_ceiling")
+    assert verdicts(given)["app", "Produce", 2] == ("breaks", "own_maximum")
 
 
 def test_releases_that_do_not_exist_are_refused_before_the_work() -> None:
@@ -218,7 +218,7 @@ SILENT = {"wanted": 39, "answered": 0, "requests": 39}
 def test_a_client_that_never_got_an_answer_is_undetermined(unseen: int, reason: str) -> None:
     found = answers([identity("k", "app")], [use("k", "app", "Metadata", 1, **SILENT, unseen=unseen)])
     row = found["upgrade_impact"].to_pylist()[0]
-    assert (row["verdict"], row["reason"]) == ("undetermined", reason)
+    assert (row["verdict"], row["reason"]) == ("unknown", reason)
     assert row["remedy"]
     assert row["cure_version"] is None
 
@@ -227,12 +227,12 @@ def test_one_answer_on_any_connection_of_the_client_is_enough() -> None:
     """ApiVersions that an old broker hangs up on, then the same client without it."""
     unanswered = use("k", "app", "ApiVersions", 3, **SILENT)
     found = answers([identity("k", "app"), identity("other", "app")], [unanswered, use("other", "app", "Metadata", 1)])
-    assert verdicts(found)["app", "ApiVersions", 3] == ("ok", "inside_range")
+    assert verdicts(found)["app", "ApiVersions", 3] == ("compatible", "inside_range")
 
 
 def test_requests_that_want_no_answer_leave_the_verdict_alone() -> None:
     found = answers([identity("k", "app")], [use("k", "app", "Produce", 9, wanted=0, answered=0), use("k", "app", "ApiVersions", 3)])
-    assert verdicts(found)["app", "Produce", 9] == ("ok", "inside_range")
+    assert verdicts(found)["app", "Produce", 9] == ("compatible", "inside_range")
 
 
 def hung_up(version: int, refusal: str = "disconnected") -> dict[str, Any]:
@@ -267,13 +267,13 @@ def test_a_marked_use_that_no_release_refuses_needs_nothing() -> None:
     """kafka-go 0.4.51 sends FindCoordinator v0, which 3.8 marks and every 4.x accepts."""
     found = answers([identity("k", "app")], [use("k", "app", "FindCoordinator", 0)], options=Options(target_releases=["3.8.1"]))
     row = found["upgrade_impact"].to_pylist()[0]
-    assert (row["verdict"], row["remedy"], row["cure_version"], row["refused_by"]) == ("marked", None, None, None)
+    assert (row["verdict"], row["remedy"], row["cure_version"], row["refused_by"]) == ("deprecated", None, None, None)
 
 
 def test_a_marked_use_that_a_later_release_refuses_names_what_that_one_wants() -> None:
     found = answers([identity("k", "app")], [use("k", "app", "Fetch", 2)], options=MARKING)
     row = found["upgrade_impact"].to_pylist()[0]
-    assert (row["verdict"], row["refused_by"]) == ("marked", "4.0")
+    assert (row["verdict"], row["refused_by"]) == ("deprecated", "4.0")
     assert row["remedy"] == (
         "Identify the library and upgrade it to a version that sends Fetch v4 or later; until then, a proxy can translate."
     )
@@ -288,7 +288,7 @@ def test_a_marked_use_of_a_client_that_steps_up_by_itself_needs_nothing() -> Non
         broker="0.10.2.2", options=MARKING,
     )  # fmt: skip
     rows = {row["api_name"]: row for row in found["upgrade_impact"].to_pylist()}
-    assert (rows["Fetch"]["verdict"], rows["Fetch"]["remedy"], rows["Fetch"]["refused_by"]) == ("marked", None, None)
+    assert (rows["Fetch"]["verdict"], rows["Fetch"]["remedy"], rows["Fetch"]["refused_by"]) == ("deprecated", None, None)
     assert rows["Fetch"]["reason"].endswith(" and rejected by Kafka 4.0.")
 
 

@@ -139,15 +139,15 @@ def test_a_verdict_that_got_worse(before: Rows) -> None:
     def refuse(after: Rows) -> None:
         for row in of_client(after, "upgrade_impact", "key-search-feed-3.9.2"):
             if row["api_name"] == "Produce" and row["target_release"] == "4.3.1":
-                row["verdict"], row["reason"] = "rejected", "4.3.1 does not take it."
+                row["verdict"], row["reason"] = "breaks", "4.3.1 does not take it."
 
     (found,) = changed(before, refuse).verdicts
     assert (found.client, found.api, found.target_release, found.before, found.after) == (
         "search-feed",
         "Produce",
         "4.3.1",
-        "ok",
-        "rejected",
+        "compatible",
+        "breaks",
     )
     after = copy.deepcopy(before)
     refuse(after)
@@ -156,7 +156,7 @@ def test_a_verdict_that_got_worse(before: Rows) -> None:
 
 def test_a_release_that_nobody_asked_about_before_says_nothing(before: Rows) -> None:
     def more(after: Rows) -> None:
-        after["upgrade_impact"] += [{**row, "target_release": "5.0.0", "verdict": "rejected"} for row in after["upgrade_impact"][:20]]
+        after["upgrade_impact"] += [{**row, "target_release": "5.0.0", "verdict": "breaks"} for row in after["upgrade_impact"][:20]]
 
     assert not changed(before, more).verdicts
 

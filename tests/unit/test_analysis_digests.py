@@ -49,7 +49,7 @@ def counts(fleet: pa.Table) -> dict[tuple[str, str], int]:
 
 def test_all_clients_are_counted_and_the_worst_are_kept() -> None:
     """Six clients of one verdict each; the two places go to the ones that break, in the order of their requests."""
-    verdicts = ("ok", "rejected", "marked", "rejected", "undetermined", "rejected")
+    verdicts = ("compatible", "breaks", "deprecated", "breaks", "unknown", "breaks")
     rows = [impact(key, verdict, requests=number) for number, (key, verdict) in enumerate(zip(KEYS, verdicts, strict=True))]
     clients = [{"client_key": key, "requests": 1, "role": "client"} for key in KEYS]
     digest = digest_of(replace(PAGE, listed=2, urgent=0, drawn=0), clients=clients, upgrade_impact=rows)
@@ -62,7 +62,7 @@ def test_all_clients_are_counted_and_the_worst_are_kept() -> None:
 
 def test_a_client_that_breaks_is_kept_though_the_list_is_full() -> None:
     """It has an action item."""
-    rows = [impact(key, "rejected") for key in KEYS]
+    rows = [impact(key, "breaks") for key in KEYS]
     clients = [{"client_key": key, "role": "client"} for key in KEYS]
     digest = digest_of(replace(PAGE, listed=2, urgent=5, drawn=0), clients=clients, upgrade_impact=rows)
     assert digest["clients"].num_rows == 5
@@ -71,8 +71,8 @@ def test_a_client_that_breaks_is_kept_though_the_list_is_full() -> None:
 def test_verdicts_are_the_worst_at_each_release() -> None:
     """4.0.2 before 4.10.0: releases are not in the order of their letters. Two uses at one release: the worse one counts."""
     rows = [
-        impact("key-0", "ok", "4.10.0"), impact("key-0", "marked", "4.10.0", version=2), impact("key-0", "ok", "4.0.2"),
-        impact("key-1", "rejected", "4.10.0"),
+        impact("key-0", "compatible", "4.10.0"), impact("key-0", "deprecated", "4.10.0", version=2), impact("key-0", "compatible", "4.0.2"),
+        impact("key-1", "breaks", "4.10.0"),
     ]  # fmt: skip
     digest = digest_of(upgrade_impact=rows)
     assert digest["targets"].column("target_release").to_pylist() == ["4.0.2", "4.10.0"]
@@ -86,7 +86,7 @@ def test_verdicts_are_the_worst_at_each_release() -> None:
 def test_buckets_come_together_to_the_whole(buckets: int) -> None:
     """A client is in one bucket with all that it does; what adds up does so over buckets, and top lists are those of all."""
     clients = [{"client_key": key, "software_name": "lib", "requests": 7, "connections": 2, "role": "client"} for key in KEYS]
-    rows = [impact(key, ("ok", "rejected")[number % 2], requests=number) for number, key in enumerate(KEYS)]
+    rows = [impact(key, ("compatible", "breaks")[number % 2], requests=number) for number, key in enumerate(KEYS)]
     topics = [
         {"client_key": key, "client_id": key, "topic": "orders", "direction": ("produce", "fetch")[number % 2], "records": number}
         for number, key in enumerate(KEYS)
@@ -137,7 +137,7 @@ def test_topics_that_lose_clients_are_listed_before_busy_ones(tmp_path: Path, an
         {"client_key": "key-0", "client_id": "a", "topic": "busy", "direction": "produce", "records": 900},
         {"client_key": "key-1", "client_id": "b", "topic": "stops", "direction": "produce", "records": 1},
     ]
-    tables = {"topic_access": uses, "upgrade_impact": [impact("key-0", "ok"), impact("key-1", "rejected")]}
+    tables = {"topic_access": uses, "upgrade_impact": [impact("key-0", "compatible"), impact("key-1", "breaks")]}
     folder = AnalysisFolder(analysis_tables.write_tables(tmp_path, tables))
     folder.limits = replace(PAGE, topics=1)
     assert [topic.name for topic in read_lineage(folder)] == ["stops"]
@@ -146,7 +146,7 @@ def test_topics_that_lose_clients_are_listed_before_busy_ones(tmp_path: Path, an
 
 def test_programs_read_everything(tmp_path: Path, analysis_tables: ModuleType) -> None:
     clients = [{"client_key": f"k{number:05}", "requests": 1, "role": "client"} for number in range(PAGE.listed + 5)]
-    tables = {"clients": clients, "upgrade_impact": [impact(row["client_key"], "ok") for row in clients]}
+    tables = {"clients": clients, "upgrade_impact": [impact(row["client_key"], "compatible") for row in clients]}
     out = analysis_tables.write_tables(tmp_path, tables)
     assert len(read_clients(AnalysisFolder(out))) == PAGE.listed
     assert len(read_upgrade_matrix(AnalysisFolder(out, EVERYTHING)).clients) == len(clients)

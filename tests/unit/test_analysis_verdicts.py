@@ -26,20 +26,20 @@ def outcome(judgement: Judgement) -> tuple[str, str]:
 
 
 def test_api_versions_is_ok_in_any_version_because_error_35_is_answered() -> None:
-    assert outcome(verdict((0, 4), api_name="ApiVersions", api_version=5, broker_highest=5)) == ("ok", "inside_range")
-    assert outcome(verdict((2, 4), api_name="ApiVersions", api_version=0, negotiates=False)) == ("ok", "inside_range")
+    assert outcome(verdict((0, 4), api_name="ApiVersions", api_version=5, broker_highest=5)) == ("compatible", "inside_range")
+    assert outcome(verdict((2, 4), api_name="ApiVersions", api_version=0, negotiates=False)) == ("compatible", "inside_range")
 
 
 @pytest.mark.parametrize("version", [3, 7, 13])
 def test_a_version_inside_the_range_is_ok(version: int) -> None:
-    assert outcome(verdict((3, 13), api_version=version)) == ("ok", "inside_range")
+    assert outcome(verdict((3, 13), api_version=version)) == ("compatible", "inside_range")
 
 
 @pytest.mark.requirement("K511-44", "K35-37")
 def test_a_version_inside_the_range_that_the_release_marks_is_marked() -> None:
     judgement = verdict((0, 11), PRODUCE_MARKS, "3.9.2", api_version=2)
-    assert outcome(judgement) == ("marked", "inside_range")
-    assert outcome(verdict((0, 11), PRODUCE_MARKS, "3.9.2", api_version=3)) == ("ok", "inside_range")
+    assert outcome(judgement) == ("deprecated", "inside_range")
+    assert outcome(verdict((0, 11), PRODUCE_MARKS, "3.9.2", api_version=3)) == ("compatible", "inside_range")
 
 
 def test_a_marked_version_names_the_release_that_refuses_it() -> None:
@@ -51,7 +51,7 @@ def test_a_marked_version_that_no_release_refuses_is_said_to_be_accepted_by_all(
     """KIP-896 deprecated Metadata v0 to v3 in 3.7 and 3.8 and kept them after all: 4.x brokers accept them."""
     kept = {3: LaterReleases(marked_by=("3.7", "3.8"), newest="4.4")}
     judgement = verdict((0, 12), kept, "3.8.1", api_name="Metadata", api_version=3)
-    assert outcome(judgement) == ("marked", "inside_range")
+    assert outcome(judgement) == ("deprecated", "inside_range")
     assert judgement.reason == "Kafka 3.8.1 supports Metadata v3, deprecated in 3.7 and 3.8 and supported by all later releases up to 4.4."
 
 
@@ -70,40 +70,40 @@ def test_a_marked_version_that_one_patch_alone_refuses_says_so() -> None:
 def test_a_client_without_an_answer_is_undetermined(answers: Literal["none", "unseen"], why: str, api: str, version: int) -> None:
     """39 Metadata requests, each closed without an answer, do not show that the client works."""
     judgement = verdict((0, 13), api_name=api, api_version=version, answers=answers)
-    assert (judgement.verdict, judgement.confidence) == ("undetermined", "low")
+    assert (judgement.verdict, judgement.confidence) == ("unknown", "low")
     assert judgement.reason.endswith(f", but {why}.")
 
 
 def test_a_client_without_an_answer_is_rejected_where_the_release_refuses_what_it_sends() -> None:
-    assert outcome(verdict((3, 13), broker_highest=11, answers="none")) == ("rejected", "own_maximum")
-    assert outcome(verdict(None, api_name="LeaderAndIsr", role="broker", answers="none")) == ("ok", "inside_range")
+    assert outcome(verdict((3, 13), broker_highest=11, answers="none")) == ("breaks", "own_maximum")
+    assert outcome(verdict(None, api_name="LeaderAndIsr", role="broker", answers="none")) == ("compatible", "inside_range")
 
 
 def test_a_version_above_the_range_is_ok_for_a_client_that_negotiates() -> None:
-    assert outcome(verdict((0, 2), release="0.10.0.1", api_version=9)) == ("ok", "inside_range")
+    assert outcome(verdict((0, 2), release="0.10.0.1", api_version=9)) == ("compatible", "inside_range")
 
 
 def test_a_version_above_the_range_is_rejected_for_a_client_that_does_not() -> None:
-    assert outcome(verdict((0, 2), release="0.10.0.1", api_version=9, negotiates=False)) == ("rejected", "no_negotiation")
+    assert outcome(verdict((0, 2), release="0.10.0.1", api_version=9, negotiates=False)) == ("breaks", "no_negotiation")
 
 
 def test_a_version_above_the_range_is_undetermined_where_nobody_saw_whether_the_client_negotiates() -> None:
-    assert verdict((0, 2), api_version=9, negotiates=None).verdict == "undetermined"
+    assert verdict((0, 2), api_version=9, negotiates=None).verdict == "unknown"
 
 
 def test_below_the_range_and_below_the_broker_it_is_the_clients_own_maximum() -> None:
-    assert outcome(verdict((3, 13), broker_highest=11)) == ("rejected", "own_maximum")
-    assert outcome(verdict((3, 13), broker_highest=11, negotiates=None)) == ("rejected", "own_maximum")
+    assert outcome(verdict((3, 13), broker_highest=11)) == ("breaks", "own_maximum")
+    assert outcome(verdict((3, 13), broker_highest=11, negotiates=None)) == ("breaks", "own_maximum")
 
 
 def test_below_the_range_at_the_brokers_highest_nothing_is_known() -> None:
     judgement = verdict((3, 13), broker_highest=2)
-    assert outcome(judgement) == ("undetermined", "broker_ceiling")
+    assert outcome(judgement) == ("unknown", "broker_ceiling")
     assert judgement.confidence == "low"
 
 
 def test_below_the_range_without_a_known_broker_nothing_is_known() -> None:
-    assert outcome(verdict((3, 13), broker_highest=None)) == ("undetermined", "broker_ceiling")
+    assert outcome(verdict((3, 13), broker_highest=None)) == ("unknown", "broker_ceiling")
 
 
 def known(at_least: int | None, at_most: int | None, certain: bool = True) -> KnownMaximum:
@@ -111,10 +111,10 @@ def known(at_least: int | None, at_most: int | None, certain: bool = True) -> Kn
 
 
 def test_at_the_brokers_highest_a_known_library_decides() -> None:
-    assert outcome(verdict((3, 13), broker_highest=2, known=known(9, 9))) == ("ok", "known_client")
-    assert outcome(verdict((3, 13), broker_highest=2, known=known(3, 3))) == ("ok", "known_client")
-    assert outcome(verdict((3, 13), broker_highest=2, known=known(None, 2))) == ("rejected", "known_client")
-    assert outcome(verdict((3, 13), broker_highest=2, known=known(2, 3))) == ("undetermined", "broker_ceiling")
+    assert outcome(verdict((3, 13), broker_highest=2, known=known(9, 9))) == ("compatible", "known_client")
+    assert outcome(verdict((3, 13), broker_highest=2, known=known(3, 3))) == ("compatible", "known_client")
+    assert outcome(verdict((3, 13), broker_highest=2, known=known(None, 2))) == ("breaks", "known_client")
+    assert outcome(verdict((3, 13), broker_highest=2, known=known(2, 3))) == ("unknown", "broker_ceiling")
 
 
 def test_a_library_known_by_its_fingerprint_is_less_sure_than_one_known_by_name() -> None:
@@ -124,37 +124,37 @@ def test_a_library_known_by_its_fingerprint_is_less_sure_than_one_known_by_name(
 
 @pytest.mark.parametrize("highest", [2, 11, None])
 def test_below_the_range_a_client_that_does_not_negotiate_is_rejected_whatever_the_broker_offers(highest: int | None) -> None:
-    assert outcome(verdict((3, 13), broker_highest=highest, negotiates=False)) == ("rejected", "no_negotiation")
+    assert outcome(verdict((3, 13), broker_highest=highest, negotiates=False)) == ("breaks", "no_negotiation")
 
 
 def test_an_api_that_the_release_does_not_have_is_rejected_for_a_client() -> None:
-    assert verdict(None, api_name="LeaderAndIsr", api_version=5).verdict == "rejected"
+    assert verdict(None, api_name="LeaderAndIsr", api_version=5).verdict == "breaks"
 
 
 @pytest.mark.parametrize("role", ["broker", "controller"])
 def test_brokers_and_controllers_are_upgraded_with_the_cluster(role: str) -> None:
-    assert outcome(verdict(None, api_name="LeaderAndIsr", api_version=5, role=role)) == ("ok", "inside_range")
-    assert outcome(verdict((4, 18), api_name="Fetch", api_version=1, role=role)) == ("ok", "inside_range")
+    assert outcome(verdict(None, api_name="LeaderAndIsr", api_version=5, role=role)) == ("compatible", "inside_range")
+    assert outcome(verdict((4, 18), api_name="Fetch", api_version=1, role=role)) == ("compatible", "inside_range")
 
 
 @pytest.mark.requirement("K35-26")
 def test_what_a_broker_of_the_line_refused_is_rejected() -> None:
-    assert outcome(verdict((3, 13), broker_highest=2, refused_by="4.3")) == ("rejected", "observed_refusal")
-    assert outcome(verdict((3, 13), api_version=3, refused_by="4.3", always_refused=True)) == ("rejected", "observed_refusal")
+    assert outcome(verdict((3, 13), broker_highest=2, refused_by="4.3")) == ("breaks", "observed_refusal")
+    assert outcome(verdict((3, 13), api_version=3, refused_by="4.3", always_refused=True)) == ("breaks", "observed_refusal")
 
 
 def test_a_refusal_by_a_broker_of_another_line_says_nothing() -> None:
-    assert outcome(verdict((3, 13), broker_highest=2, refused_by="4.2")) == ("undetermined", "broker_ceiling")
+    assert outcome(verdict((3, 13), broker_highest=2, refused_by="4.2")) == ("unknown", "broker_ceiling")
 
 
 def test_a_broker_that_hung_up_on_a_version_that_it_accepts_did_not_refuse_the_version() -> None:
     """A broker that shuts down leaves requests unanswered."""
-    assert outcome(verdict((3, 13), api_version=9, refused_by="4.3")) == ("ok", "inside_range")
+    assert outcome(verdict((3, 13), api_version=9, refused_by="4.3")) == ("compatible", "inside_range")
 
 
 def test_what_a_library_is_known_to_send_is_rejected_unseen() -> None:
     judgement = verdict((1, 11), api_name="ListOffsets", api_version=0, known=known(0, 0), seen=False)
-    assert outcome(judgement) == ("rejected", "known_client")
+    assert outcome(judgement) == ("breaks", "known_client")
 
 
 @pytest.mark.parametrize("accepts", [(3, 13), (0, 1), None, (0, 13)])

@@ -21,7 +21,7 @@ from kwire.report.owner_tasks import NO_TEAM, OwnerTask
 NAMES = {"4.0.2": "4.0", "4.1.2": "4.1"}
 TASK = OwnerTask(
     team="Payments", contact="#pay", client_key="k", client_ids=("billing",), library="kafka-clients", version="0.9", identity="inferred",
-    principals=("User:pay",), addresses=("10.1.0.4",), topics=ClientTopics(), requests=5, verdict="rejected", deadline="4.0.2",
+    principals=("User:pay",), addresses=("10.1.0.4",), topics=ClientTopics(), requests=5, verdict="breaks", deadline="4.0.2",
     cures=(("Upgrade kafka-clients to 2.1.0 or later, the oldest that KIP-896 supports with 4.x brokers.", "2.1.0", "library"),),
     findings=(), is_inferred=True,
 )  # fmt: skip
@@ -52,8 +52,8 @@ def test_clients_with_the_same_fix_are_one_item_with_a_ticket_for_each_team() ->
 
 
 def test_what_breaks_comes_before_what_might_however_many_there_are() -> None:
-    might = [task(f"m{n}", verdict="undetermined", cures=()) for n in range(5)]
-    assert [item.verdict for item in items_of(*might, task("a"))] == ["rejected", "undetermined"]
+    might = [task(f"m{n}", verdict="unknown", cures=()) for n in range(5)]
+    assert [item.verdict for item in items_of(*might, task("a"))] == ["breaks", "unknown"]
 
 
 def test_a_ticket_names_what_to_do_until_when_and_for_which_clients() -> None:

@@ -24,7 +24,7 @@ def request(index: int | None, api: str = "Fetch", version: int = 1, connection:
     return {"capture": "kafka.pcap", **whole, **of_index, "error_name": "NONE", **more}
 
 
-def impact(api: str, index: int, connection: str = CONNECTION, verdict: str = "rejected", key: str = "old") -> dict[str, Any]:
+def impact(api: str, index: int, connection: str = CONNECTION, verdict: str = "breaks", key: str = "old") -> dict[str, Any]:
     proof = {"evidence_connection_id": connection, "evidence_request_index": index}
     return {"client_key": key, "api_name": api, "api_version": 1, "requests": 3, "target_release": "4.0.2", "verdict": verdict, **proof}
 
@@ -63,8 +63,8 @@ def test_findings_on_other_connections_have_their_place_and_are_not_in_the_seque
 
 
 def test_only_what_breaks_or_might_is_looked_up(found_in: Any) -> None:
-    rows = [impact("Fetch", 0, key="fine", verdict="ok"), impact("Fetch", 0, key="later", verdict="marked")]
-    assert found_in([*rows, impact("Fetch", 0, key="may", verdict="undetermined")], [request(0)]).keys() == {"may"}
+    rows = [impact("Fetch", 0, key="fine", verdict="compatible"), impact("Fetch", 0, key="later", verdict="deprecated")]
+    assert found_in([*rows, impact("Fetch", 0, key="may", verdict="unknown")], [request(0)]).keys() == {"may"}
 
 
 def test_a_request_that_is_not_in_the_table_proves_nothing(found_in: Any) -> None:

@@ -129,22 +129,22 @@ def _impact(
 
 def test_a_client_is_as_bad_as_its_worst_version(folder_of: Any) -> None:
     rows = [
-        *_impact("good", "Fetch", 12, {"3.9.2": "ok", "4.0.2": "ok", "4.10.0": "ok"}),
-        *_impact("bad", "Produce", 2, {"3.9.2": "marked", "4.0.2": "rejected", "4.10.0": "rejected"}, requests=7),
-        *_impact("bad", "Fetch", 12, {"3.9.2": "ok", "4.0.2": "ok", "4.10.0": "ok"}),
-        *_impact("unsure", "Fetch", 1, {"4.10.0": "undetermined"}),
+        *_impact("good", "Fetch", 12, {"3.9.2": "compatible", "4.0.2": "compatible", "4.10.0": "compatible"}),
+        *_impact("bad", "Produce", 2, {"3.9.2": "deprecated", "4.0.2": "breaks", "4.10.0": "breaks"}, requests=7),
+        *_impact("bad", "Fetch", 12, {"3.9.2": "compatible", "4.0.2": "compatible", "4.10.0": "compatible"}),
+        *_impact("unsure", "Fetch", 1, {"4.10.0": "unknown"}),
     ]
     matrix = read_upgrade_matrix(folder_of(upgrade_impact=rows))
     assert matrix.targets == ("3.9.2", "4.0.2", "4.10.0")
     assert [(line.client_key, line.by_target) for line in matrix.clients] == [
-        ("bad", ("marked", "rejected", "rejected")),
-        ("unsure", (None, None, "undetermined")),
-        ("good", ("ok", "ok", "ok")),
+        ("bad", ("deprecated", "breaks", "breaks")),
+        ("unsure", (None, None, "unknown")),
+        ("good", ("compatible", "compatible", "compatible")),
     ]
-    assert matrix.count("4.10.0") == {"ok": 1, "marked": 0, "undetermined": 1, "rejected": 1}
+    assert matrix.count("4.10.0") == {"compatible": 1, "deprecated": 0, "unknown": 1, "breaks": 1}
     bad = matrix.clients[0]
     assert [(one.api_name, one.verdict, one.releases, one.milder, one.reason) for one in bad.findings] == [
-        ("Produce", "rejected", ("4.0.2", "4.10.0"), (("marked", ("3.9.2",)),), "4.0.2: rejected")
+        ("Produce", "breaks", ("4.0.2", "4.10.0"), (("deprecated", ("3.9.2",)),), "4.0.2: breaks")
     ]
     assert (bad.versions_ok, matrix.clients[2].versions_ok) == (1, 1)
 
@@ -153,26 +153,26 @@ def test_the_client_ids_of_a_client_are_one_finding(folder_of: Any) -> None:
     rows = [
         row | {"client_id": name}
         for name, requests in (("gateway-1", 3), ("gateway-2", 4))
-        for row in _impact("a", "Fetch", 3, {"3.9.2": "marked", "4.0.2": "rejected"}, requests=requests)
+        for row in _impact("a", "Fetch", 3, {"3.9.2": "deprecated", "4.0.2": "breaks"}, requests=requests)
     ]
-    rows += [row | {"client_id": "gateway-1"} for row in _impact("a", "Metadata", 5, {"3.9.2": "ok", "4.0.2": "ok"})]
+    rows += [row | {"client_id": "gateway-1"} for row in _impact("a", "Metadata", 5, {"3.9.2": "compatible", "4.0.2": "compatible"})]
     (client,) = read_upgrade_matrix(folder_of(upgrade_impact=rows)).clients
     (finding,) = client.findings
-    assert (finding.releases, finding.milder, finding.requests) == (("4.0.2",), (("marked", ("3.9.2",)),), 7)
+    assert (finding.releases, finding.milder, finding.requests) == (("4.0.2",), (("deprecated", ("3.9.2",)),), 7)
     assert finding.client_ids == ("gateway-1", "gateway-2")
     assert client.versions_ok == 1
 
 
 def test_many_releases_share_columns_where_no_client_differs(folder_of: Any) -> None:
     targets = [f"3.{minor}.0" for minor in range(10)] + ["4.0.2", "4.1.2"]
-    rows = _impact("a", "Fetch", 3, {target: "rejected" if target.startswith("4") else "ok" for target in targets})
-    rows += _impact("b", "Fetch", 4, {target: "marked" if target == "3.9.0" else "ok" for target in targets})
+    rows = _impact("a", "Fetch", 3, {target: "breaks" if target.startswith("4") else "compatible" for target in targets})
+    rows += _impact("b", "Fetch", 4, {target: "deprecated" if target == "3.9.0" else "compatible" for target in targets})
     matrix = read_upgrade_matrix(folder_of(upgrade_impact=rows))
     assert matrix.columns == (tuple(range(9)), (9,), (10, 11))
 
 
 def test_few_releases_have_a_column_each(folder_of: Any) -> None:
-    matrix = read_upgrade_matrix(folder_of(upgrade_impact=_impact("a", "Fetch", 3, {"4.0.2": "ok", "4.1.2": "ok"})))
+    matrix = read_upgrade_matrix(folder_of(upgrade_impact=_impact("a", "Fetch", 3, {"4.0.2": "compatible", "4.1.2": "compatible"})))
     assert matrix.columns == ((0,), (1,))
 
 
@@ -188,14 +188,14 @@ def test_versions_in_use_are_summed_over_clients(folder_of: Any) -> None:
         {"client_key": "b", "api_key": 1, "api_name": "Fetch", "api_version": 4, "requests": 1, "errors": 0},
         {"client_key": "c", "api_key": 1, "api_name": "Fetch", "api_version": 31_000, "requests": 6, "errors": 6},
     ]
-    impact = _impact("a", "Produce", 2, {"4.0.2": "ok"}) + _impact("b", "Produce", 2, {"4.0.2": "rejected"})
-    unseen = _impact("b", "Fetch", 4, {"4.0.2": "rejected"}, requests=0)
+    impact = _impact("a", "Produce", 2, {"4.0.2": "compatible"}) + _impact("b", "Produce", 2, {"4.0.2": "breaks"})
+    unseen = _impact("b", "Fetch", 4, {"4.0.2": "breaks"}, requests=0)
     grid = read_version_grid(folder_of(api_usage=usage, upgrade_impact=impact + unseen), "4.0.2")
     assert grid.versions == (0, 1, 2, 3, 4)
     produce, fetch = grid.apis
     cell = produce.cells[2]
     assert cell is not None
-    assert (cell.requests, cell.errors, cell.clients, cell.verdict, cell.heat) == (100, 1, 2, "rejected", 5)
+    assert (cell.requests, cell.errors, cell.clients, cell.verdict, cell.heat) == (100, 1, 2, "breaks", 5)
     assert [one is not None for one in fetch.cells] == [False, False, False, False, True]
     assert fetch.cells[4] is not None
     assert (fetch.cells[4].verdict, fetch.cells[4].heat) == (None, 1)
@@ -253,7 +253,7 @@ def test_clients_group_by_library_and_version(folder_of: Any, analysis_tables: M
     assert lines["apache-kafka-java", "3.9.2"].clients == 2  # the third is a broker
     assert lines["apache-kafka-java", "3.9.2"].connections == 12
     assert lines["kafka-clients", "0.9"].guessed
-    assert lines["kafka-clients", "0.9"].verdicts == {"rejected": 1}
+    assert lines["kafka-clients", "0.9"].verdicts == {"breaks": 1}
     assert lines["", ""].clients == 2  # one sends no name, of one it was not captured
 
 
@@ -268,8 +268,8 @@ def test_summary_for_the_terminal(tmp_path: Path, analysis_tables: ModuleType) -
     assert summary.brokers == ("node 3 at broker-3.example:9092, Kafka 3.9.2",)
     newest = summary.targets[-1]
     # erp-bridge, pricing-svc, gateway-v2 and the one added here send versions that 4.x refuses; of late-reader it cannot be told.
-    assert (newest.release, newest.worst) == ("4.3.1", "rejected")
-    assert newest.clients == {"ok": 4, "marked": 0, "undetermined": 1, "rejected": 4}
+    assert (newest.release, newest.worst) == ("4.3.1", "breaks")
+    assert newest.clients == {"compatible": 4, "deprecated": 0, "unknown": 1, "breaks": 4}
     assert {one.client for one in summary.troubled} == {"erp-bridge", "pricing-svc", "gateway-v2", "late-reader", "\\x1b[2Jclear"}
     assert {one.first_release for one in summary.troubled} == {"4.0.2"}
     assert summary.violations == {"error": 1, "warning": 0, "info": 0}
@@ -287,7 +287,7 @@ def _peers() -> dict[str, list[dict[str, Any]]]:
         "nothing": ["silent", "silent", "proxy"],
         "check": ["http", "silent"],
     }
-    uses = [{"client_key": key, "api_name": "Fetch", "api_version": 12, "requests": 3, "target_release": "4.3.1", "verdict": "ok"}
+    uses = [{"client_key": key, "api_name": "Fetch", "api_version": 12, "requests": 3, "target_release": "4.3.1", "verdict": "compatible"}
             for key in ("app", "txn")]  # fmt: skip
     return {
         "captures": [_capture()], "clients": [app, internal, *others], "upgrade_impact": uses,
@@ -304,7 +304,7 @@ def test_what_is_not_an_application_is_counted_apart(folder_of: Any) -> None:
     seen = population(read_fleet(folder))
     assert (seen.clients, seen.cluster, seen.silent, seen.strangers) == (2, 1, 1, 1)
     assert seen.apart == "1 program of the cluster itself, 1 peer that sent nothing, 1 peer that spoke HTTP or SSH"
-    assert read_upgrade_matrix(folder).count("4.3.1") == {"ok": 1, "marked": 0, "undetermined": 0, "rejected": 0}
+    assert read_upgrade_matrix(folder).count("4.3.1") == {"compatible": 1, "deprecated": 0, "unknown": 0, "breaks": 0}
 
 
 def test_no_headline_counts_what_is_not_an_application(folder_of: Any, tmp_path: Path) -> None:
@@ -313,11 +313,11 @@ def test_no_headline_counts_what_is_not_an_application(folder_of: Any, tmp_path:
     summary = summarize(out)
     assert summary.headline.startswith("2 clients in 1 file")
     assert sum(line.clients for line in summary.libraries) == 2
-    assert summary.targets[0].clients["ok"] == 1
+    assert summary.targets[0].clients["compatible"] == 1
     document = json.loads(render_report(out, "json"))
     assert document["headline"].startswith("2 clients in 1 file")
     assert document["population"] == {"clients": 2, "cluster": 1, "silent": 1, "strangers": 1}
-    assert document["upgrade"]["counts"]["4.3.1"]["ok"] == 1
+    assert document["upgrade"]["counts"]["4.3.1"]["compatible"] == 1
     assert sum(line["clients"] for line in document["libraries"]) == 2
     text, page = render_report(out, "md"), render_report(out, "html")
     assert "2 clients in 1 file" in text
@@ -380,3 +380,9 @@ def test_amounts_in_words() -> None:
 )
 def test_a_guess_is_shown_as_library_and_range(guess: str, parts: tuple[str, str]) -> None:
     assert split_guess(guess) == parts
+
+
+def test_verdicts_of_a_former_folder_are_read_as_today(folder_of: Any) -> None:
+    former = {"3.8.1": "ok", "3.9.2": "marked", "4.0.2": "undetermined", "4.1.2": "rejected"}
+    (line,) = read_upgrade_matrix(folder_of(upgrade_impact=_impact("a", "Fetch", 3, former))).clients
+    assert line.by_target == ("compatible", "deprecated", "unknown", "breaks")

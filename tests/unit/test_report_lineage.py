@@ -58,13 +58,13 @@ def test_a_client_has_its_topics_and_groups_each_once(tmp_path: Path, analysis_t
 
 
 def test_a_topic_says_how_many_producers_and_consumers_break(topics_of: Any) -> None:
-    verdicts = {"key-writer": "rejected", "key-other": "ok", "key-reader": "undetermined"}
+    verdicts = {"key-writer": "breaks", "key-other": "compatible", "key-reader": "unknown"}
     risks = {risk.topic.name: risk for risk in topics_at_risk(topics_of(ROWS, verdicts))}
     orders = risks["orders"]
     assert orders.producers == SideRisk(clients=2, breaks=1, unknown=0)
     assert orders.consumers == SideRisk(clients=1, breaks=0, unknown=1)
-    assert (orders.worst, orders.is_stopped) == ("rejected", False)
-    assert (risks["quiet"].worst, risks["id AAAAAAAAAAAAAAAAAAAAAQ"].worst) == ("undetermined", "ok")
+    assert (orders.worst, orders.is_stopped) == ("breaks", False)
+    assert (risks["quiet"].worst, risks["id AAAAAAAAAAAAAAAAAAAAAQ"].worst) == ("unknown", "compatible")
 
 
 def test_topics_that_stop_come_first_then_those_that_lose_most(topics_of: Any) -> None:
@@ -72,7 +72,7 @@ def test_topics_that_stop_come_first_then_those_that_lose_most(topics_of: Any) -
         *(access(f"old{n}", "busy", "produce", 900) for n in range(3)), access("new", "busy", "produce", 900),
         access("old0", "stops", "produce", 1), access("new", "stops", "fetch", 1), access("new", "safe", "produce", 5_000),
     ]  # fmt: skip
-    verdicts = {**{f"key-old{n}": "rejected" for n in range(3)}, "key-new": "ok"}
+    verdicts = {**{f"key-old{n}": "breaks" for n in range(3)}, "key-new": "compatible"}
     risks = topics_at_risk(topics_of(rows, verdicts))
     assert [(risk.topic.name, risk.breaks, risk.is_stopped) for risk in risks] == [
         ("stops", 1, True), ("busy", 3, False), ("safe", 0, False),

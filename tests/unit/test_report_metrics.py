@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from kwire.report import render_report
 
-VERDICTS = ("ok", "marked", "undetermined", "rejected")
+VERDICTS = ("compatible", "deprecated", "unknown", "breaks")
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -35,9 +35,9 @@ def test_applications_are_counted_by_kafka_version_and_verdict(analysed: Path) -
     counts = Counter(VERDICTS[place] for key, place in worst.items() if key not in apart)
     version = max(version for version, _ in found)
     assert {verdict: found[version, verdict] for verdict in ("compatible", "deprecated", "unknown", "breaks")} == {
-        "compatible": counts["ok"], "deprecated": counts["marked"], "unknown": counts["undetermined"], "breaks": counts["rejected"],
+        "compatible": counts["compatible"], "deprecated": counts["deprecated"], "unknown": counts["unknown"], "breaks": counts["breaks"],
     }  # fmt: skip
-    assert counts["rejected"]
+    assert counts["breaks"]
 
 
 def test_labels_hold_no_client_ids(analysed: Path) -> None:

@@ -31,33 +31,33 @@ def use(key: str, api: str, version: int, verdicts: dict[str, str], **more: Any)
     return [
         {
             "client_key": key, "client_id": key, "api_name": api, "api_version": version, "requests": 3, "target_release": target,
-            "verdict": verdict, "reason": None if verdict == "ok" else f"{api} v{version} is below v4.", "remedy": "Upgrade it.",
+            "verdict": verdict, "reason": None if verdict == "compatible" else f"{api} v{version} is below v4.", "remedy": "Upgrade it.",
             "evidence_connection_id": "10.0.0.3:9092-10.1.0.4:40000-0", "evidence_request_index": 1_234, **more,
         }
         for target, verdict in verdicts.items()
     ]  # fmt: skip
 
 
-REFUSED = {"3.9.2": "marked", "4.0.2": "rejected", "4.1.0": "rejected"}
+REFUSED = {"3.9.2": "deprecated", "4.0.2": "breaks", "4.1.0": "breaks"}
 
 
 def test_a_task_has_the_first_release_that_is_as_bad_as_its_worst(report_of: Any) -> None:
     impact = [
         *use("refused", "Fetch", 1, REFUSED),
-        *use("late", "Fetch", 3, {"3.9.2": "ok", "4.0.2": "marked", "4.1.0": "rejected"}),
-        *use("unsure", "Fetch", 12, {"3.9.2": "ok", "4.0.2": "undetermined", "4.1.0": "undetermined"}),
-        *use("marked", "Metadata", 2, {"3.9.2": "marked", "4.0.2": "ok", "4.1.0": "ok"}, remedy=None),
-        *use("fine", "Fetch", 17, {"3.9.2": "ok", "4.0.2": "ok", "4.1.0": "ok"}),
+        *use("late", "Fetch", 3, {"3.9.2": "compatible", "4.0.2": "deprecated", "4.1.0": "breaks"}),
+        *use("unsure", "Fetch", 12, {"3.9.2": "compatible", "4.0.2": "unknown", "4.1.0": "unknown"}),
+        *use("deprecated", "Metadata", 2, {"3.9.2": "deprecated", "4.0.2": "compatible", "4.1.0": "compatible"}, remedy=None),
+        *use("fine", "Fetch", 17, {"3.9.2": "compatible", "4.0.2": "compatible", "4.1.0": "compatible"}),
     ]
-    found = report_of(clients=[client(key) for key in ("refused", "late", "unsure", "marked", "fine")], upgrade_impact=impact).tasks
+    found = report_of(clients=[client(key) for key in ("refused", "late", "unsure", "deprecated", "fine")], upgrade_impact=impact).tasks
     assert [(task.name, task.verdict, task.deadline) for task in found] == [
-        ("refused", "rejected", "4.0.2"), ("late", "rejected", "4.1.0"), ("unsure", "undetermined", "4.0.2"),
+        ("refused", "breaks", "4.0.2"), ("late", "breaks", "4.1.0"), ("unsure", "unknown", "4.0.2"),
     ]  # fmt: skip
 
 
 def test_a_marked_client_has_a_task_only_where_a_later_release_refuses_it(report_of: Any) -> None:
     """3.8 marks Metadata v0 to v3 and Fetch v0 to v3; 4.0 accepts the former and refuses the latter (KIP-896)."""
-    only = {"3.8.1": "marked"}
+    only = {"3.8.1": "deprecated"}
     impact = [
         *use("fine", "Metadata", 1, only, remedy=None),
         *use("later", "Fetch", 3, only, refused_by="4.0"),
@@ -65,7 +65,7 @@ def test_a_marked_client_has_a_task_only_where_a_later_release_refuses_it(report
     ]
     report = report_of(clients=[client("fine"), client("later")], upgrade_impact=impact)
     (task,) = report.tasks
-    assert (task.name, task.verdict, task.deadline, task.refused_by) == ("later", "marked", "3.8.1", "4.0")
+    assert (task.name, task.verdict, task.deadline, task.refused_by) == ("later", "deprecated", "3.8.1", "4.0")
     lines = ticket(task).splitlines()
     assert lines[0] == "**Kafka client `later` is marked as deprecated by Kafka 3.8.1**"
     assert "- Deadline: before the brokers move to Kafka 4.0, which rejects this client; Kafka 3.8.1 still accepts it" in lines
@@ -91,7 +91,7 @@ def test_tasks_go_by_team_and_those_without_one_come_last(report_of: Any) -> Non
     impact = [row for one in clients for row in use(one["client_key"], "Fetch", 1, REFUSED)]
     report = report_of(clients=clients, upgrade_impact=impact)
     assert [(task.team, task.name) for task in report.tasks] == [("Ant", "c"), ("Ant", "d"), ("zebra", "b"), (NO_TEAM, "a")]
-    assert [(team.name, team.contact, team.tasks["rejected"], team.deadline) for team in report.teams] == [
+    assert [(team.name, team.contact, team.tasks["breaks"], team.deadline) for team in report.teams] == [
         ("Ant", "#Ant", 2, "4.0.2"), ("zebra", "#zebra", 1, "4.0.2"), (NO_TEAM, "", 1, "4.0.2"),
     ]  # fmt: skip
 
@@ -99,7 +99,7 @@ def test_tasks_go_by_team_and_those_without_one_come_last(report_of: Any) -> Non
 def test_the_text_of_a_ticket(report_of: Any) -> None:
     impact = [
         *use("erp", "Fetch", 1, REFUSED, cure_version="2.1.0", cure_kind="library"),
-        *use("erp", "Metadata", 1, {"3.9.2": "marked", "4.0.2": "ok", "4.1.0": "ok"}),
+        *use("erp", "Metadata", 1, {"3.9.2": "deprecated", "4.0.2": "compatible", "4.1.0": "compatible"}),
     ]
     access = [
         {"client_key": "erp", "client_id": "erp", "topic": "orders", "direction": "produce", "records": 1},
@@ -142,8 +142,8 @@ def test_a_client_without_ids_is_called_by_its_principal_or_address(report_of: A
 @pytest.mark.parametrize(
     ("verdict", "sentence"),
     [
-        ("rejected", "- Identify the library and upgrade it."),
-        ("undetermined", "- Identify the library and its version; a capture of the beginning of its connections shows them."),
+        ("breaks", "- Identify the library and upgrade it."),
+        ("unknown", "- Identify the library and its version; a capture of the beginning of its connections shows them."),
     ],
 )
 def test_without_a_known_cure_a_ticket_says_how_to_come_to_one(report_of: Any, verdict: str, sentence: str) -> None:

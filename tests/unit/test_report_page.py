@@ -66,7 +66,7 @@ def hostile_page(tmp_path_factory: pytest.TempPathFactory, analysis_tables: Modu
     tables["violations"] = [analysis_tables.violation(text, text, text, 0, text) for text in bad]
     for row, text in zip(tables["upgrade_impact"][-len(bad) :], bad, strict=True):
         row.update(
-            reason=text, remedy=text, cure_version=text, cure_kind=text, verdict="rejected", verdict_basis=text, target_release="4.3.1"
+            reason=text, remedy=text, cure_version=text, cure_kind=text, verdict="breaks", verdict_basis=text, target_release="4.3.1"
         )
     for row in tables["brokers"]:
         row.update(host=bad[0], rack=bad[1], cluster_id=bad[2], release_guess=bad[0])

@@ -14,7 +14,7 @@ from kwire.report.fleet import Fleet, FleetGroup
 from kwire.report.pictures import breaks_per_version, burn_down, library_age, traffic_strips
 from kwire.report.traffic_times import TrafficTimes
 
-TWO = [Series("rejected", (2.0, 0.0), ("two break", "none")), Series("ok", (6.0, None), ("six work", ""))]
+TWO = [Series("breaks", (2.0, 0.0), ("two break", "none")), Series("compatible", (6.0, None), ("six work", ""))]
 
 
 def marks(svg: str) -> list[tuple[str, str]]:
@@ -32,14 +32,14 @@ def heights(svg: str, size: str = "height") -> list[float]:
 
 def test_a_value_is_a_mark_with_a_title_and_nothing_is_no_mark() -> None:
     svg = draw_columns(["4.0", "4.1"], TWO, width=300, height=200, about="what it shows")
-    assert marks(svg) == [("rejected", "two break"), ("ok", "six work")]
+    assert marks(svg) == [("breaks", "two break"), ("compatible", "six work")]
     low, high = heights(svg)
     assert abs(high / low - 3) < 0.02
     assert ElementTree.fromstring(svg).get("aria-label") == "what it shows"
 
 
 def test_rows_begin_at_the_top() -> None:
-    svg = draw_rows(["first", "second"], [Series("ok", (3.0, 1.0), ("three", "one"))], width=600, about="")
+    svg = draw_rows(["first", "second"], [Series("compatible", (3.0, 1.0), ("three", "one"))], width=600, about="")
     tops = {
         mark.findtext("title"): float(mark.get("y", 0)) for mark in ElementTree.fromstring(svg).iter("rect") if mark.get("class") == "mark"
     }
@@ -47,7 +47,7 @@ def test_rows_begin_at_the_top() -> None:
 
 
 def test_dots_stand_on_their_row() -> None:
-    svg = draw_dots(["a", "b"], [Dot(0, 0, 5, "ok", "left top"), Dot(1, 1, 9, "rejected", "right bottom")], width=600, about="")
+    svg = draw_dots(["a", "b"], [Dot(0, 0, 5, "compatible", "left top"), Dot(1, 1, 9, "breaks", "right bottom")], width=600, about="")
     (left, right) = (mark for mark in ElementTree.fromstring(svg).iter("circle"))
     assert float(left.get("cx", 0)) < float(right.get("cx", 0))
     assert float(left.get("cy", 0)) < float(right.get("cy", 0))
@@ -57,9 +57,9 @@ def test_dots_stand_on_their_row() -> None:
 def test_nothing_in_a_chart_needs_a_style_or_a_script_of_its_own() -> None:
     bad = '"><script>alert(1)</script>'
     charts = [
-        draw_columns([bad], [Series("ok", (1.0,), (bad,))], width=300, height=100, about=bad),
-        draw_dots([bad], [Dot(0.5, 0, 5, "ok", bad)], width=300, about=bad),
-        draw_strip([Series("ok", (1.0, 2.0), (bad, bad))], about=bad),
+        draw_columns([bad], [Series("compatible", (1.0,), (bad,))], width=300, height=100, about=bad),
+        draw_dots([bad], [Dot(0.5, 0, 5, "compatible", bad)], width=300, about=bad),
+        draw_strip([Series("compatible", (1.0, 2.0), (bad, bad))], about=bad),
     ]
     for svg in charts:
         tags = {one.tag for one in ElementTree.fromstring(svg).iter()}
@@ -76,29 +76,36 @@ def group(library: str, version: str, *verdicts: str, kind: str = "application")
 
 
 def test_applications_are_counted_at_each_version_and_others_are_not() -> None:
-    groups = (group("lib", "1", "marked", "rejected"), group("lib", "1", "ok", "ok"), group("lib", "1", "ok", "rejected", kind="cluster"))
+    groups = (
+        group("lib", "1", "deprecated", "breaks"),
+        group("lib", "1", "compatible", "compatible"),
+        group("lib", "1", "compatible", "breaks", kind="cluster"),
+    )
     picture = breaks_per_version(Fleet(targets=("3.9.2", "4.0.2"), groups=groups), {"3.9.2": "3.9", "4.0.2": "4.0"})
     assert picture is not None
     assert (
         marks(picture.wide)
         == marks(picture.narrow)
         == [
-            ("rejected", "Kafka 4.0, breaks: 1 application"),
-            ("marked", "Kafka 3.9, deprecated: 1 application"),
-            ("ok", "Kafka 3.9, compatible: 1 application"),
-            ("ok", "Kafka 4.0, compatible: 1 application"),
+            ("breaks", "Kafka 4.0, breaks: 1 application"),
+            ("deprecated", "Kafka 3.9, deprecated: 1 application"),
+            ("compatible", "Kafka 3.9, compatible: 1 application"),
+            ("compatible", "Kafka 4.0, compatible: 1 application"),
         ]
     )
-    assert [name for name, _ in picture.legend] == ["rejected", "marked", "ok"]
+    assert [name for name, _ in picture.legend] == ["breaks", "deprecated", "compatible"]
 
 
 def test_libraries_that_break_are_drawn_first_also_behind_many_that_do_not() -> None:
-    groups = [group(f"lib{n:02}", "1.0", "ok") for n in range(40)] + [group("zebra", "0.9", "rejected"), group("zebra", "1.0", "ok")]
+    groups = [group(f"lib{n:02}", "1.0", "compatible") for n in range(40)] + [
+        group("zebra", "0.9", "breaks"),
+        group("zebra", "1.0", "compatible"),
+    ]
     picture = library_age(Fleet(targets=("4.0.2",), groups=tuple(groups)))
     assert picture is not None
     texts = [text.text for text in ElementTree.fromstring(picture.wide).iter("text")]
     assert "zebra  0.9 … 1.0" in texts
-    assert ("rejected", "zebra 0.9: 1 application, breaks") in marks(picture.wide)
+    assert ("breaks", "zebra 0.9: 1 application, breaks") in marks(picture.wide)
     assert len(texts) == 16
 
 
@@ -124,8 +131,8 @@ def test_the_burn_down_wants_two_reports() -> None:
     picture = burn_down(points)
     assert picture is not None
     assert marks(picture.wide)[:2] == [
-        ("rejected", "2026-09-01: 5 of 9 applications break"),
-        ("rejected", "2026-09-08: 2 of 9 applications break"),
+        ("breaks", "2026-09-01: 5 of 9 applications break"),
+        ("breaks", "2026-09-08: 2 of 9 applications break"),
     ]
 
 

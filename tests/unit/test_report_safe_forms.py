@@ -121,12 +121,12 @@ def test_the_csv_has_a_row_for_each_finding_and_each_client_without(tmp_path: Pa
     folder = analysis_tables.write_tables(tmp_path / "out", analysis_tables.tables_of(analysis_tables.FLEET))
     rows = list(csv.DictReader(io.StringIO(render_report(folder, "csv"))))
     bridge = [row for row in rows if row["client_ids"] == "erp-bridge"]
-    assert {(row["api"], row["api_version"], row["from_release"]) for row in bridge if row["verdict"] == "rejected"} == {
+    assert {(row["api"], row["api_version"], row["from_release"]) for row in bridge if row["verdict"] == "breaks"} == {
         ("Produce", "1", "4.0.2"), ("Fetch", "1", "4.0.2"), ("ListOffsets", "0", "4.0.2"),
     }  # fmt: skip
-    assert {row["on 4.3.1"] for row in bridge} == {"rejected"}
+    assert {row["on 4.3.1"] for row in bridge} == {"breaks"}
     (scorer,) = [row for row in rows if row["client_ids"] == "fraud-scorer"]
-    assert (scorer["verdict"], scorer["api"], scorer["principals"]) == ("ok", "", "User:fraud")
+    assert (scorer["verdict"], scorer["api"], scorer["principals"]) == ("compatible", "", "User:fraud")
     assert {row["client_ids"] for row in rows} == {client.client_id for client in analysis_tables.FLEET}
 
 
@@ -153,6 +153,6 @@ def test_json_has_the_numbers_of_the_tables(tmp_path: Path, analysis_tables: Mod
         assert (found["requests"], found["connections"]) == (row["requests"], row["connections"])
         assert found["first_seen"] == row["first_seen"].strftime("%Y-%m-%dT%H:%M:%S.%fZ")
     bridge = next(one for one in document["upgrade"]["clients"] if one["client_key"] == "key-erp-bridge-None")
-    assert bridge["by_release"] == {"3.9.2": "marked", **dict.fromkeys(("4.0.2", "4.1.2", "4.2.1", "4.3.1"), "rejected")}
-    assert document["upgrade"]["counts"]["4.3.1"]["rejected"] == 3
+    assert bridge["by_release"] == {"3.9.2": "deprecated", **dict.fromkeys(("4.0.2", "4.1.2", "4.2.1", "4.3.1"), "breaks")}
+    assert document["upgrade"]["counts"]["4.3.1"]["breaks"] == 3
     assert document["tasks"][0]["ticket"].splitlines()[0] == "**Kafka client `erp-bridge` breaks on Kafka 4.0.2**"

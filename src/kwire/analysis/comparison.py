@@ -42,7 +42,7 @@ COMPARED: Final[dict[str, tuple[str, ...]]] = {
 """The tables, and of each the columns, that `compare` wants."""
 
 _SEVERITIES: Final = ("error", "warning", "info")
-_WORST_FIRST: Final = ("rejected", "undetermined", "marked", "ok")
+_WORST_FIRST: Final = ("breaks", "unknown", "deprecated", "compatible")
 
 
 Row = dict[str, Any]
@@ -263,7 +263,7 @@ def _verdicts(old: _Side, new: _Side, labels: Mapping[str, str]) -> list[Verdict
     for use, row in now.items():
         before = was.get(use)
         worse = before is None or _WORST_FIRST.index(row["verdict"]) < _WORST_FIRST.index(before["verdict"])
-        if worse and use[3] in asked and row["verdict"] in ("rejected", "undetermined"):
+        if worse and use[3] in asked and row["verdict"] in ("breaks", "unknown"):
             found.append(
                 VerdictChange(
                     client=labels.get(use[0], use[0]),

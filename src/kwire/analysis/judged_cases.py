@@ -174,7 +174,7 @@ class Cases:
 def _judged(use: Use, target: TargetRange, software: Software) -> _Judged:
     judgement = judge(use, target)
     remedy, refused_by = remedy_of(use, judgement, target, software), None
-    if judgement.verdict == "marked":
+    if judgement.verdict == "deprecated":
         remedy, refused_by = _of_marked(use, target, software)
     return (
         target.release, judgement.verdict, judgement.basis, judgement.confidence, judgement.reason, remedy.text, remedy.version,
@@ -183,11 +183,11 @@ def _judged(use: Use, target: TargetRange, software: Software) -> _Judged:
 
 
 def _of_marked(use: Use, target: TargetRange, software: Software) -> tuple[Remedy, str | None]:
-    """What a marked use needs, and for which release: nothing where each later release accepts it, or the client steps up by itself."""
+    """What a deprecated use needs, and for which release: nothing where each later release accepts it, or the client steps up by itself."""
     later = target.marks[use.api_version]
     if later.at_refusal is None:
         return NOTHING, None
     then = judge(use, later.at_refusal)
-    if then.verdict != "rejected":
+    if then.verdict != "breaks":
         return NOTHING, None
     return remedy_of(use, then, later.at_refusal, software), later.refusing

@@ -1,7 +1,7 @@
 """Clients that only a log of deprecated requests shows: what can be said of them, and what cannot.
 
 Kafka's request logger at level INFO writes requests of deprecated versions and no others (KIP-896). So how much a client does, and whether
-all that it does is fine, such a log cannot say: there are no totals of the client, and no verdict is `ok`.
+all that it does is fine, such a log cannot say: there are no totals of the client, and no verdict is `compatible`.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ def without_totals(clients: pa.Table, keys: frozenset[str]) -> pa.Table:
 
 
 def without_ok(impact: pa.Table, keys: frozenset[str]) -> pa.Table:
-    """Turn `ok` into `undetermined` for these clients in table `upgrade_impact`, and say why."""
+    """Turn `compatible` into `unknown` for these clients in table `upgrade_impact`, and say why."""
     if not keys:
         return impact
-    mine: Any = pc.and_(_is_in(impact, keys), pc.equal(impact.column("verdict"), pa.scalar("ok")))
+    mine: Any = pc.and_(_is_in(impact, keys), pc.equal(impact.column("verdict"), pa.scalar("compatible")))
     caveat: Any = _CAVEAT
     nothing: Any = ""
     reasons = pc.binary_join_element_wise(impact.column("reason"), caveat, nothing)
-    changed: dict[str, Any] = {"verdict": pa.scalar("undetermined"), "confidence": pa.scalar("low"), "reason": reasons}
+    changed: dict[str, Any] = {"verdict": pa.scalar("unknown"), "confidence": pa.scalar("low"), "reason": reasons}
     for name, values in changed.items():
         at = impact.schema.get_field_index(name)
         impact = impact.set_column(at, impact.schema.field(at), pc.if_else(mine, values, impact.column(name)))

@@ -54,15 +54,15 @@ def remedy_of(use: Use, judgement: Judgement, target: TargetRange, software: Sof
     Returns:
         `NOTHING` where every release that the catalog has takes the client as it is.
     """
-    if judgement.verdict == "rejected":
+    if judgement.verdict == "breaks":
         return _of_refused(use, target, software)
     if judgement.basis == "broker_ceiling":
         return Remedy(
             "Look up the library's version, or capture the client with a newer broker: the capture does not show its own maximum."
         )
-    if judgement.verdict == "undetermined" and use.answers == "none":
+    if judgement.verdict == "unknown" and use.answers == "none":
         return Remedy("Find out why no broker answers this client, then capture it again.")
-    if judgement.verdict == "undetermined" and use.answers == "unseen":
+    if judgement.verdict == "unknown" and use.answers == "unseen":
         return Remedy("Capture both directions of this client's connections.")
     return NOTHING
 

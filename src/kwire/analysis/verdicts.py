@@ -7,20 +7,20 @@ advertises: 4.x advertises Produce v0 to v2 for old librdkafka and closes the co
 ==============================================  ==========================================================
 version v against release R                     verdict (basis)
 ==============================================  ==========================================================
-the client is a broker or controller            ok (inside_range): it is upgraded with the cluster
-refused by a broker of R's line, R rejects v    rejected (observed_refusal)
-the api is ApiVersions                          ok (inside_range): error 35, and the client steps down
-R does not have the api                         rejected (own_maximum)
-v within what R accepts                         ok or marked (inside_range)
-v above it, the client negotiates               ok (inside_range): it steps down
-v above it, the client does not                 rejected (no_negotiation)
-v below it, the client does not negotiate       rejected (no_negotiation)
-v below it and below the broker's highest       rejected (own_maximum)
-v below it and equal to the broker's highest    undetermined (broker_ceiling), or what is known of the library (known_client)
+the client is a broker or controller            compatible (inside_range): it is upgraded with the cluster
+refused by a broker of R's line, R rejects v    breaks (observed_refusal)
+the api is ApiVersions                          compatible (inside_range): error 35, and the client steps down
+R does not have the api                         breaks (own_maximum)
+v within what R accepts                         compatible or deprecated (inside_range)
+v above it, the client negotiates               compatible (inside_range): it steps down
+v above it, the client does not                 breaks (no_negotiation)
+v below it, the client does not negotiate       breaks (no_negotiation)
+v below it and below the broker's highest       breaks (own_maximum)
+v below it and equal to the broker's highest    unknown (broker_ceiling), or what is known of the library (known_client)
 ==============================================  ==========================================================
 
-What would be ok or marked is undetermined for a client that never got an answer: a version inside the range proves nothing of a client that
-no broker served.
+What would be compatible or deprecated is unknown for a client that never got an answer: a version inside the range proves nothing of a
+client that no broker served.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from typing import Final, Literal
 
 __all__ = ["Answers", "Basis", "Judgement", "KnownMaximum", "LaterReleases", "TargetRange", "Use", "Verdict", "judge"]
 
-Verdict = Literal["ok", "marked", "rejected", "undetermined"]
+Verdict = Literal["compatible", "deprecated", "breaks", "unknown"]
 Basis = Literal["observed_refusal", "own_maximum", "no_negotiation", "known_client", "broker_ceiling", "inside_range"]
 Confidence = Literal["high", "medium", "low"]
 Answers = Literal["some", "none", "unseen"]
@@ -136,17 +136,20 @@ def judge(use: Use, target: TargetRange) -> Judgement:
         target: what the release does with the api.
     """
     judgement = _by_version(use, target)
-    if use.role != "client" or use.answers == "some" or judgement.verdict not in ("ok", "marked"):
+    if use.role != "client" or use.answers == "some" or judgement.verdict not in ("compatible", "deprecated"):
         return judgement
     why = "no request of this client was answered" if use.answers == "none" else "the answers to this client are not in the capture"
-    return replace(judgement, verdict="undetermined", confidence="low", reason=f"{judgement.reason.removesuffix('.')}, but {why}.")
+    return replace(judgement, verdict="unknown", confidence="low", reason=f"{judgement.reason.removesuffix('.')}, but {why}.")
 
 
 def _by_version(use: Use, target: TargetRange) -> Judgement:
     api, version, kafka = use.api_name, use.api_version, f"Kafka {target.release}"
     if use.role != "client":
         return Judgement(
-            verdict="ok", basis="inside_range", confidence="high", reason=f"This is a {use.role} of the cluster and is upgraded with it."
+            verdict="compatible",
+            basis="inside_range",
+            confidence="high",
+            reason=f"This is a {use.role} of the cluster and is upgraded with it.",
         )
     accepts = target.accepts
     inside = accepts is not None and accepts[0] <= version <= accepts[1]
@@ -157,12 +160,12 @@ def _by_version(use: Use, target: TargetRange) -> Judgement:
         and api != _API_VERSIONS
     ):
         reason = f"A Kafka {use.refused_by} broker rejected {api} v{version} in this capture."
-        return Judgement(verdict="rejected", basis="observed_refusal", confidence="high", reason=reason)
+        return Judgement(verdict="breaks", basis="observed_refusal", confidence="high", reason=reason)
     if api == _API_VERSIONS:
         reason = f"{kafka} answers an unsupported ApiVersions version with error 35, and the client falls back (KIP-511)."
-        return Judgement(verdict="ok", basis="inside_range", confidence="high", reason=reason)
+        return Judgement(verdict="compatible", basis="inside_range", confidence="high", reason=reason)
     if accepts is None:
-        return Judgement(verdict="rejected", basis="own_maximum", confidence="high", reason=f"{kafka} no longer supports {api}.")
+        return Judgement(verdict="breaks", basis="own_maximum", confidence="high", reason=f"{kafka} no longer supports {api}.")
     if inside:
         return _inside(use, target, accepts)
     if version > accepts[1]:
@@ -178,9 +181,9 @@ def _inside(use: Use, target: TargetRange, accepts: tuple[int, int]) -> Judgemen
     api, version = use.api_name, use.api_version
     if version in target.marks:
         reason = f"Kafka {target.release} supports {api} v{version}, {_later(target.marks[version])}."
-        return Judgement(verdict="marked", basis="inside_range", confidence="high", reason=reason)
+        return Judgement(verdict="deprecated", basis="inside_range", confidence="high", reason=reason)
     reason = f"Kafka {target.release} supports {api} v{accepts[0]} to v{accepts[1]}; this client sends v{version}."
-    return Judgement(verdict="ok", basis="inside_range", confidence="high", reason=reason)
+    return Judgement(verdict="compatible", basis="inside_range", confidence="high", reason=reason)
 
 
 def _later(later: LaterReleases) -> str:
@@ -201,13 +204,13 @@ def _above(use: Use, target: TargetRange, accepts: tuple[int, int]) -> Judgement
     above = f"Kafka {target.release} supports {api} up to v{accepts[1]}; this client sends v{version}"
     if use.negotiates:
         return Judgement(
-            verdict="ok", basis="inside_range", confidence="high", reason=f"{above} and negotiates, so it will use a lower version."
+            verdict="compatible", basis="inside_range", confidence="high", reason=f"{above} and negotiates, so it will use a lower version."
         )
     if use.negotiates is None:
         reason = f"{above}, and the beginning of its connections, which shows whether it negotiates, is not in the capture."
-        return Judgement(verdict="undetermined", basis="broker_ceiling", confidence="low", reason=reason)
+        return Judgement(verdict="unknown", basis="broker_ceiling", confidence="low", reason=reason)
     return Judgement(
-        verdict="rejected", basis="no_negotiation", confidence="high", reason=f"{above} and never negotiates (no ApiVersions request)."
+        verdict="breaks", basis="no_negotiation", confidence="high", reason=f"{above} and never negotiates (no ApiVersions request)."
     )
 
 
@@ -218,25 +221,25 @@ def _below(use: Use, target: TargetRange, accepts: tuple[int, int]) -> Judgement
     if not use.seen:
         assert use.known is not None
         reason = f"{needs}; {use.known.library} sends v{version} at most."
-        return Judgement(verdict="rejected", basis="known_client", confidence=_confidence(use.known), reason=reason)
+        return Judgement(verdict="breaks", basis="known_client", confidence=_confidence(use.known), reason=reason)
     if use.negotiates is False:
         reason = f"{below} and never negotiates (no ApiVersions request)."
-        return Judgement(verdict="rejected", basis="no_negotiation", confidence="high", reason=reason)
+        return Judgement(verdict="breaks", basis="no_negotiation", confidence="high", reason=reason)
     if highest is not None and version < highest:
         reason = f"{below} although the broker offers v{highest}, so v{version} is the client's own maximum."
-        return Judgement(verdict="rejected", basis="own_maximum", confidence="high", reason=reason)
+        return Judgement(verdict="breaks", basis="own_maximum", confidence="high", reason=reason)
     known = use.known
     if known is not None and known.at_least is not None and known.at_least >= accepts[0]:
         reason = f"{below} because the broker offers no more; {known.library} supports v{known.at_least}."
-        return Judgement(verdict="ok", basis="known_client", confidence=_confidence(known), reason=reason)
+        return Judgement(verdict="compatible", basis="known_client", confidence=_confidence(known), reason=reason)
     if known is not None and known.at_most is not None and known.at_most < accepts[0]:
         reason = f"{below}, and {known.library} supports v{known.at_most} at most."
-        return Judgement(verdict="rejected", basis="known_client", confidence=_confidence(known), reason=reason)
+        return Judgement(verdict="breaks", basis="known_client", confidence=_confidence(known), reason=reason)
     if highest is None:
         reason = f"{below}, but the broker's maximum is not in the capture and may be what limits the client."
     else:
         reason = f"{below}, which is also the broker's maximum: the client may support later versions."
-    return Judgement(verdict="undetermined", basis="broker_ceiling", confidence="low", reason=reason)
+    return Judgement(verdict="unknown", basis="broker_ceiling", confidence="low", reason=reason)
 
 
 def _confidence(known: KnownMaximum) -> Confidence:

@@ -55,7 +55,7 @@ def _section(title: str, headings: Sequence[str], rows: Sequence[Sequence[object
 
 
 def _print(found: Comparison) -> None:
-    styles = {"rejected": "bold red", "undetermined": "yellow", "error": "red", "warning": "yellow", "new": "green", "gone": "red"}
+    styles = {"breaks": "bold red", "unknown": "yellow", "error": "red", "warning": "yellow", "new": "green", "gone": "red"}
 
     def api(each: Any) -> str:
         return f"{each.api} v{each.version}"

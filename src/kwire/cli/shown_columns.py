@@ -78,7 +78,7 @@ _NEVER_CUT: Final = frozenset(("time", "first seen", "start", "end", "verdict", 
 _NARROW: Final = 120
 """Below so many columns of a terminal times have no date."""
 
-_VERDICTS: Final = {"rejected": "breaks", "undetermined": "unknown", "marked": "deprecated", "ok": "compatible"}
+_VERDICTS: Final = {"breaks": "breaks", "unknown": "unknown", "deprecated": "deprecated", "compatible": "compatible"}
 _IDENTIFIED: Final = {
     "api_versions": "self-reported", "fingerprint": "inferred", "not_sent": "not sent", "not_observed": "handshake not captured",
 }  # fmt: skip

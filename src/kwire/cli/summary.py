@@ -18,14 +18,14 @@ _SHOWN: Final = 15
 """Rows of a table at most; the report has all."""
 
 # Spelled out: the module that holds them for the report imports Arrow.
-_WORDS: Final = {"rejected": "breaks", "undetermined": "unknown", "marked": "deprecated", "ok": "compatible"}
+_WORDS: Final = {"breaks": "breaks", "unknown": "unknown", "deprecated": "deprecated", "compatible": "compatible"}
 _STYLES: Final = {"breaks": "bold red", "unknown": "yellow", "deprecated": "yellow", "compatible": "green"}
 _TITLES: Final = {
-    "rejected": "Breaks: needs a fix before the brokers are upgraded",
-    "undetermined": "Unknown: may break, the captures do not show enough",
-    "marked": "Deprecated: works now, and breaks on a later version",
+    "breaks": "Breaks: needs a fix before the brokers are upgraded",
+    "unknown": "Unknown: may break, the captures do not show enough",
+    "deprecated": "Deprecated: works now, and breaks on a later version",
 }
-_WORST_FIRST: Final = ("rejected", "undetermined", "marked", "ok")
+_WORST_FIRST: Final = ("breaks", "unknown", "deprecated", "compatible")
 
 
 def _more(count: int, what: str) -> None:

@@ -36,6 +36,8 @@ from kwire.tables.schemas import SCHEMAS
 __all__ = ["AnalysisFolder", "rows_of"]
 
 _ENDS: Final = ("first_seen", "last_seen")
+_FORMER_VERDICTS: Final = {"rejected": "breaks", "undetermined": "unknown", "marked": "deprecated", "ok": "compatible"}
+"""Verdicts as folders written before the rename have them, with today's values."""
 
 
 def rows_of(digest: Digest, name: str, where: pc.Expression | None = None) -> list[dict[str, Any]]:
@@ -44,6 +46,15 @@ def rows_of(digest: Digest, name: str, where: pc.Expression | None = None) -> li
     if table is None:
         return []
     return (table if where is None else table.filter(where)).to_pylist()
+
+
+def _with_verdicts_of_today(table: pa.Table) -> pa.Table:
+    """Replace former values of the column `verdict`, if the table has it."""
+    index = table.schema.get_field_index("verdict")
+    if index < 0 or not pc.any(pc.is_in(table.column(index), pa.array(_FORMER_VERDICTS))).as_py():
+        return table
+    values = [_FORMER_VERDICTS.get(value, value) for value in table.column(index).to_pylist()]
+    return table.set_column(index, table.schema.field(index), pa.array(values, table.schema.field(index).type))
 
 
 class AnalysisFolder:
@@ -115,7 +126,7 @@ class AnalysisFolder:
             dataset = self._dataset(table)
             if dataset is None:
                 return pa.schema([SCHEMAS[table].field(name) for name in columns]).empty_table()
-            return dataset.to_table(columns=list(columns), filter=where)
+            return _with_verdicts_of_today(dataset.to_table(columns=list(columns), filter=where))
 
     def scan(self, table: str, columns: Sequence[str], where: pc.Expression | None = None) -> Iterator[pa.RecordBatch]:
         """Walk through a table that may be larger than memory."""

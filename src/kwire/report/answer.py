@@ -16,7 +16,7 @@ __all__ = ["VERDICT_WORDS", "Answer", "Confidence", "answer_of", "kafka_names"]
 
 Confidence = Literal["low", "medium", "high"]
 
-VERDICT_WORDS: Final = {"rejected": "breaks", "undetermined": "unknown", "marked": "deprecated", "ok": "compatible"}
+VERDICT_WORDS: Final = {"breaks": "breaks", "unknown": "unknown", "deprecated": "deprecated", "compatible": "compatible"}
 """What people read for the verdicts that the tables hold; worst first."""
 
 _HOUR: Final = timedelta(hours=1)
@@ -64,7 +64,7 @@ def answer_of(fleet: Fleet, coverage: Coverage, brokers: Iterable[str] = ()) -> 
         coverage: how much was seen.
         brokers: the releases that the observed brokers run, as far as known.
     """
-    breaks, unknown = fleet.worst["rejected"], fleet.worst["undetermined"]
+    breaks, unknown = fleet.worst["breaks"], fleet.worst["unknown"]
     confidence, reasons = _confidence(fleet, coverage)
     return Answer(
         sentence=_sentence(fleet, breaks, unknown) + _running(brokers),
@@ -101,7 +101,7 @@ def _sentence(fleet: Fleet, breaks: int, unknown: int) -> str:
             if unknown
             else f"none of {plural(count, 'application')} {'breaks' if count == 1 else 'break'} up to Kafka {newest}"
         )
-    by_target = {target: fleet.at(place)["rejected"] for place, target in enumerate(fleet.targets)}
+    by_target = {target: fleet.at(place)["breaks"] for place, target in enumerate(fleet.targets)}
     first = next(target for target, number in by_target.items() if number)
     last = fleet.targets[-1]
     verb = "breaks" if by_target[first] == 1 else "break"

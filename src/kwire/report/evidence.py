@@ -21,7 +21,7 @@ from kwire.report.verdicts import ClientVerdicts, Finding
 
 __all__ = ["Evidence", "Place", "Step", "read_evidence", "wireshark_filter"]
 
-_URGENT: Final = ("rejected", "undetermined")
+_URGENT: Final = ("breaks", "unknown")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,7 +23,7 @@ class FixGroup:
     """Clients that need the same fix.
 
     Attributes:
-        verdict: the worst of its clients: `rejected`, `undetermined` or `marked`.
+        verdict: the worst of its clients: `breaks`, `unknown` or `deprecated`.
         fix: what to do, a clause such as "upgrade kafka-clients to 2.1.0 or later"; text from the wire may be in it.
         since: the first Kafka release that has the verdict.
         clients: what to call them, those with most requests first.

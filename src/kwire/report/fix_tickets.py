@@ -103,8 +103,8 @@ def _ticket(team: str, tasks: list[OwnerTask], verdict: str, fix: str, since: st
 
 
 def _lines(team: str, contact: str, tasks: list[OwnerTask], verdict: str, fix: str, since: str) -> Iterator[str]:
-    verb = {"rejected": "break", "undetermined": "may break"}.get(verdict, "will break")
-    if len(tasks) == 1 and verdict == "rejected":
+    verb = {"breaks": "break", "unknown": "may break"}.get(verdict, "will break")
+    if len(tasks) == 1 and verdict == "breaks":
         verb = "breaks"
     yield f"**{words(fix[:1].upper() + fix[1:])}: {plural(len(tasks), 'Kafka client')} {verb} on Kafka {words(since)}**"
     yield ""

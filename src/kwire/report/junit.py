@@ -26,8 +26,8 @@ def junit(report: Report) -> str:
     found = [tasks[case.client_key].verdict for case in cases if case.client_key in tasks]
     counts = {
         "tests": str(len(cases)),
-        "failures": str(found.count("rejected")),
-        "skipped": str(found.count("undetermined")),
+        "failures": str(found.count("breaks")),
+        "skipped": str(found.count("unknown")),
         "errors": "0",
     }
     suites = ElementTree.Element("testsuites", counts)
@@ -49,12 +49,12 @@ def junit(report: Report) -> str:
 
 def _outcome(case: ElementTree.Element, task: OwnerTask, names: dict[str, str]) -> None:
     since = task.refused_by or task.deadline
-    verb = "may break on" if task.verdict == "undetermined" else "breaks on"
+    verb = "may break on" if task.verdict == "unknown" else "breaks on"
     message = visible(f"{verb} Kafka {names.get(since, since)}: {' '.join(what_to_do(task))}", SENTENCE)
     text = "\n".join(visible(line, SENTENCE) for line in ticket(task).splitlines())
-    if task.verdict == "rejected":
+    if task.verdict == "breaks":
         ElementTree.SubElement(case, "failure", {"message": message, "type": "breaks"}).text = text
-    elif task.verdict == "undetermined":
+    elif task.verdict == "unknown":
         ElementTree.SubElement(case, "skipped", {"message": message})
     else:
         ElementTree.SubElement(case, "system-out").text = message

@@ -16,7 +16,7 @@ __all__ = ["NO_TEAM", "OwnerTask", "Team", "by_team", "owner_tasks"]
 NO_TEAM: Final = "No owner known"
 """The team of clients that the file of owners does not name, or where there is none."""
 
-_URGENT: Final = ("rejected", "undetermined")
+_URGENT: Final = ("breaks", "unknown")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +83,7 @@ def owner_tasks(matrix: UpgradeMatrix, clients: Iterable[Client], topics: Mappin
     tasks = [
         _task(line, by_key[line.client_key], topics.get(line.client_key, ClientTopics()), matrix.targets)
         for line in matrix.clients
-        if (line.worst in _URGENT or (line.worst == "marked" and line.refused_by))
+        if (line.worst in _URGENT or (line.worst == "deprecated" and line.refused_by))
         and line.client_key in by_key
         and by_key[line.client_key].role == "client"
     ]
@@ -108,7 +108,7 @@ def _task(line: ClientVerdicts, client: Client, topics: ClientTopics, targets: t
         deadline=targets[line.by_target.index(verdict)],
         cures=line.cures,
         findings=line.findings,
-        refused_by=line.refused_by if verdict == "marked" else "",
+        refused_by=line.refused_by if verdict == "deprecated" else "",
         is_inferred=client.guessed,
     )
 

@@ -50,12 +50,12 @@ GROUPS_DRAWN: Final = 20
 
 _SCRIPTS: Final = ("lists.js", "pictures.js", "page.js")
 _STYLES: Final = ("page.css", "tables.css", "pictures.css")
-_SYMBOLS: Final = {"ok": "✓", "marked": "!", "undetermined": "?", "rejected": "✕", "unjudged": "·"}
+_SYMBOLS: Final = {"compatible": "✓", "deprecated": "!", "unknown": "?", "breaks": "✕", "unjudged": "·"}
 _MEANINGS: Final = {
-    "ok": "keeps working",
-    "marked": "works, but the API version will be removed later",
-    "undetermined": "not enough evidence",
-    "rejected": "uses an API version that this Kafka version removed",
+    "compatible": "keeps working",
+    "deprecated": "works, but the API version will be removed later",
+    "unknown": "not enough evidence",
+    "breaks": "uses an API version that this Kafka version removed",
 }
 _BASES: Final = {
     "observed_refusal": "A broker of this version rejected it",
@@ -180,7 +180,7 @@ def _action_facts(report: Report) -> dict[str, Any]:
 
 def _worst_first(report: Report) -> list[Any]:
     """Library versions, those with most clients that break first."""
-    return sorted(report.libraries, key=lambda line: tuple(-line.verdicts.get(name, 0) for name in ("rejected", "undetermined", "marked")))
+    return sorted(report.libraries, key=lambda line: tuple(-line.verdicts.get(name, 0) for name in ("breaks", "unknown", "deprecated")))
 
 
 def _api_order(api: ApiVersions) -> tuple[int, ...]:

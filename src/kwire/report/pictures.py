@@ -113,7 +113,7 @@ def library_age(fleet: Fleet) -> Picture | None:
 
     def rank(library: str) -> tuple[int, int, int, str]:
         tally = sum(by_library[library].values(), Counter[str]())
-        return -tally["rejected"], -tally["undetermined"], -tally.total(), library
+        return -tally["breaks"], -tally["unknown"], -tally.total(), library
 
     libraries = sorted(by_library, key=rank)[:LIBRARIES_DRAWN]
     most = max(number for library in libraries for tally in by_library[library].values() for number in tally.values())
@@ -164,7 +164,7 @@ def topic_losses(risks: Sequence[TopicRisk]) -> Picture | None:
     if not drawn:
         return None
     parts: list[tuple[str, list[int], list[str]]] = []
-    for name, word in (("rejected", "break"), ("undetermined", "unknown"), ("ok", "keep working")):
+    for name, word in (("breaks", "break"), ("unknown", "unknown"), ("compatible", "keep working")):
         counts = [(_of_side(one.producers, name), _of_side(one.consumers, name)) for one in drawn]
         titles = [
             f"{visible(one.topic.name)}: {plural(made, 'producer')} and {plural(read, 'consumer')}, {word}"
@@ -178,7 +178,7 @@ def topic_losses(risks: Sequence[TopicRisk]) -> Picture | None:
 
 
 def _of_side(side: SideRisk, name: str) -> int:
-    return {"rejected": side.breaks, "undetermined": side.unknown}.get(name, side.clients - side.breaks - side.unknown)
+    return {"breaks": side.breaks, "unknown": side.unknown}.get(name, side.clients - side.breaks - side.unknown)
 
 
 def burn_down(points: Sequence[HistoryPoint]) -> Picture | None:
@@ -202,9 +202,9 @@ def burn_down(points: Sequence[HistoryPoint]) -> Picture | None:
             ),
         )
         for name, word, values in (
-            ("rejected", "break", [point.breaks for point in drawn]),
-            ("undetermined", "unknown", [point.unknown for point in drawn]),
-            ("ok", "neither break nor unknown", rest),
+            ("breaks", "break", [point.breaks for point in drawn]),
+            ("unknown", "unknown", [point.unknown for point in drawn]),
+            ("compatible", "neither break nor unknown", rest),
         )
         if any(values)
     ]
@@ -244,7 +244,7 @@ def traffic_strips(times: TrafficTimes) -> tuple[Strip, ...]:
     highest = max((value for value in times.p99 if value is not None), default=0)
     return (
         strip("Requests", times.requests, "requests", f"{compact(max(times.requests))} per {_step(times.step)}"),
-        strip("Errors", times.errors, "errors", f"{compact(max(times.errors))} per {_step(times.step)}", "rejected"),
+        strip("Errors", times.errors, "errors", f"{compact(max(times.errors))} per {_step(times.step)}", "breaks"),
         Strip(title="Latency", most=_latency(highest), svg=latency),
     )
 

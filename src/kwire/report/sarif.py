@@ -16,9 +16,9 @@ __all__ = ["sarif"]
 
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 _RULES: Final = {
-    "rejected": ("client-breaks", "error", "The client uses an API version that the Kafka version removed."),
-    "undetermined": ("client-unknown", "warning", "The captures do not show whether the Kafka version supports the client."),
-    "marked": ("client-deprecated", "note", "The client uses an API version that a later Kafka version removed."),
+    "breaks": ("client-breaks", "error", "The client uses an API version that the Kafka version removed."),
+    "unknown": ("client-unknown", "warning", "The captures do not show whether the Kafka version supports the client."),
+    "deprecated": ("client-deprecated", "note", "The client uses an API version that a later Kafka version removed."),
 }
 
 
@@ -36,7 +36,7 @@ def sarif(report: Report) -> str:
 def _result(task: OwnerTask, names: dict[str, str]) -> dict[str, Any]:
     rule, level, _ = _RULES[task.verdict]
     since = task.refused_by or task.deadline
-    verb = "may break on" if task.verdict == "undetermined" else "breaks on"
+    verb = "may break on" if task.verdict == "unknown" else "breaks on"
     text = f"{task.name} ({task.software}) {verb} Kafka {names.get(since, since)}. {' '.join(what_to_do(task))}"
     return {
         "ruleId": rule,

@@ -122,7 +122,7 @@ def summarize(out_dir: str | Path) -> Summary:
         troubled=tuple(
             _troubled(line, matrix.targets, by_key.get(line.client_key))
             for line in matrix.clients
-            if line.worst in ("rejected", "undetermined") and line.client_key not in matrix.cluster
+            if line.worst in ("breaks", "unknown") and line.client_key not in matrix.cluster
         ),
         violations=violations,
     )

@@ -15,9 +15,9 @@ __all__ = ["cure_sentence", "deadline_sentence", "ticket", "what_to_do"]
 
 def deadline_sentence(task: OwnerTask) -> str:
     """By when, in words of ours and a release."""
-    if task.verdict == "rejected":
+    if task.verdict == "breaks":
         return f"before the brokers move to Kafka {task.deadline}, which rejects this client"
-    if task.verdict == "undetermined":
+    if task.verdict == "unknown":
         return f"before the brokers move to Kafka {task.deadline}, which may reject this client: the capture does not show it"
     return f"before the brokers move to Kafka {task.refused_by}, which rejects this client; Kafka {task.deadline} still accepts it"
 
@@ -35,7 +35,7 @@ def what_to_do(task: OwnerTask) -> list[str]:
     """The cures as sentences; where none is known, how to come to one."""
     if task.cures:
         return [cure_sentence(cure) for cure in task.cures]
-    if task.verdict == "undetermined":
+    if task.verdict == "unknown":
         return ["Identify the library and its version; a capture of the beginning of its connections shows them."]
     return ["Identify the library and upgrade it."]
 
@@ -46,7 +46,7 @@ def ticket(task: OwnerTask) -> str:
 
 
 def _lines(task: OwnerTask) -> Iterator[str]:
-    verb = {"rejected": "breaks on", "undetermined": "may break on"}.get(task.verdict, "is marked as deprecated by")
+    verb = {"breaks": "breaks on", "unknown": "may break on"}.get(task.verdict, "is marked as deprecated by")
     yield f"**Kafka client {code(task.name)} {verb} Kafka {words(task.deadline)}**"
     yield ""
     if task.team != NO_TEAM:
@@ -67,7 +67,7 @@ def _lines(task: OwnerTask) -> Iterator[str]:
     yield "Why, and the proof:"
     yield ""
     for finding in task.findings:
-        if finding.verdict == task.verdict and (task.verdict != "marked" or finding.refused_by):
+        if finding.verdict == task.verdict and (task.verdict != "deprecated" or finding.refused_by):
             yield f"- {_proof(finding)}"
 
 

@@ -32,8 +32,8 @@ class TopicRisk:
 
     @property
     def worst(self) -> str:
-        """The verdict of its worst client, as the tables have it; ``ok`` also where nothing of them was judged."""
-        return "rejected" if self.breaks else "undetermined" if self.unknown else "ok"
+        """The verdict of its worst client, as the tables have it; ``compatible`` also where nothing of them was judged."""
+        return "breaks" if self.breaks else "unknown" if self.unknown else "compatible"
 
     @property
     def is_stopped(self) -> bool:

@@ -25,7 +25,7 @@ _SENDS: Final = re.compile(r"(?P<before>.* that sends )(?P<api>\w+ v[0-9]+)(?P<a
 class Finding:
     """Why one api version of a client is not ok: its worst verdict with the reason that the first such release gives, and the milder ones.
 
-    `milder` holds the other verdicts that are not ok, each with its releases, worst first. `refused_by` is of marked uses: the
+    `milder` holds the other verdicts that are not compatible, each with its releases, worst first. `refused_by` is of deprecated uses: the
     first later release that refuses the client for it, empty without one.
     """
 

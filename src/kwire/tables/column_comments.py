@@ -113,7 +113,7 @@ COMMENTS: Final[dict[str, str]] = {
     "reason": "why, in a sentence",
     "rebalance_timeout_ms": "rebalance timeout that the member asked for [milliseconds]",
     "records": "records seen; null where none was seen whole [count]",
-    "refused_by": "of a marked use the first later release that refuses the client for it; null without one",
+    "refused_by": "of a deprecated use the first later release that refuses the client for it; null without one",
     "release_guess": "Kafka releases that advertise these versions",
     "remedy": "what to do, in a sentence",
     "request_bytes": "bytes of request frames, with their lengths [bytes]",
@@ -150,7 +150,7 @@ COMMENTS: Final[dict[str, str]] = {
     "unseen": "requests whose answer may lie in bytes that the capture lacks [count]",
     "unseen_requests": "requests whose records may be outside the capture; null from a request log [count]",
     "value": "value of the point; of histograms and summaries the sum [unit of the metric]",
-    "verdict": "ok, marked, rejected or undetermined",
+    "verdict": "breaks, unknown, deprecated or compatible",
     "verdict_basis": "why: observed_refusal, own_maximum, no_negotiation, known_client, broker_ceiling or inside_range",
     "versions": "versions of each API that the broker advertises [number]",
 }

@@ -268,7 +268,7 @@ UPGRADE_IMPACT: Final = pa.schema(
             ("owner", TEXT),
             ("contact", TEXT),
             ("target_release", TEXT),
-            ("verdict", TEXT),  # ok, marked, rejected, undetermined
+            ("verdict", TEXT),  # breaks, unknown, deprecated, compatible
             ("verdict_basis", TEXT),  # observed_refusal, own_maximum, no_negotiation, known_client, broker_ceiling, inside_range
             ("confidence", TEXT),  # high, medium, low
             ("evidence_connection_id", TEXT),
@@ -277,7 +277,7 @@ UPGRADE_IMPACT: Final = pa.schema(
             ("remedy", TEXT),
             ("cure_version", TEXT),
             ("cure_kind", TEXT),  # library, config, proxy
-            ("refused_by", TEXT),  # of a marked use: the first later release that refuses the client for it, null without one
+            ("refused_by", TEXT),  # of a deprecated use: the first later release that refuses the client for it, null without one
         ),
     ]
 )

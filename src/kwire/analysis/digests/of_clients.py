@@ -18,7 +18,7 @@ __all__ = ["NOT_JUDGED", "VERDICTS", "Kind", "Judged", "of_clients", "release_or
 
 pc: Any = pyarrow.compute  # its stubs know neither numbers nor texts as arguments
 
-VERDICTS: Final = ("ok", "marked", "undetermined", "rejected")
+VERDICTS: Final = ("compatible", "deprecated", "unknown", "breaks")
 """From best to worst: what is certain to break is worse than what may break."""
 
 NOT_JUDGED: Final = "-"
@@ -30,7 +30,7 @@ Kind = Literal["application", "cluster", "silent", "foreign"]
 _SILENT: Final = ("silent", "proxy")
 _FOREIGN: Final = ("http", "ssh")
 _NUMBER: Final = re.compile(r"[0-9]{1,9}")  # a version is the client's own text: no number in it may be too long to read
-_URGENT: Final = 2  # undetermined and rejected, as places in `VERDICTS`
+_URGENT: Final = 2  # unknown and breaks, as places in `VERDICTS`
 
 Judged = tuple[Any, Any]
 """Client keys, an array, and the worst verdict of each as its place in `VERDICTS`, -1 without one."""
@@ -165,7 +165,7 @@ def _judged(impact: pa.Table, keys: Any, targets: Sequence[str]) -> tuple[Any, d
     np.add.at(uses, of_use[of_use >= 0], 1)
     np.add.at(bad, of_use[(of_use >= 0) & (worst > 0)], 1)
     later: Any = pc.and_(
-        pc.equal(judged.column("verdict"), pa.scalar("marked")), pc.not_equal(pc.fill_null(judged.column("refused_by"), ""), "")
+        pc.equal(judged.column("verdict"), pa.scalar("deprecated")), pc.not_equal(pc.fill_null(judged.column("refused_by"), ""), "")
     )
     is_task = matrix.max(axis=1, initial=-1) >= _URGENT
     is_later = client[later.to_numpy(zero_copy_only=False).astype(np.bool_) & counted] if len(judged) else np.zeros(0, np.int64)

@@ -89,7 +89,7 @@ class DigestTable:
 _SIDES: Final = tuple(f"{side}{what}" for side in ("writers", "readers") for what in ("", "_break", "_unknown"))
 _STEP: Final = ("connection_id", "request_index")
 CLIENT_FACTS: Final = (
-    "kind", "library", "version", "guessed", "verdicts", "worst", "rejected", "undetermined", "marked", "finding_requests", "versions_ok",
+    "kind", "library", "version", "guessed", "verdicts", "worst", "breaks", "unknown", "deprecated", "finding_requests", "versions_ok",
     "is_urgent",
 )  # fmt: skip
 """What is said of a client beside its row."""
@@ -218,7 +218,7 @@ _LONGS: Final = (
     "writing_rows", "reading_rows", "packet_number", "stream_offset", "request_index", *_SIDES,
 )  # fmt: skip
 _INTS: Final = (
-    "worst", "rejected", "undetermined", "marked", "rank", "step", "api_key", "api_version", "server_port", "node_id",
+    "worst", "breaks", "unknown", "deprecated", "rank", "step", "api_key", "api_version", "server_port", "node_id",
 )  # fmt: skip
 _TYPES: Final[dict[str, pa.DataType]] = {
     **dict.fromkeys(_LONGS, LONG),
@@ -325,7 +325,7 @@ def selected_clients(clients: pa.Table, limits: Limits) -> Any:
     chosen = np.zeros(len(clients), np.bool_)
     if not len(clients):
         return chosen
-    ranked = _ranked(clients, ("worst", "rejected", "undetermined", "marked", "finding_requests"))
+    ranked = _ranked(clients, ("worst", "breaks", "unknown", "deprecated", "finding_requests"))
     drawn = _ranked(clients, ("worst", "requests"))
     kinds = clients.column("kind").to_numpy(zero_copy_only=False)
     is_counted = np.isin(kinds.astype(str), ("application", ""))

@@ -68,7 +68,7 @@ def wanted_of(digest: Digest, limits: Limits, requests: int) -> Wanted:
         span = ends["start"][0].as_py(), ends["end"][0].as_py()
     clients = digest["clients"].sort_by(
         [
-            *((name, "descending") for name in ("worst", "rejected", "undetermined", "marked", "finding_requests")),
+            *((name, "descending") for name in ("worst", "breaks", "unknown", "deprecated", "finding_requests")),
             ("client_key", "ascending"),
         ]
     )

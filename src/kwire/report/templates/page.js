@@ -1,4 +1,4 @@
-// The address: a section, then what is chosen in each list and which client is open: #clients?clients.q=java&clients.is=rejected&client=KEY
+// The address: a section, then what is chosen in each list and which client is open: #clients?clients.q=java&clients.is=breaks&client=KEY
 
 const lists = {};
 let isReading = false;
