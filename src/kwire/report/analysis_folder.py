@@ -36,7 +36,7 @@ from kwire.tables.schemas import SCHEMAS
 __all__ = ["AnalysisFolder", "rows_of"]
 
 _ENDS: Final = ("first_seen", "last_seen")
-_FORMER_VERDICTS: Final = {"rejected": "breaks", "undetermined": "unknown", "marked": "deprecated", "ok": "compatible"}
+_FORMER_VERDICTS: Final[dict[Any, str]] = {"rejected": "breaks", "undetermined": "unknown", "marked": "deprecated", "ok": "compatible"}
 """Verdicts as folders written before the rename have them, with today's values."""
 
 
