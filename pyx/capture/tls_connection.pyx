@@ -16,8 +16,7 @@ from build_id cimport build_id
 from wire.grown cimport grown
 from wire.turns cimport Turn, one_at_a_time, turn_leave, turn_share
 
-from kwire.capture._native.tls_key_schedule cimport IV_BYTES, MOST_KEY_BLOCK, hash_number, key_block, session_key  # no-cython-lint
-from kwire.capture._native.tls_record_cipher cimport RecordCipher, cipher_with_keys, derive_together, new_cipher  # no-cython-lint
+from kwire.capture._native.tls_record_cipher cimport RecordCipher, cipher_with_keys, new_cipher  # no-cython-lint
 from kwire.capture._native.tls_records cimport RecordStream, RecordView, whole_record
 
 import hashlib  # no-cython-lint
@@ -28,11 +27,11 @@ from kwire.capture.tls.cipher_suites import SUITES, suite_name  # no-cython-lint
 from kwire.capture.tls.connection import TlsConnection as PureConnection  # no-cython-lint: of tls_pickles.pxi
 from kwire.capture.tls.direction import Direction as PureDirection  # no-cython-lint
 from kwire.capture.tls.direction import Epoch as PureEpoch  # no-cython-lint
-from kwire.capture.tls.key_schedule import master_secret  # no-cython-lint
+from kwire.capture.tls.key_schedule import Keys, keys_12, master_secret  # no-cython-lint
 from kwire.capture.tls.key_schedule import next_secret as following_secret  # no-cython-lint
 from kwire.capture.tls.plaintext import Missing, Plain  # no-cython-lint
 from kwire.capture.tls.session_keys import MOST_SESSIONS as PURE_MOST_SESSIONS  # no-cython-lint
-from kwire.capture.tls.session_keys import Session  # no-cython-lint
+from kwire.capture.tls.session_keys import Session, session_key  # no-cython-lint
 from kwire.protocol.tls_fingerprints import ja3, ja4  # no-cython-lint: of tls_hellos.pxi
 from kwire.protocol.tls_handshake import RETRY, VERSION_NAMES, ServerHello, read_client_hello  # no-cython-lint
 

@@ -1,7 +1,6 @@
 # Part of tls_connection.pyx: the epochs of one direction (kwire/capture/tls/direction.py).
 
 cdef tuple KINDS = ("early", "handshake", "data")
-cdef dict MAC_BYTES = {"sha1": 20, "sha256": 32, "sha384": 48}
 
 
 cdef class _Accepts:
@@ -16,26 +15,10 @@ cdef class _Accepts:
 
 cdef int add_ciphers_12(TlsConnection self, bytes master, object suite, object server) except -1:
     """Add the epochs of both directions: key_schedule.keys_12."""
-    cdef uint8_t block[MOST_KEY_BLOCK]
-    cdef Py_ssize_t key_bytes = suite.key_bytes
-    cdef Py_ssize_t iv_bytes = 4
-    cdef Py_ssize_t mac_bytes = 0
     cdef int number
-    cdef const char* at = <const char*>block
-    if suite.cipher == "cbc":
-        iv_bytes, mac_bytes = 0, MAC_BYTES[suite.mac]
-    elif suite.cipher == "chacha20":
-        iv_bytes = IV_BYTES
-    key_block(
-        master, self.client_hello.random, field(server, SERVER_RANDOM), hash_number(suite.hash), block,
-        2 * (mac_bytes + key_bytes + iv_bytes),
-    )
+    both = keys_12(master, self.client_hello.random, field(server, SERVER_RANDOM), suite)
     for number in range(2):
-        cipher = cipher_with_keys(
-            suite, PyBytes_FromStringAndSize(at + 2 * mac_bytes + number * key_bytes, key_bytes),
-            PyBytes_FromStringAndSize(at + 2 * (mac_bytes + key_bytes) + number * iv_bytes, iv_bytes),
-            PyBytes_FromStringAndSize(at + number * mac_bytes, mac_bytes), False, field(server, SERVER_ENCRYPT_THEN_MAC),
-        )
+        cipher = cipher_with_keys(suite, both[number], False, field(server, SERVER_ENCRYPT_THEN_MAC))
         self.of(self.client if number == 0 else 1 - self.client).epochs.append(new_epoch(DATA, suite, cipher))
     return 0
 
@@ -70,7 +53,7 @@ cdef Epoch new_epoch(EpochKind kind, object suite, RecordCipher cipher):
 
 cdef Epoch epoch_of_secret(EpochKind kind, object suite, bytes secret):
     """Epoch.of_secret, with nothing derived yet."""
-    return new_epoch(kind, suite, new_cipher(suite, secret, True, False))
+    return new_epoch(kind, suite, new_cipher(suite, secret))
 
 
 @cython.freelist(64)

@@ -10,8 +10,6 @@ cdef int add_epoch(Direction direction, EpochKind kind, object suite, object sec
 cdef int use_13(TlsConnection self, dict secrets, object suite) except -1:
     """Handshakes._use_13."""
     cdef Direction direction
-    cdef Epoch epoch
-    cdef list ciphers = []
     cdef int number
     for number in range(2):
         direction = self.of(self.client if number == 0 else 1 - self.client)
@@ -27,10 +25,7 @@ cdef int use_13(TlsConnection self, dict secrets, object suite) except -1:
         add_epoch(direction, DATA, suite, secrets.get("SERVER_TRAFFIC_SECRET_0" if number else "CLIENT_TRAFFIC_SECRET_0"))
         if direction.epochs:
             self.has_keys = True
-        for epoch in direction.epochs:
-            if epoch.kind != EARLY:
-                ciphers.append(epoch.cipher)
-    return derive_together(ciphers)
+    return 0
 
 
 cdef int find_12(TlsConnection self, object keys, const uint8_t* exchange, Py_ssize_t size) except -1:

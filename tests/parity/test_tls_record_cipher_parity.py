@@ -1,4 +1,4 @@
-"""Records to their plaintext, compiled: what the pure twin makes of them with `cryptography`, deciphered here and there."""
+"""Records to their plaintext: the native cipher against the pure one, on records sealed by `cryptography`."""
 
 from __future__ import annotations
 
@@ -17,19 +17,14 @@ from kwire.capture.tls.record_ciphers import RecordCipher
 from kwire.codec.impl import load_twin
 
 ROOM: Any = load_twin("capture", "tls_record_cipher", "native")
-SIZES = [
-    *range(70), 127, 128, 129, 255, 256, 497, 511, 512, 513, 1000, 2031, 2032, 2033, 2049, 4060, 4078, 4079, 4080, 4081, 4095, 4096, 4097,
-    5000, 16384,
-]  # fmt: skip
+SIZES = [*range(0, 70, 3), 127, 128, 129, 1000, 4097, 16384]
 AEADS = {"gcm": AESGCM, "chacha20": ChaCha20Poly1305, "ccm": AESCCM}
 
 
 def twins(suite: Suite, keys: Keys, *, is_13: bool, encrypt_then_mac: bool = False) -> list[Any]:
     return [
         RecordCipher(suite, keys, is_13=is_13, encrypt_then_mac=encrypt_then_mac),
-        ROOM.record_cipher(suite, keys, is_13, encrypt_then_mac, True),
-        ROOM.record_cipher(suite, keys, is_13, encrypt_then_mac, False),
-        *(ROOM.record_cipher(suite, keys, is_13, encrypt_then_mac, True, way) for way in (1, 2) if suite.cipher == "chacha20"),
+        ROOM.record_cipher(suite, keys, is_13, encrypt_then_mac),
     ]
 
 
@@ -76,7 +71,6 @@ NUMBERS = [(0x1301, True), (0x1302, True), (0xC02F, False), (0xC030, False), (0x
 
 @pytest.mark.parametrize(("number", "is_13"), NUMBERS)
 def test_records_of_aead_suites(number: int, is_13: bool) -> None:
-    """Every size up to some blocks, and those on either side of what the compiled twin deciphers by itself."""
     suite, chance = SUITES[number], random.Random(number)
     for size in SIZES:
         sequence = chance.choice([0, 1, 255, 65536, (1 << 40) + 7])
@@ -95,7 +89,7 @@ def test_records_of_aead_suites(number: int, is_13: bool) -> None:
 def test_a_record_of_zeros_has_no_content_type() -> None:
     suite, keys = SUITES[0x1301], Keys(b"k" * 16, b"i" * 12)
     body = sealed_aead(suite, keys, 0, bytes(20), is_13=True)
-    assert [cipher.open(0, 0x17, 0x0303, body) for cipher in twins(suite, keys, is_13=True)] == [None] * 3
+    assert [cipher.open(0, 0x17, 0x0303, body) for cipher in twins(suite, keys, is_13=True)] == [None] * 2
 
 
 @pytest.mark.parametrize("number", [0x002F, 0x0035, 0xC027, 0xC028, 0x003D])

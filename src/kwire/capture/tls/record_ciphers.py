@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import struct
+from functools import cache
 from typing import Any, Final, NamedTuple
 
 from kwire.capture.tls.cipher_suites import Suite
@@ -48,23 +49,35 @@ def require_cryptography() -> None:
         raise InputError(NEEDED) from error
 
 
+@cache
+def _aead_classes() -> tuple[Any, Any, Any]:
+    from cryptography.hazmat.primitives.ciphers.aead import AESCCM, AESGCM, ChaCha20Poly1305
+
+    return AESGCM, ChaCha20Poly1305, AESCCM
+
+
 class RecordCipher:
-    """What opens the records of one direction under one set of keys; pickles, shows nothing of the keys.
+    """Cipher of the records of one direction under one set of keys; it pickles, and `repr` shows no key.
 
     Args:
         suite, keys: of the direction.
         is_13: TLS 1.3.
         encrypt_then_mac: agreed on for a CBC suite.
+
+    Attributes:
+        aead: the cipher of `cryptography`; None for a CBC suite.
     """
 
-    __slots__ = ("_aead", "_encrypt_then_mac", "_is_13", "_keys", "_overhead", "_suite")
+    __slots__ = ("_blocks", "_encrypt_then_mac", "_is_13", "_keys", "_mac_bytes", "_overhead", "_suite", "aead")
 
     def __init__(self, suite: Suite, keys: Keys, *, is_13: bool, encrypt_then_mac: bool = False) -> None:
         self._suite = suite
         self._keys = keys
         self._is_13 = is_13
         self._encrypt_then_mac = encrypt_then_mac
-        self._aead = self._cipher()
+        self.aead = self._cipher()
+        self._blocks: Any = None
+        self._mac_bytes = hashlib.new(suite.mac).digest_size if suite.mac else 0
         tag = 8 if suite.cipher == "ccm_8" else 16
         self._overhead = tag if is_13 or suite.cipher == "chacha20" else tag + _EXPLICIT
 
@@ -75,27 +88,25 @@ class RecordCipher:
         return f"RecordCipher({self._suite.name})"
 
     def _cipher(self) -> Any:
-        from cryptography.hazmat.primitives.ciphers.aead import AESCCM, AESGCM, ChaCha20Poly1305
-
         cipher, key = self._suite.cipher, self._keys.key
-        if cipher == "gcm":
-            return AESGCM(key)
-        if cipher == "chacha20":
-            return ChaCha20Poly1305(key)
         if cipher == "cbc":
             return None
-        return AESCCM(key, tag_length=8 if cipher == "ccm_8" else 16)
+        gcm, chacha20, ccm = _aead_classes()
+        if cipher == "gcm":
+            return gcm(key)
+        if cipher == "chacha20":
+            return chacha20(key)
+        return ccm(key, tag_length=8 if cipher == "ccm_8" else 16)
 
     @property
     def hides_length(self) -> bool:
         """Whether the length of a record does not say how long its plaintext is: it may be padded."""
-        return self._is_13 or self._aead is None
+        return self._is_13 or self.aead is None
 
     def plain_bytes(self, size: int) -> int:
         """The most bytes of plaintext that a record of so many bytes, without its header, may hold."""
-        if self._aead is None:
-            assert self._suite.mac is not None
-            return max(size - _BLOCK - hashlib.new(self._suite.mac).digest_size - 1, 0)
+        if self.aead is None:
+            return max(size - _BLOCK - self._mac_bytes - 1, 0)
         return max(size - self._overhead - self._is_13, 0)
 
     def open(self, sequence: int, kind: int, version: int, body: bytes) -> Opened | None:
@@ -106,7 +117,7 @@ class RecordCipher:
             kind, version: of its header.
             body: what follows the header.
         """
-        if self._aead is None:
+        if self.aead is None:
             return self._open_cbc(sequence, kind, version, body)
         from cryptography.exceptions import InvalidTag
 
@@ -115,7 +126,7 @@ class RecordCipher:
         try:
             if not self._is_13:
                 return Opened(kind, self._open_12(sequence, kind, version, body), 0)
-            inner = self._aead.decrypt(self._nonce(sequence), body, _HEADER.pack(kind, version, len(body)))
+            inner = self.aead.decrypt(self._nonce(sequence), body, _HEADER.pack(kind, version, len(body)))
         except InvalidTag:
             return None
         if inner[-1:] > b"\0":  # nearly always: no padding, and no byte is copied
@@ -131,18 +142,17 @@ class RecordCipher:
     def _open_12(self, sequence: int, kind: int, version: int, body: bytes) -> bytes:
         additional = _ADDITIONAL.pack(sequence, kind, version, len(body) - self._overhead)
         if self._suite.cipher == "chacha20":
-            opened: bytes = self._aead.decrypt(self._nonce(sequence), body, additional)
+            opened: bytes = self.aead.decrypt(self._nonce(sequence), body, additional)
             return opened
         nonce, sealed = self._keys.iv + body[:_EXPLICIT], body[_EXPLICIT:]
-        return bytes(self._aead.decrypt(nonce, sealed, additional))
+        return bytes(self.aead.decrypt(nonce, sealed, additional))
 
     def _mac(self, sequence: int, kind: int, version: int, data: bytes) -> bytes:
         assert self._suite.mac is not None
         return hmac.digest(self._keys.mac_key, _ADDITIONAL.pack(sequence, kind, version, len(data)) + data, self._suite.mac)
 
     def _open_cbc(self, sequence: int, kind: int, version: int, body: bytes) -> Opened | None:
-        assert self._suite.mac is not None
-        mac_bytes = hashlib.new(self._suite.mac).digest_size
+        mac_bytes = self._mac_bytes
         if self._encrypt_then_mac:
             body, mac = body[:-mac_bytes], body[-mac_bytes:]
             if not hmac.compare_digest(mac, self._mac(sequence, kind, version, body)):
@@ -159,10 +169,12 @@ class RecordCipher:
         return Opened(kind, data, 0) if hmac.compare_digest(mac, self._mac(sequence, kind, version, data)) else None
 
     def _decrypt_cbc(self, body: bytes) -> bytes:
-        from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+        """Decipher whole blocks. A block needs only the one before it, so one context serves all records; the IV's own block is dropped."""
+        if self._blocks is None:
+            from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-        decryptor = Cipher(algorithms.AES(self._keys.key), modes.CBC(body[:_BLOCK])).decryptor()
-        opened: bytes = decryptor.update(body[_BLOCK:]) + decryptor.finalize()
+            self._blocks = Cipher(algorithms.AES(self._keys.key), modes.CBC(bytes(_BLOCK))).decryptor()
+        opened: bytes = self._blocks.update(body)[_BLOCK:]
         return opened
 
     def open_beginning(self, sequence: int, body: bytes, size: int) -> bytes:
@@ -177,7 +189,7 @@ class RecordCipher:
 
         cipher, keys = self._suite.cipher, self._keys
         most = self.plain_bytes(size)
-        if self._aead is None:
+        if self.aead is None:
             whole = len(body) // _BLOCK * _BLOCK
             return self._decrypt_cbc(body[:whole])[:most] if whole >= 2 * _BLOCK else b""
         nonce = self._nonce(sequence)
