@@ -19,7 +19,7 @@ from counted_rows import counted
 from kwire import analysis
 from kwire.analysis.digests.storing import DIGEST_FILE
 from kwire.analysis.redaction import Redaction
-from kwire.spark import finish_task, packing, series_state
+from kwire.spark import late_columns, packing, series_state
 from kwire.spark.job import JobRequest, run_job
 from kwire.spark.output import MANIFEST, SUCCESS
 from kwire.spark.pack_task import PackTask, run_read
@@ -119,7 +119,7 @@ def test_an_attempt_that_ends_while_the_driver_finishes(
 ) -> None:
     """The last step fills the nodes of brokers into connections; an attempt that comes late must not undo that."""
     tasks: list[Task] = []
-    real = finish_task.fill_node_ids
+    real = late_columns.fill_columns
 
     def attempts(task: Task) -> SeriesResult:
         tasks.append(task)
@@ -131,7 +131,7 @@ def test_an_attempt_that_ends_while_the_driver_finishes(
             run_read(task)
         return found
 
-    monkeypatch.setattr(finish_task, "fill_node_ids", fill)
+    monkeypatch.setattr(late_columns, "fill_columns", fill)
     out = analysed(tmp_path / "out", attempts, job_in_process)
     assert_whole(out)
     assert any(row["node_id"] is not None for row in ds.dataset(out / "connections").to_table().to_pylist())

@@ -79,9 +79,9 @@ def test_what_a_named_connection_tells_holds_for_the_nameless_ones_of_the_same_c
         broker="0.10.2.2",
     )
     assert verdicts(found)["app", "Produce", 2] == ("compatible", "known_client")
-    guess = {row["client_key"]: row["library_guess"] for row in found["clients"].to_pylist()}
-    assert guess == {"named": "sarama", "bare": "sarama"}
-    assert {row["identity_source"] for row in found["clients"].to_pylist()} == {"api_versions"}
+    (client,) = found["clients"].to_pylist()
+    assert (client["client_key"], client["library_guess"], client["identity_source"]) == ("named", "sarama", "api_versions")
+    assert (client["connections"], client["requests"]) == (2, 10)
 
 
 def test_a_client_that_joins_and_never_fetches_is_known_to_refuse_a_release_itself() -> None:

@@ -18,6 +18,7 @@ from kwire.analysis.key_buckets import whole_of
 from kwire.analysis.owners import NO_OWNERS, Owners
 from kwire.analysis.partial_sight import partly_seen, without_ok, without_totals
 from kwire.analysis.partials import Partial, with_server_nodes
+from kwire.analysis.programs import moved_tables, united
 from kwire.analysis.release_ranges import accepts, broker_highest, default_targets, guess_release, highest_by_name, line_of, resolve_release
 from kwire.analysis.topic_access import topic_access
 from kwire.analysis.upgrade_impact import upgrade_impact
@@ -150,4 +151,6 @@ def finish(partial: Partial, options: Options | None = None) -> dict[str, pa.Tab
     """
     options = options or Options()
     cluster = cluster_of(partial, options)
-    return cluster.tables() | answers_by_key(partial, cluster, options.owners)
+    sums, moves = united(partial)
+    answers = cluster.tables() | answers_by_key(sums, cluster, options.owners)
+    return answers | moved_tables({"group_events": answers["group_events"]}, moves)

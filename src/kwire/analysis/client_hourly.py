@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kwire.analysis.latency_buckets import top_of
-from kwire.analysis.partials import Partial
+from kwire.analysis.partials import PARTS, Partial
 from kwire.analysis.row_sums import Ints, codes_of
 from kwire.tables.schemas import BUCKETS, CLIENT_HOURLY
 
@@ -24,7 +24,7 @@ def client_hourly(partial: Partial) -> pa.Table:
     Args:
         partial: merged parts.
     """
-    hourly, latencies = partial["hourly"], partial["hourly_latency"]
+    hourly, latencies = (_of_keys(partial, name) for name in ("hourly", "hourly_latency"))
     both = pa.concat_tables([hourly.select(_USE), latencies.select(_USE)]).combine_chunks()
     numbers, first = codes_of(*(column.combine_chunks() for column in both.columns))
     histograms = _histograms(latencies, numbers[len(hourly) :], len(first))
@@ -33,6 +33,14 @@ def client_hourly(partial: Partial) -> pa.Table:
     found["node_id"] = _looked_up(hourly, "server", partial["servers"], "node_id")
     found["latency_histogram"] = histograms.take(pa.array(numbers[: len(hourly)]))
     return pa.table([found[name] for name in CLIENT_HOURLY.names], schema=CLIENT_HOURLY)
+
+
+def _of_keys(partial: Partial, name: str) -> pa.Table:
+    """The rows of a table added up over the client ids of a key."""
+    part = PARTS[name]
+    keys = [column for column in part.keys if column != "client_id"]
+    sums = partial[name].group_by(keys, use_threads=False).aggregate([(column, "sum") for column in part.sums])
+    return sums.rename_columns([*keys, *part.sums]).sort_by([(column, "ascending") for column in keys])
 
 
 def _histograms(latencies: pa.Table, numbers: Ints, count: int) -> Any:

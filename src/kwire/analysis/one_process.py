@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from kwire.analysis.answers import Options, finish
 from kwire.analysis.partials import Partial, merge, node_ids, partial_of_series
+from kwire.analysis.programs import moved_tables, united
 from kwire.capture.inputs import expand_inputs
 from kwire.capture.series import group_series
 from kwire.errors import InputError
@@ -120,4 +121,4 @@ def run(
     tables = {name: pa.Table.from_batches(batches, schema=SCHEMAS[name]) for name, batches in rows.items()}
     whole = merge(partials)
     tables["connections"] = with_nodes(tables["connections"], node_ids(whole))
-    return tables | finish(whole, options)
+    return moved_tables(tables, united(whole)[1]) | finish(whole, options)

@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kwire.analysis.request_sums import RequestSums
-from kwire.analysis.row_sums import Found, of_topics, ones
+from kwire.analysis.row_sums import Found, of_topics, ones, unnamed_ids
 from kwire.analysis.step_rows import STEPS, steps_of
 from kwire.tables import SeriesRows, SeriesView
 from kwire.tables.node_ids import node_finder
@@ -55,13 +55,15 @@ class Part:
 
 _WHO: Final = ("client_key", "client_id")
 _TOPIC: Final = (*_WHO, "direction", "topic", "topic_id")
-_HOUR: Final = ("client_key", "server", "api_key", "api_version", "hour")
+_HOUR: Final = (*_WHO, "server", "api_key", "api_version", "hour")
 _COUNTED: Final = (
     "bytes_lost", "bytes_opaque", "bytes_decrypted", "connections", "connections_refused", "joined_late", "one_way", "requests",
     "unanswered", "unseen",
 )  # fmt: skip
 _EVIDENCE: Final = ("evidence_connection_id", "evidence_request_index")
 
+# In `sources`, `openings` and both tables of hours only connections without a name have a client id: what is named never changes its key
+# (`kwire.analysis.programs`).
 PARTS: Final[dict[str, Part]] = {
     "usage": Part(
         (*_WHO, "software_name", "software_version", "server", "api_key", "api_name", "api_version"),
@@ -78,8 +80,8 @@ PARTS: Final[dict[str, Part]] = {
     "advertised": Part(("server", "api_key"), lows=("min_version", "first_seen"), highs=("max_version", "last_seen")),
     "nodes": Part(("node_id", "host", "port"), highs=("rack", "cluster_id", "last_seen")),
     "servers": Part(("server", "node_id"), ("connections",)),
-    "sources": Part(("client_key", "source"), ("connections",), (), ()),
-    "openings": Part(("client_key", "protocol", "first_seen"), ("connections",), (), ()),  # by the minute
+    "sources": Part((*_WHO, "source"), ("connections",), (), ()),
+    "openings": Part((*_WHO, "protocol", "first_seen"), ("connections",), (), ()),  # by the minute
     "streams": Part(("protocol", "state"), ("connections", "gaps", "bytes_cut"), (), ()),
     "topic_use": Part(
         _TOPIC, ("requests", "errors", "unseen_requests", "records", "batches", "bytes"), highs=("max_batch_bytes", "last_seen")
@@ -236,8 +238,10 @@ def _of_connections(rows: SeriesRows | SeriesView, requests: RequestSums) -> Ite
     columns |= {"address": join.address, "server": join.server, "connections": ones(table)}
     at = pc.index_in(table.column("capture"), value_set=rows.captures.column("capture").combine_chunks())
     columns |= {"source": rows.captures.column("source").take(at)}
-    for name in ("identities", "servers", "sources", "streams"):
+    for name in ("identities", "servers", "streams"):
         yield name, columns
+    columns |= {"client_id": unnamed_ids(columns)}
+    yield "sources", columns
     bare: Any = table.column("first_seen").cast(pa.timestamp("us"))  # in no zone: to round in one takes ten times as long
     yield "openings", columns | {"first_seen": pc.floor_temporal(bare, unit="minute").cast(TIME)}
     for name in ("advertised", "nodes", "topic_names"):

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kwire.analysis.latency_buckets import bucket_of
-from kwire.analysis.row_sums import Connections, Found, Ints, codes_of
+from kwire.analysis.row_sums import Connections, Found, Ints, codes_of, unnamed_ids
 from kwire.tables import SeriesRows, SeriesView
 from kwire.tables.schemas import INT, LONG, TEXT, TIME
 
@@ -201,11 +201,12 @@ class RequestSums:
             "evidence_request_index": pa.array([None if one[3] else one[4] for one in evidence], LONG),
         }  # fmt: skip
         use, _row, _count = self._active.found()
-        yield "hourly", {**uses, **counted, "connections": pa.array(np.bincount(use, minlength=size).astype(np.int64))}
+        hourly = uses | {"client_id": unnamed_ids(uses)}
+        yield "hourly", {**hourly, **counted, "connections": pa.array(np.bincount(use, minlength=size).astype(np.int64))}
         use, bucket, count = self._latencies.found()
-        latencies = {**_taken(uses, use), "bucket": pa.array(bucket), "requests": pa.array(count)}
-        yield "latency", latencies
-        yield "hourly_latency", latencies
+        buckets = {"bucket": pa.array(bucket), "requests": pa.array(count)}
+        yield "latency", _taken(uses, use) | buckets
+        yield "hourly_latency", _taken(hourly, use) | buckets
         names: Any = pa.array(list(self._names), TEXT)
         use, error, count = self._errors.found()
         yield "error_names", {**_taken(uses, use), "error_name": names.take(pa.array(error)), "requests": pa.array(count)}

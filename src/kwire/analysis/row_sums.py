@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from kwire.tables import SeriesRows, SeriesView
 from kwire.tables.schemas import LONG
 
-__all__ = ["Connections", "Found", "Ints", "codes_of", "of_topics", "ones"]
+__all__ = ["Connections", "Found", "Ints", "codes_of", "of_topics", "ones", "unnamed_ids"]
 
 Columns = dict[str, Any]
 Found = tuple[str, Columns]  # name of a partial table, and more columns than it has
@@ -28,6 +28,12 @@ _MARKS: Final = ("magic", "compression", "acks", "partitions", "error_codes")
 def ones(table: pa.Table) -> pa.Array[Any]:
     """Count each row once."""
     return pa.array(np.ones(len(table), np.int64))
+
+
+def unnamed_ids(columns: Columns) -> Any:
+    """Give the client ids of rows whose software has no name, null for the others."""
+    unnamed: Any = pc.equal(pc.fill_null(columns["software_name"], "unknown"), pa.scalar("unknown"))
+    return pc.if_else(unnamed, columns["client_id"], pa.scalar(None, pa.string()))
 
 
 class Connections:

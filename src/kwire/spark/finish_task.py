@@ -1,7 +1,7 @@
 """The last step of the job: a task for each bucket of keys puts the sums of these keys together and writes the tables that they give.
 
 Which node a server is, and what a broker offers, only all series together know: that is small, comes from the driver and goes to every
-task. The same tasks fill it into the parts of `connections`.
+task.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from kwire.analysis.digests import PAGE, digest_of_answers
 from kwire.analysis.digests.of_answers import OPENINGS
 from kwire.analysis.owners import NO_OWNERS, Owners
 from kwire.analysis.partials import merge, to_bytes
+from kwire.analysis.programs import Moves, Program, united
 from kwire.analysis.redaction import Redaction, Redactor
 from kwire.capture.file_systems import StoreOptions, store_options
 from kwire.errors import InputError
-from kwire.spark.node_columns import fill_node_ids
 from kwire.spark.parts import PartWriter
 from kwire.spark.sums_files import SumsFile, read_all_sums, read_bucket_sums, write_sums
 from kwire.spark.task_running import run_each
@@ -66,27 +66,21 @@ class Finishing:
     store: StoreOptions | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _FinishTask:
-    """A bucket, None for none, and parts of `connections`, each with whether this run wrote it."""
-
-    bucket: int | None
-    connections: tuple[tuple[str, bool], ...]
-
-
 @dataclass(slots=True)
 class FinishResult:
     """What a task gives back.
 
     Attributes:
-        parts: the parts that it wrote, `TABLE/NAME`; of an earlier run's those of `connections` in which a node has become known.
+        parts: the parts that it wrote, `TABLE/NAME`.
         cpu_seconds: of the processor.
-        digest: what a report shows of the bucket, packed; empty where there is no bucket.
+        digest: what a report shows of the bucket, packed.
+        moves: keys that have moved to those of their programs, as they stand in the tables.
     """
 
     parts: list[str] = field(default_factory=list)
     cpu_seconds: float = 0.0
     digest: bytes = b""
+    moves: Moves = field(default_factory=dict)
 
 
 GATHERED_BYTES: Final = 64 << 20
@@ -144,16 +138,12 @@ def _gather(out: str, bits: int, store: StoreOptions | None, files: Sequence[Sum
         return pickle.dumps(error)
 
 
-def finish_tables(
-    spark: SparkSession | SparkContext | LocalProcesses, shared: Finishing, connections: Sequence[tuple[str, bool]], slots: int
-) -> list[FinishResult]:
+def finish_tables(spark: SparkSession | SparkContext | LocalProcesses, shared: Finishing) -> list[FinishResult]:
     """Finish the tables.
 
     Args:
         spark: where to.
         shared: what all tasks need.
-        connections: parts of the table, each with whether this run wrote it.
-        slots: tasks that can run at once.
 
     Returns:
         What the tasks give.
@@ -162,15 +152,12 @@ def finish_tables(
         InputError: the folder cannot be written or read.
         KwireError: the job failed.
     """
-    buckets = 1 << shared.bits
-    count = max(buckets, min(slots, len(connections)))
-    tasks = [_FinishTask(at if at < buckets else None, tuple(connections[at::count])) for at in range(count)]
-    return [_unpacked(one) for one in run_each(spark, tasks, partial(_packed, shared))]
+    return [_unpacked(one) for one in run_each(spark, range(1 << shared.bits), partial(_packed, shared))]
 
 
-def _packed(shared: Finishing, task: _FinishTask) -> bytes:
+def _packed(shared: Finishing, bucket: int) -> bytes:
     try:
-        return pickle.dumps(run_finish(shared, task))
+        return pickle.dumps(run_finish(shared, bucket))
     except InputError as error:
         return pickle.dumps(error)
 
@@ -182,12 +169,12 @@ def _unpacked(packed: bytes) -> Any:
     return result
 
 
-def run_finish(shared: Finishing, task: _FinishTask) -> FinishResult:
+def run_finish(shared: Finishing, bucket: int) -> FinishResult:
     """Finish a bucket.
 
     Args:
         shared: what all tasks need.
-        task: the bucket.
+        bucket: its number.
 
     Raises:
         InputError: a file cannot be read, or the folder cannot be written.
@@ -195,27 +182,33 @@ def run_finish(shared: Finishing, task: _FinishTask) -> FinishResult:
     result, cpu = FinishResult(), time.process_time()
     redactor = None if shared.redaction is None else Redactor(shared.redaction)
     with store_options(shared.store):
-        if task.bucket is not None:
-            bucket, bits = task.bucket, shared.bits
-            sums = merge(piece for file in shared.files for piece in read_bucket_sums(shared.out, file, bits, bucket))
-            tables = answers_by_key(sums, shared.cluster, shared.owners)
-            openings = sums["openings"]
-            del sums
-            if redactor is not None:
-                tables, openings = (
-                    redactor.tables(tables),
-                    redactor.table("connections", openings.select(OPENINGS.names[:3])).append_column(
-                        "connections", openings.column("connections")
-                    ),
-                )
-            found = digest_of_answers(tables, openings, PAGE, targets=shared.cluster.targets, span=shared.cluster.span)
-            result.digest = to_bytes(found)
-            name = f"part-key-{shared.run:03d}-{task.bucket:05d}"
-            result.parts += [write_table(shared.out, table, name, rows) for table, rows in tables.items() if len(rows)]
-        shown = str if redactor is None else redactor.host
-        result.parts += fill_node_ids(shared.out, shared.cluster.whole, task.connections, shown)
+        sums, result.moves = united(
+            merge(piece for file in shared.files for piece in read_bucket_sums(shared.out, file, shared.bits, bucket))
+        )
+        tables = answers_by_key(sums, shared.cluster, shared.owners)
+        openings = sums["openings"]
+        del sums
+        if redactor is not None:
+            tables, openings = (
+                redactor.tables(tables),
+                redactor.table("connections", openings.select(OPENINGS.names[:3])).append_column(
+                    "connections", openings.column("connections")
+                ),
+            )
+            result.moves = _redacted(result.moves, redactor)
+        found = digest_of_answers(tables, openings, PAGE, targets=shared.cluster.targets, span=shared.cluster.span)
+        result.digest = to_bytes(found)
+        name = f"part-key-{shared.run:03d}-{bucket:05d}"
+        result.parts += [write_table(shared.out, table, name, rows) for table, rows in tables.items() if len(rows)]
     result.cpu_seconds = time.process_time() - cpu
     return result
+
+
+def _redacted(moves: Moves, redactor: Redactor) -> Moves:
+    return {
+        (redactor.client_key(key), client_id and redactor.token("client", client_id)): Program(redactor.client_key(to.client_key), *to[1:])
+        for (key, client_id), to in moves.items()
+    }
 
 
 def write_table(out: str, table: str, name: str, rows: pa.Table) -> str:

@@ -36,6 +36,7 @@ from kwire.errors import InputError
 from kwire.spark.digest_task import digest_rows, merged
 from kwire.spark.divided_files import whole_files
 from kwire.spark.finish_task import Finishing, finish_tables, gathered, write_table
+from kwire.spark.late_columns import fill_late
 from kwire.spark.local_processes import PROCESS_BYTES, Engine, LocalProcesses, choose_engine
 from kwire.spark.pack_task import locations_of
 from kwire.spark.phase_times import PhaseTimes
@@ -371,13 +372,17 @@ def _run_job(
                 folder.location, plan.run, bits, tuple(ready), cluster, owners, redaction, current_store_options()
             )  # fmt: skip
             report.phases.end("answers")
-            connections = [(part, is_fresh) for is_fresh, found in ((True, parts), (False, plan.kept)) for part in found]
-            connections = [each for each in connections if each[0].startswith("connections/")]
-            finished = finish_tables(where, finishing, connections, slots)
+            finished = finish_tables(where, finishing)
             report.cpu_seconds += sum(result.cpu_seconds for result in finished)
             if redaction is not None:
                 remove_sums(folder.location, [*sums, *ready])  # they hold names in clear
             parts += [part for result in finished for part in result.parts]
+            written = dict.fromkeys(plan.kept, False) | dict.fromkeys(parts, True)
+            moves = {who: program for result in finished for who, program in result.moves.items()}
+            shown = str if redactor is None else redactor.host
+            again, seconds = fill_late(where, folder.location, cluster.whole, moves, written.items(), slots, shown, current_store_options())
+            parts += again
+            report.cpu_seconds += seconds
             answers = cluster.tables()
             report.thin = too_little(answers["captures"])
             report.requests = pc.sum(answers["captures"]["requests"]).as_py() or 0

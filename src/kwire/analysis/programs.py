@@ -1,0 +1,192 @@
+"""Client keys brought to programs: a key is of one connection, and only all connections together show what is one program.
+
+A program that sends its name on some connections only, or whose name was sent before the capture began, has a key for each case. So a key
+without a name moves to that of another connection with the same client id and principal from the same address. The other way round,
+digits of client ids are folded in a key (`kwire.tables.client_keys`), and two programs without a name may differ in nothing else: ids that
+use different versions of an API get a key each.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kwire.analysis.key_buckets import BY_CLIENT
+from kwire.analysis.partials import Partial, reduce_rows
+from kwire.analysis.plain_rows import rows_of
+from kwire.analysis.row_sums import codes_of
+from kwire.analysis.shown_ids import MAX_IDS
+from kwire.tables.schemas import TEXT
+
+__all__ = ["KEYED", "Moves", "Program", "moved_rows", "moved_tables", "united"]
+
+KEYED: Final = ("connections", "requests", "violations", "telemetry", "group_events")
+"""Tables of rows that have a client key."""
+
+_WHO: Final = ("client_key", "client_id")
+_SOFTWARE: Final = ("software_name", "software_version")
+_UNKNOWN: Final = "unknown"
+
+
+class Program(NamedTuple):
+    """The program that connections move to: its key, and the software that it names."""
+
+    client_key: str
+    software_name: str | None
+    software_version: str | None
+
+
+Moves = dict[tuple[str, str | None], Program]
+"""By key and client id; under None what holds for every other id of a key that is gone."""
+
+
+@dataclass(slots=True)
+class _Connections:
+    """Connections of one key and id with one principal."""
+
+    program: Program
+    client_id: str
+    principal: str | None
+    first_seen: int | None = None
+    addresses: set[str] = field(default_factory=set)
+
+    @property
+    def rank(self) -> tuple[Any, ...]:
+        """Named before unnamed before unobserved, then by time."""
+        name = self.program.software_name
+        return (name is None) + (name in (None, _UNKNOWN)), self.first_seen is None, self.first_seen or 0, self.program.client_key
+
+
+def united(partial: Partial) -> tuple[Partial, Moves]:
+    """Give the sums by program.
+
+    Args:
+        partial: merged sums, for all keys or for those of a bucket.
+
+    Returns:
+        The sums, and which keys have moved.
+    """
+    moves = _moves(partial)
+    if not moves:
+        return partial, moves
+    return partial | {name: reduce_rows(name, _moved(partial[name], moves)) for name in BY_CLIENT}, moves
+
+
+def moved_rows(rows: pa.RecordBatch, moves: Moves) -> pa.RecordBatch:
+    """Give rows of a table of `KEYED` under the keys of their programs; the same object where nothing moves."""
+    at = _programs_at(rows.column("client_key"), rows.column("client_id"), moves)
+    if at is None:
+        return rows
+    place = rows.schema.get_field_index("client_key")
+    return rows.set_column(place, rows.schema.field(place), pc.coalesce(at["client_key"], rows.column("client_key")))
+
+
+def moved_tables(tables: Mapping[str, pa.Table], moves: Moves) -> dict[str, pa.Table]:
+    """Give tables with the rows of `moved_rows`."""
+    return {
+        name: pa.Table.from_batches([moved_rows(batch, moves) for batch in table.to_batches()], table.schema) if name in KEYED else table
+        for name, table in tables.items()
+    }
+
+
+def _programs_at(keys: Any, ids: Any, moves: Moves) -> dict[str, Any] | None:
+    """The program that each row moves to as columns, null without one; None where no row moves."""
+    codes, first = codes_of(keys, ids)
+    at: Any = pa.array(first)
+    numbers: Any = pa.array(codes)
+    pairs = zip(*(column.take(at).to_pylist() for column in (keys, ids)), strict=True)
+    found = [moves.get((key, client_id)) or moves.get((key, None)) for key, client_id in pairs]
+    if not any(found):
+        return None
+    columns = zip(*(one or (None,) * len(Program._fields) for one in found), strict=True)
+    return {name: pa.array(column, TEXT).take(numbers) for name, column in zip(Program._fields, columns, strict=True)}
+
+
+def _moved(table: pa.Table, moves: Moves) -> pa.Table:
+    keys, ids = (table.column(name).combine_chunks() for name in _WHO)
+    at = _programs_at(keys, ids, moves)
+    if at is None:
+        return table
+    stays: Any = pc.is_null(at["client_key"])
+    for name, program in at.items():
+        place = table.schema.get_field_index(name)
+        if place >= 0:
+            kept: Any = table.column(name).combine_chunks()
+            table = table.set_column(place, table.schema.field(place), pc.if_else(stays, kept, program))
+    return table
+
+
+def _moves(partial: Partial) -> Moves:
+    identities = partial["identities"]
+    unknown: Any = _UNKNOWN
+    names: Any = pc.fill_null(identities.column("software_name"), unknown)
+    unnamed = identities.filter(pc.equal(names, pa.scalar(_UNKNOWN)))
+    if not len(unnamed):
+        return {}
+    moves = dict(_split(partial, pc.unique(unnamed.column("client_key"))))
+    identities = identities.filter(pc.is_in(identities.column("client_id"), value_set=pc.unique(unnamed.column("client_id"))))
+    by_id: dict[tuple[str, str | None], dict[Program, _Connections]] = defaultdict(dict)
+    all_ids: dict[str, set[str | None]] = defaultdict(set)
+    for row in rows_of(identities, *_WHO, *_SOFTWARE, "principal", "address", "first_seen"):
+        key, client_id, principal = row["client_key"], row["client_id"], row["principal"]
+        all_ids[key].add(client_id)
+        if client_id is None:
+            continue  # nothing was sent: that can be of any program
+        program = moves.get((key, client_id)) or Program(key, *(row[name] for name in _SOFTWARE))
+        found = by_id[client_id, principal].setdefault(program, _Connections(program, client_id, principal))
+        found.addresses.add(row["address"])
+        found.first_seen = min((time for time in (found.first_seen, row["first_seen"]) if time is not None), default=None)
+    keys_of = {(program.client_key, client_id): key for (key, client_id), program in moves.items()}
+    for connections in by_id.values():
+        for one, better in _same_program(sorted(connections.values(), key=lambda each: each.rank)):
+            key = one.program.client_key
+            moves[keys_of.get((key, one.client_id), key), one.client_id] = better
+    for key, ids in all_ids.items():
+        targets = [moves.get((key, client_id)) for client_id in sorted(ids, key=str)]
+        if targets[0] is not None and all(targets):
+            moves[key, None] = targets[0]
+    return moves
+
+
+def _same_program(ranked: list[_Connections]) -> Iterator[tuple[_Connections, Program]]:
+    """Connections without a name, each with the program that they are of: one that was seen at all their addresses."""
+    for place, one in enumerate(ranked):
+        if one.rank[0]:
+            better = next((each for each in ranked[:place] if each.rank[0] < one.rank[0] and each.addresses >= one.addresses), None)
+            if better is not None:
+                yield one, better.program
+
+
+def _split(partial: Partial, unnamed: Any) -> Iterator[tuple[tuple[str, str | None], Program]]:
+    """The ids of a key that use other versions than those before them."""
+    usage = partial["usage"]
+    mine = usage.filter(pc.and_(pc.is_in(usage.column("client_key"), value_set=unnamed), pc.is_valid(usage.column("client_id"))))
+    columns = (*_WHO, *_SOFTWARE, "api_key", "api_version")
+    distinct = mine.select(columns).group_by(list(columns), use_threads=False).aggregate([])
+    uses: dict[tuple[Any, ...], dict[str, dict[int, set[int]]]] = defaultdict(dict)
+    for row in rows_of(distinct):
+        of_id = uses[row["client_key"], row["software_name"], row["software_version"]].setdefault(row["client_id"], defaultdict(set))
+        of_id[row["api_key"]].add(row["api_version"])
+    for (key, *software), by_id in uses.items():
+        if not 1 < len(by_id) <= MAX_IDS:
+            continue
+        alike: list[tuple[str, list[dict[int, set[int]]]]] = []
+        for client_id, versions in sorted(by_id.items()):
+            first, members = next((each for each in alike if all(_agree(versions, other) for other in each[1])), (client_id, []))
+            if not members:
+                alike.append((first, members))
+            members.append(versions)
+            if first != alike[0][0]:
+                own = hashlib.blake2b(f"{key} {first}".encode("utf-8", "surrogateescape"), digest_size=8).hexdigest()
+                yield (key, client_id), Program(own, *software)
+
+
+def _agree(one: Mapping[int, set[int]], other: Mapping[int, set[int]]) -> bool:
+    """Whether two programs use the same versions, as far as both were seen."""
+    return all(one[api] <= other[api] or one[api] >= other[api] for api in one.keys() & other.keys())

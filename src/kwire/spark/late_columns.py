@@ -1,0 +1,155 @@
+"""Columns that only all series together know, filled in at the end: `node_id` of `connections`, and `client_key` where a key has moved.
+
+Tasks write a row with the key of its connection and without a node. The last tasks read the rows part by part and write those parts anew
+in which something changes; parts of an earlier run too, when it has become known since.
+"""
+
+from __future__ import annotations
+
+import pickle
+import time
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from kwire.analysis.partials import Partial, node_ids
+from kwire.analysis.programs import KEYED, Moves, moved_rows
+from kwire.capture.file_systems import StoreOptions, has_rename, store_options
+from kwire.errors import InputError
+from kwire.spark.parts import PartWriter, opened_part, output_place, part_batches
+from kwire.spark.task_running import run_each
+from kwire.tables import SCHEMAS
+from kwire.tables.schemas import INT, TEXT
+
+if TYPE_CHECKING:
+    from pyspark import SparkContext
+    from pyspark.sql import SparkSession
+
+    from kwire.spark.local_processes import LocalProcesses
+
+__all__ = ["fill_columns", "fill_late"]
+
+_WHO: Final = ("client_key", "client_id")
+_SERVER: Final = ("server_address", "server_port", "node_id")
+
+Part = tuple[str, bool]
+"""`TABLE/NAME`, and whether this run wrote it; those of an earlier run are published."""
+
+
+def fill_late(
+    spark: SparkSession | SparkContext | LocalProcesses,
+    out: str,
+    whole: Partial,
+    moves: Moves,
+    parts: Iterable[Part],
+    slots: int,
+    shown: Callable[[str], str] = str,
+    store: StoreOptions | None = None,
+) -> tuple[list[str], float]:
+    """Fill in the columns.
+
+    Args:
+        spark: where to.
+        out: the output folder, path or URI.
+        whole: merged sums of all series; `nodes` and `servers` are needed.
+        moves: which keys have moved, as they stand in the parts.
+        parts: of all tables.
+        slots: tasks that can run at once.
+        shown: gives an address as it stands in the parts, where they are redacted.
+        store: how to reach the store of the folder.
+
+    Returns:
+        Parts of an earlier run that were written in their new form, and seconds of the processor.
+
+    Raises:
+        InputError: a part cannot be read, or the folder cannot be written.
+        KwireError: the job failed.
+    """
+    chosen = [part for part in parts if part[0].partition("/")[0] in (KEYED if moves else KEYED[:1])]
+    count = min(slots, len(chosen))
+    tasks = [tuple(chosen[at::count]) for at in range(count)]
+    filling = partial(_fill, out, _nodes(whole, shown), moves, store)
+    results = [pickle.loads(one) for one in run_each(spark, tasks, filling)] if tasks else []
+    for result in results:
+        if isinstance(result, InputError):
+            raise result
+    return [part for again, _ in results for part in again], sum(seconds for _, seconds in results)
+
+
+def _fill(out: str, nodes: pa.Table, moves: Moves, store: StoreOptions | None, parts: Sequence[Part]) -> bytes:
+    begun = time.process_time()
+    try:
+        with store_options(store):
+            again = fill_columns(out, nodes, moves, parts)
+    except InputError as error:
+        return pickle.dumps(error)
+    return pickle.dumps((again, time.process_time() - begun))
+
+
+def fill_columns(location: str, nodes: pa.Table, moves: Moves, parts: Iterable[Part]) -> list[str]:
+    """Fill in the columns, part by part.
+
+    Args:
+        location: the output folder, path or URI.
+        nodes: columns `server` and `node_id`.
+        moves: which keys have moved.
+        parts: which.
+
+    Returns:
+        Parts of an earlier run that were written in their new form.
+
+    Raises:
+        InputError: a part cannot be read, or the folder cannot be written.
+    """
+    again = []
+    for part, is_fresh in parts:
+        table, _, name = part.partition("/")
+        with opened_part(location, part, is_fresh) as file:
+            if _is_filled(file, table, nodes, moves):
+                continue
+            batches: Iterable[pa.RecordBatch] = part_batches(file, table, SCHEMAS[table].names)
+            if not has_rename(output_place(location)[0]):
+                batches = list(batches)  # a part is written where it lies
+            with PartWriter(location, table, name, SCHEMAS[table]) as written:
+                for rows in batches:
+                    written.write(_filled(rows, nodes, moves))
+        if not is_fresh:
+            again.append(part)
+    return again
+
+
+def _is_filled(file: pq.ParquetFile, table: str, nodes: pa.Table, moves: Moves) -> bool:
+    """Whether a part says all that is known."""
+    columns = (*_WHO, *_SERVER) if table == KEYED[0] else _WHO
+    return all(_filled(rows, nodes, moves).equals(rows) for rows in part_batches(file, table, columns))
+
+
+def _filled(rows: pa.RecordBatch, nodes: pa.Table, moves: Moves) -> pa.RecordBatch:
+    if "server_port" in rows.schema.names:
+        rows = rows.set_column(rows.schema.get_field_index("node_id"), rows.schema.field("node_id"), _node_ids(rows, nodes))
+    return moved_rows(rows, moves) if moves else rows
+
+
+def _node_ids(rows: pa.RecordBatch, nodes: pa.Table) -> Any:
+    """The node of each connection's server, by address and port."""
+    colon: Any = ":"
+    port: Any = rows.column("server_port").cast(TEXT)
+    servers = pc.binary_join_element_wise(rows.column("server_address"), port, colon)
+    at = pc.index_in(servers, value_set=nodes.column("server").combine_chunks())
+    return nodes.column("node_id").combine_chunks().take(at)
+
+
+def _nodes(partial: Partial, shown: Callable[[str], str]) -> pa.Table:
+    """The node of each server that was talked to, by address as shown and port."""
+    node_of = node_ids(partial)
+    found = {}
+    for server in partial["servers"].column("server").to_pylist():
+        address, _, port = str(server).rpartition(":")
+        node = node_of(address, int(port))
+        if node is not None:
+            found[f"{shown(address)}:{port}"] = node
+    return pa.table({"server": pa.array(list(found), TEXT), "node_id": pa.array(list(found.values()), INT)})
