@@ -8,7 +8,7 @@ from libc.string cimport memcmp, memcpy, memset
 
 from codec.program cimport BOOL, INT8, INT16, INT32, UINT16, UUID, fixed_size
 from protocol.field_plan cimport (
-    CLIENT_ID, COLUMN_SHIFT, ERROR_CODE, INSTANCE_ID, KEY_PART, MARK_MASK, MARKED_TEXTS, MOST_ERRORS, MOST_USES, REPLICA_ID, TOP_MEMBER,
+    CLIENT_ID, COLUMN_SHIFT, ERROR_CODE, INNER_ERROR, INSTANCE_ID, KEY_PART, MARK_MASK, MARKED_TEXTS, MOST_USES, REPLICA_ID, TOP_MEMBER,
     TOKEN, TOPIC_NAME, TOPIC_NAMES, USED_ERROR, USED_ID, USED_MASK, USED_NAME, USED_NUMBER, TaggedDefault,
 )
 from protocol.group_fields cimport GroupFields, group_take_number, group_take_text
@@ -62,7 +62,8 @@ cdef struct Fields:
     int32_t topic_count
     int32_t topics_claimed  # of a message that was cut: the count in front of its topics, -1 where it is not there or topics lie deeper
     int32_t replica_id
-    int32_t error[MOST_ERRORS]
+    int32_t error  # of the whole message
+    int32_t inner_error  # the first that is not 0
     uint32_t met
     bint cut  # bytes are missing behind those that are there
     uint32_t columns_met  # a bit for each column of which a value was there that is not null
@@ -80,7 +81,7 @@ cdef struct Fields:
 
 cdef inline void fields_open(Fields* fields, Parts* parts, UseList* uses, GroupFields* group) noexcept nogil:
     memset(fields.text, 0, sizeof(fields.text))
-    memset(fields.error, 0, sizeof(fields.error))
+    fields.error = fields.inner_error = 0
     fields.instance_id = NULL
     fields.topic_count = 0
     fields.replica_id = fields.topics_claimed = -1
@@ -173,10 +174,12 @@ cdef inline void take_fixed(Fields* fields, int mark, int32_t code, Bytes p) noe
     if unlikely(used):
         take_used(fields, used, code, p)
     mark &= MARK_MASK
-    if mark >= ERROR_CODE:
+    if mark == INNER_ERROR:
+        if fields.inner_error == 0:
+            fields.inner_error = number_at(code, p)
+    elif mark == ERROR_CODE:
         fields.met |= MET_ERROR
-        if fields.error[mark - ERROR_CODE] == 0:
-            fields.error[mark - ERROR_CODE] = number_at(code, p)
+        fields.error = number_at(code, p)
     elif unlikely(mark == KEY_PART):
         if not parts_add(fields.parts, p, fixed_size(code)):
             fields.needs_fallback = True

@@ -312,11 +312,10 @@ cdef inline bint take_cut_fields(const FieldPlan* field_plan, Cursor* cursor, Fi
 
 
 cdef inline int32_t error_of(const FieldPlan* field_plan, const Fields* fields) noexcept nogil:
-    """As tracking/first_fields.py, error_code_of; INT32_MIN where the version has no error code, or a cut response ends before it."""
-    cdef int index
-    if field_plan.errors == 0 or (fields.cut and not (field_plan.has_top_error and fields.met & MET_ERROR)):
+    """As tracking/first_fields.py, error_code_of; INT32_MIN for None."""
+    cdef int32_t found = fields.error if fields.error else fields.inner_error
+    if not (field_plan.has_top_error or field_plan.has_inner_errors):
         return INT32_MIN
-    for index in range(field_plan.errors):
-        if fields.error[index]:
-            return fields.error[index]
-    return 0
+    if fields.cut and ((field_plan.has_top_error and not fields.met & MET_ERROR) or (field_plan.has_inner_errors and found == 0)):
+        return INT32_MIN
+    return found

@@ -26,7 +26,8 @@ cdef enum:
     INSTANCE_ID = 12
     RECORDS = 13
     KEY_PART = 14  # a value that distinguishes answers
-    ERROR_CODE = 32  # and up to ERROR_CODE + MOST_ERRORS - 1: in the order in which they count
+    ERROR_CODE = 32  # of the whole response
+    INNER_ERROR = 33
     # These may stand beside one of the others: what is used of topics, as in kwire.protocol.tracking.topic_use
     USED_TOPICS = 1 << 8
     USED_NAME = 2 << 8
@@ -61,7 +62,6 @@ cdef enum:
     MARK_MASK = 0xFF
 
 cdef enum:
-    MOST_ERRORS = 8
     MOST_USES = 1 << 16  # partitions that one frame may name; one that names more is a fallback
     MARKED_TEXTS = 8  # CLIENT_ID to TOKEN, by mark
 
@@ -83,9 +83,9 @@ cdef struct FieldPlan:
     int32_t state  # is published last
     int filling  # a thread does
     int32_t header_version
-    int32_t errors  # how many paths have an error code
     uint32_t traits  # kwire.protocol.tracking.field_plans.Trait
-    bint has_top_error  # one error code alone, of the whole message
+    bint has_top_error
+    bint has_inner_errors
     bint has_topics
     TaggedDefault* defaults
     int32_t default_count
@@ -192,9 +192,8 @@ cdef inline int field_plan_load(
         mark = number
         field_plan_mark(field_plan, plan, path, mark)
         field_plan.has_topics = field_plan.has_topics or mark == TOPICS or mark == TOPIC_NAMES
-        if ERROR_CODE <= mark <= MARK_MASK:
-            field_plan.errors = max(field_plan.errors, mark - ERROR_CODE + 1)
-            field_plan.has_top_error = path == ("error_code",)
+        field_plan.has_top_error = field_plan.has_top_error or mark == ERROR_CODE
+        field_plan.has_inner_errors = field_plan.has_inner_errors or mark == INNER_ERROR
     for index in range(field_plan.program.block_count):
         mark_runs(field_plan, &field_plan.program.blocks[index])
     load_defaults(field_plan, plan, defaults)

@@ -240,15 +240,19 @@ cdef inline int leave_step(SeriesState* series, int64_t* made) except -1:
     cdef list members = []
     cdef Py_ssize_t index
     cdef Py_ssize_t count = 0
+    cdef Py_ssize_t failed = 0
+    cdef int32_t error
     none.at, none.size = NULL, 0
     for index in range(request.count):
         each = &request.entries[index]
         if each.texts[EACH_NAME].at is not NULL:
             only = each
             count += 1
-            members.append(member_object(
-                &each.texts[EACH_NAME], &each.texts[EACH_INSTANCE], None, &each.texts[EACH_REASON], answer_to(&series.response_group, each),
-            ))
+            error = answer_to(&series.response_group, each)
+            failed += error != 0
+            members.append(member_object(&each.texts[EACH_NAME], &each.texts[EACH_INSTANCE], None, &each.texts[EACH_REASON], error))
+    if 0 < failed < count:
+        made[STEP_ERROR_CODE] = 0
     if count == 1:
         # its id may be empty, but is not null
         made[STEP_MEMBER_ID] = text_put(&series.row_texts, <const char*>only.texts[EACH_NAME].at, only.texts[EACH_NAME].size)

@@ -191,7 +191,7 @@ cdef inline int take_answer(ExchangeState* exchange, SeriesState* series, Waitin
                 row.body == BODY_DECODED, not damaged,
             ):
                 raise MemoryError
-            count_topics(exchange, series, uses, waiting, top_error(field_plan, &fields))
+            count_topics(exchange, series, uses, waiting, fields.error)
         elif response is not None:
             say_observed(exchange, series, waiting, traits, (<list>exchange.events)[-1], response, damaged)
         if frame.flags & UNENDED:
@@ -230,8 +230,3 @@ cdef inline int take_answer(ExchangeState* exchange, SeriesState* series, Waitin
     elif traits & LEARNS:
         learn(series, waiting, payload, size, damaged, time_ns)
     return FRAME_TAKEN
-
-
-cdef inline int32_t top_error(const FieldPlan* field_plan, const Fields* fields) noexcept nogil:
-    """The error code that stands above the partitions, 0 without one."""
-    return fields.error[0] if field_plan.has_top_error else 0

@@ -12,7 +12,8 @@ cdef class KindFields:
     cdef int32_t header_version
     cdef list request_columns  # slot and path of each
     cdef list response_columns
-    cdef tuple error_codes
+    cdef tuple code_tree
+    cdef bint has_top_error
     cdef object request_fields
     cdef str topics  # attribute of the array of topics; None where they lie deeper, or there are none
     cdef str topic_name  # as `RequestFields.topic_name`
@@ -37,7 +38,8 @@ cdef class KindFields:
         self.response_columns = [
             (slot, answered.columns[each.name]) for slot, each in enumerate(BODY_COLUMNS) if each.name in answered.columns
         ]
-        self.error_codes, self.request_fields, self.topic_name = answered.error_codes, asked, asked.topic_name
+        self.code_tree, self.has_top_error = answered.code_tree, TOP_ERROR in answered.error_codes
+        self.request_fields, self.topic_name = asked, asked.topic_name
         self.topics = asked.topics[0] if asked.topics is not None and len(asked.topics) == 1 else None
         self.has_topics, self.shapes = asked.topics is not None, TOPIC_USERS.get(key)
         self.asks_names = bool(naming_paths(key, version, False))
@@ -53,34 +55,32 @@ cdef inline object value_at(object message, tuple path):
     return first_value(message, path)
 
 
-cdef int first_code(object struct, tuple path, Py_ssize_t depth) except? -1:
+cdef int first_code(object struct, tuple tree) except? -1:
     """first_fields._first_code."""
     cdef int code
-    held = getattr(struct, path[depth], None)
-    if depth + 1 == len(path):
-        return 0 if held is None else held
-    if type(held) is list:
-        for each in <list>held:
-            code = first_code(each, path, depth + 1)
+    for name, inner in tree:
+        held = getattr(struct, name, None)
+        if not inner:
+            if held:
+                return held
+        elif type(held) is list:
+            for each in <list>held:
+                code = first_code(each, inner)
+                if code:
+                    return code
+        elif held is not None:
+            code = first_code(held, inner)
             if code:
                 return code
-    elif held is not None:
-        return first_code(held, path, depth + 1)
     return 0
 
 
 cdef inline int32_t error_code_of(KindFields fields, object response) except? -1:
-    """first_fields.error_code_of."""
-    cdef int32_t code
-    if not fields.error_codes:
+    """first_fields.error_code_of, of a whole response."""
+    cdef object top = getattr(response, "error_code", None) if fields.has_top_error else 0
+    if top is None or not fields.code_tree:
         return INT32_MIN
-    if len(fields.error_codes) == 1 and len(<tuple>fields.error_codes[0]) == 1:
-        return int_or_none(getattr(response, (<tuple>fields.error_codes[0])[0], None))
-    for path in fields.error_codes:
-        code = first_code(response, path, 0)
-        if code:
-            return code
-    return 0
+    return top or first_code(response, fields.code_tree)
 
 
 cdef inline bint is_consumer(object request):

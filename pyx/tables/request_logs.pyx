@@ -28,7 +28,7 @@ import pyarrow as pa
 from kwire.capture.request_logs.folding import LineFault
 from kwire.protocol.row_columns import BODY_COLUMNS
 from kwire.protocol.events import BrokersLearned, TopicsNamed, VersionsLearned
-from kwire.protocol.tracking.first_fields import first_value, request_fields, response_fields, topics_of
+from kwire.protocol.tracking.first_fields import TOP_ERROR, first_value, request_fields, response_fields, topics_of
 from kwire.protocol.tracking.identity import api_role
 from kwire.protocol.tracking.topic_names import naming_paths, text_of_id
 from kwire.protocol.tracking.topic_use import TOPIC_USERS

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -127,3 +128,23 @@ def test_members_are_json() -> None:
     (step,) = steps_of(frames, 9000, "native")
     assert step["members"] == r'[["a\"\n\u0001", null, null, "é", 0], ["b", "i", null, null, 82]]'
     assert (step["event"], step["member_id"], step["response_time"].microsecond) == ("leave", None, 4_938)
+
+
+@pytest.mark.parametrize("twin", ["pure", "native"])
+@pytest.mark.parametrize(("codes", "expected"), [((25, 82), 25), ((25, 0), 0), ((0, 0), 0)])
+def test_a_leave_has_failed_if_nobody_left(twin: str, codes: tuple[int, ...], expected: int) -> None:
+    """The code of the whole response is 0; each member has its own (KIP-345)."""
+    names = "ab"
+    request = messages.LeaveGroupRequest(
+        group_id="g", members=[messages.LeaveGroupRequest.MemberIdentity(member_id=name) for name in names]
+    )
+    answered = messages.LeaveGroupResponse.MemberResponse
+    response = messages.LeaveGroupResponse(
+        members=[answered(member_id=name, group_instance_id=None, error_code=code) for name, code in zip(names, codes, strict=True)]
+    )
+    frames = [
+        (CLIENT, struct.pack(">hhih", LEAVE, 5, 7, -1) + b"\0" + kwire.encode(request, 5)),
+        (SERVER, struct.pack(">i", 7) + b"\0" + kwire.encode(response, 5)),
+    ]
+    (step,) = steps_of(frames, 9000, twin)
+    assert step["error_code"] == expected

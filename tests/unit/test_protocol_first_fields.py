@@ -80,6 +80,10 @@ def test_the_error_code_of_a_response() -> None:
     assert error_code_of(decode("ListOffsetsResponse", body, 1), inner) == 6
     assert error_code_of(decode("ListOffsetsResponse", b"\0\0\0\0", 1), inner) == 0
     assert error_code_of(decode("MetadataResponse", b"\0\0\0\0" + b"\0\0\0\1" + b"\0\0\0\0", 1), response_fields(3, 1)) == 0
+    # the order is that of the wire: partition 0 of the first topic failed before the second topic did
+    first = b"\0\0\0\1a\0\0\0\0\1" + b"\0\7" + bytes(16)
+    topics = bytes(8) + b"\0\0\0\2" + first + b"\0\3\0\1b\0\0\0\0\0"
+    assert error_code_of(decode("MetadataResponse", topics, 1), response_fields(3, 1)) == 7
     # FindCoordinator has its code at the top up to version 3, inside from 4 on
     assert response_fields(10, 3).error_codes == (("error_code",),)
     assert response_fields(10, 4).error_codes == (("coordinators", "error_code"),)

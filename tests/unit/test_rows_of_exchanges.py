@@ -328,17 +328,40 @@ def test_of_several_error_codes_the_first_that_is_not_0_counts(twin: Twin) -> No
     assert rows(found, "error_code", "error_name") == [(27, "REBALANCE_IN_PROGRESS")]
 
 
-def test_of_a_cut_response_only_a_code_above_all_others_counts(twin: Twin) -> None:
-    """Of OffsetCommit's partitions the one behind the cut may have failed; a Heartbeat v1 has its throttle time first, then its code."""
+def test_a_failure_inside_a_response_counts_where_the_whole_has_none(twin: Twin) -> None:
+    """Fetch v7: throttle time, error code, session; partition 0 of `a` is well, partition 1 of `a` and 0 of `b` are not."""
+    partition = b"%b" + bytes(24) + bytes(4) + b"\xff\xff\xff\xff"
+    ends = [number.to_bytes(4, "big") + partition.replace(b"%b", code.to_bytes(2, "big")) for number, code in ((0, 0), (1, 6), (0, 3))]
+    topics = b"\0\0\0\2" + b"\0\1a\0\0\0\2" + ends[0] + ends[1] + b"\0\1b\0\0\0\1" + ends[2]
+    request = bytes(17) + b"\xff\xff\xff\xff" * 3 + bytes(4)
     wire = opened()
-    wire.send(CLIENT, framed(head(8, 0, 1) + b"\0\1g" + bytes(4)))
-    partitions = b"\0\0\0\0\0\x1b" + b"\0\0\0\1\0\x1b"
-    wire.send(SERVER, framed(b"\0\0\0\1" + b"\0\0\0\1\0\1t\0\0\0\2" + partitions), kept=29)
-    for number, kept in ((2, 14), (3, 12), (4, 11)):
+    for number, top in enumerate((b"\0\0", b"\0\x47"), 1):
+        wire.send(CLIENT, framed(head(1, 7, number) + b"\xff\xff\xff\xff" + request))
+        wire.send(SERVER, framed(number.to_bytes(4, "big") + bytes(4) + top + bytes(4) + topics))
+    found = tables_of(twin, wire.packets)
+    assert rows(found, "error_code", "error_name") == [(6, "NOT_LEADER_OR_FOLLOWER"), (71, "INVALID_FETCH_SESSION_EPOCH")]
+
+
+def test_of_a_cut_response_a_code_counts_if_no_unseen_byte_can_change_it(twin: Twin) -> None:
+    """OffsetCommit v0 to partitions that failed, and that did not before the cut; Heartbeat v1 has its throttle time first, then its code.
+
+    Of LeaveGroup v3, a member that left before the cut says nothing of the next one; a code of the whole does.
+    """
+    wire = opened()
+    for number, code in ((1, b"\0\x1b"), (2, b"\0\0")):
+        wire.send(CLIENT, framed(head(8, 0, number) + b"\0\1g" + bytes(4)))
+        partitions = b"\0\0\0\0" + code + b"\0\0\0\1\0\x1b"
+        wire.send(SERVER, framed(number.to_bytes(4, "big") + b"\0\0\0\1\0\1t\0\0\0\2" + partitions), kept=29)
+    for number, kept in ((3, 14), (4, 12), (5, 11)):
         wire.send(CLIENT, framed(head(12, 1, number) + b"\0\2g1" + bytes(4) + b"\0\1m"))
         wire.send(SERVER, framed(number.to_bytes(4, "big") + b"\0\0\0\7\0\x1b"), kept=kept)
+    for number, code in ((6, b"\0\0"), (7, b"\0\x10")):
+        wire.send(CLIENT, framed(head(13, 3, number) + b"\0\1g" + bytes(4)))
+        member = b"\0\1m\xff\xff\0\0"
+        wire.send(SERVER, framed(number.to_bytes(4, "big") + bytes(4) + code + b"\0\0\0\2" + member * 2), kept=25)
     found = tables_of(twin, wire.packets)
-    assert rows(found, "error_code", "throttle_time_ms") == [(None, None), (27, 7), (None, 7), (None, None)]
+    expected = [(27, None), (None, None), (27, 7), (None, 7), (None, None), (None, 0), (16, 0)]
+    assert rows(found, "error_code", "throttle_time_ms") == expected
 
 
 @pytest.mark.parametrize("code", [2, 76, 87])

@@ -44,8 +44,8 @@ class RequestCompleted:
         request_time, response_time: arrival of the last byte of the frame; None for what was not seen.
         latency_us: between the two, None across a gap.
         request_bytes, response_bytes: size of the frame on the wire, its 4-byte length included, lost bytes too.
-        error_code: the response's top-level code where its schema has one, else the first non-zero code inside; None without a readable
-            response or without any code in the schema.
+        error_code: the response's top-level code if it is not 0, else the first non-zero code inside, in the order of the wire; None
+            without a readable response, without any code in the schema, and where a cut hides the code that decides.
         throttle_time_ms, acks, first_topic, topic_count, group_id, transactional_id, rack_id, max_wait_ms: None where the schema has no
             such field, and where it was not seen.
         state: `answered`; `no_response_expected`: a Produce with acks 0 and nothing else; `abandoned`: the client closed first, and the

@@ -108,7 +108,7 @@ REQUEST_COLUMNS: Final = (
     Column("latency_us", "int64", "state", "plain", "microseconds from request to response; null across a gap"),
     Column("request_bytes", "int64", "state", "plain", "bytes of the request's frame with its length"),
     Column("response_bytes", "int64", "state", "plain", "bytes of the response's frame with its length"),
-    Column("error_code", "int32", "state", "plain", "of the whole response where its schema has one, else the first inside that is not 0"),
+    Column("error_code", "int32", "state", "plain", "of the whole response, if 0 the first inside that is not; null if a cut hides it"),
     Column("error_name", "string", "writer", "plain", "Kafka's name of error_code"),
     Column("throttle_time_ms", "int32", Body("response", "throttle_time_ms"), "plain", "milliseconds that the broker throttled the client"),
     Column("acks", "int32", Body("request", "acks"), "plain", "acknowledgements that a Produce asks for: -1 for all, 0 for no response"),

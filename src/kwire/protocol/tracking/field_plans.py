@@ -17,7 +17,7 @@ from kwire.codec.plan import FIXED_SIZE, WIDTH, Flag, Plan, compile_plan
 from kwire.protocol.negotiation import API_VERSIONS
 from kwire.protocol.row_columns import BODY_COLUMNS
 from kwire.protocol.tracking.brokers import NODE_FIELDS
-from kwire.protocol.tracking.first_fields import first_value, request_fields, response_fields
+from kwire.protocol.tracking.first_fields import TOP_ERROR, first_value, request_fields, response_fields
 from kwire.protocol.tracking.group_steps import GROUP_APIS
 from kwire.protocol.tracking.identity import api_role
 from kwire.protocol.tracking.observation import Watch, watch_of
@@ -42,7 +42,6 @@ _SASL_HANDSHAKE: Final = 17
 _SASL_AUTHENTICATE: Final = 36
 _GET_TELEMETRY: Final = 71
 _PUSH_TELEMETRY: Final = 72
-_MOST_ERRORS: Final = 8
 
 
 class Mark(IntEnum):
@@ -61,7 +60,8 @@ class Mark(IntEnum):
     INSTANCE_ID = 12
     RECORDS = 13
     KEY_PART = 14
-    ERROR_CODE = 32
+    ERROR_CODE = 32  # of the whole response
+    INNER_ERROR = 33
     USED_TOPICS = 1 << 8
     USED_NAME = 2 << 8
     USED_ID = 3 << 8
@@ -193,11 +193,8 @@ def field_plan_of(kind: str, api_key: int, version: int) -> FieldPlan | None:
     marks = _request_marks(api_key, version) if kind == "request" else _response_marks(message, api_key, version)
     names = _fields(message, version)
     marks = sorted(((path, mark) for path, mark in marks if path in names), key=lambda each: len(each[0]))
-    errors = sum(_is_error(mark) for _, mark in marks)
     # Where a tagged field is left out its default counts. Columns have it; for the next two it is as if nothing was taken.
-    if errors > _MOST_ERRORS or any(
-        mark < Mark.COLUMN and mark != Mark.REPLICA_ID and not _is_error(mark) and _tagged_in(names, path) for path, mark in marks
-    ):
+    if any(mark < Mark.COLUMN and mark not in (Mark.REPLICA_ID, Mark.INNER_ERROR) and _tagged_in(names, path) for path, mark in marks):
         return None
     leaves = [path for path, _ in marks if not any(other != path and other[: len(path)] == path for other, _ in marks)]
     plan = _in_runs(compile_plan(message, version, sorted({".".join(path) for path in leaves})))
@@ -241,10 +238,6 @@ def _defaults(message: Message, names: dict[Path, LayoutField], marks: Marks) ->
             if value is not None:
                 found.append((tagged, mark, value))
     return tuple(found)
-
-
-def _is_error(mark: int) -> bool:
-    return Mark.ERROR_CODE <= mark < Mark.USED_TOPICS
 
 
 @cache
@@ -293,7 +286,7 @@ def _request_marks(api_key: int, version: int) -> Marks:
 
 def _response_marks(message: Message, api_key: int, version: int) -> Marks:
     fields = response_fields(api_key, version)
-    marks: Marks = [(path, Mark.ERROR_CODE + index) for index, path in enumerate(fields.error_codes)]
+    marks: Marks = [(path, Mark.ERROR_CODE if path == TOP_ERROR else Mark.INNER_ERROR) for path in fields.error_codes]
     marks += (columns := _column_marks(fields.columns))
     if api_key == _FETCH:
         marks.append((("responses", "partitions", "records"), Mark.RECORDS))

@@ -15,12 +15,15 @@ from kwire.schema import Message, catalog, snake_name
 from kwire.schema.layout import LayoutField, fields_at
 
 __all__ = [
-    "Path", "RequestFields", "ResponseFields", "column_values", "error_code_of", "first_value", "known_value", "request_fields",
-    "response_fields", "text_fields", "topics_of",
+    "TOP_ERROR", "Path", "RequestFields", "ResponseFields", "column_values", "error_code_of", "first_value", "known_value",
+    "request_fields", "response_fields", "text_fields", "topics_of",
 ]  # fmt: skip
 
 Path = tuple[str, ...]
+# Attributes that are error codes (of which the tree is empty) or hold some further in.
+CodeTree = tuple[tuple[str, "CodeTree"], ...]
 
+TOP_ERROR: Final = ("error_code",)
 _LEAST_INT32: Final = -(1 << 31)
 # Whole bodies or further fields that the tracker needs by name: identity, authentication, roles, the nodes of the cluster.
 _MORE_OF_REQUESTS: Final[dict[int, tuple[str, ...] | None]] = {
@@ -62,10 +65,18 @@ class RequestFields(NamedTuple):
 
 
 class ResponseFields(NamedTuple):
-    """What is read of a response at one version: the paths of its error codes (the top one alone where there is one), and of columns."""
+    """What is read of a response at one version.
+
+    Attributes:
+        projection: as in `RequestFields`.
+        error_codes: paths of all error codes, the one of the whole response and those inside.
+        code_tree: the same as a tree of attributes, in the order of the wire.
+        columns: as in `RequestFields`.
+    """
 
     projection: tuple[str, ...] | None
     error_codes: tuple[Path, ...]
+    code_tree: CodeTree
     columns: dict[str, Path]
 
 
@@ -85,6 +96,17 @@ def _of_entity(fields: tuple[LayoutField, ...], entity: str) -> Path | None:
         if field.type.removeprefix("[]") == "string" and (field.entity_type == entity or (entity == "groupId" and field.name == "GroupId"))
     ]
     return min(found, key=len) if found else None
+
+
+def _code_tree(fields: tuple[LayoutField, ...]) -> CodeTree:
+    """All int16 fields called ErrorCode, or something that ends so (TopicConfigErrorCode). Tagged fields stand last, as on the wire."""
+    found = [(snake_name(field.name), _code_tree(field.fields), field) for field in sorted(fields, key=lambda field: field.tag is not None)]
+    return tuple((name, inner) for name, inner, field in found if inner or (field.type == "int16" and field.name.endswith("ErrorCode")))
+
+
+def _paths(tree: CodeTree) -> Iterator[Path]:
+    for name, inner in tree:
+        yield from ((name, *path) for path in _paths(inner)) if inner else [(name,)]
 
 
 def _columns(wanted: tuple[tuple[Column, Body], ...], fields: tuple[LayoutField, ...], api_key: int) -> dict[str, Path]:
@@ -153,13 +175,12 @@ def response_fields(api_key: int, version: int) -> ResponseFields:
     message = catalog().response(api_key)
     assert message is not None
     fields = fields_at(message, version)
-    codes = [path for path, field in _walk(fields) if field.type == "int16" and field.name.endswith("ErrorCode")]
-    if ("error_code",) in codes:
-        codes = [("error_code",)]
+    tree = _code_tree(fields)
+    codes = tuple(_paths(tree))
     columns = _columns(RESPONSE_BODIES, fields, api_key)
     more = _MORE_OF_RESPONSES.get(api_key, ())
     projection = None if more is None else _projection([*codes, *columns.values()], message, more)
-    return ResponseFields(projection, tuple(codes), columns)
+    return ResponseFields(projection, codes, tree, columns)
 
 
 def text_fields(message: Message, version: int) -> tuple[str, ...]:
@@ -223,26 +244,28 @@ def topics_of(message: Any, fields: RequestFields, counts: dict[str, int] | None
     return name, counts.get(fields.topics[0], len(elements)) if len(fields.topics) == 1 else None
 
 
-def error_code_of(message: Any, fields: ResponseFields) -> int | None:
-    """The top-level code where the version has one, else the first code inside that is not 0, else 0; None where the schema has none."""
-    if not fields.error_codes:
+def error_code_of(message: Any, fields: ResponseFields, is_whole: bool = True) -> int | None:
+    """Return the code of the whole response if it is not 0, else the first code inside that is not 0, else 0.
+
+    None where the version has no code, and for a response that was cut before the code that decides.
+    """
+    codes = fields.error_codes
+    top = getattr(message, "error_code", None) if TOP_ERROR in codes else 0
+    if top is None or not codes:
         return None
-    if fields.error_codes == (("error_code",),):
-        code = getattr(message, "error_code", None)
-        return None if code is None else int(code)
-    for path in fields.error_codes:
-        if code := _first_code(message, path, 0):
-            return code
-    return 0
+    code = int(top) or _first_code(message, fields.code_tree)
+    return code if code or is_whole or codes == (TOP_ERROR,) else None
 
 
-def _first_code(struct: Any, path: Path, depth: int) -> int:
-    """The first code at the rest of a path that is not 0, and 0 without one; most responses have none, so this makes no list."""
-    held = getattr(struct, path[depth], None)
-    depth += 1
-    if depth == len(path):
-        return held or 0
-    for each in held if held.__class__ is list else () if held is None else (held,):
-        if code := _first_code(each, path, depth):
-            return code
+def _first_code(struct: Any, tree: CodeTree) -> int:
+    """The first code of a tree that is not 0, and 0 without one; most responses have none, so this makes no list."""
+    for name, inner in tree:
+        held = getattr(struct, name, None)
+        if not inner:
+            if held:
+                return int(held)
+            continue
+        for each in held if held.__class__ is list else () if held is None else (held,):
+            if code := _first_code(each, inner):
+                return code
     return 0

@@ -129,6 +129,8 @@ def _leave(step: GroupStep, request: Any, response: Any) -> bool:
         )
         for each in leaving
     ] or ([GroupMember(step.member_id)] if step.member_id else [])
+    if len({each.error_code == 0 for each in step.members}) == 2:
+        step.error_code = 0  # some left: each member has its own code
     if len(step.members) == 1:
         step.member_id, step.group_instance_id, _, step.reason, _ = step.members[0]
     return True

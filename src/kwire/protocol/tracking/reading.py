@@ -310,8 +310,7 @@ def read_response(payload: bytes, api_key: int, api_version: int, damaged: bool 
         reading = _read_response_body(payload, api_key, api_version, damaged, label)
     if reading.message is not None:
         fields = response_fields(api_key, reading.version)
-        if reading.body == "decoded" or fields.error_codes == (("error_code",),):
-            reading.error_code = error_code_of(reading.message, fields)
+        reading.error_code = error_code_of(reading.message, fields, reading.body == "decoded")
         reading.columns = column_values(reading.message, fields)
     return reading
 
