@@ -5,7 +5,8 @@ Room is made for all columns of a table at once, when the count of its rows is k
 alone: what a row has in a child table begins where the row's offset points, so writing a row again, after a fault or for a tagged field
 that comes twice, overwrites what was there.
 
-Who writes may write `SLACK` bytes behind the last value of a column: short content and short arrays are moved with a fixed size.
+Writers may write `SLACK` bytes behind the last value of a column: short content and short arrays are moved with a fixed size. So what
+`reserve_rows` and `reserve_content` give has an address and that slack behind it, even where no row and no byte is asked for.
 
 C-level entry for other modules: `store_open`, `store_close`, `reserve_rows`, `reserve_content`, the `put_` functions; none needs the GIL.
 """
@@ -50,7 +51,7 @@ cdef struct Column:
     uint8_t* data
     int32_t* offsets
     uint8_t* valid  # NULL while no row is null
-    Py_ssize_t data_room  # bytes of content behind offsets, without the slack
+    Py_ssize_t data_room  # bytes of the block of content behind offsets, slack included; 0 without a block
     Py_ssize_t null_end  # behind the last null
     int32_t table  # -1: not filled
     int32_t child  # table of the elements, or -1
@@ -189,15 +190,15 @@ cdef inline bint grow_table(Store* store, int32_t number, Py_ssize_t rows) noexc
 
 cdef inline bint grow_content(Store* store, Column* column, Py_ssize_t size) noexcept nogil:
     """Make room for `size` bytes behind offsets at least, twice as many as there were."""
-    cdef Py_ssize_t room = max(size, min(2 * column.data_room, <Py_ssize_t>MOST), <Py_ssize_t>FIRST_BYTES)
+    cdef Py_ssize_t room = max(size + SLACK, min(2 * column.data_room, <Py_ssize_t>MOST + SLACK), <Py_ssize_t>FIRST_BYTES)
     cdef uint8_t* grown
     if size > MOST:
         return fail_store(store, TOO_LARGE)
-    grown = grow_block(column.data, column.data_room, room + SLACK)
+    grown = grow_block(column.data, column.data_room, room)
     if grown is NULL:
         return fail_store(store, NO_MEMORY)
     column.data = grown
-    column.data_room = min(<Py_ssize_t>block_room(grown) - SLACK, <Py_ssize_t>MOST)
+    column.data_room = min(<Py_ssize_t>block_room(grown), <Py_ssize_t>MOST + SLACK)
     return True
 
 
@@ -208,14 +209,14 @@ cdef inline bint start_validity(Store* store, Column* column) noexcept nogil:
 
 cdef inline bint reserve_rows(Store* store, int32_t table, Py_ssize_t rows) noexcept nogil:
     """Room for `rows` rows of a table in all."""
-    if unlikely(rows > store.tables[table].room):
+    if unlikely(rows > store.tables[table].room or store.tables[table].room == 0):
         return grow_table(store, table, rows)
     return True
 
 
 cdef inline bint reserve_content(Store* store, Column* column, Py_ssize_t size) noexcept nogil:
     """Room for `size` bytes of a column's content in all."""
-    if unlikely(size > column.data_room):
+    if unlikely(size > column.data_room - SLACK):  # true without a block, for a size of 0 too
         return grow_content(store, column, size)
     return True
 

@@ -207,7 +207,7 @@ cdef inline Bytes put_short_text(const Move* move, Py_ssize_t row, Bytes p, Byte
     if unlikely(end - p <= SLACK):
         return NULL
     size = <Py_ssize_t>p[0] - 1
-    if unlikely(size < 0 or size > SLACK or start + size > column.data_room):
+    if unlikely(size < 0 or size > SLACK or start + SLACK > column.data_room):
         return NULL
     memcpy(column.data + start, p + 1, SLACK)
     if unlikely(not is_short_plain(column.data + start, size)):
@@ -226,7 +226,7 @@ cdef inline Bytes put_short_int32s(const Move* move, Py_ssize_t row, Bytes p, By
     if unlikely(end - p <= 16):
         return NULL
     count = <Py_ssize_t>p[0] - 1
-    if unlikely(count < 0 or count > 126 or start + count > move.child.room):
+    if unlikely(count < 0 or count > 126 or start + count >= move.child.room):
         return NULL
     p += 1
     if unlikely(end - p < 4 * ((count + 3) & ~<Py_ssize_t>3)):

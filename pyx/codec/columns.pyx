@@ -11,8 +11,8 @@ from build_id cimport build_id
 from codec.arrow_export cimport Held, Node, held_leave, hold_columns, import_batch, lower_nodes
 from codec.column_batch cimport Faults, fill_rows
 from codec.column_buffers cimport (
-    BITS, CONTENT, EMPTY, FIRST_BYTES, FIRST_ROWS, FIXED, NONE, OF_FIELDS, OF_NULL, TOO_LARGE, UUID_TEXT, Column, Store, grow_content,
-    grow_table, order_columns, raw_free, store_clear, store_close, store_open,
+    BITS, CONTENT, EMPTY, FIRST_BYTES, FIRST_ROWS, FIXED, NONE, OF_FIELDS, OF_NULL, TOO_LARGE, UUID_TEXT, Column, Store, order_columns,
+    raw_free, reserve_content, reserve_rows, store_clear, store_close, store_open,
 )
 from codec.column_program cimport Rows, lower_moves, release_moves
 from codec.program cimport ARRAY, BOOL, BYTES, STRING, STRUCT, UINT16, UINT32, UUID, fixed_size, program_lower, program_release
@@ -257,13 +257,13 @@ cdef class ColumnReader:
         for index in range(store.table_count):
             room = <Py_ssize_t>(self.rates[index] * size)
             room = max(rows if index == 0 else 0, room + room // 16, <Py_ssize_t>FIRST_ROWS)
-            if room > store.tables[index].room and not grow_table(store, index, room):
+            if not reserve_rows(store, index, room):
                 self.fail()
         for index in range(store.column_count):
             if store.columns[index].has_content and store.columns[index].table >= 0:
                 room = <Py_ssize_t>(self.rates[store.table_count + index] * size)
                 room = max(room + room // 16, <Py_ssize_t>FIRST_BYTES)
-                if room > store.columns[index].data_room and not grow_content(store, &store.columns[index], room):
+                if not reserve_content(store, &store.columns[index], room):
                     self.fail()
         return 0
 

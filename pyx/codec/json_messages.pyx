@@ -6,7 +6,7 @@ from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_FromStringAndSize
 
 from build_id cimport build_id
-from codec.column_buffers cimport NO_FAILURE, TOO_LARGE, Store, grow_content, store_clear, store_close, store_open
+from codec.column_buffers cimport NO_FAILURE, TOO_LARGE, Store, reserve_content, store_clear, store_close, store_open
 from codec.json_executor cimport JsonRun, write_block
 from codec.json_program cimport JsonProgram, json_lower, json_release
 from codec.json_values cimport text_open
@@ -67,7 +67,7 @@ cdef class MessageJson:
         cdef bint done
         if not 0 <= offset <= size:
             raise ValueError("the offset is outside of the bytes")
-        if self.store.columns.data is NULL and not grow_content(&self.store, self.store.columns, FIRST_BYTES):
+        if not reserve_content(&self.store, self.store.columns, FIRST_BYTES):
             raise MemoryError
         run.program = &self.program
         run.unknown = 0

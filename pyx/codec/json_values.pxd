@@ -67,7 +67,7 @@ cdef inline void text_open(TextOut* out, Store* store, Column* column, Py_ssize_
     out.store = store
     out.column = column
     out.p = column.data + used
-    out.end = column.data + column.data_room
+    out.end = column.data + column.data_room - SLACK
 
 
 cdef inline bint grow_text(TextOut* out, Py_ssize_t size) noexcept nogil:
