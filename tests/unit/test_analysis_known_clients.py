@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kwire.analysis.known_clients import cure_of, known_maximum, library_of, unseen_maxima
+from kwire.analysis.known_clients import cure_of, known_maximum, library_of
 from kwire.analysis.library_guesses import Observed, guess_unnamed
 
 PRODUCE_OF_4X = 3
@@ -118,13 +118,6 @@ def test_negotiating_or_not_is_part_of_the_fingerprint() -> None:
     assert found is not None
     assert found.library.name == "kafka-go"
     assert guess_unnamed(observed(True, **versions)) is None
-
-
-def test_what_a_library_would_send_is_told_for_apis_that_were_not_seen() -> None:
-    unseen = unseen_maxima("confluent-kafka-python", "1.4.2-rdkafka-1.4.2", None, frozenset({"Produce", "Metadata"}))
-    assert unseen["ListOffsets"].at_most == 0
-    assert "Produce" not in unseen
-    assert unseen_maxima(None, None, None, frozenset()) == {}
 
 
 def test_cures_name_a_version_or_a_configuration() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from kwire.analysis.known_clients import cure_of, known_maximum, unseen_maxima
+from kwire.analysis.known_clients import cure_of, known_maximum
 from kwire.analysis.library_guesses import Guess, Observed, guess_unnamed, widest
 from kwire.analysis.library_profiles import Library, known_libraries, version_numbers
 from kwire.analysis.release_ranges import broker_highest
@@ -159,9 +159,9 @@ def test_librdkafka_1_0_is_known_to_refuse_4x_itself() -> None:
     guess = guess_unnamed(librdkafka_1_0_on_4x())
     assert guess is not None
     assert guess.text == "librdkafka after 0.11.6 and before 1.3.0 (tried: 1.0.0, 1.1.0, 1.2.2)"
-    unseen = unseen_maxima(None, None, guess, frozenset({"Metadata", "JoinGroup", "OffsetFetch"}))
-    assert unseen["ListOffsets"].at_most == 0
-    assert not unseen["ListOffsets"].certain
+    known = known_maximum(None, None, guess, "ListOffsets")
+    assert known is not None
+    assert (known.at_most, known.certain) == (0, False)
 
 
 def test_a_range_says_of_an_api_only_what_holds_from_one_end_to_the_other() -> None:

@@ -152,9 +152,12 @@ def test_a_broker_that_hung_up_on_a_version_that_it_accepts_did_not_refuse_the_v
     assert outcome(verdict((3, 13), api_version=9, refused_by="4.3")) == ("compatible", "inside_range")
 
 
-def test_what_a_library_is_known_to_send_is_rejected_unseen() -> None:
-    judgement = verdict((1, 11), api_name="ListOffsets", api_version=0, known=known(0, 0), seen=False)
-    assert outcome(judgement) == ("breaks", "known_client")
+@pytest.mark.parametrize("accepts", [(3, 13), (0, 1), None])
+def test_a_release_that_answered_a_version_does_not_reject_it(accepts: tuple[int, int] | None) -> None:
+    judgement = verdict(accepts, negotiates=False, answered_by="4.3")
+    assert outcome(judgement) == ("compatible", "inside_range")
+    assert judgement.reason == "A Kafka 4.3 broker answered Produce v2 in this capture."
+    assert verdict(accepts, negotiates=False, answered_by="4.2").verdict == "breaks"
 
 
 @pytest.mark.parametrize("accepts", [(3, 13), (0, 1), None, (0, 13)])

@@ -19,7 +19,7 @@ from kwire.analysis.owners import NO_OWNERS, Owners
 from kwire.analysis.partial_sight import partly_seen, without_ok, without_totals
 from kwire.analysis.partials import Partial, with_server_nodes
 from kwire.analysis.programs import moved_tables, united
-from kwire.analysis.release_ranges import accepts, broker_highest, default_targets, guess_release, highest_by_name, line_of, resolve_release
+from kwire.analysis.release_ranges import accepts, broker_highest, default_targets, guess_release, highest_by_name, resolve_release
 from kwire.analysis.topic_access import topic_access
 from kwire.analysis.upgrade_impact import upgrade_impact
 from kwire.analysis.usage_rows import api_usage, usage_rows
@@ -67,11 +67,6 @@ class Cluster:
     highest: Mapping[str, Mapping[str, int]]
     guesses: Mapping[str, str | None]
     targets: Sequence[str]
-
-    @property
-    def lines(self) -> dict[str, str]:
-        """By server the release line that it seems to be."""
-        return {server: line_of(guess) for server, guess in self.guesses.items() if guess is not None}
 
     @property
     def span(self) -> tuple[datetime, datetime] | None:
@@ -128,7 +123,7 @@ def answers_by_key(sums: Partial, cluster: Cluster, owners: Owners = NO_OWNERS) 
     answers = {
         "clients": without_totals(clients(partial, usage, groups), partly),
         "api_usage": api_usage(usage),
-        "upgrade_impact": without_ok(upgrade_impact(partial, usage, groups, cluster.targets, cluster.lines), partly),
+        "upgrade_impact": without_ok(upgrade_impact(partial, usage, groups, cluster.targets, cluster.guesses), partly),
         "topic_access": topic_access(partial),
         "client_hourly": client_hourly(partial),
         "group_events": group_events(partial),

@@ -5,21 +5,21 @@ A fleet of thousands of clients has a few hundred of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final, NamedTuple
 
 import pyarrow as pa
 
 from kwire.analysis.client_groups import ClientGroup
-from kwire.analysis.known_clients import cure_of, known_maximum, library_of, newest_version, unseen_maxima
+from kwire.analysis.known_clients import cure_of, known_maximum, library_of, newest_version
 from kwire.analysis.library_guesses import Guess
-from kwire.analysis.release_ranges import api_key_of, target_range
+from kwire.analysis.release_ranges import target_range
 from kwire.analysis.remedies import NOTHING, Remedy, Software, remedy_of
 from kwire.analysis.verdicts import Answers, TargetRange, Use, judge
 from kwire.tables.schemas import TEXT, schema_of
 
-__all__ = ["JUDGED", "Cases", "Program", "UnseenUse"]
+__all__ = ["JUDGED", "Cases", "Program"]
 
 JUDGED: Final = schema_of(
     ("target_release", TEXT), ("verdict", TEXT), ("verdict_basis", TEXT), ("confidence", TEXT), ("reason", TEXT), ("remedy", TEXT),
@@ -27,10 +27,10 @@ JUDGED: Final = schema_of(
 )  # fmt: skip
 """What is judged of a case for a target: columns of `upgrade_impact`."""
 
+Lines = tuple[str, ...]
 _Judged = tuple[str | None, ...]
 
 _BASIS: Final = JUDGED.get_field_index("verdict_basis")
-_NOT_JUDGED: Final[_Judged] = (None,) * len(JUDGED)
 
 
 class Program(NamedTuple):
@@ -60,22 +60,6 @@ class Program(NamedTuple):
         return Software(library, newest_version(name, version, self.guess), cure_of(name, version, self.guess))
 
 
-class UnseenUse(NamedTuple):
-    """What a library is known to send although it was not seen.
-
-    Attributes:
-        api_key, api_name, api_version: the highest version that it can send.
-        case: its number.
-        refusing: the targets that refuse it, by their position.
-    """
-
-    api_key: int
-    api_name: str
-    api_version: int
-    case: int
-    refusing: tuple[int, ...]
-
-
 class Cases:
     """Numbers programs and cases, and judges each case for every target.
 
@@ -89,7 +73,6 @@ class Cases:
         self._software: list[tuple[Program, Software]] = []
         self._judged: list[_Judged] = []
         self._cases: dict[Hashable, int] = {}
-        self._unseen: dict[tuple[int, frozenset[str]], tuple[UnseenUse, ...]] = {}
 
     def program(self, program: Program) -> int:
         """Number a program; those that are alike have the same number."""
@@ -100,16 +83,17 @@ class Cases:
             self._software.append((program, program.software))
         return found
 
-    def seen(
-        self, program: int, api_key: int, api_name: str, api_version: int, highest: int | None, lines: tuple[str, ...], always: bool
+    def case(
+        self, program: int, api_key: int, api_name: str, api_version: int, highest: int | None, lines: tuple[Lines, Lines], always: bool
     ) -> int:
-        """Number a use that was seen.
+        """Number a use, and judge it when it is new.
 
         Args:
             program: who sends, by number.
             api_key, api_name, api_version: what it sends.
             highest: the greatest version that its brokers offer, None where that is not known.
-            lines: release lines of the brokers that refused it, in the order of time.
+            lines: release lines of the brokers that refused it, in the order of time, and of those that answered it although their
+                release refuses it.
             always: no answer but error 35 ever came for it.
         """
 
@@ -120,12 +104,11 @@ class Cases:
                 always_refused=always, known=known_maximum(*who.sent, who.guess, api_name), answers=who.answers,
             )  # fmt: skip
             for target in self._targets:
-                yield _judged(replace(use, refused_by=self.refusing_line(lines, target)), target_range(target, api_key), software)
+                refused_by, answered_by = (self.line_of(each, target) for each in lines)
+                observed = replace(use, refused_by=refused_by, answered_by=answered_by)
+                yield _judged(observed, target_range(target, api_key), software)
 
-        return self._case((program, api_key, api_name, api_version, highest, lines, always), judged)
-
-    def _case(self, case: Hashable, judged: Callable[[], Iterable[_Judged]]) -> int:
-        """The number of a case, which is judged when it is new."""
+        case = (program, api_key, api_name, api_version, highest, lines, always)
         found = self._cases.get(case)
         if found is None:
             found = self._cases[case] = len(self._cases)
@@ -133,33 +116,9 @@ class Cases:
         return found
 
     @staticmethod
-    def refusing_line(lines: Sequence[str], target: str) -> str | None:
+    def line_of(lines: Lines, target: str) -> str | None:
         """Give the first of some release lines that is a target's; None without one."""
         return next((line for line in lines if target.split(".")[:2] == line.split(".")[:2]), None)
-
-    def unseen(self, program: int, apis: frozenset[str]) -> tuple[UnseenUse, ...]:
-        """Give what a client's library is known to send in a version that a target refuses, although it was not seen.
-
-        Args:
-            program: the client's, by number.
-            apis: names of those that it used.
-        """
-        found = self._unseen.get((program, apis))
-        if found is None:
-            found = self._unseen[program, apis] = tuple(self._unseen_uses(program, apis))
-        return found
-
-    def _unseen_uses(self, program: int, apis: frozenset[str]) -> Iterator[UnseenUse]:
-        who, software = self._software[program]
-        for api, known in unseen_maxima(*who.sent, who.guess, apis).items():
-            assert known.at_most is not None
-            key, use = api_key_of(api), Use(api_name=api, api_version=known.at_most, negotiates=who.negotiates, known=known, seen=False)
-            ranges = [target_range(target, key) for target in self._targets]
-            refusing = [each.accepts is not None and known.at_most < each.accepts[0] for each in ranges]
-            if any(refusing):
-                judged = [_judged(use, each, software) if refuses else _NOT_JUDGED for each, refuses in zip(ranges, refusing, strict=True)]
-                case = self._case((program, api), judged.__iter__)
-                yield UnseenUse(key, api, known.at_most, case, tuple(at for at, refuses in enumerate(refusing) if refuses))
 
     def basis(self, case: int, target: int) -> str | None:
         """Give the basis of a verdict, by the position of the target."""

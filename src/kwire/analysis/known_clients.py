@@ -1,4 +1,4 @@
-"""What is known of a client by its library: the highest versions that it can use, also where they were not seen, and what cures it.
+"""What is known of a client by its library: the highest versions that it can use, and what cures it.
 
 A library that names itself is looked up by name and version; one that does not by its guess, and then only what holds for every version in
 the guess's range is said.
@@ -11,7 +11,7 @@ from kwire.analysis.library_profiles import Cure, Library, named_library, versio
 from kwire.analysis.release_ranges import broker_highest
 from kwire.analysis.verdicts import KnownMaximum
 
-__all__ = ["cure_of", "known_maximum", "library_of", "newest_version", "unseen_maxima"]
+__all__ = ["cure_of", "known_maximum", "library_of", "newest_version"]
 
 
 def library_of(software_name: str | None, software_version: str | None) -> str | None:
@@ -53,25 +53,6 @@ def _of_version(library: Library, version: str, api: str) -> KnownMaximum | None
     if at_least is None and at_most is None:
         return None
     return KnownMaximum(library=text, at_least=at_least, at_most=at_most, certain=True)
-
-
-def unseen_maxima(
-    software_name: str | None, software_version: str | None, guess: Guess | None, seen: frozenset[str]
-) -> dict[str, KnownMaximum]:
-    """Tell what a client's library is known to use although it was not seen: by api, only where an upper bound is known.
-
-    Args:
-        software_name, software_version, guess: as in `known_maximum`.
-        seen: names of the apis that the client used.
-    """
-    named = named_library(software_name, software_version)
-    library = named[0] if named is not None else None if guess is None else guess.library
-    # a program uses a part of what its library can; what was not seen of Java is never below a release
-    if library is None or library.kafka_release:
-        return {}
-    apis = {api for profile in library.profiles for api in profile.uses}
-    found = {api: known_maximum(software_name, software_version, guess, api) for api in sorted(apis - seen)}
-    return {api: known for api, known in found.items() if known is not None and known.at_most is not None}
 
 
 def newest_version(software_name: str | None, software_version: str | None, guess: Guess | None) -> tuple[int, ...] | None:

@@ -12,7 +12,7 @@ from kwire.schema import Release, Versions, catalog, guess, releases
 from kwire.schema.release_table import release_key
 
 __all__ = [
-    "accepts", "api_key_of", "broker_highest", "default_targets", "guess_release", "highest_by_name", "line_of", "resolve_release",
+    "accepts", "broker_highest", "default_targets", "guess_release", "highest_by_name", "line_of", "resolve_release",
     "target_range",
 ]  # fmt: skip
 
@@ -107,11 +107,6 @@ def broker_highest(release: str) -> Mapping[str, int]:
         known = before[-1]
     accepted = {key: _accepts(known, key) for key in known.api_keys}
     return highest_by_name({key: (versions.lowest, versions.highest) for key, versions in accepted.items() if versions is not None})
-
-
-def api_key_of(name: str) -> int:
-    """Give the key of an api by its name."""
-    return next(key for key in catalog().api_keys if catalog().api_name(key) == name)
 
 
 def guess_release(ranges: Mapping[int, Range]) -> str | None:

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kwire.analysis.client_groups import ClientGroup, ClientGroups
+from kwire.analysis.client_groups import ClientGroups
 from kwire.analysis.judged_cases import Cases, Program
 from kwire.analysis.partials import Partial
 from kwire.analysis.plain_rows import rows_of
+from kwire.analysis.release_ranges import accepts, line_of
 from kwire.analysis.row_sums import Ints, codes_of
 from kwire.analysis.shown_ids import ShownIds
 from kwire.analysis.value_lists import lists_of
@@ -26,11 +27,12 @@ __all__ = ["upgrade_impact"]
 
 _Evidence = tuple[str | None, int | None]
 _Use = tuple[str, str | None, int, int]
+_Fact = TypeVar("_Fact")
 
 _WHO: Final = ("client_key", "client_id")
+_OF_USE: Final = (*_WHO, "api_key", "api_version")
 _SOFTWARE: Final = ("software_name", "software_version")
 _EVIDENCE: Final = ("evidence_connection_id", "evidence_request_index")
-_COUNTS: Final = ("requests", "errors", "disconnects")
 # Rows to be: columns of a use, whose it is (the number of a client key and id), and where in `Cases.table` its verdict stands.
 _ROWS: Final = pa.schema(
     [
@@ -42,7 +44,7 @@ _ROWS: Final = pa.schema(
 
 
 def upgrade_impact(
-    partial: Partial, usage: pa.Table, groups: ClientGroups, targets: Sequence[str], lines: Mapping[str, str]
+    partial: Partial, usage: pa.Table, groups: ClientGroups, targets: Sequence[str], guesses: Mapping[str, str | None]
 ) -> pa.Table:  # fmt: skip
     """Make the table.
 
@@ -51,19 +53,17 @@ def upgrade_impact(
         usage: rows of `kwire.analysis.usage_rows.USAGE`.
         groups: the programs behind the keys.
         targets: releases to judge for, such as `4.3.1`.
-        lines: by server, the release line that it seems to be, such as `4.3`.
+        guesses: by server, the release that it seems to be.
     """
     shown, cases, identities = ShownIds(partial), Cases(targets), partial["identities"]
     ids = pa.concat_arrays([_flat(usage, "client_id"), shown.column(identities)])
     numbers, first = codes_of(pa.concat_arrays([_flat(usage, "client_key"), _flat(identities, "client_key")]), ids)
     clients, of_identities = numbers[: len(usage)], numbers[len(usage) :]
     heads = _taken(usage, first[: int(clients.max(initial=-1)) + 1])
-    found_groups = [groups.of(*who) for who in _pairs(heads, _WHO)]
-    sent = _pairs(heads, _SOFTWARE)
-    programs = [cases.program(Program.of(group, *software)) for group, software in zip(found_groups, sent, strict=True)]
-    apis = lists_of(clients, _flat(usage, "api_name"), len(heads), TEXTS).to_pylist()
-    seen = _seen_rows(usage, clients, np.array(programs, np.int64), _refusals(partial, shown, lines), cases, targets)
-    rows = pa.concat_tables([seen, _unseen_rows(heads, found_groups, programs, apis, cases, len(targets))])
+    whose = zip(_pairs(heads, _WHO), _pairs(heads, _SOFTWARE), strict=True)
+    programs = np.array([cases.program(Program.of(groups.of(*who), *software)) for who, software in whose], np.int64)
+    known = {server: guess for server, guess in guesses.items() if guess is not None}
+    rows = _rows(usage, clients, programs, _refusals(partial, shown, known), _answered(partial, shown, known), cases, targets)
     judged = cases.table().take(rows.column("judged"))
     found: dict[str, Any] = {name: rows.column(name) for name in _ROWS.names} | {name: judged.column(name) for name in judged.column_names}
     inside = of_identities < len(heads)
@@ -88,24 +88,31 @@ def _pairs(table: pa.Table, columns: tuple[str, str]) -> list[tuple[Any, Any]]:
     return list(zip(left, right, strict=True))
 
 
-def _seen_rows(
-    usage: pa.Table, clients: Ints, programs: Ints, refused: dict[_Use, dict[str, _Evidence]], cases: Cases, targets: Sequence[str]
+def _rows(
+    usage: pa.Table,
+    clients: Ints,
+    programs: Ints,
+    refused: Mapping[_Use, dict[str, _Evidence]],
+    answered: Mapping[_Use, tuple[str, ...]],
+    cases: Cases,
+    targets: Sequence[str],
 ) -> pa.Table:
-    """A row for each use that was seen and each target; of a key that no release has there is nothing to say."""
+    """Make a row for each use and each target; an API key that no release has gets none."""
     at = np.flatnonzero(pc.is_valid(_flat(usage, "api_name")).to_numpy(zero_copy_only=False))
     chosen, clients = _taken(usage, at), clients[at]
-    refusing = _refusing(chosen, refused)
-    lines = [(), *dict.fromkeys(tuple(by_line) for by_line in refusing.values())]
+    refusing, answering = _by_row(chosen, refused), _by_row(chosen, answered)
+    lines: dict[tuple[tuple[str, ...], tuple[str, ...]], int] = {((), ()): 0}
     numbers = np.zeros(len(chosen), np.int64)
-    for row, by_line in refusing.items():
-        numbers[row] = lines.index(tuple(by_line))
+    for row in refusing.keys() | answering.keys():
+        numbers[row] = lines.setdefault((tuple(refusing.get(row, ())), answering.get(row, ())), len(lines))
+    by_number = list(lines)
     always: Any = pc.equal(_flat(chosen, "unsupported"), _flat(chosen, "requests"))
     names = ("api_key", "api_name", "api_version", "broker_highest")
     of_use = [_flat(chosen, name) for name in names]
     alike, first = codes_of(pa.array(programs[clients]), *of_use, always, pa.array(numbers))
     columns = (column.take(pa.array(first)).to_pylist() for column in (*of_use, always))
     found = [
-        cases.seen(int(programs[clients[row]]), key, name, version, highest, lines[numbers[row]], is_always)
+        cases.case(int(programs[clients[row]]), key, name, version, highest, by_number[numbers[row]], is_always)
         for row, key, name, version, highest, is_always in zip(first, *columns, strict=True)
     ]
     of_row = np.array(found, np.int64)[alike]
@@ -117,19 +124,19 @@ def _seen_rows(
         row * count + place: by_line[line]
         for row, by_line in refusing.items()
         for place, target in enumerate(targets)
-        if (line := cases.refusing_line(tuple(by_line), target)) is not None and cases.basis(int(of_row[row]), place) == "observed_refusal"
+        if (line := cases.line_of(tuple(by_line), target)) is not None and cases.basis(int(of_row[row]), place) == "observed_refusal"
     }
     return _with_evidence(rows, evidence).cast(_ROWS)
 
 
-def _refusing(rows: pa.Table, refused: dict[_Use, dict[str, _Evidence]]) -> dict[int, dict[str, _Evidence]]:
-    """The rows that were refused, with the lines that did so."""
-    if not refused:
+def _by_row(rows: pa.Table, uses: Mapping[_Use, _Fact]) -> dict[int, _Fact]:
+    """Map rows to what is known of their uses."""
+    if not uses:
         return {}
-    keys = pa.array(sorted({use[0] for use in refused}), TEXT)
+    keys = pa.array(sorted({use[0] for use in uses}), TEXT)
     at: Any = np.flatnonzero(pc.is_in(_flat(rows, "client_key"), value_set=keys).to_numpy(zero_copy_only=False))
-    columns = (rows.column(name).take(pa.array(at)).to_pylist() for name in (*_WHO, "api_key", "api_version"))
-    return {row: refused[use] for row, use in zip(at.tolist(), zip(*columns, strict=True), strict=True) if use in refused}
+    columns = (rows.column(name).take(pa.array(at)).to_pylist() for name in _OF_USE)
+    return {row: uses[use] for row, use in zip(at.tolist(), zip(*columns, strict=True), strict=True) if use in uses}
 
 
 def _with_evidence(rows: pa.Table, evidence: Mapping[int, _Evidence]) -> pa.Table:
@@ -146,43 +153,38 @@ def _with_evidence(rows: pa.Table, evidence: Mapping[int, _Evidence]) -> pa.Tabl
     return rows
 
 
-def _unseen_rows(
-    heads: pa.Table, groups: Sequence[ClientGroup], programs: Sequence[int], apis: Sequence[Sequence[str]], cases: Cases, count: int
-) -> pa.Table:
-    """A row for what a client's library is known to send although it was not seen, and each target that refuses it.
-
-    Args:
-        heads: of each client key and id the first row of `USAGE`.
-        groups, programs, apis: the program behind each, its number, and the names of the apis that it used.
-        cases: that judge.
-        count: how many targets.
-    """
-    found = [
-        (client, use, use.case * count + place)
-        for client, (group, program, of_client) in enumerate(zip(groups, programs, apis, strict=True))
-        if group.role == "client"
-        for use in cases.unseen(program, frozenset(group.versions).union(of_client))
-        for place in use.refusing
-    ]
-    clients = pa.array([client for client, _, _ in found], LONG)
-    of_clients = heads.select([*_WHO, *_SOFTWARE, *_EVIDENCE]).take(clients)
-    zeros = pa.array(np.zeros(len(found), np.int64))
-    columns: dict[str, Any] = {name: of_clients.column(name) for name in of_clients.column_names} | dict.fromkeys(_COUNTS, zeros)
-    for name in ("api_key", "api_name", "api_version"):
-        columns[name] = pa.array([getattr(use, name) for _, use, _ in found], _ROWS.field(name).type)
-    columns |= {"error_names": pa.array([[]] * len(found), TEXTS), "client": clients, "judged": pa.array([at for _, _, at in found], LONG)}
-    return pa.table([columns.get(field.name, pa.nulls(len(found), field.type)) for field in _ROWS], schema=_ROWS)
-
-
-def _refusals(partial: Partial, shown: ShownIds, lines: Mapping[str, str]) -> dict[_Use, dict[str, _Evidence]]:
+def _refusals(partial: Partial, shown: ShownIds, guesses: Mapping[str, str]) -> dict[_Use, dict[str, _Evidence]]:
     """Refused uses by release line of the broker; of each line the first."""
     found: dict[_Use, dict[str, _Evidence]] = defaultdict(dict)
     parts = sorted(  # a request log may have no times
         rows_of(partial["refusals"]), key=lambda part: (part["first_seen"] is None, part["first_seen"], part["evidence_connection_id"])
     )
     for part in parts:
-        line = lines.get(part["server"])
-        if line is not None and part["api_key"] is not None and part["api_version"] is not None:
+        guess = guesses.get(part["server"])
+        if guess is not None and part["api_key"] is not None and part["api_version"] is not None:
             use = (part["client_key"], shown(part["client_key"], part["client_id"]), part["api_key"], part["api_version"])
-            found[use].setdefault(line, (part["evidence_connection_id"], part["evidence_request_index"]))
+            found[use].setdefault(line_of(guess), (part["evidence_connection_id"], part["evidence_request_index"]))
     return found
+
+
+def _answered(partial: Partial, shown: ShownIds, guesses: Mapping[str, str]) -> dict[_Use, tuple[str, ...]]:
+    """Return the uses that a broker answered although its release refuses them, with the release lines of these brokers.
+
+    Requests answered with error 35 (UNSUPPORTED_VERSION) do not count; their uses are left out.
+    """
+    errors, usage = partial["error_names"], partial["usage"]
+    rejected: Any = pc.equal(errors.column("error_name"), pa.scalar("UNSUPPORTED_VERSION"))
+    unsupported = {tuple(use.values()) for use in errors.filter(rejected).select(_OF_USE).to_pylist()}
+    columns = [_flat(usage, name) for name in ("server", "api_key", "api_version")]
+    numbers, first = codes_of(*columns)
+    served = zip(*(column.take(pa.array(first)).to_pylist() for column in columns), strict=True)
+    refused = [
+        server in guesses and None not in (key, version) and not accepts(guesses[server], key, version) for server, key, version in served
+    ]
+    chosen = np.array(refused, np.bool_)[numbers] & (_flat(usage, "answered").to_numpy() > 0)
+    found: dict[_Use, set[str]] = defaultdict(set)
+    for part in usage.filter(pa.array(chosen)).select([*_OF_USE, "server"]).to_pylist():
+        key, client_id, api_key, version, server = part.values()
+        if (key, client_id, api_key, version) not in unsupported:
+            found[key, shown(key, client_id), api_key, version].add(line_of(guesses[server]))
+    return {use: tuple(sorted(lines)) for use, lines in found.items()}

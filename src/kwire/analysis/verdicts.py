@@ -8,6 +8,7 @@ advertises: 4.x advertises Produce v0 to v2 for old librdkafka and closes the co
 version v against release R                     verdict (basis)
 ==============================================  ==========================================================
 the client is a broker or controller            compatible (inside_range): it is upgraded with the cluster
+answered by a broker of R's line                compatible (inside_range), whatever the tables say of R
 refused by a broker of R's line, R rejects v    breaks (observed_refusal)
 the api is ApiVersions                          compatible (inside_range): error 35, and the client steps down
 R does not have the api                         breaks (own_maximum)
@@ -18,6 +19,8 @@ v below it, the client does not negotiate       breaks (no_negotiation)
 v below it and below the broker's highest       breaks (own_maximum)
 v below it and equal to the broker's highest    unknown (broker_ceiling), or what is known of the library (known_client)
 ==============================================  ==========================================================
+
+Only what the client sent is judged: an api that its library could use, and that was not seen, says nothing of this client.
 
 What would be compatible or deprecated is unknown for a client that never got an answer: a version inside the range proves nothing of a
 client that no broker served.
@@ -64,10 +67,11 @@ class Use:
         role: `client`, `broker` or `controller`.
         broker_highest: the greatest highest version that a broker it sent this to offers; None when that is not known.
         negotiates: whether the client asks ApiVersions on any connection; None when only the middle of its connections was seen.
+        answered_by: release line of a broker that answered this version although the tables say that its release refuses it; None
+            otherwise.
         refused_by: release line of a broker that refused this version, by error 35 or by hanging up on it, such as `4.3`; None otherwise.
         always_refused: True when no answer but error 35 ever came for it.
         known: of the library, where it is known.
-        seen: False for what the library is known to send although it was not seen here.
         answers: `none` where nothing that the client sent on any connection was answered, `unseen` where its answers are not in the
             capture.
     """
@@ -77,10 +81,10 @@ class Use:
     role: str = "client"
     broker_highest: int | None = None
     negotiates: bool | None = True
+    answered_by: str | None = None
     refused_by: str | None = None
     always_refused: bool = False
     known: KnownMaximum | None = None
-    seen: bool = True
     answers: Answers = "some"
 
 
@@ -153,6 +157,9 @@ def _by_version(use: Use, target: TargetRange) -> Judgement:
         )
     accepts = target.accepts
     inside = accepts is not None and accepts[0] <= version <= accepts[1]
+    if use.answered_by is not None and _same_line(use.answered_by, target.release) and not inside:
+        reason = f"A Kafka {use.answered_by} broker answered {api} v{version} in this capture."
+        return Judgement(verdict="compatible", basis="inside_range", confidence="high", reason=reason)
     if (
         use.refused_by is not None
         and _same_line(use.refused_by, target.release)
@@ -216,12 +223,7 @@ def _above(use: Use, target: TargetRange, accepts: tuple[int, int]) -> Judgement
 
 def _below(use: Use, target: TargetRange, accepts: tuple[int, int]) -> Judgement:
     api, version, highest = use.api_name, use.api_version, use.broker_highest
-    needs = f"Kafka {target.release} requires {api} v{accepts[0]} or later"
-    below = f"{needs}; this client sends v{version}"
-    if not use.seen:
-        assert use.known is not None
-        reason = f"{needs}; {use.known.library} sends v{version} at most."
-        return Judgement(verdict="breaks", basis="known_client", confidence=_confidence(use.known), reason=reason)
+    below = f"Kafka {target.release} requires {api} v{accepts[0]} or later; this client sends v{version}"
     if use.negotiates is False:
         reason = f"{below} and never negotiates (no ApiVersions request)."
         return Judgement(verdict="breaks", basis="no_negotiation", confidence="high", reason=reason)
