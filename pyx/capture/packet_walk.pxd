@@ -114,23 +114,6 @@ cdef inline int implausible_record(Scan* scan, Bytes at, int64_t unit, bint time
     return IMPLAUSIBLE_LENGTHS if load_64(at) == 0 and load_64(at + 8) == 0 else 0
 
 
-cdef inline bint implausible_block(Scan* scan, uint32_t kind, Bytes at, uint32_t length) noexcept nogil:
-    """Whether the two lengths of a whole pcapng block differ, or a packet in it cannot be, or its time has to be proven."""
-    cdef uint32_t index
-    cdef uint64_t ticks
-    if order_32(at + length - 4, scan.big_endian) != length:
-        return True
-    if kind != ENHANCED_PACKET and kind != OLD_PACKET:
-        return False
-    if length < 32:
-        return True
-    index = order_32(at + 8, scan.big_endian) if kind == ENHANCED_PACKET else order_16(at + 8, scan.big_endian)
-    if index >= scan.port_count or order_32(at + 20, scan.big_endian) > length - 32 or not scan.timed:
-        return True
-    ticks = (<uint64_t>order_32(at + 12, scan.big_endian) << 32) | order_32(at + 16, scan.big_endian)
-    return not is_near(scan, nanoseconds(ticks, scan.ports[index].resolution, scan.ports[index].offset_s), scan.time_ns)
-
-
 cdef inline void scan_pcap(Scan* scan) noexcept nogil:
     cdef Py_ssize_t header = scan.record_header
     cdef int link_type = scan.ports[0].link_type
@@ -316,7 +299,7 @@ cdef inline void scan_pcapng(Scan* scan) noexcept nogil:
             break
         if scan.end - at < length:
             break
-        if at >= scan.proven and implausible_block(scan, kind, at, length):
+        if scan.strict and order_32(at + length - 4, scan.big_endian) != length:
             scan.damaged = True
             break
         take_block(scan, kind, at, length)

@@ -73,6 +73,26 @@ def test_every_capture_in_parts_and_shares(name: str, tmp_path: Path) -> None:
         assert len(routed.ranges[0]) == 1
 
 
+@pytest.mark.parametrize("name", ["seed.pcap.gz", "gap-request.pcap.gz"])
+def test_a_file_of_several_times_in_parts(name: str, tmp_path: Path) -> None:
+    """A lone packet, then months without one, twice: every packet is read in any part, and one violation says so."""
+    data = gzip.decompress((DATA / name).read_bytes())
+    found = records(data)
+    away = {len(found) // 2: 60 * 86_400, len(found) - 1: -100 * 86_400, 0: -400 * 86_400}
+    moved = [struct.pack("<I", int.from_bytes(each[:4], "little") + away.get(at, 0)) + each[4:] for at, each in enumerate(found)]
+    path = tmp_path / "moved.pcap"
+    path.write_bytes(data[:24] + b"".join(moved))
+    once = at_once([path])
+    routed = Routed([path], 5, 3)
+    same(routed.tables(), once)
+    assert len(routed.ranges[0]) > 1
+    with tables.read_series([path], "x") as rows:
+        (capture,) = rows.table("captures").to_pylist()
+        assert (capture["packets"], capture["bytes_damaged"]) == (len(found), 0)
+        rules = [(row["rule"], row["severity"]) for row in rows.table("violations").to_pylist() if row["rule"].startswith("capture_")]
+        assert rules == [("capture_times", "info")]
+
+
 def without_principals(rows: Counter[str]) -> Counter[str]:
     left = ("principal", "client_key")
     return Counter(json.dumps({name: value for name, value in json.loads(row).items() if name not in left}) for row in rows.elements())

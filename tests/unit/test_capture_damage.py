@@ -201,24 +201,41 @@ def test_empty_records_are_records(tmp_path: Path) -> None:
 @pytest.mark.parametrize("at", [0, 1, 30, 59])
 @pytest.mark.parametrize("seconds", [0, SECONDS - 86_400, SECONDS + 86_400, SECONDS + 100_000_000, 0xFFFFFFFF])
 @pytest.mark.parametrize("kind", FILES)
-def test_a_time_that_alone_is_wrong_costs_its_packet(tmp_path: Path, kind: str, seconds: int, at: int) -> None:
-    """Years of the first and the last packet come out of a single bad word otherwise."""
+def test_a_time_that_leaps_costs_nothing(tmp_path: Path, kind: str, seconds: int, at: int) -> None:
+    """All records are whole: a capture that was appended may have one packet, and a clock may be set."""
     head, records = FILES[kind]
-    if kind == "pcap":
-        bad = struct.pack("<I", seconds) + records[at][4:]
-    else:
-        ticks = seconds * 1_000_000
-        bad = records[at][:12] + struct.pack("<II", ticks >> 32, ticks & 0xFFFFFFFF) + records[at][20:]
-    facts, heard = read(tmp_path / "x", head + b"".join([*records[:at], bad, *records[at + 1 :]]))
-    is_near = abs(seconds - SECONDS - at) < 30 * 86_400
-    if at in (0, 59) and is_near:
-        return  # a pause behind the first packet, or in front of the last one, is as good
-    assert (facts.packets, facts.damaged_bytes) == (59, 0 if at == 59 else len(bad))
-    assert (facts.cut_at is not None) == (at == 59)
+    odd = timed(kind, at, seconds)
+    facts, heard = read(tmp_path / "x", head + b"".join([*records[:at], odd, *records[at + 1 :]]))
+    assert (facts.packets, facts.damages, facts.cut_at) == (60, (), None)
     assert facts.start_ns is not None
-    assert facts.end_ns is not None
-    assert (facts.start_ns // 10**9, facts.end_ns // 10**9) == (SECONDS + (at == 0), SECONDS + 59 - (at == 59))
-    assert heard.bytes == payload(range(at), range(at + 1, 60))
+    assert facts.start_ns // 10**9 == min(seconds, SECONDS + (at == 0))
+    assert heard.bytes == payload(range(60))
+
+
+def timed(kind: str, index: int, seconds: int) -> bytes:
+    """The record of a packet with another time."""
+    return struct.pack("<I", seconds) + RECORDS[index][4:] if kind == "pcap" else block(seconds - SECONDS, PACKETS[index])
+
+
+@pytest.mark.parametrize("chunk_bytes", [1 << 20, 100])
+@pytest.mark.parametrize("kind", FILES)
+def test_times_of_any_order_are_read(tmp_path: Path, kind: str, chunk_bytes: int) -> None:
+    """As after `mergecap -a`, and of generators that write random times; the last record is cut."""
+    seconds = random.Random(3).choices(range(1 << 32), k=60)
+    content = FILES[kind][0] + b"".join(timed(kind, index, each) for index, each in enumerate(seconds))
+    facts, heard = read(tmp_path / "x", content[:-10], chunk_bytes)
+    assert (facts.packets, facts.damages, heard.bytes) == (59, (), payload(range(59)))
+
+
+@pytest.mark.parametrize("days", [60, -60])
+@pytest.mark.parametrize("kind", FILES)
+def test_what_follows_damage_may_be_of_another_time(tmp_path: Path, kind: str, days: int) -> None:
+    """No other border is there, and the records lead to the end of the file."""
+    head, records = FILES[kind]
+    later = b"".join(timed(kind, index, SECONDS + days * 86_400 + index) for index in range(21, 60))
+    facts, heard = read(tmp_path / "x", head + b"".join(records[:20]) + b"\xff" * len(records[20]) + later)
+    assert (facts.packets, facts.damages) == (59, (Damage(len(head) + 20 * len(records[0]), len(records[0])),))
+    assert heard.bytes == payload(range(20), range(21, 60))
 
 
 @pytest.mark.parametrize("pause", [3600, 86_400, 400 * 86_400, -7200, -400 * 86_400])

@@ -1,15 +1,16 @@
 """Where a capture file can be read on behind damage: at the next record that several records in a row prove.
 
-Bad bytes have no marks, and payload may look like a record. So a record counts where it and those behind it are *plausible*: no more bytes
-captured than there were on the wire, within the snapshot length; a time near that of the last packet before the damage; and a packet whose
-link layer makes sense. `PROVING_RECORDS` such records in a row prove their border, or fewer that end exactly where the file does. In pcapng
-each block says its length at both ends, which proves more than all of that.
+Structure comes before time. A record counts where it and those behind it are *plausible*: no more bytes captured than there were on the
+wire, within the snapshot length, and a packet whose link layer makes sense. `PROVING_RECORDS` such records in a row prove their border, or
+fewer that end exactly where the file does. In pcapng each block says its length at both ends, which proves more than all of that.
 
-A record may also be odd and right: the capture made a pause of a year, or its writer knows no original lengths. The scan stops there
-(`FileState.strict`), and the record is read where `PROVING_RECORDS` in a row are odd in the same way, and the packet behind it is
-nearer to it in time than to the packet before. So a time that alone was overwritten costs its packet, and a hole of zeros does not become
-a row of empty packets. In pcap nothing says where the damage of a header began: the record before counts only where its TCP checksum is
-right, or where a run of one byte begins behind it.
+The scan of a pcap file stops (`FileState.strict`) where lengths are odd, and where the time leaps, since overwritten headers show there
+first. Records that prove each other are read then whatever their times are; records whose lengths are odd (some writers know no original
+length) are read if their times are near, or their packets make sense. Otherwise the record in front counts only if its TCP checksum is
+right, or if a run of one byte begins behind it, for nothing says where the damage of a header began.
+
+Behind damage times choose between rival borders: the next one near in time to the last packet before the damage, and one that is far from
+it only if its records lead through all that is looked at.
 
 A search looks at a window behind the damage and makes it larger as long as it finds nothing, so that it costs what it skips.
 """
@@ -36,7 +37,7 @@ MAX_DAMAGES: Final = 100
 
 _FIRST_WINDOW: Final = 1 << 12
 _READ_BYTES: Final = 1 << 20
-# Records of a chain are not further from the packet before the damage, and not from each other.
+# Records of a chain are near the packet before the damage, or else each other.
 _FAR_NS: Final = 30 * 86_400 * 1_000_000_000
 # A run of so many equal bytes is a hole, no piece of a packet.
 _HOLE_BYTES: Final = 64
@@ -66,7 +67,6 @@ class Damages:
         self.first: list[Damage] = []
         self.count = self.size = 0
         self._implausible = 0
-        self._packets: int | None = None  # before the last damage
 
     def skip(self, position: int, data: bytes, read: Callable[[int], bytes], state: FileState) -> tuple[bytes, int]:
         """Find where a file can be read on, and count what is skipped; nothing where the records are odd and right (`FileState.proven`).
@@ -78,15 +78,15 @@ class Damages:
         Returns:
             The bytes from the next proven record on and their position in the file; no bytes where there is none: nothing is counted then.
         """
-        data, state.proven, is_odd = _right_though_implausible(data, read, state, self._packets == state.packets)
-        if state.proven:
-            self._implausible += is_odd
-            state.strict = self._implausible < _MOST_IMPLAUSIBLE
-            return data, position
+        if state.kind == PCAP:
+            data, state.proven, is_odd = _right_records(data, read, state)
+            if state.proven:
+                self._implausible += is_odd
+                state.strict = self._implausible < _MOST_IMPLAUSIBLE
+                return data, position
         found, skipped = read_behind_damage(data, read, state)
         if not found:
             return b"", position
-        self._packets = state.packets
         self.count, self.size = self.count + 1, self.size + skipped
         if len(self.first) < MAX_DAMAGES:
             self.first.append(Damage(position, skipped))
@@ -134,14 +134,15 @@ def read_behind_damage(data: bytes, read: Callable[[int], bytes], state: FileSta
         data, at = data[at:] + more, 0
 
 
-def _right_though_implausible(data: bytes, read: Callable[[int], bytes], state: FileState, behind: bool) -> tuple[bytes, int, bool]:
-    """Look whether the records where a scan stopped are right: what is read of the file, how many bytes of it hold records to be read, and
-    whether one of them is odd. `behind`: damage is in front of them, which may have swallowed what says how times are counted.
+def _right_records(data: bytes, read: Callable[[int], bytes], state: FileState) -> tuple[bytes, int, bool]:
+    """Look whether the pcap records where a scan stopped are right.
+
+    Returns:
+        The bytes that are read of the file, how many of them hold records to be read, and whether one of these is odd.
     """
-    records = _PcapRecords(state) if state.kind == PCAP else _PcapngRecords(state)
-    records.is_behind_damage = behind
+    records = _PcapRecords(state)
     ended = False
-    while (right := records.right_though_implausible(data, ended)) is None:
+    while (right := records.right(data, ended)) is None:
         more = read(_READ_BYTES)
         ended = not more
         data += more
@@ -153,17 +154,14 @@ class _Records(ABC):
 
     Attributes:
         reach: a search that has so many bytes in front of it needs no more.
-        is_behind_damage: the packet before is one in front of damage.
-        stops_behind: `right_though_implausible` found one record that is right, and nothing of what is behind it.
+        header: bytes of a record in front of its packet.
     """
 
     reach: int
-    stops_behind = is_behind_damage = False
+    header: int
 
     def __init__(self, state: FileState) -> None:
-        self._near_ns = self._before_ns = state.time_ns if state.start_ns is not None else None
-        self._lenient = False  # lengths may be any
-        self._times: list[int] = []  # of the packets of a chain
+        self._known = state.time_ns if state.start_ns is not None else None
 
     def search(self, data: bytes, start: int, stop: int, ended: bool) -> tuple[int | None, int]:
         """Look for a proven record that begins in `data[start:stop]`.
@@ -174,16 +172,19 @@ class _Records(ABC):
         Returns:
             Where it begins, None without one; and up to where none begins: behind it more bytes have to be known.
         """
+        far = None
         for at in self.candidates(data, start, stop):
-            proven = self._proven(data, at, ended)
-            if proven:
-                return at, at
+            proven = self._proven(data, at, ended, far is None)
             if proven is None:
-                return None, at
+                return None, at if far is None else far
+            if proven and self._is_near:
+                return at, at
+            if proven:
+                far = at
+        if far is not None:
+            return far, far
         # a header that is not whole cannot be looked at
         return None, max(start, stop if ended or stop < len(data) else min(stop, len(data) - self.header + 1))
-
-    header: int
 
     @abstractmethod
     def candidates(self, data: bytes, start: int, stop: int) -> list[int]:
@@ -195,100 +196,43 @@ class _Records(ABC):
 
     def begin(self) -> None:
         """Forget the chain before."""
-        self._times = []
+        self._near_ns, self._is_near = self._known, True
+        self._times: list[int] = []
 
-    def _proven(self, data: bytes, at: int, ended: bool) -> bool | None:
-        """Whether plausible records follow each other from here on; None where it takes more bytes to decide."""
+    def _proven(self, data: bytes, at: int, ended: bool, far: bool) -> bool | None:
+        """Whether plausible records follow each other from here on; None where it takes more bytes to decide.
+
+        Args:
+            far: their times may be far from those before the damage (`_is_near`); then they have to lead through all of `reach`.
+        """
         self.begin()
-        end = len(data)
-        for _ in range(PROVING_RECORDS):
+        begun, end, records = at, len(data), 0
+        while records < PROVING_RECORDS or (not self._is_near and at - begun < self.reach):
             if at == end and ended:
-                return True
+                break
             if end - at < self.header:
                 return False if ended else None
             following = self.following(data, at)
-            if following is None:
+            if following is None or not (far or self._is_near):
                 return False
             if following > end:
                 return False if ended else None
-            at = following
-        return True
+            records, at = records + 1, following
+        if len(self._times) < 2:
+            return True
+        first, second = self._times[:2]
+        # damage may end behind the time of a record: the next one is a better border then
+        is_nearer = self._known is None or abs(second - self._known) < abs(first - self._known)
+        return not (is_nearer and abs(second - first) > NEAR_NS)
 
-    def right_though_implausible(self, data: bytes, ended: bool) -> int | None:
-        """How many bytes hold records that are right, however odd the first is; None where it takes more bytes to decide."""
-        return self._right(data, 0, ended)
-
-    def _right(self, data: bytes, at: int, ended: bool) -> int | None:
-        """Where a chain of records ends of which the times are odd, or the lengths, but not both."""
-        for lenient in (False, True) if self._before_ns is not None else (True,):
-            if (right := self._agreeing(data, at, ended, lenient)) != 0:
-                return right
-        return self._first_packet(data) if self._before_ns is None and at == 0 else 0
-
-    def _first_packet(self, data: bytes) -> int:
-        """Where the first packet of a file ends, if one of the next is near it in time; else 0."""
-        self.begin()
-        at = end = 0
-        for _ in range(PROVING_RECORDS):
-            self._near_ns = None
-            following = self.following(data, at) if len(data) - at >= self.header else None
-            if following is None or following > len(data):
-                break
-            at, end = following, end or following
-        self.stops_behind = any(abs(time_ns - self._times[0]) <= NEAR_NS for time_ns in self._times[1:])
-        return end if self.stops_behind else 0
-
-    def _agreeing(self, data: bytes, at: int, ended: bool, lenient: bool) -> int | None:
-        """Where a chain of records ends that agree with each other; 0 for none, None where it takes more bytes.
-
-        Args:
-            lenient: their lengths are odd, so that their times have to be right; else their times are.
-        """
-        self.begin()
-        if not lenient:
-            self._near_ns = None
-        self._lenient = lenient
-        end, records, empty = len(data), 0, 0
-        try:
-            while records < PROVING_RECORDS or len(self._times) < 2 or (self._ends_far() and records < 2 * PROVING_RECORDS):
-                if at == end and ended:
-                    break
-                if end - at < self.header:
-                    return 0 if ended else None
-                following = self.following(data, at)
-                if following is None or empty == PROVING_RECORDS:
-                    return 0
-                if following > end:
-                    return 0 if ended else None
-                is_empty = not any(data[at:following])
-                records, empty, at = records + (not is_empty), empty + 1 if is_empty else 0, following
-            return at if self._is_in_time() else 0
-        finally:
-            self._lenient = False
-
-    def _ends_far(self) -> bool:
-        """Whether only the next packet shows that the time of the last one is right."""
-        return len(self._times) > 1 and abs(self._times[-1] - self._times[-2]) > NEAR_NS
-
-    def _is_in_time(self) -> bool:
-        """Whether behind each leap in time of a chain the next packet is nearer to where it leads than to where it comes from."""
-        times = self._times if self._before_ns is None else [self._before_ns, *self._times]
-        if (
-            self._before_ns is not None
-            and (len(times) == 2 or self.is_behind_damage)
-            and any(abs(time_ns - self._before_ns) > _FAR_NS for time_ns in times[:2])
-        ):
-            return False  # no packet is there to believe it by
-        return all(
-            abs(there - here) <= NEAR_NS or abs(behind - there) <= abs(behind - here)
-            for here, there, behind in zip(times, times[1:], times[2:], strict=False)
-        )
-
-    def _is_near(self, time_ns: int) -> bool:
+    def _take_time(self, time_ns: int) -> bool:
+        """Whether the time of a record is near, which decides for the chain."""
         self._times.append(time_ns)
         if self._near_ns is None:
             self._near_ns = time_ns  # nothing was read before the damage: the records of a chain are near each other
-        return abs(time_ns - self._near_ns) <= _FAR_NS
+        is_near = abs(time_ns - self._near_ns) <= _FAR_NS
+        self._is_near &= is_near
+        return is_near
 
 
 def _is_packet(data: bytes, at: int, captured: int, original: int, link_type: int) -> bool:
@@ -297,6 +241,12 @@ def _is_packet(data: bytes, at: int, captured: int, original: int, link_type: in
 
 
 class _PcapRecords(_Records):
+    """Records of a pcap file.
+
+    Attributes:
+        stops_behind: `right` found one record that is right, and nothing of what is behind it.
+    """
+
     def __init__(self, state: FileState) -> None:
         super().__init__(state)
         interface = state.interfaces[0]
@@ -306,36 +256,42 @@ class _PcapRecords(_Records):
         self._units, self._unit_ns = (1_000_000_000, 1) if interface.resolution == 9 else (1_000_000, 1_000)
         self._order = ">" if state.big_endian else "<"
         self._read = struct.Struct(f"{self._order}IIII").unpack_from
-        self._known = self._near_ns
         self.reach = PROVING_RECORDS * (self.header + self._longest)
+        self._lenient = self.stops_behind = False
 
-    def begin(self) -> None:
-        super().begin()
-        self._near_ns = self._known
-
-    def right_though_implausible(self, data: bytes, ended: bool) -> int | None:
-        if len(data) < self.header:
-            return 0 if ended else None
-        seconds, fraction, captured, original = self._read(data, 0)
+    def right(self, data: bytes, ended: bool) -> int | None:
+        """Count the bytes of records that are right, however odd the first is; None where it takes more bytes."""
+        for self._lenient in (True, False):
+            if (right := self._chain(data, ended)) != 0:
+                return right
         self.begin()
-        first = self.following(data, 0)
-        time_ns = seconds * 1_000_000_000 + fraction * self._unit_ns
-        if first is None or self._before_ns is None or abs(time_ns - self._before_ns) > NEAR_NS:
-            return self._right(data, 0, ended)
-        if first > len(data):
-            return 0 if ended else None
+        first = self.following(data, 0) if len(data) >= self.header else None
+        if first is None or not self._is_near or first > len(data):
+            return 0
         # the scan stopped for what is behind it
-        right = self._right(data, first, ended)
-        if right == 0:
-            hole = data[first : first + _HOLE_BYTES]
-            if len(hole) < _HOLE_BYTES and not ended:
-                return None
-            view = PacketView(data, self.header, first, original - captured)
-            self.stops_behind = (view.find(self._link_type) == TCP and is_right(view)) or (
-                hole == hole[:1] * len(hole) and data[first - 1 : first] != hole[:1]
-            )
-            return first if self.stops_behind else 0
-        return right
+        hole = data[first : first + _HOLE_BYTES]
+        if len(hole) < _HOLE_BYTES and not ended:
+            return None
+        _, _, captured, original = self._read(data, 0)
+        view = PacketView(data, self.header, first, original - captured)
+        self.stops_behind = (view.find(self._link_type) == TCP and is_right(view)) or (
+            hole == hole[:1] * len(hole) and data[first - 1 : first] != hole[:1]
+        )
+        return first if self.stops_behind else 0
+
+    def _chain(self, data: bytes, ended: bool) -> int | None:
+        """Where a chain of plausible records ends; 0 for none, None where it takes more bytes."""
+        self.begin()
+        end, at, records, empty = len(data), 0, 0, 0
+        while records < PROVING_RECORDS and not (at == end and ended):
+            following = self.following(data, at) if end - at >= self.header else end + 1
+            if following is None or empty == PROVING_RECORDS:
+                return 0
+            if following > end:  # of a file that is cut the last record may be there in part
+                return None if not ended else at if records and not self._lenient else 0
+            is_empty = not any(data[at:following])
+            records, empty, at = records + (not is_empty), empty + is_empty, following
+        return at
 
     def candidates(self, data: bytes, start: int, stop: int) -> list[int]:
         import numpy as np
@@ -351,17 +307,16 @@ class _PcapRecords(_Records):
 
     def following(self, data: bytes, at: int) -> int | None:
         seconds, fraction, captured, original = self._read(data, at)
+        start = at + self.header
+        end: int = start + captured
+        is_near = self._take_time(seconds * 1_000_000_000 + fraction * self._unit_ns)
         if self._lenient:
-            is_possible = captured <= MAX_PACKET_BYTES and self._is_near(seconds * 1_000_000_000 + fraction * self._unit_ns)
-            return at + self.header + int(captured) if is_possible else None
+            if captured > MAX_PACKET_BYTES or not (is_near or captured):
+                return None
+            return end if is_near or end > len(data) or _is_packet(data, start, captured, captured, self._link_type) else None
         if not 0 < captured <= original <= MAX_PACKET_BYTES or captured > self._longest or fraction >= self._units:
             return None
-        if not self._is_near(seconds * 1_000_000_000 + fraction * self._unit_ns):
-            return None
-        start = at + self.header
-        if start + captured <= len(data) and not _is_packet(data, start, captured, original, self._link_type):
-            return None
-        return start + int(captured)
+        return end if end > len(data) or _is_packet(data, start, captured, original, self._link_type) else None
 
 
 class _PcapngRecords(_Records):
@@ -369,12 +324,12 @@ class _PcapngRecords(_Records):
 
     def __init__(self, state: FileState) -> None:
         super().__init__(state)
-        self._first = (state.big_endian, [(each.link_type, each.resolution, each.offset_s) for each in state.interfaces], self._near_ns)
+        self._first = (state.big_endian, [(each.link_type, each.resolution, each.offset_s) for each in state.interfaces])
         self.reach = PROVING_RECORDS * (MAX_PACKET_BYTES + 32)
 
     def begin(self) -> None:
         super().begin()
-        self._big_endian, self._interfaces, self._near_ns = self._first[0], list(self._first[1]), self._first[2]
+        self._big_endian, self._interfaces = self._first[0], list(self._first[1])
 
     def candidates(self, data: bytes, start: int, stop: int) -> list[int]:
         import numpy as np
@@ -396,7 +351,7 @@ class _PcapngRecords(_Records):
                 return None
             self._big_endian, self._interfaces = order, []
         kind, length = struct.unpack_from(">II" if self._big_endian else "<II", data, at)
-        least = 28 if section else 12 if self._lenient else _FIXED_BYTES.get(kind)
+        least = 28 if section else _FIXED_BYTES.get(kind)
         if least is None or not least <= length <= MAX_BLOCK_BYTES or length & 3:
             return None
         end: int = at + length
@@ -409,8 +364,6 @@ class _PcapngRecords(_Records):
 
     def _makes_sense(self, data: bytes, at: int, kind: int, length: int) -> bool:
         order = ">" if self._big_endian else "<"
-        if length < _FIXED_BYTES.get(kind, 12):
-            return True  # too short for its kind, in a lenient chain
         if kind == _INTERFACE:
             (link_type,) = struct.unpack_from(f"{order}H", data, at + 8)
             # its options are not read: where they name another clock, times prove nothing
@@ -420,9 +373,9 @@ class _PcapngRecords(_Records):
                 f"{order}{'I' if kind == _ENHANCED_PACKET else 'H2x'}IIII", data, at + 8
             )
             if index >= len(self._interfaces) or captured > length - 32 or captured > original:
-                return self._lenient
-            link_type, resolution, offset_s = self._interfaces[index]
-            if resolution >= 0 and not self._is_near(nanoseconds(high << 32 | low, resolution, offset_s)):
                 return False
-            return self._lenient or _is_packet(data, at + 28, captured, original, link_type)
+            link_type, resolution, offset_s = self._interfaces[index]
+            if resolution >= 0:
+                self._take_time(nanoseconds(high << 32 | low, resolution, offset_s))
+            return _is_packet(data, at + 28, captured, original, link_type)
         return True

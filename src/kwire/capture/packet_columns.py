@@ -33,7 +33,7 @@ ACK: Final = 0x10
 MAX_PACKET_BYTES: Final = 1 << 20
 # pcapng blocks also hold name resolution and TLS secrets; Wireshark draws the line at the same size.
 MAX_BLOCK_BYTES: Final = 16 << 20
-# A packet whose time is further from that of the packet before is looked at twice: its time may be damaged, or the capture made a pause.
+# A pcap record whose time is further from that of the one before is looked at twice: its header may be damaged, or the capture paused.
 NEAR_NS: Final = 600 * 1_000_000_000
 # How many IP packets may be waiting for fragments; the oldest is given up for the next. Fragments travel next to each other.
 MAX_FRAGMENTED_PACKETS: Final = 512
@@ -152,10 +152,11 @@ class FileState:
         secrets: of the Decryption Secrets Blocks of the chunk that was scanned last, offset and size of each key log in it; the caller
             takes them away.
         carry: packets that wait for others; that of the file before in a series.
-        strict: a record that is odd ends the scan as damage does, and in pcap the one before it too where it may be overwritten at its end
-            (`kwire.capture.damaged_records` finds those that are right); a pcap record is read when the header behind it is there.
+        strict: a pcapng block whose two lengths differ, or a pcap record that is odd, ends the scan as damage does, and in pcap the one
+            before it too where it may be overwritten at its end (`kwire.capture.damaged_records` finds those that are right); a pcap record
+            is read when the header behind it is there.
         ended: nothing follows the chunk: its last record is read without a header behind it.
-        proven: so many bytes from the start of the chunk hold records that are read however odd they are.
+        proven: so many bytes from the start of the chunk hold pcap records that are read however odd they are.
     """
 
     kind: int

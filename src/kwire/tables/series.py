@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 import pyarrow as pa
 
@@ -44,6 +44,10 @@ __all__ = [
 ]  # fmt: skip
 
 Batches = dict[str, list[pa.RecordBatch]]
+
+_DAY_NS: Final = 86_400 * 1_000_000_000
+# A file whose packets are further apart is seldom one capture.
+_MOST_DAYS: Final = 30
 
 
 class TablesCarry:
@@ -411,7 +415,7 @@ def _tell_damages(facts: FileFacts, carry: TablesCarry, before: int) -> None:
 
 
 def _tell_ends(carry: TablesCarry) -> None:
-    """Say which files end early or are empty; of the newest only when no more of it can come, as the next one begins or at the end."""
+    """Say which files end early, are empty or of several times; of the newest only when no more of it can come."""
     add = carry.sink.violations.add
     for facts in carry.facts[carry.ends_told :] if not carry.share[0] else ():
         if facts is not None and facts.cut_at is not None:
@@ -419,6 +423,10 @@ def _tell_ends(carry: TablesCarry) -> None:
             add(_file_violation(carry, facts.location, "capture_cut", "warning", text))
         elif facts is not None and not facts.packets:
             add(_file_violation(carry, facts.location, "capture_empty", "info", "The file holds no packet."))
+        days = 0 if facts is None else ((facts.end_ns or 0) - (facts.start_ns or 0)) // _DAY_NS
+        if facts is not None and days >= _MOST_DAYS:
+            text = f"The times of its packets are {days} days apart: a clock was set, or captures of different times were joined."
+            add(_file_violation(carry, facts.location, "capture_times", "info", text))
     carry.ends_told = len(carry.facts)
 
 

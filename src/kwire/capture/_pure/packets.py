@@ -180,24 +180,9 @@ class _Scanner:
             return _LENGTHS
         return 0
 
-    def implausible_block(self, kind: int, at: int, length: int) -> bool:
-        """Whether the two lengths of a whole pcapng block differ, or a packet in it cannot be, or its time has to be proven."""
-        state = self.state
-        if self.u32(at + length - 4) != length:
-            return True
-        if kind not in (_ENHANCED_PACKET, _OLD_PACKET):
-            return False
-        index = (self.u32(at + 8) if kind == _ENHANCED_PACKET else self.u16(at + 8)) if length >= 32 else len(state.interfaces)
-        if index >= len(state.interfaces) or self.u32(at + 20) > length - 32 or state.start_ns is None:
-            return True
-        interface = state.interfaces[index]
-        ticks = self.u32(at + 12) << 32 | self.u32(at + 16)
-        return abs(nanoseconds(ticks, interface.resolution, interface.offset_s) - state.time_ns) > NEAR_NS
-
     def pcapng(self) -> None:
         data, state, columns = self.data, self.state, self.columns
         at, end = columns.consumed, len(data)
-        proven = at + state.proven if state.strict else end
         while end - at >= 12:
             kind = int.from_bytes(data[at : at + 4], "big")
             if kind == _SECTION:
@@ -215,7 +200,7 @@ class _Scanner:
             if end - at < length:
                 break
             kind = kind if kind == _SECTION else self.u32(at)
-            if at >= proven and self.implausible_block(kind, at, length):
+            if state.strict and self.u32(at + length - 4) != length:
                 columns.damaged = True
                 break
             self.block(kind, at, length)
