@@ -38,6 +38,27 @@ def test_a_value_is_a_mark_with_a_title_and_nothing_is_no_mark() -> None:
     assert ElementTree.fromstring(svg).get("aria-label") == "what it shows"
 
 
+def test_every_text_comes_out_unchanged_and_lengths_are_rounded() -> None:
+    """Versions, addresses and names that look like decimals with many digits."""
+    names = ["0.10.0", "v1.50.3", "10.20.30.41", "1.23456789", "0"]
+    one = [Series("compatible", (1.0, 2.0, 3.0, 4.0, 5.0), tuple(names))]
+    dots = [Dot(0.123456, row, 5.123456, "compatible", name) for row, name in enumerate(names)]
+    for name in names:
+        charts = (
+            draw_columns(names, one, width=900, height=200, about=name),
+            draw_rows(names, one, width=900, about=name),
+            draw_dots(names, dots, width=900, about=name),
+            draw_strip(one, about=name),
+        )
+        for svg in charts:
+            root = ElementTree.fromstring(svg)
+            assert root.get("aria-label") == name
+            assert {title for _, title in marks(svg)} == set(names)
+            if svg is not charts[-1]:
+                assert {text.text for text in root.iter("text")} >= set(names)
+            assert not [value for node in root.iter() for key, value in node.items() if key != "aria-label" and re.search(r"\.\d\d", value)]
+
+
 def test_rows_begin_at_the_top() -> None:
     svg = draw_rows(["first", "second"], [Series("compatible", (3.0, 1.0), ("three", "one"))], width=600, about="")
     tops = {
@@ -69,8 +90,10 @@ def test_nothing_in_a_chart_needs_a_style_or_a_script_of_its_own() -> None:
 
 
 def group(library: str, version: str, *verdicts: str, kind: str = "application") -> FleetGroup:
+    """Clients with these verdicts on 3.9.2 and 4.0.2, or on the latter alone."""
+    by_release = dict(zip(("3.9.2", "4.0.2")[-len(verdicts) :], verdicts, strict=True))
     return FleetGroup(
-        kind=kind, role="client", library=library, version=version, guessed=False, identity_source="api_versions", by_target=verdicts,
+        kind=kind, role="client", library=library, version=version, guessed=False, identity_source="api_versions", verdicts=by_release,
         clients=1, connections=1, requests=1, errors=0,
     )  # fmt: skip
 

@@ -101,7 +101,7 @@ def _sentence(fleet: Fleet, breaks: int, unknown: int) -> str:
             if unknown
             else f"none of {plural(count, 'application')} {'breaks' if count == 1 else 'break'} up to Kafka {newest}"
         )
-    by_target = {target: fleet.at(place)["breaks"] for place, target in enumerate(fleet.targets)}
+    by_target = {target: fleet.at(target)["breaks"] for target in fleet.targets}
     first = next(target for target, number in by_target.items() if number)
     last = fleet.targets[-1]
     verb = "breaks" if by_target[first] == 1 else "break"

@@ -34,6 +34,7 @@ NARROW: Final = 340
 _FONT: Final = 12
 _STYLE: Final = Style(label_font_size=_FONT, major_label_font_size=_FONT, value_font_size=_FONT, legend_font_size=_FONT)
 _MARK: Final = "tooltip-trigger"
+_GEOMETRY: Final = frozenset(("cx", "cy", "d", "height", "points", "r", "transform", "width", "x", "y"))
 _LONG_NUMBER: Final = re.compile(r"\d+\.\d{2,}(?:e-?\d+)?")
 
 
@@ -164,8 +165,9 @@ def _clean(chart: Any, names: Sequence[str], about: str, kind: str) -> Markup:
             group.set("class", f"series {names[int(found[1])]}")
     for node in list(root.iter()):
         _name_marks(node)
-    text = ElementTree.tostring(root, encoding="unicode", short_empty_elements=True)
-    return Markup(_LONG_NUMBER.sub(lambda found: f"{float(found[0]):.1f}".removesuffix(".0"), text))
+        for name in _GEOMETRY & node.attrib.keys():
+            node.set(name, _LONG_NUMBER.sub(lambda found: f"{float(found[0]):.1f}".removesuffix(".0"), str(node.get(name))))
+    return Markup(ElementTree.tostring(root, encoding="unicode", short_empty_elements=True))
 
 
 def _prune(node: Any) -> None:

@@ -42,15 +42,15 @@ def csv_rows(report: Report) -> str:
     """The rows with a heading, lines ending in CR LF (RFC 4180); text is quoted, numbers are not."""
     out = io.StringIO()
     writer = csv.writer(out, quoting=csv.QUOTE_NONNUMERIC)
-    targets = [f"on {target}" for target in report.matrix.targets]
-    writer.writerow([*_CLIENT_COLUMNS, *map(cell_text, targets), *_FINDING_COLUMNS])
+    targets = report.matrix.targets
+    writer.writerow([*_CLIENT_COLUMNS, *(cell_text(f"on {target}") for target in targets), *_FINDING_COLUMNS])
     verdicts = {line.client_key: line for line in report.matrix.clients}
     judged = [line.client_key for line in report.matrix.clients]
     by_key = {client.client_key: client for client in report.clients}
     order = [*(key for key in judged if key in by_key), *(key for key in by_key if key not in verdicts)]
     for key in order:
         line = verdicts.get(key)
-        of_client = [*_client(by_key[key]), *(("" if line is None else line.by_target[at] or "") for at in range(len(targets)))]
+        of_client = [*_client(by_key[key]), *("" if line is None else line.verdicts.get(target, "") for target in targets)]
         writer.writerows([*of_client, *of_finding] for of_finding in _findings(key, line))
     return out.getvalue()
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from kwire.analysis.digests.of_clients import NOT_JUDGED, VERDICTS
+from kwire.analysis.digests.of_clients import VERDICTS, release_order, verdicts_of
 from kwire.report.analysis_folder import AnalysisFolder
 
-__all__ = ["Fleet", "FleetGroup", "read_fleet", "verdicts_of"]
+__all__ = ["Fleet", "FleetGroup", "read_fleet", "worst_of"]
 
 Name = TypeVar("Name")
 
@@ -21,7 +21,7 @@ class FleetGroup:
 
     Attributes:
         kind: `kwire.analysis.digests.of_clients.Kind`; empty for clients that have verdicts and no row of their own.
-        by_target: the verdict of each target release, None where there is none.
+        verdicts: by target release, without those for which nothing was judged.
         clients: how many they are.
         connections, requests, errors: of all of them; None where not known.
     """
@@ -32,7 +32,7 @@ class FleetGroup:
     version: str
     guessed: bool
     identity_source: str
-    by_target: tuple[str | None, ...]
+    verdicts: Mapping[str, str]
     clients: int
     connections: int | None
     requests: int | None
@@ -40,8 +40,7 @@ class FleetGroup:
 
     @property
     def worst(self) -> str | None:
-        judged = [verdict for verdict in self.by_target if verdict]
-        return max(judged, key=VERDICTS.index) if judged else None
+        return worst_of(self.verdicts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,13 +65,14 @@ class Fleet:
         """How many applications have which worst verdict over all targets."""
         return _counted([(group.worst, group) for group in self.applications])
 
-    def at(self, place: int) -> Counter[str | None]:
+    def at(self, target: str) -> Counter[str | None]:
         """How many applications have which verdict at a target."""
-        return _counted([(group.by_target[place], group) for group in self.applications])
+        return _counted([(group.verdicts.get(target), group) for group in self.applications])
 
-    def judged_at(self, place: int) -> Counter[str | None]:
-        """How many peers have which verdict at a target, but for brokers and controllers."""
-        return _counted([(group.by_target[place], group) for group in self.groups if group.role not in ("broker", "controller")])
+
+def worst_of(verdicts: Mapping[str, str]) -> str | None:
+    """The worst of verdicts by release, None without any."""
+    return max(verdicts.values(), key=VERDICTS.index, default=None)
 
 
 def _counted(pairs: Iterable[tuple[Name, FleetGroup]]) -> Counter[Name]:
@@ -84,11 +84,9 @@ def _counted(pairs: Iterable[tuple[Name, FleetGroup]]) -> Counter[Name]:
 
 def read_fleet(folder: AnalysisFolder) -> Fleet:
     """Read the counts."""
-    targets = folder.digest["targets"].column("target_release").to_pylist()
     rows = folder.digest["fleet"].to_pylist()
-    used = [place for place in range(len(targets)) if any(row["verdicts"][place] != NOT_JUDGED for row in rows)]
     return Fleet(
-        targets=tuple(str(targets[place]) for place in used),
+        targets=tuple(sorted({release for row in rows for release in verdicts_of(row["verdicts"])}, key=release_order)),
         groups=tuple(
             FleetGroup(
                 kind=row["kind"] or "",
@@ -97,7 +95,7 @@ def read_fleet(folder: AnalysisFolder) -> Fleet:
                 version=row["version"] or "",
                 guessed=bool(row["guessed"]),
                 identity_source=row["identity_source"] or "not_observed",
-                by_target=verdicts_of(row["verdicts"], used),
+                verdicts=verdicts_of(row["verdicts"]),
                 clients=row["clients"],
                 connections=row["connections"],
                 requests=row["requests"],
@@ -106,13 +104,3 @@ def read_fleet(folder: AnalysisFolder) -> Fleet:
             for row in rows
         ),
     )
-
-
-def verdicts_of(pattern: str, places: list[int]) -> tuple[str | None, ...]:
-    """The verdicts that a digest has as characters.
-
-    Args:
-        pattern: a character for each target of the digest.
-        places: the targets that are shown.
-    """
-    return tuple(None if pattern[place] == NOT_JUDGED else VERDICTS[int(pattern[place])] for place in places)

@@ -160,11 +160,12 @@ def by_library(fleet: Fleet) -> tuple[LibraryVersion, ...]:
     for group in sorted(fleet.applications, key=lambda group: (group.guessed, -group.clients)):
         groups[group.library, group.version, group.guessed].append(group)
         per_library[group.library] += group.clients
+    newest = fleet.targets[-1] if fleet.targets else ""
     lines = []
     for (library, version, guessed), members in groups.items():
         verdicts: Counter[str] = Counter()
         for group in members:
-            verdicts[(group.by_target[-1] if group.by_target else None) or "unjudged"] += group.clients
+            verdicts[group.verdicts.get(newest, "unjudged")] += group.clients
         lines.append(
             LibraryVersion(
                 library=library,

@@ -58,7 +58,7 @@ def _upgrade(matrix: UpgradeMatrix) -> dict[str, Any]:
         {
             "client_key": line.client_key,
             "worst": line.worst,
-            "by_release": dict(zip(matrix.targets, line.by_target, strict=True)),
+            "by_release": {target: line.verdicts.get(target) for target in matrix.targets},
             "versions_ok": line.versions_ok,
             "findings": line.findings,
         }

@@ -31,8 +31,8 @@ def metrics(report: Report) -> str:
 
     gauge("report_timestamp_seconds", "When the report was made").set(report.made.timestamp())
     found = gauge("applications", "Applications by verdict on a Kafka version", "kafka_version", "verdict")
-    for place, target in enumerate(report.matrix.targets):
-        verdicts = report.matrix.fleet.at(place)
+    for target in report.matrix.targets:
+        verdicts = report.matrix.fleet.at(target)
         for verdict, word in VERDICT_WORDS.items():
             found.labels(report.names.get(target, target), word).set(verdicts[verdict])
     software = ("client_software_name", "client_software_version", "identified_by")

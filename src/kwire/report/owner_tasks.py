@@ -81,7 +81,7 @@ def owner_tasks(matrix: UpgradeMatrix, clients: Iterable[Client], topics: Mappin
     """
     by_key = {client.client_key: client for client in clients}
     tasks = [
-        _task(line, by_key[line.client_key], topics.get(line.client_key, ClientTopics()), matrix.targets)
+        _task(line, by_key[line.client_key], topics.get(line.client_key, ClientTopics()))
         for line in matrix.clients
         if (line.worst in _URGENT or (line.worst == "deprecated" and line.refused_by))
         and line.client_key in by_key
@@ -90,7 +90,7 @@ def owner_tasks(matrix: UpgradeMatrix, clients: Iterable[Client], topics: Mappin
     return tuple(sorted(tasks, key=lambda task: (task.team == NO_TEAM, task.team.casefold(), task.team)))
 
 
-def _task(line: ClientVerdicts, client: Client, topics: ClientTopics, targets: tuple[str, ...]) -> OwnerTask:
+def _task(line: ClientVerdicts, client: Client, topics: ClientTopics) -> OwnerTask:
     verdict = line.worst or ""
     return OwnerTask(
         team=client.owner or NO_TEAM,
@@ -105,7 +105,7 @@ def _task(line: ClientVerdicts, client: Client, topics: ClientTopics, targets: t
         topics=topics,
         requests=client.requests,
         verdict=verdict,
-        deadline=targets[line.by_target.index(verdict)],
+        deadline=line.first(verdict),
         cures=line.cures,
         findings=line.findings,
         refused_by=line.refused_by if verdict == "deprecated" else "",

@@ -137,9 +137,8 @@ def _verdict_facts(report: Report) -> dict[str, Any]:
     worst = fleet.worst
     risks = topics_at_risk(report.topics)
     counts = [(name, worst[name]) for name in VERDICT_WORDS] if lines else []
-    nothing = (None,) * len(report.matrix.targets)
     without = [
-        ClientVerdicts(client_key=client.client_key, by_target=nothing, findings=(), versions_ok=0)
+        ClientVerdicts(client_key=client.client_key, verdicts={}, findings=(), versions_ok=0)
         for client in counted
         if client.client_key not in worst_of
     ]

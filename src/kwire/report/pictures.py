@@ -81,7 +81,7 @@ def breaks_per_version(fleet: Fleet, names: Mapping[str, str]) -> Picture | None
     """
     if not any(number for worst, number in fleet.worst.items() if worst is not None):
         return None
-    tallies = [fleet.at(place) for place in range(len(fleet.targets))]
+    tallies = [fleet.at(target) for target in fleet.targets]
     shown = [name for name in _URGENT_FIRST if any(tally[name] for tally in tallies)]
     labels = [names[target] for target in fleet.targets]
     series = [

@@ -120,7 +120,7 @@ def summarize(out_dir: str | Path) -> Summary:
             for target, found in ((target, matrix.count(target)) for target in matrix.targets)
         ),
         troubled=tuple(
-            _troubled(line, matrix.targets, by_key.get(line.client_key))
+            _troubled(line, by_key.get(line.client_key))
             for line in matrix.clients
             if line.worst in ("breaks", "unknown") and line.client_key not in matrix.cluster
         ),
@@ -153,13 +153,13 @@ def _libraries(fleet: Fleet) -> tuple[LibraryLine, ...]:
     )
 
 
-def _troubled(line: ClientVerdicts, targets: tuple[str, ...], client: Client | None) -> TroubledClient:
+def _troubled(line: ClientVerdicts, client: Client | None) -> TroubledClient:
     worst = line.worst or ""
     finding = next((one for one in line.findings if one.verdict == worst), None)
     return TroubledClient(
         client=visible(", ".join(client.client_ids) or ", ".join(client.addresses)) if client else line.client_key,
         library=visible(client.label) if client else "",
         verdict=worst,
-        first_release=targets[line.by_target.index(worst)],
+        first_release=line.first(worst),
         reason=visible(finding.reason, SENTENCE) if finding else "",
     )

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from kwire.analysis.digests.of_clients import VERDICTS, release_order
+from kwire.analysis.digests.of_clients import VERDICTS, release_order, verdicts_of
 from kwire.report.analysis_folder import AnalysisFolder
-from kwire.report.fleet import Fleet, read_fleet, verdicts_of
+from kwire.report.fleet import Fleet, read_fleet, worst_of
 
 __all__ = ["COLUMNS_SHOWN", "VERDICTS", "ClientVerdicts", "Finding", "UpgradeMatrix", "read_upgrade_matrix", "release_order"]
 
@@ -54,17 +54,20 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientVerdicts:
-    """One client's line: its worst verdict per target (None: nothing of it was judged), and why."""
+    """One client's line: its worst verdict by target release, without those for which nothing was judged, and why."""
 
     client_key: str
-    by_target: tuple[str | None, ...]
+    verdicts: Mapping[str, str]
     findings: tuple[Finding, ...]
     versions_ok: int
 
     @property
     def worst(self) -> str | None:
-        judged = [verdict for verdict in self.by_target if verdict]
-        return max(judged, key=VERDICTS.index) if judged else None
+        return worst_of(self.verdicts)
+
+    def first(self, verdict: str) -> str:
+        """The first release with a verdict."""
+        return next(release for release, found in self.verdicts.items() if found == verdict)
 
     @property
     def cures(self) -> tuple[tuple[str, str, str], ...]:
@@ -97,39 +100,37 @@ class UpgradeMatrix:
         return self.fleet.targets
 
     @property
-    def columns(self) -> tuple[tuple[int, ...], ...]:
-        """Positions of the targets that share a column: each its own up to `COLUMNS_SHOWN`, else neighbours that differ for no client."""
-        columns = [[0]] if self.targets else []
-        patterns = {group.by_target for group in self.fleet.groups}
-        for place in range(1, len(self.targets)):
-            if len(self.targets) > COLUMNS_SHOWN and all(one[place] == one[place - 1] for one in patterns):
-                columns[-1].append(place)
+    def columns(self) -> tuple[tuple[str, ...], ...]:
+        """Targets that share a column: each its own up to `COLUMNS_SHOWN`, else neighbours that differ for no client."""
+        columns: list[list[str]] = []
+        for target in self.targets:
+            last = columns[-1][-1] if columns and len(self.targets) > COLUMNS_SHOWN else ""
+            if last and all(group.verdicts.get(target) == group.verdicts.get(last) for group in self.fleet.groups):
+                columns[-1].append(target)
             else:
-                columns.append([place])
-        return tuple(tuple(column) for column in columns)
+                columns.append([target])
+        return tuple(map(tuple, columns))
 
     def count(self, target: str) -> dict[str, int]:
-        """How many clients have which worst verdict at a target; brokers and controllers do not count."""
-        found = self.fleet.judged_at(self.targets.index(target))
+        """How many applications have which worst verdict at a target."""
+        found = self.fleet.at(target)
         return {verdict: found[verdict] for verdict in VERDICTS}
 
 
 def read_upgrade_matrix(folder: AnalysisFolder) -> UpgradeMatrix:
     """Read the verdicts; rows of `upgrade_impact` (client x api x version x target, one for each client id) make one line a client."""
     fleet, findings = read_fleet(folder), _findings(folder)
-    targets = folder.digest["targets"].column("target_release").to_pylist()
-    places = [targets.index(target) for target in fleet.targets]
     rows = folder.digest["clients"].select(["client_key", "verdicts", "versions_ok", "role"]).to_pylist()
     clients = [
         ClientVerdicts(
             client_key=row["client_key"] or "",
-            by_target=verdicts_of(row["verdicts"], places),
+            verdicts=verdicts_of(row["verdicts"]),
             findings=findings.get(row["client_key"], ()),
             versions_ok=row["versions_ok"],
         )
         for row in rows
     ]
-    judged = [client for client in clients if client.worst is not None]
+    judged = [client for client in clients if client.verdicts]
     judged.sort(key=_badness)
     members = frozenset(row["client_key"] for row in rows if row["role"] in ("broker", "controller"))
     return UpgradeMatrix(fleet=fleet, clients=tuple(judged), cluster=members)
@@ -147,7 +148,7 @@ def _with_all_apis(cure: tuple[str, str, str], others: Iterable[tuple[str, str, 
 
 
 def _badness(client: ClientVerdicts) -> tuple[Any, ...]:
-    tally = [-sum(verdict == name for verdict in client.by_target) for name in reversed(VERDICTS[1:])]
+    tally = [-sum(verdict == name for verdict in client.verdicts.values()) for name in reversed(VERDICTS[1:])]
     worst = client.worst
     return -VERDICTS.index(worst) if worst else 1, *tally, -sum(one.requests for one in client.findings), client.client_key
 

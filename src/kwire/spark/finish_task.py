@@ -196,7 +196,7 @@ def run_finish(shared: Finishing, bucket: int) -> FinishResult:
                 ),
             )
             result.moves = _redacted(result.moves, redactor)
-        found = digest_of_answers(tables, openings, PAGE, targets=shared.cluster.targets, span=shared.cluster.span)
+        found = digest_of_answers(tables, openings, PAGE, span=shared.cluster.span)
         result.digest = to_bytes(found)
         name = f"part-key-{shared.run:03d}-{bucket:05d}"
         result.parts += [write_table(shared.out, table, name, rows) for table, rows in tables.items() if len(rows)]

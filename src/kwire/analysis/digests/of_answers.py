@@ -78,7 +78,6 @@ def digest_of_answers(
     openings: pa.Table,
     limits: Limits,
     *,
-    targets: Sequence[str] | None = None,
     span: tuple[datetime, datetime] | None = None,
 ) -> Digest:
     """Digest the tables, for all keys or for those of a bucket.
@@ -87,14 +86,13 @@ def digest_of_answers(
         answers: tables that `kwire.analysis.answers.answers_by_key` gives, at least the columns of `DIGESTED_COLUMNS`; one may be missing.
         openings: of the same clients.
         limits: how much is shown one by one.
-        targets: releases that were judged for; those of the rows by default.
         span: first and last packet of all captures.
     """
     found = {
         name: answers[name].select(columns) if name in answers else SCHEMAS[name].empty_table().select(columns)
         for name, columns in ANSWER_COLUMNS.items()
     }
-    digest, judged = of_clients(found["clients"], found["upgrade_impact"], openings, targets)
+    digest, judged = of_clients(found["clients"], found["upgrade_impact"], openings)
     digest |= of_topics(found["topic_access"], judged)
     digest |= of_groups(found["group_events"], span)
     digest |= _of_usage(found["api_usage"])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -14,15 +15,12 @@ from kwire.analysis.digests.tables import CLIENT_FACTS, Digest, shaped
 from kwire.analysis.row_sums import codes_of
 from kwire.tables.schemas import CLIENTS
 
-__all__ = ["NOT_JUDGED", "VERDICTS", "Kind", "Judged", "of_clients", "release_order", "split_guess"]
+__all__ = ["VERDICTS", "Judged", "Kind", "of_clients", "release_order", "split_guess", "verdicts_of"]
 
 pc: Any = pyarrow.compute  # its stubs know neither numbers nor texts as arguments
 
 VERDICTS: Final = ("compatible", "deprecated", "unknown", "breaks")
 """From best to worst: what is certain to break is worse than what may break."""
-
-NOT_JUDGED: Final = "-"
-"""Stands in `verdicts` for a release without a verdict; the others for the place in `VERDICTS`, a character for each target."""
 
 Kind = Literal["application", "cluster", "silent", "foreign"]
 
@@ -47,21 +45,24 @@ def split_guess(guess: str) -> tuple[str, str]:
     return library, version
 
 
-def of_clients(clients: pa.Table, impact: pa.Table, openings: pa.Table, targets: Sequence[str] | None) -> tuple[Digest, Judged]:
+@lru_cache(maxsize=4_096)
+def verdicts_of(text: str) -> Mapping[str, str]:
+    """Verdicts by release, ascending, from the column `verdicts` of a digest, such as ``4.0.2=breaks 4.1.2=compatible``."""
+    return dict(sorted((pair.split("=") for pair in text.split()), key=lambda pair: release_order(pair[0])))
+
+
+def of_clients(clients: pa.Table, impact: pa.Table, openings: pa.Table) -> tuple[Digest, Judged]:
     """Digest `clients` and `upgrade_impact`.
 
     Args:
         clients: rows of the table.
         impact: rows of `upgrade_impact`, of the same clients.
         openings: their connections (`kwire.analysis.digests.of_answers.OPENINGS`).
-        targets: releases that were judged for; those of the rows by default.
 
     Returns:
         The tables, and the worst verdict of each client.
     """
-    if targets is None:
-        targets = [target for target in pc.unique(impact.column("target_release")).to_pylist() if target is not None]
-    targets = sorted(set(targets), key=release_order)
+    targets = sorted(pc.unique(impact.column("target_release").drop_null()).to_pylist(), key=release_order)
     listed = clients.column("client_key").combine_chunks()
     unlisted = pc.unique(impact.column("client_key"))
     unlisted = unlisted.filter(pc.and_(pc.is_valid(unlisted), pc.invert(pc.is_in(unlisted, value_set=listed))))
@@ -71,12 +72,11 @@ def of_clients(clients: pa.Table, impact: pa.Table, openings: pa.Table, targets:
     matrix, facts = _judged(impact, keys, targets)
     facts |= _software(clients)
     facts["kind"] = pa.array(np.where(is_listed, _kinds(clients, openings), ""))
-    facts["verdicts"] = _patterns(matrix)
+    facts["verdicts"] = _by_release(matrix, targets)
     role = pc.fill_null(clients.column("role"), "client")
     is_task = pa.array(is_listed & (role.to_numpy(zero_copy_only=False) == "client") & facts.pop("is_task"))
     rows = shaped("clients", **{name: clients.column(name) for name in clients.column_names}, **facts, is_urgent=is_task)
     found = {
-        "targets": shaped("targets", target_release=pa.array(targets, pa.string())),
         "clients": rows,
         "fleet": shaped(
             "fleet", **{name: rows.column(name) for name in (*CLIENT_FACTS, "identity_source", "connections", "requests", "errors")},
@@ -180,14 +180,14 @@ def _places(column: Any, values: Any) -> Any:
     return pc.fill_null(found, -1).to_numpy().astype(np.int64)
 
 
-def _patterns(matrix: Any) -> Any:
-    """The verdicts of each client as text, a character for each target."""
-    characters = np.frombuffer((NOT_JUDGED + "".join(str(place) for place in range(len(VERDICTS)))).encode(), np.uint8)[matrix + 1]
-    count, width = matrix.shape
-    if not width:
-        return pa.repeat("", count)
-    offsets: Any = pa.array(np.arange(count + 1, dtype=np.int32) * width)
-    return pa.StringArray.from_buffers(count, offsets.buffers()[1], pa.py_buffer(characters.tobytes()))
+def _by_release(matrix: Any, targets: Sequence[str]) -> Any:
+    """Verdicts of each client as `verdicts_of` reads them: each names its release."""
+    numbers, first = codes_of(pa.array(np.zeros(len(matrix), np.int64)), *map(pa.array, matrix.T))
+    texts = [
+        " ".join(f"{target}={VERDICTS[rank]}" for target, rank in zip(targets, row, strict=True) if rank >= 0)
+        for row in matrix[first].tolist()
+    ]
+    return pc.take(pa.array(texts, pa.string()), pa.array(numbers))
 
 
 def _libraries(rows: pa.Table) -> pa.Table:

@@ -22,7 +22,7 @@ __all__ = ["DIGEST_FILE", "read_digest", "state_of", "write_digest"]
 
 DIGEST_FILE: Final = "_digest.arrow"
 """The file in the folder of an analysis; its name begins as those that readers of Parquet pass over."""
-_VERSION: Final = b"kwire digest 2\n"
+_VERSION: Final = b"kwire digest 3\n"
 
 
 def state_of(filesystem: FileSystem, path: str, parts: Mapping[str, Iterable[str]] | None = None) -> bytes:

@@ -111,7 +111,6 @@ _RULE: Final = ("severity", "rule")
 
 DIGESTS: Final[dict[str, DigestTable]] = {
     # by key: clients
-    "targets": DigestTable(keys=("target_release",)),
     "fleet": DigestTable(
         keys=("kind", "role", "library", "version", "guessed", "identity_source", "verdicts"),
         sums=("clients", "connections", "requests", "errors"),
@@ -136,7 +135,8 @@ DIGESTS: Final[dict[str, DigestTable]] = {
     ),
     "throttled": DigestTable(
         kept=("client_key", "api_name", "throttle_ms", "of_client"),
-        order=(("of_client", "descending"), ("client_key", "ascending"), ("throttle_ms", "descending")), limit="incidents",
+        order=(("of_client", "descending"), ("client_key", "ascending"), ("throttle_ms", "descending"), ("api_name", "ascending")),
+        limit="incidents",
     ),
     "failed_uses": DigestTable(
         kept=("client_key", "api_name", "api_version", "error_names", "errors", "disconnects"),
@@ -152,8 +152,10 @@ DIGESTS: Final[dict[str, DigestTable]] = {
         kept=("group_id", "again", "troubled"),
         order=(("again", "descending"), ("troubled", "descending"), ("group_id", "ascending")), limit="groups",
     ),
-    "rebalance_reasons": DigestTable(kept=("group_id", "reason", "times", "again"),
-                                     order=(("again", "descending"), ("group_id", "ascending"), ("times", "descending")), limit="listing"),
+    "rebalance_reasons": DigestTable(
+        kept=("group_id", "reason", "times", "again"), limit="listing",
+        order=(("again", "descending"), ("group_id", "ascending"), ("times", "descending"), ("reason", "ascending")),
+    ),
     "life_ends": DigestTable(keys=("what",), lows=("start",), highs=("end",)),
     "topics": DigestTable(
         keys=("topic", "topic_id"), sums=("records_written", "bytes_written", "records_read", *_SIDES, "writing_rows", "reading_rows"),
@@ -288,8 +290,9 @@ def reduced(name: str, table: pa.Table, limits: Limits) -> pa.Table:
             names = [*rule.keys, *(f"{column}_{what}" for column, what in rules)]
             table = grouped.select(names).rename_columns([*rule.keys, *(column for column, _ in rules)])
         table = table.select(rule.columns).cast(schema_of(name))
-    if rule.order:
-        order: list[Any] = [*rule.order]
+    # `group_by` promises no order of its rows
+    order: list[Any] = [*rule.order, *((key, "ascending") for key in rule.keys if key not in dict(rule.order))]
+    if order and len(table) > 1:
         table = table.sort_by(order)
     if name == "clients":
         return table.filter(pa.array(selected_clients(table, limits)))
