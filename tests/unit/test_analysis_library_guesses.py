@@ -15,8 +15,9 @@ import pytest
 
 from kwire.analysis.known_clients import cure_of, known_maximum
 from kwire.analysis.library_guesses import Guess, Observed, guess_unnamed, widest
-from kwire.analysis.library_profiles import Library, known_libraries, version_numbers
+from kwire.analysis.library_profiles import Library, known_libraries
 from kwire.analysis.release_ranges import broker_highest
+from kwire.schema.version_numbers import version_numbers as numbers
 
 FACTS: list[dict[str, Any]] = json.loads(Path(__file__).with_name("client_versions.json").read_text())
 MODERN = {
@@ -39,12 +40,6 @@ def observed(negotiates: bool | None = True, highest: Any = None, watched: bool 
     offered = MODERN if highest is None else highest
     offers = {api: frozenset({offered[api]} if api in offered else ()) for api in versions}
     return Observed({api: frozenset(used) for api, used in versions.items()}, offers, negotiates, watched)
-
-
-def numbers(version: str) -> tuple[int, ...]:
-    found = version_numbers(version)
-    assert found is not None
-    return found
 
 
 def contains(guess: Guess, version: str) -> bool:

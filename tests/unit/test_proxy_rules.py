@@ -195,6 +195,7 @@ def test_a_client_that_sends_bytes_behind_a_request_is_kept() -> None:
         (Condition(software="sarama", version="<1.30"), Peer("a", 1, 1, software_name="sarama", software_version="v1.30.0"), False),
         (Condition(software="*", version="<2.1"), Peer("a", 1, 1, software_name="x"), False),
         (Condition(software="*", version="=2.1"), Peer("a", 1, 1, software_name="x", software_version="2.1.1"), True),
+        (Condition(software="*", version=">2.1"), Peer("a", 1, 1, software_name="x", software_version="9" * 4301), False),
         (Condition(client_id="batch-*", address="10.*"), Peer("10.0.0.1", 1, 1, client_id="batch-7"), True),
         (Condition(client_id="batch-*", address="11.*"), Peer("10.0.0.1", 1, 1, client_id="batch-7"), False),
         (Condition(principal="User:x"), Peer("10.0.0.1", 1, 1, principal="User:x"), True),

@@ -7,9 +7,10 @@ the guess's range is said.
 from __future__ import annotations
 
 from kwire.analysis.library_guesses import Guess
-from kwire.analysis.library_profiles import Cure, Library, named_library, version_numbers
+from kwire.analysis.library_profiles import Cure, Library, named_library
 from kwire.analysis.release_ranges import broker_highest
 from kwire.analysis.verdicts import KnownMaximum
+from kwire.schema.version_numbers import version_numbers
 
 __all__ = ["cure_of", "known_maximum", "library_of", "newest_version"]
 
@@ -46,9 +47,9 @@ def _of_version(library: Library, version: str, api: str) -> KnownMaximum | None
     if library.kafka_release:
         highest = broker_highest(version).get(api)
         return None if highest is None else KnownMaximum(library=text, at_least=highest, at_most=highest, certain=True)
-    numbers = version_numbers(version) or ()
-    earlier = [known for known in library.versions if (version_numbers(known) or ()) <= numbers]
-    later = [known for known in library.versions if (version_numbers(known) or ()) >= numbers]
+    numbers = version_numbers(version)
+    earlier = [known for known in library.versions if version_numbers(known) <= numbers]
+    later = [known for known in library.versions if version_numbers(known) >= numbers]
     at_least, at_most = library.bounds(api, earlier, later)
     if at_least is None and at_most is None:
         return None

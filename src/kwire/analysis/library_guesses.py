@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from functools import lru_cache, reduce
 from typing import Final, Literal
 
-from kwire.analysis.library_profiles import Library, Profile, known_libraries, version_numbers
+from kwire.analysis.library_profiles import Library, Profile, known_libraries
+from kwire.schema.version_numbers import version_numbers
 
 __all__ = ["Guess", "Observed", "guess_unnamed", "widest"]
 
@@ -80,19 +81,19 @@ class Guess:
     def newest(self) -> tuple[int, ...] | None:
         """The numbers of the newest version in the range, of the newest that was tried where it is open; None where none is known."""
         if self.exact is not None:
-            return version_numbers(self.exact)
+            return version_numbers(self.exact) or None
         if self.before is None:
-            return version_numbers((self.tried or (self.after,))[-1] or "")
-        *first, last = _without_zeros(version_numbers(self.before) or ())
+            return version_numbers((self.tried or (self.after,))[-1] or "") or None
+        *first, last = _without_zeros(version_numbers(self.before))
         return (*first, last - 1, _ANY)
 
     def bounds(self, api: str) -> tuple[int | None, int | None]:
         """Give what holds of an api's highest version in the whole range: at least and at most, None where nothing is known."""
         versions = self.library.versions
         if self.exact is not None:
-            numbers = version_numbers(self.exact) or ()
-            earlier = [version for version in versions if (version_numbers(version) or ()) <= numbers]
-            later = [version for version in versions if (version_numbers(version) or ()) >= numbers]
+            numbers = version_numbers(self.exact)
+            earlier = [version for version in versions if version_numbers(version) <= numbers]
+            later = [version for version in versions if version_numbers(version) >= numbers]
             return self.library.bounds(api, earlier, later)
         # no line of Kafka lies between two profiles of Java's: the first in the range is known
         inside = 1 if self.library.kafka_release else 0

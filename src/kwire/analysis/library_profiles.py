@@ -11,15 +11,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property, lru_cache
 from importlib import resources
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 from kwire.analysis.release_ranges import broker_highest
+from kwire.schema.version_numbers import version_numbers
 
-__all__ = ["Cure", "Library", "Profile", "known_libraries", "named_library", "read_libraries", "version_numbers"]
+__all__ = ["Cure", "Library", "Profile", "known_libraries", "named_library", "read_libraries"]
 
-_NUMBERS: Final = re.compile(r"[0-9]+(\.[0-9]+)*")
 
-Numbers = tuple[int, ...]
 Choice = int | tuple[int, ...]
 """A highest version, sent as far as the broker has it, or the only versions that are sent: of them the highest that the broker has."""
 
@@ -133,12 +132,6 @@ class Library:
         return max(low, default=None), min(high, default=None)
 
 
-def version_numbers(text: str) -> Numbers | None:
-    """Give the numbers of a version, such as (1, 4, 2) of `v1.4.2-rc1`; None where it has none."""
-    found = _NUMBERS.search(text)
-    return tuple(int(part) for part in found.group().split(".")) if found else None
-
-
 @lru_cache(maxsize=1)
 def known_libraries() -> tuple[Library, ...]:
     """Give the libraries of the table that is shipped."""
@@ -165,7 +158,7 @@ def _library(entry: Mapping[str, Any]) -> Library:
         entry["library"], entry["names"], re.compile(entry["client_ids"]) if "client_ids" in entry else None,
         entry.get("kafka_release", False), entry.get("set_by_program"),
         None if cure is None else Cure(**cure),
-        tuple(sorted(profiles, key=lambda profile: version_numbers(profile.version) or ())),
+        tuple(sorted(profiles, key=lambda profile: version_numbers(profile.version))),
     )  # fmt: skip
 
 
@@ -184,6 +177,5 @@ def named_library(software_name: str | None, software_version: str | None) -> tu
         pattern = library.names.get(software_name or "")
         if pattern is not None:
             found = re.fullmatch(pattern, software_version or "")
-            numbers = version_numbers(found.group(1)) if found else None
-            return library, None if numbers is None else ".".join(map(str, numbers))
+            return library, ".".join(map(str, version_numbers(found[1]))) or None if found else None
     return None

@@ -7,6 +7,7 @@ from typing import Final, Literal
 
 from kwire.analysis.library_profiles import Cure
 from kwire.analysis.verdicts import Judgement, TargetRange, Use
+from kwire.schema.version_numbers import version_numbers
 
 __all__ = ["NOTHING", "Remedy", "Software", "remedy_of"]
 
@@ -84,4 +85,4 @@ def _of_refused(use: Use, target: TargetRange, software: Software) -> Remedy:
 
 def _has(software: Software, version: str | None) -> bool:
     """Whether the client may have this version of its library, or a later one."""
-    return version is not None and software.version is not None and software.version >= tuple(int(part) for part in version.split("."))
+    return version is not None and software.version is not None and software.version >= version_numbers(version)

@@ -102,12 +102,12 @@ class _Instant(click.ParamType[datetime]):
         if isinstance(value, datetime):
             return value
         now = datetime.now(timezone.utc)
-        if ago := _AGO.fullmatch(value):
-            return now - timedelta(seconds=float(ago["count"]) * _UNITS[ago["unit"]])
         try:
+            if ago := _AGO.fullmatch(value):
+                return now - timedelta(seconds=float(ago["count"]) * _UNITS[ago["unit"]])
             # Python 3.10 does not read Z
             found = datetime.fromisoformat(value[:-1] + "+00:00" if value.endswith("Z") else value)
-        except ValueError:
+        except (ValueError, OverflowError):
             try:
                 found = datetime.combine(now.date(), time.fromisoformat(value))
             except ValueError:

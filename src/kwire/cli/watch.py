@@ -170,7 +170,7 @@ def _serve(address: str, clients: LiveClients, lock: threading.Lock) -> Any:
     from prometheus_client import CollectorRegistry, start_http_server
 
     host, colon, port = address.rpartition(":")
-    if not colon or not port.isdecimal() or not int(port) < 65536:
+    if not colon or not port.isdecimal() or len(port) > 5 or not int(port) < 65536:
         raise InputError(f"--metrics {address!r} is not HOST:PORT")
     registry = CollectorRegistry()
     registry.register(_Collector(clients, lock))

@@ -309,7 +309,7 @@ def host_and_port(text: str, what: str) -> tuple[str, int]:
         InputError: it is none of them.
     """
     host, colon, port = text.rpartition(":")
-    if not colon or not port.isdecimal() or not 0 <= int(port) < MOST_PORTS:
+    if not colon or not port.isdecimal() or len(port) > 5 or not int(port) < MOST_PORTS:
         raise InputError(f"{what} {text!r} is not host:port")
     return host.strip("[]"), int(port)
 

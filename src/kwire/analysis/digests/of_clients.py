@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, Final, Literal
@@ -13,6 +12,7 @@ import pyarrow.compute
 
 from kwire.analysis.digests.tables import CLIENT_FACTS, Digest, shaped
 from kwire.analysis.row_sums import codes_of
+from kwire.schema.version_numbers import version_numbers
 from kwire.tables.schemas import CLIENTS
 
 __all__ = ["VERDICTS", "Judged", "Kind", "of_clients", "release_order", "split_guess", "verdicts_of"]
@@ -27,7 +27,6 @@ Kind = Literal["application", "cluster", "silent", "foreign"]
 # Protocols of connections on which no client can be seen: nothing was sent, or nothing behind a PROXY header; a check by HTTP or SSH.
 _SILENT: Final = ("silent", "proxy")
 _FOREIGN: Final = ("http", "ssh")
-_NUMBER: Final = re.compile(r"[0-9]{1,9}")  # a version is the client's own text: no number in it may be too long to read
 _URGENT: Final = 2  # unknown and breaks, as places in `VERDICTS`
 
 Judged = tuple[Any, Any]
@@ -36,7 +35,7 @@ Judged = tuple[Any, Any]
 
 def release_order(release: str) -> tuple[tuple[int, ...], str]:
     """Sort key of a release or a client's version: ``0.8 < 3.9.2 < 4.0 < 4.0.2 < v4.10``."""
-    return tuple(int(part) for part in _NUMBER.findall(release)), release
+    return version_numbers(release), release
 
 
 def split_guess(guess: str) -> tuple[str, str]:

@@ -229,7 +229,7 @@ def _scalar(code: int, name: str) -> Convert:
     if code == Op.UUID:
         return lambda value: _uuid(name, value)
     if code == Op.FLOAT64:
-        return lambda value: float(value) if isinstance(value, (int, float)) else None
+        return lambda value: _double(name, value)
     return _bytes
 
 
@@ -247,6 +247,13 @@ def _integer(code: Op, name: str) -> Convert:
         return value
 
     return convert
+
+
+def _double(name: str, value: Any) -> float | None:
+    try:
+        return float(value) if isinstance(value, (int, float)) else None
+    except OverflowError:
+        _refuse(name, value)
 
 
 def _uuid(name: str, value: Any) -> Any:

@@ -90,7 +90,7 @@ class LogEntry(NamedTuple):
         return f"LogEntry(line {self.line}, api {self.api_key} v{self.api_version}, {self.connection})"
 
 
-_CONNECTION: Final = re.compile(r"\[?([0-9A-Za-z.:%_]+?)\]?:([0-9]{1,5})-\[?([0-9A-Za-z.:%_]+?)\]?:([0-9]{1,5})((?:-[0-9]+)*)")
+_CONNECTION: Final = re.compile(r"\[?([0-9A-Za-z.:%_]+?)\]?:([0-9]{1,5})-\[?([0-9A-Za-z.:%_]+?)\]?:([0-9]{1,5})((?:-[0-9]{1,10})*)")
 
 
 @lru_cache(maxsize=65_536)

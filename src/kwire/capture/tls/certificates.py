@@ -26,7 +26,7 @@ _UTF8_STRING: Final = 0x0C
 _LONGEST: Final = 1024  # characters of a subject
 # SslPrincipalMapper.RULE_PATTERN
 _RULE: Final = re.compile(r"(DEFAULT)|RULE:((?:\\.|[^\\/])*)/((?:\\.|[^\\/])*)/([LU]?)")
-_REFERENCE: Final = re.compile(r"\\(.)|\$(\d+)")
+_REFERENCE: Final = re.compile(r"\\(.)|\$([0-9]{1,9})")
 
 
 class Certificate(NamedTuple):

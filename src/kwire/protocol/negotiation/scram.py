@@ -117,7 +117,12 @@ class ScramClient:
         nonce, salt, iterations = fields.get("r", ""), _bytes_of(fields, "s"), fields.get("i", "")
         if not nonce.startswith(self._nonce) or len(nonce) == len(self._nonce) or not salt:
             raise ScramError("the server's nonce does not go on from the client's, or its salt is missing")
-        if not (iterations.isascii() and iterations.isdecimal() and MIN_ITERATIONS <= int(iterations[:12]) <= MAX_ITERATIONS):
+        if not (
+            iterations.isascii()
+            and iterations.isdecimal()
+            and len(iterations) <= 12
+            and MIN_ITERATIONS <= int(iterations) <= MAX_ITERATIONS
+        ):
             raise ScramError(f"the server wants {iterations[:12]!r} iterations, not {MIN_ITERATIONS} to {MAX_ITERATIONS}")
         salted = hashlib.pbkdf2_hmac(self._algorithm, self._password.encode("utf-8", "surrogateescape"), salt, int(iterations))
         key = _hmac(self._algorithm, salted, b"Client Key")

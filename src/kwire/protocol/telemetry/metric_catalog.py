@@ -118,7 +118,7 @@ HOST_METRICS: Final[Mapping[str, MetricDefinition]] = {
 }
 """The draft's optional metrics of the process; kwire sends none of them by itself."""
 
-_AVERAGE: Final = re.compile(r"(.+)\.avg(\d+)s", re.DOTALL)
+_AVERAGE: Final = re.compile(r"(.+)\.avg([0-9]{1,9})s", re.DOTALL)
 # What Java's clients and Streams name groups; the rest of a name is theirs to choose.
 _JAVA_GROUPS: Final = ("producer.", "consumer.", "admin.client.", "admin.", "stream.", "share.consumer.", "connect.", "app.info.")
 

@@ -8,7 +8,6 @@ retries until max.block.ms, librdkafka until its message timeout, and some clien
 from __future__ import annotations
 
 import fnmatch
-import re
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ import kwire
 from kwire.errors import InputError
 from kwire.protocol.relay import CALL, Held, RelayRule
 from kwire.proxy.rules.rule import ConnectionRule, Peer
+from kwire.schema.version_numbers import version_numbers
 
 __all__ = ["Condition", "RefusalsRule"]
 
@@ -28,15 +28,10 @@ _TRANSACTIONAL_ID_AUTHORIZATION_FAILED: Final = 53
 _MOST_COUNTED: Final = 1000
 _OTHER: Final = "other"
 _GROUP, _TRANSACTION = 0, 1  # key types of FindCoordinator
-_NUMBERS: Final = re.compile(r"\d+")
 _OPERATORS: Final[dict[str, Callable[[Any, Any], bool]]] = {
     "<=": lambda one, other: one <= other, ">=": lambda one, other: one >= other, "<": lambda one, other: one < other,
     ">": lambda one, other: one > other, "=": lambda one, other: one == other,
 }  # fmt: skip
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(map(int, _NUMBERS.findall(version)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +64,8 @@ class Condition:
     def _bound(self) -> tuple[str, tuple[int, ...]] | None:
         assert self.version is not None
         operator = next((each for each in _OPERATORS if self.version.startswith(each)), None)
-        return None if operator is None or not _numbers(self.version) else (operator, _numbers(self.version))
+        numbers = version_numbers(self.version)
+        return None if operator is None or not numbers else (operator, numbers)
 
     def holds(self, peer: Peer) -> bool:
         """Whether it holds for a client, by what it has said so far."""
@@ -82,7 +78,7 @@ class Condition:
         bound = None if self.version is None else self._bound()
         if bound is None:
             return True
-        version = _numbers(peer.software_version)
+        version = version_numbers(peer.software_version)
         return bool(version) and _OPERATORS[bound[0]](version[: len(bound[1])] if bound[0] == "=" else version, bound[1])
 
 
