@@ -11,6 +11,7 @@ While a payload is dealt with, `sink.source` is the object that it lies in.
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING
+from cpython.object cimport PyObject
 from libc.stdint cimport INT64_MIN, int64_t, uint8_t, uint32_t
 from libc.string cimport memmove
 
@@ -41,6 +42,10 @@ cdef int tcp_receive(
     if packet.flags & (SYN | ACK) != SYN:
         connection.tcp.answered = True
     connection.tcp.flows[packet.direction].packets += 1
+    if connection.tcp.held_count and connection.tcp.held[0].packet.flags & RST and is_reset_ignored(connection, packet):
+        connection.tcp.flows[packet.direction].strays += 1
+        raw_decref(drop_first_held(connection))
+        release(connection, patience.packets, patience, sink)
     if connection.tcp.held_count:
         if connection.fills(packet):
             process(connection, packet, payload, patience, sink)
@@ -64,6 +69,26 @@ cdef int tcp_finish(TcpConnection connection, int64_t time_ns, int64_t packet, c
     release(connection, 0, patience, sink)
     give_up_waiting(connection, 0, time_ns, packet, sink)
     return give_up_waiting(connection, 1, time_ns, packet, sink)
+
+
+cdef PyObject* drop_first_held(TcpConnection connection) noexcept:
+    """Remove the first packet that is held; return its payload, whose reference is the caller's."""
+    cdef PyObject* payload = connection.tcp.held[0].payload
+    connection.tcp.held_count -= 1
+    memmove(connection.tcp.held, connection.tcp.held + 1, connection.tcp.held_count * sizeof(HeldPacket))
+    return payload
+
+
+cdef bint is_reset_ignored(TcpConnection connection, const Packet* packet) noexcept:
+    """TcpConnection._is_reset_ignored."""
+    cdef const Packet* first = &connection.tcp.held[0].packet
+    cdef int index
+    if not connection.fills(packet) or distance(first.seq, packet.seq + <uint32_t>packet.original) <= 0:
+        return False
+    for index in range(1, connection.tcp.held_count):
+        if connection.tcp.held[index].packet.direction != first.direction and not connection.tcp.held[index].packet.flags & RST:
+            return True
+    return False
 
 
 cdef int release(TcpConnection connection, Py_ssize_t allowed, const Patience* patience, StreamSink sink) except -1:
@@ -92,8 +117,7 @@ cdef int release(TcpConnection connection, Py_ssize_t allowed, const Patience* p
                     until = min(until, flow.fin_at)
                 give_up(connection, direction, until, first.packet.time_ns, first.packet.number, sink)
                 close_if_done(connection, direction, first.packet.time_ns, first.packet.number, sink)
-        connection.tcp.held_count -= 1
-        memmove(connection.tcp.held, connection.tcp.held + 1, connection.tcp.held_count * sizeof(HeldPacket))
+        drop_first_held(connection)
         payload = <object>first.payload
         raw_decref(first.payload)
         source, sink.source = sink.source, payload

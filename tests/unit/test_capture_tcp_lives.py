@@ -314,6 +314,32 @@ def test_a_reset_out_of_any_window_ends_nothing() -> None:
     assert (wire.carry.live[KEY].closed_ns, wire.finish()[1:]) == (5_000_000, [("closed", 0, CLIENT, True), ("ended", 0)])
 
 
+def test_a_reset_that_its_receiver_ignored_ends_nothing() -> None:
+    """RFC 9293, 3.10.7.4: outside the receive window a RST is dropped. Here it is 60,000 bytes ahead, and both sides go on to their FINs."""
+    wire = Wire()
+    wire.shake()
+    wire.send(SERVER, 60_001, 1, RST)
+    wire.send(CLIENT, 1, 1, data=b"ask")
+    wire.send(SERVER, 1, 4, data=b"answer")
+    wire.send(CLIENT, 4, 7, FIN | ACK)
+    wire.send(SERVER, 7, 5, FIN | ACK)
+    assert wire.carry.live[KEY].flows[SERVER].strays == 1
+    assert wire.heard.short()[1:] == [
+        ("data", 0, CLIENT, b"ask"), ("data", 0, SERVER, b"answer"), ("closed", 0, CLIENT, False), ("closed", 0, SERVER, False),
+    ]  # fmt: skip
+
+
+def test_a_reset_whose_data_was_lost_still_ends_the_connection() -> None:
+    """What the other side had on its way before it received the RST does not say that it ignored it."""
+    wire = Wire()
+    wire.shake()
+    wire.send(SERVER, 60_001, 1, RST)
+    wire.send(CLIENT, 1, 1, data=b"on its way")
+    assert wire.finish()[1:] == [
+        ("lost", 0, SERVER, 60_000, False), ("closed", 0, SERVER, True), ("data", 0, CLIENT, b"on its way"), ("ended", 0),
+    ]  # fmt: skip
+
+
 def test_an_ignored_connection_stays_ignored_in_a_pickle() -> None:
     class Deaf(Recorder):
         def opened(self, connection: TcpConnection, time_ns: int, packet: int) -> None:

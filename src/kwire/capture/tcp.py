@@ -3,7 +3,7 @@
 A packet that acknowledges unseen bytes is *early*: either the capture swapped it with the packet that carries them, or they were
 lost while capturing. Early packets are held, and what would fill the hole passes them; when `REORDER_PACKETS` more packets of the
 connection have come, the hole is a gap. So a response is never delivered before the request that it answers, and no swap makes a gap. A RST
-beyond the bytes seen is early in the same way.
+beyond the bytes seen is early in the same way; if both sides go on, its receiver ignored it (RFC 9293, 3.10.7.4: outside the window).
 """
 
 from __future__ import annotations
@@ -139,6 +139,10 @@ class TcpConnection:
         if segment.flags & (SYN | ACK) != SYN:
             self.answered = True
         self.flows[segment.direction].packets += 1
+        if self._is_reset_ignored(segment):
+            self.flows[segment.direction].strays += 1
+            del self.held[0]
+            self._release(sink, REORDER_PACKETS)
         if self.held:
             if self._fills(segment):
                 self._process(segment, sink)
@@ -178,6 +182,14 @@ class TcpConnection:
         first = self.held[0]
         hole, needed = (first.direction, first.seq) if first.flags & RST else (1 - first.direction, first.ack)
         return segment.direction == hole and not segment.flags & RST and distance(needed, segment.seq) > 0
+
+    def _is_reset_ignored(self, segment: Segment) -> bool:
+        """Whether the first packet held is a RST after which both sides went on: its sender with this segment, far below the RST."""
+        if not self.held or not self.held[0].flags & RST or not self._fills(segment):
+            return False
+        first = self.held[0]
+        is_below = distance(first.seq, segment.seq + segment.original & 0xFFFFFFFF) > 0
+        return is_below and any(each.direction != first.direction and not each.flags & RST for each in self.held)
 
     def _release(self, sink: StreamSink, allowed: int) -> None:
         while self.held:
