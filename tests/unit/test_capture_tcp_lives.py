@@ -315,7 +315,7 @@ def test_a_reset_out_of_any_window_ends_nothing() -> None:
 
 
 def test_a_reset_that_its_receiver_ignored_ends_nothing() -> None:
-    """RFC 9293, 3.10.7.4: outside the receive window a RST is dropped. Here it is 60,000 bytes ahead, and both sides go on to their FINs."""
+    """RFC 9293, 3.10.7.4: a RST outside the receive window is dropped. Here it is 60,000 bytes ahead, and both sides go on."""
     wire = Wire()
     wire.shake()
     wire.send(SERVER, 60_001, 1, RST)

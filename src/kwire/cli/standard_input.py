@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import select
 import shutil
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -29,14 +31,25 @@ _HINT: Final = "waiting for packets on standard input (tcpdump sends each packet
 _BLOCK: Final = 1 << 20
 
 
-class _FirstByte(io.RawIOBase):
-    """Passes a stream through, and notes when its first byte has come."""
+_GATHER_SECONDS: Final = 0.2
+"""How long to gather what a pipe brings: a batch of rows for each packet would cost milliseconds a row."""
+_FEW_BYTES: Final = 4096
+_PAUSE_SECONDS: Final = 0.02
+"""Pause after a read of few bytes or none: a pipe of 64 KiB does not fill up in it."""
+
+
+class _GatheredInput(io.RawIOBase):
+    """A pipe whose bytes come together for up to `_GATHER_SECONDS`; `begun` is set with the first byte."""
 
     def __init__(self, stream: BinaryIO) -> None:
         super().__init__()
         self._stream = stream
         self._read = getattr(stream, "read1", stream.read)
         self.begun = threading.Event()
+        try:
+            self._polled = [] if sys.platform == "win32" else [stream.fileno()]  # Windows polls sockets only
+        except (AttributeError, OSError):
+            self._polled = []
 
     def readable(self) -> bool:
         return True
@@ -45,14 +58,23 @@ class _FirstByte(io.RawIOBase):
         view = memoryview(buffer).cast("B")
         found = self._read(len(view))
         self.begun.set()
-        view[: len(found)] = found
-        return len(found)
+        size, until = len(found), time.monotonic() + _GATHER_SECONDS
+        view[:size] = found
+        while found and size < len(view) and self._polled and time.monotonic() < until:
+            if select.select(self._polled, [], [], 0)[0]:
+                found = self._read(len(view) - size)
+                view[size : size + len(found)] = found
+                size += len(found)
+                if not found or len(found) >= _FEW_BYTES:
+                    continue
+            time.sleep(_PAUSE_SECONDS)
+        return size
 
 
 @contextmanager
 def waiting_input() -> Iterator[BinaryIO]:
     """Standard input as a binary stream; after `HINT_SECONDS` without a byte a hint goes to stderr, once."""
-    stream = _FirstByte(sys.stdin.buffer)
+    stream = _GatheredInput(sys.stdin.buffer)
 
     def watch() -> None:
         if not stream.begun.wait(HINT_SECONDS):

@@ -6,7 +6,7 @@ that remain end in an ellipsis. Numbers are never cut. Tables of prose (`folded`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -54,6 +54,7 @@ class TablePrinter:
         self._folded = folded
         self._widths: list[int] = []
         self._shown: list[int] = []
+        self._numeric: list[bool] = []
         self.hidden: tuple[str, ...] = ()
 
     def print(self, rows: Iterable[Sequence[object]], *, title: str | None = None) -> None:
@@ -68,6 +69,12 @@ class TablePrinter:
         listed = [list(row) for row in rows]
         out = console()
         table = self._table(listed, out.width, title)
+        if not self._folded and not self._styles:
+            if table.show_header or title:
+                out.print(table)
+            out.file.write("".join(self._lines(listed, "..." if out.options.ascii_only else "…")))
+            out.file.flush()
+            return
         for row in listed:
             cells = [row[at] for at in self._shown]
             styles = [self._styles.get(value, "") if isinstance(value, str) else "" for value in cells]
@@ -82,6 +89,19 @@ class TablePrinter:
             )
         out.print(table)
 
+    def _lines(self, listed: Sequence[Sequence[object]], ellipsis: str) -> Iterator[str]:
+        """Lay out lines as rich does, which takes a millisecond a row."""
+        from rich.cells import cell_len, set_cell_size
+
+        for row in listed:
+            cells = []
+            for at in self._shown:
+                text, width = cell_text(row[at]), self._widths[at]
+                if (size := cell_len(text)) > width:
+                    text, size = set_cell_size(text, max(width - len(ellipsis), 0)) + ellipsis[:width], width
+                cells.append(" " * (width - size) + text if self._numeric[at] else text + " " * (width - size))
+            yield (" " * _PADDING).join(cells) + "\n"
+
     def _table(self, listed: Sequence[Sequence[object]], width: int, title: str | None) -> Table:
         from rich import box
         from rich.cells import cell_len
@@ -94,6 +114,7 @@ class TablePrinter:
             numeric.append(bool(values) and all(isinstance(value, (int, float)) for value in values))
             widest = max((cell_len(cell_text(value)) for value in values), default=0)
             needed.append(max(widest, cell_len(column.heading)))
+        self._numeric = numeric
         if self._folded:
             self._shown = list(range(len(needed)))
         else:

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from typing import BinaryIO
+from contextlib import suppress
+from ipaddress import ip_address
+from typing import BinaryIO, Final
 
 import pyarrow as pa
 
@@ -18,6 +20,8 @@ from kwire.tables.series import Batches, TablesCarry, begin_series, finish_serie
 from kwire.tables.series_rows import check_table
 
 __all__ = ["iter_capture", "iter_pieces"]
+
+_IPV4_END: Final = 6  # bytes of an address and a port
 
 
 def iter_capture(
@@ -97,8 +101,9 @@ def _rows(table: str, batches: Batches, carry: TablesCarry, keyed: bool) -> Iter
         yield from with_nodes(pa.Table.from_batches(found), carry.sink.facts.node_of).to_batches()
         return
     keys = {row["connection_id"]: row["client_key"] for batch in batches["connections"] for row in batch.to_pylist()}
+    wanted = {pair for batch in found for name in batch.column("connection_id").unique().to_pylist() for pair in _pairs_of(name)}
     for connection in carry.streams.connections():
-        tracked = tracked_on(connection)
+        tracked = tracked_on(connection) if connection.key in wanted else None
         if tracked is not None and tracked.connection_id is not None:
             keys[tracked.connection_id] = tracked.client_key(connection)
     keys |= carry.log.client_keys()
@@ -106,3 +111,17 @@ def _rows(table: str, batches: Batches, carry: TablesCarry, keyed: bool) -> Iter
         at = batch.schema.get_field_index("client_key")
         column = pa.array([keys.get(connection_id) for connection_id in batch.column("connection_id").to_pylist()], pa.string())
         yield batch.set_column(at, batch.schema.field(at), column)
+
+
+def _pairs_of(connection_id: str | None) -> Iterator[bytes]:
+    """Both orders of a connection's ends as `TcpConnection.key` has one; none for ids that a request log made up."""
+    server, _, rest = (connection_id or "").partition("-")
+    with suppress(ValueError):
+        ends = [_packed(end) for end in (server, rest.rpartition("-")[0])]
+        version = b"\x04" if len(ends[0]) == _IPV4_END else b"\x06"
+        yield from (version + ends[0] + ends[1], version + ends[1] + ends[0])
+
+
+def _packed(end: str) -> bytes:
+    address, _, port = end.rpartition(":")
+    return ip_address(address).packed + int(port).to_bytes(2, "big")
