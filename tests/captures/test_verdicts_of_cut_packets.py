@@ -34,6 +34,13 @@ def impact(snaplen: int) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
+def test_a_cut_answer_is_of_no_release() -> None:
+    """Its first APIs are those of several releases."""
+    (broker,) = analysis.of_capture(ROOT / "tests" / "captures" / "data" / "snaplen-96.pcap.gz")["brokers"].to_pylist()
+    assert broker["versions"]
+    assert broker["release_guess"] is None
+
+
 @pytest.mark.parametrize("snaplen", [256, 128])
 @pytest.mark.parametrize("client", CLIENTS, ids=[f"{client['library']}-{client['version']}" for client in CLIENTS])
 def test_verdicts_agree_with_what_happened(client: dict[str, Any], snaplen: int) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from kwire.analysis.release_ranges import (
-    api_key_of,
     broker_highest,
     default_targets,
+    fitting_releases,
     guess_release,
     line_of,
+    releases_text,
     resolve_release,
     target_range,
 )  # fmt: skip
@@ -67,17 +68,47 @@ def test_default_targets_go_from_the_oldest_broker_to_the_newest_release() -> No
     assert default_targets([]) == targets
 
 
-def test_a_release_is_guessed_from_what_it_advertises() -> None:
-    for name in ("0.10.2.2", "2.8.2", "3.9.2", "4.3.1"):
-        ranges = {key: (versions.lowest, versions.highest) for key, versions in releases()[name].advertised().items()}
-        found = guess_release(ranges)
-        assert found is not None
-        assert line_of(found) == line_of(name)
-    assert guess_release({0: (0, 3000)}) is None
+def advertised(name: str) -> dict[int, tuple[int, int]]:
+    return {key: (versions.lowest, versions.highest) for key, versions in releases()[name].advertised().items()}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("0.10.2.1", "0.10.2 (0.10.2.0 to 0.10.2.2)"),
+        ("3.9.1", "3.9 (3.9.0 to 3.9.2)"),
+        ("4.0.0", "4.0.0"),
+        ("4.0.1", "4.0 (4.0.1 to 4.0.2)"),
+        ("3.3.1", "3.3 to 3.4 (3.3.0 to 3.4.1)"),
+        ("4.4.0", "4.4.0"),
+    ],
+)
+def test_a_release_is_guessed_no_closer_than_its_ranges_say(name: str, text: str) -> None:
+    """The ranges of all patches of 3.9 are alike, those of 4.0.0 differ from 4.0.1 (JoinGroup v0 and v1 came back)."""
+    fitting = fitting_releases(advertised(name))
+    assert releases_text(fitting) == text
+    assert line_of(guess_release(fitting) or "") == line_of(fitting[0])
+
+
+def test_a_broker_that_names_its_release_has_it() -> None:
+    assert fitting_releases(advertised("3.9.1"), ["3.9.1"]) == ["3.9.1"]
+    assert fitting_releases({}, ["3.9.1"]) == ["3.9.1"]  # its answer was cut
+    assert fitting_releases(advertised("3.9.1"), ["4.0.0", "7.6.0-ccs"]) == ["3.9.0", "3.9.1", "3.9.2"]
+
+
+@pytest.mark.parametrize("kept", range(1, 70))
+def test_an_answer_that_was_cut_fits_no_other_release(kept: int) -> None:
+    """A broker of 4.4.0 whose answer was cut at 96 bytes is not one of 4.1.2, and one that lacks APIs (tansu) is none."""
+    whole = advertised("4.4.0")
+    assert fitting_releases({key: whole[key] for key in sorted(whole)[:kept]}) == []
+
+
+def test_nothing_is_no_release() -> None:
+    assert (releases_text([]), guess_release([])) == (None, None)
+    assert fitting_releases({0: (0, 3000)}) == []
 
 
 def test_highest_versions_by_name() -> None:
     assert broker_highest("2.8.2")["Produce"] == 9
     assert broker_highest("2.8")["Produce"] == 9
     assert broker_highest("0.1") == {}
-    assert api_key_of("FindCoordinator") == 10

@@ -165,6 +165,8 @@ def test_guess_when_apis_are_held_back_or_nothing_fits() -> None:
     ranges = releases()["3.6.1"].advertised()
     del ranges[56 if 56 in ranges else 57]
     assert guess(ranges) == ["3.6.0", "3.6.1", "3.6.2"]
+    del ranges[1]  # Fetch, which every broker offers
+    assert guess(ranges) == []
     assert guess({0: (0, 99)}) == []
     assert guess({}) == []
 

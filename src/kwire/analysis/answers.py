@@ -9,7 +9,7 @@ from datetime import datetime
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kwire.analysis.brokers import brokers, offers_of
+from kwire.analysis.brokers import brokers, offers_of, versions_sent
 from kwire.analysis.client_groups import ClientGroups
 from kwire.analysis.client_hourly import client_hourly
 from kwire.analysis.clients import clients
@@ -19,7 +19,15 @@ from kwire.analysis.owners import NO_OWNERS, Owners
 from kwire.analysis.partial_sight import partly_seen, without_ok, without_totals
 from kwire.analysis.partials import Partial, with_server_nodes
 from kwire.analysis.programs import moved_tables, united
-from kwire.analysis.release_ranges import accepts, broker_highest, default_targets, guess_release, highest_by_name, resolve_release
+from kwire.analysis.release_ranges import (
+    accepts,
+    broker_highest,
+    default_targets,
+    fitting_releases,
+    guess_release,
+    highest_by_name,
+    resolve_release,
+)
 from kwire.analysis.topic_access import topic_access
 from kwire.analysis.upgrade_impact import upgrade_impact
 from kwire.analysis.usage_rows import api_usage, usage_rows
@@ -34,7 +42,7 @@ class Options:
     Attributes:
         target_releases: releases to judge for, `4.3.1`, or `4.3` for its newest patch; empty for the newest patch of each minor release
             from the observed broker's to the newest.
-        broker_release: release of brokers whose ApiVersions responses were not seen; None when it is not known.
+        broker_release: release of brokers whose ApiVersions responses were not seen, or fit no release; None when it is not known.
         owners: who answers for which clients.
     """
 
@@ -98,11 +106,14 @@ def cluster_of(whole: Partial, options: Options) -> Cluster:
     whole = with_server_nodes(whole_of(whole))
     offers = offers_of(whole)
     highest: dict[str, Mapping[str, int]] = {server: highest_by_name(ranges) for server, ranges in offers.items()}
-    guesses = {server: guess_release(ranges) for server, ranges in offers.items()}
+    sent = versions_sent(whole)
+    node_of = {part["server"]: part["node_id"] for part in whole["servers"].to_pylist()}
+    guesses = {server: guess_release(fitting_releases(ranges, sent[node_of.get(server)])) for server, ranges in offers.items()}
     if options.broker_release:
         given = resolve_release(options.broker_release)
-        for server in {part["server"] for part in whole["servers"].to_pylist()} - offers.keys():
-            highest[server], guesses[server] = broker_highest(given), given
+        for server in node_of:
+            if guesses.get(server) is None:
+                highest[server], guesses[server] = {**broker_highest(given), **highest.get(server, {})}, given
     observed = [guess for guess in guesses.values() if guess is not None]
     targets = [resolve_release(release) for release in options.target_releases] or default_targets(observed)
     return Cluster(whole, highest, guesses, targets)

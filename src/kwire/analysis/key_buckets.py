@@ -31,7 +31,7 @@ BY_CLIENT: Final = (
 
 BY_GROUP: Final = ("group_steps",)
 
-WHOLE: Final = ("advertised", "nodes", "servers", "streams", "topic_names", "captures")
+WHOLE: Final = ("advertised", "members", "nodes", "servers", "streams", "topic_names", "captures")
 """Tables that every bucket may need, and that the size of the input leaves small."""
 
 _HASH_BITS: Final = 32

@@ -60,6 +60,8 @@ _COUNTED: Final = (
     "bytes_lost", "bytes_opaque", "bytes_decrypted", "connections", "connections_refused", "joined_late", "one_way", "requests",
     "unanswered", "unseen",
 )  # fmt: skip
+_CLIENT: Final = pa.scalar("client")
+_KAFKA: Final = pa.scalar("apache-kafka-java")
 _EVIDENCE: Final = ("evidence_connection_id", "evidence_request_index")
 
 # In `sources`, `openings` and both tables of hours only connections without a name have a client id: what is named never changes its key
@@ -80,6 +82,7 @@ PARTS: Final[dict[str, Part]] = {
     "advertised": Part(("server", "api_key"), lows=("min_version", "first_seen"), highs=("max_version", "last_seen")),
     "nodes": Part(("node_id", "host", "port"), highs=("rack", "cluster_id", "last_seen")),
     "servers": Part(("server", "node_id"), ("connections",)),
+    "members": Part(("client_id", "software_version"), ("connections",), (), ()),  # of the cluster, with the version that they send
     "sources": Part((*_WHO, "source"), ("connections",), (), ()),
     "openings": Part((*_WHO, "protocol", "first_seen"), ("connections",), (), ()),  # by the minute
     "streams": Part(("protocol", "state"), ("connections", "gaps", "bytes_cut"), (), ()),
@@ -240,6 +243,8 @@ def _of_connections(rows: SeriesRows | SeriesView, requests: RequestSums) -> Ite
     columns |= {"source": rows.captures.column("source").take(at)}
     for name in ("identities", "servers", "streams"):
         yield name, columns
+    member: Any = pc.and_(pc.not_equal(table.column("role"), _CLIENT), pc.equal(table.column("software_name"), _KAFKA))
+    yield "members", {name: columns[name].filter(member) for name in ("client_id", "software_version", "connections")}
     columns |= {"client_id": unnamed_ids(columns)}
     yield "sources", columns
     bare: Any = table.column("first_seen").cast(pa.timestamp("us"))  # in no zone: to round in one takes ten times as long

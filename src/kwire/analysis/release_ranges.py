@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Final
 
@@ -12,8 +12,8 @@ from kwire.schema import Release, Versions, catalog, guess, releases
 from kwire.schema.release_table import release_key
 
 __all__ = [
-    "accepts", "broker_highest", "default_targets", "guess_release", "highest_by_name", "line_of", "resolve_release",
-    "target_range",
+    "accepts", "broker_highest", "default_targets", "fitting_releases", "guess_release", "highest_by_name", "line_of", "releases_text",
+    "resolve_release", "target_range",
 ]  # fmt: skip
 
 # A client talks to brokers; what only a controller's listener has is for administrators (KIP-919). Up to 3.9 a broker may still be one of
@@ -109,20 +109,32 @@ def broker_highest(release: str) -> Mapping[str, int]:
     return highest_by_name({key: (versions.lowest, versions.highest) for key, versions in accepted.items() if versions is not None})
 
 
-def guess_release(ranges: Mapping[int, Range]) -> str | None:
-    """Guess the release of a server from what it advertises; of patches and lines that advertise the same the newest patch of the oldest.
+def fitting_releases(ranges: Mapping[int, Range], sent: Collection[str] = ()) -> list[str]:
+    """Give the releases that a server may be, oldest first.
 
     Args:
-        ranges: lowest and highest version by api key.
+        ranges: lowest and highest version by api key, as it advertises them.
+        sent: software versions that it sends in requests of its own.
 
     Returns:
-        A release such as `4.3.1`, or None when no release fits.
+        A release that it names, else those that fit what it advertises; none where that fits no release of Apache Kafka.
     """
     fitting = guess(ranges)
-    if not fitting:
-        return None
-    line = line_of(fitting[0])
-    return [release for release in fitting if line_of(release) == line][-1]
+    named = [release for release in sent if release in (fitting or releases())]
+    return named if len(named) == 1 else fitting
+
+
+def releases_text(fitting: Sequence[str]) -> str | None:
+    """Write releases for people, oldest first: `4.0.0`, or `3.9 (3.9.0 to 3.9.2)`; None without any."""
+    if len(fitting) < 2:
+        return fitting[0] if fitting else None
+    lines = dict.fromkeys(map(line_of, (fitting[0], fitting[-1])))
+    return f"{' to '.join(lines)} ({fitting[0]} to {fitting[-1]})"
+
+
+def guess_release(fitting: Sequence[str]) -> str | None:
+    """Choose the release that clients are judged by: of several the newest patch of the oldest line."""
+    return next((release for release in reversed(fitting) if line_of(release) == line_of(fitting[0])), None)
 
 
 def default_targets(observed: Iterable[str]) -> list[str]:

@@ -76,9 +76,9 @@ def answer_of(fleet: Fleet, coverage: Coverage, brokers: Iterable[str] = ()) -> 
 
 
 def _running(brokers: Iterable[str]) -> str:
-    """Which Kafka the observed brokers run; a guess is a release or a range of them."""
-    known = releases()
-    found = dict.fromkeys(known[name].minor if name in known else name for name in brokers if name)
+    """Which Kafka the observed brokers run; of a line with the patches that fit, `3.9 (3.9.0 to 3.9.2)`, the line will do."""
+    known, lines = releases(), [name.partition(" (")[0] for name in brokers]
+    found = dict.fromkeys(known[name].minor if name in known else name for name in lines if name)
     return f" (brokers run {', '.join(found)})" if found else ""
 
 

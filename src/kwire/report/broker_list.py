@@ -21,7 +21,7 @@ class VersionRange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Broker:
-    """One row of `brokers`."""
+    """One row of `brokers`; `release` is one, or a line with the patches that fit: `3.9 (3.9.0 to 3.9.2)`."""
 
     node_id: int | None
     host: str
@@ -33,6 +33,13 @@ class Broker:
     versions: tuple[VersionRange, ...]
     first_seen: datetime | None
     last_seen: datetime | None
+
+    @property
+    def runs(self) -> str:
+        """Its release in words; empty where it was not asked for its versions."""
+        if self.release:
+            return f"Kafka {self.release}"
+        return "its ApiVersions answer matches no Apache Kafka release" if self.versions else ""
 
 
 def read_brokers(folder: AnalysisFolder) -> tuple[Broker, ...]:

@@ -181,7 +181,7 @@ def _brokers(report: Report) -> Iterator[str]:
             "unknown" if one.node_id is None else str(one.node_id),
             code(f"{one.host}:{one.port}") if one.host else "",
             codes(one.addresses, 3),
-            f"Kafka {words(one.release)}" if one.release else "",
+            words(one.runs),
             code(one.cluster_id) if one.cluster_id else "",
         ]
         for one in report.brokers

@@ -106,10 +106,7 @@ def summarize(out_dir: str | Path) -> Summary:
         level=coverage.level,
         facts=coverage.facts,
         brokers=tuple(
-            visible(
-                f"node {'?' if one.node_id is None else one.node_id} at {one.host}:{one.port}"
-                + (f", Kafka {one.release}" if one.release else "")
-            )
+            visible(f"node {'?' if one.node_id is None else one.node_id} at {one.host}:{one.port}" + (f", {one.runs}" if one.runs else ""))
             for one in brokers
         ),
         libraries=_libraries(matrix.fleet),

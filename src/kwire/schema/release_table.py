@@ -21,6 +21,9 @@ LISTENERS: Final = ("zk_broker", "broker", "controller")
 
 # A broker without a telemetry receiver plugin does not advertise GetTelemetrySubscriptions and PushTelemetry (KIP-714).
 _TELEMETRY: Final = frozenset((71, 72))
+# APIs that a broker leaves out while an older message format (ApiKeys.minRequiredInterBrokerMagic) or an older controller, to which it
+# forwards (ApiKeys.forwardable), is in force.
+_HELD_BACK: Final = _TELEMETRY | {19, 20, *range(22, 29), 30, 31, 33, *range(37, 41), *range(43, 47), 49, 51, 55, 57, 64, 80, 81}
 
 
 def release_key(name: str) -> tuple[int, ...]:
@@ -251,8 +254,8 @@ def guess(ranges: Mapping[int, Versions | tuple[int, int]]) -> list[str]:
     """The releases whose brokers or controllers advertise these ranges, oldest first.
 
     A release fits when its ApiVersions response, of any kind of node and with or without unstable versions, has the same ranges; telemetry
-    apis may be absent. When none fits whole, the response may lack apis that the release has, as a broker leaves some out while an older
-    inter-broker protocol, message format or controller is in force: then the releases that miss least.
+    apis may be absent. When none fits whole, those that a broker leaves out while an older message format or controller is in force may be
+    absent too: then the releases that miss least. An answer that was cut, or is not Apache Kafka's, fits none.
 
     Arguments:
         ranges: from an ApiVersions response, api key to (lowest, highest).
@@ -261,7 +264,7 @@ def guess(ranges: Mapping[int, Versions | tuple[int, int]]) -> list[str]:
     missing: dict[int, list[str]] = {}
     for release in releases():
         fitting = [full for full in release.responses if all(full.get(key) == versions for key, versions in given.items())]
-        if given and fitting:
-            least = min(sum(key not in given and key not in _TELEMETRY for key in full) for full in fitting)
-            missing.setdefault(least, []).append(release.name)
+        absent = [full.keys() - given.keys() for full in fitting if full.keys() - given.keys() <= _HELD_BACK]
+        if given and absent:
+            missing.setdefault(min(len(keys - _TELEMETRY) for keys in absent), []).append(release.name)
     return missing[min(missing)] if missing else []

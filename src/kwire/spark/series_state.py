@@ -29,7 +29,7 @@ from kwire.spark.sums_files import SumsFile, pack_sums, read_all_sums
 
 __all__ = ["STATE_VERSION", "SeriesState", "is_state", "read_part", "read_state", "sums_of_state", "write_state"]
 
-STATE_VERSION: Final = 7
+STATE_VERSION: Final = 8
 """Of the form of a state, and of sums."""
 
 _LENGTHS: Final = struct.Struct("<3q")

@@ -114,7 +114,7 @@ COMMENTS: Final[dict[str, str]] = {
     "rebalance_timeout_ms": "rebalance timeout that the member asked for [milliseconds]",
     "records": "records seen; null where none was seen whole [count]",
     "refused_by": "of a deprecated use the first later release that refuses the client for it; null without one",
-    "release_guess": "Kafka releases that advertise these versions",
+    "release_guess": "release that the broker names in its own requests, else those that advertise these versions; null if none",
     "remedy": "what to do, in a sentence",
     "request_bytes": "bytes of request frames, with their lengths [bytes]",
     "request_index": "place of the request in its connection, from 0; null for an orphan response [index]",
