@@ -103,7 +103,13 @@ USE: Final = r"(?P<api>\w+) v(?P<version>-?\d+)"
 KAFKA: Final = r"Kafka (?P<release>[\d.]*\d)"
 MARKED: Final = rf"{KAFKA} supports {USE}, deprecated in (?P<by>[\d., and]*\d)"
 BELOW: Final = rf"{KAFKA} requires (?P<api>\w+) v(?P<low>\d+) or later; this client sends v(?P<version>-?\d+)"
-NO_ANSWER: Final = r"(, but no request of this client was answered|, but the answers to this client are not in the capture)?\."
+NOT_SERVED: Final = (
+    "no request of this client was answered, besides negotiation and login",
+    "the answers to this client are not in the capture",
+    "this client sent no request besides negotiation and login",
+    "a broker refused this client's (login|SASL mechanism), and none served it",
+)
+NO_ANSWER: Final = rf"(, but ({'|'.join(NOT_SERVED)}))?\."
 
 SENTENCES: Final[list[tuple[str, Callable[[re.Match[str]], bool]]]] = [
     (rf"{KAFKA} supports (?P<api>\w+) v(?P<low>\d+) to v(?P<high>\d+); this client sends v(?P<version>\d+){NO_ANSWER}", is_inside),
@@ -112,11 +118,10 @@ SENTENCES: Final[list[tuple[str, Callable[[re.Match[str]], bool]]]] = [
     (rf"{MARKED} and rejected only by Kafka (?P<patches>[\d., and]*\d){NO_ANSWER}", is_marked_and_refused_by_patches),
     (rf"{BELOW}(,| and| although| because) .*", is_below),
     (rf"{KAFKA} supports (?P<api>\w+) up to v(?P<high>\d+); this client sends v(?P<version>\d+)(,| and) .*", is_above),
-    (rf"{KAFKA} requires (?P<api>\w+) v(?P<low>\d+) or later; .* sends v(?P<version>\d+) at most\.", is_below),
     (rf"{KAFKA} no longer supports (?P<api>\w+)\.", lambda text: facts(text["release"], text["api"]) is None),
     (rf"{KAFKA} answers an unsupported ApiVersions version with error 35, and the client falls back \(KIP-511\){NO_ANSWER}",
      lambda text: True),
-    (rf"A Kafka (?P<release>[\d.]+) broker rejected {USE} in this capture\.", lambda text: True),
+    (rf"A Kafka (?P<release>[\d.]+) broker (rejected|answered) {USE} in this capture\.", lambda text: True),
     (r"This is a (broker|controller) of the cluster and is upgraded with it\.", lambda text: True),
 ]  # fmt: skip
 

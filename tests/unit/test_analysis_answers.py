@@ -18,7 +18,7 @@ SERVER = "10.0.0.9:9092"
 SEEN = datetime(2026, 11, 21, tzinfo=timezone.utc)
 KEYS = {
     "Produce": 0, "Fetch": 1, "ListOffsets": 2, "Metadata": 3, "OffsetCommit": 8, "OffsetFetch": 9, "FindCoordinator": 10, "JoinGroup": 11,
-    "Heartbeat": 12, "LeaveGroup": 13, "SyncGroup": 14, "ApiVersions": 18,
+    "Heartbeat": 12, "LeaveGroup": 13, "SyncGroup": 14, "SaslHandshake": 17, "ApiVersions": 18, "SaslAuthenticate": 36,
 }  # fmt: skip
 
 
@@ -226,16 +226,37 @@ SILENT = {"wanted": 39, "answered": 0, "requests": 39}
 @pytest.mark.parametrize(
     ("unseen", "reason"),
     [
-        (0, "Kafka 4.3.1 supports Metadata v0 to v13; this client sends v1, but no request of this client was answered."),
-        (39, "Kafka 4.3.1 supports Metadata v0 to v13; this client sends v1, but the answers to this client are not in the capture."),
+        (0, "no request of this client was answered, besides negotiation and login"),
+        (39, "the answers to this client are not in the capture"),
     ],
 )
 def test_a_client_that_never_got_an_answer_is_undetermined(unseen: int, reason: str) -> None:
     found = answers([identity("k", "app")], [use("k", "app", "Metadata", 1, **SILENT, unseen=unseen)])
     row = found["upgrade_impact"].to_pylist()[0]
-    assert (row["verdict"], row["reason"]) == ("unknown", reason)
+    assert (row["verdict"], row["reason"]) == ("unknown", f"Kafka 4.3.1 supports Metadata v0 to v13; this client sends v1, but {reason}.")
     assert row["remedy"]
     assert row["cure_version"] is None
+
+
+LOGIN = {"ApiVersions": 3, "SaslHandshake": 1, "SaslAuthenticate": 2}
+
+
+@pytest.mark.parametrize(
+    ("sent", "failures", "why"),
+    [
+        # kafka-broker-api-versions and probes, or a raw token that is cut off
+        ({"ApiVersions": {}}, 0, "this client sent no request besides negotiation and login"),
+        ({"ApiVersions": {}, "SaslHandshake": {"errors": 5}}, 5, "a broker refused this client's SASL mechanism, and none served it"),
+        ({api: {} for api in LOGIN}, 5, "a broker refused this client's login, and none served it"),
+        # 4.0 hangs up on Metadata of a client that does not log in
+        ({"ApiVersions": {}, "Metadata": {"answered": 0}}, 0, "no request of this client was answered, besides negotiation and login"),
+    ],
+)
+def test_negotiation_and_login_are_no_service(sent: dict[str, dict[str, int]], failures: int, why: str) -> None:
+    usage = [use("k", "app", api, LOGIN.get(api, 12), **more) for api, more in sent.items()]
+    rows = answers([identity("k", "app", auth_failures=failures)], usage)["upgrade_impact"].to_pylist()
+    assert {row["verdict"] for row in rows} == {"unknown"}
+    assert all(row["reason"].endswith(f", but {why}.") and row["remedy"] for row in rows)
 
 
 def test_one_answer_on_any_connection_of_the_client_is_enough() -> None:

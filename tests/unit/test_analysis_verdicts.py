@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 
-from kwire.analysis.verdicts import Judgement, KnownMaximum, LaterReleases, TargetRange, Use, judge
+from kwire.analysis.verdicts import Answers, Judgement, KnownMaximum, LaterReleases, TargetRange, Use, judge
 
 MARKED_BY = ("3.7", "3.8", "3.9")
 REFUSED_LATER = LaterReleases(marked_by=MARKED_BY, newest="4.4", refusing="4.0", at_refusal=TargetRange(release="4.0.2", accepts=(3, 12)))
@@ -64,10 +64,16 @@ def test_a_marked_version_that_one_patch_alone_refuses_says_so() -> None:
 
 @pytest.mark.parametrize(
     ("answers", "why"),
-    [("none", "no request of this client was answered"), ("unseen", "the answers to this client are not in the capture")],
+    [
+        ("none", "no request of this client was answered, besides negotiation and login"),
+        ("unseen", "the answers to this client are not in the capture"),
+        ("opened", "this client sent no request besides negotiation and login"),
+        ("login_refused", "a broker refused this client's login, and none served it"),
+        ("mechanism_refused", "a broker refused this client's SASL mechanism, and none served it"),
+    ],
 )
 @pytest.mark.parametrize(("api", "version"), [("Metadata", 12), ("ApiVersions", 3)])
-def test_a_client_without_an_answer_is_undetermined(answers: Literal["none", "unseen"], why: str, api: str, version: int) -> None:
+def test_a_client_that_was_never_served_is_unknown(answers: Answers, why: str, api: str, version: int) -> None:
     """39 Metadata requests, each closed without an answer, do not show that the client works."""
     judgement = verdict((0, 13), api_name=api, api_version=version, answers=answers)
     assert (judgement.verdict, judgement.confidence) == ("unknown", "low")

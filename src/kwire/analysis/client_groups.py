@@ -17,7 +17,6 @@ import pyarrow.compute as pc
 
 from kwire.analysis.library_guesses import Guess, Observed, guess_unnamed, widest
 from kwire.analysis.partials import Partial
-from kwire.analysis.plain_rows import rows_of
 from kwire.analysis.shown_ids import ShownIds
 from kwire.analysis.verdicts import Answers
 from kwire.tables.client_keys import is_default_client_id
@@ -25,6 +24,9 @@ from kwire.tables.client_keys import is_default_client_id
 __all__ = ["ClientGroup", "ClientGroups"]
 
 API_VERSIONS: Final = 18
+_SASL_HANDSHAKE: Final = 17
+# ApiVersions, SaslHandshake, SaslAuthenticate: a broker that answers them has not served the client yet.
+_OPENING: Final = (API_VERSIONS, _SASL_HANDSHAKE, 36)
 
 Place = tuple[str | None, str | None, str | None]
 
@@ -39,7 +41,10 @@ class ClientGroup:
         watched: a connection of it was seen from its beginning.
         versions: what it sent, by api.
         servers: whom it talked to.
-        wanted, answered, unseen: requests that want an answer; of these the ones that got it, and those whose answers were not captured.
+        requests, wanted, answered, unseen: requests besides negotiation and login; of these the ones that want an answer, that got it, and
+            whose answers were not captured.
+        auth_failures: logins that brokers refused.
+        mechanism_refused: a broker refused its SASL mechanism.
         role: the weightiest of its connections.
     """
 
@@ -49,9 +54,12 @@ class ClientGroup:
     versions: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
     servers: set[str] = field(default_factory=set)
     role: str = "client"
+    requests: int = 0
     wanted: int = 0
     answered: int = 0
     unseen: int = 0
+    auth_failures: int = 0
+    mechanism_refused: bool = False
     guess: Guess | None = None
 
     @property
@@ -63,14 +71,18 @@ class ClientGroup:
 
     @property
     def answers(self) -> Answers:
-        """Whether it ever got an answer; `some` too where it sent nothing that wants one."""
-        if self.answered or not self.wanted:
+        """How brokers served it; `some` too where no request wants an answer (Produce with acks=0)."""
+        if self.answered or (self.requests and not self.wanted):
             return "some"
-        return "unseen" if self.unseen else "none"
+        if self.requests:
+            return "unseen" if self.unseen else "none"
+        if self.mechanism_refused:
+            return "mechanism_refused"
+        return "login_refused" if self.auth_failures else "opened"
 
 
 _WHO: Final = ("client_key", "client_id")
-_ANSWERS: Final = ("wanted", "answered", "unseen")
+_SUMS: Final = ("requests", "wanted", "answered", "unseen")
 _IDENTITY: Final = (*_WHO, "principal", "address", "software_name", "software_version", "identity_source", "role")
 _WEIGHT: Final = {"client": 0, "broker": 1, "controller": 2}
 
@@ -83,7 +95,7 @@ class ClientGroups:
         self._groups: dict[Place, ClientGroup] = defaultdict(ClientGroup)
         self._places: dict[tuple[str, str | None], set[Place]] = defaultdict(set)
         self._shown = ShownIds(partial)
-        for part in rows_of(_told_apart(partial["identities"])):
+        for part in _told_apart(partial["identities"]):
             self._learn_identity(part)
         self._learn_usage(partial["usage"])
         for place, group in self._groups.items():
@@ -102,9 +114,9 @@ class ClientGroups:
             whole.asked |= part.asked
             whole.watched |= part.watched
             whole.servers |= part.servers
-            whole.wanted += part.wanted
-            whole.answered += part.answered
-            whole.unseen += part.unseen
+            for name in (*_SUMS, "auth_failures"):
+                setattr(whole, name, getattr(whole, name) + getattr(part, name))
+            whole.mechanism_refused |= part.mechanism_refused
             whole.role = max(whole.role, part.role, key=_WEIGHT.__getitem__)
         whole.guess = widest(self._groups[place].guess for place in places)
         return whole
@@ -118,20 +130,20 @@ class ClientGroups:
         if part["software_name"] not in (None, "unknown") and group.software is None:
             group.software = (part["software_name"], part["software_version"])
         group.watched |= part["identity_source"] == "not_sent"
+        group.auth_failures += part["auth_failures"] or 0
         group.role = max(group.role, part["role"] or "client", key=_WEIGHT.__getitem__)
 
     def _learn_usage(self, usage: pa.Table) -> None:
-        for who in _distinct(usage, *_WHO, sums=_ANSWERS):
-            for group in self._of(who):
-                group.wanted += who["wanted"]
-                group.answered += who["answered"]
-                group.unseen += who["unseen"]
         for each in _distinct(usage, *_WHO, "server"):
             for group in self._of(each):
                 group.servers.add(each["server"])
-        for each in _distinct(usage, *_WHO, "api_key", "api_name", "api_version"):
+        for each in _distinct(usage, *_WHO, "api_key", "api_name", "api_version", sums=(*_SUMS, "errors")):
             for group in self._of(each):
                 group.asked |= each["api_key"] == API_VERSIONS
+                group.mechanism_refused |= each["api_key"] == _SASL_HANDSHAKE and each["errors"] > 0
+                if each["api_key"] not in _OPENING:
+                    for name in _SUMS:
+                        setattr(group, name, getattr(group, name) + each[name])
                 if each["api_name"] is not None:
                     group.versions[each["api_name"]].add(each["api_version"])
 
@@ -140,21 +152,21 @@ class ClientGroups:
             yield self._groups[place]
 
 
-def _distinct(usage: pa.Table, *columns: str, sums: tuple[str, ...] = ()) -> list[dict[str, Any]]:
-    """The different values of columns of `usage`, with sums of others."""
+def _distinct(rows: pa.Table, *columns: str, sums: tuple[str, ...] = ()) -> list[dict[str, Any]]:
+    """Return the distinct values of some columns, with sums of others."""
     rules: list[Any] = [(name, "sum") for name in sums]
-    found = usage.group_by(list(columns), use_threads=False).aggregate(rules)
+    found = rows.group_by(list(columns), use_threads=False).aggregate(rules)
     return found.select([*columns, *(f"{name}_sum" for name in sums)]).rename_columns([*columns, *sums]).to_pylist()
 
 
-def _told_apart(identities: pa.Table) -> pa.Table:
+def _told_apart(identities: pa.Table) -> list[dict[str, Any]]:
     """The identities that tell programs apart: without the address, of which a program may have thousands, where its client id will do."""
     ids = identities.column("client_id").combine_chunks().dictionary_encode(null_encoding="encode")
     alone = pa.array([is_default_client_id(client_id) for client_id in ids.dictionary.to_pylist()], pa.bool_())
     address = pc.if_else(alone.take(ids.indices), identities.column("address").combine_chunks(), pa.scalar(None, pa.string()))
     at = identities.schema.get_field_index("address")
     kept = identities.set_column(at, identities.schema.field(at), address)
-    return kept.select(_IDENTITY).group_by(list(_IDENTITY), use_threads=False).aggregate([])
+    return _distinct(kept, *_IDENTITY, sums=("auth_failures",))
 
 
 def _observed(group: ClientGroup, highest: Mapping[str, Mapping[str, int]]) -> Observed:

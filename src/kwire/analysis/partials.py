@@ -76,7 +76,7 @@ PARTS: Final[dict[str, Part]] = {
     "latency": Part((*_WHO, "api_key", "api_version", "bucket"), ("requests",), (), ()),
     "identities": Part(
         (*_WHO, "software_name", "software_version", "identity_source", "address", "principal", "role"),
-        ("connections", "request_bytes", "response_bytes"),
+        ("connections", "request_bytes", "response_bytes", "auth_failures"),
     ),
     "refusals": Part((*_WHO, "server", "api_key", "api_version", "refusal"), ("requests",), ("first_seen",), (), _EVIDENCE),
     "advertised": Part(("server", "api_key"), lows=("min_version", "first_seen"), highs=("max_version", "last_seen")),
@@ -113,6 +113,7 @@ _TYPES: Final[dict[str, pa.DataType]] = {
             "unseen_requests",
             "unseen",
             "connections",
+            "auth_failures",
             "request_bytes",
             "response_bytes",
             "gaps",

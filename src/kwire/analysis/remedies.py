@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from kwire.analysis.library_profiles import Cure
-from kwire.analysis.verdicts import Judgement, TargetRange, Use
+from kwire.analysis.verdicts import Answers, Judgement, TargetRange, Use
 from kwire.schema.version_numbers import version_numbers
 
 __all__ = ["NOTHING", "Remedy", "Software", "remedy_of"]
@@ -41,6 +41,13 @@ class Remedy:
 
 NOTHING: Final = Remedy()
 """For a client that needs nothing."""
+_TO_SEE_SERVICE: Final[dict[Answers, Remedy]] = {
+    "none": Remedy("Find out why no broker answers this client, then capture it again."),
+    "unseen": Remedy("Capture both directions of this client's connections."),
+    "opened": Remedy("Capture this client while it works."),
+    "login_refused": Remedy("Correct the client's credentials, then capture it again."),
+    "mechanism_refused": Remedy("Configure a SASL mechanism that the brokers enable, then capture the client again."),
+}
 
 
 def remedy_of(use: Use, judgement: Judgement, target: TargetRange, software: Software) -> Remedy:
@@ -61,11 +68,7 @@ def remedy_of(use: Use, judgement: Judgement, target: TargetRange, software: Sof
         return Remedy(
             "Look up the library's version, or capture the client with a newer broker: the capture does not show its own maximum."
         )
-    if judgement.verdict == "unknown" and use.answers == "none":
-        return Remedy("Find out why no broker answers this client, then capture it again.")
-    if judgement.verdict == "unknown" and use.answers == "unseen":
-        return Remedy("Capture both directions of this client's connections.")
-    return NOTHING
+    return _TO_SEE_SERVICE.get(use.answers, NOTHING) if judgement.verdict == "unknown" else NOTHING
 
 
 def _of_refused(use: Use, target: TargetRange, software: Software) -> Remedy:

@@ -22,8 +22,8 @@ v below it and equal to the broker's highest    unknown (broker_ceiling), or wha
 
 Only what the client sent is judged: an api that its library could use, and that was not seen, says nothing of this client.
 
-What would be compatible or deprecated is unknown for a client that never got an answer: a version inside the range proves nothing of a
-client that no broker served.
+What would be compatible or deprecated is unknown for a client that was never served: a version inside the range proves nothing of it.
+Negotiation and login (ApiVersions, SaslHandshake, SaslAuthenticate) are no service.
 """
 
 from __future__ import annotations
@@ -37,9 +37,16 @@ __all__ = ["Answers", "Basis", "Judgement", "KnownMaximum", "LaterReleases", "Ta
 Verdict = Literal["compatible", "deprecated", "breaks", "unknown"]
 Basis = Literal["observed_refusal", "own_maximum", "no_negotiation", "known_client", "broker_ceiling", "inside_range"]
 Confidence = Literal["high", "medium", "low"]
-Answers = Literal["some", "none", "unseen"]
+Answers = Literal["some", "none", "unseen", "opened", "login_refused", "mechanism_refused"]
 
 _API_VERSIONS: Final = "ApiVersions"
+_NOT_SERVED: Final[dict[Answers, str]] = {
+    "none": "no request of this client was answered, besides negotiation and login",
+    "unseen": "the answers to this client are not in the capture",
+    "opened": "this client sent no request besides negotiation and login",
+    "login_refused": "a broker refused this client's login, and none served it",
+    "mechanism_refused": "a broker refused this client's SASL mechanism, and none served it",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,8 +79,9 @@ class Use:
         refused_by: release line of a broker that refused this version, by error 35 or by hanging up on it, such as `4.3`; None otherwise.
         always_refused: True when no answer but error 35 ever came for it.
         known: of the library, where it is known.
-        answers: `none` where nothing that the client sent on any connection was answered, `unseen` where its answers are not in the
-            capture.
+        answers: how brokers served the client; `some` where they did. `none`: they answered no request besides negotiation and login;
+            `unseen`: the answers are not in the capture; `opened`: there is no such request; `login_refused`, `mechanism_refused`: there
+            is none because of this.
     """
 
     api_name: str
@@ -142,8 +150,8 @@ def judge(use: Use, target: TargetRange) -> Judgement:
     judgement = _by_version(use, target)
     if use.role != "client" or use.answers == "some" or judgement.verdict not in ("compatible", "deprecated"):
         return judgement
-    why = "no request of this client was answered" if use.answers == "none" else "the answers to this client are not in the capture"
-    return replace(judgement, verdict="unknown", confidence="low", reason=f"{judgement.reason.removesuffix('.')}, but {why}.")
+    reason = f"{judgement.reason.removesuffix('.')}, but {_NOT_SERVED[use.answers]}."
+    return replace(judgement, verdict="unknown", confidence="low", reason=reason)
 
 
 def _by_version(use: Use, target: TargetRange) -> Judgement:
