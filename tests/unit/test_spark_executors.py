@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import base64
 import dataclasses
-import json
 import os
 import re
 import subprocess
@@ -52,7 +52,7 @@ def test_a_worker_that_has_answered_starts_no_second_process(monkeypatch: pytest
 
     def run(*_arguments: object, **_options: object) -> SimpleNamespace:
         started.append(len(started))
-        return SimpleNamespace(returncode=0, stdout=json.dumps({"kwire": str(started[-1])}))
+        return SimpleNamespace(returncode=0, stdout=repr({"kwire": str(started[-1])}))
 
     monkeypatch.delitem(sys.modules, "kwire")  # a worker that has not imported it
     monkeypatch.setattr(sys, "_kwire_facts", None, raising=False)
@@ -250,13 +250,11 @@ def test_a_job_stops_where_it_could_not_run(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_executors_without_room_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    import json
-
     asked = []
 
     def answers(_context: object, _source: str, _within: bool) -> list[str]:
         asked.append(1)
-        return [json.dumps(dataclasses.asdict(executor(1)))]
+        return [repr(dataclasses.asdict(executor(1)))]
 
     monkeypatch.setattr(executor_report, "context_of", lambda spark: spark)
     monkeypatch.setattr(executor_report, "_by_context", answers)
@@ -267,7 +265,7 @@ def test_executors_without_room_are_told(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 ANSWER = """
-import base64, json, pickle, sys
+import base64, pickle, sys
 sys.modules["kwire"] = None  # importing it raises ImportError, as where it is not installed
 print(pickle.loads(base64.b64decode({pickled!r}))(0))
 """
@@ -280,6 +278,6 @@ def test_what_a_task_runs_needs_no_kwire() -> None:
     with executor_report._question("unused", True) as ask:
         pickled = base64.b64encode(cloudpickle.dumps(ask)).decode()
     run = subprocess.run([sys.executable, "-c", ANSWER.format(pickled=pickled)], capture_output=True, text=True, timeout=60, check=True)
-    found = PythonFacts(**json.loads(run.stdout))
+    found = PythonFacts(**ast.literal_eval(run.stdout))
     assert (found.kwire, found.twin, found.why) == (None, None, None)
     assert found.python == ".".join(map(str, sys.version_info[:3]))

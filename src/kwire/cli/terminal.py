@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from datetime import datetime, time, timedelta, timezone
@@ -10,6 +9,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 import click
+
+from kwire.json_encoding import encode_json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -86,7 +87,7 @@ def _plain(value: object) -> object:
 
 def json_line(value: object) -> str:
     """One line of JSON in plain ASCII, so that nothing in it can act on a terminal; times in ISO 8601, UTC."""
-    return json.dumps(value, default=_plain, separators=(",", ":"))
+    return encode_json(value, default=_plain)
 
 
 _AGO: Final = re.compile(r"-(?P<count>[0-9]{1,6}(?:\.[0-9]{1,3})?)(?P<unit>[smhd])")

@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from json import JSONEncoder
-from math import isfinite
+from functools import partial
 from typing import Any, Final, NamedTuple
 
 from kwire.codec.json_form import default_json, to_json
 from kwire.codec.plan import WIDTH, Flag, Op, Plan
+from kwire.json_encoding import encode_json
 
-__all__ = ["FieldText", "field_texts", "finite", "json_text"]
+__all__ = ["FieldText", "field_texts", "json_text"]
 
 _SLACK: Final = bytes(32)  # behind each name: the native twin moves short ones with a fixed size
-_ENCODE: Final[Callable[[Any], str]] = JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode
-
-
-def finite(value: Any) -> Any:
-    """The same with infinities and NaN as their names, as Jackson writes them: JSON has no such numbers."""
-    if isinstance(value, float) and not isfinite(value):
-        return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
-    if isinstance(value, dict):
-        return {key: finite(each) for key, each in value.items()}
-    return [finite(each) for each in value] if isinstance(value, list) else value
+_ENCODE: Final = partial(encode_json, ascii_only=False)
 
 
 def json_text(message: Any, version: int, *, records: bool = True) -> str:
     """A message as the text of Kafka's JSON, which Spark's `from_json` and `get_json_object` read; `records` as in `to_json`."""
-    found = to_json(message, version, records)
-    try:
-        return _ENCODE(found)
-    except ValueError:
-        return _ENCODE(finite(found))
+    return _ENCODE(to_json(message, version, records))
 
 
 class FieldText(NamedTuple):

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, Final
 
+from kwire.json_encoding import encode_json
 from kwire.report.analysis_folder import AnalysisFolder
 from kwire.report.answer import Answer
 
@@ -56,7 +57,7 @@ def history_of(until: datetime | None, applications: int, answer: Answer, *earli
 
 def history_text(points: Iterable[HistoryPoint]) -> str:
     """The file's text."""
-    return json.dumps([asdict(point) for point in points], indent=1) + "\n"
+    return encode_json([asdict(point) for point in points], indent=1) + "\n"
 
 
 def _point(line: Any) -> HistoryPoint | None:

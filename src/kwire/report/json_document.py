@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
+from kwire.json_encoding import encode_json
 from kwire.report.contents import Report
 from kwire.report.fix_tickets import ActionItem, action_items
 from kwire.report.group_lines import GroupLine
@@ -50,7 +50,7 @@ def json_document(report: Report) -> str:
         "before": report.before or None,
         "changes": report.changes if report.before else None,
     }
-    return json.dumps(_plain(document), indent=1) + "\n"
+    return encode_json(_plain(document), indent=1) + "\n"
 
 
 def _upgrade(matrix: UpgradeMatrix) -> dict[str, Any]:

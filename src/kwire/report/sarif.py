@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, Final
 
 import kwire
+from kwire.json_encoding import encode_json
 from kwire.report.answer import kafka_names
 from kwire.report.contents import Report
 from kwire.report.owner_tasks import OwnerTask
@@ -30,7 +30,7 @@ def sarif(report: Report) -> str:
     ]
     driver = {"name": "kwire", "version": kwire.__version__, "rules": rules}
     run = {"tool": {"driver": driver}, "results": [_result(task, names) for task in report.tasks], "columnKind": "unicodeCodePoints"}
-    return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1) + "\n"
+    return encode_json({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1) + "\n"
 
 
 def _result(task: OwnerTask, names: dict[str, str]) -> dict[str, Any]:

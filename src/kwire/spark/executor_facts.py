@@ -6,10 +6,10 @@ standard library alone, and is run there, not imported.
 
 from __future__ import annotations
 
+import ast
 import importlib
 import importlib.metadata
 import importlib.util
-import json
 import os
 import platform
 import socket
@@ -96,10 +96,10 @@ def look(source: str, within: bool, pause: float, question: str) -> dict[str, st
         return kept[1]
     # -c looks for modules in the folder that it is started in, but for PYTHONSAFEPATH
     environment = {**os.environ, "PYTHONSAFEPATH": "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    text = f"{source}\nprint(json.dumps(facts()))"
+    text = f"{source}\nprint(facts())"
     done = subprocess.run([sys.executable, "-c", text], env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         raise RuntimeError(f"{sys.executable} failed: {(done.stderr.strip().splitlines() or [f'status {done.returncode}'])[-1]}")
-    found: dict[str, str | None] = json.loads(done.stdout.splitlines()[-1])
+    found: dict[str, str | None] = ast.literal_eval(done.stdout.splitlines()[-1])
     vars(sys)["_kwire_facts"] = (question, found)
     return found

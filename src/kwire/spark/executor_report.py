@@ -5,8 +5,8 @@ Nothing of kwire need be there: the functions of `kwire.spark.executor_facts` tr
 
 from __future__ import annotations
 
+import ast
 import inspect
-import json
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -152,7 +152,7 @@ def examine(spark: SparkSession | SparkContext, *, within: bool = False) -> Exec
             if not answers:
                 raise KwireError(f"The executors cannot run Python functions of this driver: {told}") from error
         for each in answers:
-            facts = PythonFacts(**json.loads(each))
+            facts = PythonFacts(**ast.literal_eval(each))
             found[facts.host, facts.folder] = facts
         registered = None if context is None else _registered(context)
         if told or registered is None or len(found) >= registered:
@@ -174,10 +174,8 @@ def _question(source: str, within: bool) -> Iterator[Callable[[int], str]]:
     pickling: Any = cloudpickle  # without types
     look, pause, question = executor_facts.look, _PAUSE_SECONDS, secrets.token_hex(8)
 
-    def ask(_number: int) -> str:  # inside a function and with its own import, so that it travels by value
-        import json
-
-        return json.dumps(look(source, within, pause, question))
+    def ask(_number: int) -> str:  # inside a function, so that it travels by value
+        return repr(look(source, within, pause, question))
 
     pickling.register_pickle_by_value(executor_facts)
     try:
@@ -208,7 +206,7 @@ def _by_java(context: SparkContext, source: str) -> list[str]:
 
     # any release of Python may be there, so what -P does from 3.11 on is done by hand, before the first import from the path
     head, future, rest = source.partition("from __future__ import annotations\n")
-    program = f"{head}{future}import sys\nsys.path[:] = filter(None, sys.path)\n{rest}\nsys.stdin.read()\nprint(json.dumps(facts()))"
+    program = f"{head}{future}import sys\nsys.path[:] = filter(None, sys.path)\n{rest}\nsys.stdin.read()\nprint(facts())"
     with suppress(Py4JError, AttributeError):  # no Python at all, or a Spark that lets nobody at its Java
         java: Any = context._jsc
         tasks = slots_of(context)

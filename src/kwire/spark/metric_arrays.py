@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from base64 import b64encode
 from typing import Any, Final
 
 import pyarrow as pa
 
 from kwire.codec.binary_chunks import messages_in
-from kwire.codec.json_text import finite
 from kwire.errors import WireError
+from kwire.json_encoding import encode_json
 from kwire.protocol.telemetry.metric_points import decode_metrics
 from kwire.spark.reading_options import ReadingOptions
 
@@ -30,7 +29,7 @@ def _base64(data: bytes) -> str:
 
 
 def _text(value: Any) -> str:
-    return json.dumps(finite(value), default=_base64, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return encode_json(value, ascii_only=False, default=_base64)
 
 
 def _point(point: dict[str, Any]) -> dict[str, Any]:

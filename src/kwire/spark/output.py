@@ -31,6 +31,7 @@ from kwire.analysis.digests.storing import DIGEST_FILE, write_digest
 from kwire.capture.file_systems import reason_of
 from kwire.capture.private_files import make_private
 from kwire.errors import InputError
+from kwire.json_encoding import encode_json
 from kwire.spark.parts import RUN, STAGING, STATE, output_place
 
 __all__ = ["HISTORY", "MANIFEST", "PAGE", "REPORTS", "SUCCESS", "OutputFolder", "manifest_text"]
@@ -52,8 +53,8 @@ def manifest_text(manifest: Mapping[str, Any]) -> str:
     members = []
     for name, value in manifest.items():
         is_rows = isinstance(value, list) and value and isinstance(value[0], dict)
-        text = "[\n  " + ",\n  ".join(map(json.dumps, value)) + "\n ]" if is_rows else json.dumps(value)
-        members.append(f" {json.dumps(name)}: {text}")
+        text = "[\n  " + ",\n  ".join(map(encode_json, value)) + "\n ]" if is_rows else encode_json(value)
+        members.append(f" {encode_json(name)}: {text}")
     return "{\n" + ",\n".join(members) + "\n}"
 
 
@@ -125,7 +126,7 @@ class OutputFolder:
             self._made = not kind
             self._remove(STAGING)
             self._filesystem.create_dir(f"{self._path}/{STAGING}", recursive=True)
-            self._write(RUN, json.dumps(self._who()))
+            self._write(RUN, encode_json(self._who()))
         return manifest
 
     @contextmanager

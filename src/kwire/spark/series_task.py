@@ -29,6 +29,7 @@ from kwire.capture.packet_routing import RoutedPiece
 from kwire.capture.sized_file import SizedFile
 from kwire.capture.tls.session_keys import TlsOptions, tls_options
 from kwire.errors import InputError
+from kwire.json_encoding import encode_json
 from kwire.spark.dated_parts import DatedParts
 from kwire.spark.parts import STATE, PartWriter, progress_file, read_progress
 from kwire.spark.series_state import SeriesState, read_part, read_state, write_state
@@ -176,7 +177,7 @@ class SeriesResult:
             "began": self.began,
             "unread": self.unread,
         }
-        return json.dumps(facts).encode() + b"\n" + to_bytes(held(self.whole))
+        return encode_json(facts).encode() + b"\n" + to_bytes(held(self.whole))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> SeriesResult:

@@ -13,7 +13,6 @@ removes.
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -21,6 +20,7 @@ from typing import Any
 
 from kwire.capture.file_systems import has_rename
 from kwire.errors import InputError
+from kwire.json_encoding import encode_json
 from kwire.spark.output import HISTORY, MANIFEST, REPORTS, SUCCESS, OutputFolder, manifest_text
 from kwire.spark.parts import RUN, STAGING, make_folder, output_place
 from kwire.tables.dates import DATE
@@ -66,7 +66,7 @@ class StoreFolder(OutputFolder):
             self._made = not held
             self._earlier_parts = None if manifest is None else _parts_of(manifest)
             make_folder(self._filesystem, f"{self._path}/{STAGING}")
-            self._write(RUN, json.dumps({**self._who(), "token": self._token, "earlier": manifest is not None}))
+            self._write(RUN, encode_json({**self._who(), "token": self._token, "earlier": manifest is not None}))
             self._remove(SUCCESS)  # nothing is complete where parts come and go
             if manifest is None:
                 self._remove(*self.tables, MANIFEST, HISTORY, *REPORTS)

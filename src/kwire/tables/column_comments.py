@@ -7,11 +7,11 @@ files (where Spark reads them as column comments) and the tables of a catalog. A
 
 from __future__ import annotations
 
-import json
 from typing import Any, Final
 
 import pyarrow as pa
 
+from kwire.json_encoding import encode_json
 from kwire.protocol.row_columns import REQUEST_COLUMNS
 from kwire.tables.columns import CONNECTION_COLUMNS
 
@@ -195,7 +195,7 @@ def with_comments(table: str, schema: pa.Schema) -> pa.Schema:
         {"name": field.name, "type": _spark_json(field.type), "nullable": True, "metadata": {"comment": comment_of(table, field.name)}}
         for field in schema
     ]
-    spark = json.dumps({"type": "struct", "fields": described}, separators=(",", ":"))
+    spark = encode_json({"type": "struct", "fields": described})
     return pa.schema(fields, metadata={_SPARK_SCHEMA: spark.encode()})
 
 

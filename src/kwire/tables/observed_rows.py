@@ -6,12 +6,13 @@ Topics are summed up while a connection lasts, one row a topic, direction and cl
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any, Final
 
 import pyarrow as pa
 
+from kwire.json_encoding import encode_json
 from kwire.protocol.events import GroupStep, MetricsPushed, PartitionUse, TopicsUsed
 from kwire.tables.column_builder import ColumnBuilder
 from kwire.tables.columns import GROUP_STEP_COLUMNS, TOPIC_USE_COLUMNS
@@ -24,7 +25,7 @@ GROUP_STEPS: Final = schema_from(GROUP_STEP_COLUMNS)
 
 OBSERVED: Final[dict[str, pa.Schema]] = {"telemetry": TELEMETRY, "topic_use": TOPIC_USE, "group_steps": GROUP_STEPS}
 
-JSON: Final = json.JSONEncoder(ensure_ascii=False).encode
+JSON: Final = partial(encode_json, ascii_only=False)
 _Place = tuple[str, str | None, str | None, str | None]
 
 
@@ -202,7 +203,7 @@ class ObservedRows:
             self.builders["telemetry"].add(
                 (
                     *head, point["metric"], point["type"], point["temporality"], None if value is None else float(value), point["count"],
-                    None if point["buckets"] is None else json.dumps(point["buckets"]), _labels(point["attributes"]),
+                    None if point["buckets"] is None else encode_json(point["buckets"]), _labels(point["attributes"]),
                     _labels(point["resource"]), _us(point["start_time_unix_nano"]), _us(point["time_unix_nano"]) or time,
                 )
             )  # fmt: skip

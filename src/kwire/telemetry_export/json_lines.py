@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from kwire.json_encoding import encode_json
 from kwire.protocol.telemetry.receivers import MetricsPayload, PushContext
 
 __all__ = ["JsonLinesReceiver", "point_line"]
@@ -16,20 +15,9 @@ __all__ = ["JsonLinesReceiver", "point_line"]
 Clean = Callable[[Iterable[dict[str, Any]]], Iterable[dict[str, Any]]]
 
 
-def _plain(value: Any) -> Any:
-    """JSON has neither numbers that are not finite nor bytes."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-    if isinstance(value, bytes):
-        return value.hex()
-    if isinstance(value, Mapping):
-        return {key: _plain(each) for key, each in value.items()}
-    return [_plain(each) for each in value] if isinstance(value, list) else value
-
-
 def point_line(point: Mapping[str, Any], *, terminating: bool = False) -> str:
     """One point as a line of JSON in ASCII, its end with it; numbers that are not finite are texts, as in protobuf's JSON."""
-    return json.dumps({**_plain(point), "terminating": terminating}, allow_nan=False, separators=(",", ":")) + "\n"
+    return encode_json({**point, "terminating": terminating}, default=bytes.hex) + "\n"
 
 
 class JsonLinesReceiver:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from datetime import datetime, timezone
 from functools import cache, lru_cache
@@ -24,6 +23,7 @@ from kwire.codec import Codec
 from kwire.codec.classes import compiled
 from kwire.codec.impl import load_twin
 from kwire.errors import WireError
+from kwire.json_encoding import encode_json
 from kwire.protocol.events import RequestCompleted
 
 __all__ = ["exchange_entry", "exchange_line"]
@@ -114,7 +114,7 @@ def _bodies(api_key: int, version: int) -> _Bodies | None:
         writer(source.decoder("RequestHeader", header_version_written(BUILT_IN, api_key, version))),
         writer(source.decoder(request.name, version), records=False),
         writer(source.decoder(response.name, version), records=False),
-        f',"requestApiKeyName":{json.dumps(api_key_name(api_key))}}}'.encode(),
+        f',"requestApiKeyName":{encode_json(api_key_name(api_key))}}}'.encode(),
         4 + BUILT_IN.header_version("response", api_key, version),
     )
 
@@ -129,7 +129,7 @@ def exchange_line(
     written = None if request is None else _plain_line(event, connection, request, response)
     if written is not None:
         return written
-    return json.dumps(exchange_entry(event, connection, request, response, highest), separators=(",", ":")).encode() + b"\n"
+    return encode_json(exchange_entry(event, connection, request, response, highest)).encode() + b"\n"
 
 
 def _plain_line(event: RequestCompleted, connection: str, request: bytes, response: bytes | None) -> bytes | None:

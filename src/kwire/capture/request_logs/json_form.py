@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from kwire.capture.request_logs.entry import LogEntry, UnreadableLine, api_key_of, connection_name, int_of
 from kwire.capture.request_logs.times import duration_us, stamp_us
+from kwire.json_encoding import encode_json
 
 __all__ = ["ANONYMOUS", "MARK", "entry_of_object", "is_entry", "parse_json", "wrapped_text"]
 
@@ -38,7 +39,7 @@ def parse_json(text: str, at: int = 0) -> Any:
         reason = error.msg if isinstance(error, json.JSONDecodeError) else "it nests too deep"
         raise UnreadableLine(f"its JSON cannot be read: {reason[:1].lower()}{reason[1:]}") from error
     if "\\u" in text:  # half of a surrogate pair is legal in JSON and in no other place
-        value = json.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
+        value = json.loads(encode_json(value, ascii_only=False).encode("utf-8", "replace"))
     return value
 
 

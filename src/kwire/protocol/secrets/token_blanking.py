@@ -7,9 +7,9 @@ still has its three parts, a SCRAM message its attributes, a bearer token a subj
 from __future__ import annotations
 
 import base64
-import json
 from typing import Final
 
+from kwire.json_encoding import encode_json
 from kwire.protocol.sasl import attempted_name, is_kerberos_token
 
 __all__ = ["FILL", "blank_client_token", "blank_server_token"]
@@ -50,7 +50,7 @@ def _bearer(value: bytes, subject: str) -> bytes | None:
     segments = token.split(b".")
     if len(segments) != 3:
         return None
-    claims = json.dumps({"sub": subject}, ensure_ascii=False, separators=(",", ":")).encode()
+    claims = encode_json({"sub": subject}, ascii_only=False).encode()
     size = len(segments[1].rstrip(b"=")) * 3 // 4
     if len(claims) > size:
         return None
