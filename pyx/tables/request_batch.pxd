@@ -1,7 +1,7 @@
 """From rows of `requests` as C structs to a record batch, and from an event of Python's rules to such a row."""
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport INT32_MIN, int32_t, int64_t, uint8_t
 
 from protocol.request_rows cimport PACKET_BITS, RequestRow, rows_add
 from protocol.series_state cimport SeriesState
@@ -33,6 +33,23 @@ cdef inline object long_field(object pa, object kind, const int64_t* field, Py_s
 
 cdef inline object int_field(object pa, const int32_t* field, Py_ssize_t count):
     return int_column(pa, field, sizeof(RequestRow), count, False)
+
+
+cdef inline object failure_field(object pa, const RequestRow* row, Py_ssize_t count):
+    """Whether each response failed; null without a code."""
+    from kwire.protocol.expected_errors import is_error
+
+    cdef bytearray failed = bytearray((count + 7) // 8)
+    cdef bytearray known = bytearray((count + 7) // 8)
+    cdef uint8_t* fail = failed
+    cdef uint8_t* know = known
+    cdef Py_ssize_t index
+    for index in range(count):
+        if row[index].error_code != INT32_MIN:
+            know[index >> 3] |= <uint8_t>(1 << (index & 7))
+            if row[index].error_code != 0 and is_error(row[index].api_key, row[index].error_code):
+                fail[index >> 3] |= <uint8_t>(1 << (index & 7))
+    return pa.Array.from_buffers(pa.bool_(), count, [pa.py_buffer(known), pa.py_buffer(failed)])
 
 
 cdef inline object packet_field(object pa, const int64_t* field, Py_ssize_t count):
@@ -91,6 +108,7 @@ cdef inline dict request_columns(
             "response_bytes": long_field(pa, long, &row.response_bytes, count),
             "error_code": int_field(pa, &row.error_code, count),
             "error_name": named_column(pa, &row.error_code, stride, count, False, 0, &said, error_name),
+            "is_error": failure_field(pa, row, count),
             "first_topic": text_field(pa, &row.first_topic, count, texts),
             "topic_count": int_field(pa, &row.topic_count, count),
             "state": small_column(pa, &row.state, stride, count, &said, states),

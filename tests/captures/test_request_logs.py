@@ -36,7 +36,7 @@ SAME = (
     "client_key", "api_key", "api_name", "api_version", "header_version", "client_instance_id", "software_name", "software_version",
     "principal", "acks", "first_topic", "topic_count", "group_id", "transactional_id",
 )  # fmt: skip
-OF_ANSWERS = ("error_code", "error_name", "throttle_time_ms")
+OF_ANSWERS = ("error_code", "error_name", "is_error", "throttle_time_ms")
 ENVELOPE = 58
 
 

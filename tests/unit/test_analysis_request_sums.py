@@ -31,7 +31,7 @@ def request(connection: str, index: int, time: int | None, **more: Any) -> dict[
 REQUESTED = [
     request("c2", 4, HOUR + 5, latency_us=7, response_bytes=100),
     request("c1", 9, HOUR + 5, latency_us=7, error_code=35, error_name="UNSUPPORTED_VERSION", throttle_time_ms=3),
-    request("c1", 2, HOUR + 5, group_id="g", throttle_time_ms=-1),
+    request("c1", 2, HOUR + 5, group_id="g", throttle_time_ms=-1, error_code=14, error_name="COORDINATOR_LOAD_IN_PROGRESS"),
     request("c1", 3, 2 * HOUR, group_id="g", latency_us=1000, error_code=None),
     request("c3", 0, None, api_version=11, group_id=""),
     request("c3", 1, None, api_version=11),

@@ -42,7 +42,7 @@ def test_counts_latency_and_what_the_release_rejects() -> None:
     assert first.rejected == ["OffsetCommit v1"]  # 4.0 takes 2 to 9 (KIP-896)
     assert (first.quantile_us(0.5), first.quantile_us(0.99)) == (40, 60)
     # brokers answer every version of ApiVersions, and "unknown" is no name (KIP-511)
-    assert (second.client_id, second.library, second.requests, second.rejected) == ("b", "", 2, [])
+    assert (second.client_id, second.library, second.requests, second.rejected, second.errors) == ("b", "", 2, [], 0)
 
 
 def test_an_interval_begins_from_zero() -> None:

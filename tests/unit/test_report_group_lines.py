@@ -51,7 +51,8 @@ def test_groups_that_rebalance_most_come_first(lines_of: Any) -> None:
 def test_steps_are_on_the_scale_of_the_capture(lines_of: Any) -> None:
     """A step is ten seconds: members count from the rebalance that brings them, and the worst in a step is its state."""
     rows = [rebalance(60, 0, 1, 15), rebalance(300, 1, 2, 6), event(450, "heartbeat_error", error_name="UNKNOWN_MEMBER_ID")]
-    lines = lines_of(rows)
+    lines = lines_of([*rows, event(460, "heartbeat_error", error_name="REBALANCE_IN_PROGRESS")])
+    assert lines.groups[0].troubled == 1
     steps = lines.steps(lines.groups[0])
     assert len(steps) == STEPS == 60
     assert [step.members for step in steps] == [None] * 6 + [1] * 24 + [2] * 30

@@ -27,7 +27,7 @@ def times_of(tmp_path: Path, analysis_tables: ModuleType) -> Any:
 
 def request(second: float, key: str = "a", latency: int | None = 500, api: str = "Produce", error: int = 0) -> dict[str, Any]:
     time = START + timedelta(seconds=second)
-    return {"client_key": key, "request_time": time, "latency_us": latency, "api_name": api, "error_code": error}
+    return {"client_key": key, "request_time": time, "latency_us": latency, "api_key": 0, "api_name": api, "error_code": error}
 
 
 def hour(number: int, key: str, requests: int, api: str = "Produce", errors: int = 0, **buckets: int) -> dict[str, Any]:
@@ -38,11 +38,16 @@ def hour(number: int, key: str, requests: int, api: str = "Produce", errors: int
 
 def test_a_short_capture_is_counted_from_its_requests(times_of: Any) -> None:
     """60 seconds in 60 steps: the first request is in the first step, the last one in the last."""
-    rows = [request(0, latency=100), request(0.5, latency=300, error=3), request(0.6, latency=90_000, api="Fetch"), request(59.999, "b")]
+    rows = [
+        request(0, latency=100),
+        request(0.5, latency=300, error=3),
+        request(0.6, latency=90_000, api="Fetch", error=71),
+        request(59.999, "b"),
+    ]
     times = times_of(timedelta(minutes=1), "a", requests=rows)
     assert len(times.requests) == STEPS
     assert (times.requests[0], times.requests[-1], sum(times.requests)) == (3, 1, 4)
-    assert (times.errors[0], sum(times.errors)) == (1, 1)
+    assert (times.errors[0], sum(times.errors)) == (1, 1)  # a fetch session that ends is no error (KIP-227)
     assert (times.p50[0], times.p50[1], times.p50[-1]) == (200, None, 500)  # Fetch waits on purpose
     assert times.clients == {"a": (3, *[0] * (STEPS - 1))}
 

@@ -13,6 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kwire.analysis.row_sums import Ints, codes_of
+from kwire.protocol.expected_errors import EXPECTED_ERRORS
+from kwire.schema import error_name
 from kwire.tables.schemas import GROUP_EVENTS, INT, LONG, TIME
 
 __all__ = ["EVENTS", "LAST", "LIVES", "STEPS", "group_lives"]
@@ -26,6 +28,7 @@ STEPS: Final = 60
 _WHOLE: Final = 200  # a group with no more rows keeps them
 _LEFT: Final = "leave"
 _TROUBLE: Final = pa.array(["expired", "heartbeat_error", "offset_commit_error"])
+_EXPECTED: Final = pa.array([error_name(each.code) for each in EXPECTED_ERRORS if not each.apis])
 _TELLING: Final = pa.array(["rebalance", _LEFT, *_TROUBLE.to_pylist()])
 
 EVENTS: Final = (
@@ -50,13 +53,16 @@ LIVES: Final = pa.schema(
 def group_lives(events: pa.Table, start: datetime | None = None, end: datetime | None = None) -> pa.Table:
     """Make the rows, by group and time. Steps of single members that went well are left out, and so is who leaves in vain.
 
+    A heartbeat that learns of a rebalance went well.
+
     Args:
         events: columns `EVENTS` of `group_events`.
         start, end: of all time that is drawn; the first and last row by default.
     """
     in_vain: Any = pc.and_(pc.equal(events.column("event"), pa.scalar(_LEFT)), pc.is_valid(events.column("error_name")))
     telling: Any = pc.is_in(events.column("event"), value_set=_TELLING)
-    rows = events.filter(pc.and_(pc.and_(telling, pc.invert(in_vain)), pc.is_valid(events.column("time"))))
+    expected: Any = pc.is_in(events.column("error_name"), value_set=_EXPECTED)
+    rows = events.filter(pc.and_(pc.and_(telling, pc.invert(pc.or_(in_vain, expected))), pc.is_valid(events.column("time"))))
     rows = rows.sort_by([("group_id", "ascending"), ("time", "ascending")]).combine_chunks()
     if not len(rows):
         return LIVES.empty_table()

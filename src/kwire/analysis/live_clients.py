@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from kwire.analysis.latency_buckets import bucket_of, middle_of
+from kwire.protocol.expected_errors import is_error
 from kwire.schema import Release, catalog
 
 __all__ = ["LiveClient", "LiveClients"]
@@ -87,7 +88,7 @@ class LiveClients:
         count = row["count_all"]
         client.requests += count
         client.recent += count
-        if row["error_code"]:
+        if is_error(row["api_key"], row["error_code"]):
             client.errors += count
             client.recent_errors += count
         if row["bucket"] >= 0:

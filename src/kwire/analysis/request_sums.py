@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 
 from kwire.analysis.latency_buckets import bucket_of
 from kwire.analysis.row_sums import Connections, Found, Ints, codes_of, unnamed_ids
+from kwire.protocol.expected_errors import are_errors
 from kwire.tables import SeriesRows, SeriesView
 from kwire.tables.schemas import INT, LONG, TEXT, TIME
 
@@ -101,8 +102,8 @@ class RequestSums:
         hour = pc.floor_temporal(bare, unit="hour").cast(LONG)
         local, first = codes_of(pa.array(who), batch.column("api_key"), batch.column("api_version"), batch.column("api_name"), hour)
         use = self._use_of(who, batch, hour, first)
-        failed: Any = pc.fill_null(pc.not_equal(batch.column("error_code"), pa.scalar(0, INT)), pa.scalar(False))
-        self._add_sums(batch, local, use, failed)
+        wrong = are_errors(*(batch.column(name).fill_null(0).to_numpy() for name in ("api_key", "error_code")))
+        self._add_sums(batch, local, use, wrong)
         self._add_times(batch, time, local, use)
         of_row = use[local]
         latency = batch.column("latency_us")
@@ -110,7 +111,7 @@ class RequestSums:
         buckets = bucket_of(latency.fill_null(0).to_numpy())
         self._latencies.add(of_row[known], buckets[known].astype(np.int64))
         self._active.add(of_row, at + 1)
-        wrong = failed.to_numpy(zero_copy_only=False)
+        failed: Any = pa.array(wrong)
         self._errors.add(of_row[wrong], self._named(batch.column("error_name").filter(failed)))
         group = batch.column("group_id")
         named: Any = pc.fill_null(pc.not_equal(group, pa.scalar("")), pa.scalar(False))
@@ -130,14 +131,14 @@ class RequestSums:
         self._evidence += [_NO_EVIDENCE] * (len(self._uses) - len(self._evidence))
         return use
 
-    def _add_sums(self, batch: pa.RecordBatch, local: Ints, use: Ints, failed: Any) -> None:
+    def _add_sums(self, batch: pa.RecordBatch, local: Ints, use: Ints, wrong: Any) -> None:
         sizes = [batch.column(name).fill_null(0).to_numpy() for name in ("request_bytes", "response_bytes")]
         throttled = np.maximum(batch.column("throttle_time_ms").fill_null(0).to_numpy(), 0)
         state = batch.column("state")
         wants: Any = pc.invert(pc.is_in(state, value_set=_WANT_NOTHING))
         fates = [wants, *(pc.equal(state, pa.scalar(each)) for each in ("answered", "unseen"))]
         states = [fate.fill_null(False).to_numpy(zero_copy_only=False) for fate in fates]
-        values = (None, failed.to_numpy(zero_copy_only=False), *sizes, throttled, *states)
+        values = (None, wrong, *sizes, throttled, *states)
         for number, value in enumerate(values):
             # doubles are exact up to 2**53, and a batch has no such sum
             self._sums[use, number] += np.bincount(local, value, len(use)).astype(np.int64)

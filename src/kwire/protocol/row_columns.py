@@ -14,7 +14,7 @@ __all__ = [
     "columns_from",
 ]  # fmt: skip
 
-ColumnType = Literal["int32", "int64", "string", "strings", "ints", "time"]
+ColumnType = Literal["bool", "int32", "int64", "string", "strings", "ints", "time"]
 
 ColumnClass = Literal[
     "plain",  # numbers, times, words of Kafka and of kwire, names and versions of libraries
@@ -110,6 +110,7 @@ REQUEST_COLUMNS: Final = (
     Column("response_bytes", "int64", "state", "plain", "bytes of the response's frame with its length"),
     Column("error_code", "int32", "state", "plain", "of the whole response, if 0 the first inside that is not; null if a cut hides it"),
     Column("error_name", "string", "writer", "plain", "Kafka's name of error_code"),
+    Column("is_error", "bool", "writer", "plain", "error_code is neither 0 nor an expected step of the protocol; null without a code"),
     Column("throttle_time_ms", "int32", Body("response", "throttle_time_ms"), "plain", "milliseconds that the broker throttled the client"),
     Column("acks", "int32", Body("request", "acks"), "plain", "acknowledgements that a Produce asks for: -1 for all, 0 for no response"),
     Column("first_topic", "string", "state", "topic", "name of the first topic of the request"),

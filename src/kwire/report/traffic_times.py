@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kwire.analysis.digests.of_answers import WAITING
+from kwire.protocol.expected_errors import are_errors
 from kwire.report.analysis_folder import AnalysisFolder
 
 __all__ = ["STEPS", "TrafficTimes", "read_traffic"]
@@ -39,7 +40,7 @@ class TrafficTimes:
 
     Attributes:
         step: length of each.
-        requests, errors: of all clients; an error is an answer with an error code.
+        requests, errors: of all clients; an error is an answer with an error code that is no expected step.
         p50, p99: latency in microseconds, without requests that wait on purpose (Fetch, JoinGroup, SyncGroup); None where there is none.
         clients: requests in each step, by client key, of the clients that were asked for.
     """
@@ -72,7 +73,7 @@ def read_traffic(folder: AnalysisFolder, clients: Iterable[str]) -> TrafficTimes
 
 
 def _of_requests(folder: AnalysisFolder, wanted: pa.Array[Any]) -> TrafficTimes | None:
-    columns = ["client_key", "request_time", "error_code", "latency_us", "api_name"]
+    columns = ["client_key", "request_time", "api_key", "error_code", "latency_us", "api_name"]
     table = folder.read("requests", columns)
     table = table.filter(pc.is_valid(table["request_time"]))
     if not table.num_rows:
@@ -81,7 +82,7 @@ def _of_requests(folder: AnalysisFolder, wanted: pa.Array[Any]) -> TrafficTimes 
     first, last = int(times.min()), int(times.max())
     width = max(1, -(-(last - first + 1) // STEPS))
     step = (times - first) // width
-    failed = _filled(table["error_code"], 0) != 0
+    failed = are_errors(*(_filled(table[name], 0) for name in ("api_key", "error_code")))
     latency = np.where(_waits(table["api_name"]), -1, _filled(table["latency_us"], -1))
     order = np.argsort(step, kind="stable")
     borders = np.searchsorted(step[order], np.arange(STEPS + 1))

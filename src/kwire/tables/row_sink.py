@@ -30,6 +30,7 @@ from kwire.protocol.events import (
     VersionsLearned,
     ViolationFound,
 )
+from kwire.protocol.expected_errors import is_error
 from kwire.protocol.row_columns import REQUEST_COLUMNS, Body, columns_from
 from kwire.protocol.tracking.direction_detection import DirectionDetector
 from kwire.schema import error_name
@@ -351,7 +352,7 @@ class RowSink(StreamSink):
         self.requests.add(
             (
                 *_STATE(event), *map(_us, _TIMES(event)), self.series, self.files[file], tracked.connection_id,
-                index if index >= 0 else None, None if code is None else error_name(code), packet,
+                index if index >= 0 else None, None if code is None else error_name(code), is_error(key, code), packet,
             )
         )  # fmt: skip
 

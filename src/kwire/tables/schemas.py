@@ -40,7 +40,9 @@ RANGES: Final = pa.list_(
 )
 
 
-_ARROW: Final[dict[str, pa.DataType]] = {"int32": INT, "int64": LONG, "string": TEXT, "strings": TEXTS, "ints": INTS, "time": TIME}
+_ARROW: Final[dict[str, pa.DataType]] = {
+    "bool": BOOL, "int32": INT, "int64": LONG, "string": TEXT, "strings": TEXTS, "ints": INTS, "time": TIME,
+}  # fmt: skip
 
 
 def schema_of(*columns: tuple[str, pa.DataType]) -> pa.Schema:

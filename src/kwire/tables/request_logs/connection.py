@@ -23,6 +23,7 @@ from kwire.protocol.events import (
     VersionsLearned,
     ViolationFound,
 )
+from kwire.protocol.expected_errors import is_error
 from kwire.protocol.row_columns import REQUEST_BODIES
 from kwire.protocol.rules import RULES, explain
 from kwire.protocol.tracking.brokers import nodes_of
@@ -153,8 +154,8 @@ class LogConnection:
         row = (
             series, capture, self.connection_id, entry.client_id, self.identity.instance_id, *(entry.software or (None, None)),
             entry.principal, *kind.row, index, entry.correlation_id, arrived, responded, latency, code,
-            None if code is None else error_name(code), *answered, *named, state, body, entry.queue_us, entry.local_us, entry.remote_us,
-            entry.line,
+            None if code is None else error_name(code), is_error(entry.api_key, code), *answered, *named, state, body,
+            entry.queue_us, entry.local_us, entry.remote_us, entry.line,
         )  # fmt: skip
         if kind.uses_topics:
             whole = response is not None or state not in ("answered", "unseen")
@@ -270,7 +271,8 @@ class LogConnection:
         code = None if response is None else _NOT_CONTROLLER if refused else 0
         return (
             series, capture, self.connection_id, None, self.identity.instance_id, *self.identity.software, None, *kind.row, index, None,
-            arrived, ended, entry.total_us, code, None if code is None else error_name(code), *NO_ANSWER, *NO_FIELDS,
+            arrived, ended, entry.total_us, code, None if code is None else error_name(code), is_error(_ENVELOPE, code), *NO_ANSWER,
+            *NO_FIELDS,
             "answered", "skipped", entry.queue_us, entry.local_us, entry.remote_us, entry.line,
         )  # fmt: skip
 

@@ -36,7 +36,7 @@ _IDENTIFYING: Final = frozenset((API_VERSIONS, 71, 72))
 LOGGED_COLUMNS: Final = (
     "series", "capture", "connection_id", "client_id", "client_instance_id", "software_name", "software_version", "principal",
     "api_key", "api_name", "api_version", "header_version", "request_index", "correlation_id",
-    "request_time", "response_time", "latency_us", "error_code", "error_name",
+    "request_time", "response_time", "latency_us", "error_code", "error_name", "is_error",
     *(column.name for column, _ in RESPONSE_BODIES), *(column.name for column, _ in REQUEST_BODIES), "first_topic", "topic_count",
     "state", "body", "queue_time_us", "local_time_us", "remote_time_us", "packet_number",
 )  # fmt: skip
