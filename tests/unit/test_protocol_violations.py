@@ -10,6 +10,7 @@ import struct
 import pytest
 
 from kwire.protocol import Connection, Event, ViolationFound
+from kwire.protocol._pure.tracker import Connection as PureConnection
 from kwire.protocol.rules import RULES, explain, shown
 
 HOSTILE = "000000010007" + "686f7374696c65"  # correlation id 1, client id `hostile`
@@ -199,6 +200,35 @@ def test_what_is_only_worth_knowing_is_said_once_a_connection() -> None:
     assert rules(events) == ["correlation_id_negative"]
     events = [event for _ in range(3) for event in connection.receive_request_bytes(framed("27110000" + HOSTILE), 0)]
     assert rules(events) == ["unknown_api_key"] * 3
+
+
+VENDOR_KEYS = "00000001" + "0000" + "00000003" + "000000000009" + "271000000002" + "272200010001"  # 0, 10000 and 10018
+
+
+@pytest.mark.parametrize("make", [Connection, PureConnection])
+@pytest.mark.parametrize(
+    ("key", "rule", "sentence"),
+    [
+        ("2710", "unreleased_api_key", "No Kafka release has an API with key 10000; the broker offers it in v0 to v2."),
+        ("2722", "unreleased_api_key", "No Kafka release has an API with key 10018; the broker offers it in v1 to v1."),
+        ("2711", "unknown_api_key", "No Kafka release has an API with key 10001."),
+    ],
+)
+def test_an_api_that_the_broker_offers_is_no_error(make: type[Connection], key: str, rule: str, sentence: str) -> None:
+    """Confluent's brokers have APIs from 10000 on."""
+    connection = make()
+    connection.receive_request_bytes(framed(ASKED["ApiVersions v0"]), 0)
+    connection.receive_response_bytes(framed(VENDOR_KEYS), 0)
+    (event,) = (each for each in connection.receive_request_bytes(framed(key + "0000" + HOSTILE), 0) if isinstance(each, ViolationFound))
+    assert (event.rule, event.severity, event.explanation) == (rule, RULES[rule].severity, sentence)
+
+
+@pytest.mark.parametrize("make", [Connection, PureConnection])
+@pytest.mark.parametrize(("key", "rule"), [("2711", "unreleased_api_key"), ("1f40", "unknown_api_key")])
+def test_no_error_rests_on_an_api_versions_answer_that_was_missed(make: type[Connection], key: str, rule: str) -> None:
+    connection = make()
+    connection.lost("response", 64, 0)
+    assert rules(connection.receive_request_bytes(framed(key + "0000" + HOSTILE), 0)) == [rule]
 
 
 def test_wire_text_in_a_sentence_is_escaped_and_short() -> None:

@@ -40,6 +40,7 @@ RULES: Final[dict[str, Rule]] = {
         Rule("header_malformed", "error", "The request header is malformed: {reason}."),
         Rule("client_id_not_utf8", "warning", "The client id is not UTF-8: {text}."),
         Rule("unknown_api_key", "error", "No Kafka release has an API with key {api_key}."),
+        Rule("unreleased_api_key", "info", "No Kafka release has an API with key {api_key}; {offer}."),
         Rule("negative_version", "error", "The request has a negative version: {api} v{version}."),
         Rule("unsupported_version", "error", "No Kafka release supports {api} v{version} (supported: {versions})."),
         Rule("api_versions_unreleased", "info", "No Kafka release supports ApiVersions v{version}; brokers answer with error 35."),

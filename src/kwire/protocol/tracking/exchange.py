@@ -13,7 +13,7 @@ from kwire.protocol.tracking.frames import Frame
 from kwire.protocol.tracking.observation import note_request
 from kwire.protocol.tracking.pairing import Waiting, kept_bytes
 from kwire.protocol.tracking.passing import read_acks
-from kwire.protocol.tracking.reading import RequestReading, read_header, read_request
+from kwire.protocol.tracking.reading import Fact, RequestReading, read_header, read_request
 from kwire.protocol.tracking.record_batches import produced_batches_broken
 from kwire.protocol.tracking.response_events import ResponseEvents
 from kwire.schema import catalog
@@ -23,6 +23,7 @@ __all__ = ["MAX_UNHEARD", "Exchange"]
 _PRODUCE: Final = 0
 _SASL_HANDSHAKE: Final = 17
 _SASL_AUTHENTICATE: Final = 36
+_FIRST_OF_VENDORS: Final = 10_000  # Confluent's own APIs begin there
 _SHORTEST_REQUEST: Final = 8  # api key, version, correlation id
 
 
@@ -47,6 +48,8 @@ class Exchange(ResponseEvents):
         if reading.api_key is None:
             self.lost_requests()
             return self.seen("request", "request", frame)
+        if ("unknown_api_key", {"api_key": reading.api_key}) in reading.broken and not frame.doubtful:
+            reading.broken[-1] = _unreleased_api(reading.api_key, self.advertised, self.missing)
         index = self.requests
         self.requests += 1
         before = (self.identity.software, self.identity.instance_id, self.sasl.principal)
@@ -147,3 +150,13 @@ class Exchange(ResponseEvents):
     def _identity_changed(self, index: int, time: int) -> IdentityChanged:
         name, version = self.identity.software
         return IdentityChanged(index, time, name, version, self.identity.instance_id, self.sasl.principal)
+
+
+def _unreleased_api(key: int, advertised: dict[int, tuple[int, int]] | None, missing: bool) -> Fact:
+    """Return the broken rule for an API that no release has: vendors add their own, and list them in ApiVersions."""
+    offered = (advertised or {}).get(key)
+    if offered is not None:
+        return "unreleased_api_key", {"api_key": key, "offer": f"the broker offers it in v{offered[0]} to v{offered[1]}"}
+    if missing and key >= _FIRST_OF_VENDORS:
+        return "unreleased_api_key", {"api_key": key, "offer": "the capture does not show whether the broker offers it"}
+    return "unknown_api_key", {"api_key": key}
