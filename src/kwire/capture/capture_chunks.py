@@ -168,9 +168,11 @@ def _begin(name: str, source: CaptureSource, chunk_bytes: int) -> tuple[FileRead
     data = source.read(max(chunk_bytes, PCAP_HEADER_BYTES))
     while len(data) < PCAP_HEADER_BYTES and (more := source.read(PCAP_HEADER_BYTES - len(data))):
         data += more  # a pipe gives what is there
-    if not data:
-        raise InputError(f"{name} is empty" if not source.damage else f"{name} cannot be read: {source.damage}")
     known = identify(data[:PCAP_HEADER_BYTES])
+    if known is None and source.damage:
+        raise InputError(f"{name} cannot be read: {source.damage}")
+    if not data:
+        raise InputError(f"{name} is empty")
     if known is None:
         if cut := cut_header(data):
             raise InputError(f"{name}: {cut}")

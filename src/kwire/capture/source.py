@@ -7,7 +7,6 @@ never held whole: of one on a store a block is there at a time.
 from __future__ import annotations
 
 import hashlib
-import io
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final, Protocol
 from kwire.capture import impl
 from kwire.capture.file_systems import filesystem_of, reason_of
 from kwire.capture.formats import compression_of
+from kwire.capture.unpacking import Unpacked
 from kwire.errors import InputError, KwireError
 
 if TYPE_CHECKING:
@@ -31,8 +31,6 @@ HEAD_BYTES: Final = 1 << 18
 """What to ask an object store for where the beginning of a file may be enough."""
 # Seconds between tries at a block, after the store's own client has given up its tries.
 _PAUSES: Final = (0.5, 2.0)
-# A compressed file that was cut loses what one read asked for: so ask for little.
-_COMPRESSED_READ_BYTES: Final = 4096
 
 
 class StoredBytes(Protocol):
@@ -82,11 +80,10 @@ class StoredBlocks:
         raise AssertionError
 
 
-class _Hashed(io.RawIOBase):
+class _Hashed:
     """Passes bytes through and hashes them; begins again with those that were read to look at."""
 
     def __init__(self, stored: NativeFile | BinaryIO | StoredBytes, live: bool, hashed: bool, limit: int | None) -> None:
-        super().__init__()
         self._limit = limit
         # read1 gives what a pipe has and does not wait for more
         self._read: Callable[[int], bytes] = getattr(stored, "read1", stored.read) if live else stored.read
@@ -100,12 +97,11 @@ class _Hashed(io.RawIOBase):
             self._head += more
         return self._head
 
-    def readable(self) -> bool:
-        return True
+    def put_back(self, data: bytes) -> None:
+        self._head = data + self._head
 
-    def read(self, size: int = -1) -> bytes:
+    def read(self, size: int) -> bytes:
         if self._head:
-            size = len(self._head) if size < 0 else size
             out, self._head = self._head[:size], self._head[size:]
             return out
         return self._take(size)
@@ -132,8 +128,7 @@ class _Hashed(io.RawIOBase):
 
     def _take(self, size: int) -> bytes:
         if self._limit is not None:
-            rest = self._limit - self.count
-            size = rest if size < 0 else min(size, rest)
+            size = min(size, self._limit - self.count)
             if not size:
                 return b""
         found = bytes(self._read(size))
@@ -164,13 +159,9 @@ class CaptureSource:
     ) -> None:
         self._stored = _Hashed(stored, live, hashed, limit)
         self._live = live
-        self._plain: Any = self._stored
         self.damage = ""
         self.compression = compression_of(self._stored.peek(4))
-        if self.compression:
-            import pyarrow
-
-            self._plain = pyarrow.CompressedInputStream(pyarrow.PythonFile(self._stored, mode="r"), self.compression)
+        self._plain = Unpacked(self._stored, self.compression) if self.compression else self._stored
 
     @property
     def stored_bytes(self) -> int:
@@ -179,12 +170,11 @@ class CaptureSource:
 
     def read(self, size: int) -> bytes:
         """Read `size` bytes, fewer only at the end of the file or where the source is live; none only at the end."""
-        step = _COMPRESSED_READ_BYTES if self.compression else size
         parts = []
         while size > 0 and not self.damage:
             try:
-                part = self._plain.read(min(size, step))
-            except OSError as error:  # pyarrow reports damaged compression as an OSError too
+                part = self._plain.read(size)
+            except OSError as error:
                 self.damage = reason_of(error)
                 break
             if not part:
