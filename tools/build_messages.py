@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+from build_releases import ask
 from kafka_jars import DEFINITION_JARS, definition_jars, fetch
+from kwire.schema.layout import LayoutField, fields_at
 from kwire.schema.loader import load
 from kwire.schema.model import Field, Message, Versions
 from kwire.schema.release_table import release_key
-from merge_definitions import Source, check, merge
+from merge_definitions import Source, check, merge, with_former_names
 
 # Two releases had this record before it was dropped, in two forms, and neither ever left preview. The form of 3.9 counts: 4.0 already
 # had ShareGroupStatePartitionMetadata to replace it.
@@ -47,12 +51,35 @@ def sources(releases: Iterable[str], cache: Path) -> dict[str, list[Source]]:
     return found
 
 
+_CODED_TYPES = {"BOOLEAN": "bool", "RECORDS": "bytes"}
+
+
+def coded_layouts(releases: Iterable[str], cache: Path) -> dict[tuple[str, int | None], list[tuple[str, int, tuple[LayoutField, ...]]]]:
+    """The requests and responses that releases before 2.8 define in code: by kind and api key, release, version and fields."""
+
+    def field_of(name: str, kind: str, inner: list[Any]) -> LayoutField:
+        array, scalar = "[]" if kind.startswith("[]") else "", kind.removeprefix("[]").removeprefix("COMPACT_").removeprefix("NULLABLE_")
+        words = "".join(word[:1].upper() + word[1:] for word in re.findall("[A-Za-z0-9]+", name))  # there is an "offsets'"
+        type_ = array + _CODED_TYPES.get(scalar, scalar.lower())
+        return LayoutField(words, type_, False, None, False, None, False, None, False, tuple(field_of(*each) for each in inner))
+
+    found: dict[tuple[str, int | None], list[tuple[str, int, tuple[LayoutField, ...]]]] = defaultdict(list)
+    asked = [release for release in releases if (0, 9) <= release_key(release) < (2, 8)]
+    for fact in ask(asked, cache, oracle="SchemaNames.java") if asked else ():
+        fields = tuple(field_of(*each) for each in fact["fields"] if not each[1].startswith("TAGGED_FIELDS"))
+        place = "request" if fact["is_request"] else "response", fact["api_key"]
+        found[place].append((fact["release"], fact["version"], fields))
+    return found
+
+
 def build(releases: Iterable[str], cache: Path) -> dict[str, Message]:
     """Merge every message of these releases (newest first) and prove it against each of them.
 
     Raises:
         MergeError: the definitions cannot be merged into one, or the merged one is not what its sources say.
     """
+    releases = list(releases)
+    coded = coded_layouts(releases, cache)
     merged: dict[str, Message] = {}
     newest: dict[tuple[str, int], tuple[tuple[int, ...], str]] = {}
     for name, each in sorted(sources(releases, cache).items()):
@@ -61,6 +88,8 @@ def build(releases: Iterable[str], cache: Path) -> dict[str, Message]:
             continue
         message, taken = merge(each)
         notes = check(message, taken, each)
+        defined = [(each.release, version, fields_at(each.message, version)) for each in living for version in each.message.valid_versions]
+        message = with_former_names(message, defined, coded[message.kind, message.api_key])
         if message.kind == "coordinator-key":
             message, note = _typed_key(message, each)
             notes[:0] = note

@@ -13,7 +13,7 @@ from typing import Any
 from kafka_jars import RELEASES, fetch, newest_patches
 from kwire.schema.release_table import release_key
 
-ORACLE = Path(__file__).parent / "oracle" / "ReleaseFacts.java"
+ORACLES = Path(__file__).parent / "oracle"
 # ApiKeys logs through slf4j and, in 2.6 and 2.7, refers to Jackson.
 BESIDE = [
     ("org.slf4j:slf4j-api", "1.7.36"),
@@ -36,15 +36,17 @@ BEFORE_API_VERSIONS: dict[str, dict[int, tuple[int, int]]] = {
 Row = dict[str, Any]
 
 
-def ask(what: str, releases: Iterable[str], cache: Path) -> list[Any]:
-    """Run the oracle over the kafka-clients jars of these releases and return its lines."""
+def ask(releases: Iterable[str], cache: Path, *what: str, oracle: str = "ReleaseFacts.java") -> list[Any]:
+    """Run an oracle over the kafka-clients jars of these releases and return its lines."""
     beside = fetch(BESIDE, cache)
     jars = fetch([("kafka-clients", release) for release in releases], cache)
     java = shutil.which("java")
     if java is None:
         sys.exit("Java 11 or newer is needed to ask Kafka's classes and is not on the PATH.")
     path = ":".join(str(jar) for jar in beside.values())
-    done = subprocess.run([java, "-cp", path, str(ORACLE), what, *map(str, jars.values())], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [java, "-cp", path, str(ORACLES / oracle), *what, *map(str, jars.values())], capture_output=True, text=True, check=False
+    )
     if done.returncode:
         sys.exit(f"The oracle failed:\n{done.stderr[-2000:]}")
     return [json.loads(line) for line in done.stdout.splitlines()]
@@ -61,7 +63,7 @@ def rows_by_release(cache: Path) -> dict[str, dict[int, Row]]:
                 key: {"accepts": {"zk_broker": _text(versions)}, "advertises": {}} for key, versions in BEFORE_API_VERSIONS[release].items()
             }
         rows[release] = {} if release in asked else early
-    for fact in ask("apis", asked, cache):
+    for fact in ask(asked, cache, "apis"):
         row = _row(fact)
         if row is not None:
             rows[fact["release"]][fact["api_key"]] = row
@@ -119,7 +121,7 @@ def write_error_codes(cache: Path, folder: Path) -> int:
     """Write `error_codes.json`: every code that the newest release or any before it knows, newest name first; returns their number."""
     names: dict[int, str] = {}
     asked = [release for release in newest_patches() if release_key(release) >= release_key(FIRST_WITH_API_VERSIONS)]
-    for code, name in ask("errors", asked, cache):
+    for code, name in ask(asked, cache, "errors"):
         names.setdefault(code, name)
     rows = ",\n".join(f' "{code}": "{names[code]}"' for code in sorted(names))
     (folder / "error_codes.json").write_text(f"{{\n{rows}\n}}\n", "utf-8")

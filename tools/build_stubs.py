@@ -58,10 +58,15 @@ def signature(head: str, parameters: list[str], result: str) -> list[str]:
 def class_lines(message: Message, struct: Struct, slots: tuple[SlotLayout, ...], indent: str) -> list[str]:
     """A struct: one line an attribute, which is a keyword of the constructor as well."""
     lines = []
+    names = {slot.attribute for slot in slots}
     for field, slot in zip(struct.fields, slots, strict=True):
         comment = wire_versions(message, field)
-        line = f"{indent}{slot.attribute}: {held_type(message, field, slot)} = {default_text(slot)}"
-        lines.append(f"{line}  # {comment}" if comment else line)
+        held = f"{held_type(message, field, slot)} = {default_text(slot)}"
+        lines.append(f"{indent}{slot.attribute}: {held}" + (f"  # {comment}" if comment else ""))
+        for name, release in ((snake_name(name), release) for name, release in field.former_names):
+            if name not in names:
+                names.add(name)
+                lines.append(f"{indent}{name}: {held}  # {slot.attribute} after Kafka {release}")
     return lines or [f"{indent}..."]
 
 

@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
 
+from kafka_jars import minor_of
 from kwire.schema.header_versions import derive_header_versions
-from kwire.schema.layout import LayoutField, fields_at, wire_shape
-from kwire.schema.model import NO_VERSIONS, Field, Message, Struct, Versions
+from kwire.schema.layout import LayoutField, fields_at, paired_fields, wire_shape
+from kwire.schema.model import NO_VERSIONS, Field, Message, Struct, Versions, camel_name
+from kwire.schema.release_table import release_key
 
 
 class MergeError(Exception):
@@ -238,6 +240,44 @@ def check(merged: Message, taken: dict[int, str], sources: list[Source]) -> list
         releases = [release for source in sources if any((release := source.release) in each for each in by_version.values())]
         notes.append(f"Version {Versions(versions[0], versions[-1])} in {_span(releases)}: {difference}.")
     return sorted(notes)
+
+
+_Layouts = list[tuple[str, int, tuple[LayoutField, ...]]]  # release, version, and the fields that the release gave it
+_Names = dict[tuple[str, str], dict[str, str]]  # struct and field -> former name -> last minor release
+
+
+def _former_names(merged: Message, layouts: _Layouts) -> _Names:
+    found: _Names = defaultdict(dict)
+
+    def walk(struct: str, theirs: tuple[LayoutField, ...], ours: tuple[LayoutField, ...], release: str) -> None:
+        for old, new in paired_fields(theirs, ours):
+            if camel_name(old.name) != camel_name(new.name):
+                found[struct, new.name].setdefault(old.name, release)
+            walk(new.type.removeprefix("[]"), old.fields, new.fields, release)
+
+    for release, version, fields in sorted(layouts, key=lambda each: release_key(each[0]), reverse=True):
+        if version in merged.valid_versions:
+            walk(merged.name, fields, fields_at(merged, version), minor_of(release))
+    return found
+
+
+def with_former_names(merged: Message, defined: _Layouts, coded: _Layouts) -> Message:
+    """Add the names that releases gave to fields of the merged definition: in their definitions, and in their code."""
+    former, in_code = _former_names(merged, defined), _former_names(merged, coded)
+
+    def named(struct: str, fields: tuple[Field, ...]) -> tuple[Field, ...]:
+        return tuple(
+            replace(
+                each,
+                former_names=tuple(former[struct, each.name].items()),
+                names_in_code=tuple(item for item in in_code[struct, each.name].items() if item[0] not in former[struct, each.name]),
+                fields=named(each.element_type, each.fields),
+            )
+            for each in fields
+        )
+
+    common = {name: replace(struct, fields=named(name, struct.fields)) for name, struct in merged.common_structs.items()}
+    return replace(merged, fields=named(merged.name, merged.fields), common_structs=common)
 
 
 def _differences(old: tuple[LayoutField, ...], new: tuple[LayoutField, ...], path: str = "") -> list[str]:

@@ -18,7 +18,7 @@ from codec.slotted cimport (
     Attribute, is_slotted, pool_make, slot_count, slot_get, slot_owned, slot_replace, slot_swap, slots_of, slotted_new, slotted_type,
 )
 
-from kwire.codec.class_descriptions import fields_of, replace
+from kwire.codec.class_descriptions import by_current_names, fields_of, replace
 from kwire.codec.layout import Default
 from kwire.codec.memory_views import owned, shown
 
@@ -169,8 +169,7 @@ cdef class MessageObject:
             value = tuple(values[class_info.names[last]])
         put(self, last, value)
         if used != len(values):
-            unexpected = [name for name in values if name not in class_info.names][0]
-            raise TypeError(f"{type(self).__qualname__}() got an unexpected keyword argument {unexpected!r}")
+            MessageObject.__init__(self, **by_current_names(type(self), values))
 
     def __eq__(self, other):
         if type(other) is not type(self):

@@ -61,7 +61,7 @@ def cache(_tools_on_path: None) -> Path:
     missing = [tool for tool in ("mvn", "java") if shutil.which(tool) is None]
     assert not missing, f"{' and '.join(missing)} cannot be found (Debian: apt-get install maven default-jre)"
     jars, build = _tool("kafka_jars"), _tool("build_releases")
-    clients = [("kafka-clients", release) for release in dict.fromkeys([*ASKED, *_published()])]
+    clients = [("kafka-clients", release) for release in dict.fromkeys([*ASKED, "0.11.0.3", *_published()])]
     jars.fetch([*jars.definition_jars(MERGED), *clients, *build.BESIDE], CACHE)
     return CACHE
 
@@ -79,6 +79,16 @@ def _ignorable(message: Message) -> dict[tuple[str, str], bool]:
         for field in struct.fields
         if any(version not in field.versions for version in message.valid_versions if version in struct.versions)
     }
+
+
+def _former_names(definition: object) -> set[tuple[str, str]]:
+    """Take the former names out of a definition, and return them with the current ones."""
+    found: set[tuple[str, str]] = set()
+    if isinstance(definition, dict):
+        found = {(definition["name"], former) for key in ("formerNames", "namesInCode") for former in definition.pop(key, ())}
+    for each in definition.values() if isinstance(definition, dict) else definition if isinstance(definition, list) else ():
+        found |= _former_names(each)
+    return found
 
 
 def _differences(known: Catalog, published: Catalog) -> list[str]:
@@ -147,6 +157,7 @@ def test_rebuilding_from_two_releases_gives_the_same_files(cache: Path, tmp_path
     differing = set()
     for path in sorted((tmp_path / "messages").glob("*.json")):
         rebuilt, kept = json.loads(path.read_text()), json.loads((SCHEMA / "messages" / path.name).read_text())
+        assert _former_names(rebuilt) <= _former_names(kept), path.stem  # of other releases the two know no names
         if {**rebuilt, notes: None} != {**kept, notes: None}:
             differing.add(path.stem)
     # Keys that 4.0 still had under their record type: two releases cannot tell those of groups that 3.9 did not have.
@@ -156,8 +167,37 @@ def test_rebuilding_from_two_releases_gives_the_same_files(cache: Path, tmp_path
     }  # fmt: skip
 
 
+def test_former_names_are_those_of_the_releases(cache: Path) -> None:
+    """By hand from the definitions in the jars of 4.4.0 and 3.9.2."""
+    merged = _tool("build_messages").build(MERGED, cache)
+    found = {
+        name: {(field.name, *each) for struct in message.structs.values() for field in struct.fields for each in field.former_names}
+        for name, message in merged.items()
+    }
+    assert {name: names for name, names in found.items() if names} == {
+        "TxnOffsetCommitRequest": {("GenerationIdOrMemberEpoch", "GenerationId", "3.9")},
+        "VoteRequest": {
+            ("ReplicaEpoch", "CandidateEpoch", "3.9"), ("ReplicaId", "CandidateId", "3.9"),
+            ("ReplicaDirectoryId", "CandidateDirectoryId", "3.9"),
+        },
+    }  # fmt: skip
+
+
+def test_names_of_requests_that_were_defined_in_code(cache: Path) -> None:
+    """OffsetCommitRequest of 0.11: Schema OFFSET_COMMIT_REQUEST_V2 in org.apache.kafka.common.protocol.Protocol."""
+    layouts = _tool("build_messages").coded_layouts(["0.11.0.3"], cache)["request", 8]
+    (fields,) = (fields for _, version, fields in layouts if version == 2)
+    assert [(field.name, field.type) for field in fields] == [
+        ("GroupId", "string"), ("GroupGenerationId", "int32"), ("MemberId", "string"), ("RetentionTime", "int64"), ("Topics", "[]struct"),
+    ]  # fmt: skip
+    merged = _tool("merge_definitions").with_former_names(catalog()["OffsetCommitRequest"], [], layouts)
+    names = {field.name: field.names_in_code for field in merged.fields}
+    assert names["GenerationIdOrMemberEpoch"] == (("GroupGenerationId", "0.11.0"),)
+    assert names["RetentionTimeMs"] == (("RetentionTime", "0.11.0"),)
+
+
 def test_kafkas_own_classes_say_what_the_table_says(cache: Path) -> None:
-    facts = _tool("build_releases").ask("apis", ASKED, cache)
+    facts = _tool("build_releases").ask(ASKED, cache, "apis")
     assert {fact["release"] for fact in facts} == set(ASKED)
     for fact in facts:
         release, key = releases()[fact["release"]], fact["api_key"]
@@ -169,7 +209,7 @@ def test_kafkas_own_classes_say_what_the_table_says(cache: Path) -> None:
 
 def test_error_names_are_those_of_the_newest_release(cache: Path) -> None:
     named = {int(code): name for code, name in json.loads((SCHEMA / "error_codes.json").read_text()).items()}
-    said = dict(_tool("build_releases").ask("errors", [NEWEST], cache))
+    said = dict(_tool("build_releases").ask([NEWEST], cache, "errors"))
     assert said.items() <= named.items()
     assert len(said) > 130
 

@@ -280,14 +280,15 @@ MESSAGE_DIFFERENCES: Final = (
         _message("HeartbeatResponse", 4, "00000000 001b 01 ffffffff0f 01 78"),
     ),
     Difference(
-        "A field that a later release renamed",
+        "A field whose name went to another one, and whose value is 0",
         (KIO,),
         VALUE,
         "(body.)?acceptable_recovery_lag",
         "has the name of Kafka 4.2 for the field of version 0",
-        "Kafka 4.4 calls it AcceptableRecoveryLagLegacy, and gives the name to another field, of version 1",
-        # StreamsGroupHeartbeatResponse v0: the lag is 5
-        _message("StreamsGroupHeartbeatResponse", 0, "00000000 0000 00 01 00000000 00000000 00000005 00000000 00 00 00 00 00000000 00 00"),
+        "Kafka 4.4 gave the name to another field, of version 1; the name leads to the one that has another value than its default",
+        # StreamsGroupHeartbeatResponse v0: the lag is 0
+        _message("StreamsGroupHeartbeatResponse", 0, "00000000 0000 00 01 00000000 00000000 00000000 00000000 00 00 00 00 00000000 00 00"),
         names="StreamsGroupHeartbeatResponse|88",
+        holds=lambda contrast: (contrast.ours, contrast.theirs) == (-1, 0),
     ),
 )

@@ -184,7 +184,9 @@ def test_fields_have_the_names_of_the_brokers_release() -> None:
     former = {"groupId": "totals", "generationId": 1, "memberId": "m", "topics": [{"name": "orders", "partitions": []}]}
     assert in_names_of({28: 5}, written, 28) == in_names_of({28: 4}, written, 28) == former
     assert in_names_of({28: 6}, written, 28) == in_names_of({}, written, 28) == written
-    assert in_names_of({8: 5}, written, 8) == written  # OffsetCommit has had today's name since 3.5
+    assert in_names_of({8: 8}, written, 8) == former  # 3.5, as OffsetCommitRequest.json of 3.5.2 has it
+    assert in_names_of({8: 9}, written, 8) == written
+    assert in_names_of({8: 8, 1: 18}, written, 8) == written  # a later broker without OffsetCommit v9: 3.5 has no Fetch v18
     candidate = {"topics": [{"partitions": [{"partitionIndex": 0, "replicaEpoch": 3, "replicaId": 2, "lastOffset": 9}]}]}
     expected = {"topics": [{"partitions": [{"partitionIndex": 0, "candidateEpoch": 3, "candidateId": 2, "lastOffset": 9}]}]}
     assert in_names_of({52: 1}, candidate, 52) == expected  # 3.9

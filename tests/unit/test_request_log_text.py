@@ -93,7 +93,7 @@ def test_the_first_form_of_09() -> None:
     assert (entry.api_key, entry.api_version, entry.correlation_id, entry.client_id) == (0, 1, 3, "depot")
     assert entry.connection == ("127.0.0.1", 20092, "127.0.0.1", 47958, "")
     assert entry.request is not None
-    assert entry.request["RequiredAcks"] == "1"
+    assert entry.request["acks"] == "1"
     assert entry.request["topicData"] == [{"name": "works.raw"}]  # two partitions, one topic
     assert entry.response is None
     assert (entry.total_us, entry.queue_us, entry.local_us, entry.remote_us) == (4000, 1000, 2000, 0)

@@ -10,7 +10,8 @@ import msgspec
 import pytest
 
 from kwire.capture.request_logs.bodies import BodyFault, read_body
-from kwire.capture.request_logs.typed_bodies import converted, struct_of
+from kwire.capture.request_logs.entry import WantedBodies
+from kwire.capture.request_logs.typed_bodies import body_decoders, converted, struct_of
 from kwire.codec.classes import compiled
 from kwire.protocol.row_columns import REQUEST_BODIES, RESPONSE_BODIES
 from kwire.protocol.tracking.first_fields import error_code_of, first_value, request_fields, response_fields, topics_of
@@ -47,6 +48,34 @@ def test_bodies_are_the_same_on_both_paths(vectors: Callable[[str], list[dict[st
             typed += found is not None
             assert found is None or same(found, read_body(name, version, fields, body, True)), (name, version)
     assert typed > seen * 0.9 > 1000
+
+
+@pytest.mark.parametrize(
+    ("api_key", "version", "text", "value"),
+    [
+        # as brokers of 4.3.1 and 3.9.2 write them
+        (
+            28,
+            4,
+            '{"transactionalId":"t","groupId":"g","producerId":1,"producerEpoch":0,"generationId":7,"memberId":"m","topics":[],"groupInstanceId":null}',
+            lambda body: body.generation_id_or_member_epoch == 7,
+        ),
+        (
+            52,
+            0,
+            '{"clusterId":null,"topics":[{"topicName":"t","partitions":[{"partitionIndex":0,"candidateEpoch":5,"candidateId":2,'
+            '"lastOffsetEpoch":4,"lastOffset":9}]}]}',
+            lambda body: body.topics[0].partitions[0].replica_epoch == 5,
+        ),
+    ],
+)
+def test_names_of_the_brokers_release_are_read_on_both_paths(api_key: int, version: int, text: str, value: Callable[[Any], bool]) -> None:
+    name = catalog().request(api_key).name  # type: ignore[union-attr]
+    today, former = body_decoders(version, WantedBodies((name, None), None), False)
+    with pytest.raises(msgspec.ValidationError):
+        today(text.encode())
+    assert value(former(text.encode()))
+    assert same(former(text.encode()), read_body(name, version, None, json.loads(text), True))
 
 
 def test_sizes_of_records_are_read_on_both_paths() -> None:
@@ -86,7 +115,7 @@ def test_typed_messages_have_the_first_fields_of_all_others(vectors: Callable[[s
 @pytest.mark.parametrize(
     ("key", "version", "request_body", "response"),
     [
-        (8, 8, '{"groupId":"g","generationId":4,"memberId":"m","groupInstanceId":null,"topics":[]}', '{"throttleTimeMs":0,"topics":[]}'),
+        (8, 8, '{"groupId":"g","generationId":4,"memberId":"m","topics":[],"groupInstanceId":null}', '{"throttleTimeMs":0,"topics":[]}'),
         (1, 12, '{"replicaId":-1,"maxWaitMs":500,"rackId":"","topics":[]}',
          '{"throttleTimeMs":0,"errorCode":0,"responses":[{"topic":"t","partitionResponses":'
          '[{"partition":3,"errorCode":0,"recordSetSizeInBytes":7}]}]}'),

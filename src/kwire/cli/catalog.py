@@ -264,7 +264,10 @@ def _change(api: ApiChange, shared: set[str]) -> str:
     ):
         if kinds & shared:
             said.append(f"{what} {', '.join(sorted(kinds & shared))}")
-    old = [each for each in api.fields if each.version not in api.versions_added]
+    renamed = sum(each.change == "renamed" for each in api.fields)
+    if renamed:
+        said.append(f"renames {_count(renamed)}")
+    old = [each for each in api.fields if each.version not in api.versions_added and each.change != "renamed"]
     if old:
         said.append(f"differs in {_span(tuple(sorted({each.version for each in old})))}")
     return "; ".join(said)

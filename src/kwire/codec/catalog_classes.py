@@ -14,7 +14,7 @@ from kwire.codec.impl import Twin, backend, load_twin
 from kwire.codec.layout import StructLayout, attribute_of, layouts_of
 from kwire.schema.model import Message, snake_name
 
-__all__ = ["Alias", "ClassSet", "aliases_of", "class_set", "is_alike"]
+__all__ = ["Alias", "ClassSet", "add_aliases", "aliases_of", "class_set", "is_alike"]
 
 
 class Alias(NamedTuple):
@@ -50,8 +50,7 @@ class ClassSet:
             kind.class_set = self
             kind.layout_index = index
             kind.__reduce__ = _reduce
-        for alias in aliases:
-            setattr(self.classes[alias.layout], alias.name, _alias_of(alias.attribute))
+        add_aliases(self.classes, aliases)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ClassSet:
         return self  # a deep copy of an object has its class
@@ -60,8 +59,36 @@ class ClassSet:
         return class_set, (self.layouts, self.aliases)
 
 
+def add_aliases(classes: tuple[Any, ...], aliases: tuple[Alias, ...]) -> None:
+    """Give the attributes of classes their other names."""
+    for alias in aliases:
+        kind = classes[alias.layout]
+        if alias.name in kind.slot_names:
+            defaults = {slot.attribute: slot.value for slot in kind.layout.slots}
+            if type(defaults[alias.name]) is type(defaults[alias.attribute]):
+                setattr(kind, alias.name, _shared_name(vars(kind)[alias.name], alias, defaults))
+        else:
+            kind.aliases = {**getattr(kind, "aliases", {}), alias.name: alias.attribute}
+            setattr(kind, alias.name, _alias_of(alias.attribute))
+
+
 def _alias_of(attribute: str) -> property:
     return property(attrgetter(attribute), lambda message, value: setattr(message, attribute, value))
+
+
+def _shared_name(own: Any, alias: Alias, defaults: dict[str, Any]) -> property:
+    """A field whose name an older field had: of the two, the one that has a value is read."""
+
+    def read(message: Any) -> Any:
+        former = getattr(message, alias.attribute, defaults[alias.attribute])
+        if former != defaults[alias.attribute]:
+            try:
+                return former if own.__get__(message) == defaults[alias.name] else own.__get__(message)
+            except AttributeError:
+                return former
+        return own.__get__(message)
+
+    return property(read, own.__set__, own.__delete__)
 
 
 def _empty(found: ClassSet, index: int) -> Any:
@@ -87,14 +114,15 @@ def class_set(layouts: tuple[StructLayout, ...], aliases: tuple[Alias, ...] = ()
 
 def aliases_of(message: Message) -> tuple[Alias, ...]:
     """The other names that a definition has for its fields."""
-    return tuple(
-        Alias(index, snake_name(alias), attribute_of(message, field))
-        for index, struct in enumerate(message.structs.values())
-        for field in struct.fields
-        for alias in field.aliases
-    )
+    found: dict[tuple[int, str], Alias] = {}
+    for index, struct in enumerate(message.structs.values()):
+        for field in struct.fields:
+            for name in map(snake_name, field.other_names):
+                if name != (attribute := attribute_of(message, field)):
+                    found.setdefault((index, name), Alias(index, name, attribute))
+    return tuple(found.values())
 
 
 def is_alike(one: Message, other: Message) -> bool:
-    """Whether two definitions give one set of classes."""
-    return layouts_of(one) == layouts_of(other) and aliases_of(one) == aliases_of(other)
+    """Whether the classes of the other definition serve the one: equal attributes, and no alias missing."""
+    return layouts_of(one) == layouts_of(other) and set(aliases_of(one)) <= set(aliases_of(other))

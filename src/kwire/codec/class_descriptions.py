@@ -10,7 +10,7 @@ from copy import copy
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from kwire.codec.layout import Default, SlotLayout
-from kwire.schema.model import Field, Message, Struct, Versions
+from kwire.schema.model import Field, Message, Struct, Versions, snake_name
 
 if TYPE_CHECKING:
     from inspect import Signature
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 AnyMessage = TypeVar("AnyMessage")
 
-__all__ = ["asdict", "describe", "held_type", "replace", "wire_versions"]
+__all__ = ["asdict", "by_current_names", "describe", "held_type", "replace", "wire_versions"]
 
 UNKNOWN: Final = "unknown_tagged_fields"
 PYTHON_TYPES: Final = {"bool": "bool", "float64": "float", "string": "str", "bytes": "bytes", "records": "bytes", "uuid": "Uuid"}
@@ -63,6 +63,7 @@ def _about(message: Message, field: Field, slot: SlotLayout) -> str:
         facts.append("may be null")
     if field.default is not None and slot.default == Default.CONSTANT:
         facts.append(f"default {slot.value!r}")
+    facts += [f"called {snake_name(name)} up to Kafka {release}" for name, release in field.former_names]
     return f"    {slot.attribute}: {', '.join(facts)}"
 
 
@@ -124,6 +125,23 @@ def describe(classes: tuple[Any, ...], message: Message) -> None:
         top.valid_versions = message.valid_versions
     if "api_key" not in top.slot_names:  # a request header has a field of this name
         top.api_key = _Made(_api_key, message, message.structs[message.name])
+
+
+def by_current_names(kind: Any, values: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a constructor with current names instead of former ones.
+
+    Raises:
+        TypeError: a name of no field, or two names of one.
+    """
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        current = getattr(kind, "aliases", {}).get(name, name)
+        if current not in kind.slot_names:
+            raise TypeError(f"{kind.__qualname__}() got an unexpected keyword argument {name!r}")
+        if current in found or (current != name and current in values):
+            raise TypeError(f"{kind.__qualname__}() got multiple values for argument {current!r}")
+        found[current] = value
+    return found
 
 
 def fields_of(message: Any) -> Iterator[tuple[str, Any]]:

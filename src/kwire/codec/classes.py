@@ -11,7 +11,7 @@ from functools import cache
 from operator import index
 from typing import Any, Final
 
-from kwire.codec.catalog_classes import aliases_of, class_set, is_alike
+from kwire.codec.catalog_classes import add_aliases, aliases_of, class_set, is_alike
 from kwire.codec.class_descriptions import describe
 from kwire.codec.impl import Twin, backend, load_twin
 from kwire.codec.layout import layouts_of
@@ -84,6 +84,7 @@ class CompiledCatalog:
         stored = catalog()
         if self.catalog is stored:
             made: tuple[type, ...] = self._objects.make_classes(layouts_of(message))
+            add_aliases(made, aliases_of(message))
             describe(made, message)
             return made
         if self.twin == backend and name in stored and is_alike(message, stored[name]):

@@ -22,7 +22,7 @@ from typing import Final, NamedTuple
 import pyarrow as pa
 
 from kwire.codec.arrow_types import UNKNOWN_TAGS_TYPE, ArrowType, arrow_scalar, definition_type, list_of
-from kwire.codec.layout import attribute_of
+from kwire.codec.layout import attribute_of, current_path
 from kwire.codec.plan import WIDTH, Block, Flag, Op, Operation, Plan, compile_plan
 from kwire.schema.model import Message
 
@@ -180,8 +180,8 @@ class _Describer:
             fields = found.fields if found else ()
         return definition_type(self.message, type_name)
 
-    def chosen(self, paths: list[tuple[str, ...]]) -> tuple[tuple[Level, ...], tuple[Column, ...]]:
-        """Levels and columns of a projection."""
+    def chosen(self, paths: list[tuple[str, ...]], asked: list[tuple[str, ...]]) -> tuple[tuple[Level, ...], tuple[Column, ...]]:
+        """Levels and columns of a projection; a column has the name that was asked for, be it a former one."""
         levels = [Level(0, ())]
         prefix: tuple[str, ...] = ()
         while len(entered := {end for path in paths if path[: len(prefix)] == prefix and (end := self.array_on(path, len(prefix)))}) == 1:
@@ -193,8 +193,9 @@ class _Describer:
             levels.append(Level(self.plan.operation(steps[-1]).block, steps))
         prefixes = self._level_prefixes(levels)
         columns: dict[str, Column] = {}
-        for path in paths:
+        for path, names in zip(paths, asked, strict=True):
             column = self._column(path, levels, prefixes)
+            column = column._replace(name=".".join(names[: column.name.count(".") + 1]))
             columns.setdefault(column.name, column)
         if self.unknown_tags:
             for number, where in enumerate(prefixes):
@@ -264,12 +265,14 @@ def column_layout(
         plan = tree_of(compile_plan(message, version))
         describer = _Describer(plan, message, unknown_tags)
         return ColumnLayout(plan, describer.unknown_tags, *describer.whole())
-    paths = [tuple(path.split(".")) for path in dict.fromkeys(fields)]
-    plan = tree_of(compile_plan(message, version, [".".join(path) for path in paths]))
+    named = {path: tuple(current_path(message, version, path).split(".")) for path in fields}
+    paths = list(named.values())
+    plan = tree_of(compile_plan(message, version, named))
     if not explode:
         describer = _Describer(plan, message, unknown_tags)
         return ColumnLayout(plan, describer.unknown_tags, *describer.whole())
     outer = [path for path in paths if not any(path[:end] in paths for end in range(1, len(path)))]
+    asked = [tuple(path.split(".")) for path, current in named.items() if current in outer]
     describer = _Describer(plan, message, unknown_tags)
     indexed = any(describer.array_on(path, 0) for path in outer)
-    return ColumnLayout(plan, describer.unknown_tags, *describer.chosen(outer), indexed)
+    return ColumnLayout(plan, describer.unknown_tags, *describer.chosen(outer, asked), indexed)

@@ -4,7 +4,7 @@ A field of the version that is not tagged must be there; one that is not of the 
 out and is read when it is given. Keys that name no field are passed over. Null is taken where any version of the field may be null: whether
 this version lets it be is found when the message is written. Integers are numbers or their text (``"12"``, ``"0x0c"``). `bytes` and records
 are base64, or bytes objects, as the converters take binary nodes. Jackson's int nodes and long nodes are one here: a number is taken
-where it fits.
+where it fits. Beyond the converters, a field of the version that is missing is read from its former name.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from functools import lru_cache
 from typing import Any, Final
 
 from kwire.codec.classes import CompiledCatalog, compiled
-from kwire.codec.layout import SlotLayout, layouts_of
+from kwire.codec.layout import SlotLayout, fields_by_name, layouts_of
 from kwire.codec.uuids import Uuid
 from kwire.errors import EncodeError
-from kwire.schema.model import Message
+from kwire.schema.model import Message, camel_name
 
 __all__ = ["from_json"]
 
@@ -202,9 +202,15 @@ class _Reader:
                 convert = _or_null(convert)
             steps.append((slot.attribute, slot.json_name, convert, version in field.versions and version not in field.tagged_versions))
 
+        by_name = fields_by_name([field for field in struct.fields if version in field.versions], version, camel_name)
+        renamed = [(former, key) for former, field in by_name.items() if (key := camel_name(field.name)) != former]
+
         def read(value: Any) -> Any:
             if not isinstance(value, Mapping):
                 raise _wrong("an object", value)
+            for former, key in renamed:
+                if former in value and key not in value:
+                    value = {key if name == former else name: held for name, held in value.items()}
             values: dict[str, Any] = {}
             for attribute, key, convert, mandatory in steps:
                 given = value.get(key, _MISSING)

@@ -6,13 +6,14 @@ classes from layouts, plans refer to attributes by slot number, and so an object
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from enum import IntEnum
 from typing import Any, Final, NamedTuple
 
 from kwire.codec.uuids import ZERO_UUID
-from kwire.schema.model import Field, Message, Struct, camel_name
+from kwire.schema.model import Field, Message, Struct, camel_name, snake_name
 
-__all__ = ["Default", "SlotLayout", "StructLayout", "attribute_of", "layouts_of"]
+__all__ = ["Default", "SlotLayout", "StructLayout", "attribute_of", "current_path", "fields_by_name", "layouts_of"]
 
 
 class Default(IntEnum):
@@ -65,6 +66,37 @@ def attribute_of(message: Message, field: Field) -> str:
     """Name of a field as the attribute of an object and as a step of a path."""
     # DESIGN promises RequestHeader(api_key, api_version, ...); Kafka's header fields repeat the message's name in theirs.
     return field.attribute.removeprefix("request_") if message.kind == "header" else field.attribute
+
+
+def fields_by_name(fields: Sequence[Field], version: int, spell: Callable[[str], str]) -> dict[str, Field]:
+    """Map current and former names to fields of a struct at a version.
+
+    Where a name is that of several fields, those that the version has come first, then those whose current name it is.
+
+    Arguments:
+        fields: of the struct.
+        version: of the message.
+        spell: `snake_name` or `camel_name`.
+    """
+    found = {}
+    for present in (False, True):
+        there = [each for each in fields if (version in each.versions) is present]
+        found.update({spell(name): each for each in there for name in each.other_names})
+        found.update({spell(each.name): each for each in there})
+    return found
+
+
+def current_path(message: Message, version: int, path: str) -> str:
+    """Replace former names in a path of attributes by the current ones; an unknown path is returned as it is."""
+    steps, fields = [], message.fields
+    for step in path.split("."):
+        field = next((each for each in fields if attribute_of(message, each) == step and version in each.versions), None)
+        field = field or fields_by_name(fields, version, snake_name).get(step)
+        if field is None:
+            return path
+        steps.append(attribute_of(message, field))
+        fields = message.structs[field.element_type].fields if field.is_struct else ()
+    return ".".join(steps)
 
 
 def _constant(field: Field) -> Any:

@@ -18,7 +18,7 @@ from collections.abc import Collection, Iterable
 from enum import IntEnum, IntFlag
 from typing import Any, Final, NamedTuple
 
-from kwire.codec.layout import StructLayout, layouts_of
+from kwire.codec.layout import StructLayout, current_path, layouts_of
 from kwire.errors import KwireError
 from kwire.schema.model import Field, Message, Struct
 
@@ -290,13 +290,14 @@ def compile_plan(message: Message, version: int, fields: Iterable[str] | None = 
     Arguments:
         message: the definition.
         version: one of `message.valid_versions` (the caller has checked).
-        fields: attribute paths such as ``topics.partitions.leader_id``; a path to a struct or an array of structs takes all in it.
+        fields: attribute paths such as ``topics.partitions.leader_id``, by current or former names; a path to a struct or an array of
+            structs takes all in it.
 
     Raises:
         KwireError: a path of `fields` names no field of the message at any version.
         ValueError: structs nest more than `DEEPEST` deep, or in themselves.
     """
-    chosen = None if fields is None else tuple(fields)
+    chosen = None if fields is None else tuple(current_path(message, version, path) for path in fields)
     compiler = _Compiler(message, version, chosen)
     if chosen is not None:
         _check_paths(compiler.layouts, message, chosen)

@@ -14,6 +14,7 @@ from kwire.codec._pure.primitives import as_buffer
 from kwire.codec.broker_addresses import Addresses, BrokerRewriting
 from kwire.codec.classes import CompiledCatalog, compiled
 from kwire.codec.decoding import API_VERSIONS, UNKNOWN_API_HEADER, FrameReader
+from kwire.codec.layout import current_path
 from kwire.codec.plan import Plan
 from kwire.codec.splice_plan import ANY, Choice, Constant, Path, find_leaf, leaf_of, parse_path
 from kwire.codec.splice_values import content_of
@@ -303,10 +304,11 @@ class FrameSplicer:
 
     def _prepare(self, name: str, version: int, paths: tuple[str, ...]) -> tuple[Any, tuple[tuple[str, _Place], ...]]:
         """The splicer for some paths, and what each of them means; those of one field follow each other."""
-        plan = self._source.plan(name, version)
+        plan, message = self._source.plan(name, version), self._source.message(name)
         fields: dict[str, list[tuple[str, _Place]]] = {}
         for text in paths:
-            place = _Place(plan, parse_path(text), text)
+            path = parse_path(text)
+            place = _Place(plan, path._replace(fields=current_path(message, version, path.fields)), text)
             others = fields.setdefault(place.fields, [])
             for other, met in others:
                 if _meet(place.pattern, met.pattern):

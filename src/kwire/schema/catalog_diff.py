@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from kwire.schema.header_versions import header_version_of
-from kwire.schema.layout import LayoutField, fields_at, wire_shape
+from kwire.schema.layout import LayoutField, fields_at, paired_fields, wire_shape
 from kwire.schema.model import NO_VERSIONS, Catalog, Message, Versions
 from kwire.schema.named_catalogs import ReleaseCatalog, named_catalog
 from kwire.schema.overlays import OverlaidCatalog
@@ -117,12 +117,14 @@ def _fields(before: Message | None, after: Message | None, old: Versions, new: V
     """What the versions that both have say differently, then what new versions bring."""
     if before is None or after is None:
         return
-    seen: set[tuple[str, Change, str | None]] = set()
+    seen: set[tuple[str, str, str | None]] = set()
     both = [version for version in new if version in old and version in before.valid_versions and version in after.valid_versions]
     for version in both:
         if released and _bytes_of(before, version) == _bytes_of(after, version):
             continue
         for change in _at(before, after, version):
+            if released and change.change == "renamed":
+                continue
             said = change.path, change.change, change.detail
             if said not in seen:  # told of the first version that has it
                 seen.add(said)
@@ -150,17 +152,20 @@ def _header_change(before: Message, old: int, after: Message, new: int) -> Itera
 def _at(before: Message, after: Message, version: int) -> Iterator[FieldChange]:
     """What two definitions of one version differ in, where bytes or rules of writing show it."""
 
-    def said(change: Change, path: str, type_: str, detail: str | None = None) -> FieldChange:
+    def said(change: Change | Literal["renamed"], path: str, type_: str, detail: str | None = None) -> FieldChange:
         return FieldChange(message=after.name, path=path, change=change, version=version, type=type_, detail=detail)
 
     yield from _header_change(before, version, after, version)
     if before.is_flexible(version) != after.is_flexible(version):
         yield said("changed", "", "", "flexible now" if after.is_flexible(version) else "not flexible now")
-    old, new = dict(_by_path(fields_at(before, version))), dict(_by_path(fields_at(after, version)))
+    old = dict(_by_new_path(fields_at(before, version), fields_at(after, version)))
+    new = dict(_by_new_path(fields_at(after, version), fields_at(after, version)))
     for path, field in new.items():
         if path not in old:
             yield said("added", path, field.type)
         else:
+            if old[path].name != field.name:
+                yield said("renamed", path, field.type, f"renamed from {old[path].name}")
             yield from (said("changed", path, field.type, detail) for detail in _details(old[path], field))
     yield from (said("removed", path, field.type) for path, field in old.items() if path not in new)
     common = [[path for path in side if path in old and path in new] for side in (old, new)]
@@ -168,11 +173,14 @@ def _at(before: Message, after: Message, version: int) -> Iterator[FieldChange]:
         yield said("changed", "", "", "another order of fields")
 
 
-def _by_path(fields: tuple[LayoutField, ...], path: str = "") -> Iterator[tuple[str, LayoutField]]:
+def _by_new_path(fields: tuple[LayoutField, ...], new: tuple[LayoutField, ...], path: str = "") -> Iterator[tuple[str, LayoutField]]:
+    """Fields by the paths that they have in the newer definition."""
+    newer = {field.name: found for field, found in paired_fields(fields, new)}
     for field in fields:
-        here = f"{path}{field.name}"
+        found = newer.get(field.name)
+        here = f"{path}{field.name if found is None else found.name}"
         yield here, field
-        yield from _by_path(field.fields, f"{here}.")
+        yield from _by_new_path(field.fields, () if found is None else found.fields, f"{here}.")
 
 
 def _details(old: LayoutField, new: LayoutField) -> Iterator[str]:

@@ -62,6 +62,8 @@ def _field(item: Mapping[str, Any]) -> Field:
         map_key=bool(item.get("mapKey", False)),
         fields=tuple(_field(each) for each in item.get("fields") or ()),
         aliases=tuple(item.get("aliases") or ()),
+        former_names=tuple((item.get("formerNames") or {}).items()),
+        names_in_code=tuple((item.get("namesInCode") or {}).items()),
     )
 
 
@@ -69,7 +71,7 @@ def parse_definition(definition: Mapping[str, Any], source: str, *, from_zero: b
     """Turn one definition, as parsed JSON, into a message.
 
     Arguments:
-        definition: Kafka's shape; `topic` and `notes` are read too, where the built-in catalog has them.
+        definition: Kafka's shape; `topic`, `notes`, `formerNames` and `namesInCode` are read too, where the built-in catalog has them.
         source: named in errors.
         from_zero: see `parse_header_versions`.
 
@@ -133,6 +135,10 @@ def _field_definition(field: Field) -> dict[str, Any]:
         item["mapKey"] = True
     if field.aliases:
         item["aliases"] = list(field.aliases)
+    if field.former_names:
+        item["formerNames"] = dict(field.former_names)
+    if field.names_in_code:
+        item["namesInCode"] = dict(field.names_in_code)
     if field.fields:
         item["fields"] = [_field_definition(each) for each in field.fields]
     return item

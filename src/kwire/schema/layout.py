@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from kwire.schema.model import Field, Message
 
-__all__ = ["LayoutField", "fields_at", "wire_shape"]
+__all__ = ["LayoutField", "fields_at", "paired_fields", "wire_shape"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,3 +93,13 @@ def wire_shape(fields: tuple[LayoutField, ...]) -> tuple[LayoutField, ...]:
     ]
     plain = [shape for shape in shapes if shape.tag is None]
     return (*plain, *sorted((shape for shape in shapes if shape.tag is not None), key=lambda shape: shape.tag or 0))
+
+
+def paired_fields(old: tuple[LayoutField, ...], new: tuple[LayoutField, ...]) -> Iterator[tuple[LayoutField, LayoutField]]:
+    """Pair the fields of one struct in two definitions of a version: by name, and by position where names differ and types agree."""
+    old_names, by_name = {field.name for field in old}, {field.name: field for field in new}
+    yield from ((field, by_name[field.name]) for field in old if field.name in by_name)
+    gone = {(at, _wire_type(field), field.tag): field for at, field in enumerate(old) if field.name not in by_name}
+    came = {(at, _wire_type(field), field.tag): field for at, field in enumerate(new) if field.name not in old_names}
+    if len(old) == len(new):
+        yield from ((field, came[key]) for key, field in gone.items() if key in came)

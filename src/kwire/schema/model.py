@@ -91,6 +91,8 @@ class Field:
         map_key: part of the key of its array.
         fields: the fields of the struct that is defined in place, empty otherwise.
         aliases: other names of the field, where a proposal has several (`BrokerId` of KIP-35's `NodeId`).
+        former_names: names that the field had in the definitions of older releases, each with the last minor release that had it.
+        names_in_code: the same of releases that defined the message in code, up to 2.7; only their request logs show these names.
     """
 
     name: str
@@ -106,6 +108,13 @@ class Field:
     map_key: bool = False
     fields: tuple[Field, ...] = ()
     aliases: tuple[str, ...] = ()
+    former_names: tuple[tuple[str, str], ...] = ()
+    names_in_code: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def other_names(self) -> tuple[str, ...]:
+        """Aliases and former names."""
+        return (*self.aliases, *(name for name, _ in self.former_names))
 
     @property
     def is_array(self) -> bool:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from kwire.schema.layout import LayoutField, fields_at
-from kwire.schema.model import Message, Versions
-from kwire.schema.release_table import releases
+from kwire.schema.model import Field, Message, Versions
+from kwire.schema.release_table import Release, name_in, releases
 from kwire.schema.stored import catalog
 
 __all__ = ["ApiChange", "FieldChange", "MessageChange", "ReleaseDiff", "diff", "field_changes"]
@@ -19,20 +19,20 @@ __all__ = ["ApiChange", "FieldChange", "MessageChange", "ReleaseDiff", "diff", "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldChange:
-    """A field that a new version of a message has or no longer has, or that one version has in two catalogs in two ways.
+    """A field that a new version of a message has or no longer has, or that one version has in two catalogs in two ways or by two names.
 
     Attributes:
         message: `MetadataResponse`.
         path: `Topics.TopicId`; empty for the message itself.
-        change: `added`, `removed` or `changed`.
-        version: the version with which it changes.
+        change: `added`, `removed`, `changed` or `renamed`.
+        version: the version with which it changes; the lowest one where both have it.
         type: the field's type.
-        detail: of what is changed, how: `int32 before`, `nullable now`; else None.
+        detail: of what is changed, how: `int32 before`, `renamed from GenerationId`; else None.
     """
 
     message: str
     path: str
-    change: Literal["added", "removed", "changed"]
+    change: Literal["added", "removed", "changed", "renamed"]
     version: int
     type: str
     detail: str | None = None
@@ -49,7 +49,7 @@ class ApiChange:
         versions_added, versions_removed: accepted by one of the two releases only, in order.
         deprecated, undeprecated: marked deprecated by one of the two releases only, and accepted by the newer one.
         listeners_before, listeners_after: the kinds of node that accept it (`zk_broker`, `broker`, `controller`).
-        fields: what the added versions change in the fields, from each version to the next.
+        fields: what the added versions change in the fields, from each version to the next; fields of other versions with a new name.
     """
 
     api_key: int
@@ -119,6 +119,26 @@ def field_changes(message: Message | None, versions: list[int]) -> Iterator[Fiel
                 yield FieldChange(message=message.name, path=path, change="removed", version=version, type=type_)
 
 
+def _renames(message: Message | None, versions: set[int], older: Release, newer: Release) -> Iterator[FieldChange]:
+    """Fields of the versions that the two releases call differently."""
+
+    def walk(fields: tuple[Field, ...], path: str, present: set[int]) -> Iterator[FieldChange]:
+        for field in fields:
+            there = {version for version in present if version in field.versions}
+            before, after = name_in(field, older.minor), name_in(field, newer.minor)
+            if before != after and there:
+                detail = f"renamed from {before}"
+                yield FieldChange(
+                    message=found.name, path=f"{path}{after}", change="renamed", version=min(there), type=field.type, detail=detail
+                )
+            if field.is_struct:
+                yield from walk(found.structs[field.element_type].fields, f"{path}{after}.", there)
+
+    if message is not None:
+        found = message
+        yield from walk(found.fields, "", {version for version in versions if version in found.valid_versions})
+
+
 def diff(older: str, newer: str) -> ReleaseDiff:
     """Compare what two releases accept and mark deprecated; unstable versions are not counted.
 
@@ -140,10 +160,11 @@ def diff(older: str, newer: str) -> ReleaseDiff:
         listeners = [tuple(each for each in release.listeners if release.accepts(key, each) is not None) for release in (one, other)]
         kinds_gone = set(one.listeners) ^ set(other.listeners)  # the end of ZooKeeper is one change, not one of every api
         moved = (set(listeners[0]) ^ set(listeners[1])) - kinds_gone
-        if old == new and marked_before & new == marked_after & new and not moved:
+        messages = known.request(key), known.response(key)
+        renames = [change for message in messages for change in _renames(message, old & new, one, other)]
+        if old == new and marked_before & new == marked_after & new and not moved and not renames:
             continue
         added = sorted(new - old)
-        request = known.request(key)
         changes.append(
             ApiChange(
                 api_key=key,
@@ -157,9 +178,7 @@ def diff(older: str, newer: str) -> ReleaseDiff:
                 undeprecated=tuple(sorted((marked_before - marked_after) & new)),
                 listeners_before=listeners[0],
                 listeners_after=listeners[1],
-                fields=tuple(
-                    change for message in (request, known.response(key)) for change in field_changes(message, added if before else [])
-                ),
+                fields=(*renames, *(change for message in messages for change in field_changes(message, added if before else []))),
             )
         )
     return ReleaseDiff(older=one.name, newer=other.name, apis=tuple(changes))

@@ -12,10 +12,10 @@ from functools import cache, cached_property, total_ordering
 from typing import Any, Final
 
 from kwire.errors import InputError
-from kwire.schema.model import Versions
+from kwire.schema.model import Field, Versions
 from kwire.schema.stored import read_data
 
-__all__ = ["LISTENERS", "Release", "Releases", "guess", "release_key", "releases"]
+__all__ = ["LISTENERS", "Release", "Releases", "guess", "name_in", "release_key", "releases"]
 
 LISTENERS: Final = ("zk_broker", "broker", "controller")
 
@@ -36,6 +36,12 @@ def release_key(name: str) -> tuple[int, ...]:
         return tuple(int(part) for part in name.split("."))
     except ValueError:
         raise InputError(f"{name!r} is not a Kafka release; releases look like 3.9 or 4.0.2.") from None
+
+
+def name_in(field: Field, minor: str) -> str:
+    """The name of a field in a minor release such as `3.9`."""
+    former = sorted((release_key(last), name) for name, last in field.former_names)
+    return next((name for last, name in former if release_key(minor) <= last), field.name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,6 @@
 """Bodies of a request log as messages: the same attributes that a decoded frame has, so that the same rules read both.
 
-JSON bodies have Kafka's own field names; text forms have those of their time, which differ from release to release: `FORMER_NAMES` leads
-from them to today's. Only the fields that are asked for are built.
+Logs have the field names of their release; the catalog leads from former names to today's. Only the fields that are asked for are built.
 """
 
 from __future__ import annotations
@@ -17,44 +16,10 @@ from kwire.codec.classes import compiled
 from kwire.codec.layout import Default, SlotLayout
 from kwire.codec.plan import Flag, Op, Operation, Plan
 from kwire.codec.uuids import Uuid
+from kwire.schema import catalog
 
 __all__ = ["INTEGER_BOUNDS", "RECORDS_SIZE", "BodyFault", "default_struct", "read_body"]
 
-# Names of former releases, without underscores and in small letters, and what they may be called today; the first that a struct has counts.
-FORMER_NAMES: Final[dict[str, tuple[str, ...]]] = {
-    "apiversions": ("apikeys",),
-    "coordinatorkey": ("key",),
-    "coordinatortype": ("keytype",),
-    "createtopicrequests": ("topics",),
-    "generationid": ("generationidormemberepoch",),
-    "groupids": ("groups",),
-    "groupgenerationid": ("generationidormemberepoch", "generationid"),
-    "groupprotocols": ("protocols",),
-    "isr": ("isrnodes",),
-    "leader": ("leaderid",),
-    "maxwaittime": ("maxwaitms",),
-    "name": ("topic", "topicname"),
-    "partition": ("partitionindex", "index"),
-    "partitionerrorcode": ("errorcode",),
-    "partitionid": ("partitionindex",),
-    "partitionmetadata": ("partitions",),
-    "partitionresponses": ("partitions",),
-    "partitions": ("partitionindexes", "partitionstates"),
-    "partitionstates": ("ungroupedpartitionstates",),
-    "recordsetsizeinbytes": ("recordssizeinbytes",),
-    "replicas": ("replicanodes",),
-    "requiredacks": ("acks",),
-    "responses": ("topics", "results"),
-    "timeout": ("timeoutms",),
-    "topic": ("name", "topicname"),
-    "topicerrorcode": ("errorcode",),
-    "topicerrorcodes": ("responses", "topics"),
-    "topicerrors": ("topics", "responses", "results"),
-    "topicmetadata": ("topics",),
-    "topics": ("topicnames", "topicdata", "v3andbelowtopics"),
-    "transactionalid": ("v3andbelowtransactionalid",),
-    "producerid": ("v3andbelowproducerid",),
-}
 # Structs of former releases whose fields stand in the struct around them today.
 _OPENED: Final = frozenset(("coordinator", "partition_header"))
 
@@ -145,10 +110,13 @@ class _StructReader:
                 self._makers.append((slot.attribute, list if slot.default == Default.LIST else _default_maker(convert)))
             if operation.code == Op.STRING and self._texts is None:
                 self._texts = slot.attribute
-        for former, todays in FORMER_NAMES.items():
-            found = next((today for today in todays if today in self._by_name), None)
-            if found is not None and former not in self._by_name:
-                self._by_name[former] = self._by_name[found]
+        fields = catalog()[plan.message].structs[plan.layouts[block.layout].name].fields
+        for field in fields:
+            for former, _ in (*field.former_names, *field.names_in_code) if plan.version in field.versions else ():
+                for ending in ("", RECORDS_SIZE[0].lower()):
+                    known = self._by_name.get(_bare(field.name) + ending)
+                    if known is not None:
+                        self._by_name.setdefault(_bare(former) + ending, known)
         self._known: dict[str, tuple[tuple[str, Convert] | None, bool]] = {}
 
     def read(self, body: dict[str, Any], exact: bool) -> SimpleNamespace:

@@ -16,6 +16,7 @@ from kwire.capture.request_logs.json_entries import (
     header_version_written,
     in_names_of,
     is_written_plainly,
+    release_of_names,
     request_entry,
     response_entry,
 )  # fmt: skip
@@ -126,15 +127,17 @@ def exchange_line(
 
     What can be is written from the frames' bytes to text, without messages between.
     """
-    written = None if request is None else _plain_line(event, connection, request, response)
+    written = None if request is None else _plain_line(event, connection, request, response, highest)
     if written is not None:
         return written
     return encode_json(exchange_entry(event, connection, request, response, highest)).encode() + b"\n"
 
 
-def _plain_line(event: RequestCompleted, connection: str, request: bytes, response: bytes | None) -> bytes | None:
-    """None where a line takes more than the JSON of the messages, or a message breaks a rule."""
-    if event.api_key is None or event.api_version is None:
+def _plain_line(
+    event: RequestCompleted, connection: str, request: bytes, response: bytes | None, highest: Mapping[int, int]
+) -> bytes | None:
+    """None where a line takes more than the JSON of the messages in today's names, or a message breaks a rule."""
+    if event.api_key is None or event.api_version is None or release_of_names(highest, event.api_key) is not None:
         return None
     bodies = _bodies(event.api_key, event.api_version)
     if bodies is None or not request.startswith(bodies.begin):

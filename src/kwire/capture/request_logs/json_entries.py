@@ -14,11 +14,12 @@ from kwire.codec import Codec, Opaque, Request, Response
 from kwire.codec.layout import layouts_of
 from kwire.errors import WireError
 from kwire.protocol.nested_rules import RULES
-from kwire.schema import catalog, snake_name
+from kwire.schema import Message, camel_name, catalog, releases, snake_name
+from kwire.schema.release_table import name_in, release_key
 
 __all__ = [
     "BUILT_IN", "api_key_name", "carried_by", "error_entry", "header_version_written", "in_names_of", "is_written_plainly",
-    "request_entry", "response_entry",
+    "release_of_names", "releases_before_renames", "request_entry", "response_entry",
 ]  # fmt: skip
 
 BUILT_IN: Final = Codec(catalog())
@@ -30,15 +31,7 @@ _LOGGED: Final = frozenset(
 )
 _ENVELOPE: Final = 58
 _SHARE_FETCH: Final = 78
-# Fields that a release renamed without a change on the wire: by api key the highest version that releases before it have, and what they say
-# for today's names. 4.0 renamed those of Vote, 4.4 that of TxnOffsetCommit; others kept their names from 3.9 on.
-_RENAMED: Final[dict[int, tuple[int, dict[str, str]]]] = {
-    28: (5, {"generationIdOrMemberEpoch": "generationId"}),
-    52: (
-        1,
-        {"replicaEpoch": "candidateEpoch", "replicaId": "candidateId", "replicaDirectoryId": "candidateDirectoryId"},
-    ),
-}
+_FIRST_RELEASE: Final = "2.8"  # KIP-673
 # Their entries are not their JSON: a refusal of ApiVersions has another version, and ShareFetch no sizes.
 _LOOKED_INTO: Final = frozenset((18, _ENVELOPE, _SHARE_FETCH))
 # a configuration may hold a password; the broker hides the value of those that it knows as such
@@ -78,10 +71,42 @@ def _body(codec: Codec, body: Any, api_key: int, version: int) -> dict[str, Any]
     return _hide_configs(written) if api_key in _ALTER_CONFIGS else written
 
 
-def _renamed(value: Any, names: dict[str, str]) -> Any:
-    if isinstance(value, dict):
-        return {names.get(name, name): _renamed(held, names) for name, held in value.items()}
-    return [_renamed(each, names) for each in value] if isinstance(value, list) else value
+@cache
+def releases_before_renames(message: str) -> tuple[str, ...]:
+    """Return the minor releases with JSON logs that were the last ones with some former name of a message's fields, oldest first."""
+    fields = (field for struct in catalog()[message].structs.values() for field in struct.fields)
+    found = {last for field in fields for _, last in field.former_names if release_key(last) >= release_key(_FIRST_RELEASE)}
+    return tuple(sorted(found, key=release_key))
+
+
+@cache
+def _highest_in(minor: str) -> dict[int, int]:
+    release = releases().resolve(minor)
+    return {key: versions.highest for key in release.api_keys if (versions := release.accepts_anywhere(key, unstable=True)) is not None}
+
+
+def release_of_names(highest: Mapping[int, int], api_key: int) -> str | None:
+    """Return the release whose names a broker writes into the requests of an api, None for today's names; arguments as of `in_names_of`."""
+    request = BUILT_IN.catalog.request(api_key)
+    for minor in releases_before_renames(request.name) if request is not None and api_key in highest else ():
+        known = _highest_in(minor)
+        if highest[api_key] <= known.get(api_key, -1) and all(top <= known.get(key, -1) for key, top in highest.items()):
+            return minor
+    return None
+
+
+def _renamed(value: Any, message: Message, struct: str, minor: str) -> Any:
+    if isinstance(value, list):
+        return [_renamed(each, message, struct, minor) for each in value]
+    if not isinstance(value, dict):
+        return value
+    fields = {camel_name(field.name): field for field in message.structs[struct].fields} if struct in message.structs else {}
+    return {
+        camel_name(name_in(fields[name], minor)) if name in fields else name: _renamed(
+            held, message, fields[name].element_type if name in fields else "", minor
+        )
+        for name, held in value.items()
+    }
 
 
 def in_names_of(highest: Mapping[int, int], request: dict[str, Any], api_key: int) -> dict[str, Any]:
@@ -92,8 +117,10 @@ def in_names_of(highest: Mapping[int, int], request: dict[str, Any], api_key: in
         request: in today's names.
         api_key: of the request.
     """
-    last, names = _RENAMED.get(api_key, (-1, {}))
-    written: dict[str, Any] = _renamed(request, names) if highest.get(api_key, last + 1) <= last else request
+    minor, message = release_of_names(highest, api_key), BUILT_IN.catalog.request(api_key)
+    if minor is None or message is None:
+        return request
+    written: dict[str, Any] = _renamed(request, message, message.name, minor)
     return written
 
 
@@ -131,9 +158,9 @@ def api_key_name(api_key: int, codec: Codec = BUILT_IN) -> str:
 
 
 def is_written_plainly(api_key: int, api_version: int) -> bool:
-    """Whether an entry has a request and its response as `to_json` writes them: nothing is hidden, renamed, or looked into."""
+    """Whether an entry has a request and its response as `to_json` writes them: nothing is hidden or looked into."""
     request, response = BUILT_IN.catalog.request(api_key), BUILT_IN.catalog.response(api_key)
-    if request is None or response is None or api_key in _LOOKED_INTO or api_key in _RENAMED or api_key in _ALTER_CONFIGS:
+    if request is None or response is None or api_key in _LOOKED_INTO or api_key in _ALTER_CONFIGS:
         return False
     in_versions = all(api_version in message.valid_versions for message in (request, response))
     return in_versions and not (_secrets(BUILT_IN, request.name) or _secrets(BUILT_IN, response.name))

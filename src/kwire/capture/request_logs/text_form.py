@@ -143,6 +143,8 @@ def _named_body(key: int, text: str) -> dict[str, Any]:
         name, sign, value = part.strip().partition(":")
         if sign:
             body[name] = value.strip()
+    if "RequiredAcks" in body:
+        body["acks"] = body.pop("RequiredAcks")
     if key == 3 and "Topics" in body:
         body["Topics"] = [{"name": topic} for topic in body["Topics"].split(",") if topic]
     elif (partitions := body.pop("TopicAndPartition", None)) is not None:

@@ -15,20 +15,15 @@ import msgspec
 
 from kwire.capture.request_logs.bodies import INTEGER_BOUNDS, RECORDS_SIZE, default_struct
 from kwire.capture.request_logs.entry import WantedBodies
+from kwire.capture.request_logs.json_entries import releases_before_renames
 from kwire.codec.classes import compiled
 from kwire.codec.layout import Default, SlotLayout
 from kwire.codec.plan import Flag, Op, Operation, Plan
 from kwire.codec.uuids import Uuid
+from kwire.schema import camel_name, catalog, releases
+from kwire.schema.release_table import name_in
 
 __all__ = ["body_decoders", "converted", "software_decoder", "struct_of"]
-
-# Fields that a body must have and that JSON logs of former releases name otherwise: message and name of today, and the former one.
-_OLDER_NAMES: Final = {
-    ("FetchResponse", "partitions"): "partitionResponses",  # these three 2.8
-    ("FetchResponse", "partitionIndex"): "partition",
-    ("FetchResponse", "recordsSizeInBytes"): "recordSetSizeInBytes",
-    ("OffsetCommitRequest", "generationIdOrMemberEpoch"): "generationId",  # until KIP-848, 3.6
-}
 
 # Of these brokers log an empty text for the records, and no size.
 _WITHOUT_SIZES: Final = ("ShareFetchResponse",)
@@ -40,15 +35,16 @@ _SCALARS: Final[dict[int, Any]] = {
 _LONGEST_KEPT: Final = 36  # with hyphens; spaces around it may be many
 
 
-def struct_of(plan: Plan, index: int = 0, *, older: bool = False) -> type[msgspec.Struct]:
+def struct_of(plan: Plan, index: int = 0, *, minor: str = "") -> type[msgspec.Struct]:
     """Make the type of a struct.
 
     Args:
         plan: of a message, with the fields that are asked for.
         index: the block of the struct; 0 is the message itself.
-        older: fields have their `_OLDER_NAMES`, and those of `_WITHOUT_SIZES` records.
+        minor: the minor release whose names fields have, and which writes no sizes of `_WITHOUT_SIZES`; empty for today's.
     """
     block = plan.blocks[index]
+    fields = catalog()[plan.message].structs[plan.layouts[block.layout].name].fields
     typed: list[Any] = []
     names: dict[str, str] = {}
     constants: dict[str, Any] = {}
@@ -57,11 +53,12 @@ def struct_of(plan: Plan, index: int = 0, *, older: bool = False) -> type[msgspe
         slot = plan.layouts[block.layout].slots[operation.slot]
         if operation.flags & Flag.SKIP:
             continue
-        name, attribute, kind = slot.json_name, slot.attribute, _type_of(plan, operation, older)
-        if operation.flags & Flag.RECORDS and not (older and plan.message in _WITHOUT_SIZES):
+        name = camel_name(name_in(fields[operation.slot], minor)) if minor else slot.json_name
+        attribute, kind = slot.attribute, _type_of(plan, operation, minor)
+        if operation.flags & Flag.RECORDS and not (minor and plan.message in _WITHOUT_SIZES):
             constants[attribute] = slot.value
             name, attribute, kind = f"{name}{RECORDS_SIZE[0]}", f"{attribute}{RECORDS_SIZE[1]}", _SCALARS[Op.INT32]
-        names[attribute] = _OLDER_NAMES.get((plan.message, name), name) if older else name
+        names[attribute] = name
         if number < block.first + block.untagged:
             typed.append((attribute, kind))
         else:  # brokers leave tagged fields out that are at their default
@@ -70,12 +67,12 @@ def struct_of(plan: Plan, index: int = 0, *, older: bool = False) -> type[msgspe
     return msgspec.defstruct("Body", typed, namespace=constants, rename=names, kw_only=True, gc=False)
 
 
-def _type_of(plan: Plan, operation: Operation, older: bool) -> Any:
+def _type_of(plan: Plan, operation: Operation, minor: str) -> Any:
     if operation.code == Op.STRUCT:
-        return struct_of(plan, operation.block, older=older) | None
+        return struct_of(plan, operation.block, minor=minor) | None
     if operation.code == Op.ARRAY:
         if operation.element == Op.STRUCT:
-            return GenericAlias(list, (struct_of(plan, operation.block, older=older),)) | None
+            return GenericAlias(list, (struct_of(plan, operation.block, minor=minor),)) | None
         return GenericAlias(tuple, (_SCALARS[operation.element], ...)) | None
     kind = _SCALARS[operation.code]
     return kind if operation.code in INTEGER_BOUNDS or operation.code == Op.UUID else kind | None  # which are never null
@@ -116,15 +113,18 @@ def body_decoders(version: int, wanted: WantedBodies, is_response: bool) -> tupl
     body = wanted.response if is_response else wanted.request
     if body is None:
         return ()
-    older = body[0] in _WITHOUT_SIZES or any(message == body[0] for message, _name in _OLDER_NAMES)
-    return tuple(_decoder(version, *body, each) for each in ((False, True) if older else (False,)))
+    older = releases_before_renames(body[0]) or ((releases().newest.minor,) if body[0] in _WITHOUT_SIZES else ())
+    return tuple(_decoder(version, *body, minor) for minor in ("", *reversed(older)))
 
 
 @cache
-def _decoder(version: int, name: str, fields: tuple[str, ...] | None, older: bool) -> _Decode:
-    decode = msgspec.json.Decoder(struct_of(compiled().plan(name, version, fields), older=older), dec_hook=converted).decode
-    todays = [f'"{today}"'.encode() for message, today in _OLDER_NAMES if message == name]
-    if not older or not todays:
+def _decoder(version: int, name: str, fields: tuple[str, ...] | None, minor: str) -> _Decode:
+    plan = compiled().plan(name, version, fields)
+    decode = msgspec.json.Decoder(struct_of(plan, minor=minor), dec_hook=converted).decode
+    fields_of_all = [field for struct in catalog()[name].structs.values() for field in struct.fields] if minor else []
+    renamed = [field for field in fields_of_all if name_in(field, minor) != field.name]
+    todays = [f'"{camel_name(field.name)}{RECORDS_SIZE[0] if field.type == "records" else ""}"'.encode() for field in renamed]
+    if not todays:
         return decode
 
     def of_older_release(text: bytes) -> Any:

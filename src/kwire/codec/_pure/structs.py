@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import copyreg
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any, ClassVar, Final
 
-from kwire.codec.class_descriptions import fields_of, replace
+from kwire.codec.class_descriptions import by_current_names, fields_of, replace
 from kwire.codec.layout import Default, SlotLayout, StructLayout
 from kwire.codec.memory_views import owned, shown
 
@@ -25,9 +26,12 @@ class MessageObject:
 
     layout: ClassVar[StructLayout]
     slot_names: ClassVar[tuple[str, ...]]
+    raw_slots: ClassVar[dict[str, Any]]  # `codec.catalog_classes` may put a property before a slot
     classes: ClassVar[tuple[type[MessageObject], ...]]
 
     def __init__(self, **values: Any) -> None:
+        if not values.keys() <= set(self.slot_names):
+            values = by_current_names(type(self), values)
         for slot in self.layout.slots:
             if slot.attribute in values:
                 value = values.pop(slot.attribute)
@@ -37,8 +41,6 @@ class MessageObject:
                 value = self._default(slot)
             setattr(self, slot.attribute, value)
         setattr(self, UNKNOWN, tuple(values.pop(UNKNOWN, ())))
-        if values:
-            raise TypeError(f"{type(self).__qualname__}() got an unexpected keyword argument {next(iter(values))!r}")
 
     def _default(self, slot: SlotLayout) -> Any:
         if slot.default == Default.LIST:
@@ -49,7 +51,11 @@ class MessageObject:
 
     def _values(self) -> dict[str, Any]:
         """The slots that hold something, in order."""
-        return {name: getattr(self, name) for name in self.slot_names if hasattr(self, name)}
+        found = {}
+        for name, slot in self.raw_slots.items():
+            with suppress(AttributeError):
+                found[name] = slot.__get__(self)
+        return found
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
@@ -132,6 +138,7 @@ def make_classes(layouts: tuple[StructLayout, ...]) -> tuple[type, ...]:
     classes = tuple(made)
     for each in classes:
         each.classes = classes
+        each.raw_slots = {name: vars(each)[name] for name in each.slot_names}
     for nested in classes[1:]:
         setattr(classes[0], nested.__name__, nested)
     return classes

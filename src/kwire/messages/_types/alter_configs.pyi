@@ -31,3 +31,4 @@ class AlterConfigsResponse(MessageObject):  # response 33, versions 0-2
 
     throttle_time_ms: int = 0
     responses: list[AlterConfigsResponse.AlterConfigsResourceResponse] = ...
+    resources: list[AlterConfigsResponse.AlterConfigsResourceResponse] = ...  # responses after Kafka 2.3

@@ -12,6 +12,7 @@ class AlterPartitionRequest(MessageObject):  # request 56, versions 0-3
     class TopicData(MessageObject):
         topic_id: Uuid = ...  # 2+
         topic_name: str = ""  # 0-1
+        name: str = ""  # topic_name after Kafka 3.2
         partitions: list[AlterPartitionRequest.PartitionData] = ...
 
     class PartitionData(MessageObject):
@@ -36,6 +37,7 @@ class AlterPartitionResponse(MessageObject):  # response 56, versions 0-3
     class TopicData(MessageObject):
         topic_id: Uuid = ...  # 2+
         topic_name: str = ""  # 0-1
+        name: str = ""  # topic_name after Kafka 3.2
         partitions: list[AlterPartitionResponse.PartitionData] = ...
 
     class PartitionData(MessageObject):

@@ -18,6 +18,7 @@ class ApiVersionsResponse(MessageObject):  # response 18, versions 0-5
     valid_versions: ClassVar[Versions]
     class ApiVersion(MessageObject):
         api_key: int = 0
+        index: int = 0  # api_key after Kafka 2.3
         min_version: int = 0
         max_version: int = 0
 

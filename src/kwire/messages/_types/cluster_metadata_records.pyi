@@ -145,6 +145,7 @@ class ProducerIdsRecord(MessageObject):  # metadata 15, versions 0
     broker_id: int = 0
     broker_epoch: int = -1
     next_producer_id: int = 0
+    producer_ids_end: int = 0  # next_producer_id after Kafka 3.1
 
 class QuotaRecord(MessageObject):  # metadata 14, versions 0
     api_key: ClassVar[Literal[ApiKey.SYNC_GROUP]]

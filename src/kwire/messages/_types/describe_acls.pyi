@@ -9,8 +9,10 @@ class DescribeAclsRequest(MessageObject):  # request 29, versions 0-3
     api_key: ClassVar[Literal[ApiKey.DESCRIBE_ACLS]]
     valid_versions: ClassVar[Versions]
     resource_type_filter: int = 0
+    resource_type: int = 0  # resource_type_filter after Kafka 2.4
     resource_name_filter: str | None = ""
     pattern_type_filter: int = 3  # 1+
+    resource_pattern_type: int = 3  # pattern_type_filter after Kafka 2.4
     principal_filter: str | None = ""
     host_filter: str | None = ""
     operation: int = 0
@@ -21,7 +23,9 @@ class DescribeAclsResponse(MessageObject):  # response 29, versions 0-3
     valid_versions: ClassVar[Versions]
     class DescribeAclsResource(MessageObject):
         resource_type: int = 0
+        type: int = 0  # resource_type after Kafka 2.4
         resource_name: str = ""
+        name: str = ""  # resource_name after Kafka 2.4
         pattern_type: int = 3  # 1+
         acls: list[DescribeAclsResponse.AclDescription] = ...
 

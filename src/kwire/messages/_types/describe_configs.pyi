@@ -15,6 +15,7 @@ class DescribeConfigsRequest(MessageObject):  # request 32, versions 0-4
 
     resources: list[DescribeConfigsRequest.DescribeConfigsResource] = ...
     include_synonyms: bool = False  # 1+
+    include_synoyms: bool = False  # include_synonyms after Kafka 2.5
     include_documentation: bool = False  # 3+
 
 class DescribeConfigsResponse(MessageObject):  # response 32, versions 0-4

@@ -11,6 +11,7 @@ class DescribeLogDirsRequest(MessageObject):  # request 35, versions 0-5
     class DescribableLogDirTopic(MessageObject):
         topic: str = ""
         partitions: tuple[int, ...] = ()
+        partition_index: tuple[int, ...] = ()  # partitions after Kafka 2.8
 
     topics: list[DescribeLogDirsRequest.DescribableLogDirTopic] | None = ...
 

@@ -11,6 +11,7 @@ class ElectLeadersRequest(MessageObject):  # request 43, versions 0-2
     class TopicPartitions(MessageObject):
         topic: str = ""
         partitions: tuple[int, ...] = ()
+        partition_id: tuple[int, ...] = ()  # partitions after Kafka 2.8
 
     election_type: int = 0  # 1+
     topic_partitions: list[ElectLeadersRequest.TopicPartitions] | None = ...

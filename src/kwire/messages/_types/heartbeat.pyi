@@ -10,6 +10,7 @@ class HeartbeatRequest(MessageObject):  # request 12, versions 0-4
     valid_versions: ClassVar[Versions]
     group_id: str = ""
     generation_id: int = 0
+    generationid: int = 0  # generation_id after Kafka 2.2
     member_id: str = ""
     group_instance_id: str | None = None  # 3+
 

@@ -11,6 +11,7 @@ class LeaderAndIsrRequest(MessageObject):  # request 4, versions 0-7
     valid_versions: ClassVar[Versions]
     class LeaderAndIsrTopicState(MessageObject):
         topic_name: str = ""  # 2+
+        name: str = ""  # topic_name after Kafka 2.3
         topic_id: Uuid = ...  # 5+
         partition_states: list[LeaderAndIsrRequest.LeaderAndIsrPartitionState] = ...  # 2+
 
@@ -19,9 +20,12 @@ class LeaderAndIsrRequest(MessageObject):  # request 4, versions 0-7
         partition_index: int = 0
         controller_epoch: int = 0
         leader: int = 0
+        leader_key: int = 0  # leader after Kafka 2.3
         leader_epoch: int = 0
         isr: tuple[int, ...] = ()
+        isr_replicas: tuple[int, ...] = ()  # isr after Kafka 2.3
         partition_epoch: int = 0
+        zk_version: int = 0  # partition_epoch after Kafka 3.2
         replicas: tuple[int, ...] = ()
         adding_replicas: tuple[int, ...] = ()  # 3+
         removing_replicas: tuple[int, ...] = ()  # 3+
@@ -40,6 +44,7 @@ class LeaderAndIsrRequest(MessageObject):  # request 4, versions 0-7
     type: int = 0  # 5+
     topic_states: list[LeaderAndIsrRequest.LeaderAndIsrTopicState] = ...  # 2+
     ungrouped_partition_states: list[LeaderAndIsrRequest.LeaderAndIsrPartitionState] = ...  # 0-1
+    partition_states_v0: list[LeaderAndIsrRequest.LeaderAndIsrPartitionState] = ...  # ungrouped_partition_states after Kafka 2.3
     live_leaders: list[LeaderAndIsrRequest.LeaderAndIsrLiveLeader] = ...
 
 class LeaderAndIsrResponse(MessageObject):  # response 4, versions 0-7
@@ -57,3 +62,4 @@ class LeaderAndIsrResponse(MessageObject):  # response 4, versions 0-7
     error_code: int = 0
     topics: list[LeaderAndIsrResponse.LeaderAndIsrTopicError] = ...  # 5+
     partition_errors: list[LeaderAndIsrResponse.LeaderAndIsrPartitionError] = ...  # 0-4
+    partitions: list[LeaderAndIsrResponse.LeaderAndIsrPartitionError] = ...  # partition_errors after Kafka 2.3

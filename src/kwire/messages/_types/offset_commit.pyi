@@ -23,6 +23,7 @@ class OffsetCommitRequest(MessageObject):  # request 8, versions 0-10
 
     group_id: str = ""
     generation_id_or_member_epoch: int = -1  # 1+
+    generation_id: int = -1  # generation_id_or_member_epoch after Kafka 3.5
     member_id: str = ""  # 1+
     group_instance_id: str | None = None  # 7+
     retention_time_ms: int = -1  # 2-4

@@ -10,10 +10,12 @@ class OffsetForLeaderEpochRequest(MessageObject):  # request 23, versions 0-4
     valid_versions: ClassVar[Versions]
     class OffsetForLeaderTopic(MessageObject):
         topic: str = ""
+        name: str = ""  # topic after Kafka 2.7
         partitions: list[OffsetForLeaderEpochRequest.OffsetForLeaderPartition] = ...
 
     class OffsetForLeaderPartition(MessageObject):
         partition: int = 0
+        partition_index: int = 0  # partition after Kafka 2.7
         current_leader_epoch: int = -1  # 2+
         leader_epoch: int = 0
 
@@ -25,11 +27,13 @@ class OffsetForLeaderEpochResponse(MessageObject):  # response 23, versions 0-4
     valid_versions: ClassVar[Versions]
     class OffsetForLeaderTopicResult(MessageObject):
         topic: str = ""
+        name: str = ""  # topic after Kafka 2.7
         partitions: list[OffsetForLeaderEpochResponse.EpochEndOffset] = ...
 
     class EpochEndOffset(MessageObject):
         error_code: int = 0
         partition: int = 0
+        partition_index: int = 0  # partition after Kafka 2.7
         leader_epoch: int = -1  # 1+
         end_offset: int = -1
 

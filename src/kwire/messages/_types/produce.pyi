@@ -13,15 +13,18 @@ class ProduceRequest(MessageObject):  # request 0, versions 0-13
         topic_id: Uuid = ...  # 13+
         name: str = ""  # 0-12
         partition_data: list[ProduceRequest.PartitionProduceData] = ...
+        partitions: list[ProduceRequest.PartitionProduceData] = ...  # partition_data after Kafka 2.7
 
     class PartitionProduceData(MessageObject):
         index: int = 0
+        partition_index: int = 0  # index after Kafka 2.7
         records: bytes | None = None
 
     transactional_id: str | None = None  # 3+
     acks: int = 0
     timeout_ms: int = 0
     topic_data: list[ProduceRequest.TopicProduceData] = ...
+    topics: list[ProduceRequest.TopicProduceData] = ...  # topic_data after Kafka 2.7
 
 class ProduceResponse(MessageObject):  # response 0, versions 0-13
     api_key: ClassVar[Literal[ApiKey.PRODUCE]]
@@ -30,9 +33,11 @@ class ProduceResponse(MessageObject):  # response 0, versions 0-13
         topic_id: Uuid = ...  # 13+
         name: str = ""  # 0-12
         partition_responses: list[ProduceResponse.PartitionProduceResponse] = ...
+        partitions: list[ProduceResponse.PartitionProduceResponse] = ...  # partition_responses after Kafka 2.7
 
     class PartitionProduceResponse(MessageObject):
         index: int = 0
+        partition_index: int = 0  # index after Kafka 2.7
         error_code: int = 0
         base_offset: int = 0
         log_append_time_ms: int = -1  # 2+

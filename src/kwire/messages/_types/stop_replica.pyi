@@ -33,6 +33,7 @@ class StopReplicaRequest(MessageObject):  # request 5, versions 0-4
     delete_partitions: bool = False  # 0-2
     topics: list[StopReplicaRequest.StopReplicaTopicV1] = ...  # 1-2
     ungrouped_partitions: list[StopReplicaRequest.StopReplicaPartitionV0] = ...  # 0
+    partitions_v0: list[StopReplicaRequest.StopReplicaPartitionV0] = ...  # ungrouped_partitions after Kafka 2.3
 
 class StopReplicaResponse(MessageObject):  # response 5, versions 0-4
     api_key: ClassVar[Literal[ApiKey.STOP_REPLICA]]
@@ -44,3 +45,4 @@ class StopReplicaResponse(MessageObject):  # response 5, versions 0-4
 
     error_code: int = 0
     partition_errors: list[StopReplicaResponse.StopReplicaPartitionError] = ...
+    partitions: list[StopReplicaResponse.StopReplicaPartitionError] = ...  # partition_errors after Kafka 2.3

@@ -25,6 +25,7 @@ class TxnOffsetCommitRequest(MessageObject):  # request 28, versions 0-6
     producer_id: int = 0
     producer_epoch: int = 0
     generation_id_or_member_epoch: int = -1  # 3+
+    generation_id: int = -1  # generation_id_or_member_epoch after Kafka 4.3
     member_id: str = ""  # 3+
     group_instance_id: str | None = None  # 3+
     topics: list[TxnOffsetCommitRequest.TxnOffsetCommitRequestTopic] = ...

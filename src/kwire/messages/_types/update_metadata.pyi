@@ -45,7 +45,9 @@ class UpdateMetadataRequest(MessageObject):  # request 6, versions 0-8
     broker_epoch: int = -1  # 5+
     topic_states: list[UpdateMetadataRequest.UpdateMetadataTopicState] = ...  # 5+
     ungrouped_partition_states: list[UpdateMetadataRequest.UpdateMetadataPartitionState] = ...  # 0-4
+    partition_states_v0: list[UpdateMetadataRequest.UpdateMetadataPartitionState] = ...  # ungrouped_partition_states after Kafka 2.3
     live_brokers: list[UpdateMetadataRequest.UpdateMetadataBroker] = ...
+    brokers: list[UpdateMetadataRequest.UpdateMetadataBroker] = ...  # live_brokers after Kafka 2.3
 
 class UpdateMetadataResponse(MessageObject):  # response 6, versions 0-8
     api_key: ClassVar[Literal[ApiKey.UPDATE_METADATA]]

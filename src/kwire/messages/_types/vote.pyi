@@ -16,8 +16,11 @@ class VoteRequest(MessageObject):  # request 52, versions 0-2
     class PartitionData(MessageObject):
         partition_index: int = 0
         replica_epoch: int = 0
+        candidate_epoch: int = 0  # replica_epoch after Kafka 3.9
         replica_id: int = 0
+        candidate_id: int = 0  # replica_id after Kafka 3.9
         replica_directory_id: Uuid = ...  # 1+
+        candidate_directory_id: Uuid = ...  # replica_directory_id after Kafka 3.9
         voter_directory_id: Uuid = ...  # 1+
         last_offset_epoch: int = 0
         last_offset: int = 0
