@@ -172,6 +172,8 @@ cdef inline int take_answer(ExchangeState* exchange, SeriesState* series, Waitin
 
     # From here on nothing falls back.
     answered_at(exchange, waiting, frame)
+    if answer is not NULL and error == 0:
+        exchange.named_name, exchange.named_version = exchange.software_name, exchange.software_version
     row.response_us = no_long() if frame.flags & UNENDED else microseconds(time_ns)
     row.error_code = error
     memcpy(row.columns, columns, sizeof(columns))

@@ -9,6 +9,8 @@ import pyarrow as pa
 from kwire.analysis.group_events import group_events
 from kwire.analysis.step_rows import STEPS
 
+NO_NAMES = pa.table({"topic_id": pa.array([], pa.string()), "topic": pa.array([], pa.string())})
+
 
 def step(group: str, time: int, event: str, protocol_type: str | None, assignment: list[str] | None = None) -> dict[str, Any]:
     row: dict[str, Any] = dict.fromkeys(STEPS.names)
@@ -27,7 +29,7 @@ def test_a_sync_that_does_not_tell_its_type_has_that_of_the_join_before() -> Non
         step("connect", 5, "join", "consumer"), step("connect", 6, "sync", None, spelled),
         step("other", 1, "sync", None, spelled),
     ]  # fmt: skip
-    rows = group_events({"group_steps": pa.Table.from_pylist(steps, schema=STEPS)}).to_pylist()
+    rows = group_events({"group_steps": pa.Table.from_pylist(steps, schema=STEPS), "topic_names": NO_NAMES}).to_pylist()
     told = [(row["group_id"], row["protocol_type"], row["assignment"]) for row in rows if row["event"] in ("sync", "leave")]
     assert told == [
         ("billing", "consumer", spelled), ("billing", None, None),
@@ -37,4 +39,20 @@ def test_a_sync_that_does_not_tell_its_type_has_that_of_the_join_before() -> Non
 
 
 def test_no_steps() -> None:
-    assert group_events({"group_steps": STEPS.empty_table()}).num_rows == 0
+    assert group_events({"group_steps": STEPS.empty_table(), "topic_names": NO_NAMES}).num_rows == 0
+
+
+def test_assignments_by_topic_id_have_the_names_that_the_captures_tell() -> None:
+    """KIP-848 and KIP-932 assign partitions of topic ids; a subtopology of KIP-1071 and a topic of a classic group are no ids."""
+    given = ["AAAAAAAAAAAAAAAAAAAAAQ:0,1", "AAAAAAAAAAAAAAAAAAAAAg:2"]
+    steps = [
+        step("g", time, "consumer_heartbeat", None, assignment) | {"protocol": protocol}
+        for time, (protocol, assignment) in enumerate(
+            [("consumer", given), ("share", given[:1]), ("streams", given), ("classic", given), ("consumer", None), ("consumer", [])]
+        )
+    ]
+    names = pa.table({"topic_id": ["AAAAAAAAAAAAAAAAAAAAAQ"], "topic": ["orders"]})
+    rows = group_events({"group_steps": pa.Table.from_pylist(steps, schema=STEPS), "topic_names": names}).to_pylist()
+    assert [row["assignment"] for row in rows if row["event"] == "consumer_heartbeat"] == [
+        ["orders:0,1", given[1]], ["orders:0,1"], given, given, None, [],
+    ]  # fmt: skip

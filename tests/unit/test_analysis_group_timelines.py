@@ -67,3 +67,15 @@ def test_two_rebalances_and_their_difference() -> None:
         (["a", "b"], ["b"]),
     ]
     assert ("+b" in second.diff, "-a left" in third.diff, third.reason) == (True, True, "done")
+
+
+def test_a_streams_group_gives_the_status_that_the_coordinator_reported() -> None:
+    """KIP-1071: an epoch that rises with no member's doing follows what the coordinator said in its answers."""
+    status = "MISSING_SOURCE_TOPICS: topic orders is missing"
+    beats = [("a", 1, 1, None), ("a", 2, 1, status), ("a", 3, 2, None), ("a", 4, 3, None)]
+    found = timeline([step("consumer_heartbeat", time, who, epoch, protocol="streams", reason=why) for who, time, epoch, why in beats])
+    assert [(each.generation, each.trigger, each.reason) for each in found] == [
+        (1, "a", "the first join captured"),
+        (2, None, f"the coordinator reported {status}"),
+        (3, None, "no captured request explains it; a member's session may have timed out"),
+    ]

@@ -53,6 +53,20 @@ def test_what_was_in_force_before_a_gap_is_not_known(make: Callable[..., Any]) -
     assert [row.software_name for row in rows(connection.finish(MS))] == ["unknown", "kgo"]
 
 
+@pytest.mark.parametrize(("error", "second"), [(0, "kgo"), (35, "unknown")])
+def test_a_second_api_versions_request_has_the_name_of_an_accepted_first(make: Callable[..., Any], error: int, second: str) -> None:
+    """As brokers log it: a request that was refused with UNSUPPORTED_VERSION brought no name (KIP-511), one that was accepted did."""
+    accepted = b"\0\0" + b"\x02\0\x12\0\0\0\x04\0" + b"\0\0\0\0" + b"\0"  # one API in a compact array, throttle time, no tags
+    refused = b"\0\x23" + b"\0\0\0\x01\0\x12\0\0\0\x04"  # version 0, with the range of ApiVersions
+    connection = make()
+    events = connection.receive_request_bytes(api_versions(1, 3), 0)
+    events += connection.receive_response_bytes(framed(b"\0\0\0\1" + (refused if error else accepted)), MS)
+    events += connection.receive_request_bytes(api_versions(2, 3) + heartbeat(3), 2 * MS) + connection.finish(3 * MS)
+    found = rows(events)
+    assert [row.software_name for row in found] == ["unknown", second, "kgo"]
+    assert found[0].error_code == error
+
+
 def test_api_versions_without_a_name_says_nothing_where_one_may_be_missing(make: Callable[..., Any]) -> None:
     """A client asks in version 3 with its name, is refused, and asks in version 0, which has none; the first request may be lost."""
     connection = make()

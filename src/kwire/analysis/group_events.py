@@ -34,6 +34,7 @@ _OF_REBALANCE: Final = (
 # What a timeline of classic members is made from; of other members it is every step.
 _TELLING: Final = pa.array(["join", "sync", "leave"])
 _CONSUMER: Final = "consumer"
+_BY_TOPIC_ID: Final = pa.array(["consumer", "share"])
 _ORDER: Final = ("group_id", "time", "event", "connection_id", "request_index")
 # The step that a row was made from, by its number among the steps.
 _STEP: Final = "step"
@@ -47,6 +48,7 @@ def group_events(partial: Partial) -> pa.Table:
         partial: merged parts.
     """
     steps = _typed(partial["group_steps"].sort_by([("group_id", "ascending"), ("time", "ascending")]))
+    steps = _with_topic_names(steps, partial["topic_names"])
     numbered = steps.select(["group_id", *STEP_COLUMNS]).append_column(_STEP, pa.array(np.arange(len(steps))))
     telling: Any = pc.is_in(steps.column("event"), value_set=_TELLING)
     newer: Any = pc.fill_null(pc.not_equal(steps.column("protocol"), pa.scalar("classic")), pa.scalar(True))
@@ -79,6 +81,26 @@ def _typed(steps: pa.Table) -> pa.Table:
         at = steps.schema.get_field_index(name)
         steps = steps.set_column(at, steps.schema.field(at), column)
     return steps
+
+
+def _with_topic_names(steps: pa.Table, names: pa.Table) -> pa.Table:
+    """Replace topic ids by names in assignments of KIP-848 and KIP-932, which name topics by id alone; an unknown id stays."""
+    lists: Any = steps.column("assignment").combine_chunks()
+    by_id = dict(zip(names.column("topic_id").to_pylist(), names.column("topic").to_pylist(), strict=True))
+    has_ids: Any = pc.is_in(steps.column("protocol").combine_chunks(), value_set=_BY_TOPIC_ID)
+    coded = lists.flatten().dictionary_encode()
+    parts = [text.partition(":") for text in coded.dictionary.to_pylist()]
+    named = pa.array([f"{by_id.get(topic, topic)}{colon}{numbers}" for topic, colon, numbers in parts], TEXT)
+    texts = pc.if_else(has_ids.take(pc.list_parent_indices(lists)), named.take(coded.indices), lists.flatten())
+    found = pa.ListArray.from_arrays(_offsets(lists), texts, mask=pc.is_null(lists)) if len(lists) else lists
+    at = steps.schema.get_field_index("assignment")
+    return steps.set_column(at, steps.schema.field(at), found)
+
+
+def _offsets(lists: Any) -> Any:
+    """Offsets into the flattened values; nulls have no values."""
+    lengths = pc.fill_null(pc.list_value_length(lists), 0).to_numpy()
+    return pa.array(np.concatenate([[0], np.cumsum(lengths)]), INT)
 
 
 def _of_steps(steps: pa.Table) -> pa.Table:

@@ -30,6 +30,7 @@ STEP_COLUMNS: Final = (
 """What of a step a timeline is made from."""
 
 _MANY: Final = 8  # members that a difference names one by one
+_UNSEEN_CAUSE: Final = "no captured request explains it; a member's session may have timed out"
 
 
 @dataclass(slots=True)
@@ -231,6 +232,7 @@ def _newer(steps: list[Row]) -> Iterator[Rebalance]:
     snapshot: dict[str, Member] = {}
     epoch = 0
     cause: tuple[str | None, str, int] | None = None
+    status = ""
     known = False
     for step in sorted(steps, key=lambda step: step["response_time"] or step["time"]):
         member_id, told = step["member_id"], step["generation"]
@@ -240,6 +242,7 @@ def _newer(steps: list[Row]) -> Iterator[Rebalance]:
             if members.pop(member_id, None) is not None:
                 cause = (member_id, step["reason"] or "a member left", step["time"])
             continue
+        status = step["reason"] or status
         old, topics = members.get(member_id), _tuple(step["subscription"])
         if told is not None and told > 0 and old is None:
             members[member_id] = Member(member_id, step["group_instance_id"], topics)
@@ -248,10 +251,11 @@ def _newer(steps: list[Row]) -> Iterator[Rebalance]:
             members[member_id] = Member(member_id, old.instance_id, topics)
             cause = (member_id, "a member wants other topics", step["time"])
         if told is not None and told > epoch:
-            trigger, reason, time = cause or (None, "no captured request explains it; a member's session may have timed out", step["time"])
+            unseen = f"the coordinator reported {status}" if status else _UNSEEN_CAUSE
+            trigger, reason, time = cause or (None, unseen, step["time"])
             after = dict(members)
             left = [member for member in snapshot if member not in after]
             rebalance = Rebalance(told, time, step["response_time"], step, trigger, reason, snapshot, after, left)
             rebalance.diff = _difference(rebalance, known)
             yield rebalance
-            epoch, snapshot, cause, known = told, after, None, True
+            epoch, snapshot, cause, known, status = told, after, None, True, ""

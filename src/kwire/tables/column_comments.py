@@ -34,7 +34,8 @@ COMMENTS: Final[dict[str, str]] = {
     "api_key": "Kafka's number of the API [number]",
     "api_name": "Kafka's name of the API, such as ApiVersions",
     "api_version": "version of the API [number]",
-    "assignment": "partitions assigned to the member, each text topic:partition,partition",
+    "assignment": "partitions assigned to the member, each text topic:partition,partition; for Connect connector:task,task, "
+    "where -1 is the connector itself; null where not decoded",
     "attributes": "attributes of the metric point",
     "batches": "record batches seen; null where none was seen whole [count]",
     "buckets": "buckets of a histogram as JSON",

@@ -38,7 +38,7 @@ class ExchangeState:
         is_kafka: a request with a readable header, or the response to one, was seen.
         last_api_name: of the latest request.
         advertised: ranges of the latest ApiVersions response that lists more than ApiVersions itself.
-        named: software name and version in force at the latest request that was no ApiVersions request.
+        named: software name and version in force: of the latest ApiVersions request that was accepted, or any later request.
         losses: gaps so far that make latencies unknown.
         response_breaks: how often the border of responses was lost.
         seeks_responses: that border is not known now, so that a response may pass without being found.

@@ -36,6 +36,12 @@ _MOST_REMEMBERED: Final = 4096
 
 # What old members speak whose JoinGroup is out of sight; SyncGroup says it from version 5 on (KIP-559).
 _USUAL_TYPE: Final = "consumer"
+_CONNECT: Final = "connect"
+# StreamsGroupHeartbeatResponse.Status, by code (KIP-1071)
+_STREAMS_STATUS: Final = (
+    "STALE_TOPOLOGY", "MISSING_SOURCE_TOPICS", "INCORRECTLY_PARTITIONED_TOPICS", "MISSING_INTERNAL_TOPICS", "SHUTDOWN_APPLICATION",
+    "ASSIGNMENT_DELAYED",
+)  # fmt: skip
 
 
 def _text(message: Any, name: str) -> str | None:
@@ -71,7 +77,10 @@ def _subscribed(protocol_type: str, data: bytes) -> tuple[str, ...] | None:
 
 
 def assignment_of(protocol_type: str | None, data: bytes | None) -> list[tuple[str, list[int]]] | None:
-    """The partitions of an assignment, by topic; from one generation to the next most members keep theirs."""
+    """Return the partitions of an assignment by topic, the tasks of Connect by connector; None where nothing is decoded.
+
+    -1 among the tasks is the connector itself (`ConnectProtocol.CONNECTOR_TASK`).
+    """
     read = _assigned if len(data or b"") <= _MOST_REMEMBERED else _assigned.__wrapped__
     found = read(protocol_type or _USUAL_TYPE, data or b"")
     return None if found is None else [(topic, [*partitions]) for topic, partitions in found]
@@ -85,6 +94,9 @@ def _assigned(protocol_type: str, data: bytes) -> tuple[tuple[str, tuple[int, ..
         return None
     if message is None or isinstance(message, Opaque):
         return None
+    if protocol_type == _CONNECT:
+        given = getattr(message, "assignment", None)
+        return None if given is None else tuple(sorted((each.connector, tuple(sorted(each.tasks))) for each in given))
     return tuple(sorted((each.topic, tuple(sorted(each.partitions))) for each in getattr(message, "assigned_partitions", None) or ()))
 
 
@@ -159,11 +171,21 @@ def _newer_heartbeat(step: GroupStep, request: Any, response: Any) -> bool:
     if getattr(response, "active_tasks", None) is not None:
         tasks = _whole(response, "active_tasks", "subtopology_id", "partitions")
         step.assignment = sorted((each.subtopology_id, sorted(each.partitions)) for each in tasks)
+    step.reason = _streams_status(response)
     if asked is not None and asked < 0:
         step.kind = "leave"
         step.members = [GroupMember(step.member_id or "", step.group_instance_id)]
-    says = step.error_code != 0 or step.assignment is not None or wanted is not None
+    says = step.error_code != 0 or step.assignment is not None or wanted is not None or step.reason is not None
     return says or asked is None or asked <= 0 or step.generation != asked
+
+
+def _streams_status(response: Any) -> str | None:
+    """What the coordinator reports of a Streams group, such as ``MISSING_SOURCE_TOPICS: topic orders is missing``."""
+    found = []
+    for each in _whole(response, "status", "status_code", "status_detail"):
+        name = _STREAMS_STATUS[each.status_code] if 0 <= each.status_code < len(_STREAMS_STATUS) else f"status {each.status_code}"
+        found.append(f"{name}: {each.status_detail}" if each.status_detail else name)
+    return "; ".join(found) or None
 
 
 def _wanted(request: Any) -> list[str] | None:

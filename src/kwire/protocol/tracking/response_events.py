@@ -136,6 +136,8 @@ class ResponseEvents(ExchangeState):
         if row.api_key == _GET_TELEMETRY:
             self.identity.assigned(getattr(reading.message, "client_instance_id", None))
         elif row.api_key == API_VERSIONS:
+            if reading.error_code == 0:
+                self.named = self.identity.software  # a second ApiVersions request is logged under the name of the first
             ranges = ranges_of(reading.message)
             if len(ranges) > 1:
                 self.advertised = ranges
