@@ -181,3 +181,21 @@ def test_integers_that_do_not_fit(value: Any) -> None:
 
 def test_bytes_that_were_blanked_out_are_none() -> None:
     assert read_body("SaslAuthenticateRequest", 2, None, {"authBytes": "[redacted]"}, True).auth_bytes is None
+
+
+@pytest.mark.parametrize(
+    ("api_key", "version", "body", "expected"),
+    [
+        # JSON of 2.8, then text of 1.0 and 2.0
+        (24, 2, {"throttleTimeMs": 0, "results": [{"name": "t", "results": [{"partitionIndex": 0, "errorCode": 51}]}]}, 51),
+        (24, 0, {"throttle_time_ms": 0, "errors": [{"topic": "t", "partition_errors": [{"partition": 0, "error_code": 51}]}]}, 51),
+        (1, 7, {"error_code": 0, "responses": [{"topic": "t", "partition_responses": [{"partition_header": {"error_code": 6}}]}]}, 6),
+        (1, 7, {"error_code": 71, "responses": [{"topic": "t", "partition_responses": [{"partition_header": {"error_code": 6}}]}]}, 71),
+        (5, 0, {"error_code": 0, "partitions": [{"topic": "t", "partition": 0, "error_code": 9}]}, 9),
+        (32, 0, {"resources": [{"error_code": 29, "resource_type": 2, "resource_name": "t"}]}, 29),
+    ],
+)
+def test_error_codes_inside_bodies_of_former_releases(api_key: int, version: int, body: dict[str, Any], expected: int) -> None:
+    fields, response = response_fields(api_key, version), catalog().response(api_key)
+    assert response is not None
+    assert error_code_of(read_body(response.name, version, fields.projection, body, "throttleTimeMs" in body), fields) == expected

@@ -155,7 +155,7 @@ class _Collector:
 
         labels = ("client_id", "client_software_name", "client_software_version")
         requests = CounterMetricFamily("kwire_requests", "Requests that a client sent.", labels=labels)
-        errors = CounterMetricFamily("kwire_request_errors", "Responses with an error code that a client got.", labels=labels)
+        errors = CounterMetricFamily("kwire_request_errors", "Failed responses (is_error) that a client got.", labels=labels)
         breaks = GaugeMetricFamily("kwire_client_breaks", "1 for a client that the Kafka release rejects.", labels=(*labels, "release"))
         with self._lock:
             for one in self._clients:
