@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
+from typing import Any, get_args
 
 import pytest
 
-from kwire.analysis.verdicts import Answers, Judgement, KnownMaximum, LaterReleases, TargetRange, Use, judge
+from kwire.analysis.verdicts import Answers, Basis, Judgement, KnownMaximum, LaterReleases, TargetRange, Use, Verdict, judge
+from kwire.schema import releases
 
 MARKED_BY = ("3.7", "3.8", "3.9")
 REFUSED_LATER = LaterReleases(marked_by=MARKED_BY, newest="4.4", refusing="4.0", at_refusal=TargetRange(release="4.0.2", accepts=(3, 12)))
@@ -164,6 +167,30 @@ def test_a_release_that_answered_a_version_does_not_reject_it(accepts: tuple[int
     assert outcome(judgement) == ("compatible", "inside_range")
     assert judgement.reason == "A Kafka 4.3 broker answered Produce v2 in this capture."
     assert verdict(accepts, negotiates=False, answered_by="4.2").verdict == "breaks"
+
+
+def test_the_page_lists_every_basis_and_every_verdict() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "explanation" / "verdicts.md").read_text("utf-8")
+    rules = page[page.index("| What is seen |") : page.index("Only what the client sent")]
+    assert set(re.findall(r"`(\w+)`", rules)) == {*get_args(Basis), "verdict_basis"}
+    assert set(get_args(Verdict)) <= set(re.findall(r"\b[a-z]+\b", rules))
+
+
+@pytest.mark.parametrize(("role", "takes", "expected"), [
+    ("client", False, ("breaks", "removed_feature")), ("client", True, ("compatible", "inside_range")),
+    ("broker", False, ("compatible", "inside_range")),
+])  # fmt: skip
+def test_gssapi_tokens_without_a_handshake_break_where_the_release_does_not_take_them(role: str, takes: bool, expected: Any) -> None:
+    """KAFKA-18339: a 4.0 broker takes the first frame for a request, and closes."""
+    use = Use(api_name="Metadata", api_version=12, role=role, raw_gssapi=True)
+    assert outcome(judge(use, TargetRange(release="4.0.2", accepts=(0, 13), takes_raw_gssapi=takes))) == expected
+    assert judge(use, TargetRange(release="4.0.2", accepts=None)).verdict == ("breaks" if role == "client" else "compatible")
+
+
+def test_kafka_takes_raw_gssapi_up_to_3_9() -> None:
+    """SaslServerAuthenticator of 3.9 has the state INITIAL_REQUEST for it, that of 4.0.0 does not (apache/kafka pull request 18295)."""
+    taking = {release.minor for release in releases() if release.takes_raw_gssapi}
+    assert ("0.9.0" in taking, "3.9" in taking, "4.0" in taking, "4.4" in taking) == (True, True, False, False)
 
 
 @pytest.mark.parametrize("accepts", [(3, 13), (0, 1), None, (0, 13)])

@@ -44,6 +44,7 @@ class ClientGroup:
         requests, wanted, answered, unseen: requests besides negotiation and login; of these the ones that want an answer, that got it, and
             whose answers were not captured.
         auth_failures: logins that brokers refused.
+        raw_gssapi: connections that sent GSSAPI tokens without SaslHandshake.
         mechanism_refused: a broker refused its SASL mechanism.
         role: the weightiest of its connections.
     """
@@ -59,6 +60,7 @@ class ClientGroup:
     answered: int = 0
     unseen: int = 0
     auth_failures: int = 0
+    raw_gssapi: int = 0
     mechanism_refused: bool = False
     guess: Guess | None = None
 
@@ -83,6 +85,7 @@ class ClientGroup:
 
 _WHO: Final = ("client_key", "client_id")
 _SUMS: Final = ("requests", "wanted", "answered", "unseen")
+_OF_LOGINS: Final = ("auth_failures", "raw_gssapi")
 _IDENTITY: Final = (*_WHO, "principal", "address", "software_name", "software_version", "identity_source", "role")
 _WEIGHT: Final = {"client": 0, "broker": 1, "controller": 2}
 
@@ -114,7 +117,7 @@ class ClientGroups:
             whole.asked |= part.asked
             whole.watched |= part.watched
             whole.servers |= part.servers
-            for name in (*_SUMS, "auth_failures"):
+            for name in (*_SUMS, *_OF_LOGINS):
                 setattr(whole, name, getattr(whole, name) + getattr(part, name))
             whole.mechanism_refused |= part.mechanism_refused
             whole.role = max(whole.role, part.role, key=_WEIGHT.__getitem__)
@@ -130,7 +133,8 @@ class ClientGroups:
         if part["software_name"] not in (None, "unknown") and group.software is None:
             group.software = (part["software_name"], part["software_version"])
         group.watched |= part["identity_source"] == "not_sent"
-        group.auth_failures += part["auth_failures"] or 0
+        for name in _OF_LOGINS:
+            setattr(group, name, getattr(group, name) + (part[name] or 0))
         group.role = max(group.role, part["role"] or "client", key=_WEIGHT.__getitem__)
 
     def _learn_usage(self, usage: pa.Table) -> None:
@@ -166,7 +170,7 @@ def _told_apart(identities: pa.Table) -> list[dict[str, Any]]:
     address = pc.if_else(alone.take(ids.indices), identities.column("address").combine_chunks(), pa.scalar(None, pa.string()))
     at = identities.schema.get_field_index("address")
     kept = identities.set_column(at, identities.schema.field(at), address)
-    return _distinct(kept, *_IDENTITY, sums=("auth_failures",))
+    return _distinct(kept, *_IDENTITY, sums=_OF_LOGINS)
 
 
 def _observed(group: ClientGroup, highest: Mapping[str, Mapping[str, int]]) -> Observed:

@@ -39,18 +39,20 @@ class Program(NamedTuple):
     Attributes:
         sent: software name and version, from this connection or another.
         role, negotiates, answers, guess: as `ClientGroup` has them.
+        raw_gssapi: whether it sends GSSAPI tokens without SaslHandshake.
     """
 
     sent: tuple[str | None, str | None]
     role: str
     negotiates: bool | None
     answers: Answers
+    raw_gssapi: bool
     guess: Guess | None
 
     @classmethod
     def of(cls, group: ClientGroup, name: str | None, version: str | None) -> Program:
         """The program of a group, one connection of which sends this software name and version."""
-        return cls(group.software or (name, version), group.role, group.negotiates, group.answers, group.guess)
+        return cls(group.software or (name, version), group.role, group.negotiates, group.answers, group.raw_gssapi > 0, group.guess)
 
     @property
     def software(self) -> Software:
@@ -78,7 +80,7 @@ class Cases:
         """Number a program; those that are alike have the same number."""
         guess = program.guess
         like = None if guess is None else (guess.library.name, guess.after, guess.before, guess.tried, guess.confidence, guess.exact)
-        found = self._programs.setdefault((*program[:4], like), len(self._programs))
+        found = self._programs.setdefault((*program[:-1], like), len(self._programs))
         if found == len(self._software):
             self._software.append((program, program.software))
         return found
@@ -102,6 +104,7 @@ class Cases:
             use = Use(
                 api_name=api_name, api_version=api_version, role=who.role, broker_highest=highest, negotiates=who.negotiates,
                 always_refused=always, known=known_maximum(*who.sent, who.guess, api_name), answers=who.answers,
+                raw_gssapi=who.raw_gssapi,
             )  # fmt: skip
             for target in self._targets:
                 refused_by, answered_by = (self.line_of(each, target) for each in lines)

@@ -76,7 +76,7 @@ PARTS: Final[dict[str, Part]] = {
     "latency": Part((*_WHO, "api_key", "api_version", "bucket"), ("requests",), (), ()),
     "identities": Part(
         (*_WHO, "software_name", "software_version", "identity_source", "address", "principal", "role"),
-        ("connections", "request_bytes", "response_bytes", "auth_failures"),
+        ("connections", "request_bytes", "response_bytes", "auth_failures", "raw_gssapi"),
     ),
     "refusals": Part((*_WHO, "server", "api_key", "api_version", "refusal"), ("requests",), ("first_seen",), (), _EVIDENCE),
     "advertised": Part(("server", "api_key"), lows=("min_version", "first_seen"), highs=("max_version", "last_seen")),
@@ -114,6 +114,7 @@ _TYPES: Final[dict[str, pa.DataType]] = {
             "unseen",
             "connections",
             "auth_failures",
+            "raw_gssapi",
             "request_bytes",
             "response_bytes",
             "gaps",
@@ -241,7 +242,7 @@ def _of_connections(rows: SeriesRows | SeriesView, requests: RequestSums) -> Ite
     columns: dict[str, Any] = {name: table.column(name) for name in table.column_names}
     columns |= {"address": join.address, "server": join.server, "connections": ones(table)}
     at = pc.index_in(table.column("capture"), value_set=rows.captures.column("capture").combine_chunks())
-    columns |= {"source": rows.captures.column("source").take(at)}
+    columns |= {"source": rows.captures.column("source").take(at), "raw_gssapi": _raw_gssapi(requests)}
     for name in ("identities", "servers", "streams"):
         yield name, columns
     member: Any = pc.and_(pc.not_equal(table.column("role"), _CLIENT), pc.equal(table.column("software_name"), _KAFKA))
@@ -261,6 +262,12 @@ def _of_connections(rows: SeriesRows | SeriesView, requests: RequestSums) -> Ite
         "refusal": requests.told_apart(refusals), "requests": ones(refusals), "first_seen": join.take("first_seen", ids),
         "evidence_connection_id": ids, "evidence_request_index": refusals.column("request_index"),
     }  # fmt: skip
+
+
+def _raw_gssapi(requests: RequestSums) -> Any:
+    """Count the connections that sent GSSAPI tokens without SaslHandshake, as clients before KIP-43 do."""
+    is_gssapi: Any = pc.equal(requests.join.table.column("sasl_mechanism"), pa.scalar("GSSAPI"))
+    return pc.and_(is_gssapi.fill_null(False), pa.array(~requests.handshaken)).cast(LONG)
 
 
 def _table(name: str, **columns: Any) -> pa.Table:

@@ -62,6 +62,9 @@ def remedy_of(use: Use, judgement: Judgement, target: TargetRange, software: Sof
     Returns:
         `NOTHING` where every release that the catalog has takes the client as it is.
     """
+    if judgement.basis == "removed_feature":
+        upgrade = _UNKNOWN_LIBRARY if software.name is None else f"Upgrade or configure {software.name}"
+        return Remedy(f"{upgrade} so that it sends SaslHandshake before its GSSAPI tokens.")
     if judgement.verdict == "breaks":
         return _of_refused(use, target, software)
     if judgement.basis == "broker_ceiling":

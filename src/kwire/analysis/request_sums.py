@@ -25,6 +25,7 @@ _Use = tuple[int, int, int | None, str | None, int | None]  # code of the progra
 _SUMS: Final = ("requests", "errors", "request_bytes", "response_bytes", "throttle_ms", "wanted", "answered", "unseen")
 # Produce with acks=0, and responses without a request, want no answer; any other state does, whatever became of it.
 _WANT_NOTHING: Final = pa.array(["no_response_expected", "orphan_response"])
+_SASL_HANDSHAKE: Final = 17
 _NEVER: Final = np.iinfo(np.int64).max
 _BEFORE: Final = np.iinfo(np.int64).min
 # Pairs that wait to be counted, before equal ones become one.
@@ -70,6 +71,7 @@ class RequestSums:
 
     Attributes:
         join: their connections.
+        handshaken: by row of the connection, whether it sent SaslHandshake.
     """
 
     def __init__(self, rows: SeriesRows | SeriesView) -> None:
@@ -85,6 +87,7 @@ class RequestSums:
         self._errors = _Counts()  # use, error
         self._groups = _Counts()  # program, group
         self._names: dict[str | None, int] = {}
+        self.handshaken = np.zeros(len(self.join.table), np.bool_)
         self._unanswered = np.full(len(self.join.table), -1, np.int64)  # by row of the connection, the last such request
 
     def add(self, batch: pa.RecordBatch) -> None:
@@ -97,6 +100,7 @@ class RequestSums:
         at = rows.fill_null(-1).to_numpy().astype(np.int64)
         who = np.where(at < 0, -1, self.join.programs[at])
         self._see_unanswered(batch, at)
+        self.handshaken[at[(batch.column("api_key").to_numpy() == _SASL_HANDSHAKE) & (at >= 0)]] = True
         time = batch.column("request_time").cast(LONG)
         bare: Any = batch.column("request_time").cast(pa.timestamp("us"))  # in no zone: to round in one takes ten times as long
         hour = pc.floor_temporal(bare, unit="hour").cast(LONG)

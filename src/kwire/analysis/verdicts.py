@@ -18,6 +18,7 @@ v above it, the client does not                 breaks (no_negotiation)
 v below it, the client does not negotiate       breaks (no_negotiation)
 v below it and below the broker's highest       breaks (own_maximum)
 v below it and equal to the broker's highest    unknown (broker_ceiling), or what is known of the library (known_client)
+GSSAPI tokens without SaslHandshake, R from 4.0  breaks (removed_feature), where no other rule says so
 ==============================================  ==========================================================
 
 Only what the client sent is judged: an api that its library could use, and that was not seen, says nothing of this client.
@@ -35,7 +36,9 @@ from typing import Final, Literal
 __all__ = ["Answers", "Basis", "Judgement", "KnownMaximum", "LaterReleases", "TargetRange", "Use", "Verdict", "judge"]
 
 Verdict = Literal["compatible", "deprecated", "breaks", "unknown"]
-Basis = Literal["observed_refusal", "own_maximum", "no_negotiation", "known_client", "broker_ceiling", "inside_range"]
+Basis = Literal[
+    "observed_refusal", "own_maximum", "no_negotiation", "known_client", "broker_ceiling", "inside_range", "removed_feature"
+]  # fmt: skip
 Confidence = Literal["high", "medium", "low"]
 Answers = Literal["some", "none", "unseen", "opened", "login_refused", "mechanism_refused"]
 
@@ -82,6 +85,7 @@ class Use:
         answers: how brokers served the client; `some` where they did. `none`: they answered no request besides negotiation and login;
             `unseen`: the answers are not in the capture; `opened`: there is no such request; `login_refused`, `mechanism_refused`: there
             is none because of this.
+        raw_gssapi: it sends GSSAPI tokens without SaslHandshake on some connection.
     """
 
     api_name: str
@@ -94,6 +98,7 @@ class Use:
     always_refused: bool = False
     known: KnownMaximum | None = None
     answers: Answers = "some"
+    raw_gssapi: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,11 +109,13 @@ class TargetRange:
         release: such as `4.3.1`.
         accepts: lowest and highest version, None where the release does not have the api.
         marks: the versions that it accepts and marks deprecated, with what the later releases do with each.
+        takes_raw_gssapi: as `kwire.schema.Release` has it.
     """
 
     release: str
     accepts: tuple[int, int] | None
     marks: Mapping[int, LaterReleases] = field(default_factory=dict)
+    takes_raw_gssapi: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +155,12 @@ def judge(use: Use, target: TargetRange) -> Judgement:
         target: what the release does with the api.
     """
     judgement = _by_version(use, target)
-    if use.role != "client" or use.answers == "some" or judgement.verdict not in ("compatible", "deprecated"):
+    if use.role != "client" or judgement.verdict == "breaks":
+        return judgement
+    if use.raw_gssapi and not target.takes_raw_gssapi:
+        reason = f"Kafka {target.release} closes connections that begin with a GSSAPI token instead of SaslHandshake (KAFKA-18339)."
+        return Judgement(verdict="breaks", basis="removed_feature", confidence="high", reason=reason)
+    if use.answers == "some" or judgement.verdict == "unknown":
         return judgement
     reason = f"{judgement.reason.removesuffix('.')}, but {_NOT_SERVED[use.answers]}."
     return replace(judgement, verdict="unknown", confidence="low", reason=reason)

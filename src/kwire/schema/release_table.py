@@ -92,6 +92,11 @@ class Release:
         """`3.9` of `3.9.2`; before 1.0 minor releases had three numbers, `0.10.2` of `0.10.2.1`."""
         return ".".join(map(str, self.key[: 3 if self.key[0] == 0 else 2]))
 
+    @property
+    def takes_raw_gssapi(self) -> bool:
+        """Whether brokers take GSSAPI tokens without SaslHandshake, as clients before KIP-43 send them; 4.0 removed it (KAFKA-18339)."""
+        return self.key < (4,)
+
     @cached_property
     def listeners(self) -> tuple[str, ...]:
         """Which kinds of node the release has: `zk_broker` up to 3.9, `broker` (KRaft) and `controller` from 2.8 on."""

@@ -152,7 +152,7 @@ COMMENTS: Final[dict[str, str]] = {
     "unseen_requests": "requests whose records may be outside the capture; null from a request log [count]",
     "value": "value of the point; of histograms and summaries the sum [unit of the metric]",
     "verdict": "breaks, unknown, deprecated or compatible",
-    "verdict_basis": "why: observed_refusal, own_maximum, no_negotiation, known_client, broker_ceiling or inside_range",
+    "verdict_basis": "why: observed_refusal, own_maximum, no_negotiation, known_client, broker_ceiling, inside_range or removed_feature",
     "versions": "versions of each API that the broker advertises [number]",
 }
 """By name of the column, where the tables that have it mean the same."""

@@ -271,7 +271,7 @@ UPGRADE_IMPACT: Final = pa.schema(
             ("contact", TEXT),
             ("target_release", TEXT),
             ("verdict", TEXT),  # breaks, unknown, deprecated, compatible
-            ("verdict_basis", TEXT),  # observed_refusal, own_maximum, no_negotiation, known_client, broker_ceiling, inside_range
+            ("verdict_basis", TEXT),  # `kwire.analysis.verdicts.Basis`
             ("confidence", TEXT),  # high, medium, low
             ("evidence_connection_id", TEXT),
             ("evidence_request_index", LONG),

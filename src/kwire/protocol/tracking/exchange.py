@@ -35,9 +35,10 @@ class Exchange(ResponseEvents):
     def request(self, frame: Frame) -> list[Event]:
         """Take the next frame of the client."""
         if not self.requests and is_kerberos_token(frame.payload):
-            # Clients of 0.9 authenticate without SaslHandshake; brokers still take it (SaslServerAuthenticator).
+            # Clients of 0.9 authenticate without SaslHandshake; brokers before 4.0 take it (KAFKA-18339).
             self.sasl.raw = True
-            self.sasl.mechanism = "GSSAPI"
+            if not self.losses and not self.requests_lost:  # else a SaslHandshake may be lost
+                self.sasl.mechanism = "GSSAPI"
         if self.sasl.raw and self._is_token(frame):
             self.sasl.client_token(None if frame.damaged else frame.payload)
             outcomes = self.pairing.expect(Waiting(None, self.losses, self.unbroken))
