@@ -7,8 +7,8 @@ from libc.stdint cimport int64_t, uint32_t
 from libc.string cimport memcmp
 
 from capture.packet_view cimport (
-    ETHERNET, IP_BY_VERSION, IPV4, IPV6, IS_EXPORTED, IS_OTHER, IS_UNREADABLE, LLC, MPLS, PPP, PPPOE, PROTOCOL,
-    PacketView, follow_layers, kind_of, order_16, order_32, take, view_ip_by_version,
+    ETHERNET, IP_BY_VERSION, IPV4, IPV6, IS_EXPORTED, IS_OTHER, IS_UNREAD, IS_UNREADABLE, LLC, MPLS, PPP, PPPOE, PROTOCOL,
+    PacketView, clip, follow_layers, kind_of, order_16, order_32, take, view_ip_by_version,
 )
 from wire.cursor cimport Bytes, likely, load_16, load_32
 
@@ -115,12 +115,63 @@ cdef inline int view_exported(PacketView* view) noexcept nogil:
     return IS_EXPORTED
 
 
+cdef inline int view_nflog(PacketView* view) noexcept nogil:
+    """Attributes of Linux' netfilter, in the byte order of the capturing machine; one of them is the IP packet."""
+    cdef Bytes at
+    cdef int64_t left = view.end - view.at - 4
+    cdef int64_t size
+    cdef bint big_endian
+    if left < 4:
+        return IS_UNREADABLE
+    at = view.at + 4
+    big_endian = at[2] == 0  # types are below 256
+    while left >= 4:
+        size = order_16(at, big_endian)
+        if size < 4:
+            break
+        if order_16(at + 2, big_endian) == 9:
+            view.at = at + 4
+            clip(view, size - 4)
+            return view_ip_by_version(view)
+        size = (size + 3) & ~3
+        if left < size:
+            break
+        at += size
+        left -= size
+    return IS_UNREADABLE
+
+
+cdef inline int unwrap_link(PacketView* view, int link_type) noexcept nogil:
+    """Headers with their own length and the link type of what follows; gives that, or less than 0 for the fate."""
+    cdef Bytes at = view.at
+    cdef int64_t left = view.end - at
+    cdef int64_t least = 8 if link_type == 192 else 12
+    cdef int64_t size
+    cdef uint32_t inner
+    if left < least:
+        return -IS_UNREADABLE
+    size = order_16(at + 2, False) if link_type == 192 else order_32(at, False)
+    if size < least or left < size:
+        return -IS_UNREAD if link_type == 149 else -IS_UNREADABLE
+    view.at = at + size
+    inner = order_32(at + least - 4, False)
+    return -IS_UNREAD if inner in (149, 192, 258) or inner > 0xFFFF else <int>inner
+
+
 cdef inline int view_rare_link(PacketView* view, int link_type) noexcept nogil:
     cdef Bytes at = view.at
     cdef int64_t left = view.end - at
     cdef int64_t size
     cdef uint32_t family
     cdef int kind
+    if link_type in (149, 192, 258):  # PKTAP, PPI
+        link_type = unwrap_link(view, link_type)
+        if link_type < 0:
+            return -link_type
+        if link_type == 1:
+            return ETHERNET
+        at = view.at
+        left = view.end - at
     if link_type == 113:  # Linux cooked v1
         return take(view, 16, kind_of(load_16(at + 14))) if left >= 16 else IS_UNREADABLE
     if link_type == 276:  # Linux cooked v2
@@ -155,7 +206,9 @@ cdef inline int view_rare_link(PacketView* view, int link_type) noexcept nogil:
         return view_wireless(view)
     if link_type == 105:
         return view_wireless(view)
-    return view_exported(view) if link_type == 252 else IS_UNREADABLE
+    if link_type == 239:
+        return view_nflog(view)
+    return view_exported(view) if link_type == 252 else IS_UNREAD
 
 
 cdef inline int view_packet(PacketView* view, int link_type) noexcept nogil:

@@ -98,6 +98,7 @@ cdef struct Scan:
     int64_t time_ns, start_ns, end_ns
     bint timed
     int64_t packets, tcp, fragments, others, unreadable, captured_bytes, original_bytes, cut_bytes
+    int64_t* unread  # by link type, of this chunk
     # rows
     Py_ssize_t rows, room
     int64_t *number

@@ -54,5 +54,9 @@ cdef inline int scan_close_state(Scan* scan, object state, object kind) except -
         state.start_ns, state.end_ns = scan.start_ns, scan.end_ns
     state.packets, state.tcp, state.fragments = scan.packets, scan.tcp, scan.fragments
     state.others, state.unreadable = scan.others, scan.unreadable
+    if scan.unread != NULL:
+        for index in range(1 << 16):
+            if scan.unread[index]:
+                state.unread[index] = state.unread.get(index, 0) + scan.unread[index]
     state.captured_bytes, state.original_bytes, state.cut_bytes = scan.captured_bytes, scan.original_bytes, scan.cut_bytes
     return 0

@@ -16,6 +16,7 @@ cdef enum:  # fates
     IS_FRAGMENT = 2
     IS_UNREADABLE = 3
     IS_EXPORTED = 4
+    IS_UNREAD = 5  # of a link type that is not read
 
 cdef enum:  # kinds: EtherTypes, and above them
     IPV4 = 0x0800
@@ -312,7 +313,7 @@ cdef inline int view_rare_layer(PacketView* view, int kind) noexcept nogil:
 
 cdef inline int follow_layers(PacketView* view, int kind) noexcept nogil:
     """Peel layer after layer, beginning with one of `kind`, until the fate is known."""
-    while kind > IS_EXPORTED:
+    while kind > IS_UNREAD:
         if kind == IPV4:
             kind = view_ipv4(view)
         elif kind == PROTOCOL + 6:

@@ -4,13 +4,13 @@ The contract is kwire/capture/_pure/packets.py.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
-from libc.string cimport memcpy
+from libc.stdlib cimport calloc
 
 from capture.packet_fragments cimport take_fragment
 from capture.packet_links cimport view_packet
 from capture.packet_routes cimport ROUTED_HEADER, route_packet
 from capture.packet_scan cimport Port, Scan, SecretRange, add_exported, add_tcp
-from capture.packet_view cimport IS_EXPORTED, IS_FRAGMENT, IS_OTHER, IS_TCP, PacketView, order_16, order_32, order_64, view_open
+from capture.packet_view cimport IS_EXPORTED, IS_FRAGMENT, IS_OTHER, IS_TCP, IS_UNREAD, PacketView, order_16, order_32, order_64, view_open
 from wire.cursor cimport Bytes, likely, load_32, load_64
 from wire.grown cimport grown
 
@@ -37,6 +37,15 @@ cdef enum:
     IF_TSOFFSET = 14
     ISB_IFDROP = 5
     ISB_OSDROP = 7
+
+
+cdef inline void count_unread(Scan* scan, int link_type) noexcept nogil:
+    if scan.unread == NULL:
+        scan.unread = <int64_t*>calloc(1 << 16, sizeof(int64_t))
+    if scan.unread == NULL:
+        scan.failed = True
+        return
+    scan.unread[link_type & 0xFFFF] += 1
 
 
 cdef inline void take_packet(Scan* scan, int link_type, int64_t time_ns, Bytes at, uint32_t captured, uint32_t original) noexcept nogil:
@@ -71,6 +80,8 @@ cdef inline void take_packet(Scan* scan, int link_type, int64_t time_ns, Bytes a
         add_exported(scan, &view, time_ns)
     else:
         scan.unreadable += 1
+        if fate == IS_UNREAD:
+            count_unread(scan, link_type)
 
 
 cdef inline int64_t nanoseconds(uint64_t ticks, int resolution, int64_t offset_s) noexcept nogil:

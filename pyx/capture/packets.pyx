@@ -184,6 +184,7 @@ cdef void free_scan(Scan* scan) noexcept:
     free(scan.flows.pairs)
     free(scan.flows.slots)
     free(scan.ports)
+    free(scan.unread)
     free(scan.number)
     free(scan.endpoints.pairs)
     free(scan.endpoints.slots)

@@ -24,6 +24,7 @@ def captures(*rows: dict[str, object]) -> pa.Table:
         ({"requests": 1}, {"requests": 0}, "No Kafka request"),
         ({"packets_dropped": 110}, {"packets_dropped": 112}, "dropped 112 of 1,112 packets"),
         ({"bytes_lost": 11_000}, {"bytes_lost": 11_200}, "11,200 bytes are missing"),
+        ({"packets_unread": 100}, {"packets_unread": 101}, "101 of 1,000 packets have link types"),
         ({"one_way": 5}, {"one_way": 6}, "6 of 10 connections"),
         ({"bytes_opaque": 90_000}, {"bytes_opaque": 90_001}, "90,001 of 100,000 bytes are TLS"),
     ],

@@ -19,6 +19,10 @@ from scapy.layers.l2 import GRE, LLC, SNAP, CookedLinux, Dot1AD, Dot1Q, Dot3, Et
 from scapy.layers.ppp import HDLC, PPP, PPPoE
 from scapy.layers.vxlan import VXLAN
 
+from kwire.capture._pure.packet_view import TCP as TCP_FOUND
+from kwire.capture._pure.packet_view import PacketView
+from kwire.capture.address_pseudonyms import AddressPseudonyms
+from kwire.capture.address_rewriting import rewrite_packet
 from kwire.capture.formats import identify
 from kwire.capture.packet_columns import FileState, PacketColumns
 from kwire.codec.impl import Twin, load_twin
@@ -40,6 +44,20 @@ ADDRESSES_6 = b"\x06" + ip_address("2001:db8::1").packed + b"\x23\x84" + ip_addr
 def gre(kind: int, *fields: int, flags: int = 0) -> bytes:
     return struct.pack(f">HH{len(fields)}I", flags, kind, *fields)
 
+
+def attributes(order: str, *values: tuple[int, bytes]) -> bytes:
+    """A packet of netfilter's log: family, version, group, then attributes, padded to four bytes (linux/netfilter/nfnetlink_log.h)."""
+    made = (struct.pack(f"{order}HH", 4 + len(value), kind) + value + bytes(-len(value) % 4) for kind, value in values)
+    return b"\x02\0\0\x05" + b"".join(made)
+
+
+def nflog(order: str, packet: Any) -> bytes:
+    """With hook, prefix and hardware address in front."""
+    return attributes(order, (1, b"\x08\0\x03\0"), (10, b"in\0"), (8, b"\0\x06\0\0" + bytes(8)), (9, bytes(packet)))
+
+
+PKTAP_HEAD = struct.pack("<II", 108, 1)
+RADIO = Dot11(type=2, subtype=0) / LLC(dsap=0xAA, ssap=0xAA, ctrl=3) / SNAP(code=0x0800) / PACKET
 
 WRAPPED: dict[str, tuple[int, Any]] = {
     "vxlan": (1, ETHER / OUTER / UDP(sport=5, dport=4789) / VXLAN(vni=9, flags="Instance") / FRAME),
@@ -87,12 +105,20 @@ WRAPPED: dict[str, tuple[int, Any]] = {
         105,
         (b"\x08\x03" + bytes(28)) / LLC(dsap=0xAA, ssap=0xAA, ctrl=3) / SNAP(code=0x0800) / PACKET,
     ),
+    "nflog": (239, nflog("<", PACKET)),
+    "nflog-big-endian": (239, nflog(">", PACKET)),
+    "pktap": (258, PKTAP_HEAD + struct.pack("<I", 1) + bytes(96) + bytes(FRAME)),
+    "pktap-of-old": (149, PKTAP_HEAD + struct.pack("<I", 12) + bytes(96) + bytes(PACKET)),
+    "pktap-loopback": (258, PKTAP_HEAD + struct.pack("<I", 0) + bytes(96) + b"\x02\0\0\0" + bytes(PACKET)),
+    "ppi": (192, struct.pack("<BBHI", 0, 0, 32, 105) + bytes(24) + bytes(RADIO)),
+    "ppi-bare": (192, struct.pack("<BBHI", 0, 0, 8, 101) + bytes(PACKET)),
     "radiotap": (127, RadioTap() / Dot11(type=2, subtype=0) / LLC(dsap=0xAA, ssap=0xAA, ctrl=3) / SNAP(code=0x0800) / PACKET),
 }
 WRAPPED_6: dict[str, tuple[int, Any]] = {
     "vxlan": (1, ETHER / OUTER / UDP(dport=4789) / VXLAN(vni=9, flags="Instance") / ETHER / PACKET_6),
     "vxlan-gpe": (1, ETHER / OUTER / UDP(dport=4790) / b"\x0c\0\0\x02\0\0\x09\0" / PACKET_6),
     "gre": (1, ETHER / OUTER / GRE(proto=0x86DD) / PACKET_6),
+    "nflog": (239, b"\x0a" + nflog("<", PACKET_6)[1:]),
     "6in4": (1, ETHER / OUTER / PACKET_6),
     "ip-in-ipv6": (1, ETHER / OUTER_6 / PACKET_6),
     "mpls": (1, Ether(**MAC, type=0x8848) / b"\0\x01\x01\x40" / PACKET_6),
@@ -158,6 +184,27 @@ def test_what_holds_no_tcp_is_counted_as_other(twin: Twin, name: str) -> None:
     assert (len(columns), state.others, state.unreadable) == (0, 1, 0)
 
 
+UNREAD: dict[str, tuple[int, bytes]] = {
+    "usb": (189, bytes(64)),
+    "user2": (149, b"\xff" * 64),
+    "pktap-of-pktap": (258, PKTAP_HEAD + struct.pack("<I", 258) + bytes(96) + bytes(FRAME)),
+    "ppi-of-usb": (192, struct.pack("<BBHI", 0, 0, 8, 189) + bytes(64)),
+}
+
+
+@pytest.mark.parametrize("name", UNREAD)
+def test_link_types_that_are_not_read_are_counted(twin: Twin, name: str) -> None:
+    link_type, packet = UNREAD[name]
+    columns, state = scan(twin, pcap(link_type, packet, packet))
+    assert (len(columns), state.unreadable, state.unread) == (0, 2, {link_type: 2})
+
+
+@pytest.mark.parametrize("packet", [b"\x02\0\0\x05", attributes("<", (10, b"no packet")), b"\x02\0\0\x05\x03\0\x09\0" + bytes(60)])
+def test_a_log_without_a_packet_is_unreadable(twin: Twin, packet: bytes) -> None:
+    columns, state = scan(twin, pcap(239, packet))
+    assert (len(columns), state.unreadable, state.unread) == (0, 1, {})
+
+
 def test_outer_padding_and_a_cut_inner_packet(twin: Twin) -> None:
     """The inner header tells the length on the wire, the outer one where the stored bytes end."""
     whole = bytes(ETHER / OUTER / GRE() / PACKET)
@@ -172,7 +219,7 @@ def test_a_packet_full_of_labels_costs_its_size(twin: Twin) -> None:
 
 
 def test_the_twins_agree_on_tunnels_cut_anywhere(twin: Twin) -> None:
-    for link_type, packet in [*WRAPPED.values(), *WRAPPED_6.values(), *OTHERS.values()]:
+    for link_type, packet in [*WRAPPED.values(), *WRAPPED_6.values(), *OTHERS.values(), *UNREAD.values()]:
         raw = bytes(packet)
         data = pcap(link_type, *(raw[:size] for size in range(len(raw))))
         assert scan(twin, data) == scan("pure", data)
@@ -180,7 +227,7 @@ def test_the_twins_agree_on_tunnels_cut_anywhere(twin: Twin) -> None:
 
 def test_the_twins_agree_on_damaged_tunnels(twin: Twin) -> None:
     chance = random.Random(4789)
-    for link_type, packet in [*WRAPPED.values(), *WRAPPED_6.values(), *OTHERS.values()]:
+    for link_type, packet in [*WRAPPED.values(), *WRAPPED_6.values(), *OTHERS.values(), *UNREAD.values()]:
         damaged, whole = [], bytes(packet)
         for _ in range(60):
             raw = bytearray(whole)
@@ -189,3 +236,18 @@ def test_the_twins_agree_on_damaged_tunnels(twin: Twin) -> None:
             damaged.append(bytes(raw))
         data = pcap(link_type, *damaged)
         assert scan(twin, data) == scan("pure", data)
+
+
+@pytest.mark.parametrize("name", ["nflog", "nflog-big-endian", "pktap", "ppi"])
+def test_what_a_link_layer_says_of_machines_is_hidden(name: str) -> None:
+    """Names of interfaces and processes, hardware addresses and places go with the addresses."""
+    link_type, packet = WRAPPED[name]
+    raw = bytes(packet)
+    at = raw.find(bytes(8)) + 4
+    raw = raw[:at] + b"mine" + raw[at + 4 :]
+    hidden = rewrite_packet(raw, 0, len(raw), 0, link_type, AddressPseudonyms(bytes(32)), True)
+    assert len(hidden) == len(raw)
+    assert b"mine" not in hidden
+    assert b"in\0" not in hidden
+    assert ip_address("10.0.0.9").packed not in hidden
+    assert PacketView(hidden, 0, len(hidden), 0).find(link_type) == TCP_FOUND

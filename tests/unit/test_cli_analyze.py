@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gzip
 import json
+import struct
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
 
@@ -166,6 +168,23 @@ def test_some_inputs_that_cannot_be_read(tmp_path: Path) -> None:
     result = run("analyze", SEED, str(tmp_path / "notes.pcap"), "--out", str(tmp_path / "out"))
     assert result.exit_code == INCOMPLETE_INPUT
     assert "left out: " in result.stderr
+
+
+def test_packets_of_a_link_type_that_is_not_read(tmp_path: Path) -> None:
+    """A second interface that kwire does not read (USB) is counted, named and told by the status."""
+    ticks = 1_795_256_000 * 10**6
+    usb = struct.pack("<IIHHII", 1, 20, 189, 0, 0, 20)
+    packet = struct.pack("<IIIIIII", 6, 36, 0, ticks >> 32, ticks & 0xFFFFFFFF, 4, 4) + bytes(4) + struct.pack("<I", 36)
+    section = struct.pack("<IIIHHqI", 0x0A0D0D0A, 28, 0x1A2B3C4D, 1, 0, -1, 28)
+    path = tmp_path / "two.pcapng"
+    path.write_bytes(gzip.decompress((CAPTURES / "groups.pcapng.gz").read_bytes()) + section + usb + packet * 3)
+    result = run("analyze", str(path), "--out", str(tmp_path / "out"))
+    assert result.exit_code == INCOMPLETE_INPUT
+    named = "USB_LINUX (189): 3"
+    assert named in result.stdout, result.stdout
+    (capture,) = pq.read_table(tmp_path / "out" / "captures").to_pylist()
+    assert (capture["packets_unread"], capture["link_types_unread"]) == (3, named)
+    assert named in (tmp_path / "out" / "report.html").read_text()
 
 
 def test_the_demo_needs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

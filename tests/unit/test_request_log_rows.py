@@ -223,6 +223,8 @@ def test_what_a_log_cannot_know_is_null(tmp_path: Path) -> None:
     for name in (
         "packets",
         "packets_dropped",
+        "packets_unread",
+        "link_types_unread",
         "snaplen",
         "bytes",
         "bytes_cut",

@@ -47,6 +47,9 @@ def too_little(captures: pa.Table) -> list[str]:
         found.append(f"The capturing machine dropped {dropped:,} of {dropped + seen:,} packets.")
     if lost > MOST_LOST * (lost + size):
         found.append(f"{lost:,} bytes are missing inside connections, beside {size:,} that were captured.")
+    unread = total("packets_unread", packets)
+    if unread > MOST_LOST * seen:
+        found.append(f"{unread:,} of {seen:,} packets have link types that kwire does not read.")
     one_way, connections = total("one_way", packets), total("connections", packets) - total("connections_refused", packets)
     if one_way > MOST_ONE_WAY * connections:
         found.append(f"{one_way:,} of {connections:,} connections were captured in one direction only.")

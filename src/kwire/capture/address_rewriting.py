@@ -66,6 +66,15 @@ class _AddressedView(PacketView):
                 self._cards(at + 24)
         return super()._wireless()
 
+    def _wrapped(self, link_type: int) -> int:
+        at, found = self.at, super()._wrapped(link_type)
+        least = 8 if link_type == 192 else 12
+        self.put(at + least, bytes(max(self.at - at - least, 0)))  # places, interfaces and processes
+        return found
+
+    def _attribute(self, at: int, end: int) -> None:
+        self.put(at, bytes(max(end - at, 0)))
+
     def _peel(self, kind: int) -> int:
         at, found = self.at, super()._peel(kind)
         if self.at - at == 14:  # an Ethernet frame inside of something

@@ -7,7 +7,7 @@ is proven (`kwire.capture.damaged_records`). Both are facts of the file.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from kwire.capture import impl
@@ -38,6 +38,7 @@ class FileFacts:
         tcp_packets, fragments, other_packets, unreadable_packets: what they were; `fragments` are those of IP packets whose first
             fragment is not in the capture; unreadable are packets cut inside their headers, malformed, or of a link type that is not
             read.
+        unread: packets of link types that are not read, by LINKTYPE_ number.
         link_types: LINKTYPE_ numbers of the last section's interfaces.
         packets_dropped: lost by the capturing machine, None when the file does not say.
         snaplen: bytes kept of each packet at most, None without a limit.
@@ -72,6 +73,7 @@ class FileFacts:
     damages: tuple[Damage, ...] = ()
     damage_count: int = 0
     damaged_bytes: int = 0
+    unread: dict[int, int] = field(default_factory=dict)
 
 
 class FileReading:
@@ -147,6 +149,7 @@ def iter_chunks(
         damages=tuple(reading.damages.first),
         damage_count=reading.damages.count,
         damaged_bytes=reading.damages.size,
+        unread=dict(state.unread),
     )
 
 

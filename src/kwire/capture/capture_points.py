@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import heapq
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from statistics import median_low
 from typing import Final
@@ -243,4 +244,5 @@ def _together(location: str, files: Sequence[FileFacts], faults: Sequence[str]) 
         damages=tuple(damage for facts in files for damage in facts.damages)[:MAX_DAMAGES],
         damage_count=sum(facts.damage_count for facts in files),
         damaged_bytes=sum(facts.damaged_bytes for facts in files),
+        unread=dict(sum(map(Counter, (facts.unread for facts in files)), Counter())),
     )

@@ -236,7 +236,7 @@ class _Records(ABC):
 
 
 def _is_packet(data: bytes, at: int, captured: int, original: int, link_type: int) -> bool:
-    """A packet that the snapshot length cut may end inside its headers."""
+    """Whether a packet makes sense; one that the snapshot length cut may end inside its headers."""
     return captured < original or PacketView(data, at, at + captured, 0).find(link_type) != UNREADABLE
 
 

@@ -147,6 +147,7 @@ class FileState:
         packets, tcp, fragments, others, unreadable: packets by what became of them; `tcp` are those that are rows, `fragments` those of IP
             packets whose first fragment was not seen (yet), `unreadable` those cut inside their headers, malformed or of a link type
             that is not read.
+        unread: of the last, how many by link type.
         captured_bytes, original_bytes: sums over all packets, as stored and as they were on the wire.
         cut_bytes: TCP payload that snaplen took away.
         secrets: of the Decryption Secrets Blocks of the chunk that was scanned last, offset and size of each key log in it; the caller
@@ -173,6 +174,7 @@ class FileState:
     fragments: int = 0
     others: int = 0
     unreadable: int = 0
+    unread: dict[int, int] = field(default_factory=dict)
     captured_bytes: int = 0
     original_bytes: int = 0
     cut_bytes: int = 0

@@ -10,6 +10,7 @@ series that one task reads, because everything that one connection has to know o
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
@@ -261,6 +262,7 @@ def join_ranges(location: str, ranges: Iterable[RangeFacts]) -> RoutedFile | Non
         damages=tuple(last.damages.first),
         damage_count=last.damages.count,
         damaged_bytes=last.damages.size,
+        unread=dict(sum(map(Counter, (state.unread for state in states)), Counter())),
     )
     return RoutedFile(location, joined, packets_before=before, secrets=tuple(block for facts in kept for block in facts.secrets))
 

@@ -218,4 +218,4 @@ def _ports_hint(captures: tuple[str, ...], ports: tuple[int, ...]) -> str:
 def _status(report: JobReport, summary: Summary, fail_on: str | None) -> int:
     if failing(summary, fail_on):
         return CLIENTS_BREAK
-    return THIN_EVIDENCE if report.thin else INCOMPLETE_INPUT if report.skipped else 0
+    return THIN_EVIDENCE if report.thin else INCOMPLETE_INPUT if report.skipped or report.unread else 0

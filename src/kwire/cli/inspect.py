@@ -41,7 +41,9 @@ _TIMES: Final = {
 }  # fmt: skip
 
 # What is wrong with a file as a whole; it is said on standard error, whatever table is shown.
-_FILE_RULES: Final = frozenset(("capture_cut", "capture_damaged", "capture_unreadable", "series_order", "log_line_torn"))
+_FILE_RULES: Final = frozenset(
+    ("capture_cut", "capture_damaged", "capture_link_type", "capture_unreadable", "series_order", "log_line_torn")
+)
 
 _Series = tuple[Sequence[str | BinaryIO], str, str]
 
@@ -152,7 +154,7 @@ class _Notices:
             rows = self._redactor.table("violations", rows)
         for row in rows.select(["rule", "capture", "explanation"]).to_pylist():
             if row["rule"] in _FILE_RULES:
-                self.unreadable += row["rule"] == "capture_unreadable"
+                self.unreadable += row["rule"] in ("capture_unreadable", "capture_link_type")
                 text = str(row["explanation"])
                 self.say(f"left out: {text}" if row["rule"] == "capture_unreadable" else f"{row['capture']}: {text[:1].lower()}{text[1:]}")
 

@@ -27,6 +27,7 @@ _FILE_RULES: Final[dict[str, tuple[Level, str, str]]] = {
     "capture_unreadable": ("warning", "Unreadable", "What could not be read is missing here ({})."),
     "capture_cut": ("warning", "Cut short", "Not whole: {}."),
     "capture_damaged": ("warning", "Damaged", "{} of files are not packet records; their contents are missing here."),
+    "capture_link_type": ("warning", "Link types", "Packets are missing here: {}."),
     "series_order": ("warning", "Order", "The order of files is in doubt."),
     "capture_empty": ("note", "Empty", "Without a packet or a request: {}."),
     "capture_times": ("note", "Several times", "Packets 30 days apart or more: {}."),

@@ -123,6 +123,7 @@ class JobReport:
         skipped: what could not be read, each with the reason.
         warnings: sentences on the order of files.
         requests: rows in table `requests`.
+        unread: packets of link types that are not read.
         thin: why the captures are too incomplete to trust, as sentences (`kwire.analysis.quality`).
         bytes_read: of the files that were to be read, as stored, each once.
         phases: how long what took.
@@ -136,6 +137,7 @@ class JobReport:
     skipped: list[tuple[str, str]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     requests: int = 0
+    unread: int = 0
     thin: list[str] = field(default_factory=list)
     bytes_read: int = 0
     phases: PhaseTimes = field(default_factory=PhaseTimes)
@@ -385,6 +387,7 @@ def _run_job(
             report.cpu_seconds += seconds
             answers = cluster.tables()
             report.thin = too_little(answers["captures"])
+            report.unread = pc.sum(answers["captures"]["packets_unread"]).as_py() or 0
             report.requests = pc.sum(answers["captures"]["requests"]).as_py() or 0
             captures = answers["captures"]
             violations = [*plan.without_kafka(answers["captures"], request.ports), *_missing_rows(missing)]

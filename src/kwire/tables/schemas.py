@@ -64,6 +64,8 @@ CAPTURES: Final = schema_of(
     ("end", TIME),
     ("packets", LONG),
     ("packets_dropped", LONG),  # null when the file cannot know
+    ("packets_unread", LONG),  # of link types that are not read
+    ("link_types_unread", TEXT),  # each with its number and packets; null without any
     ("snaplen", LONG),
     ("bytes", LONG),
     ("bytes_cut", LONG),  # by the snap length

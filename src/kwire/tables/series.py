@@ -21,6 +21,7 @@ import pyarrow as pa
 from kwire.capture import reader
 from kwire.capture.file_systems import place_of_file
 from kwire.capture.impl import series_carry
+from kwire.capture.link_types import link_type_name
 from kwire.capture.packet_routing import RoutedPiece, read_routed
 from kwire.capture.piece_kinds import kind_of, look_ahead
 from kwire.capture.reader import FileFacts
@@ -363,7 +364,8 @@ def finish_series(carry: TablesCarry) -> tuple[Batches, dict[str, pa.Table]]:
         if facts is None:
             continue
         of_file = (
-            facts.sha256 or None, _us(facts.start_ns), _us(facts.end_ns), facts.packets, facts.packets_dropped, facts.snaplen,
+            facts.sha256 or None, _us(facts.start_ns), _us(facts.end_ns), facts.packets, facts.packets_dropped,
+            sum(facts.unread.values()), _link_types(facts) or None, facts.snaplen,
             facts.packet_bytes, facts.bytes_cut, facts.damaged_bytes,
         )  # fmt: skip
         captures.add(
@@ -423,11 +425,18 @@ def _tell_ends(carry: TablesCarry) -> None:
             add(_file_violation(carry, facts.location, "capture_cut", "warning", text))
         elif facts is not None and not facts.packets:
             add(_file_violation(carry, facts.location, "capture_empty", "info", "The file holds no packet."))
+        if facts is not None and facts.unread:
+            text = f"Packets of link types that kwire does not read: {_link_types(facts)}."
+            add(_file_violation(carry, facts.location, "capture_link_type", "warning", text))
         days = 0 if facts is None else ((facts.end_ns or 0) - (facts.start_ns or 0)) // _DAY_NS
         if facts is not None and days >= _MOST_DAYS:
             text = f"The times of its packets are {days} days apart: a clock was set, or captures of different times were joined."
             add(_file_violation(carry, facts.location, "capture_times", "info", text))
     carry.ends_told = len(carry.facts)
+
+
+def _link_types(facts: FileFacts) -> str:
+    return ", ".join(f"{link_type_name(number)} ({number}): {count}" for number, count in sorted(facts.unread.items()))
 
 
 def _file_violation(carry: TablesCarry, location: str | None, rule: str, severity: str, text: str) -> Sequence[Any]:

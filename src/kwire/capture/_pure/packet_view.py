@@ -7,10 +7,10 @@ the numbers below) or with the packet's *fate*. Each layer takes at least one by
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Literal
 
 __all__ = [
-    "EXPORTED", "FRAGMENT", "OTHER", "PROTOCOL", "TCP", "UNREADABLE", "PacketView",
+    "EXPORTED", "FRAGMENT", "OTHER", "PROTOCOL", "TCP", "UNREAD", "UNREADABLE", "PacketView",
 ]  # fmt: skip
 
 # Fates; kinds are greater.
@@ -19,6 +19,7 @@ OTHER: Final = 1
 FRAGMENT: Final = 2
 UNREADABLE: Final = 3
 EXPORTED: Final = 4
+UNREAD: Final = 5  # of a link type that is not read
 
 # Kinds: EtherTypes, and above them
 PROTOCOL: Final = 0x10000  # plus an IP protocol number
@@ -38,6 +39,10 @@ _ERSPAN_2: Final = 0x88BE
 _ERSPAN_3: Final = 0x22EB
 _LEAST_ETHER_TYPE: Final = 0x600  # what is less is the length of an 802.3 frame
 
+_NFLOG: Final = 239
+_NFLOG_PAYLOAD: Final = 9
+_PPI: Final = 192
+_PKTAP: Final = frozenset((149, 258))  # Darwin's writers used the first of them, a number for users, before there was the second
 _LOOPBACK_IPV6: Final = frozenset((10, 24, 28, 30))  # AF_INET6 of Linux, NetBSD/OpenBSD, FreeBSD, Darwin
 # hop-by-hop, routing, destination options, mobility, HIP, shim6: length in eight bytes beside the first eight
 _IPV6_OPTIONS: Final = frozenset((0, 43, 60, 135, 139, 140))
@@ -115,7 +120,7 @@ class PacketView:
 
     def follow(self, kind: int) -> int:
         """Peel layer after layer, beginning with one of `kind`, until the fate is known."""
-        while kind > EXPORTED:
+        while kind > UNREAD:
             if kind == _IPV4:
                 kind = self._ipv4()
             elif kind == PROTOCOL + 6:
@@ -147,6 +152,12 @@ class PacketView:
         return kind
 
     def _link(self, link_type: int) -> int:
+        if link_type == _PPI or link_type in _PKTAP:
+            link_type = self._wrapped(link_type)
+            if link_type < 0:
+                return -link_type
+            if link_type == 1:
+                return _ETHERNET
         left, at = self.end - self.at, self.at
         if link_type == 113:  # Linux cooked v1
             return self._take(16, _kind_of(self._u16(at + 14))) if left >= 16 else UNREADABLE
@@ -180,7 +191,40 @@ class PacketView:
             return self._wireless()
         if link_type == 105:
             return self._wireless()
-        return self._exported() if link_type == 252 else UNREADABLE
+        if link_type == _NFLOG:
+            return self._nflog()
+        return self._exported() if link_type == 252 else UNREAD
+
+    def _wrapped(self, link_type: int) -> int:
+        """Headers with their own length and the link type of what follows; gives that, or less than 0 for the fate."""
+        at, data, least = self.at, self.data, 8 if link_type == _PPI else 12
+        if self.end - at < least:
+            return -UNREADABLE
+        size = int.from_bytes(data[at + 2 : at + 4] if link_type == _PPI else data[at : at + 4], "little")
+        if not least <= size <= self.end - at:
+            return -(UNREAD if link_type == 149 else UNREADABLE)
+        self.at = at + size
+        inner = int.from_bytes(data[at + least - 4 : at + least], "little")
+        return -UNREAD if inner == _PPI or inner in _PKTAP or inner > 0xFFFF else inner
+
+    def _nflog(self) -> int:
+        """Attributes of Linux' netfilter, in the byte order of the capturing machine; one of them is the IP packet."""
+        data, at = self.data, self.at + 4
+        order: Literal["little", "big"] = "little" if self.end - at >= 4 and data[at + 2] else "big"  # types are below 256
+        while self.end - at >= 4:
+            size = int.from_bytes(data[at : at + 2], order)
+            if size < 4:
+                break
+            if int.from_bytes(data[at + 2 : at + 4], order) == _NFLOG_PAYLOAD:
+                self.at = at + 4
+                self._clip(size - 4)
+                return self._ip_by_version()
+            self._attribute(at + 4, min(at + size, self.end))
+            at += size + 3 & ~3
+        return UNREADABLE
+
+    def _attribute(self, at: int, end: int) -> None:
+        """Pass over what the log says beside the packet."""
 
     def _wireless(self) -> int:
         """An IEEE 802.11 frame: only data frames that are not encrypted hold anything to read."""

@@ -17,7 +17,7 @@ from typing import Final
 from kwire.capture._pure.fragments import Fragments
 from kwire.capture._pure.packet_routes import Router
 from kwire.capture._pure.packet_rows import PacketRows
-from kwire.capture._pure.packet_view import EXPORTED, FRAGMENT, OTHER, TCP, PacketView
+from kwire.capture._pure.packet_view import EXPORTED, FRAGMENT, OTHER, TCP, UNREAD, PacketView
 from kwire.capture.packet_columns import (
     MAX_BLOCK_BYTES,
     MAX_PACKET_BYTES,
@@ -354,3 +354,5 @@ class _Scanner:
             self.rows.exported(view, time_ns)
         else:
             state.unreadable += 1
+            if fate == UNREAD:
+                state.unread[link_type] = state.unread.get(link_type, 0) + 1
