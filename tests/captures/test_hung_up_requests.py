@@ -40,7 +40,7 @@ def test_each_is_an_error_of_its_use_and_its_client(name: str, least: int) -> No
     for row in usage:
         found[row["client_key"], row["api_key"], row["api_version"]] += row["disconnects"]
     assert +found == expected
-    failed = Counter(row["client_key"] for row in tables["requests"].to_pylist() if row["error_code"] and row["api_key"] is not None)
+    failed = Counter(row["client_key"] for row in tables["requests"].to_pylist() if row["is_error"])
     for client in tables["clients"].to_pylist():
         mine = sum(number for (key, *_), number in expected.items() if key == client["client_key"])
         assert client["errors"] == failed[client["client_key"]] + mine
