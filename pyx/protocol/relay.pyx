@@ -21,7 +21,7 @@ from protocol.relay_pieces cimport Piece, Pieces, chunk_take
 from protocol.relay_request cimport release_request
 from protocol.relay_response cimport release_response
 from protocol.relay_state cimport (
-    LENGTH, OPEN, PROGRAM_FAILED, REQUEST, RESPONSE, SASL_UNKNOWN_MECHANISM, Ask, HeldFrame,
+    LENGTH, OPEN, PROGRAM_FAILED, REQUEST, RESPONSE, SASL_UNKNOWN_MECHANISM, SASL_WITHOUT_HANDSHAKE, Ask, HeldFrame,
     Stream, is_blocked, is_inside, relay_close, relay_free, relay_kept, send_answers,
 )
 from wire.cursor cimport Bytes
@@ -328,6 +328,8 @@ cdef class Relay:
         tokens = self.raw_tokens()
         if not tokens.is_open:
             tokens.begins()
+            if not self.plan.raw_gssapi:
+                relay_close(&self.core, SASL_WITHOUT_HANDSHAKE, REQUEST, 0)
         found = tokens.is_token(begin)
         self.core.tokens_open = tokens.is_open
         return found

@@ -40,6 +40,7 @@ cdef enum CloseReason:
     SASL_UNKNOWN_MECHANISM = 14
     FRAME_UNFINISHED = 15
     SERVER_ENDED = 16
+    SASL_WITHOUT_HANDSHAKE = 17
 
 cdef enum Gathered:
     # What the bytes that are kept of a frame wait for

@@ -61,7 +61,8 @@ def random_plan(chance: random.Random, gentle: bool) -> RelayPlan:
                     rules += edits_of(direction, key)
                 elif not (direction == "response" and action == REFUSE):
                     rules.append(RelayRule(direction, key, None, action))  # type: ignore[arg-type]
-    return RelayPlan(rules, unknown="pass" if gentle else chance.choice(["pass", "refuse", "close"]))
+    unknown = "pass" if gentle else chance.choice(["pass", "refuse", "close"])
+    return RelayPlan(rules, unknown=unknown, raw_gssapi=gentle or chance.random() < 0.7)  # type: ignore[arg-type]
 
 
 def framed(payload: bytes) -> bytes:

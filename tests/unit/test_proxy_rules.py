@@ -15,7 +15,7 @@ from kwire.proxy.rule_set import RulesEnded
 from kwire.proxy.rules.addresses import AddressesRule
 from kwire.proxy.rules.identity import IdentityRule
 from kwire.proxy.rules.refusals import Condition, RefusalsRule
-from kwire.proxy.rules.rehearsal import RehearsalRule, Rejected
+from kwire.proxy.rules.rehearsal import RehearsalMode, RehearsalRule, Rejected
 from kwire.proxy.rules.rule import Peer, Rule
 from kwire.proxy.rules.telemetry import TelemetryRule
 from kwire.proxy.rules.versions import VersionsRule
@@ -92,6 +92,16 @@ def test_rehearsal_breaks_as_the_release_does() -> None:
     moves = connection.from_client(request(8, 1, messages.OffsetCommitRequest(group_id="g", member_id="m")), 3)
     assert moves.to_server == []
     assert "api key 8" in connection.close_reason
+
+
+@pytest.mark.parametrize(("release", "mode", "passes"), [("4.0", "break", False), ("4.0", "count", True), ("3.9", "break", True)])
+def test_rehearsal_breaks_gssapi_tokens_without_a_handshake(release: str, mode: RehearsalMode, passes: bool) -> None:
+    """KAFKA-18339."""
+    token = framed(bytes.fromhex("6082010206092a864886f71201020201"))
+    connection = connected(RehearsalRule(release, mode))
+    moves = connection.from_client(token, 1)
+    assert b"".join(moves.to_server) == (token if passes else b"")
+    assert ("SaslHandshake" in connection.close_reason) is not passes
 
 
 def test_rehearsal_counts_and_lets_pass() -> None:

@@ -202,6 +202,19 @@ def test_a_token_of_gssapi_may_be_answered_behind_a_request(twin: Any) -> None:
     assert sent(relay.from_server(heartbeat_answer(2), 1)) == (b"", heartbeat_answer(2))
 
 
+def test_a_plan_may_close_on_gssapi_tokens_without_a_handshake(twin: Any) -> None:
+    plan = RelayPlan(raw_gssapi=False)
+    moves = twin.Relay(plan).from_client(frame("6082 0102 0609 2a86 4886 f712 0102 02") + heartbeat(1), 1)
+    assert closing(moves) == ("sasl_without_handshake", "request", 0)
+    assert moves.to_server == []
+    begun = frame("0011 0000 00000001 0001 63 0006 475353415049")  # SaslHandshake v0 for GSSAPI
+    relay = twin.Relay(plan)
+    assert sent(relay.from_client(begun, 1)) == (begun, b"")
+    relay.from_server(frame("00000001 0000 00000000"), 1)
+    token = frame("6082 0102")
+    assert sent(relay.from_client(token, 1)) == (token, b"")
+
+
 def test_a_first_frame_may_be_a_gssapi_token(twin: Any) -> None:
     relay = twin.Relay(RelayPlan())
     assert sent(relay.from_client(frame("6006 0607"), 1)) == (frame("6006 0607"), b"")

@@ -88,7 +88,8 @@ class RuleSet:
                         self._steps.setdefault(slot, []).append(_Step(number, None))
                     elif not isinstance(wanted.action, int):
                         self._steps.setdefault(slot, []).append(_Step(number, wanted.action))
-        self.plan = RelayPlan(self._table(final), unknown=unknown)
+        raw_gssapi = all(getattr(rule, "raw_gssapi", True) for rule in self.rules)
+        self.plan = RelayPlan(self._table(final), unknown=unknown, raw_gssapi=raw_gssapi)
 
     def _table(self, final: dict[_Slot, int]) -> list[RelayRule]:
         table = [RelayRule(direction, key, (version,), action) for (direction, key, version), action in final.items()]

@@ -14,7 +14,7 @@ HeldKind = Literal["request", "response", "own"]
 CloseReason = Literal[
     "length_negative", "length_too_large", "length_too_short", "head_too_long", "header_malformed", "response_unexpected",
     "response_mismatched", "refused", "unknown_api", "held_too_large", "budget_exhausted", "program_failed", "program_too_large",
-    "sasl_unknown_mechanism", "frame_unfinished", "server_ended",
+    "sasl_unknown_mechanism", "frame_unfinished", "server_ended", "sasl_without_handshake",
 ]  # fmt: skip
 
 # A sentence a reason; `{value}` is `Closing.value`. The native twin numbers the reasons in this order, from 1 on.
@@ -35,6 +35,7 @@ CLOSE_TEXTS: Final[dict[CloseReason, str]] = {
     "sasl_unknown_mechanism": "raw SASL tokens of a mechanism whose end cannot be recognised",
     "frame_unfinished": "the stream ended inside a frame",
     "server_ended": "the broker ended the connection while {value} requests wait",
+    "sasl_without_handshake": "the plan closes connections that begin with a GSSAPI token instead of SaslHandshake",
 }
 
 

@@ -76,19 +76,23 @@ class RelayPlan:
         unknown: what is done with requests of an unknown api or version. `pass`: they are forwarded and paired by their correlation id.
             `refuse`: the client gets error 35 (UNSUPPORTED_VERSION) in the form of ApiVersions v0, as KIP-511 gives it to ApiVersions
             alone; the connection stays. `close`: as brokers do (`RequestContext.parseRequest`).
+        raw_gssapi: pass GSSAPI tokens without SaslHandshake; False closes the connection, as brokers do from 4.0 on (KAFKA-18339).
         source: the catalog, by default Kafka's own.
 
     Raises:
         ValueError: a rule for an unknown api or version, two programs for one frame, or REFUSE for a response.
     """
 
-    __slots__ = ("_table", "native", "programs", "source", "unknown")
+    __slots__ = ("_table", "native", "programs", "raw_gssapi", "source", "unknown")
 
-    def __init__(self, rules: Iterable[RelayRule] = (), *, unknown: Unknown = "pass", source: Catalog | None = None) -> None:
+    def __init__(
+        self, rules: Iterable[RelayRule] = (), *, unknown: Unknown = "pass", raw_gssapi: bool = True, source: Catalog | None = None
+    ) -> None:
         if unknown not in _OF_UNKNOWN:
             raise ValueError(f"unknown is one of {', '.join(_OF_UNKNOWN)}, not {unknown!r}")
         self.source = catalog() if source is None else source
         self.unknown: Unknown = unknown
+        self.raw_gssapi = raw_gssapi
         self.programs: list[FrameEdit] = []
         self._table: dict[tuple[Direction, int, int], int] = {}
         self.native: Any = None  # the native twin's copy of this table, made with the first relay

@@ -72,6 +72,8 @@ class RequestSide:
         state, begin = self._state, bytes(self.stream.kept[LENGTH : LENGTH + 2])
         if not state.tokens.is_open and begin[:1] == FIRST_TOKEN:
             state.tokens.begins()
+            if not state.plan.raw_gssapi:
+                state.close("sasl_without_handshake", "request")
         return state.tokens.is_open and state.tokens.is_token(begin)
 
     def _take_token(self, t: int) -> None:

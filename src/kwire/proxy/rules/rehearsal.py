@@ -1,7 +1,8 @@
 """`[rehearsal]`: clients meet a later release before the brokers are upgraded.
 
 With `break`, ApiVersions advertises what the release would, as far as the broker has it too, and a request in a version that the release
-rejects closes the connection, as its brokers do. With `count` nothing changes: requests that it would reject are counted by client.
+rejects closes the connection, as its brokers do; so does a GSSAPI token without SaslHandshake from 4.0 on (KAFKA-18339). With `count`
+nothing changes: requests that it would reject are counted by client.
 
 It cannot show versions that only the later release has, other defaults of its brokers, or message formats on disk.
 """
@@ -47,6 +48,7 @@ class RehearsalRule:
         rejected: requests that the release would reject, by sender: at most 10,000 kinds; later ones are counted in `others`.
             With `break` the first of each connection closes it, and the log says so.
         others: requests beyond.
+        raw_gssapi: whether GSSAPI tokens without SaslHandshake pass.
 
     Raises:
         InputError: no such release.
@@ -57,6 +59,7 @@ class RehearsalRule:
     def __init__(self, release: str, mode: RehearsalMode) -> None:
         self.release = releases().resolve(release)
         self.mode: RehearsalMode = mode
+        self.raw_gssapi = mode == "count" or self.release.takes_raw_gssapi
         self.rejected: Counter[Rejected] = Counter()
         self.others = 0
 
