@@ -1,7 +1,8 @@
 """From lines to entries: joins what a line break or the end of a file has torn apart, and names what cannot be read.
 
 A text form goes on in the next line where a client id or an error message has a line break in it. A file that was cut by size ends inside a
-line, and the next one begins with the rest of it. Nothing else is joined: a line that begins an entry ends what was held.
+line, and the next one begins with the rest of it. Container runtimes split long lines (`line_parts`). Nothing else is joined: a line that
+begins an entry ends what was held.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Final, NamedTuple
 from kwire.capture import impl
 from kwire.capture.request_logs.entry import LogEntry, UnreadableLine, WantedBodies
 from kwire.capture.request_logs.json_form import MARK
+from kwire.capture.request_logs.line_parts import LineParts
 from kwire.capture.request_logs.lines import goes_on, read_line, starts_entry
 from kwire.codec.impl import load_twin
 
@@ -80,26 +82,27 @@ class EntryFolder:
         foreign: lines of others so far, by number of the file.
     """
 
-    __slots__ = ("_held", "_read", "_wanted", "_zone", "foreign")
+    __slots__ = ("_held", "_parts", "_read", "_wanted", "_zone", "foreign")
 
     def __init__(self, zone: tzinfo = timezone.utc, wanted: Wanted | None = None) -> None:
         self._zone = zone
         self._wanted = wanted
         self._held: _Held | None = None
+        self._parts = LineParts()
         self.foreign: dict[int, int] = {}
         self._read: ReadLine | None = None
 
-    def __getstate__(self) -> tuple[tzinfo, Wanted | None, _Held | None, dict[int, int]]:
-        return self._zone, self._wanted, self._held, self.foreign
+    def __getstate__(self) -> tuple[tzinfo, Wanted | None, _Held | None, LineParts, dict[int, int]]:
+        return self._zone, self._wanted, self._held, self._parts, self.foreign
 
-    def __setstate__(self, state: tuple[tzinfo, Wanted | None, _Held | None, dict[int, int]]) -> None:
-        self._zone, self._wanted, self._held, self.foreign = state
+    def __setstate__(self, state: tuple[tzinfo, Wanted | None, _Held | None, LineParts, dict[int, int]]) -> None:
+        self._zone, self._wanted, self._held, self._parts, self.foreign = state
         self._read = None
 
     @property
     def is_waiting(self) -> bool:
         """An entry is not whole yet: the next line belongs to `feed`."""
-        return self._held is not None
+        return self._held is not None or bool(self._parts.waiting)
 
     def fast_path(self) -> ReadLine:
         """What reads a whole line while nothing waits; it gives None for a line that `feed` has to take."""
@@ -119,6 +122,16 @@ class EntryFolder:
         Yields:
             Entries, each with the number of the file that it begins in, and faults.
         """
+        if not whole:
+            yield from self._feed(file, line, number, whole=False)
+            return
+        try:
+            for each in self._parts.take(file, line, number, self._is_torn):
+                yield from self._feed(each.file, each.text, each.line)
+        except UnreadableLine as error:
+            yield LineFault(file, number, str(error))
+
+    def _feed(self, file: int, line: str, number: int, *, whole: bool = True) -> Iterator[Item]:
         held = self._held
         if held is None and whole and line.startswith("{"):  # JSON never goes on in the next line
             try:
@@ -155,10 +168,14 @@ class EntryFolder:
 
     def waiting_file(self, default: int) -> int:
         """The number of the file that a line waits of, `default` where none does."""
-        return default if self._held is None else self._held.file
+        files = [each.file for each in (self._held, *self._parts.waiting.values()) if each is not None]
+        return min(files, default=default)
 
     def finish(self) -> Iterator[Item]:
         """No more lines come."""
+        for each in self._parts.waiting.values():
+            yield from self._feed(each.file, each.text, each.line)
+        self._parts = LineParts()
         held, self._held = self._held, None
         if held is not None:
             yield from self._settle(held)
@@ -168,6 +185,13 @@ class EntryFolder:
         if starts_entry(held.text) and (MARK in line or self._try(line, 1) is not None):
             return None
         return self._try(held.text + line, held.line)
+
+    def _is_torn(self, line: str) -> bool:
+        try:
+            read_line(line, 1, self._zone)
+        except UnreadableLine:
+            return True
+        return False
 
     def _try(self, text: str, number: int) -> LogEntry | None:
         try:
