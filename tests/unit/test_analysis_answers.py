@@ -10,7 +10,9 @@ import pytest
 
 from kwire.analysis import Options, finish, merge
 from kwire.analysis.partials import Partial, empty, schema_of
+from kwire.analysis.remedies import Software, remedy_of
 from kwire.analysis.shown_ids import MAX_IDS
+from kwire.analysis.verdicts import TargetRange, Use, judge
 from kwire.errors import InputError
 from kwire.schema import releases
 
@@ -233,7 +235,7 @@ SILENT = {"wanted": 39, "answered": 0, "requests": 39}
 def test_a_client_that_never_got_an_answer_is_undetermined(unseen: int, reason: str) -> None:
     found = answers([identity("k", "app")], [use("k", "app", "Metadata", 1, **SILENT, unseen=unseen)])
     row = found["upgrade_impact"].to_pylist()[0]
-    assert (row["verdict"], row["reason"]) == ("unknown", f"Kafka 4.3.1 supports Metadata v0 to v13; this client sends v1, but {reason}.")
+    assert (row["verdict"], row["reason"]) == ("unknown", f"Kafka 4.3 supports Metadata v0 to v13; this client sends v1, but {reason}.")
     assert row["remedy"]
     assert row["cure_version"] is None
 
@@ -303,16 +305,39 @@ def test_a_marked_use_that_no_release_refuses_needs_nothing() -> None:
     """kafka-go 0.4.51 sends FindCoordinator v0, which 3.8 marks and every 4.x accepts."""
     found = answers([identity("k", "app")], [use("k", "app", "FindCoordinator", 0)], options=Options(target_releases=["3.8.1"]))
     row = found["upgrade_impact"].to_pylist()[0]
-    assert (row["verdict"], row["remedy"], row["cure_version"], row["refused_by"]) == ("deprecated", None, None, None)
+    assert (row["verdict"], row["remedy"], row["cure_version"], row["refused_by"]) == ("compatible", None, None, None)
+    assert row["reason"].endswith(" and supported by all later releases up to 4.4.")
 
 
 def test_a_marked_use_that_a_later_release_refuses_names_what_that_one_wants() -> None:
-    found = answers([identity("k", "app")], [use("k", "app", "Fetch", 2)], options=MARKING)
+    found = answers([identity("k", "app")], [use("k", "app", "Fetch", 2)], broker="3.8.1", options=MARKING)
     row = found["upgrade_impact"].to_pylist()[0]
     assert (row["verdict"], row["refused_by"]) == ("deprecated", "4.0")
     assert row["remedy"] == (
         "Identify the library and upgrade it to a version that sends Fetch v4 or later; until then, a proxy can translate."
     )
+
+
+@pytest.mark.parametrize(
+    ("api", "feature"),
+    [("ShareGroupHeartbeat", "share.version"), ("StreamsGroupHeartbeat", "streams.version"), ("ConsumerGroupHeartbeat", "group.version")],
+)
+def test_the_fix_for_a_feature_that_is_off_names_the_feature(api: str, feature: str) -> None:
+    """Brokers of 4.1 offer these APIs and answer them with error 35 while the feature is not finalized (KIP-1022)."""
+    target = TargetRange(release="4.1.2", accepts=(0, 1))
+    use = Use(api_name=api, api_version=1, refused_by="4.1", always_refused=True)
+    judgement = judge(use, target)
+    assert (judgement.verdict, judgement.basis) == ("breaks", "observed_refusal")
+    assert f"Enable {feature} on the brokers" in (remedy_of(use, judgement, target, Software("kafka-clients", (4, 1, 0), None)).text or "")
+
+
+def test_a_mark_of_the_release_that_runs_announces_nothing() -> None:
+    """On brokers of 3.8, the marks of 3.7 and 3.8 are notes, that of 3.9 is an announcement."""
+    options = Options(target_releases=["3.7.2", "3.8.1", "3.9.2"])
+    found = answers([identity("k", "app")], [use("k", "app", "Fetch", 2)], broker="3.8.1", options=options)
+    rows = found["upgrade_impact"].to_pylist()
+    assert [row["verdict"] for row in rows] == ["compatible", "compatible", "deprecated"]
+    assert rows[0]["reason"].endswith(", deprecated in 3.7, 3.8 and 3.9 and rejected by Kafka 4.0.")
 
 
 def test_a_marked_use_of_a_client_that_steps_up_by_itself_needs_nothing() -> None:
@@ -324,14 +349,14 @@ def test_a_marked_use_of_a_client_that_steps_up_by_itself_needs_nothing() -> Non
         broker="0.10.2.2", options=MARKING,
     )  # fmt: skip
     rows = {row["api_name"]: row for row in found["upgrade_impact"].to_pylist()}
-    assert (rows["Fetch"]["verdict"], rows["Fetch"]["remedy"], rows["Fetch"]["refused_by"]) == ("deprecated", None, None)
+    assert (rows["Fetch"]["verdict"], rows["Fetch"]["remedy"], rows["Fetch"]["refused_by"]) == ("compatible", None, None)
     assert rows["Fetch"]["reason"].endswith(" and rejected by Kafka 4.0.")
 
 
 @pytest.mark.parametrize(
     ("version", "remedy", "cure"),
     [
-        ("1.4.2-rdkafka-1.4.2", "Upgrade librdkafka (or confluent-kafka) to 1.8.2 or later.", "1.8.2"),
+        ("1.4.2-rdkafka-1.4.2", "Upgrade librdkafka (or confluent-kafka) to 1.9.2 or later.", "1.9.2"),
         (
             "2.5.3-rdkafka-2.5.3",
             "Upgrade librdkafka to a version that sends Fetch v4 or later; until then, a proxy can translate.",
@@ -345,3 +370,18 @@ def test_a_remedy_never_names_a_version_that_the_client_has(version: str, remedy
     found = answers([identity("k", "app", name, version)], [use("k", "app", "ApiVersions", 3, **sent), use("k", "app", "Fetch", 2, **sent)])
     rows = {row["api_name"]: row for row in found["upgrade_impact"].to_pylist() if row["requests"]}
     assert (rows["Fetch"]["remedy"], rows["Fetch"]["cure_version"]) == (remedy, cure)
+
+
+@pytest.mark.parametrize(
+    ("version", "remedy"),
+    [
+        ("v1.27.2", "Set Version in sarama's Config to V2_1_0_0 or later. Also upgrade to sarama 1.50 or later, which negotiates; "
+         "older versions send OffsetCommit v1 by default."),
+        ("v1.50.3", "Set Version in sarama's Config to V2_1_0_0 or later."),
+    ],
+)  # fmt: skip
+def test_sarama_is_sent_to_a_newer_version_only_where_it_is_older(version: str, remedy: str) -> None:
+    sent = {"software_name": "sarama", "software_version": version}
+    found = answers([identity("k", "app", "sarama", version)], [use("k", "app", "Produce", 2, **sent)])
+    rows = {row["api_name"]: row for row in found["upgrade_impact"].to_pylist() if row["requests"]}
+    assert (rows["Produce"]["remedy"], rows["Produce"]["cure_version"]) == (remedy, "V2_1_0_0")

@@ -12,11 +12,12 @@ from typing import Final, NamedTuple
 import pyarrow as pa
 
 from kwire.analysis.client_groups import ClientGroup
-from kwire.analysis.known_clients import fixes_of, known_maximum, library_of, newest_version
+from kwire.analysis.known_clients import cure_of, known_maximum, library_of, newest_version
 from kwire.analysis.library_guesses import Guess
 from kwire.analysis.release_ranges import target_range
 from kwire.analysis.remedies import NOTHING, Remedy, Software, remedy_of
 from kwire.analysis.verdicts import Answers, TargetRange, Use, judge
+from kwire.schema.release_table import release_key
 from kwire.tables.schemas import TEXT, schema_of
 
 __all__ = ["JUDGED", "Cases", "Program"]
@@ -59,7 +60,7 @@ class Program(NamedTuple):
         """Its library."""
         name, version = self.sent
         library = library_of(name, version) or (self.guess.library.name if self.guess else None) or (name if name != "unknown" else None)
-        return Software(library, newest_version(name, version, self.guess), fixes_of(name, version, self.guess))
+        return Software(library, newest_version(name, version, self.guess), cure_of(name, version, self.guess))
 
 
 class Cases:
@@ -67,10 +68,13 @@ class Cases:
 
     Args:
         targets: releases such as `4.3.1`.
+        running: the oldest release that an observed broker runs, None where it is not known: a mark of this one and of those before it
+            announces nothing.
     """
 
-    def __init__(self, targets: Sequence[str]) -> None:
+    def __init__(self, targets: Sequence[str], running: str | None = None) -> None:
         self._targets = targets
+        self._is_ahead = [running is None or release_key(target) > release_key(running) for target in targets]
         self._programs: dict[Hashable, int] = {}
         self._software: list[tuple[Program, Software]] = []
         self._judged: list[_Judged] = []
@@ -106,10 +110,10 @@ class Cases:
                 always_refused=always, known=known_maximum(*who.sent, who.guess, api_name), answers=who.answers,
                 raw_gssapi=who.raw_gssapi,
             )  # fmt: skip
-            for target in self._targets:
+            for target, is_ahead in zip(self._targets, self._is_ahead, strict=True):
                 refused_by, answered_by = (self.line_of(each, target) for each in lines)
                 observed = replace(use, refused_by=refused_by, answered_by=answered_by)
-                yield _judged(observed, target_range(target, api_key), software)
+                yield _judged(observed, target_range(target, api_key), software, is_ahead)
 
         case = (program, api_key, api_name, api_version, highest, lines, always)
         found = self._cases.get(case)
@@ -133,11 +137,16 @@ class Cases:
         return pa.table([pa.array(column, TEXT) for column in columns], schema=JUDGED)
 
 
-def _judged(use: Use, target: TargetRange, software: Software) -> _Judged:
+def _judged(use: Use, target: TargetRange, software: Software, is_ahead: bool) -> _Judged:
     judgement = judge(use, target)
     remedy, refused_by = remedy_of(use, judgement, target, software), None
     if judgement.verdict == "deprecated":
-        remedy, refused_by = _of_marked(use, target, software)
+        if is_ahead:
+            remedy, refused_by = _of_marked(use, target, software)
+        later = target.marks[use.api_version]
+        # a note where brokers run this release already, the mark was taken back, or the client steps up by itself
+        if not is_ahead or (refused_by is None and later.newest not in later.marked_by):
+            judgement = replace(judgement, verdict="compatible")
     return (
         target.release, judgement.verdict, judgement.basis, judgement.confidence, judgement.reason, remedy.text, remedy.version,
         remedy.kind, refused_by,

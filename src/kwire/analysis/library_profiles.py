@@ -1,4 +1,4 @@
-"""Client libraries as data: the names and ids that they send, the versions of each api that they use, and the fixes of those that break.
+"""Client libraries as data: the names and ids that they send, the versions of each api that they use, and what cures those that break.
 
 The table is `known_clients.json`; each profile in it names its source, the files of a released version or brokers it was seen with.
 """
@@ -16,7 +16,7 @@ from typing import Any, Literal
 from kwire.analysis.release_ranges import broker_highest
 from kwire.schema.version_numbers import version_numbers
 
-__all__ = ["Fix", "Library", "Profile", "known_libraries", "named_library", "read_libraries"]
+__all__ = ["Cure", "Library", "Profile", "known_libraries", "named_library", "read_libraries"]
 
 
 Choice = int | tuple[int, ...]
@@ -24,21 +24,20 @@ Choice = int | tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Fix:
-    """Change that helps users of a library whose use of an API a release rejects.
+class Cure:
+    """What helps the users of a library.
 
     Attributes:
         kind, version: what has to change, and from which version of the library, or to which value of the setting.
         remedy: as a sentence.
-        proof: the run against Kafka 4, or the line of source, that shows it.
-        apis: names of the APIs that it is for; empty for all.
+        upgrade_version, upgrade: of a setting: what versions of the library before this one need too, as a sentence.
     """
 
     kind: Literal["library", "config", "proxy"]
     version: str | None
     remedy: str
-    proof: str
-    apis: tuple[str, ...] = ()
+    upgrade_version: str | None = None
+    upgrade: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +49,7 @@ class Profile:
         negotiates: it asks ApiVersions unless a program turns that off.
         unnamed: it sends no name, or not on every connection.
         uses: by api, what it sends.
+        shared: another library sends just the same, or the same but for one api.
         also: by api, versions that it sends beyond that for some calls.
     """
 
@@ -57,6 +57,7 @@ class Profile:
     negotiates: bool
     unnamed: bool
     uses: Mapping[str, tuple[Choice, ...]]
+    shared: bool = False
     also: Mapping[str, frozenset[int]] = field(default_factory=dict)
 
     def maximum(self, api: str) -> int | None:
@@ -94,7 +95,6 @@ class Library:
         client_ids: its default client ids; a group is its version.
         kafka_release: its versions are those of Kafka, and every line of Kafka between two profiles has a profile.
         set_by_program: whether a program sets which versions are sent, or may turn ApiVersions off.
-        fixes: the first that is for an API counts.
         profiles: by version; several of one version where its versions depend on what the program set.
     """
 
@@ -103,7 +103,7 @@ class Library:
     client_ids: re.Pattern[str] | None
     kafka_release: bool
     set_by_program: Literal["versions", "negotiation"] | None
-    fixes: tuple[Fix, ...]
+    cure: Cure | None
     profiles: tuple[Profile, ...]
 
     @cached_property
@@ -152,11 +152,12 @@ def _library(entry: Mapping[str, Any]) -> Library:
     for names, unnamed in (("unnamed_releases", True), ("named_releases", False)):
         for release in entry.get(names, ()):
             uses: dict[str, tuple[Choice, ...]] = {api: (highest,) for api, highest in broker_highest(release).items()}
-            profiles.append(Profile(release, True, unnamed, uses))
+            profiles.append(Profile(release, True, unnamed, uses, release in entry.get("shared_releases", ())))
+    cure = entry.get("cure")
     return Library(
         entry["library"], entry["names"], re.compile(entry["client_ids"]) if "client_ids" in entry else None,
         entry.get("kafka_release", False), entry.get("set_by_program"),
-        tuple(Fix(**fix) for fix in entry["fixes"]),
+        None if cure is None else Cure(**cure),
         tuple(sorted(profiles, key=lambda profile: version_numbers(profile.version))),
     )  # fmt: skip
 
@@ -166,7 +167,7 @@ def _profile(stored: Mapping[str, Any]) -> Profile:
         api: tuple(tuple(choice) if isinstance(choice, list) else choice for choice in choices) for api, choices in stored["uses"].items()
     }
     also = {api: frozenset(versions) for api, versions in stored.get("also", {}).items()}
-    return Profile(stored["version"], stored["negotiates"], stored.get("unnamed", False), uses, also)
+    return Profile(stored["version"], stored["negotiates"], stored.get("unnamed", False), uses, stored.get("shared", False), also)
 
 
 @lru_cache(maxsize=4096)

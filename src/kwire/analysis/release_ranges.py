@@ -54,6 +54,7 @@ def target_range(release: str, api_key: int) -> TargetRange:
         accepts=None if accepts is None else (accepts.lowest, accepts.highest),
         marks={} if marked is None else {version: _later(known, api_key, version) for version in marked},
         takes_raw_gssapi=known.takes_raw_gssapi,
+        short=releases().short_name(release),
     )
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from kwire.analysis.library_profiles import Fix
+from kwire.analysis.library_profiles import Cure
 from kwire.analysis.verdicts import Answers, Judgement, TargetRange, Use
+from kwire.schema.release_table import release_key
 from kwire.schema.version_numbers import version_numbers
 
 __all__ = ["NOTHING", "Remedy", "Software", "remedy_of"]
 
 _UNKNOWN_LIBRARY: Final = "Identify the library and upgrade it"
+# Features that brokers of 4.x finalize with their clusters (KIP-1022); while one is off, they offer these APIs and reject their use.
+_FEATURES: Final = {"ConsumerGroup": "group.version", "Share": "share.version", "StreamsGroup": "streams.version"}
 _UNTIL_THEN: Final = "until then, a proxy can translate"
 
 
@@ -22,12 +25,12 @@ class Software:
     Attributes:
         name: as people call it; None where it is not known.
         version: the newest that the client can have, as numbers; None where it is not known.
-        fixes: those of the library.
+        cure: what helps the library's users.
     """
 
     name: str | None
     version: tuple[int, ...] | None
-    fixes: tuple[Fix, ...]
+    cure: Cure | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,17 +78,20 @@ def remedy_of(use: Use, judgement: Judgement, target: TargetRange, software: Sof
 
 
 def _of_refused(use: Use, target: TargetRange, software: Software) -> Remedy:
-    accepts = target.accepts
-    fix = next((each for each in software.fixes if not each.apis or use.api_name in each.apis), None)
-    if fix is not None and not (fix.kind == "library" and _has(software, fix.version)):
-        return Remedy(fix.remedy, fix.version, fix.kind)
+    cure, accepts = software.cure, target.accepts
+    feature = next((name for prefix, name in _FEATURES.items() if use.api_name.startswith(prefix)), None)
+    if feature and accepts and accepts[0] <= use.api_version <= accepts[1] and release_key(target.release) >= (4,):
+        return Remedy(f"Enable {feature} on the brokers (kafka-features.sh upgrade --feature {feature}=1): {use.api_name} needs it.")
+    if cure is not None and not _has(software, cure.version if cure.kind == "library" else None):
+        upgrade = "" if cure.upgrade is None or _has(software, cure.upgrade_version) else f" {cure.upgrade}"
+        return Remedy(cure.remedy + upgrade, cure.version, cure.kind)
     upgrade = _UNKNOWN_LIBRARY if software.name is None else f"Upgrade {software.name}"
     if accepts is None:
         return Remedy(f"{upgrade} to a version that does not need {use.api_name}.")
     if use.api_version > accepts[1]:
         return Remedy(f"{upgrade} to a version that negotiates (ApiVersions); {_UNTIL_THEN}.")
     if use.api_version >= accepts[0]:
-        return Remedy(f"Find out why the broker rejects {use.api_name}: Kafka {target.release} supports this version.")
+        return Remedy(f"Find out why the broker rejects {use.api_name}: Kafka {target.name} supports this version.")
     return Remedy(f"{upgrade} to a version that sends {use.api_name} v{accepts[0]} or later; {_UNTIL_THEN}.")
 
 

@@ -21,6 +21,7 @@ from kwire.analysis.release_ranges import accepts, line_of
 from kwire.analysis.row_sums import Ints, codes_of
 from kwire.analysis.shown_ids import ShownIds
 from kwire.analysis.value_lists import lists_of
+from kwire.schema.release_table import release_key
 from kwire.tables.schemas import API_USAGE, LONG, TEXT, TEXTS, UPGRADE_IMPACT
 
 __all__ = ["upgrade_impact"]
@@ -55,14 +56,15 @@ def upgrade_impact(
         targets: releases to judge for, such as `4.3.1`.
         guesses: by server, the release that it seems to be.
     """
-    shown, cases, identities = ShownIds(partial), Cases(targets), partial["identities"]
+    known = {server: guess for server, guess in guesses.items() if guess is not None}
+    cases = Cases(targets, min(known.values(), key=release_key, default=None))
+    shown, identities = ShownIds(partial), partial["identities"]
     ids = pa.concat_arrays([_flat(usage, "client_id"), shown.column(identities)])
     numbers, first = codes_of(pa.concat_arrays([_flat(usage, "client_key"), _flat(identities, "client_key")]), ids)
     clients, of_identities = numbers[: len(usage)], numbers[len(usage) :]
     heads = _taken(usage, first[: int(clients.max(initial=-1)) + 1])
     whose = zip(_pairs(heads, _WHO), _pairs(heads, _SOFTWARE), strict=True)
     programs = np.array([cases.program(Program.of(groups.of(*who), *software)) for who, software in whose], np.int64)
-    known = {server: guess for server, guess in guesses.items() if guess is not None}
     rows = _rows(usage, clients, programs, _refusals(partial, shown, known), _answered(partial, shown, known), cases, targets)
     judged = cases.table().take(rows.column("judged"))
     found: dict[str, Any] = {name: rows.column(name) for name in _ROWS.names} | {name: judged.column(name) for name in judged.column_names}

@@ -108,6 +108,7 @@ class TargetRange:
     Attributes:
         release: such as `4.3.1`.
         accepts: lowest and highest version, None where the release does not have the api.
+        short: its name for people, such as `4.3`.
         marks: the versions that it accepts and marks deprecated, with what the later releases do with each.
         takes_raw_gssapi: as `kwire.schema.Release` has it.
     """
@@ -116,6 +117,12 @@ class TargetRange:
     accepts: tuple[int, int] | None
     marks: Mapping[int, LaterReleases] = field(default_factory=dict)
     takes_raw_gssapi: bool = True
+    short: str = ""
+
+    @property
+    def name(self) -> str:
+        """What sentences call it."""
+        return self.short or self.release
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,7 +165,7 @@ def judge(use: Use, target: TargetRange) -> Judgement:
     if use.role != "client" or judgement.verdict == "breaks":
         return judgement
     if use.raw_gssapi and not target.takes_raw_gssapi:
-        reason = f"Kafka {target.release} closes connections that begin with a GSSAPI token instead of SaslHandshake (KAFKA-18339)."
+        reason = f"Kafka {target.name} closes connections that begin with a GSSAPI token instead of SaslHandshake (KAFKA-18339)."
         return Judgement(verdict="breaks", basis="removed_feature", confidence="high", reason=reason)
     if use.answers == "some" or judgement.verdict == "unknown":
         return judgement
@@ -167,7 +174,7 @@ def judge(use: Use, target: TargetRange) -> Judgement:
 
 
 def _by_version(use: Use, target: TargetRange) -> Judgement:
-    api, version, kafka = use.api_name, use.api_version, f"Kafka {target.release}"
+    api, version, kafka = use.api_name, use.api_version, f"Kafka {target.name}"
     if use.role != "client":
         return Judgement(
             verdict="compatible",
@@ -207,9 +214,9 @@ def _same_line(line: str, release: str) -> bool:
 def _inside(use: Use, target: TargetRange, accepts: tuple[int, int]) -> Judgement:
     api, version = use.api_name, use.api_version
     if version in target.marks:
-        reason = f"Kafka {target.release} supports {api} v{version}, {_later(target.marks[version])}."
+        reason = f"Kafka {target.name} supports {api} v{version}, {_later(target.marks[version])}."
         return Judgement(verdict="deprecated", basis="inside_range", confidence="high", reason=reason)
-    reason = f"Kafka {target.release} supports {api} v{accepts[0]} to v{accepts[1]}; this client sends v{version}."
+    reason = f"Kafka {target.name} supports {api} v{accepts[0]} to v{accepts[1]}; this client sends v{version}."
     return Judgement(verdict="compatible", basis="inside_range", confidence="high", reason=reason)
 
 
@@ -228,7 +235,7 @@ def _listed(names: Sequence[str]) -> str:
 
 def _above(use: Use, target: TargetRange, accepts: tuple[int, int]) -> Judgement:
     api, version = use.api_name, use.api_version
-    above = f"Kafka {target.release} supports {api} up to v{accepts[1]}; this client sends v{version}"
+    above = f"Kafka {target.name} supports {api} up to v{accepts[1]}; this client sends v{version}"
     if use.negotiates:
         return Judgement(
             verdict="compatible", basis="inside_range", confidence="high", reason=f"{above} and negotiates, so it will use a lower version."
@@ -243,7 +250,7 @@ def _above(use: Use, target: TargetRange, accepts: tuple[int, int]) -> Judgement
 
 def _below(use: Use, target: TargetRange, accepts: tuple[int, int]) -> Judgement:
     api, version, highest = use.api_name, use.api_version, use.broker_highest
-    below = f"Kafka {target.release} requires {api} v{accepts[0]} or later; this client sends v{version}"
+    below = f"Kafka {target.name} requires {api} v{accepts[0]} or later; this client sends v{version}"
     if use.negotiates is False:
         reason = f"{below} and never negotiates (no ApiVersions request)."
         return Judgement(verdict="breaks", basis="no_negotiation", confidence="high", reason=reason)

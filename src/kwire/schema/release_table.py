@@ -240,6 +240,10 @@ class Releases:
         above = [release.name for release in self if release.key > wanted][:2]
         raise InputError(f"unknown Kafka release {text} (near it: {', '.join(below + above)}; `kwire catalog releases` lists all)")
 
+    def short_name(self, name: str) -> str:
+        """Name of a release for people: `4.0` for the newest patch of a line, the full name of any other."""
+        return self[name].minor if name in self and self.resolve(self[name].minor).name == name else name
+
     def newest_per_minor(self, since: str | None = None) -> list[Release]:
         """The newest patch of each minor release, oldest first.
 

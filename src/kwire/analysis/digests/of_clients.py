@@ -15,19 +15,19 @@ from kwire.analysis.row_sums import codes_of
 from kwire.schema.version_numbers import version_numbers
 from kwire.tables.schemas import CLIENTS
 
-__all__ = ["VERDICTS", "Judged", "Kind", "of_clients", "release_order", "split_guess", "verdicts_of"]
+__all__ = ["VERDICTS", "WORST_FIRST", "Judged", "Kind", "of_clients", "release_order", "split_guess", "verdicts_of"]
 
 pc: Any = pyarrow.compute  # its stubs know neither numbers nor texts as arguments
 
 VERDICTS: Final = ("compatible", "deprecated", "unknown", "breaks")
 """From best to worst: what is certain to break is worse than what may break."""
+WORST_FIRST: Final = VERDICTS[::-1]
 
 Kind = Literal["application", "cluster", "silent", "foreign"]
 
 # Protocols of connections on which no client can be seen: nothing was sent, or nothing behind a PROXY header; a check by HTTP or SSH.
 _SILENT: Final = ("silent", "proxy")
 _FOREIGN: Final = ("http", "ssh")
-_URGENT: Final = 2  # unknown and breaks, as places in `VERDICTS`
 
 Judged = tuple[Any, Any]
 """Client keys, an array, and the worst verdict of each as its place in `VERDICTS`, -1 without one."""
@@ -163,13 +163,7 @@ def _judged(impact: pa.Table, keys: Any, targets: Sequence[str]) -> tuple[Any, d
     of_use = client[first]
     np.add.at(uses, of_use[of_use >= 0], 1)
     np.add.at(bad, of_use[(of_use >= 0) & (worst > 0)], 1)
-    later: Any = pc.and_(
-        pc.equal(judged.column("verdict"), pa.scalar("deprecated")), pc.not_equal(pc.fill_null(judged.column("refused_by"), ""), "")
-    )
-    is_task = matrix.max(axis=1, initial=-1) >= _URGENT
-    is_later = client[later.to_numpy(zero_copy_only=False).astype(np.bool_) & counted] if len(judged) else np.zeros(0, np.int64)
-    is_task[is_later] = True
-    facts |= {"finding_requests": pa.array(sums), "versions_ok": pa.array(uses - bad), "is_task": is_task}
+    facts |= {"finding_requests": pa.array(sums), "versions_ok": pa.array(uses - bad), "is_task": matrix.max(axis=1, initial=-1) > 0}
     return matrix, facts
 
 
