@@ -21,7 +21,8 @@ from kwire.report.owner_tasks import NO_TEAM, OwnerTask
 NAMES = {"4.0.2": "4.0", "4.1.2": "4.1"}
 TASK = OwnerTask(
     team="Payments", contact="#pay", client_key="k", client_ids=("billing",), library="kafka-clients", version="0.9", identity="inferred",
-    principals=("User:pay",), addresses=("10.1.0.4",), topics=ClientTopics(), requests=5, verdict="breaks", deadline="4.0.2",
+    principals=("User:pay",), addresses=("10.1.0.4",), topics=ClientTopics(), requests=5, verdict="breaks", first_release="4.0.2",
+    deadline="4.0.2", since="4.0.2", step="upgrade",
     cures=(("Upgrade kafka-clients to 2.1.0 or later, the oldest that KIP-896 supports with 4.x brokers.", "2.1.0", "library"),),
     findings=(), is_inferred=True,
 )  # fmt: skip
@@ -39,7 +40,7 @@ def test_clients_with_the_same_fix_are_one_item_with_a_ticket_for_each_team() ->
     other = (("Replace pykafka with a maintained client; no pykafka version works with Kafka 4.", "", "library"),)
     items = items_of(
         task("a"), task("b", requests=9), task("c", team="Fraud", contact=""), task("d", team=NO_TEAM),
-        task("e", cures=other, deadline="4.1.2"),
+        task("e", cures=other, since="4.1.2"),
     )  # fmt: skip
     assert [(item.number, item.fix, item.clients, item.teams, item.since) for item in items] == [
         (0, "upgrade kafka-clients to 2.1.0 or later", 4, 2, "4.0.2"),

@@ -178,7 +178,8 @@ def test_few_releases_have_a_column_each(folder_of: Any) -> None:
 
 def test_releases_order_by_number_and_survive_any_text() -> None:
     names = ["4.10.0", "v1.50.3", "4.0", "0.8.2.2", "4.0.2", "1.9.2-rdkafka-1.9.2", "9" * 10_000, ""]
-    assert sorted(names, key=release_order)[:7] == ["", "0.8.2.2", "1.9.2-rdkafka-1.9.2", "v1.50.3", "4.0", "4.0.2", "4.10.0"]
+    ordered = ["", "9" * 10_000, "0.8.2.2", "1.9.2-rdkafka-1.9.2", "v1.50.3", "4.0", "4.0.2", "4.10.0"]
+    assert sorted(names, key=release_order) == ordered
 
 
 def test_versions_in_use_are_summed_over_clients(folder_of: Any) -> None:
@@ -321,7 +322,7 @@ def test_no_headline_counts_what_is_not_an_application(folder_of: Any, tmp_path:
     assert sum(line["clients"] for line in document["libraries"]) == 2
     text, page = render_report(out, "md"), render_report(out, "html")
     assert "2 clients in 1 file" in text
-    assert f"Not counted as clients: {summary.apart}." in text
+    assert f"Not counted as applications: {summary.apart}." in text
     assert summary.answer.sentence == "1 of 2 applications judged compatible up to Kafka 4.3, 1 could not be read"
     assert f"<h1><bdi>{summary.answer.sentence}</bdi></h1>" in page
     assert '<dt>Applications</dt><dd><a href="#clients">2</a></dd>' in page

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -10,6 +11,8 @@ import pytest
 
 from kwire.report.analysis_folder import AnalysisFolder
 from kwire.report.contents import Report, read_report
+from kwire.report.fix_tickets import action_items
+from kwire.report.formats import FORMATS
 from kwire.report.owner_tasks import NO_TEAM
 from kwire.report.tickets import cure_sentence, ticket
 
@@ -46,31 +49,94 @@ def test_a_task_has_the_first_release_that_is_as_bad_as_its_worst(report_of: Any
         *use("refused", "Fetch", 1, REFUSED),
         *use("late", "Fetch", 3, {"3.9.2": "compatible", "4.0.2": "deprecated", "4.1.0": "breaks"}),
         *use("unsure", "Fetch", 12, {"3.9.2": "compatible", "4.0.2": "unknown", "4.1.0": "unknown"}),
-        *use("deprecated", "Metadata", 2, {"3.9.2": "deprecated", "4.0.2": "compatible", "4.1.0": "compatible"}, remedy=None),
+        *use("noted", "Metadata", 2, {"3.9.2": "compatible", "4.0.2": "compatible", "4.1.0": "compatible"}, remedy=None),
         *use("fine", "Fetch", 17, {"3.9.2": "compatible", "4.0.2": "compatible", "4.1.0": "compatible"}),
     ]
-    found = report_of(clients=[client(key) for key in ("refused", "late", "unsure", "deprecated", "fine")], upgrade_impact=impact).tasks
+    found = report_of(clients=[client(key) for key in ("refused", "late", "unsure", "noted", "fine")], upgrade_impact=impact).tasks
     assert [(task.name, task.verdict, task.deadline) for task in found] == [
         ("refused", "breaks", "4.0.2"), ("late", "breaks", "4.1.0"), ("unsure", "unknown", "4.0.2"),
     ]  # fmt: skip
 
 
-def test_a_marked_client_has_a_task_only_where_a_later_release_refuses_it(report_of: Any) -> None:
-    """3.8 marks Metadata v0 to v3 and Fetch v0 to v3; 4.0 accepts the former and refuses the latter (KIP-896)."""
-    only = {"3.8.1": "deprecated"}
+def test_the_task_of_a_deprecated_client_names_the_release_that_rejects_it(report_of: Any) -> None:
+    """3.8 marks Metadata v0 to v3 and Fetch v0 to v3; 4.0 accepts the former and rejects the latter (KIP-896)."""
+    fine, only = {"3.8.1": "compatible"}, {"3.8.1": "deprecated"}
     impact = [
-        *use("fine", "Metadata", 1, only, remedy=None),
+        *use("fine", "Metadata", 1, fine, remedy=None),
         *use("later", "Fetch", 3, only, refused_by="4.0"),
-        *use("later", "Metadata", 1, only, remedy=None),
+        *use("later", "Metadata", 1, fine, remedy=None),
     ]
     report = report_of(clients=[client("fine"), client("later")], upgrade_impact=impact)
     (task,) = report.tasks
     assert (task.name, task.verdict, task.deadline, task.refused_by) == ("later", "deprecated", "3.8.1", "4.0")
-    lines = ticket(task).splitlines()
-    assert lines[0] == "**Kafka client `later` is marked as deprecated by Kafka 3.8.1**"
-    assert "- Deadline: before the brokers move to Kafka 4.0, which rejects this client; Kafka 3.8.1 still accepts it" in lines
+    lines = ticket(task, report.names).splitlines()
+    assert lines[0] == "**Kafka client `later` is deprecated by Kafka 3.8 and breaks on Kafka 4.0**"
+    assert "- Deadline: before the brokers move to Kafka 4.0, which rejects this client; Kafka 3.8 still accepts it" in lines
     assert [line for line in lines if line.startswith("- Metadata")] == []
     assert [team.deadline for team in report.teams] == ["4.0"]
+
+
+def _brokers(*running: str) -> list[dict[str, Any]]:
+    return [{"node_id": number, "host": "b", "port": 9092, "release_guess": release} for number, release in enumerate(running)]
+
+
+def test_a_client_that_brokers_reject_today_has_no_deadline_and_comes_first(report_of: Any) -> None:
+    """Brokers run 4.0: its version rejects `old` already, 4.2 rejects `next`; nobody waits for 4.0."""
+    targets = ("4.0.2", "4.1.2", "4.2.2")
+    impact = [
+        *use("next", "Fetch", 3, dict(zip(targets, ("compatible", "compatible", "breaks"), strict=True))),
+        *use("old", "Fetch", 1, dict.fromkeys(targets, "breaks")),
+    ]
+    clients = [client("next"), client("old"), client("fine")]
+    report = report_of(clients=clients, upgrade_impact=impact, brokers=_brokers("4.0 (4.0.0 to 4.0.2)"))
+    assert report.answer.sentence == "1 application is rejected by your brokers today (4.0), 1 more breaks from Kafka 4.2 on"
+    assert {task.name: (task.step, task.first_release, task.deadline) for task in report.tasks} == {
+        "old": ("today", "4.0.2", ""), "next": ("upgrade", "4.2.2", "4.2.2"),
+    }  # fmt: skip
+    items = action_items(report.tasks, report.names)
+    assert [(item.step, item.since) for item in items] == [("today", ""), ("upgrade", "4.2.2")]
+    assert items[0].tickets[0].text.splitlines()[:3] == [
+        "**Upgrade it: 1 Kafka client is rejected by your brokers today**",
+        "",
+        "- Needed now",
+    ]
+    old = next(task for task in report.tasks if task.name == "old")
+    lines = ticket(old, report.names).splitlines()
+    assert lines[0] == "**Kafka client `old` breaks on Kafka 4.0, and your brokers reject it today**"
+    assert "- Deadline: none, the brokers reject this client today" in lines
+    assert not [line for form in FORMATS.values() for line in form(report).splitlines() if re.search("before [^|]*Kafka 4.0[^.]", line)]
+
+
+def test_targets_below_the_running_release_are_a_rollback(report_of: Any) -> None:
+    """Brokers run 3.9: 3.4 and 3.5 lack the new group protocol, 4.0 rejects Fetch v1."""
+    clients = [client("new"), client("old"), client("fine")]
+    impact = [
+        *use("new", "ConsumerGroupHeartbeat", 0, {"3.4.1": "breaks", "3.5.2": "breaks", "3.9.2": "compatible", "4.0.2": "compatible"}),
+        *use("old", "Fetch", 1, {"3.4.1": "compatible", "3.5.2": "compatible", "3.9.2": "compatible", "4.0.2": "breaks"}),
+    ]
+    report = report_of(clients=clients, upgrade_impact=impact, brokers=_brokers("3.9.2"))
+    assert report.answer.sentence == (
+        "if you roll back, 1 of 3 applications breaks on Kafka 3.4; "
+        "if you upgrade, 1 of 3 applications breaks on Kafka 4.0 (brokers run 3.9)"
+    )
+    assert {task.name: task.step for task in report.tasks} == {"new": "rollback", "old": "upgrade"}
+    text = [item.tickets[0].text for item in action_items(report.tasks, report.names)]
+    assert [re.findall("^- Needed.*", one, re.M) for one in text] == [
+        ["- Needed before: the brokers run Kafka 4.0"], ["- Needed before: the brokers roll back to Kafka 3.5"],
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("verdict", "sentence"),
+    [
+        ("breaks", "if you roll back, 1 of 1 application breaks on Kafka 3.4 (brokers run 3.9)"),
+        ("compatible", "if you roll back, none of 1 application breaks down to Kafka 3.4 (brokers run 3.9)"),
+    ],
+)
+def test_older_targets_alone_make_a_rollback_report(report_of: Any, verdict: str, sentence: str) -> None:
+    impact = use("k", "ConsumerGroupHeartbeat", 0, {"3.4.1": verdict, "3.5.2": verdict})
+    report = report_of(clients=[client("k")], upgrade_impact=impact, brokers=_brokers("3.9.2", "4.0.2"))
+    assert (report.answer.sentence.replace("3.9, 4.0", "3.9"), report.title) == (sentence, "Kafka rollback report, to 3.5")
 
 
 def test_what_several_apis_need_of_an_unknown_library_is_one_thing_to_do(report_of: Any) -> None:
@@ -81,7 +147,7 @@ def test_what_several_apis_need_of_an_unknown_library_is_one_thing_to_do(report_
         *use("k", "Produce", 0, REFUSED, remedy=remedy.format("Produce v3")),
     ]
     (task,) = report_of(clients=[client("k")], upgrade_impact=impact).tasks
-    assert [line for line in ticket(task).splitlines() if "Identify" in line] == [
+    assert [line for line in ticket(task, {}).splitlines() if "Identify" in line] == [
         f"- {remedy.format('Fetch v4, ListOffsets v1 and Produce v3')}"
     ]
 
@@ -107,8 +173,8 @@ def test_the_text_of_a_ticket(report_of: Any) -> None:
     ]
     owned = client("erp", "Payments", principals=["User:erp"], addresses=["10.1.0.4"])
     (task,) = report_of(clients=[owned], upgrade_impact=impact, topic_access=access).tasks
-    assert ticket(task).splitlines() == [
-        "**Kafka client `erp` breaks on Kafka 4.0.2**",
+    assert ticket(task, {"4.0.2": "4.0"}).splitlines() == [
+        "**Kafka client `erp` breaks on Kafka 4.0**",
         "",
         "- Team: `Payments`, `#Payments`",
         "- Library: `apache-kafka-java 0.9` (self-reported)",
@@ -116,7 +182,7 @@ def test_the_text_of_a_ticket(report_of: Any) -> None:
         "- Address: `10.1.0.4`",
         "- Writes: `orders`",
         "- Reads: `bills` as group `g-erp`",
-        "- Deadline: before the brokers move to Kafka 4.0.2, which rejects this client",
+        "- Deadline: before the brokers move to Kafka 4.0, which rejects this client",
         "",
         "What to do:",
         "",
@@ -149,7 +215,7 @@ def test_a_client_without_ids_is_called_by_its_principal_or_address(report_of: A
 def test_without_a_known_cure_a_ticket_says_how_to_come_to_one(report_of: Any, verdict: str, sentence: str) -> None:
     impact = use("k", "Fetch", 1, {"4.0.2": verdict}, remedy=None)
     (task,) = report_of(clients=[client("k")], upgrade_impact=impact).tasks
-    assert sentence in ticket(task).splitlines()
+    assert sentence in ticket(task, {}).splitlines()
 
 
 @pytest.mark.parametrize(

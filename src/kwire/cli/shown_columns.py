@@ -78,7 +78,6 @@ _NEVER_CUT: Final = frozenset(("time", "first seen", "start", "end", "verdict", 
 _NARROW: Final = 120
 """Below so many columns of a terminal times have no date."""
 
-_VERDICTS: Final = {"breaks": "breaks", "unknown": "unknown", "deprecated": "deprecated", "compatible": "compatible"}
 _IDENTIFIED: Final = {
     "api_versions": "self-reported", "fingerprint": "inferred", "not_sent": "not sent", "not_observed": "handshake not captured",
 }  # fmt: skip
@@ -134,8 +133,6 @@ def _single(name: str, value: object, width: int) -> object:
         return " ".join(map(str, value))
     if isinstance(value, datetime) and width < _NARROW:
         return value.astimezone(timezone.utc).strftime("%H:%M:%S.%f")[:-3]
-    if name == "verdict":
-        return _VERDICTS.get(str(value), value)
     if name == "identity_source":
         return _IDENTIFIED.get(str(value), value)
     return value

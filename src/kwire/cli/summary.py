@@ -17,15 +17,15 @@ __all__ = ["print_cost", "print_summary"]
 _SHOWN: Final = 15
 """Rows of a table at most; the report has all."""
 
-# Spelled out: the module that holds them for the report imports Arrow.
-_WORDS: Final = {"breaks": "breaks", "unknown": "unknown", "deprecated": "deprecated", "compatible": "compatible"}
 _STYLES: Final = {"breaks": "bold red", "unknown": "yellow", "deprecated": "yellow", "compatible": "green"}
 _TITLES: Final = {
+    "today": "Rejected today: your brokers do not serve these applications",
     "breaks": "Breaks: needs a fix before the brokers are upgraded",
     "unknown": "Unknown: may break, the captures do not show enough",
     "deprecated": "Deprecated: works now, and breaks on a later version",
+    "rollback": "Rollback: breaks, or may, on an older version",
 }
-_WORST_FIRST: Final = ("breaks", "unknown", "deprecated", "compatible")
+_WORST_FIRST: Final = tuple(_STYLES)
 
 
 def _more(count: int, what: str) -> None:
@@ -54,10 +54,10 @@ def print_summary(summary: Summary) -> None:
         if fact.level == "warning":
             out.print(f"  ! {fact.sentence}", style="yellow")
     out.print()
-    for verdict in _WORST_FIRST[:-1]:
-        groups = [group for group in summary.fixes if group.verdict == verdict]
+    for kind, title in _TITLES.items():
+        groups = [group for group in summary.fixes if kind == (group.verdict if group.step == "upgrade" else group.step)]
         if groups:
-            _print_fixes(groups, _TITLES[verdict], summary.kafka)
+            _print_fixes(groups, title, summary.kafka)
     _print_libraries(summary)
     _print_rest(summary)
 
@@ -70,7 +70,7 @@ def _print_fixes(groups: Sequence[FixGroup], title: str, kafka: Mapping[str, str
     rows = []
     for group in groups[:_SHOWN]:
         row = [
-            kafka.get(group.since, group.since),
+            kafka.get(group.since, group.since) or "now",
             group.fix.replace(" or later", "+"),
             len(group.clients),
             _first(group.clients),
@@ -99,7 +99,7 @@ def _print_libraries(summary: Summary) -> None:
         Column("connections", rank=3, least=0),
     ]  # fmt: skip
     rows = [
-        (_WORDS.get(x.verdict or "", "not judged"), f"{x.library} {x.version}".rstrip(), x.identity, x.clients, x.requests, x.connections)
+        (x.verdict or "no verdict", f"{x.library} {x.version}".rstrip(), x.identity, x.clients, x.requests, x.connections)
         for x in ranked[:_SHOWN]
     ]
     print_table(columns, rows, title="Libraries, worst first", styles=_STYLES, folded=False)

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final, Literal
 
 from kwire.report.amounts import length_of_time, plural
 from kwire.report.coverage import Coverage
-from kwire.report.fleet import Fleet
+from kwire.report.fleet import Fleet, line_of, worst_of
 from kwire.schema import releases
 
-__all__ = ["VERDICT_WORDS", "Answer", "Confidence", "answer_of", "kafka_names"]
+__all__ = ["Answer", "Confidence", "answer_of", "kafka_names"]
 
 Confidence = Literal["low", "medium", "high"]
-
-VERDICT_WORDS: Final = {"breaks": "breaks", "unknown": "unknown", "deprecated": "deprecated", "compatible": "compatible"}
-"""What people read for the verdicts that the tables hold; worst first."""
 
 _HOUR: Final = timedelta(hours=1)
 _DAY: Final = timedelta(days=1)
@@ -56,59 +54,78 @@ def kafka_names(targets: Sequence[str]) -> dict[str, str]:
     }
 
 
-def answer_of(fleet: Fleet, coverage: Coverage, brokers: Iterable[str] = ()) -> Answer:
+def answer_of(fleet: Fleet, coverage: Coverage) -> Answer:
     """Answer the question.
 
     Args:
         fleet: all clients in counts.
         coverage: how much was seen.
-        brokers: the releases that the observed brokers run, as far as known.
     """
-    breaks, unknown = fleet.worst["breaks"], fleet.worst["unknown"]
     confidence, reasons = _confidence(fleet, coverage)
     return Answer(
-        sentence=_sentence(fleet, breaks, unknown) + _running(brokers),
-        breaks=breaks,
-        unknown=unknown,
+        sentence=_sentence(fleet),
+        breaks=fleet.worst["breaks"],
+        unknown=fleet.worst["unknown"],
         confidence=confidence,
         reasons=reasons,
     )
 
 
-def _running(brokers: Iterable[str]) -> str:
-    """Which Kafka the observed brokers run; of a line with the patches that fit, `3.9 (3.9.0 to 3.9.2)`, the line will do."""
-    known, lines = releases(), [name.partition(" (")[0] for name in brokers]
-    found = dict.fromkeys(known[name].minor if name in known else name for name in lines if name)
-    return f" (brokers run {', '.join(found)})" if found else ""
-
-
-def _sentence(fleet: Fleet, breaks: int, unknown: int) -> str:
+def _sentence(fleet: Fleet) -> str:
     count = fleet.kinds["application"]
     if not count:
         return "no application was seen"
     if not fleet.targets:
         return f"{plural(count, 'application')} seen, and no Kafka version to judge them for"
-    names = kafka_names(fleet.targets)
-    newest = names[fleet.targets[-1]]
-    may = f", {unknown:,} more may" if unknown and breaks else ""
-    unjudged = fleet.worst[None]
+    running = f" (brokers run {', '.join(fleet.running)})" if fleet.running else ""
+    rejected = sum(group.clients for group in fleet.applications if fleet.rejects_today(group.verdicts))
+    parts = [_today(fleet, rejected)] if rejected else []
+    if fleet.back and (any(fleet.at(target)["breaks"] for target in fleet.back) or fleet.back == fleet.targets):
+        parts.append(f"if you roll back, {_on(fleet, fleet.back)}")
+    ahead = tuple(target for target in fleet.targets if target not in fleet.back)
+    if ahead and not rejected:
+        parts.append(f"{'if you upgrade, ' if parts else ''}{_on(fleet, ahead)}")
+    return "; ".join(parts) + ("" if rejected else running)
+
+
+def _today(fleet: Fleet, rejected: int) -> str:
+    """How many applications observed brokers reject, and how many more break later."""
+    lines = ", ".join(line_of(target) for target in fleet.now if fleet.at(target)["breaks"])
+    said = f"{plural(rejected, 'application')} {'is' if rejected == 1 else 'are'} rejected by your brokers today ({lines})"
+    others = [group for group in fleet.applications if not fleet.rejects_today(group.verdicts)]
+    ahead = [target for target in fleet.targets if target not in fleet.back]
+    later = {target: sum(group.clients for group in others if group.verdicts.get(target) == "breaks") for target in ahead}
+    first = next((target for target, number in later.items() if number), None)
+    more = sum(group.clients for group in others if any(group.verdicts.get(target) == "breaks" for target in ahead))
+    if first is not None:
+        said += f", {more:,} more {'breaks' if more == 1 else 'break'} from Kafka {kafka_names(fleet.targets)[first]} on"
+    unknown = fleet.worst["unknown"]
+    return said + (f", {unknown:,} more may break" if unknown else "")
+
+
+def _on(fleet: Fleet, targets: Sequence[str]) -> str:
+    """How many applications break on targets."""
+    count, names = fleet.kinds["application"], kafka_names(fleet.targets)
+    worst: Counter[str | None] = Counter()
+    for group in fleet.applications:
+        worst[worst_of({target: group.verdicts[target] for target in targets if target in group.verdicts})] += group.clients
+    breaks, unknown, unjudged = worst["breaks"], worst["unknown"], worst[None]
+    last = targets[0] if targets == fleet.back else targets[-1]
+    up_to = f"{'down' if targets == fleet.back else 'up'} to Kafka {names[last]}"
     if not breaks and unjudged:
-        judged = f"{count - unjudged - unknown:,} of {plural(count, 'application')} judged compatible up to Kafka {newest}"
+        judged = f"{count - unjudged - unknown:,} of {plural(count, 'application')} judged compatible {up_to}"
         return f"{judged}, {f'{unknown:,} may break, ' if unknown else ''}{unjudged:,} could not be read"
+    if not breaks and unknown:
+        return f"{unknown:,} of {plural(count, 'application')} may break {up_to}"
     if not breaks:
-        return (
-            f"{unknown:,} of {plural(count, 'application')} may break up to Kafka {newest}"
-            if unknown
-            else f"none of {plural(count, 'application')} {'breaks' if count == 1 else 'break'} up to Kafka {newest}"
-        )
-    by_target = {target: fleet.at(target)["breaks"] for target in fleet.targets}
+        return f"none of {plural(count, 'application')} {'breaks' if count == 1 else 'break'} {up_to}"
+    by_target = {target: fleet.at(target)["breaks"] for target in targets}
     first = next(target for target, number in by_target.items() if number)
-    last = fleet.targets[-1]
     verb = "breaks" if by_target[first] == 1 else "break"
     said = f"{by_target[first]:,} of {plural(count, 'application')} {verb} on Kafka {names[first]}"
-    if by_target[last] != by_target[first]:
-        said += f" and {by_target[last]:,} on {newest}"
-    return said + may
+    if by_target[targets[-1]] not in ((0, by_target[first]) if targets == fleet.back else (by_target[first],)):
+        said += f" and {by_target[targets[-1]]:,} on {names[targets[-1]]}"
+    return said + (f", {unknown:,} more may" if unknown else "")
 
 
 def _confidence(fleet: Fleet, coverage: Coverage) -> tuple[Confidence, tuple[str, ...]]:

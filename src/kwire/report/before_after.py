@@ -17,6 +17,7 @@ from kwire.report.amounts import count
 from kwire.report.analysis_folder import AnalysisFolder
 from kwire.report.inventory import read_clients
 from kwire.report.listings import Column, Listing
+from kwire.schema import releases
 
 __all__ = ["compare_folders", "read_changes"]
 
@@ -128,7 +129,7 @@ def _by_release(changes: Iterable[VerdictChange]) -> list[tuple[str, ...]]:
     for one in changes:
         groups[one.client, _api(one), one.before or "not seen", one.after].append(one)
     return [
-        (client, api, ", ".join(one.target_release for one in of_use), before, after, of_use[0].reason or "")
+        (client, api, ", ".join(releases().short_name(one.target_release) for one in of_use), before, after, of_use[0].reason or "")
         for (client, api, before, after), of_use in groups.items()
     ]
 

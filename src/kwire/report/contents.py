@@ -86,6 +86,12 @@ class Report:
         return self.matrix.targets[-1] if self.matrix.targets else ""
 
     @property
+    def title(self) -> str:
+        """Such as "Kafka upgrade report, to 4.4"."""
+        kind = "rollback" if self.matrix.fleet.back and self.matrix.fleet.back == self.matrix.targets else "upgrade"
+        return f"Kafka {kind} report{f', to {self.names[self.newest]}' if self.newest else ''}"
+
+    @property
     def headline(self) -> str:
         """How much was seen, as one line."""
         return headline(self.coverage, self.population)
@@ -118,7 +124,7 @@ def read_report(folder: AnalysisFolder, *, before: str = "", command: str = "", 
     topics_of = read_topics_of_clients(folder)
     tasks = owner_tasks(matrix, clients, topics_of)
     coverage, brokers = read_coverage(folder, fleet), read_brokers(folder)
-    answer = answer_of(fleet, coverage, (broker.release for broker in brokers))
+    answer = answer_of(fleet, coverage)
     earlier = (read_history(AnalysisFolder(before)) if before else (), read_history(folder))
     return Report(
         made=made or datetime.now(timezone.utc),

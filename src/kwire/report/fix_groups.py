@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from kwire.report.owner_tasks import NO_TEAM, OwnerTask
+from kwire.report.owner_tasks import NO_TEAM, STEPS, OwnerTask, Step, since_of
 from kwire.report.tickets import what_to_do
 from kwire.report.verdicts import VERDICTS, release_order
 
@@ -25,7 +25,8 @@ class FixGroup:
     Attributes:
         verdict: the worst of its clients: `breaks`, `unknown` or `deprecated`.
         fix: what to do, a clause such as "upgrade kafka-clients to 2.1.0 or later"; text from the wire may be in it.
-        since: the first Kafka release that has the verdict.
+        step: when these clients break.
+        since: the first Kafka release that has the verdict; empty where brokers reject the clients today.
         clients: what to call them, those with most requests first.
         libraries: library and version of each, each once; inferred ones end in ``~``.
         teams: that have to act; empty where no owner is known.
@@ -33,6 +34,7 @@ class FixGroup:
     """
 
     verdict: str
+    step: Step
     fix: str
     since: str
     clients: tuple[str, ...]
@@ -47,14 +49,21 @@ def by_fix(tasks: Iterable[OwnerTask]) -> tuple[FixGroup, ...]:
     Args:
         tasks: from `kwire.report.owner_tasks.owner_tasks`.
     """
-    groups: dict[tuple[str, str], list[OwnerTask]] = defaultdict(list)
+    groups: dict[tuple[Step, str, str], list[OwnerTask]] = defaultdict(list)
     for task in tasks:
-        groups[task.verdict, fix_of(task)].append(task)
-    found = [_group(verdict, fix, members) for (verdict, fix), members in groups.items()]
+        groups[task.step, task.verdict, fix_of(task)].append(task)
+    found = [_group(*group, members) for group, members in groups.items()]
     return tuple(
         sorted(
             found,
-            key=lambda one: (-VERDICTS.index(one.verdict), -len(one.clients), -one.requests, release_order(one.since), one.fix),
+            key=lambda one: (
+                STEPS.index(one.step),
+                -VERDICTS.index(one.verdict),
+                -len(one.clients),
+                -one.requests,
+                release_order(one.since),
+                one.fix,
+            ),
         )
     )
 
@@ -65,12 +74,13 @@ def fix_of(task: OwnerTask) -> str:
     return said[:1].lower() + said[1:]
 
 
-def _group(verdict: str, fix: str, members: Sequence[OwnerTask]) -> FixGroup:
+def _group(step: Step, verdict: str, fix: str, members: Sequence[OwnerTask]) -> FixGroup:
     listed = sorted(members, key=lambda task: (-(task.requests or 0), task.name))
     return FixGroup(
         verdict=verdict,
+        step=step,
         fix=fix,
-        since=min((task.refused_by or task.deadline for task in listed), key=release_order),
+        since=since_of(listed),
         clients=tuple(task.name for task in listed),
         libraries=tuple(dict.fromkeys(task.software + (" ~" if task.is_inferred else "") for task in listed)),
         teams=tuple(dict.fromkeys(task.team for task in listed if task.team != NO_TEAM)),

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from kwire.report.amounts import plural
 from kwire.report.fix_groups import fix_of
 from kwire.report.markdown_text import code, codes, words
-from kwire.report.owner_tasks import NO_TEAM, OwnerTask
+from kwire.report.owner_tasks import NO_TEAM, STEPS, OwnerTask, Step, since_of
 from kwire.report.tickets import what_to_do
-from kwire.report.verdicts import VERDICTS, release_order
+from kwire.report.verdicts import VERDICTS
 
 __all__ = ["ActionItem", "TeamTicket", "action_items"]
 
@@ -38,13 +39,15 @@ class ActionItem:
         number: place in the list, from 0: its name on the page.
         verdict: the worst of its clients.
         fix: what to do, a clause.
-        since: the first Kafka release that is as bad as that.
+        step: when its clients break.
+        since: the first Kafka release that is as bad as that; empty where brokers reject the clients today.
         libraries: what its clients use, each once, most clients first; inferred ones end in ``~``.
         tickets: by team, most clients first; clients without an owner last.
     """
 
     number: int
     verdict: str
+    step: Step
     fix: str
     since: str
     clients: int
@@ -58,6 +61,11 @@ class ActionItem:
         return sum(ticket.team != NO_TEAM for ticket in self.tickets)
 
     @property
+    def named(self) -> list[str]:
+        """What to call its first clients."""
+        return [task.name for task in islice(self.tasks, 3)]
+
+    @property
     def tasks(self) -> Iterator[OwnerTask]:
         return (task for ticket in self.tickets for task in ticket.tasks)
 
@@ -69,48 +77,55 @@ def action_items(tasks: Iterable[OwnerTask], names: Mapping[str, str]) -> tuple[
         tasks: from `owner_tasks`.
         names: how to write Kafka releases (`kwire.report.answer.kafka_names`).
     """
-    groups: dict[tuple[str, str], list[OwnerTask]] = defaultdict(list)
+    groups: dict[tuple[Step, str, str], list[OwnerTask]] = defaultdict(list)
     for task in tasks:
-        groups[task.verdict, fix_of(task)].append(task)
-    ranked = sorted(groups.items(), key=lambda item: (-VERDICTS.index(item[0][0]), -len(item[1]), item[0][1]))
-    return tuple(_item(place, verdict, fix, of_fix, names) for place, ((verdict, fix), of_fix) in enumerate(ranked))
+        groups[task.step, task.verdict, fix_of(task)].append(task)
+    ranked = sorted(groups.values(), key=lambda tasks: (_urgency(tasks[0]), -len(tasks), fix_of(tasks[0])))
+    return tuple(_item(place, of_fix, names) for place, of_fix in enumerate(ranked))
 
 
-def _item(number: int, verdict: str, fix: str, tasks: list[OwnerTask], names: Mapping[str, str]) -> ActionItem:
+def _urgency(task: OwnerTask) -> tuple[int, int]:
+    return STEPS.index(task.step), -VERDICTS.index(task.verdict)
+
+
+def _item(number: int, tasks: list[OwnerTask], names: Mapping[str, str]) -> ActionItem:
+    fix = fix_of(tasks[0])
     teams: dict[str, list[OwnerTask]] = defaultdict(list)
     libraries: dict[str, int] = defaultdict(int)
     for task in sorted(tasks, key=lambda task: (-(task.requests or 0), task.name)):
         teams[task.team].append(task)
         libraries[task.software + (" ~" if task.is_inferred else "")] += 1
-    since = min((task.refused_by or task.deadline for task in tasks), key=release_order)
+    since = since_of(tasks)
     ranked = sorted(teams.items(), key=lambda team: (team[0] == NO_TEAM, -len(team[1]), team[0]))
     return ActionItem(
         number=number,
-        verdict=verdict,
+        verdict=tasks[0].verdict,
+        step=tasks[0].step,
         fix=fix,
         since=since,
         clients=len(tasks),
         requests=sum(task.requests or 0 for task in tasks),
         libraries=tuple(sorted(libraries, key=lambda name: (-libraries[name], name))),
-        tickets=tuple(_ticket(team, of_team, verdict, fix, names.get(since, since)) for team, of_team in ranked),
+        tickets=tuple(_ticket(team, of_team, fix, names.get(since, since)) for team, of_team in ranked),
     )
 
 
-def _ticket(team: str, tasks: list[OwnerTask], verdict: str, fix: str, since: str) -> TeamTicket:
+def _ticket(team: str, tasks: list[OwnerTask], fix: str, since: str) -> TeamTicket:
     contact = next((task.contact for task in tasks if task.contact), "")
-    lines = _lines(team, contact, tasks, verdict, fix, since)
+    lines = _lines(team, contact, tasks, fix, since)
     return TeamTicket(team=team, contact=contact, tasks=tuple(tasks), text="\n".join(lines))
 
 
-def _lines(team: str, contact: str, tasks: list[OwnerTask], verdict: str, fix: str, since: str) -> Iterator[str]:
-    verb = {"breaks": "break", "unknown": "may break"}.get(verdict, "will break")
-    if len(tasks) == 1 and verdict == "breaks":
-        verb = "breaks"
-    yield f"**{words(fix[:1].upper() + fix[1:])}: {plural(len(tasks), 'Kafka client')} {verb} on Kafka {words(since)}**"
+def _lines(team: str, contact: str, tasks: list[OwnerTask], fix: str, since: str) -> Iterator[str]:
+    step, verdict, is_one = tasks[0].step, tasks[0].verdict, len(tasks) == 1
+    verb = {"breaks": "breaks" if is_one else "break", "unknown": "may break"}.get(verdict, "will break")
+    said = f"{'is' if is_one else 'are'} rejected by your brokers today" if step == "today" else f"{verb} on Kafka {since}"
+    yield f"**{words(fix[:1].upper() + fix[1:])}: {plural(len(tasks), 'Kafka client')} {words(said)}**"
     yield ""
     if team != NO_TEAM:
         yield f"- Team: {code(team)}" + (f", {code(contact)}" if contact else "")
-    yield f"- Needed before: the brokers run Kafka {words(since)}"
+    before = f"- Needed before: the brokers {'roll back to' if step == 'rollback' else 'run'} Kafka {words(since)}"
+    yield "- Needed now" if step == "today" else before
     yield ""
     yield "What to do:"
     yield ""

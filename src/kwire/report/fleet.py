@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from kwire.analysis.digests.of_clients import VERDICTS, release_order, verdicts_of
 from kwire.report.analysis_folder import AnalysisFolder
+from kwire.schema import releases
 
 __all__ = ["Fleet", "FleetGroup", "read_fleet", "worst_of"]
 
@@ -45,10 +46,17 @@ class FleetGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fleet:
-    """All clients; `targets` ascend, those for which nothing was judged are left out."""
+    """All clients.
+
+    Attributes:
+        targets: releases, ascending; those for which nothing was judged are left out.
+        groups: the clients.
+        running: release lines of the observed brokers, as far as known, ascending.
+    """
 
     targets: tuple[str, ...]
     groups: tuple[FleetGroup, ...]
+    running: tuple[str, ...] = ()
 
     @property
     def applications(self) -> Iterator[FleetGroup]:
@@ -65,9 +73,30 @@ class Fleet:
         """How many applications have which worst verdict over all targets."""
         return _counted([(group.worst, group) for group in self.applications])
 
+    @property
+    def now(self) -> tuple[str, ...]:
+        """The targets that observed brokers run."""
+        return tuple(target for target in self.targets if line_of(target) in self.running)
+
+    @property
+    def back(self) -> tuple[str, ...]:
+        """The targets older than every observed broker: a rollback."""
+        first = release_order(self.running[0]) if self.running else ((), "")
+        return tuple(target for target in self.targets if release_order(target) < first)
+
+    def rejects_today(self, verdicts: Mapping[str, str]) -> bool:
+        """Whether observed brokers reject clients with these verdicts."""
+        return any(verdicts.get(target) == "breaks" for target in self.now)
+
     def at(self, target: str) -> Counter[str | None]:
         """How many applications have which verdict at a target."""
         return _counted([(group.verdicts.get(target), group) for group in self.applications])
+
+
+def line_of(release: str) -> str:
+    """Line of a release; of a guess with the patches that fit, such as `3.9 (3.9.0 to 3.9.2)`, the line that it begins with."""
+    name = release.partition(" (")[0]
+    return releases()[name].minor if name in releases() else name
 
 
 def worst_of(verdicts: Mapping[str, str]) -> str | None:
@@ -85,7 +114,9 @@ def _counted(pairs: Iterable[tuple[Name, FleetGroup]]) -> Counter[Name]:
 def read_fleet(folder: AnalysisFolder) -> Fleet:
     """Read the counts."""
     rows = folder.digest["fleet"].to_pylist()
+    running = {line_of(row["release_guess"]) for row in folder.rows("brokers", ["release_guess"]) if row["release_guess"]}
     return Fleet(
+        running=tuple(sorted(running, key=release_order)),
         targets=tuple(sorted({release for row in rows for release in verdicts_of(row["verdicts"])}, key=release_order)),
         groups=tuple(
             FleetGroup(

@@ -33,7 +33,7 @@ def json_document(report: Report) -> str:
         "coverage": report.coverage,
         "servers": report.servers,
         "upgrade": _upgrade(report.matrix),
-        "tasks": [_task(task) for task in report.tasks],
+        "tasks": [_task(task, report.names) for task in report.tasks],
         "action_items": [_action_item(item) for item in action_items(report.tasks, report.names)],
         "teams": report.teams,
         "clients": report.clients,
@@ -67,8 +67,8 @@ def _upgrade(matrix: UpgradeMatrix) -> dict[str, Any]:
     return {"releases": matrix.targets, "counts": {target: matrix.count(target) for target in matrix.targets}, "clients": clients}
 
 
-def _task(task: OwnerTask) -> dict[str, Any]:
-    return {"name": task.name, **_fields(task), "ticket": ticket(task)}
+def _task(task: OwnerTask, names: Mapping[str, str]) -> dict[str, Any]:
+    return {"name": task.name, **_fields(task), "ticket": ticket(task, names)}
 
 
 def _action_item(item: ActionItem) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from kwire.report.answer import kafka_names
 from kwire.report.contents import Report
 from kwire.report.inventory import applications
 from kwire.report.owner_tasks import OwnerTask
-from kwire.report.tickets import ticket, what_to_do
+from kwire.report.tickets import outcome, ticket, what_to_do
 from kwire.report.wire_text import SENTENCE, visible
 
 __all__ = ["junit"]
@@ -48,10 +48,8 @@ def junit(report: Report) -> str:
 
 
 def _outcome(case: ElementTree.Element, task: OwnerTask, names: dict[str, str]) -> None:
-    since = task.refused_by or task.deadline
-    verb = "may break on" if task.verdict == "unknown" else "breaks on"
-    message = visible(f"{verb} Kafka {names.get(since, since)}: {' '.join(what_to_do(task))}", SENTENCE)
-    text = "\n".join(visible(line, SENTENCE) for line in ticket(task).splitlines())
+    message = visible(f"{outcome(task, names)}: {' '.join(what_to_do(task))}", SENTENCE)
+    text = "\n".join(visible(line, SENTENCE) for line in ticket(task, names).splitlines())
     if task.verdict == "breaks":
         ElementTree.SubElement(case, "failure", {"message": message, "type": "breaks"}).text = text
     elif task.verdict == "unknown":

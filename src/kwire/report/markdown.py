@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
+from kwire.analysis.digests.of_clients import WORST_FIRST
 from kwire.report.amounts import bytes_of, compact, count, length_of_time, moment, plural
 from kwire.report.contents import Report
 from kwire.report.group_lines import GroupLine
@@ -14,14 +15,11 @@ from kwire.report.listings import Listing
 from kwire.report.markdown_text import code, codes, table, words
 from kwire.report.owner_tasks import NO_TEAM
 from kwire.report.tickets import ticket
-from kwire.report.verdicts import VERDICTS
 
 __all__ = ["ROWS_SHOWN", "markdown"]
 
 ROWS_SHOWN: Final = 100
 """Rows of one table; tasks are all there."""
-
-_WORST_FIRST: Final = tuple(reversed(VERDICTS))
 
 
 def markdown(report: Report) -> str:
@@ -31,8 +29,10 @@ def markdown(report: Report) -> str:
 
 
 def _title(report: Report) -> Iterator[str]:
-    yield "# Kafka upgrade report" + (f", to {words(report.newest)}" if report.newest else "")
-    apart = f" Not counted as clients: {report.population.apart}." if report.population.apart else ""
+    sentence, reasons = report.answer.sentence, "; ".join(report.answer.reasons)
+    yield f"# {words(sentence[:1].upper() + sentence[1:])}"
+    yield from ("", words(f"Confidence: {report.answer.confidence}{f' ({reasons})' if reasons else ''}."))
+    apart = f" Not counted as applications: {report.population.apart}." if report.population.apart else ""
     yield from ("", words(f"{report.headline}.{apart}"), "", f"**{words(report.coverage.verdict)}**", "")
     yield from (f"- {fact.about}: {words(fact.sentence)}" for fact in report.coverage.facts if fact.level != "fine")
     yield from ("", f"Made by {report.generator} on {moment(report.made)} UTC from captured traffic alone.", "")
@@ -67,20 +67,20 @@ def _upgrade(report: Report) -> Iterator[str]:
     rows = []
     for target in report.matrix.targets:
         found = report.matrix.count(target)
-        rows.append([f"Kafka {words(target)}", *(count(found[verdict]) for verdict in _WORST_FIRST)])
-    yield from _section("Upgrade impact", ["Release", *_WORST_FIRST], rows, "There is no verdict on any client.")
+        rows.append([f"Kafka {words(report.names[target])}", *(count(found[verdict]) for verdict in WORST_FIRST)])
+    yield from _section("Upgrade impact", ["Release", *WORST_FIRST], rows, "There is no verdict on any client.")
 
 
 def _tasks(report: Report) -> Iterator[str]:
-    yield from ("## What the owners have to do", "")
+    yield from ("## Action items", "")
     if not report.tasks:
-        yield from ("Nothing: no client was seen that any of these releases refuses, or may.", "")
+        yield from ("Nothing to do: no application breaks on these versions.", "")
     team = None
     for task in report.tasks:
         if task.team != team:
             team = task.team
             yield from (f"### {NO_TEAM if team == NO_TEAM else code(team)}", "")
-        yield from (ticket(task), "", "---", "")
+        yield from (ticket(task, report.names), "", "---", "")
 
 
 def _clients(report: Report) -> Iterator[str]:
@@ -91,11 +91,11 @@ def _clients(report: Report) -> Iterator[str]:
             "inferred" if one.guessed else "",
             count(one.clients),
             compact(one.requests),
-            ", ".join(f"{one.verdicts[name]:,} {name}" for name in _WORST_FIRST if one.verdicts.get(name)),
+            ", ".join(f"{one.verdicts[name]:,} {name}" for name in WORST_FIRST if one.verdicts.get(name)),
         ]
         for one in report.libraries
     ]
-    on = f"on {words(report.newest)}" if report.newest else "verdict"
+    on = f"on {words(report.names[report.newest])}" if report.newest else "verdict"
     yield from _section(
         "Clients by library and version",
         ["Library", "Version", "Identified by", "Clients", "Requests", on],

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from kwire.report.answer import VERDICT_WORDS
+from kwire.analysis.digests.of_clients import WORST_FIRST
 from kwire.report.contents import Report
 from kwire.report.inventory import IDENTITY_SOURCES
 from kwire.report.wire_text import visible
@@ -33,8 +33,8 @@ def metrics(report: Report) -> str:
     found = gauge("applications", "Applications by verdict on a Kafka version", "kafka_version", "verdict")
     for target in report.matrix.targets:
         verdicts = report.matrix.fleet.at(target)
-        for verdict, word in VERDICT_WORDS.items():
-            found.labels(report.names.get(target, target), word).set(verdicts[verdict])
+        for verdict in WORST_FIRST:
+            found.labels(report.names.get(target, target), verdict).set(verdicts[verdict])
     software = ("client_software_name", "client_software_version", "identified_by")
     sums: dict[str, Counter[tuple[str, str, str]]] = {"connections": Counter(), "requests": Counter(), "errors": Counter()}
     for group in report.matrix.fleet.applications:

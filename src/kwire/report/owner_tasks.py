@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal, get_args
 
+from kwire.report.fleet import Fleet
 from kwire.report.inventory import IDENTITY_SOURCES, Client
 from kwire.report.lineage import ClientTopics
 from kwire.report.verdicts import VERDICTS, ClientVerdicts, Finding, UpgradeMatrix, release_order
 
-__all__ = ["NO_TEAM", "OwnerTask", "Team", "by_team", "owner_tasks"]
+__all__ = ["NO_TEAM", "STEPS", "OwnerTask", "Step", "Team", "by_team", "needed", "owner_tasks", "since_of"]
 
 NO_TEAM: Final = "No owner known"
 """The team of clients that the file of owners does not name, or where there is none."""
 
-_URGENT: Final = ("breaks", "unknown")
+Step = Literal["today", "upgrade", "rollback"]
+"""When a client breaks: observed brokers reject it already, or brokers that are upgraded or rolled back."""
+STEPS: Final = get_args(Step)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +28,10 @@ class OwnerTask:
 
     Attributes:
         verdict: the worst of the client.
-        deadline: the first release that has it: the work has to be done before brokers run that one.
+        first_release: the first target that has it.
+        deadline: the same: the work has to be done before brokers run that one; empty where they reject the client today.
+        step: when the client breaks.
+        since: the release that rejects the client, or may, first on the way; empty where brokers do so today.
         refused_by: of a client that each target takes, the first release that refuses it; empty otherwise.
         cures: remedy, version and kind, each thing once, that of the worst finding first.
         identity: how the library is known, in words.
@@ -44,7 +50,10 @@ class OwnerTask:
     topics: ClientTopics
     requests: int | None
     verdict: str
+    first_release: str
     deadline: str
+    since: str
+    step: Step
     cures: tuple[tuple[str, str, str], ...]
     findings: tuple[Finding, ...]
     refused_by: str = ""
@@ -66,7 +75,7 @@ class OwnerTask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Team:
-    """A team with its number of tasks by verdict, and the first release that one of them has to be done for."""
+    """A team with its number of tasks by verdict, and the first release that one of them has to be done for, empty for today."""
 
     name: str
     contact: str
@@ -74,24 +83,42 @@ class Team:
     deadline: str
 
 
+def since_of(tasks: Iterable[OwnerTask]) -> str:
+    """The release that one of the tasks has to be done for first: the oldest of an upgrade, else the newest of a rollback."""
+    listed = list(tasks)
+    ahead = [task.since for task in listed if task.step != "rollback"]
+    return min(ahead, key=release_order) if ahead else max((task.since for task in listed), key=release_order)
+
+
+def needed(step: Step, release: str) -> str:
+    """When work is needed, in words.
+
+    Args:
+        step: of the task.
+        release: how to write the first release that rejects the client.
+    """
+    return {"today": "now", "rollback": f"before a rollback to Kafka {release}"}.get(step, f"before Kafka {release}")
+
+
 def owner_tasks(matrix: UpgradeMatrix, clients: Iterable[Client], topics: Mapping[str, ClientTopics]) -> tuple[OwnerTask, ...]:
     """Make the tasks: teams by name, those without one last; within a team in the order of the matrix, worst first.
 
-    Brokers and controllers have none: they are upgraded with the cluster. Neither has a client of which no release refuses anything.
+    Brokers and controllers have none: they are upgraded with the cluster. Neither has a client that is compatible.
     """
     by_key = {client.client_key: client for client in clients}
     tasks = [
-        _task(line, by_key[line.client_key], topics.get(line.client_key, ClientTopics()))
+        _task(line, by_key[line.client_key], topics.get(line.client_key, ClientTopics()), matrix.fleet)
         for line in matrix.clients
-        if (line.worst in _URGENT or (line.worst == "deprecated" and line.refused_by))
-        and line.client_key in by_key
-        and by_key[line.client_key].role == "client"
+        if line.worst != "compatible" and line.client_key in by_key and by_key[line.client_key].role == "client"
     ]
     return tuple(sorted(tasks, key=lambda task: (task.team == NO_TEAM, task.team.casefold(), task.team)))
 
 
-def _task(line: ClientVerdicts, client: Client, topics: ClientTopics) -> OwnerTask:
+def _task(line: ClientVerdicts, client: Client, topics: ClientTopics, fleet: Fleet) -> OwnerTask:
     verdict = line.worst or ""
+    first = line.first(verdict)
+    refused_by = line.refused_by if verdict == "deprecated" else ""
+    step: Step = "today" if fleet.rejects_today(line.verdicts) else "rollback" if first in fleet.back else "upgrade"
     return OwnerTask(
         team=client.owner or NO_TEAM,
         contact=client.contact,
@@ -105,10 +132,13 @@ def _task(line: ClientVerdicts, client: Client, topics: ClientTopics) -> OwnerTa
         topics=topics,
         requests=client.requests,
         verdict=verdict,
-        deadline=line.first(verdict),
+        first_release=first,
+        deadline="" if step == "today" else first,
+        since="" if step == "today" else line.last(verdict, fleet.back) if step == "rollback" else refused_by or first,
+        step=step,
         cures=line.cures,
         findings=line.findings,
-        refused_by=line.refused_by if verdict == "deprecated" else "",
+        refused_by=refused_by,
         is_inferred=client.guessed,
     )
 
@@ -127,7 +157,7 @@ def by_team(tasks: Iterable[OwnerTask]) -> tuple[Team, ...]:
             name=name,
             contact=next((task.contact for task in of_team if task.contact), ""),
             tasks={verdict: sum(task.verdict == verdict for task in of_team) for verdict in reversed(VERDICTS)},
-            deadline=min((task.refused_by or task.deadline for task in of_team), key=release_order),
+            deadline=since_of(of_team),
         )
         for name, of_team in groups.items()
     )

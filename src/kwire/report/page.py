@@ -23,13 +23,13 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from kwire.analysis.digests import PAGE
+from kwire.analysis.digests.of_clients import WORST_FIRST
 from kwire.report import amounts, pictures
-from kwire.report.answer import VERDICT_WORDS
 from kwire.report.broken_rules import SEVERITIES
 from kwire.report.contents import Report, clients_drawn
 from kwire.report.fix_tickets import action_items
 from kwire.report.inventory import IDENTITY_SOURCES, applications
-from kwire.report.owner_tasks import NO_TEAM
+from kwire.report.owner_tasks import NO_TEAM, needed
 from kwire.report.topic_risk import topics_at_risk
 from kwire.report.verdicts import VERDICTS, ClientVerdicts, release_order
 from kwire.report.version_use import HEAT_STEPS, ApiVersions
@@ -137,7 +137,7 @@ def _verdict_facts(report: Report) -> dict[str, Any]:
     worst_of = {line.client_key: line.worst for line in lines}
     worst = fleet.worst
     risks = topics_at_risk(report.topics)
-    counts = [(name, worst[name]) for name in VERDICT_WORDS] if lines else []
+    counts = [(name, worst[name]) for name in WORST_FIRST] if lines else []
     without = [
         ClientVerdicts(client_key=client.client_key, verdicts={}, findings=(), versions_ok=0)
         for client in counted
@@ -169,11 +169,11 @@ def _action_facts(report: Report) -> dict[str, Any]:
     return {
         "items": items,
         "fix_of": {task.client_key: item.number for item in items for task in item.tasks},
-        "first_needed": min((item.since for item in items), key=release_order, default=""),
+        "first_needed": min(items, key=lambda item: (item.step == "rollback", release_order(item.since)), default=None),
         "known_teams": [team for team in report.teams if team.name != NO_TEAM],
         "team_places": {team.name: place for place, team in enumerate(report.teams)},
         "teams_ranked": sorted(
-            report.teams, key=lambda team: (team.name == NO_TEAM, *(-team.tasks[name] for name in VERDICT_WORDS), team.name)
+            report.teams, key=lambda team: (team.name == NO_TEAM, *(-team.tasks[name] for name in WORST_FIRST), team.name)
         ),
     }
 
@@ -211,7 +211,6 @@ def _templates() -> Environment:
         kinds=_KINDS,
         identity_sources=IDENTITY_SOURCES,
         meanings=_MEANINGS,
-        verdict_words={**VERDICT_WORDS, "unjudged": "no verdict"},
         bars_shown=BARS_SHOWN,
         cover_shown=COVER_SHOWN,
         findings_shown=FINDINGS_SHOWN,
@@ -222,16 +221,18 @@ def _templates() -> Environment:
         tickets_shown=TICKETS_SHOWN,
         group_strip=pictures.group_strip,
         heat_steps=HEAT_STEPS,
+        needed=needed,
         no_team=NO_TEAM,
         severities=SEVERITIES,
         symbols=_SYMBOLS,
-        verdicts_worst_first=tuple(VERDICT_WORDS),
+        verdicts_worst_first=WORST_FIRST,
     )
     return made
 
 
 def _filters() -> dict[str, Any]:
     return {
+        "verdict": lambda name: "no verdict" if name == "unjudged" else name,
         "capital": lambda text: text[:1].upper() + text[1:],
         "clock": _clock,
         "label": _label,

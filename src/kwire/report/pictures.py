@@ -15,9 +15,8 @@ from typing import Final
 
 from markupsafe import Markup
 
-from kwire.analysis.digests.of_clients import release_order
+from kwire.analysis.digests.of_clients import WORST_FIRST, release_order
 from kwire.report.amounts import compact, length_of_time, moment, plural
-from kwire.report.answer import VERDICT_WORDS
 from kwire.report.burn_down import HistoryPoint
 from kwire.report.charts import NARROW, WIDE, Dot, Series, draw_columns, draw_dots, draw_rows, draw_strip
 from kwire.report.connection_times import ConnectionTimes
@@ -36,8 +35,8 @@ __all__ = [
 
 LIBRARIES_DRAWN: Final = 16
 TOPICS_DRAWN: Final = 14
-_URGENT_FIRST: Final = tuple(VERDICT_WORDS)
 _PLAIN: Final = "plain"
+_LEGEND: Final = {"unjudged": "no verdict", _PLAIN: "neither"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +68,7 @@ class ClientStrip:
 
 
 def _both(draw: Callable[[int], Markup], names: Iterable[str]) -> Picture:
-    return Picture(wide=draw(WIDE), narrow=draw(NARROW), legend=tuple((name, VERDICT_WORDS.get(name, name)) for name in names))
+    return Picture(wide=draw(WIDE), narrow=draw(NARROW), legend=tuple((name, _LEGEND.get(name, name)) for name in names))
 
 
 def breaks_per_version(fleet: Fleet, names: Mapping[str, str]) -> Picture | None:
@@ -82,16 +81,13 @@ def breaks_per_version(fleet: Fleet, names: Mapping[str, str]) -> Picture | None
     if not any(number for worst, number in fleet.worst.items() if worst is not None):
         return None
     tallies = [fleet.at(target) for target in fleet.targets]
-    shown = [name for name in _URGENT_FIRST if any(tally[name] for tally in tallies)]
+    shown = [name for name in WORST_FIRST if any(tally[name] for tally in tallies)]
     labels = [names[target] for target in fleet.targets]
     series = [
         Series(
             name,
             tuple(float(tally[name]) for tally in tallies),
-            tuple(
-                f"Kafka {label}, {VERDICT_WORDS[name]}: {plural(tally[name], 'application')}"
-                for label, tally in zip(labels, tallies, strict=True)
-            ),
+            tuple(f"Kafka {label}, {name}: {plural(tally[name], 'application')}" for label, tally in zip(labels, tallies, strict=True)),
         )
         for name in shown
     ]
@@ -123,10 +119,10 @@ def library_age(fleet: Fleet) -> Picture | None:
         for place, (version, tally) in enumerate(versions.items()):
             x = place / (len(versions) - 1) if len(versions) > 1 else 0.5
             for name, number in sorted(tally.items(), key=lambda item: -item[1]):  # the smaller over the larger
-                said = VERDICT_WORDS.get(name, "no verdict")
+                said = _LEGEND.get(name, name)
                 title = f"{visible(library) or 'unknown library'} {visible(version)}: {plural(number, 'application')}, {said}"
                 dots.append(Dot(x, row, 5 + 8 * math.sqrt(number / most) if most > 1 else 6, name, title.replace(" :", ":")))
-    shown = [name for name in (*_URGENT_FIRST, "unjudged") if any(dot.name == name for dot in dots)]
+    shown = [name for name in (*WORST_FIRST, "unjudged") if any(dot.name == name for dot in dots)]
     labels = [visible(library, 40).strip() or "unknown library" for library in libraries]
     ranges = [_range(list(by_library[library])) for library in libraries]
     about = "Applications by library and version, old versions left, new ones right, coloured by verdict"
@@ -136,7 +132,7 @@ def library_age(fleet: Fleet) -> Picture | None:
         return draw_dots(rows, dots, width=width, about=about)
 
     picture = _both(draw, shown)
-    return Picture(wide=picture.wide, narrow=picture.narrow, legend=tuple((n, VERDICT_WORDS.get(n, "no verdict")) for n in shown))
+    return Picture(wide=picture.wide, narrow=picture.narrow, legend=tuple((n, _LEGEND.get(n, n)) for n in shown))
 
 
 def _range(versions: Sequence[str]) -> str:
@@ -164,7 +160,7 @@ def topic_losses(risks: Sequence[TopicRisk]) -> Picture | None:
     if not drawn:
         return None
     parts: list[tuple[str, list[int], list[str]]] = []
-    for name, word in (("breaks", "break"), ("unknown", "unknown"), ("compatible", "keep working")):
+    for name, word in (("breaks", "breaks"), ("unknown", "unknown"), (_PLAIN, "neither")):
         counts = [(_of_side(one.producers, name), _of_side(one.consumers, name)) for one in drawn]
         titles = [
             f"{visible(one.topic.name)}: {plural(made, 'producer')} and {plural(read, 'consumer')}, {word}"
@@ -204,7 +200,7 @@ def burn_down(points: Sequence[HistoryPoint]) -> Picture | None:
         for name, word, values in (
             ("breaks", "break", [point.breaks for point in drawn]),
             ("unknown", "unknown", [point.unknown for point in drawn]),
-            ("compatible", "neither break nor unknown", rest),
+            (_PLAIN, "neither break nor unknown", rest),
         )
         if any(values)
     ]

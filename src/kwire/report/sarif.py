@@ -9,7 +9,7 @@ from kwire.json_encoding import encode_json
 from kwire.report.answer import kafka_names
 from kwire.report.contents import Report
 from kwire.report.owner_tasks import OwnerTask
-from kwire.report.tickets import what_to_do
+from kwire.report.tickets import outcome, what_to_do
 from kwire.report.wire_text import SENTENCE, visible
 
 __all__ = ["sarif"]
@@ -35,9 +35,7 @@ def sarif(report: Report) -> str:
 
 def _result(task: OwnerTask, names: dict[str, str]) -> dict[str, Any]:
     rule, level, _ = _RULES[task.verdict]
-    since = task.refused_by or task.deadline
-    verb = "may break on" if task.verdict == "unknown" else "breaks on"
-    text = f"{task.name} ({task.software}) {verb} Kafka {names.get(since, since)}. {' '.join(what_to_do(task))}"
+    text = f"{task.name} ({task.software}) {outcome(task, names)}. {' '.join(what_to_do(task))}"
     return {
         "ruleId": rule,
         "level": level,

@@ -100,7 +100,7 @@ def summarize(out_dir: str | Path) -> Summary:
     seen = population(matrix.fleet)
     brokers = read_brokers(folder)
     return Summary(
-        answer=answer_of(matrix.fleet, coverage, (broker.release for broker in brokers)),
+        answer=answer_of(matrix.fleet, coverage),
         headline=headline(coverage, seen),
         apart=seen.apart,
         level=coverage.level,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from kwire.report.amounts import plural
 from kwire.report.lineage import ClientTopics
@@ -10,16 +10,37 @@ from kwire.report.markdown_text import code, codes, words
 from kwire.report.owner_tasks import NO_TEAM, OwnerTask
 from kwire.report.verdicts import Finding
 
-__all__ = ["cure_sentence", "deadline_sentence", "ticket", "what_to_do"]
+__all__ = ["cure_sentence", "deadline_sentence", "outcome", "ticket", "what_to_do"]
 
 
-def deadline_sentence(task: OwnerTask) -> str:
+def outcome(task: OwnerTask, names: Mapping[str, str]) -> str:
+    """What becomes of a client, such as "breaks on Kafka 4.0".
+
+    Args:
+        task: of the client.
+        names: how to write Kafka releases (`kwire.report.answer.kafka_names`).
+    """
+    verb = {"breaks": "breaks on", "unknown": "may break on"}.get(task.verdict, "is deprecated by")
+    said = f"{verb} Kafka {names.get(task.first_release, task.first_release)}"
+    if task.step == "today":
+        return f"{said}, and your brokers reject it today"
+    return f"{said} and breaks on Kafka {task.refused_by}" if task.refused_by else said
+
+
+def deadline_sentence(task: OwnerTask, names: Mapping[str, str]) -> str:
     """By when, in words of ours and a release."""
+    if task.step == "today":
+        return "none, the brokers reject this client today"
+    first, move = names.get(task.first_release, task.first_release), "move"
+    if task.step == "rollback":
+        first, move = names.get(task.since, task.since), "roll back"
     if task.verdict == "breaks":
-        return f"before the brokers move to Kafka {task.deadline}, which rejects this client"
+        return f"before the brokers {move} to Kafka {first}, which rejects this client"
     if task.verdict == "unknown":
-        return f"before the brokers move to Kafka {task.deadline}, which may reject this client: the capture does not show it"
-    return f"before the brokers move to Kafka {task.refused_by}, which rejects this client; Kafka {task.deadline} still accepts it"
+        return f"before the brokers {move} to Kafka {first}, which may reject this client: the capture does not show it"
+    if not task.refused_by:
+        return f"before a later release rejects this client; Kafka {first} announces it"
+    return f"before the brokers move to Kafka {task.refused_by}, which rejects this client; Kafka {first} still accepts it"
 
 
 def cure_sentence(cure: tuple[str, str, str]) -> str:
@@ -40,14 +61,13 @@ def what_to_do(task: OwnerTask) -> list[str]:
     return ["Identify the library and upgrade it."]
 
 
-def ticket(task: OwnerTask) -> str:
+def ticket(task: OwnerTask, names: Mapping[str, str]) -> str:
     """The text, without a line end at its end."""
-    return "\n".join(_lines(task))
+    return "\n".join(_lines(task, names))
 
 
-def _lines(task: OwnerTask) -> Iterator[str]:
-    verb = {"breaks": "breaks on", "unknown": "may break on"}.get(task.verdict, "is marked as deprecated by")
-    yield f"**Kafka client {code(task.name)} {verb} Kafka {words(task.deadline)}**"
+def _lines(task: OwnerTask, names: Mapping[str, str]) -> Iterator[str]:
+    yield f"**Kafka client {code(task.name)} {words(outcome(task, names))}**"
     yield ""
     if task.team != NO_TEAM:
         yield f"- Team: {code(task.team)}" + (f", {code(task.contact)}" if task.contact else "")
@@ -58,7 +78,7 @@ def _lines(task: OwnerTask) -> Iterator[str]:
     if task.addresses:
         yield f"- Address: {codes(task.addresses)}"
     yield from _topics(task.topics)
-    yield f"- Deadline: {words(deadline_sentence(task))}"
+    yield f"- Deadline: {words(deadline_sentence(task, names))}"
     yield ""
     yield "What to do:"
     yield ""
@@ -67,7 +87,7 @@ def _lines(task: OwnerTask) -> Iterator[str]:
     yield "Why, and the proof:"
     yield ""
     for finding in task.findings:
-        if finding.verdict == task.verdict and (task.verdict != "deprecated" or finding.refused_by):
+        if finding.verdict == task.verdict:
             yield f"- {_proof(finding)}"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -68,6 +68,10 @@ class ClientVerdicts:
     def first(self, verdict: str) -> str:
         """The first release with a verdict."""
         return next(release for release, found in self.verdicts.items() if found == verdict)
+
+    def last(self, verdict: str, targets: Sequence[str]) -> str:
+        """The last of some releases, ascending, with a verdict."""
+        return next(target for target in reversed(targets) if self.verdicts.get(target) == verdict)
 
     @property
     def cures(self) -> tuple[tuple[str, str, str], ...]:
