@@ -17,6 +17,7 @@ JOIN, LEAVE, SYNC = 11, 13, 14
 
 TOPICS = bytes.fromhex("0000 00000002 0001 62 0001 61 ffffffff")  # a subscription to b and a
 ASSIGNED = bytes.fromhex("0000 00000001 0001 62 00000002 00000003 00000001 ffffffff")
+WORK = bytes.fromhex("0000 0000 00016c 000175 0000000000000007 00000001 0001 62 00000002 ffffffff 00000000")  # of a Connect worker
 TEXT = st.sampled_from(["m-1", "m-2", "", 'say "hi"\\', "tab\tnew\nline\r\b\f\x01\x1f\x7f", "naïve-☃-𝄞"]) | st.text(
     st.characters(codec="utf-8"), max_size=5
 )
@@ -80,7 +81,7 @@ def syncing(draw: Any) -> tuple[int, Any, Any]:
     request, response = messages.SyncGroupRequest(), messages.SyncGroupResponse()
     request.group_id, request.member_id, request.generation_id = draw(TEXT), draw(TEXT), draw(st.integers(-1, 9))
     response.error_code = draw(st.sampled_from([0, 27]))
-    response.assignment = draw(st.sampled_from([ASSIGNED, ASSIGNED, b"", b"\0", b"not an assignment"]))
+    response.assignment = draw(st.sampled_from([ASSIGNED, ASSIGNED, WORK, b"", b"\0", b"not an assignment"]))
     if version >= 3:
         request.group_instance_id = draw(NULLABLE)
     if version >= 5:

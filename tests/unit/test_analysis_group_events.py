@@ -24,17 +24,18 @@ def test_a_sync_that_does_not_tell_its_type_has_that_of_the_join_before() -> Non
     spelled = ["orders-0"]
     steps = [
         step("billing", 1, "join", "consumer"), step("billing", 2, "sync", None, spelled), step("billing", 3, "leave", None),
-        step("connect", 1, "sync", None, spelled),  # nobody has told it yet
-        step("connect", 2, "join", "connect"), step("connect", 3, "sync", None, spelled), step("connect", 4, "sync", "connect"),
-        step("connect", 5, "join", "consumer"), step("connect", 6, "sync", None, spelled),
+        step("connect", 1, "join", "connect"), step("connect", 2, "sync", None, spelled),
+        step("registry", 1, "sync", None, spelled),  # nobody has told it yet
+        step("registry", 2, "join", "sr"), step("registry", 3, "sync", None, spelled), step("registry", 4, "sync", "sr"),
+        step("registry", 5, "join", "consumer"), step("registry", 6, "sync", None, spelled),
         step("other", 1, "sync", None, spelled),
     ]  # fmt: skip
     rows = group_events({"group_steps": pa.Table.from_pylist(steps, schema=STEPS), "topic_names": NO_NAMES}).to_pylist()
     told = [(row["group_id"], row["protocol_type"], row["assignment"]) for row in rows if row["event"] in ("sync", "leave")]
     assert told == [
         ("billing", "consumer", spelled), ("billing", None, None),
-        ("connect", None, spelled), ("connect", "connect", None), ("connect", "connect", None), ("connect", "consumer", spelled),
-        ("other", None, spelled),
+        ("connect", "connect", spelled), ("other", None, spelled),
+        ("registry", None, spelled), ("registry", "sr", None), ("registry", "sr", None), ("registry", "consumer", spelled),
     ]  # fmt: skip
 
 

@@ -37,6 +37,13 @@ def test_tasks_of_connect_by_connector(data: bytes, expected: Any) -> None:
     assert assignment_of("connect", data) == expected
 
 
+def test_a_sync_without_a_type_has_that_of_its_bytes() -> None:
+    """SyncGroup below version 5 does not say it (KIP-559)."""
+    assert assignment_of(None, b"\0\0" + LEADER + b"\0\0\0\2" + SINK + FILE) == [("file", [2]), ("sink", [-1, 0, 1])]
+    consumer = b"\0\0" + b"\0\0\0\1" + text("orders") + b"\0\0\0\1" + b"\0\0\0\3" + b"\xff\xff\xff\xff"
+    assert assignment_of(None, consumer) == assignment_of("", consumer) == [("orders", [3])]
+
+
 def test_what_nothing_decodes_is_null() -> None:
     assert assignment_of("schema-registry", b"\0\1{}") is None
 
@@ -45,11 +52,11 @@ def test_a_streams_heartbeat_tells_its_status() -> None:
     request = messages.StreamsGroupHeartbeatRequest(group_id="g", member_id="m", member_epoch=3)
     status = messages.StreamsGroupHeartbeatResponse.Status
     response = messages.StreamsGroupHeartbeatResponse(
-        member_id="m", member_epoch=3, status=[status(status_code=1, status_detail="topic orders is missing"), status(status_code=5)]
+        member_id="m", member_epoch=3, status=[status(status_code=1, status_detail="topic orders is missing"), status(status_code=6)]
     )
     row = RequestCompleted(request_index=0, api_key=88, group_id="g", error_code=0)
     step = group_step(row, request, response)
     assert step is not None
-    assert step.reason == "MISSING_SOURCE_TOPICS: topic orders is missing; ASSIGNMENT_DELAYED"
+    assert step.reason == "MISSING_SOURCE_TOPICS: topic orders is missing; MISSING_CLIENT_TAGS"
     response.status = None
     assert group_step(row, request, response) is None  # a heartbeat that says nothing

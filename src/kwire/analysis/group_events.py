@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from kwire.analysis.group_timelines import STEP_COLUMNS, Rebalance, timeline
 from kwire.analysis.partials import Partial
 from kwire.analysis.plain_rows import rows_of
+from kwire.protocol.groups import PROTOCOL_TYPES
 from kwire.schema import error_name
 from kwire.tables.schemas import GROUP_EVENTS, INT, LONG, TEXT
 
@@ -33,7 +34,7 @@ _OF_REBALANCE: Final = (
 )  # fmt: skip
 # What a timeline of classic members is made from; of other members it is every step.
 _TELLING: Final = pa.array(["join", "sync", "leave"])
-_CONSUMER: Final = "consumer"
+_READABLE: Final = pa.array(list(PROTOCOL_TYPES))
 _BY_TOPIC_ID: Final = pa.array(["consumer", "share"])
 _ORDER: Final = ("group_id", "time", "event", "connection_id", "request_index")
 # The step that a row was made from, by its number among the steps.
@@ -63,7 +64,7 @@ def group_events(partial: Partial) -> pa.Table:
 def _typed(steps: pa.Table) -> pa.Table:
     """The steps with the protocol type of syncs that do not tell it (SyncGroup below v5): that of the join in the group before.
 
-    Their assignments were read as those of consumers, the most frequent members; of a group of another type they say nothing.
+    Their assignments were read as those of consumers or of Connect; of a group of another type they say nothing.
 
     Args:
         steps: by group and time.
@@ -74,7 +75,7 @@ def _typed(steps: pa.Table) -> pa.Table:
     same: Any = pc.equal(pc.fill_null_forward(pc.if_else(told, groups, nothing)), groups)
     silent: Any = pc.and_(pc.equal(steps.column("event").combine_chunks(), pa.scalar("sync")), pc.invert(told))
     known: Any = pc.if_else(pc.and_(silent, pc.fill_null(same, False)), pc.fill_null_forward(types), nothing)
-    other: Any = pc.fill_null(pc.not_equal(known, pa.scalar(_CONSUMER)), False)
+    other: Any = pc.and_(pc.is_valid(known), pc.invert(pc.is_in(known, value_set=_READABLE)))
     given = steps.column("assignment").combine_chunks()
     assignment = pc.if_else(other, pa.scalar(None, given.type), given)
     for name, column in (("protocol_type", pc.coalesce(types, known)), ("assignment", assignment)):

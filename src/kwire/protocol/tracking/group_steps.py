@@ -14,7 +14,7 @@ from kwire.codec.frames import Opaque
 from kwire.codec.uuids import Uuid
 from kwire.errors import WireError
 from kwire.protocol.events import GroupMember, GroupStep, RequestCompleted, StepKind
-from kwire.protocol.groups import read_group_assignment, read_group_metadata
+from kwire.protocol.groups import guess_protocol_type, read_group_assignment, read_group_metadata
 from kwire.protocol.groups.protocol_checks import effective_rebalance_timeout
 from kwire.protocol.tracking.first_fields import known_value
 
@@ -36,11 +36,10 @@ _MOST_REMEMBERED: Final = 4096
 
 # What old members speak whose JoinGroup is out of sight; SyncGroup says it from version 5 on (KIP-559).
 _USUAL_TYPE: Final = "consumer"
-_CONNECT: Final = "connect"
 # StreamsGroupHeartbeatResponse.Status, by code (KIP-1071)
 _STREAMS_STATUS: Final = (
     "STALE_TOPOLOGY", "MISSING_SOURCE_TOPICS", "INCORRECTLY_PARTITIONED_TOPICS", "MISSING_INTERNAL_TOPICS", "SHUTDOWN_APPLICATION",
-    "ASSIGNMENT_DELAYED",
+    "ASSIGNMENT_DELAYED", "MISSING_CLIENT_TAGS",
 )  # fmt: skip
 
 
@@ -82,19 +81,18 @@ def assignment_of(protocol_type: str | None, data: bytes | None) -> list[tuple[s
     -1 among the tasks is the connector itself (`ConnectProtocol.CONNECTOR_TASK`).
     """
     read = _assigned if len(data or b"") <= _MOST_REMEMBERED else _assigned.__wrapped__
-    found = read(protocol_type or _USUAL_TYPE, data or b"")
+    found = read(protocol_type or "", data or b"")
     return None if found is None else [(topic, [*partitions]) for topic, partitions in found]
 
 
 @lru_cache(maxsize=512)
 def _assigned(protocol_type: str, data: bytes) -> tuple[tuple[str, tuple[int, ...]], ...] | None:
-    try:
-        message = read_group_assignment(protocol_type, data).message
-    except WireError:
-        return None
+    # SyncGroup has the type from version 5 on (KIP-559)
+    guessed = None if protocol_type else guess_protocol_type("assignment", data)
+    message = guessed.message if guessed else read_group_assignment(protocol_type or _USUAL_TYPE, data).message
     if message is None or isinstance(message, Opaque):
         return None
-    if protocol_type == _CONNECT:
+    if hasattr(message, "leader_url"):  # Connect
         given = getattr(message, "assignment", None)
         return None if given is None else tuple(sorted((each.connector, tuple(sorted(each.tasks))) for each in given))
     return tuple(sorted((each.topic, tuple(sorted(each.partitions))) for each in getattr(message, "assigned_partitions", None) or ()))
