@@ -127,7 +127,7 @@ def test_members_are_json() -> None:
         (SERVER, struct.pack(">i", 7) + b"\0" + kwire.encode(response, 5)),
     ]
     (step,) = steps_of(frames, 9000, "native")
-    assert step["members"] == r'[["a\"\n\u0001", null, null, "é", 0], ["b", "i", null, null, 82]]'
+    assert step["members"] == r'[["a\"\n\u0001",null,null,"é",0],["b","i",null,null,82]]'
     assert (step["event"], step["member_id"], step["response_time"].microsecond) == ("leave", None, 4_938)
 
 
