@@ -15,7 +15,9 @@ MISSING = 1 << 8
 Packets = list[tuple[int, int, bytes]]  # side, flags, payload
 
 
-def read_connections(played: list[Packets], twin: str, silent_ns: int | None = None, snaplen: int = 1 << 16) -> Any:
+def read_connections(
+    played: list[Packets], twin: str, silent_ns: int | None = None, snaplen: int = 1 << 16, ports: tuple[int, ...] = ()
+) -> Any:
     """The sink of the tables behind the end of all: the connection at index n has the client's port 20000 + n.
 
     Args:
@@ -23,6 +25,7 @@ def read_connections(played: list[Packets], twin: str, silent_ns: int | None = N
         twin: which one reads. Packet n of all, counted from 1, comes n microseconds after 10**18 ns.
         silent_ns: end only the connections that have brought nothing since then; None ends all.
         snaplen: how many bytes of each payload were captured at most.
+        ports: where brokers listen; the servers' is 9092.
     """
     data, columns, number = bytearray(), PacketColumns(), 0
     for key, packets in enumerate(played):
@@ -43,7 +46,7 @@ def read_connections(played: list[Packets], twin: str, silent_ns: int | None = N
             data += taken
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(impl, "_chosen", (twin, None if twin == "pure" else load_twin("tables", "bulk", "native")))
-        carry = series.begin_series("s")
+        carry = series.begin_series("s", ports)
         carry.sink.begin_file("a file")
         carry.streams.take(bytes(data), columns, carry.sink)
         if silent_ns is None:

@@ -13,7 +13,7 @@ OF_CONNECTION = (
     "bytes_lost", "gaps", "received",
 )
 OF_EXCHANGE = (
-    "_reported", "_unheard", "advertised", "is_kafka", "last_api_name", "losses", "missing", "named", "requests",
+    "_reported", "_unheard", "advertised", "is_kafka", "last_api_name", "losses", "missing", "named", "proven", "requests",
     "requests_lost", "response_breaks", "seeks_responses", "unanswered",
 )
 OF_SPLITTER = (

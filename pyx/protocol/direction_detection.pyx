@@ -16,7 +16,7 @@ from wire.turns cimport Turn, one_at_a_time, turn_leave, turn_share
 from kwire.protocol._native.tracker cimport Connection
 
 from kwire.protocol._native.tracker import import_state
-from kwire.protocol.events import RequestCompleted
+from kwire.protocol.events import FrameSeen, RequestCompleted
 from kwire.protocol.tracking import direction_detection as _pure
 from kwire.protocol.tracking.frames import MAX_FRAME
 
@@ -24,6 +24,7 @@ __all__ = ["DirectionDetector"]
 __build__ = build_id()
 
 cdef int64_t MOST_UNDECIDED = _pure.MAX_UNDECIDED
+cdef Py_ssize_t MOST_UNPROVEN = _pure.MAX_UNPROVEN
 cdef tuple DIRECTIONS = ("request", "response")
 
 
@@ -32,12 +33,13 @@ cdef class DirectionDetector:
     `kwire.protocol.tracking.direction_detection.DirectionDetector`.
     """
 
-    def __init__(self, port_0, port_1, *, ports=None, max_frame=MAX_FRAME, frames=False, asked=None):
+    def __init__(self, port_0, port_1, *, ports=None, max_frame=MAX_FRAME, frames=False, asked=None, proven=False):
         cdef bint first = ports is not None and port_0 in ports
         cdef bint second = ports is not None and port_1 in ports
         self.server = self.named = -1
         if first != second:
             self.named = 0 if first else 1
+        self.proven = proven or first or second
         self.lower = 0 if port_0 < port_1 else 1
         self.max_frame, self.frames, self.asked = max_frame, bool(frames), asked
         self.readings = [None, None]
@@ -62,7 +64,8 @@ cdef class DirectionDetector:
             return []
         if self.readings[1 - side] is None:
             self.readings[1 - side] = self.new_reading(False)
-        return self.decide(1 - side, "syn")
+        self.decide(1 - side, "syn")
+        return self.given(False)
 
     def receive(self, int side, data, int64_t t, int64_t packet=0):
         cdef Py_buffer view
@@ -83,10 +86,11 @@ cdef class DirectionDetector:
         return self.close(side, bool(reset), t)
 
     def finish(self, int64_t t):
-        cdef list events = self.join_late()
+        self.join_late()
         if self.server < 0:
-            events += self.guess()
-        return events + self.tracked(self.server).finish(t)
+            self.guess()
+        self.kept[self.server] += self.tracked(self.server).finish(t)
+        return self.given(True)
 
     def summary(self):
         self.join_late()
@@ -96,86 +100,104 @@ cdef class DirectionDetector:
         return <Connection?>self.readings[server]
 
     cdef Connection new_reading(self, bint joined_late):
-        return self.owned(Connection(joined_late, max_frame=self.max_frame, frames=self.frames, asked=self.asked))
+        cdef Connection made = self.owned(Connection(joined_late, max_frame=self.max_frame, frames=self.frames, asked=self.asked))
+        made.state.proven = self.proven
+        return made
 
     cdef Connection owned(self, Connection made):
         """Who asks for the connection has to wait for a call of the detector, and the other way round."""
         turn_share(&made.turn, &self.turn)
         return made
 
-    cdef list join_late(self):
+    cdef int join_late(self) except -1:
         """The beginning was not seen."""
         if self.readings[0] is not None or self.readings[1] is not None:
-            return []
-        if self.named >= 0:
-            self.readings[self.named] = self.new_reading(True)
-            return self.decide(self.named, "port")
+            return 0
         self.readings = [self.new_reading(True), self.new_reading(True)]
-        return []
+        return self.decide(self.named, "port") if self.named >= 0 else 0
 
     cdef list take(self, int side, Bytes data, Py_ssize_t size, int64_t t, int64_t packet):
         """DirectionDetector.receive."""
-        cdef list events
         cdef Py_ssize_t room
         cdef int server
         if size == 0:
             return []
-        events = self.join_late()
+        self.join_late()
         if self.server >= 0:
-            return events + self.give(self.server, side, data, size, t, packet)
+            self.give(self.server, side, data, size, t, packet)
+            return self.given(False)
         room = <Py_ssize_t>min(max(MOST_UNDECIDED - self.taken, 0), <int64_t>size)
         self.taken += size
         for server in range(2):
-            self.kept[server] += self.give(server, side, data, room, t, packet)
-        events = self.weigh()
+            self.give(server, side, data, room, t, packet)
+        self.weigh()
         if self.server < 0 and self.taken >= MOST_UNDECIDED:
-            events = self.guess()
+            self.guess()
         if self.server >= 0:
             # The reading that won has seen the bytes up to the limit.
-            events += self.give(self.server, side, data + room, size - room, t, packet)
-        return events
+            self.give(self.server, side, data + room, size - room, t, packet)
+        return self.given(False)
 
     cdef list lose(self, int side, int64_t n, int64_t t, bint cut):
         """DirectionDetector.lost."""
-        cdef list events = self.join_late()
         cdef int server
-        if self.server >= 0:
-            return events + self.tracked(self.server).lost(DIRECTIONS[side == self.server], n, t, cut=cut)
+        self.join_late()
         for server in range(2):
-            self.kept[server] += self.tracked(server).lost(DIRECTIONS[side == server], n, t, cut=cut)
-        return self.weigh()
+            if self.readings[server] is not None:
+                self.kept[server] += self.tracked(server).lost(DIRECTIONS[side == server], n, t, cut=cut)
+        self.weigh()
+        return self.given(False)
 
     cdef list close(self, int side, bint reset, int64_t t):
         """DirectionDetector.closed."""
-        cdef list events = self.join_late()
         cdef int server
-        if self.server >= 0:
-            return events + self.tracked(self.server).closed(DIRECTIONS[side == self.server], reset, t)
+        self.join_late()
         for server in range(2):
-            self.kept[server] += self.tracked(server).closed(DIRECTIONS[side == server], reset, t)
-        return self.weigh()
+            if self.readings[server] is not None:
+                self.kept[server] += self.tracked(server).closed(DIRECTIONS[side == server], reset, t)
+        self.weigh()
+        return self.given(False)
 
-    cdef list give(self, int server, int side, Bytes data, Py_ssize_t size, int64_t t, int64_t packet):
+    cdef int give(self, int server, int side, Bytes data, Py_ssize_t size, int64_t t, int64_t packet) except -1:
         cdef Connection reading = self.tracked(server)
         cdef list events = reading.begin()
         try:
             reading.take(side == server, data, size, t, packet)
         finally:
             reading.done()
-        return events
+        self.kept[server] += events
+        return 0
 
-    cdef list weigh(self):
+    cdef int weigh(self) except -1:
         """A response that answers a request says which reading is right; each event is looked at once."""
         cdef int server
         cdef Py_ssize_t index
         cdef list kept
+        if self.server >= 0:
+            return 0
         for server in (self.lower, 1 - self.lower):
             kept = self.kept[server]
             for index in range(self.weighed[server], len(kept)):
                 if isinstance(kept[index], RequestCompleted) and kept[index].state == "answered":
                     return self.decide(server, "response")
             self.weighed[server] = len(kept)
-        return []
+        return 0
+
+    cdef list given(self, bint ended):
+        """The events so far, once it is known that this is Kafka, or that it is not."""
+        cdef Connection reading
+        cdef list events
+        if self.server < 0:
+            return []
+        reading, events = self.tracked(self.server), self.kept[self.server]
+        if not reading.state.proven:
+            if reading.protocol_name is None and not ended and len(events) <= MOST_UNPROVEN:
+                return []
+            if reading.state.frames[0] or reading.state.frames[1] or (reading.protocol_name is None and reading.protocol == "unknown"):
+                self.readings[self.server] = _pure.not_kafka(reading, self.new_reading(reading.state.joined_late))
+            events = [event for event in events if isinstance(event, FrameSeen) and event.kind == "proxy"]
+        self.kept = [[], []]
+        return events
 
     cdef tuple likelier(self):
         cdef bint first = self.tracked(0).state.requests != 0
@@ -184,21 +206,20 @@ cdef class DirectionDetector:
             return (0 if first else 1), "requests"
         return self.lower, "lower_port"
 
-    cdef list guess(self):
+    cdef int guess(self) except -1:
         server, by = self.likelier()
         return self.decide(server, by)
 
-    cdef list decide(self, int server, object by):
-        cdef list events = self.kept[server]
+    cdef int decide(self, int server, object by) except -1:
         self.server, self.decided_by = server, by
         self.readings[1 - server] = None
-        self.kept = [[], []]
-        return events
+        self.kept[1 - server] = []
+        return 0
 
     cdef object export_state(self):
         """The same detector as the pure twin has it."""
         cdef int server
-        made = _pure.DirectionDetector(0, 1, max_frame=self.max_frame, frames=self.frames, asked=self.asked)
+        made = _pure.DirectionDetector(0, 1, max_frame=self.max_frame, frames=self.frames, asked=self.asked, proven=self.proven)
         made._named, made._lower, made._bytes = None if self.named < 0 else self.named, self.lower, self.taken
         made._readings = {server: self.tracked(server).export_state() for server in range(2) if self.readings[server] is not None}
         made._kept = {0: self.kept[0], 1: self.kept[1]}
@@ -219,7 +240,9 @@ def _restored(pure):
 
 cdef DirectionDetector detector_of(object pure):
     """A detector in the state of one of the pure twin."""
-    cdef DirectionDetector made = DirectionDetector(0, 1, max_frame=pure._max_frame, frames=pure._frames, asked=pure._asked)
+    cdef DirectionDetector made = DirectionDetector(
+        0, 1, max_frame=pure._max_frame, frames=pure._frames, asked=pure._asked, proven=pure._proven
+    )
     made.named, made.lower, made.taken = -1 if pure._named is None else pure._named, pure._lower, pure._bytes
     for server, reading in pure._readings.items():
         made.readings[server] = made.owned(reading if isinstance(reading, Connection) else import_state(reading))

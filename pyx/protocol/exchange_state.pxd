@@ -96,6 +96,7 @@ cdef struct ExchangeState:
     int8_t closed_by  # -1 neither, 0 client, 1 server
     bint reset
     bint is_kafka
+    bint proven  # as in ExchangeState
     bint observed
     uint8_t reported
     int8_t source

@@ -217,6 +217,7 @@ cdef class Exchange:
     seen = _rows.Exchange.seen
     _shown = _rows.Exchange._shown
     _read = _rows.Exchange._read
+    _proves = _rows.Exchange._proves
     _is_token = _rows.Exchange._is_token
     _authenticate = _rows.Exchange._authenticate
     _row = _rows.Exchange._row
@@ -287,6 +288,14 @@ cdef class Exchange:
     @is_kafka.setter
     def is_kafka(self, value):
         self.of.state.is_kafka = value
+
+    @property
+    def proven(self):
+        return bool(self.of.state.proven)
+
+    @proven.setter
+    def proven(self, value):
+        self.of.state.proven = value
 
     @property
     def last_api_name(self):

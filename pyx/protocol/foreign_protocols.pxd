@@ -18,6 +18,7 @@ cdef enum Spoken:
     POSTGRES = 4
     MYSQL = 5
     REDIS = 6
+    ZOOKEEPER = 7
 
 cdef enum:
     MOST_OPENINGS = 32
@@ -37,6 +38,8 @@ cdef struct Prefixes:
 cdef struct ForeignProtocols:
     Prefixes client
     Prefixes server
+    Prefixes framed  # behind a length
+    Prefixes connect  # of Pulsar
     Prefixes parameters  # of a PostgreSQL start-up
     PyObject* names  # a list, kept for good
     int64_t postgres_codes[3]
@@ -60,10 +63,12 @@ cdef inline int prefixes_fill(Prefixes* made, object openings, list names) excep
 
 cdef inline int foreign_open(ForeignProtocols* known, object rules) except -1:
     """Read the tables of kwire.protocol.tracking.foreign_protocols."""
-    cdef list names = ["kafka", "unknown", "proxy", "tls", "postgres", "mysql", "redis"]
-    known.client.count = known.server.count = known.parameters.count = 0
+    cdef list names = ["kafka", "unknown", "proxy", "tls", "postgres", "mysql", "redis", "zookeeper"]
+    known.client.count = known.server.count = known.framed.count = known.connect.count = known.parameters.count = 0
     prefixes_fill(&known.client, rules._CLIENT_OPENINGS.items(), names)
     prefixes_fill(&known.server, rules._SERVER_OPENINGS.items(), names)
+    prefixes_fill(&known.framed, rules._FRAMED_OPENINGS.items(), names)
+    prefixes_fill(&known.connect, [(rules._PULSAR_CONNECT, "pulsar")], names)
     prefixes_fill(&known.parameters, [(each, "postgres") for each in rules._POSTGRES_PARAMETERS], names)
     known.postgres_codes = sorted(rules._POSTGRES_CODES)
     known.postgres_v3 = rules._POSTGRES_V3
@@ -143,12 +148,23 @@ cdef inline int redis_of(Bytes p, Py_ssize_t n) noexcept nogil:
     return REDIS if end > 1 and p[end + 2] == 36 else KAFKA
 
 
-cdef inline int postgres_of(const ForeignProtocols* known, Bytes p, Py_ssize_t n) noexcept nogil:
-    """Kafka, or a PostgreSQL start-up, whose length and protocol read as Metadata v0."""
+cdef inline int framed_of(const ForeignProtocols* known, Bytes p, Py_ssize_t n) noexcept nogil:
+    """foreign_protocols._framed: Kafka, or a protocol that begins with a 4-byte length too."""
+    cdef uint32_t size = load_32(p)
     cdef uint32_t code
+    cdef int spoken
     if n < 8:
-        return MORE if n < 4 + <int64_t>load_32(p) else KAFKA
+        return MORE if n < 4 + <int64_t>size else KAFKA
+    spoken = opening_of_prefix(&known.framed, p + 4, n - 4)
+    if spoken != KAFKA:
+        return spoken
     code = load_32(p + 4)
+    if code == 0 and (size == 44 or size == 45):
+        if n < 32:
+            return MORE
+        return ZOOKEEPER if load_32(p + 28) == 16 else KAFKA
+    if code == size - 4:
+        return opening_of_prefix(&known.connect, p + 8, n - 8)
     if code == known.postgres_codes[0] or code == known.postgres_codes[1] or code == known.postgres_codes[2]:
         return POSTGRES
     if code != known.postgres_v3:
@@ -172,7 +188,7 @@ cdef inline int spoken_by_client(const ForeignProtocols* known, Bytes p, Py_ssiz
         return spoken
     if n < 4:
         return MORE
-    return postgres_of(known, p, n) if is_frame_length(p, max_frame) else UNKNOWN
+    return framed_of(known, p, n) if is_frame_length(p, max_frame) else UNKNOWN
 
 
 cdef inline int spoken_by_server(const ForeignProtocols* known, Bytes p, Py_ssize_t n, int64_t max_frame) noexcept nogil:

@@ -128,8 +128,8 @@ cdef inline int show_frame(
 
 
 cdef inline bint is_for_rule(const ExchangeState* exchange, const FieldPlan* field_plan, int key) noexcept nogil:
-    """Whether tracking/exchange.py says what a request of a tracked connection changes: who the client is, or authentication."""
-    if field_plan.traits & (API_VERSIONS | SASL) or key == GET_TELEMETRY_KEY or key == PUSH_TELEMETRY_KEY:
+    """Whether tracking/exchange.py says what a request of a tracked connection changes: who the client is, authentication, or a proof."""
+    if field_plan.traits & (API_VERSIONS | SASL) or key == GET_TELEMETRY_KEY or key == PUSH_TELEMETRY_KEY or not exchange.proven:
         return True
     return exchange.asks or exchange.sasl_pending or (exchange.observed and exchange.source == NOT_OBSERVED)
 

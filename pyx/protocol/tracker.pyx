@@ -156,6 +156,7 @@ cdef class Connection:
         cdef int side
         state.joined_late = state.requests_lost = state.missing = joined_late
         state.observed = not joined_late
+        state.proven = True
         self.asked = asked
         state.first_seen = state.last_seen = no_long()
         state.source = NOT_OBSERVED
@@ -264,7 +265,7 @@ cdef class Connection:
             spoken = self.spoken(side, data, size)
             if spoken == KAFKA:
                 self.opened[side] = True
-            elif spoken == TLS and not (side == RESPONSE and self.state.is_kafka):
+            elif spoken == TLS and not (side == RESPONSE and self.state.is_kafka and self.state.proven):
                 tls_decided(self, side)
             else:
                 return take_opening(self, side, data, size, t, packet)
@@ -279,6 +280,22 @@ cdef class Connection:
     cdef bint begins_tls(self, int side, Bytes data, Py_ssize_t size) noexcept:
         """Whether they say that it is TLS."""
         return self.spoken(side, data, size) == TLS
+
+    cdef bint needs_proof(self, int side, Bytes data, Py_ssize_t size) except -1:
+        """Whether the first bytes of a connection prove nothing: they are neither a whole request nor those of another protocol."""
+        cdef int64_t length
+        cdef const FieldPlan* field_plan
+        cdef int spoken
+        if side == RESPONSE or self.state.received[REQUEST] or self.state.received[RESPONSE]:
+            return True
+        spoken = self.spoken(side, data, size)
+        if spoken != KAFKA:
+            return spoken == MORE or spoken == PROXY
+        length = load_32(data)
+        field_plan = request_field_plan(self.series, data + LENGTH, size - LENGTH)
+        if field_plan is not NULL and LENGTH + length <= size:
+            self.state.proven = reads_as_frame(self, REQUEST, field_plan, data + LENGTH, <Py_ssize_t>length, length)
+        return not self.state.proven
 
     cdef int spoken(self, int side, Bytes data, Py_ssize_t size) noexcept:
         """Opening._recognise, but that a PROXY header is not read."""

@@ -263,6 +263,8 @@ cdef class RowBatches(StreamSink):
         state = &stream.tracker.state
         server_text(&self.rows, state, connection.key, connection.n, 1 - client_side, _address_of)
         state.begun = packet
+        if known is None:
+            state.proven = bool(self.ports)
         stream.decided_by = decided_by
         stream.slot.client_side = client_side
         stream.slot.exchange = state
@@ -283,6 +285,8 @@ cdef class RowBatches(StreamSink):
         else:
             stream = self.stream_on(connection)
         side = direction != stream.slot.client_side
+        if is_unproven(stream) and (connection.tcp.flows[direction].isn < 0 or stream.tracker.needs_proof(side, <Bytes>data, size)):
+            begin_proof(self, stream, connection)
         if stream.tracker is not None:
             state = &stream.tracker.state
             if connection.tcp.opened_by >= 0 and connection.tcp.flows[direction].isn < 0 and not state.received[side]:
@@ -304,6 +308,8 @@ cdef class RowBatches(StreamSink):
     cdef int lost(self, TcpConnection connection, int direction, int64_t count, bint cut, int64_t time_ns, int64_t packet) except -1:
         cdef TrackedStream stream = self.stream_on(connection)
         cdef Py_ssize_t before = self.rows.shared.rows.count
+        if is_unproven(stream):
+            begin_proof(self, stream, connection)
         if stream.tracker is not None:
             stream.tracker.lose_bytes(direction != stream.slot.client_side, count, time_ns, cut)
             stream.tls_undecided, stream.tls_opening = False, None
@@ -330,10 +336,8 @@ cdef class RowBatches(StreamSink):
             return 0
         stream = self.stream_on(connection)
         if stream.detector is not None:
-            events = stream.detector.join_late()
-            if stream.detector.server < 0:
-                events += stream.detector.guess()
-            take_decided(self, stream, connection, events, connection.tcp.flows[stream.detector.server].packets == 0)
+            events = stream.detector.finish(connection.tcp.last_ns)
+            take_decided(self, stream, connection, events, True)
             before = self.rows.shared.rows.count
         stream.tracker.state.server_unseen = connection.tcp.flows[1 - stream.slot.client_side].packets == 0
         stream.tracker.end_all(connection.tcp.last_ns)

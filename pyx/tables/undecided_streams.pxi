@@ -1,4 +1,5 @@
-# Part of bulk.pyx: streams of which it is not known yet which side is the server, and what the pure twin has of a stream.
+# Part of bulk.pyx: streams of which it is not known yet which side is the server or whether that speaks Kafka, and what the pure twin has
+# of a stream.
 
 from protocol.request_rows cimport no_int, no_long
 from tables.series_rows cimport int_object, sums_objects, sums_take
@@ -16,28 +17,56 @@ cdef int begin_undecided(RowBatches self, TrackedStream stream, const uint8_t* p
     return 0
 
 
+cdef bint is_unproven(TrackedStream stream) noexcept:
+    """Whether a stream whose server is known makes rows, and nothing shows yet that they are of Kafka."""
+    return stream.tracker is not None and not stream.tracker.state.proven and stream.tracker.protocol_name is None
+
+
+cdef int begin_proof(RowBatches self, TrackedStream stream, TcpConnection connection) except -1:
+    """Go on with a detector, which keeps back what is said of the stream."""
+    tracked = plain_tracked(self, stream)
+    slot_remove(&self.slots, &stream.slot)
+    stream.slot.exchange = NULL
+    stream.tracker.sink = NULL
+    stream.tracker = None
+    return import_tracked(self, stream, connection, tracked)
+
+
 cdef int take_undecided(
     RowBatches self, TrackedStream stream, TcpConnection connection, int side, const uint8_t* data, Py_ssize_t size, int64_t time_ns,
     int64_t packet,
 ) except -1:
-    """RowSink.data, of the next bytes of a side while it is not known which one is the server's."""
+    """RowSink.data, of the next bytes of a side while rows of the stream have to wait."""
     cdef list events
     cdef int64_t place = self.packet_of(packet)
+    cdef bint late = connection.tcp.opened_by < 0
+    if not late and connection.tcp.flows[side].isn < 0:
+        begin_late(stream, side)
     if stream.tls is not None:
         stream.tls.take(self.keys, side, data, size, time_ns, place)
     elif stream.tls_undecided:
-        if stream.tls_opening is None and not begins_tls(data, size):
+        if late and stream.tls_opening is None and not begins_tls(data, size):
             stream.tls_undecided = False
         else:
-            take_opening(self, stream, True, side, data, size, time_ns, place)
+            take_opening(self, stream, late, side, data, size, time_ns, place)
     events = stream.detector.take(side, <Bytes>data, size, time_ns, place)
     return take_decided_by_hello(self, stream, connection, events, time_ns, place)
+
+
+cdef int begin_late(TrackedStream stream, int side) except -1:
+    """RowSink._begin_late."""
+    cdef int server = stream.detector.server
+    if server >= 0 and not stream.detector.tracked(server).state.received[side == server]:
+        stream.detector.begins_late(side)
+        if stream.tls is not None:
+            stream.tls.begin_late(side)
+    return 0
 
 
 cdef int lose_undecided(
     RowBatches self, TrackedStream stream, TcpConnection connection, int side, int64_t count, bint cut, int64_t time_ns, int64_t packet,
 ) except -1:
-    """RowSink.lost, of bytes of a side while it is not known which one is the server's."""
+    """RowSink.lost, of bytes of a side while rows of the stream have to wait."""
     cdef int64_t place = self.packet_of(packet)
     stream.tls_undecided, stream.tls_opening = False, None
     cdef list events = stream.detector.lose(side, count, time_ns, cut)
@@ -60,19 +89,27 @@ cdef int take_decided_by_hello(
     return 0
 
 
-cdef int take_decided(RowBatches self, TrackedStream stream, TcpConnection connection, list events, bint server_unseen=False) except -1:
-    """Once it is known which side is the server the reading that is right makes rows; what it said so far is in `events`."""
+cdef int take_decided(RowBatches self, TrackedStream stream, TcpConnection connection, list events, bint ended=False) except -1:
+    """Once it is known which side is the server, and that it speaks Kafka, the reading that is right makes rows.
+
+    Arguments:
+        events: what that said so far.
+    """
     cdef DirectionDetector detector = stream.detector
+    cdef Connection known
     cdef bint tls_undecided = stream.tls_undecided
     cdef Py_ssize_t before = self.rows.shared.rows.count
     if detector.server < 0:
         return 0
+    known = detector.tracked(detector.server)
+    if not (ended or known.state.proven or known.protocol_name is not None):
+        return 0
     stream.detector = None
-    self.begin(stream, connection, 1 - detector.server, detector.decided_by, stream.begun, detector.tracked(detector.server))
+    self.begin(stream, connection, 1 - detector.server, detector.decided_by, stream.begun, known)
     stream.tls_undecided = tls_undecided
     if stream.tls is not None:
         take_tls(stream, stream.tls)
-    if events and (server_unseen or not stream.tracker.state.received[1]):
+    if events and not (connection.tcp.flows[detector.server].packets if ended else stream.tracker.state.received[1]):
         from kwire.tables.row_sink import answers_unseen
 
         answers_unseen(events)
@@ -87,7 +124,7 @@ cdef int import_tracked(RowBatches self, TrackedStream stream, TcpConnection con
     encrypted = isinstance(detector, EncryptedConnection)
     wire = detector.wire if encrypted else detector
     stream.begun = tracked.begun
-    if wire.server_side is None:
+    if wire.server_side is None or not (wire.connection._exchange.proven or wire.connection._protocol):
         stream.detector = detector_of(wire)
         stream.tls_undecided = tracked.tls_opening is not None
         if stream.tls_undecided and tracked.tls_opening.has_bytes:
@@ -140,5 +177,5 @@ cdef object plain_undecided(RowBatches self, TrackedStream stream):
     wire = stream.detector.export_state()
     made = Tracked(wire if stream.tls is None else encrypted_connection(self, stream, wire, endpoints_of(stream.key)), stream.begun)
     if stream.tls_undecided:
-        made.tls_opening = TlsOpening(True) if stream.tls_opening is None else stream.tls_opening
+        made.tls_opening = stream.tls_opening or TlsOpening(wire.decided_by != "syn")
     return made

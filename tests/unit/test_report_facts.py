@@ -304,7 +304,7 @@ def test_what_is_not_an_application_is_counted_apart(folder_of: Any) -> None:
     }  # fmt: skip
     seen = population(read_fleet(folder))
     assert (seen.clients, seen.cluster, seen.silent, seen.strangers) == (2, 1, 1, 1)
-    assert seen.apart == "1 program of the cluster itself, 1 peer that sent nothing, 1 peer that spoke HTTP or SSH"
+    assert seen.apart == "1 program of the cluster itself, 1 peer that sent nothing, 1 peer that spoke another protocol"
     assert read_upgrade_matrix(folder).count("4.3.1") == {"compatible": 1, "deprecated": 0, "unknown": 0, "breaks": 0}
 
 

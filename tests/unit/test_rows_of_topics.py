@@ -61,7 +61,7 @@ def exchanged(twin: Twin, *pairs: tuple[bytes, bytes | None], kept: int | None =
         wire.send(CLIENT, request, kept=kept and min(kept, len(request)))
         if response is not None:
             wire.send(SERVER, response, kept=kept and min(kept, len(response)))
-    return tables_of(twin, wire.packets)
+    return tables_of(twin, wire.packets, (9092,))
 
 
 def uses(tables: Tables, *columns: str) -> list[Any]:

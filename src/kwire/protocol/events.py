@@ -366,7 +366,7 @@ class ConnectionSummary:
     """What table `connections` needs of a tracked connection.
 
     Attributes:
-        protocol: `kafka`, `tls`, `http`, `http2`, `ssh`, `postgres`, `redis`, `mysql`, ..., `silent` without a byte, `unknown`.
+        protocol: `kafka`, `tls`, `http`, `http2`, `ssh`, `postgres`, `zookeeper`, `smb`, ..., `silent` without a byte, `unknown`.
         state: `complete` (both or either side said goodbye), `joined_late`, `open`, `reset`.
         closed_by: `client` or `server`, the one that closed first; None while open.
         request_frames, response_frames: whole and damaged frames.

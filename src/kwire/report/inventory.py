@@ -31,7 +31,7 @@ class Client:
     """One row of `clients`; `library` is what it calls itself, else the guess, else empty. Sums are None where they are not known.
 
     `kind` says whether it counts as a client: an `application` does, a part of the `cluster` itself (a broker or controller), a `silent`
-    peer (refused, or connected without a byte) and a `stranger` (HTTP, SSH) do not.
+    peer (refused, or connected without a byte) and a `stranger` (another protocol) do not.
     """
 
     client_key: str
@@ -88,7 +88,7 @@ class Population:
         parts = [
             f"{plural(self.cluster, 'program')} of the cluster itself" if self.cluster else "",
             f"{plural(self.silent, 'peer')} that sent nothing" if self.silent else "",
-            f"{plural(self.strangers, 'peer')} that spoke HTTP or SSH" if self.strangers else "",
+            f"{plural(self.strangers, 'peer')} that spoke another protocol" if self.strangers else "",
         ]
         return ", ".join(part for part in parts if part)
 

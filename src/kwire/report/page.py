@@ -86,7 +86,7 @@ _STATES: Final = {
     "abandoned": "closed by the client before the answer",
     "unseen": "answer not captured",
 }
-_KINDS: Final = {"silent": "sent nothing", "stranger": "HTTP or SSH", "cluster": "part of the cluster"}
+_KINDS: Final = {"silent": "sent nothing", "stranger": "another protocol", "cluster": "part of the cluster"}
 
 
 def render_page(report: Report) -> str:

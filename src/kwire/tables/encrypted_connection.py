@@ -122,7 +122,7 @@ class EncryptedConnection:
             events += self.wire.opened(client, t, packet)
         for output in outputs:
             if self.plain is None:
-                self.plain = DirectionDetector(*self._ports, asked=self._asked)
+                self.plain = DirectionDetector(*self._ports, asked=self._asked, proven=True)
                 events += self.plain.opened(client, t, packet)
             if self.tls.subject != self.subject and self.tls.subject is not None:
                 self.subject = self.tls.subject

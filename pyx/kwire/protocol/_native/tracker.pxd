@@ -54,6 +54,7 @@ cdef class Connection:
     cdef int take(self, int side, Bytes data, Py_ssize_t size, int64_t t, int64_t packet) except -1
     cdef bint begins_kafka(self, int side, Bytes data, Py_ssize_t size) noexcept
     cdef bint begins_tls(self, int side, Bytes data, Py_ssize_t size) noexcept
+    cdef bint needs_proof(self, int side, Bytes data, Py_ssize_t size) except -1
     cdef int spoken(self, int side, Bytes data, Py_ssize_t size) noexcept
     cdef int feed(self, int side, Bytes data, Py_ssize_t size, int64_t t, int64_t packet) except -1
     cdef int begin_late(self, int side) except -1

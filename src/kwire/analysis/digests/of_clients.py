@@ -25,9 +25,9 @@ WORST_FIRST: Final = VERDICTS[::-1]
 
 Kind = Literal["application", "cluster", "silent", "foreign"]
 
-# Protocols of connections on which no client can be seen: nothing was sent, or nothing behind a PROXY header; a check by HTTP or SSH.
+# Protocols of connections on which a client may be, and of those on which nothing was sent, or nothing behind a PROXY header.
+_READ: Final = ("kafka", "tls")
 _SILENT: Final = ("silent", "proxy")
-_FOREIGN: Final = ("http", "ssh")
 
 Judged = tuple[Any, Any]
 """Client keys, an array, and the worst verdict of each as its place in `VERDICTS`, -1 without one."""
@@ -98,7 +98,7 @@ def _only_keys(keys: Any) -> pa.Table:
 
 def _kinds(clients: pa.Table, openings: pa.Table) -> Any:
     """What each row of `clients` is (`Kind`): a peer without a request is what its connections speak."""
-    protocol: Any = pc.fill_null(openings.column("protocol"), "unknown")
+    protocol: Any = pc.fill_null(openings.column("protocol"), "kafka")
     at = pc.index_in(clients.column("client_key"), value_set=openings.column("client_key").combine_chunks())
     has_any = pc.is_valid(at).to_numpy().astype(np.bool_)
 
@@ -106,8 +106,8 @@ def _kinds(clients: pa.Table, openings: pa.Table) -> Any:
         keys: Any = openings.column("client_key").filter(chosen)
         return pc.is_in(clients.column("client_key"), value_set=pc.unique(keys)).to_numpy().astype(np.bool_)
 
-    others = speaks(pc.invert(pc.is_in(protocol, value_set=pa.array([*_SILENT, *_FOREIGN]))))
-    foreign = speaks(pc.is_in(protocol, value_set=pa.array(_FOREIGN)))
+    others = speaks(pc.is_in(protocol, value_set=pa.array(_READ)))
+    foreign = speaks(pc.invert(pc.is_in(protocol, value_set=pa.array([*_READ, *_SILENT]))))
     nothing = pc.fill_null(pc.equal(clients.column("requests"), pa.scalar(0)), False).to_numpy().astype(np.bool_) & has_any & ~others
     in_cluster = pc.fill_null(clients.column("role"), "client").to_numpy(zero_copy_only=False).astype(str)
     in_cluster = (in_cluster != "client") & (in_cluster != "")

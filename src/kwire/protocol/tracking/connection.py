@@ -274,7 +274,7 @@ class Connection:
     def _foreign(self, direction: Direction, opening: Opening, verdict: str) -> list[Event]:
         exchange = self._exchange
         first = opening.first_fault()
-        if direction == "response" and exchange.is_kafka:
+        if direction == "response" and exchange.is_kafka and exchange.proven:
             # The client speaks Kafka and has dialled something else.
             rule = "response_not_kafka" if verdict != "unknown" else first.rule
             events: list[Event] = [
@@ -282,10 +282,10 @@ class Connection:
             ]
             self._splitters[direction].seeking = True
             return events
-        self._protocol = verdict
+        self._protocol = self._protocol or verdict if verdict == "unknown" else verdict
         if verdict == "tls":
             self._hellos = {"request": HelloReader(), "response": HelloReader()}
-        return [] if verdict != "unknown" else [exchange.violation(first.rule, direction, first, **first.facts)]
+        return [] if verdict != "unknown" or not exchange.proven else [exchange.violation(first.rule, direction, first, **first.facts)]
 
     def _feed_all(self, direction: Direction, chunks: list[tuple[bytes, int, int]]) -> list[Event]:
         events: list[Event] = []

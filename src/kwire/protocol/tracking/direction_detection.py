@@ -1,8 +1,9 @@
-"""Finds out which side of a detector is the server, then tracks the connection.
+"""Finds out which side of a detector is the server and whether it speaks Kafka, then tracks the connection.
 
 In this order: the side that sent the SYN is the client; a side whose port is among the given ones is the server; a response that answers a
 request; a side that sends whole requests is the client; the lower port. Until it is decided both readings are tracked side by side, with
-their events kept back, so nothing depends on how the bytes are cut.
+their events kept back, so nothing depends on how the bytes are cut. Events are also kept back until the connection is proven to be Kafka
+(`Exchange.proven`), and dropped if it ends before.
 """
 
 from __future__ import annotations
@@ -10,14 +11,20 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Final, Literal
 
-from kwire.protocol.events import Asked, ConnectionSummary, Direction, Event, RequestCompleted
+from kwire.protocol.events import Asked, ConnectionSummary, Direction, Event, FrameSeen, RequestCompleted
 from kwire.protocol.tracking.connection import Connection
 from kwire.protocol.tracking.frames import MAX_FRAME
 
-__all__ = ["MAX_UNDECIDED", "DecidedBy", "DirectionDetector"]
+__all__ = ["MAX_UNDECIDED", "MAX_UNPROVEN", "DecidedBy", "DirectionDetector", "not_kafka"]
 
 # Bytes of both sides after which the lower port decides, if nothing better did. A large request and its response fit.
 MAX_UNDECIDED: Final = 4 << 20
+# Events without a proof of Kafka after which none is expected any more.
+MAX_UNPROVEN: Final = 256
+# What stays of a connection that is not Kafka.
+_OF_BYTES: Final = (
+    "_closed", "_closed_by", "_first_seen", "_hellos", "_last_seen", "_protocol", "_proxied", "_reset", "bytes_lost", "gaps", "received",
+)  # fmt: skip
 
 _Telling = Callable[[int, Connection], list[Event]]
 DecidedBy = Literal["syn", "port", "response", "requests", "lower_port"]
@@ -32,6 +39,7 @@ class DirectionDetector:
         max_frame: longest frame that is believed.
         frames: say where each frame lies (`FrameSeen`).
         asked: give the frames of this message (`MessageSeen`).
+        proven: the sides are known to speak Kafka, as with a port among `ports`.
 
     Attributes:
         server_side: 0, 1, or None while undecided.
@@ -46,6 +54,7 @@ class DirectionDetector:
         "_lower",
         "_max_frame",
         "_named",
+        "_proven",
         "_readings",
         "decided_by",
         "server_side",
@@ -60,11 +69,13 @@ class DirectionDetector:
         max_frame: int = MAX_FRAME,
         frames: bool = False,
         asked: Asked | None = None,
+        proven: bool = False,
     ) -> None:
         self._frames = frames
         self._asked = asked
         named = [port in (ports or ()) for port in (port_0, port_1)]
         self._named: int | None = named.index(True) if sum(named) == 1 else None
+        self._proven = proven or any(named)
         self._lower = 0 if port_0 < port_1 else 1
         self._max_frame = max_frame
         self._readings: dict[int, Connection] = {}  # by server side
@@ -83,33 +94,34 @@ class DirectionDetector:
         if self.server_side is not None:
             return []
         if not self._readings:
-            self._readings[1 - side] = Connection(max_frame=self._max_frame, frames=self._frames, asked=self._asked)
-        return self._decide(1 - side, "syn")
+            self._readings[1 - side] = self._new_reading(False)
+        self._decide(1 - side, "syn")
+        return self._given()
 
     def receive(self, side: int, data: bytes | bytearray | memoryview, t: int, packet: int = 0) -> list[Event]:
         """Take the next bytes of a side; arguments as in `Connection.receive_request_bytes`."""
         data = bytes(data)
         if not data:
             return []
-        events = self._join_late()
+        self._join_late()
         if self.server_side is not None:
-            return events + self._give(self.server_side, side, data, t, packet)
+            self._give(self.server_side, side, data, t, packet)
+            return self._given()
         room = max(MAX_UNDECIDED - self._bytes, 0)
         self._bytes += len(data)
         for server in (0, 1):
-            self._kept[server] += self._give(server, side, data[:room], t, packet)
-        events = self._weigh()
+            self._give(server, side, data[:room], t, packet)
+        self._weigh()
         if len(self._readings) > 1 and self._bytes >= MAX_UNDECIDED:
-            events = self._guess()
+            self._decide(*self._likelier())
         if len(self._readings) == 1:
             # The reading that won has seen the bytes up to the limit.
-            events += self._give(next(iter(self._readings)), side, data[room:], t, packet)
-        return events
+            self._give(next(iter(self._readings)), side, data[room:], t, packet)
+        return self._given()
 
     def lost(self, side: int, n: int, t: int, packet: int = 0, *, cut: bool = False) -> list[Event]:
         """The next `n` bytes of a side are missing; arguments as in `Connection.lost`."""
-        events = self._join_late()
-        return events + self._tell(lambda server, reading: reading.lost(_direction(side, server), n, t, packet, cut=cut))
+        return self._tell(lambda server, reading: reading.lost(_direction(side, server), n, t, packet, cut=cut))
 
     def begins_late(self, side: int) -> None:
         """As `Connection.begins_late`, of a detector whose client has sent a SYN."""
@@ -118,15 +130,15 @@ class DirectionDetector:
 
     def closed(self, side: int, reset: bool, t: int, packet: int = 0) -> list[Event]:
         """A side ended; arguments as in `Connection.closed`."""
-        events = self._join_late()
-        return events + self._tell(lambda server, reading: reading.closed(_direction(side, server), reset, t, packet))
+        return self._tell(lambda server, reading: reading.closed(_direction(side, server), reset, t, packet))
 
     def finish(self, t: int) -> list[Event]:
         """Nothing more will come: the connection is over, or the series."""
-        events = self._join_late()
+        self._join_late()
         if self.server_side is None:
-            events += self._guess()
-        return events + self._tell(lambda server, reading: reading.finish(t))
+            self._decide(*self._likelier())
+        events = self._tell(lambda server, reading: reading.finish(t))
+        return events + self._given(ended=True)
 
     def summary(self) -> ConnectionSummary:
         """What is known of the connection by now; while undecided, in the reading that is likelier."""
@@ -134,33 +146,52 @@ class DirectionDetector:
         server = self.server_side if self.server_side is not None else self._likelier()[0]
         return self._readings[server].summary()
 
-    def _join_late(self) -> list[Event]:
+    def _new_reading(self, joined_late: bool) -> Connection:
+        made = Connection(joined_late, max_frame=self._max_frame, frames=self._frames, asked=self._asked)
+        made._exchange.proven = self._proven
+        return made
+
+    def _join_late(self) -> None:
         """The beginning was not seen."""
         if self._readings:
-            return []
-        if self._named is not None:
-            self._readings[self._named] = Connection(True, max_frame=self._max_frame, frames=self._frames, asked=self._asked)
-            return self._decide(self._named, "port")
+            return
         for server in (0, 1):
-            self._readings[server] = Connection(True, max_frame=self._max_frame, frames=self._frames, asked=self._asked)
-        return []
+            self._readings[server] = self._new_reading(True)
+        if self._named is not None:
+            self._decide(self._named, "port")
 
-    def _give(self, server: int, side: int, data: bytes, t: int, packet: int) -> list[Event]:
+    def _give(self, server: int, side: int, data: bytes, t: int, packet: int) -> None:
         reading = self._readings[server]
-        return reading.receive_response_bytes(data, t, packet) if side == server else reading.receive_request_bytes(data, t, packet)
+        receive = reading.receive_response_bytes if side == server else reading.receive_request_bytes
+        self._kept[server] += receive(data, t, packet)
 
     def _tell(self, what: _Telling) -> list[Event]:
-        if self.server_side is not None:
-            return what(self.server_side, self._readings[self.server_side])
-        for server in (0, 1):
-            self._kept[server] += what(server, self._readings[server])
-        return self._weigh()
+        self._join_late()
+        for server, reading in self._readings.items():
+            self._kept[server] += what(server, reading)
+        self._weigh()
+        return self._given()
 
-    def _weigh(self) -> list[Event]:
+    def _weigh(self) -> None:
         for server in (self._lower, 1 - self._lower):
-            if any(isinstance(event, RequestCompleted) and event.state == "answered" for event in self._kept[server]):
-                return self._decide(server, "response")
-        return []
+            if self.server_side is None and any(
+                isinstance(event, RequestCompleted) and event.state == "answered" for event in self._kept[server]
+            ):
+                self._decide(server, "response")
+
+    def _given(self, *, ended: bool = False) -> list[Event]:
+        """The events so far, once it is known that this is Kafka, or that it is not."""
+        if self.server_side is None:
+            return []
+        reading, events = self._readings[self.server_side], self._kept[self.server_side]
+        if not reading._exchange.proven:
+            if reading._protocol is None and not ended and len(events) <= MAX_UNPROVEN:
+                return []
+            if any(reading._frames.values()) or (reading._protocol is None and reading.protocol == "unknown"):
+                self._readings[self.server_side] = not_kafka(reading, self._new_reading(reading.joined_late))
+            events = [event for event in events if isinstance(event, FrameSeen) and event.kind == "proxy"]
+        self._kept = {0: [], 1: []}
+        return events
 
     def _likelier(self) -> tuple[int, DecidedBy]:
         requests = [self._readings[server].summary().requests for server in (0, 1)]
@@ -168,15 +199,11 @@ class DirectionDetector:
             return (0 if requests[0] else 1), "requests"
         return self._lower, "lower_port"
 
-    def _guess(self) -> list[Event]:
-        return self._decide(*self._likelier())
-
-    def _decide(self, server: int, by: DecidedBy) -> list[Event]:
+    def _decide(self, server: int, by: DecidedBy) -> None:
         self.server_side = server
         self.decided_by = by
         self._readings = {server: self._readings[server]}
-        events, self._kept = self._kept[server], {0: [], 1: []}
-        return events
+        self._kept[1 - server] = []
 
     def import_connection(self, server_side: int, decided_by: DecidedBy | None, connection: Connection) -> None:
         """Replace what was tracked so far by a connection whose server is known."""
@@ -185,6 +212,16 @@ class DirectionDetector:
 
     def __repr__(self) -> str:
         return f"DirectionDetector(server side {self.server_side}, by {self.decided_by})"
+
+
+def not_kafka(reading: Connection, fresh: Connection) -> Connection:
+    """Give a connection that is not proven to be Kafka as one of a foreign protocol: `fresh`, which has read no frame."""
+    for name in _OF_BYTES:
+        setattr(fresh, name, getattr(reading, name))
+    fresh._openings = {"request": None, "response": None}
+    fresh._protocol = reading._protocol or "unknown"
+    fresh._stray = sum(reading.received.values())
+    return fresh
 
 
 def _direction(side: int, server: int) -> Direction:

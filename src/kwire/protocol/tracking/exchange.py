@@ -7,7 +7,7 @@ from typing import Final
 from kwire.protocol.events import Event, IdentityChanged, RequestCompleted
 from kwire.protocol.negotiation import API_VERSIONS
 from kwire.protocol.sasl import is_kerberos_token
-from kwire.protocol.tracking.exchange_state import MAX_UNHEARD
+from kwire.protocol.tracking.exchange_state import MAX_UNHEARD, VENDOR_APIS, is_plain_name
 from kwire.protocol.tracking.first_fields import column_values, request_fields, topics_of
 from kwire.protocol.tracking.frames import Frame
 from kwire.protocol.tracking.observation import note_request
@@ -54,6 +54,7 @@ class Exchange(ResponseEvents):
         index = self.requests
         self.requests += 1
         before = (self.identity.software, self.identity.instance_id, self.sasl.principal)
+        self.proven = self.proven or self._proves(reading)
         reading.broken += self.identity.see(reading)
         self._authenticate(reading)
         if reading.header_version is not None and reading.client_id is not None:
@@ -102,6 +103,18 @@ class Exchange(ResponseEvents):
         reading.body = "skipped"
         found = read_acks(frame.payload, offset, reading.api_version) if reading.api_key == _PRODUCE else None
         return reading, None if found is None else found[0]
+
+    def _proves(self, reading: RequestReading) -> bool:
+        """Return whether a request shows that this is Kafka: its body is read to the end.
+
+        Of a body that is cut, or a vendor's, the client id shows it.
+        """
+        if reading.body == "decoded":
+            return all(rule != "trailing_bytes" for rule, _ in reading.broken)
+        if reading.body == "truncated":
+            return reading.header_version is not None and is_plain_name(reading.client_id) and reading.client_id == self.judge.client_id
+        is_vendor = reading.body == "unsupported" and (reading.api_key or 0) >= VENDOR_APIS
+        return is_vendor and (reading.client_id is None or is_plain_name(reading.client_id))
 
     def _is_token(self, frame: Frame) -> bool:
         if frame.damaged:

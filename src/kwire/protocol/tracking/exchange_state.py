@@ -15,10 +15,17 @@ from kwire.protocol.tracking.passing import Passing
 from kwire.protocol.tracking.reading import Fact
 from kwire.protocol.tracking.resync import RequestJudge
 
-__all__ = ["MAX_UNHEARD", "ExchangeState"]
+__all__ = ["MAX_UNHEARD", "VENDOR_APIS", "ExchangeState", "is_plain_name"]
 
 # Violations of a client that wait for the first answer of a server, which may not be in the capture: a few show what there is to see.
 MAX_UNHEARD: Final = 8
+# Vendors' own APIs have keys from here on, as those of Confluent Server.
+VENDOR_APIS: Final = 10000
+
+
+def is_plain_name(text: str | None) -> bool:
+    """Return whether a client id is one that a client would have: other protocols rarely have such bytes where Kafka has it."""
+    return bool(text and text.isascii() and text.isprintable())
 
 
 class ExchangeState:
@@ -36,6 +43,7 @@ class ExchangeState:
         judge: believes requests when borders are sought; also distinguishes a request from a raw token.
         requests, unanswered: rows made so far.
         is_kafka: a request with a readable header, or the response to one, was seen.
+        proven: the connection is Kafka: its caller says so, or what was read does (`DirectionDetector`).
         last_api_name: of the latest request.
         advertised: ranges of the latest ApiVersions response that lists more than ApiVersions itself.
         named: software name and version in force: of the latest ApiVersions request that was accepted, or any later request.
@@ -63,6 +71,7 @@ class ExchangeState:
         "named",
         "pairing",
         "passing",
+        "proven",
         "requests",
         "requests_lost",
         "response_breaks",
@@ -82,6 +91,7 @@ class ExchangeState:
         self.requests = 0
         self.unanswered = 0
         self.is_kafka = False
+        self.proven = True
         self.last_api_name: str | None = None
         self.advertised: dict[int, tuple[int, int]] | None = None
         self.named: tuple[str | None, str | None] = ("unknown", "unknown") if observed else (None, None)

@@ -56,6 +56,9 @@ _CLIENT_OPENINGS: Final[dict[bytes, str]] = {
     b"QUIT\r\n": "redis",
     b"INFO\r\n": "redis",
     b"ruok": "zookeeper",
+    b"\x80\x01\x00\x01": "thrift",  # without frames: a call in the binary protocol
+    b"\x82\x21": "thrift",  # in the compact protocol
+    b"\x81\x00\x00\x44": "smb",  # NetBIOS: a session request
     b"\x16\x03": "tls",
     b"\x15\x03": "tls",
     _PROXY_V1: "proxy",
@@ -72,7 +75,23 @@ _SERVER_OPENINGS: Final[dict[bytes, str]] = {
     b"\x16\x03": "tls",
     b"\x15\x03": "tls",
 }
-# After the 4-byte length, where Kafka has api key and version: PostgreSQL's SSLRequest, GSSENCRequest and CancelRequest.
+# Behind a 4-byte length, where Kafka has api key and version.
+_FRAMED_OPENINGS: Final[dict[bytes, str]] = {
+    **{bytes((version,)) + b"SMB": "smb" for version in (0xFF, 0xFE, 0xFD, 0xFC)},
+    **{bytes((request, size)): "kerberos" for request in (0x6A, 0x6C) for size in (0x81, 0x82, 0x83)},  # AS-REQ and TGS-REQ in DER
+    b"\x80\x01\x00\x01": "thrift",  # a call and a oneway call in the binary protocol, in the compact protocol, and THeader
+    b"\x80\x01\x00\x04": "thrift",
+    b"\x82\x21": "thrift",
+    b"\x82\x81": "thrift",
+    b"\x0f\xff": "thrift",
+    b"\x01ActiveMQ": "openwire",
+}
+# ZooKeeper's ConnectRequest: its size, with and without the flag for read-only, and where it has the length of the password, 16.
+_ZOOKEEPER_SIZES: Final = (44, 45)
+_ZOOKEEPER_PASSWORD: Final = slice(28, 32)
+# Pulsar's CONNECT behind the size of the command: BaseCommand.type is 2, and field 2 is there.
+_PULSAR_CONNECT: Final = b"\x08\x02\x12"
+# PostgreSQL's SSLRequest, GSSENCRequest and CancelRequest.
 _POSTGRES_CODES: Final = frozenset(((1234 << 16) + 5678, (1234 << 16) + 5679, (1234 << 16) + 5680))
 _POSTGRES_V3: Final = 3 << 16
 _POSTGRES_PARAMETERS: Final = (b"user\0", b"database\0", b"application_name\0", b"client_encoding\0", b"replication\0")
@@ -153,11 +172,23 @@ def _redis(data: bytes) -> Verdict | None:
     return Verdict("redis") if data[1:end].isdigit() and data[end + 2 : end + 3] == b"$" else None
 
 
-def _postgres(data: bytes) -> Verdict:
-    """Kafka, or a PostgreSQL start-up, whose length and protocol read as `Metadata v0`."""
+def _framed(data: bytes) -> Verdict:
+    """Kafka, or a protocol that begins with a 4-byte length too, as a PostgreSQL start-up, which reads as `Metadata v0`."""
+    size = int.from_bytes(data[:4], "big")
     if len(data) < 8:
-        return MORE if len(data) < 4 + int.from_bytes(data[:4], "big") else _KAFKA
+        return MORE if len(data) < 4 + size else _KAFKA
+    verdict = _opening(data[4:], _FRAMED_OPENINGS)
+    if verdict is not None:
+        return verdict
     code = int.from_bytes(data[4:8], "big")
+    if code == 0 and size in _ZOOKEEPER_SIZES:
+        if len(data) < _ZOOKEEPER_PASSWORD.stop:
+            return MORE
+        return Verdict("zookeeper") if int.from_bytes(data[_ZOOKEEPER_PASSWORD], "big") == 16 else _KAFKA
+    if code == size - 4:
+        if data[8:].startswith(_PULSAR_CONNECT):
+            return Verdict("pulsar")
+        return MORE if _PULSAR_CONNECT.startswith(data[8:]) else _KAFKA
     if code in _POSTGRES_CODES:
         return Verdict("postgres")
     if code != _POSTGRES_V3:
@@ -180,7 +211,7 @@ def recognise(data: bytes, max_frame: int) -> Verdict:
         return verdict
     if len(data) < 4:
         return MORE
-    return _postgres(data) if 0 <= int.from_bytes(data[:4], "big", signed=True) <= max_frame else _UNKNOWN
+    return _framed(data) if 0 <= int.from_bytes(data[:4], "big", signed=True) <= max_frame else _UNKNOWN
 
 
 def recognise_server(data: bytes, max_frame: int) -> Verdict:

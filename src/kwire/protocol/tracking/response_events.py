@@ -7,7 +7,7 @@ from typing import Any, Final
 from kwire.protocol.events import Event, RequestCompleted, RequestState, VersionsLearned
 from kwire.protocol.negotiation import API_VERSIONS
 from kwire.protocol.tracking.brokers import nodes_of, ranges_of
-from kwire.protocol.tracking.exchange_state import ExchangeState
+from kwire.protocol.tracking.exchange_state import ExchangeState, is_plain_name
 from kwire.protocol.tracking.frames import Frame
 from kwire.protocol.tracking.observation import group_faults, observe
 from kwire.protocol.tracking.pairing import MAX_HELD_BYTES, Outcome, Waiting
@@ -95,6 +95,9 @@ class ResponseEvents(ExchangeState):
             if row.body == "skipped"
             else read_response(frame.payload, row.api_key, row.api_version, damaged)
         )
+        if not self.proven:
+            is_whole = reading.body == "decoded" and all(rule != "trailing_bytes" for rule, _ in reading.broken)
+            self.proven = is_whole or is_plain_name(row.client_id)
         row.state = "answered"
         row.response_time = frame.end_time
         row.response_bytes = frame.length + 4
