@@ -117,6 +117,12 @@ cdef Outcome blank_message(
     return outcome
 
 
+cdef bint is_zero(const uint8_t* at, const uint8_t* end) noexcept nogil:
+    while at < end and at[0] == 0:
+        at += 1
+    return at == end
+
+
 cdef Outcome blank_frame(Plan plan, bint is_response, uint8_t* frame, Py_ssize_t size, bint whole) noexcept nogil:
     """Blank a frame; with BY_PYTHON some of its bytes are blanked already."""
     cdef Py_ssize_t end = 0
@@ -124,7 +130,7 @@ cdef Outcome blank_frame(Plan plan, bint is_response, uint8_t* frame, Py_ssize_t
     cdef Outcome outcome = blank_message(&plan.header, NULL, frame, size, whole, &end, &readable)
     if outcome == DONE and (readable or is_response):
         outcome = blank_message(&plan.body, plan.records, frame, size, whole, &end, &readable)
-    if outcome == DONE:
+    if outcome == DONE and not is_zero(frame + end, frame + size):
         fill(frame + end, frame + size)
     return outcome
 

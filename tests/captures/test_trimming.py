@@ -11,14 +11,17 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from scapy.layers.inet import IP, TCP
+from scapy.utils import wrpcap
 
 from counted_rows import counted
 from kwire.analysis import run
 from kwire.capture.trimming import trim
 from kwire.cli.entry import commands
+from kwire.cli.exit_status import INCOMPLETE_INPUT
 from kwire.errors import InputError
 from kwire.tables import from_capture
-from pcap_files import starts_of
+from pcap_files import pieces_of, starts_of
 
 DATA = Path(__file__).parent / "data"
 EXAMPLE = Path(__file__).parents[2] / "examples" / "upgrade-fleet.pcap.gz"
@@ -49,6 +52,7 @@ def found_in(data: bytes, secrets: tuple[bytes, ...]) -> list[bytes]:
 
 
 def trimmed_to(folder: Path, *sources: Path, ports: tuple[int, ...] = ()) -> list[Path]:
+    folder.mkdir(exist_ok=True)
     targets = [folder / source.name for source in sources]
     trim([(str(source), str(target)) for source, target in zip(sources, targets, strict=True)], ports)
     return targets
@@ -117,6 +121,48 @@ def test_damaged_bytes_change_no_table_either(seed: int, tmp_path: Path) -> None
         assert counted(before, PROVENANCE) == counted(after, PROVENANCE), table
 
 
+@pytest.mark.parametrize("source", [each for each in CAPTURES if ".pcap." in each.name], ids=lambda path: path.name)
+def test_connections_that_are_joined_late_give_the_same_tables(source: Path, tmp_path: Path) -> None:
+    """The first third of the packets is missing; the verdicts are among the tables."""
+    data = gzip.decompress(source.read_bytes())
+    starts = starts_of(data)
+    (tmp_path / "late.pcap").write_bytes(data[:24] + data[starts[len(starts) // 3] :])
+    (target,) = trimmed_to(tmp_path / "trimmed", tmp_path / "late.pcap")
+    before, after = run([str(tmp_path / "late.pcap")]), run([str(target)])
+    for name in before:
+        assert counted(before[name], PROVENANCE) == counted(after[name], PROVENANCE), name
+
+
+# A connection that was joined late: librdkafka 0.11 asks ApiVersions v0 with four zeros behind its client id; Metadata v2.
+LIBRDKAFKA = (
+    (1, "000000150012000000000001000772646b61666b6100000000"),
+    (0, "000000220000000100000000000400000000000b00010000001100030000000d001200000004"),
+    (1, "000000150003000200000002000772646b61666b6100000000"),
+    (0, "000000120000000200000000ffffffffffff00000000"),
+)
+
+
+def test_zeros_behind_a_request_stay(tmp_path: Path) -> None:
+    numbers, packets = [5000, 1000], []
+    for side, payload in LIBRDKAFKA:
+        data = bytes.fromhex(payload)
+        ends = [("10.0.0.1", 9092), ("10.0.0.9", 40000)]
+        (source, sport), (target, dport) = ends[side], ends[1 - side]
+        packets.append(
+            IP(src=source, dst=target) / TCP(sport=sport, dport=dport, seq=numbers[side], ack=numbers[1 - side], flags="A") / data
+        )
+        numbers[side] += len(data)
+    wrpcap(str(tmp_path / "late.pcap"), packets, linktype=101)
+    (target,) = trimmed_to(tmp_path / "trimmed", tmp_path / "late.pcap")
+    before, after = run([str(tmp_path / "late.pcap")]), run([str(target)])
+    assert [(row["api_key"], row["api_version"], row["client_id"]) for row in before["requests"].to_pylist()] == [
+        (18, 0, "rdkafka"),
+        (3, 2, "rdkafka"),
+    ]
+    for name in before:
+        assert counted(before[name], PROVENANCE) == counted(after[name], PROVENANCE), name
+
+
 def test_copies_and_overlaps_are_cleaned_too(tmp_path: Path) -> None:
     plain = gzip.decompress((DATA / "seed.pcap.gz").read_bytes())
     (clean,) = trimmed_to(tmp_path, DATA / "seed.pcap.gz")
@@ -180,6 +226,22 @@ def test_an_output_is_not_replaced_unasked(tmp_path: Path) -> None:
     assert trim([pair], overwrite=True)[0].packets == 433
     with pytest.raises(InputError, match="is a folder"):
         trim([(pair[0], str(tmp_path))])
+
+
+def test_a_folder_with_files_that_are_no_captures(tmp_path: Path) -> None:
+    """They are left out, as an analysis leaves them out; the others of the series are trimmed."""
+    data = gzip.decompress((DATA / "seed.pcap.gz").read_bytes())
+    (tmp_path / "in").mkdir()
+    first, last = pieces_of(data, 2)
+    for name, content in (("x_1.pcap", first), ("x_2.pcap", b"this is a text of more than 24 bytes"), ("x_3.pcap", last), ("y.pcap", b"")):
+        (tmp_path / "in" / name).write_bytes(content)
+    result = CliRunner().invoke(commands, ["trim", f"{tmp_path}/in", f"{tmp_path}/out/"])
+    assert result.exit_code == INCOMPLETE_INPUT
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["x_1.pcap", "x_3.pcap"]
+    assert "x_2.pcap is not a capture file" in result.stderr
+    assert "y.pcap is empty" in result.stderr
+    alone = CliRunner().invoke(commands, ["trim", f"{tmp_path}/in/x_2.pcap", f"{tmp_path}/alone.pcap"])
+    assert (alone.exit_code, (tmp_path / "alone.pcap").exists()) == (1, False)
 
 
 def test_the_command_says_what_it_took(tmp_path: Path) -> None:

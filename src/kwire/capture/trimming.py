@@ -27,15 +27,15 @@ from kwire.capture.damaged_records import Damages
 from kwire.capture.formats import PCAP_HEADER_BYTES, identify
 from kwire.capture.located_bytes import LocatedBytes, Place
 from kwire.capture.packet_checksums import is_right, right_checksum
-from kwire.capture.packet_columns import PacketColumns
+from kwire.capture.packet_columns import FileState, PacketColumns
 from kwire.capture.packet_records import PacketRecord, RecordWalker
 from kwire.capture.rewritten_file import RewrittenFile
-from kwire.capture.source import CHUNK_BYTES, CaptureSource, open_capture
+from kwire.capture.source import CHUNK_BYTES, HEAD_BYTES, CaptureSource, open_capture
 from kwire.capture.trimmed_streams import TrimmedStreams
 from kwire.errors import InputError
 from kwire.protocol.secrets.token_blanking import FILL
 
-__all__ = ["TrimmedFile", "trim"]
+__all__ = ["TrimmedFile", "check_capture", "trim"]
 
 _REREAD_BYTES: Final = 1 << 20
 # A packet that was none of TCP must not become one: no header of TCP has a length of 0.
@@ -227,13 +227,7 @@ def _trim_file(
 ) -> RecordWalker:
     """Read one file; gives a walker that begins it again."""
     name = piece.report.source
-    data = source.read(CHUNK_BYTES)
-    while len(data) < PCAP_HEADER_BYTES and (more := source.read(PCAP_HEADER_BYTES - len(data))):
-        data += more
-    known = identify(data[:PCAP_HEADER_BYTES])
-    if known is None:
-        raise InputError(f"{name} is not a capture file" if data else source.damage or f"{name} is empty")
-    state, start = known
+    data, (state, start) = _begin(name, source, CHUNK_BYTES)
     walker, again = RecordWalker(state, with_names=with_names), RecordWalker(state)
     piece.head = data[:start]
     piece.file.append(piece.head)
@@ -277,6 +271,23 @@ def _trim_file(
         piece.report.damage = "a record has an impossible length" if columns.damaged else "it ends inside a packet record"
     piece.report.damage = source.damage or piece.report.damage
     return again
+
+
+def check_capture(location: str) -> None:
+    """Raise InputError for a file that cannot be read or is no capture."""
+    with open_capture(location, hashed=False, block_bytes=HEAD_BYTES) as source:
+        _begin(location, source, PCAP_HEADER_BYTES)
+
+
+def _begin(name: str, source: CaptureSource, size: int) -> tuple[bytes, tuple[FileState, int]]:
+    """Read up to `size` bytes; gives them with the state of the scan and the offset of the first record."""
+    data = source.read(size)
+    while len(data) < PCAP_HEADER_BYTES and (more := source.read(PCAP_HEADER_BYTES - len(data))):
+        data += more
+    known = identify(data[:PCAP_HEADER_BYTES])
+    if known is None:
+        raise InputError(f"{name} is not a capture file" if data else source.damage or f"{name} is empty")
+    return data, known
 
 
 def _quiet(_count: int) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
+from kwire.cli.exit_status import INCOMPLETE_INPUT
 from kwire.cli.redaction_options import redaction_of, with_address_redaction
 from kwire.cli.store_options import with_store_options
 from kwire.cli.tls_options import with_tls_options
@@ -101,11 +102,13 @@ def _tell_left_out(left_out: LeftOut) -> None:
 def trim(
     captures: tuple[str, ...], out: str, ports: tuple[int, ...], series_rule: str, decrypt: bool, overwrite: bool, as_json: bool,
     redact: bool, key_file: str | None, keep_prefix: int | None,
-) -> None:  # fmt: skip
+) -> int:  # fmt: skip
     """Write the captures IN to OUT without record contents, SASL tokens, credentials, configuration values and user data.
 
     The packets stay: times, addresses, lengths and sequence numbers are as they were, and an analysis of OUT gives the same tables. What
     is taken out is overwritten in place with x. What cannot be understood is taken out; TLS stays, for it is encrypted.
+
+    A file that is no capture is left out, and the command ends with status 3.
 
     OUT is a folder when it is one, ends with / or there are several IN; rotated files of one capture point should be trimmed together. Of
     - (standard input) OUT is a file. The format and the compression stay.
@@ -132,8 +135,9 @@ def trim(
     from kwire.capture.tls.exported_plaintext import exported_series
     from kwire.capture.tls.plaintext_sink import LeftOut
     from kwire.capture.tls.session_keys import current_tls_options
+    from kwire.capture.trimming import check_capture
     from kwire.capture.trimming import trim as trim_series
-    from kwire.cli.terminal import json_line
+    from kwire.cli.terminal import json_line, warn
 
     if "://" in out:
         raise InputError("trimmed captures are written to disks only, and OUT is a URI; copy them there afterwards")
@@ -150,14 +154,22 @@ def trim(
         return exported_series(sources, frozenset(ports), left_out) if decrypt else sources
 
     reports: list[TrimmedFile] = []
+    left: list[str] = []
     if captures == ("-",):
         stream: BinaryIO = sys.stdin.buffer
         reports += trim_series([(each, out) for each in opened([stream])], ports, overwrite=overwrite, pseudonyms=pseudonyms)
     else:
         files, missing = expand_inputs(captures)
-        if missing:
-            raise InputError(missing[0].reason)
-        into_folder = len(files) > 1 or out.endswith("/") or Path(out).is_dir()
+        into_folder = len(files) + len(missing) > 1 or out.endswith("/") or Path(out).is_dir()
+        left += [each.reason for each in missing]
+        for file in [*files]:
+            try:
+                check_capture(file.location)
+            except InputError as error:
+                left.append(str(error))
+                files.remove(file)
+        if not files:
+            raise InputError(left[0])
         if into_folder:
             Path(out).mkdir(parents=True, exist_ok=True)
         series = [[file.location for file in each.pieces] for each in group_series(files, series_rule)]
@@ -178,3 +190,6 @@ def trim(
     else:
         _tell(reports)
         _tell_left_out(left_out)
+    for reason in left:
+        warn(f"left out: {reason}")
+    return INCOMPLETE_INPUT if left else 0

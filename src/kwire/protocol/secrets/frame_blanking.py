@@ -189,6 +189,11 @@ class _Blanking:
         if start < stop:
             self.out[start:stop] = bytes((FILL,)) * (stop - start)
 
+    def fill_rest(self, start: int) -> None:
+        """Fill what is not understood. Zeros alone say nothing and stay: librdkafka 0.11 sends some behind a request."""
+        if any(self.data[start:]):
+            self.fill(start, len(self.data))
+
     def put(self, start: int, part: bytes | bytearray) -> None:
         self.out[start : start + len(part)] = part
 
@@ -203,7 +208,7 @@ class _Blanking:
         header = _UNKNOWN_API_HEADER if message is None else header_version_of(message.header_versions, max(version, 0))
         end, readable = self.message("RequestHeader", header, 0)
         if message is None or not readable or version not in message.valid_versions:
-            self.fill(end, len(data))
+            self.fill_rest(end)
             return
         self.body(message.name, version, end)
         if index >= 0 and self.carried is not None:
@@ -214,7 +219,7 @@ class _Blanking:
     def response(self, api_key: int | None, version: int | None) -> None:
         message = None if api_key is None else catalog().response(api_key)
         if message is None or version is None or (version not in message.valid_versions and api_key != API_VERSIONS):
-            self.fill(_CORRELATION_ID, len(self.data))
+            self.fill_rest(_CORRELATION_ID)
             return
         if self.group_id is not None:
             self.group_type = self.owner._group_types.get(self.group_id)
@@ -226,7 +231,7 @@ class _Blanking:
 
     def body(self, name: str, version: int, start: int) -> None:
         end, _ = self.message(name, version, start)
-        self.fill(end, len(self.data))
+        self.fill_rest(end)
 
     def message(self, name: str, version: int, start: int) -> tuple[int, bool]:
         """Blank one message that begins at `start`; gives where what is understood of it ends, and whether it could be read."""
@@ -312,4 +317,4 @@ class _Blanking:
         end, readable = self.message(name, min(version, known.highest), 2)
         if protocol_type is None and not readable:
             end = 0  # it was a guess
-        self.fill(end, len(self.data))
+        self.fill_rest(end)
