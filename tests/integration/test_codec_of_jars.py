@@ -6,6 +6,7 @@ Needs Maven and, on the first run, the network; jars are kept in `.cache/kafka-j
 from __future__ import annotations
 
 import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -111,3 +112,13 @@ def test_a_dialect_on_a_jar(jars: dict[str, Path]) -> None:
         assert message is not None
         if message.valid_versions:
             assert codec.header_version("request", key, message.valid_versions.highest) == (1 if key == 17 else 3), message.name
+
+
+@pytest.mark.parametrize("release", ["0.10.0.1", "2.3.1", "3.9.2", "4.0.0", NEWEST])
+def test_which_releases_take_gssapi_tokens_without_a_handshake(release: str) -> None:
+    """Up to 3.9 SaslServerAuthenticator takes a first frame that is no request for such a token, and logs it so (KAFKA-18339)."""
+    sys.path.insert(0, str(ROOT / "tools"))
+    jar = __import__("kafka_jars").fetch([("kafka-clients", release)], CACHE)["kafka-clients", release]
+    with zipfile.ZipFile(jar) as classes:
+        text = classes.read("org/apache/kafka/common/security/authenticator/SaslServerAuthenticator.class")
+    assert (b"process as GSSAPI packet" in text) is releases()[release].takes_raw_gssapi

@@ -136,6 +136,14 @@ def test_apiversions_before_sasl_and_after_it(broker: Any) -> None:
         assert wire.ask(messages.DescribeClusterRequest()).body.error_code == 0
 
 
+def test_a_gssapi_token_without_a_handshake_closes_the_connection(kafka_broker: Callable[[str], Any]) -> None:
+    """KAFKA-18339: read as a request it has an api key that no release has."""
+    token = bytes.fromhex("6082010206092a864886f712010202") + bytes(247)
+    with closing(socket.create_connection(("127.0.0.1", kafka_broker(NEWEST).sasl), timeout=20)) as wire:
+        wire.sendall(len(token).to_bytes(4, "big") + token)
+        assert wire.recv(65536) == b""
+
+
 @pytest.mark.requirement("K511-28")
 @pytest.mark.parametrize("handshake", [False, True])
 def test_apiversions_in_between_ends_the_connection(broker: Any, handshake: bool) -> None:
