@@ -20,6 +20,7 @@ SERVER = "10.0.0.9:9092"
 SEEN = datetime(2026, 11, 21, tzinfo=timezone.utc)
 KEYS = {
     "Produce": 0, "Fetch": 1, "ListOffsets": 2, "Metadata": 3, "OffsetCommit": 8, "OffsetFetch": 9, "FindCoordinator": 10, "JoinGroup": 11,
+    "LeaderAndIsr": 4, "ConsumerGroupHeartbeat": 68, "ShareFetch": 78,
     "Heartbeat": 12, "LeaveGroup": 13, "SyncGroup": 14, "SaslHandshake": 17, "ApiVersions": 18, "SaslAuthenticate": 36,
 }  # fmt: skip
 
@@ -125,6 +126,22 @@ def test_a_client_of_which_only_the_middle_was_seen_is_not_said_to_ignore_versio
     found = answers([identity("k", "app", None, None)], [use("k", "app", "Fetch", 20), use("k", "app", "Produce", 2)])
     assert verdicts(found)["app", "Fetch", 20] == ("unknown", "broker_ceiling")
     assert verdicts(found)["app", "Produce", 2] == ("breaks", "own_maximum")
+
+
+@pytest.mark.parametrize(
+    ("api", "target", "remedy"),
+    [
+        ("ConsumerGroupHeartbeat", "3.6.2", "Set group.protocol=classic in the client's configuration before the rollback."),
+        ("ShareFetch", "4.0.2", "Before the rollback, turn off the feature that uses ShareFetch."),
+        ("LeaderAndIsr", "4.0.2", "Upgrade apache-kafka-java to a version that does not need LeaderAndIsr."),
+    ],
+)
+def test_the_fix_for_a_rollback_is_not_an_upgrade(api: str, target: str, remedy: str) -> None:
+    sent = {"software_name": "apache-kafka-java", "software_version": "4.3.0"}
+    usage = [use("k", "app", api, 1, **sent), use("k", "app", "ApiVersions", 4, **sent)]
+    found = answers([identity("k", "app", *sent.values())], usage, "4.3.1", Options(target_releases=[target]))
+    row = next(row for row in found["upgrade_impact"].to_pylist() if row["api_name"] == api)
+    assert (row["verdict"], row["remedy"]) == ("breaks", remedy)
 
 
 def test_brokers_are_upgraded_with_the_cluster() -> None:

@@ -140,6 +140,20 @@ def test_an_api_that_the_release_does_not_have_is_rejected_for_a_client() -> Non
     assert verdict(None, api_name="LeaderAndIsr", api_version=5).verdict == "breaks"
 
 
+def test_an_api_that_the_release_does_not_have_yet_is_not_called_removed() -> None:
+    """A rollback from 4.0 to 3.6: ConsumerGroupHeartbeat came with 3.7."""
+    judgement = judge(Use(api_name="ConsumerGroupHeartbeat", api_version=1), TargetRange(release="3.6.2", accepts=None, since="3.7"))
+    assert outcome(judgement) == ("breaks", "own_maximum")
+    assert judgement.reason == "Kafka 3.6.2 does not have ConsumerGroupHeartbeat, new in Kafka 3.7."
+
+
+def test_a_client_that_negotiates_does_without_telemetry() -> None:
+    """Java asks for subscriptions only where ApiVersions offers them (KIP-714)."""
+    target = TargetRange(release="3.6.2", accepts=None, since="3.7")
+    assert judge(Use(api_name="PushTelemetry", api_version=0), target).verdict == "compatible"
+    assert judge(Use(api_name="PushTelemetry", api_version=0, negotiates=False), target).verdict == "breaks"
+
+
 @pytest.mark.parametrize("role", ["broker", "controller"])
 def test_brokers_and_controllers_are_upgraded_with_the_cluster(role: str) -> None:
     assert outcome(verdict(None, api_name="LeaderAndIsr", api_version=5, role=role)) == ("compatible", "inside_range")

@@ -52,6 +52,7 @@ def target_range(release: str, api_key: int) -> TargetRange:
     return TargetRange(
         release=release,
         accepts=None if accepts is None else (accepts.lowest, accepts.highest),
+        since=None if accepts is not None else next((one.minor for one in releases() if one > known and _accepts(one, api_key)), None),
         marks={} if marked is None else {version: _later(known, api_key, version) for version in marked},
         takes_raw_gssapi=known.takes_raw_gssapi,
         short=releases().short_name(release),

@@ -15,6 +15,8 @@ __all__ = ["NOTHING", "Remedy", "Software", "remedy_of"]
 _UNKNOWN_LIBRARY: Final = "Identify the library and upgrade it"
 # Features that brokers of 4.x finalize with their clusters (KIP-1022); while one is off, they offer these APIs and reject their use.
 _FEATURES: Final = {"ConsumerGroup": "group.version", "Share": "share.version", "StreamsGroup": "streams.version"}
+_CLASSIC: Final = frozenset({"ConsumerGroupHeartbeat", "StreamsGroupHeartbeat"})
+"""APIs of KIP-848 and KIP-1071: with the classic protocol the client joins its group as before."""
 _UNTIL_THEN: Final = "until then, a proxy can translate"
 
 
@@ -79,6 +81,10 @@ def remedy_of(use: Use, judgement: Judgement, target: TargetRange, software: Sof
 
 def _of_refused(use: Use, target: TargetRange, software: Software) -> Remedy:
     cure, accepts = software.cure, target.accepts
+    if target.since is not None and use.api_name in _CLASSIC:
+        return Remedy("Set group.protocol=classic in the client's configuration before the rollback.", "classic", "config")
+    if target.since is not None:
+        return Remedy(f"Before the rollback, turn off the feature that uses {use.api_name}.")
     feature = next((name for prefix, name in _FEATURES.items() if use.api_name.startswith(prefix)), None)
     if feature and accepts and accepts[0] <= use.api_version <= accepts[1] and release_key(target.release) >= (4,):
         return Remedy(f"Enable {feature} on the brokers (kafka-features.sh upgrade --feature {feature}=1): {use.api_name} needs it.")

@@ -11,7 +11,8 @@ the client is a broker or controller            compatible (inside_range): it is
 answered by a broker of R's line                compatible (inside_range), whatever the tables say of R
 refused by a broker of R's line, R rejects v    breaks (observed_refusal)
 the api is ApiVersions                          compatible (inside_range): error 35, and the client steps down
-R does not have the api                         breaks (own_maximum)
+R does not have the api yet; clients fall back  compatible (inside_range), if the client negotiates
+R does not have the api, any more or yet        breaks (own_maximum)
 v within what R accepts                         compatible or deprecated (inside_range)
 v above it, the client negotiates               compatible (inside_range): it steps down
 v above it, the client does not                 breaks (no_negotiation)
@@ -43,6 +44,8 @@ Confidence = Literal["high", "medium", "low"]
 Answers = Literal["some", "none", "unseen", "opened", "login_refused", "mechanism_refused"]
 
 _API_VERSIONS: Final = "ApiVersions"
+# Java clients fall back where brokers do not offer these: no telemetry (KIP-714), Metadata (KIP-966), DescribeGroups (KIP-848).
+_OPTIONAL: Final = frozenset({"GetTelemetrySubscriptions", "PushTelemetry", "DescribeTopicPartitions", "ConsumerGroupDescribe"})
 _NOT_SERVED: Final[dict[Answers, str]] = {
     "none": "no request of this client was answered, besides negotiation and login",
     "unseen": "the answers to this client are not in the capture",
@@ -108,6 +111,7 @@ class TargetRange:
     Attributes:
         release: such as `4.3.1`.
         accepts: lowest and highest version, None where the release does not have the api.
+        since: the first later line that has the api, where this release does not have it yet.
         short: its name for people, such as `4.3`.
         marks: the versions that it accepts and marks deprecated, with what the later releases do with each.
         takes_raw_gssapi: as `kwire.schema.Release` has it.
@@ -115,6 +119,7 @@ class TargetRange:
 
     release: str
     accepts: tuple[int, int] | None
+    since: str | None = None
     marks: Mapping[int, LaterReleases] = field(default_factory=dict)
     takes_raw_gssapi: bool = True
     short: str = ""
@@ -199,7 +204,7 @@ def _by_version(use: Use, target: TargetRange) -> Judgement:
         reason = f"{kafka} answers an unsupported ApiVersions version with error 35, and the client falls back (KIP-511)."
         return Judgement(verdict="compatible", basis="inside_range", confidence="high", reason=reason)
     if accepts is None:
-        return Judgement(verdict="breaks", basis="own_maximum", confidence="high", reason=f"{kafka} no longer supports {api}.")
+        return _without_api(use, target)
     if inside:
         return _inside(use, target, accepts)
     if version > accepts[1]:
@@ -209,6 +214,14 @@ def _by_version(use: Use, target: TargetRange) -> Judgement:
 
 def _same_line(line: str, release: str) -> bool:
     return line.split(".")[:2] == release.split(".")[:2]
+
+
+def _without_api(use: Use, target: TargetRange) -> Judgement:
+    missing = f"Kafka {target.name} does not have {use.api_name}, new in Kafka {target.since}"
+    if target.since is not None and use.api_name in _OPTIONAL and use.negotiates:
+        return Judgement(verdict="compatible", basis="inside_range", confidence="high", reason=f"{missing}; clients do without it.")
+    reason = f"Kafka {target.name} no longer supports {use.api_name}." if target.since is None else f"{missing}."
+    return Judgement(verdict="breaks", basis="own_maximum", confidence="high", reason=reason)
 
 
 def _inside(use: Use, target: TargetRange, accepts: tuple[int, int]) -> Judgement:
