@@ -102,8 +102,6 @@ def _boolean(value: Any) -> bool:
 def _float64(value: Any) -> float:
     if isinstance(value, float):
         return value
-    if value in ("NaN", "Infinity", "-Infinity"):  # Kafka writes them so, and does not read them
-        return float(value)
     raise _wrong("a number with a fraction or an exponent", value) if isinstance(value, int) else _wrong("a number", value)
 
 
