@@ -98,11 +98,11 @@ def proxied(block: str, folder: Path, environment: dict[str, str]) -> None:
 def test_the_blocks_of_readme(machine: dict[str, str], tmp_path: Path) -> None:
     install, demo, live, capture, proxy = blocks("README.md")
     first = run(install, tmp_path, machine)
-    assert "✕ 11 of 26 applications break on Kafka 4.0" in first.stdout
+    assert "✕ 12 of 27 applications break on Kafka 4.0" in first.stdout
     assert (tmp_path / "kwire-demo" / "report" / "report.html").exists()
-    assert "11 of 26 applications break" in run(demo, tmp_path, machine).stdout
+    assert "12 of 27 applications break" in run(demo, tmp_path, machine).stdout
     assert "erp-bridge" in run(live, tmp_path, machine).stdout
-    assert "11 of 26 applications break" in run(capture, tmp_path, machine).stdout
+    assert "12 of 27 applications break" in run(capture, tmp_path, machine).stdout
     opened = Path(machine["OPENED"]).read_text().split()
     assert [Path(each).parent.parent.name for each in opened] == ["kwire-demo", "kwire-demo", tmp_path.name]
     proxied(proxy, tmp_path, machine)
@@ -120,14 +120,14 @@ def test_the_blocks_of_readme(machine: dict[str, str], tmp_path: Path) -> None:
 def test_the_tutorials(machine: dict[str, str], tmp_path: Path) -> None:
     install, demo, again, question = blocks("docs/tutorials/first-report.md")
     run(install, tmp_path, machine)
-    assert "✕ 11 of 26 applications break on Kafka 4.0" in run(demo, tmp_path, machine).stdout
+    assert "✕ 12 of 27 applications break on Kafka 4.0" in run(demo, tmp_path, machine).stdout
     run(again, tmp_path, machine)
     assert "Metadata" in run(question, tmp_path, machine).stdout
     look, capture, analyze, append = blocks("docs/tutorials/your-cluster.md")
     assert "erp-bridge" in run(look, tmp_path, machine).stdout
     run(capture, tmp_path, machine)
     for block in (analyze, append):
-        assert "11 of 26 applications break" in run(block, tmp_path, machine).stdout
+        assert "12 of 27 applications break" in run(block, tmp_path, machine).stdout
 
 
 def test_the_gate_of_a_pipeline(machine: dict[str, str], tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kwire.analysis.known_clients import cure_of, known_maximum, library_of
+from kwire.analysis.known_clients import known_maximum, library_of
 from kwire.analysis.library_guesses import Observed, guess_unnamed
 
 PRODUCE_OF_4X = 3
@@ -118,16 +118,6 @@ def test_negotiating_or_not_is_part_of_the_fingerprint() -> None:
     assert found is not None
     assert found.library.name == "kafka-go"
     assert guess_unnamed(observed(True, **versions)) is None
-
-
-def test_cures_name_a_version_or_a_configuration() -> None:
-    java, sarama = cure_of("apache-kafka-java", "2.4.1", None), cure_of("sarama", "v1.27.2", None)
-    assert java is not None
-    assert sarama is not None
-    assert (java.kind, java.version) == ("library", "2.1.0")
-    assert sarama.kind == "config"
-    assert "Version" in sarama.remedy
-    assert cure_of("unknown", "unknown", None) is None
 
 
 @pytest.mark.parametrize(

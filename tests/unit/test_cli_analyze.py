@@ -38,7 +38,7 @@ def test_the_answer_comes_first_and_the_report_last(analysed: tuple[Path, Result
     out, result = analysed
     assert result.exit_code == 0, result.stderr
     lines = result.stdout.splitlines()
-    assert lines[0] == "✕ 11 of 26 applications break on Kafka 4.0 (brokers run 3.9)."
+    assert lines[0] == "✕ 12 of 27 applications break on Kafka 4.0 (brokers run 3.9)."
     assert lines[1].startswith("  Confidence: low (52 s captured; ")
     files = ["report.html", "report.md", "report.json", "report.csv", "report.sarif", "report.junit.xml", "report.prom"]
     assert lines[-len(files) :] == [f"Report: {out}/{name}" for name in files]
@@ -58,20 +58,20 @@ def test_sarif_has_a_result_for_each_client_that_breaks(analysed: tuple[Path, Re
     rules = {rule["id"] for rule in only["tool"]["driver"]["rules"]}
     assert (document["version"], only["tool"]["driver"]["name"]) == ("2.1.0", "kwire")
     assert {result["ruleId"] for result in only["results"]} <= rules
-    assert sum(result["level"] == "error" for result in only["results"]) == 11
+    assert sum(result["level"] == "error" for result in only["results"]) == 12
     text = next(result["message"]["text"] for result in only["results"] if "erp-bridge" in result["message"]["text"])
-    assert "breaks on Kafka 4.0. Upgrade kafka-clients to 2.1.0 or later" in text
+    assert "breaks on Kafka 4.0. Upgrade kafka-clients to 0.11.0.2 or later" in text
 
 
 def test_junit_has_a_case_for_each_application(analysed: tuple[Path, Result]) -> None:
     suites = ElementTree.fromstring((analysed[0] / "report.junit.xml").read_text())
     cases = suites.findall("testsuite/testcase")
-    assert (suites.get("tests"), suites.get("failures"), suites.get("errors")) == ("26", "11", "0")
-    assert (len(cases), len(suites.findall("testsuite/testcase/failure"))) == (26, 11)
+    assert (suites.get("tests"), suites.get("failures"), suites.get("errors")) == ("27", "12", "0")
+    assert (len(cases), len(suites.findall("testsuite/testcase/failure"))) == (27, 12)
     (erp,) = [case for case in cases if case.get("name") == "erp-bridge"]
     failure = erp.find("failure")
     assert failure is not None
-    assert str(failure.get("message")).startswith("breaks on Kafka 4.0: Upgrade kafka-clients to 2.1.0 or later")
+    assert str(failure.get("message")).startswith("breaks on Kafka 4.0: Upgrade kafka-clients to 0.11.0.2 or later")
 
 
 @pytest.mark.parametrize(("fail_on", "status"), [(None, 0), ("breaks", CLIENTS_BREAK), ("unknown", CLIENTS_BREAK)])
@@ -83,13 +83,13 @@ def test_a_pipeline_fails_on_what_it_names(analysed: tuple[Path, Result], fail_o
 def test_nothing_breaks_on_the_version_that_runs(tmp_path: Path) -> None:
     result = run("analyze", SAMPLE, "--out", str(tmp_path / "out"), "--target-release", "3.9.2", "--fail-on", "breaks")
     assert result.exit_code == 0, result.stderr
-    assert result.stdout.splitlines()[0] == "✓ None of 26 applications break up to Kafka 3.9 (brokers run 3.9)."
+    assert result.stdout.splitlines()[0] == "✓ None of 27 applications break up to Kafka 3.9 (brokers run 3.9)."
 
 
 def test_a_patch_that_is_not_the_newest_is_written_in_full(tmp_path: Path) -> None:
     """4.0.0 lacks JoinGroup v0-1, which 4.0.2 has: 4.0 would not say which is meant."""
     result = run("analyze", SAMPLE, "--out", str(tmp_path / "out"), "--target-release", "4.0.0")
-    assert result.stdout.startswith("✕ 11 of 26 applications break on Kafka 4.0.0")
+    assert result.stdout.startswith("✕ 12 of 27 applications break on Kafka 4.0.0")
 
 
 def test_standard_input_is_a_capture(tmp_path: Path) -> None:
@@ -194,7 +194,7 @@ def test_the_demo_needs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     for options in ((), ("--no-open",)):  # a second one replaces the first
         result = run("demo", *options)
         assert result.exit_code == 0, result.stderr
-        assert result.stdout.startswith("✕ 11 of 26 applications break on Kafka 4.0")
+        assert result.stdout.startswith("✕ 12 of 27 applications break on Kafka 4.0")
         assert opened == [(tmp_path / "kwire-demo" / "report" / "report.html").as_uri()]
         assert {path.name for path in (tmp_path / "kwire-demo").iterdir()} == {"upgrade-fleet.pcap.gz", "report"}
 

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import pyarrow as pa
 
 from kwire.analysis.client_groups import ClientGroup
-from kwire.analysis.known_clients import cure_of, known_maximum, library_of, newest_version
+from kwire.analysis.known_clients import fixes_of, known_maximum, library_of, newest_version
 from kwire.analysis.library_guesses import Guess
 from kwire.analysis.release_ranges import target_range
 from kwire.analysis.remedies import NOTHING, Remedy, Software, remedy_of
@@ -60,7 +60,7 @@ class Program(NamedTuple):
         """Its library."""
         name, version = self.sent
         library = library_of(name, version) or (self.guess.library.name if self.guess else None) or (name if name != "unknown" else None)
-        return Software(library, newest_version(name, version, self.guess), cure_of(name, version, self.guess))
+        return Software(library, newest_version(name, version, self.guess), fixes_of(name, version, self.guess))
 
 
 class Cases:

@@ -7,12 +7,12 @@ the guess's range is said.
 from __future__ import annotations
 
 from kwire.analysis.library_guesses import Guess
-from kwire.analysis.library_profiles import Cure, Library, named_library
+from kwire.analysis.library_profiles import Fix, Library, named_library
 from kwire.analysis.release_ranges import broker_highest
 from kwire.analysis.verdicts import KnownMaximum
 from kwire.schema.version_numbers import version_numbers
 
-__all__ = ["cure_of", "known_maximum", "library_of", "newest_version"]
+__all__ = ["fixes_of", "known_maximum", "library_of", "newest_version"]
 
 
 def library_of(software_name: str | None, software_version: str | None) -> str | None:
@@ -64,9 +64,9 @@ def newest_version(software_name: str | None, software_version: str | None, gues
     return None if guess is None else guess.newest
 
 
-def cure_of(software_name: str | None, software_version: str | None, guess: Guess | None) -> Cure | None:
-    """Tell what helps a client; None when its library is not known or nothing is known to help."""
+def fixes_of(software_name: str | None, software_version: str | None, guess: Guess | None) -> tuple[Fix, ...]:
+    """Give the fixes of a client's library; none when it is not known or nothing is known to help."""
     named = named_library(software_name, software_version)
     if named is not None:
-        return named[0].cure
-    return None if guess is None else guess.library.cure
+        return named[0].fixes
+    return () if guess is None else guess.library.fixes

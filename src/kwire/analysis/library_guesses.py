@@ -111,7 +111,7 @@ def guess_unnamed(observed: Observed, client_id: str | None = None, libraries: S
         libraries: the table; None for the one that is shipped.
 
     Returns:
-        None when nothing, or more than one library, fits.
+        None when nothing, or more than one library, fits what was seen.
     """
     if libraries is not None:
         return _guessed(observed, client_id, libraries)
@@ -136,8 +136,8 @@ def _guessed(observed: Observed, client_id: str | None, table: Sequence[Library]
         found = _Comparison(library, observed)
         return found.guess("medium", exact or None)
     compared = [_Comparison(library, observed) for library in table]
-    agreeing = [found for found in compared if found.common >= MIN_APIS]
-    if len(agreeing) != 1 or not agreeing[0].is_fingerprint:
+    agreeing = [found for found in compared if found.common]
+    if len(agreeing) != 1 or agreeing[0].common < MIN_APIS or not agreeing[0].is_fingerprint:
         return None
     return agreeing[0].guess("medium" if agreeing[0].common > MIN_APIS else "low")
 
@@ -181,8 +181,7 @@ class _Comparison:
 
     Attributes:
         common: how many apis agree with the profile that agrees best; 0 where none agrees.
-        is_fingerprint: something in what agrees is the client's own, not only what its brokers held it down to, and no other library is
-            known to send just the same.
+        is_fingerprint: something in what agrees is the client's own, not only what its brokers held it down to.
     """
 
     def __init__(self, library: Library, observed: Observed) -> None:
@@ -194,10 +193,10 @@ class _Comparison:
         earlier_than: list[str] = []
         for profile in library.profiles:
             found = _Difference(profile, library, observed)
-            if found.agrees and profile.unnamed:
+            if found.agrees and (profile.unnamed or not observed.watched):
                 self._agreeing.add(profile.version)
                 self.common = max(self.common, found.common)
-                self.is_fingerprint |= found.own >= _MIN_OWN and not profile.shared
+                self.is_fingerprint |= found.own >= _MIN_OWN
             is_set = library.set_by_program == "versions" or (library.set_by_program == "negotiation" and not profile.negotiates)
             if is_set or (found.newer and found.older):
                 continue

@@ -1,4 +1,4 @@
-"""Client libraries as data: the names and ids that they send, the versions of each api that they use, and what cures those that break.
+"""Client libraries as data: the names and ids that they send, the versions of each api that they use, and the fixes of those that break.
 
 The table is `known_clients.json`; each profile in it names its source, the files of a released version or brokers it was seen with.
 """
@@ -16,7 +16,7 @@ from typing import Any, Literal
 from kwire.analysis.release_ranges import broker_highest
 from kwire.schema.version_numbers import version_numbers
 
-__all__ = ["Cure", "Library", "Profile", "known_libraries", "named_library", "read_libraries"]
+__all__ = ["Fix", "Library", "Profile", "known_libraries", "named_library", "read_libraries"]
 
 
 Choice = int | tuple[int, ...]
@@ -24,20 +24,21 @@ Choice = int | tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Cure:
-    """What helps the users of a library.
+class Fix:
+    """Change that helps users of a library whose use of an API a release rejects.
 
     Attributes:
         kind, version: what has to change, and from which version of the library, or to which value of the setting.
         remedy: as a sentence.
-        upgrade_version, upgrade: of a setting: what versions of the library before this one need too, as a sentence.
+        proof: the run against Kafka 4, or the line of source, that shows it.
+        apis: names of the APIs that it is for; empty for all.
     """
 
     kind: Literal["library", "config", "proxy"]
     version: str | None
     remedy: str
-    upgrade_version: str | None = None
-    upgrade: str | None = None
+    proof: str
+    apis: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,6 @@ class Profile:
         negotiates: it asks ApiVersions unless a program turns that off.
         unnamed: it sends no name, or not on every connection.
         uses: by api, what it sends.
-        shared: another library sends just the same, or the same but for one api.
         also: by api, versions that it sends beyond that for some calls.
     """
 
@@ -57,7 +57,6 @@ class Profile:
     negotiates: bool
     unnamed: bool
     uses: Mapping[str, tuple[Choice, ...]]
-    shared: bool = False
     also: Mapping[str, frozenset[int]] = field(default_factory=dict)
 
     def maximum(self, api: str) -> int | None:
@@ -95,6 +94,7 @@ class Library:
         client_ids: its default client ids; a group is its version.
         kafka_release: its versions are those of Kafka, and every line of Kafka between two profiles has a profile.
         set_by_program: whether a program sets which versions are sent, or may turn ApiVersions off.
+        fixes: the first that is for an API counts.
         profiles: by version; several of one version where its versions depend on what the program set.
     """
 
@@ -103,7 +103,7 @@ class Library:
     client_ids: re.Pattern[str] | None
     kafka_release: bool
     set_by_program: Literal["versions", "negotiation"] | None
-    cure: Cure | None
+    fixes: tuple[Fix, ...]
     profiles: tuple[Profile, ...]
 
     @cached_property
@@ -152,12 +152,11 @@ def _library(entry: Mapping[str, Any]) -> Library:
     for names, unnamed in (("unnamed_releases", True), ("named_releases", False)):
         for release in entry.get(names, ()):
             uses: dict[str, tuple[Choice, ...]] = {api: (highest,) for api, highest in broker_highest(release).items()}
-            profiles.append(Profile(release, True, unnamed, uses, release in entry.get("shared_releases", ())))
-    cure = entry.get("cure")
+            profiles.append(Profile(release, True, unnamed, uses))
     return Library(
         entry["library"], entry["names"], re.compile(entry["client_ids"]) if "client_ids" in entry else None,
         entry.get("kafka_release", False), entry.get("set_by_program"),
-        None if cure is None else Cure(**cure),
+        tuple(Fix(**fix) for fix in entry["fixes"]),
         tuple(sorted(profiles, key=lambda profile: version_numbers(profile.version))),
     )  # fmt: skip
 
@@ -167,7 +166,7 @@ def _profile(stored: Mapping[str, Any]) -> Profile:
         api: tuple(tuple(choice) if isinstance(choice, list) else choice for choice in choices) for api, choices in stored["uses"].items()
     }
     also = {api: frozenset(versions) for api, versions in stored.get("also", {}).items()}
-    return Profile(stored["version"], stored["negotiates"], stored.get("unnamed", False), uses, stored.get("shared", False), also)
+    return Profile(stored["version"], stored["negotiates"], stored.get("unnamed", False), uses, also)
 
 
 @lru_cache(maxsize=4096)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from kwire.analysis.library_profiles import Cure
+from kwire.analysis.library_profiles import Fix
 from kwire.analysis.verdicts import Answers, Judgement, TargetRange, Use
 from kwire.schema.release_table import release_key
 from kwire.schema.version_numbers import version_numbers
@@ -27,12 +27,12 @@ class Software:
     Attributes:
         name: as people call it; None where it is not known.
         version: the newest that the client can have, as numbers; None where it is not known.
-        cure: what helps the library's users.
+        fixes: those of the library.
     """
 
     name: str | None
     version: tuple[int, ...] | None
-    cure: Cure | None
+    fixes: tuple[Fix, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ def remedy_of(use: Use, judgement: Judgement, target: TargetRange, software: Sof
 
 
 def _of_refused(use: Use, target: TargetRange, software: Software) -> Remedy:
-    cure, accepts = software.cure, target.accepts
+    accepts = target.accepts
     if target.since is not None and use.api_name in _CLASSIC:
         return Remedy("Set group.protocol=classic in the client's configuration before the rollback.", "classic", "config")
     if target.since is not None:
@@ -88,9 +88,9 @@ def _of_refused(use: Use, target: TargetRange, software: Software) -> Remedy:
     feature = next((name for prefix, name in _FEATURES.items() if use.api_name.startswith(prefix)), None)
     if feature and accepts and accepts[0] <= use.api_version <= accepts[1] and release_key(target.release) >= (4,):
         return Remedy(f"Enable {feature} on the brokers (kafka-features.sh upgrade --feature {feature}=1): {use.api_name} needs it.")
-    if cure is not None and not _has(software, cure.version if cure.kind == "library" else None):
-        upgrade = "" if cure.upgrade is None or _has(software, cure.upgrade_version) else f" {cure.upgrade}"
-        return Remedy(cure.remedy + upgrade, cure.version, cure.kind)
+    fix = next((each for each in software.fixes if not each.apis or use.api_name in each.apis), None)
+    if fix is not None and not (fix.kind == "library" and _has(software, fix.version)):
+        return Remedy(fix.remedy, fix.version, fix.kind)
     upgrade = _UNKNOWN_LIBRARY if software.name is None else f"Upgrade {software.name}"
     if accepts is None:
         return Remedy(f"{upgrade} to a version that does not need {use.api_name}.")

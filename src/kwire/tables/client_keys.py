@@ -25,7 +25,7 @@ _DIGITS: Final = re.compile(r"[0-9]+")
 
 # Ids that libraries and Kafka's own tools send when the program set none, folded.
 _DEFAULTS: Final = re.compile(
-    r"rdkafka|sarama|kgo|kafkajs|pykafka|ruby-kafka|no-kafka-client|kafka-client|kafka-go|kafka-rust|rskafka"
+    r"rdkafka|sarama|kgo|kafkajs|pykafka|ruby-kafka|no-kafka-client|kafka-node-client|kafka-client|kafka-go|kafka-rust|rskafka"
     r"|(kafka-python|aiokafka)(-(producer|consumer|admin))?(-#(\.#)*)?"
     r"|(consumer|producer|adminclient|admin)-#|(consumer-)?console-(consumer|producer)(-#)*|perf-(producer|consumer)-client"
     r"|[^@]*@.* \(github\.com/segmentio/kafka-go\)"
