@@ -145,14 +145,15 @@ def test_no_known_version_is_taken_for_another_library(release: str, role: str) 
 
 
 @pytest.mark.parametrize(
-    ("library", "version"), [("aiokafka", "0.8.1"), ("aiokafka", "0.10.0"), ("kafka-python", "2.0.1"), ("kafka-python", "1.3.3")]
+    ("library", "version"), [("aiokafka", "0.8.1"), ("aiokafka", "0.10.0"), ("aiokafka", "0.11.0"), ("kafka-python", "2.0.1")]
 )
 def test_an_admin_client_in_the_same_program_does_not_hide_the_library(library: str, version: str) -> None:
-    """It asks for Metadata v5, which neither the consumer nor the producer does."""
-    fact = next(each for each in FACTS if (each["library"], each["version"]) == (library, version))
-    one = seen(fact)
-    asked = replace(one, versions=one.versions | {"Metadata": one.versions["Metadata"] | {5}, "CreateTopics": frozenset({3})})
-    for each in (one, asked) if version != "1.3.3" else (one,):
+    """It asks for Metadata v5 and for coordinators with v0, which the consumer and the producer do not."""
+    one = seen(next(each for each in FACTS if (each["library"], each["version"]) == (library, version)))
+    also = {"Metadata": 5, "FindCoordinator": 0, "OffsetFetch": 3}
+    asked = {api: one.versions[api] | {sent} for api, sent in also.items()}
+    with_admin = replace(one, versions={**one.versions, **asked, "CreateTopics": frozenset({3})})
+    for each in (one, with_admin):
         guess = guess_unnamed(each)
         assert guess is not None
         assert guess.library.name == library

@@ -283,7 +283,7 @@ class _Difference:
             # what is below may be the doing of a broker that was not seen
             self._differs |= max(versions) > max(wants | also)
             return
-        self._differs |= bool(strange)
+        self._differs |= bool(strange) or not versions & wants
         self.older |= min(strange, default=1 << 15) < min(wants) and self._observed.negotiates is not None
         self.common += not strange
         self.own += not strange and not (profile.negotiates and versions <= ceilings)
