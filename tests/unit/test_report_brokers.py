@@ -14,7 +14,7 @@ from kwire.report.summary import summarize
     ("guess", "words", "running"),
     [
         ("3.9 (3.9.0 to 3.9.2)", "Kafka 3.9 (3.9.0 to 3.9.2)", "(brokers run 3.9)"),
-        ("4.0.0", "Kafka 4.0.0", "(brokers run 4.0)"),
+        ("3.8.1", "Kafka 3.8.1", "(brokers run 3.8)"),
         ("3.3 to 3.4 (3.3.0 to 3.4.1)", "Kafka 3.3 to 3.4 (3.3.0 to 3.4.1)", "(brokers run 3.3 to 3.4)"),
         (None, "its ApiVersions answer matches no Apache Kafka release", ""),
     ],
