@@ -122,6 +122,8 @@ SENTENCES: Final[list[tuple[str, Callable[[re.Match[str]], bool]]]] = [
     (rf"{KAFKA} no longer supports (?P<api>\w+)\.", lambda text: facts(text["release"], text["api"]) is None),
     (rf"{KAFKA} does not have (?P<api>\w+), new in Kafka (?P<since>[\d.]*\d)(; clients do without it)?{NO_ANSWER}",
      lambda text: facts(text["release"], text["api"]) is None and facts(text["since"], text["api"]) is not None),
+    (rf"{KAFKA} has (?P<api>\w+) as a preview that is off by default, and the capture does not show whether it is on\.",
+     lambda text: facts(text["release"], text["api"]) is not None and text["release"] < "4"),
     (rf"{KAFKA} closes connections that begin with a GSSAPI token instead of SaslHandshake \(KAFKA-18339\)\.",
      lambda text: text["release"] >= "4"),
     (rf"{KAFKA} answers an unsupported ApiVersions version with error 35, and the client falls back \(KIP-511\){NO_ANSWER}",

@@ -128,6 +128,16 @@ def test_a_client_of_which_only_the_middle_was_seen_is_not_said_to_ignore_versio
     assert verdicts(found)["app", "Produce", 2] == ("breaks", "own_maximum")
 
 
+@pytest.mark.parametrize(("broker", "verdict"), [("4.3.1", "unknown"), ("3.9.2", "compatible")])
+def test_a_preview_may_be_off_after_a_rollback(broker: str, verdict: str) -> None:
+    """KIP-848 is a preview up to 3.9, where `group.coordinator.rebalance.protocols` is `classic` by default."""
+    usage = [use("k", "app", "ConsumerGroupHeartbeat", 0), use("k", "app", "ApiVersions", 4)]
+    found = answers([identity("k", "app")], usage, broker, Options(target_releases=["3.9.2"]))
+    row = next(row for row in found["upgrade_impact"].to_pylist() if row["api_name"] == "ConsumerGroupHeartbeat")
+    assert row["verdict"] == verdict
+    assert (row["cure_version"] == "classic") is (verdict == "unknown")
+
+
 @pytest.mark.parametrize(
     ("api", "target", "remedy"),
     [

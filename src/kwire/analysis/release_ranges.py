@@ -22,6 +22,10 @@ _LISTENERS: Final = ("broker", "zk_broker", "controller")
 # The last line that accepts everything that an older one does: where no broker is known, the question begins here.
 _LAST_TOLERANT: Final = "3.9"
 
+_CONSUMER_GROUP_HEARTBEAT: Final = 68
+# `group.coordinator.rebalance.protocols` is `classic` there unless it is set, and brokers answer with error 35.
+_PREVIEWS_OF_KIP_848: Final = ("3.7", "3.8", "3.9")
+
 Range = tuple[int, int]
 
 
@@ -54,6 +58,7 @@ def target_range(release: str, api_key: int) -> TargetRange:
         accepts=None if accepts is None else (accepts.lowest, accepts.highest),
         since=None if accepts is not None else next((one.minor for one in releases() if one > known and _accepts(one, api_key)), None),
         marks={} if marked is None else {version: _later(known, api_key, version) for version in marked},
+        off_by_default=api_key == _CONSUMER_GROUP_HEARTBEAT and known.minor in _PREVIEWS_OF_KIP_848,
         takes_raw_gssapi=known.takes_raw_gssapi,
         short=releases().short_name(release),
     )

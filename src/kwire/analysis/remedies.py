@@ -46,6 +46,7 @@ class Remedy:
 
 NOTHING: Final = Remedy()
 """For a client that needs nothing."""
+_TO_CLASSIC: Final = Remedy("Set group.protocol=classic in the client's configuration before the rollback.", "classic", "config")
 _TO_SEE_SERVICE: Final[dict[Answers, Remedy]] = {
     "none": Remedy("Find out why no broker answers this client, then capture it again."),
     "unseen": Remedy("Capture both directions of this client's connections."),
@@ -72,6 +73,8 @@ def remedy_of(use: Use, judgement: Judgement, target: TargetRange, software: Sof
         return Remedy(f"{upgrade} so that it sends SaslHandshake before its GSSAPI tokens.")
     if judgement.verdict == "breaks":
         return _of_refused(use, target, software)
+    if judgement.verdict == "unknown" and target.off_by_default:
+        return _TO_CLASSIC
     if judgement.basis == "broker_ceiling":
         return Remedy(
             "Look up the library's version, or capture the client with a newer broker: the capture does not show its own maximum."
@@ -81,8 +84,8 @@ def remedy_of(use: Use, judgement: Judgement, target: TargetRange, software: Sof
 
 def _of_refused(use: Use, target: TargetRange, software: Software) -> Remedy:
     accepts = target.accepts
-    if target.since is not None and use.api_name in _CLASSIC:
-        return Remedy("Set group.protocol=classic in the client's configuration before the rollback.", "classic", "config")
+    if (target.since is not None and use.api_name in _CLASSIC) or target.off_by_default:
+        return _TO_CLASSIC
     if target.since is not None:
         return Remedy(f"Before the rollback, turn off the feature that uses {use.api_name}.")
     feature = next((name for prefix, name in _FEATURES.items() if use.api_name.startswith(prefix)), None)

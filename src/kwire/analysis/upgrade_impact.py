@@ -17,7 +17,7 @@ from kwire.analysis.client_groups import ClientGroups
 from kwire.analysis.judged_cases import Cases, Program
 from kwire.analysis.partials import Partial
 from kwire.analysis.plain_rows import rows_of
-from kwire.analysis.release_ranges import accepts, line_of
+from kwire.analysis.release_ranges import accepts, line_of, target_range
 from kwire.analysis.row_sums import Ints, codes_of
 from kwire.analysis.shown_ids import ShownIds
 from kwire.analysis.value_lists import lists_of
@@ -170,7 +170,7 @@ def _refusals(partial: Partial, shown: ShownIds, guesses: Mapping[str, str]) -> 
 
 
 def _answered(partial: Partial, shown: ShownIds, guesses: Mapping[str, str]) -> dict[_Use, tuple[str, ...]]:
-    """Return the uses that a broker answered although its release refuses them, with the release lines of these brokers.
+    """Return the uses that a broker answered although its release refuses them or has them off, with the release lines of these brokers.
 
     Requests answered with error 35 (UNSUPPORTED_VERSION) do not count; their uses are left out.
     """
@@ -181,7 +181,10 @@ def _answered(partial: Partial, shown: ShownIds, guesses: Mapping[str, str]) -> 
     numbers, first = codes_of(*columns)
     served = zip(*(column.take(pa.array(first)).to_pylist() for column in columns), strict=True)
     refused = [
-        server in guesses and None not in (key, version) and not accepts(guesses[server], key, version) for server, key, version in served
+        server in guesses
+        and None not in (key, version)
+        and (not accepts(guesses[server], key, version) or target_range(guesses[server], key).off_by_default)
+        for server, key, version in served
     ]
     chosen = np.array(refused, np.bool_)[numbers] & (_flat(usage, "answered").to_numpy() > 0)
     found: dict[_Use, set[str]] = defaultdict(set)

@@ -13,6 +13,7 @@ refused by a broker of R's line, R rejects v    breaks (observed_refusal)
 the api is ApiVersions                          compatible (inside_range): error 35, and the client steps down
 R does not have the api yet; clients fall back  compatible (inside_range), if the client negotiates
 R does not have the api, any more or yet        breaks (own_maximum)
+v within it, of a preview that R has off        unknown (inside_range), unless a broker of R's line answered it
 v within what R accepts                         compatible or deprecated (inside_range)
 v above it, the client negotiates               compatible (inside_range): it steps down
 v above it, the client does not                 breaks (no_negotiation)
@@ -80,8 +81,8 @@ class Use:
         role: `client`, `broker` or `controller`.
         broker_highest: the greatest highest version that a broker it sent this to offers; None when that is not known.
         negotiates: whether the client asks ApiVersions on any connection; None when only the middle of its connections was seen.
-        answered_by: release line of a broker that answered this version although the tables say that its release refuses it; None
-            otherwise.
+        answered_by: release line of a broker that answered this version although the tables say that its release refuses it, or has it
+            off by default; None otherwise.
         refused_by: release line of a broker that refused this version, by error 35 or by hanging up on it, such as `4.3`; None otherwise.
         always_refused: True when no answer but error 35 ever came for it.
         known: of the library, where it is known.
@@ -113,6 +114,7 @@ class TargetRange:
         accepts: lowest and highest version, None where the release does not have the api.
         since: the first later line that has the api, where this release does not have it yet.
         short: its name for people, such as `4.3`.
+        off_by_default: it accepts the api only where a preview is switched on.
         marks: the versions that it accepts and marks deprecated, with what the later releases do with each.
         takes_raw_gssapi: as `kwire.schema.Release` has it.
     """
@@ -120,6 +122,7 @@ class TargetRange:
     release: str
     accepts: tuple[int, int] | None
     since: str | None = None
+    off_by_default: bool = False
     marks: Mapping[int, LaterReleases] = field(default_factory=dict)
     takes_raw_gssapi: bool = True
     short: str = ""
@@ -205,6 +208,9 @@ def _by_version(use: Use, target: TargetRange) -> Judgement:
         return Judgement(verdict="compatible", basis="inside_range", confidence="high", reason=reason)
     if accepts is None:
         return _without_api(use, target)
+    if inside and target.off_by_default and use.answered_by is None:
+        reason = f"{kafka} has {api} as a preview that is off by default, and the capture does not show whether it is on."
+        return Judgement(verdict="unknown", basis="inside_range", confidence="low", reason=reason)
     if inside:
         return _inside(use, target, accepts)
     if version > accepts[1]:
