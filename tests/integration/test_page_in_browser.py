@@ -173,7 +173,7 @@ def test_what_is_chosen_is_in_the_address_and_comes_back(browser: Chrome, pages:
     browser.find_element(By.CSS_SELECTOR, '[data-kind-filter="client-table"][value="compatible"]').click()
     head = browser.find_elements(By.CSS_SELECTOR, "#client-table thead th")[-1]
     head.find_element(By.TAG_NAME, "button").click()
-    until(browser, lambda: "clients.q=kafka&clients.is=ok&clients.sort=" in browser.current_url)
+    until(browser, lambda: "clients.q=kafka&clients.is=compatible&clients.sort=" in browser.current_url)
     before, address = shown(browser, ROWS), browser.current_url
     assert before
     show(browser, address)

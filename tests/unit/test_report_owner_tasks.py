@@ -87,14 +87,17 @@ def test_a_client_that_brokers_reject_today_has_no_deadline_and_comes_first(repo
         *use("next", "Fetch", 3, dict(zip(targets, ("compatible", "compatible", "breaks"), strict=True))),
         *use("old", "Fetch", 1, dict.fromkeys(targets, "breaks")),
     ]
-    clients = [client("next"), client("old"), client("fine")]
+    impact += use("temp", "Metadata", 12, dict.fromkeys(targets, "unknown"))
+    clients = [client("next"), client("old"), client("temp"), client("fine")]
     report = report_of(clients=clients, upgrade_impact=impact, brokers=_brokers("4.0 (4.0.0 to 4.0.2)"))
-    assert report.answer.sentence == "1 application is rejected by your brokers today (4.0), 1 more breaks from Kafka 4.2 on"
+    assert report.answer.sentence == (
+        "1 application is rejected by your brokers today (4.0), 1 more breaks from Kafka 4.2 on, 1 more may break"
+    )
     assert {task.name: (task.step, task.first_release, task.deadline) for task in report.tasks} == {
-        "old": ("today", "4.0.2", ""), "next": ("upgrade", "4.2.2", "4.2.2"),
+        "old": ("today", "4.0.2", ""), "temp": ("today", "4.0.2", ""), "next": ("upgrade", "4.2.2", "4.2.2"),
     }  # fmt: skip
     items = action_items(report.tasks, report.names)
-    assert [(item.step, item.since) for item in items] == [("today", ""), ("upgrade", "4.2.2")]
+    assert [(item.step, item.since) for item in items] == [("today", ""), ("today", ""), ("upgrade", "4.2.2")]
     assert items[0].tickets[0].text.splitlines()[:3] == [
         "**Upgrade it: 1 Kafka client is rejected by your brokers today**",
         "",

@@ -149,6 +149,15 @@ def test_verdicts_have_a_word_beside_their_colour(hostile_page: Document) -> Non
     assert {cell.split(": ")[1] for cell in cells} == {"compatible", "unknown", "breaks"}
 
 
+def test_the_first_table_names_the_applications(tmp_path: Path, analysis_tables: ModuleType) -> None:
+    out = analysis_tables.write_tables(tmp_path / "out", analysis_tables.tables_of(analysis_tables.FLEET))
+    page = Path(write_page(out)).read_text(encoding="utf-8")
+    body = page[page.index("<body>") :]
+    first = body[body.index("<table") : body.index("</table>")]
+    for name in ("erp-bridge", "pricing-svc", "gateway-v2", "late-reader"):
+        assert name in first
+
+
 def test_long_lists_open_in_part(tmp_path: Path, analysis_tables: ModuleType) -> None:
     clients = [analysis_tables.Used(f"client-{n:04}", versions={"Fetch": 12}) for n in range(ROWS_SHOWN + 40)]
     page = Document(write_page(analysis_tables.write_tables(tmp_path, analysis_tables.tables_of(clients))))

@@ -55,11 +55,15 @@ def print_summary(summary: Summary) -> None:
             out.print(f"  ! {fact.sentence}", style="yellow")
     out.print()
     for kind, title in _TITLES.items():
-        groups = [group for group in summary.fixes if kind == (group.verdict if group.step == "upgrade" else group.step)]
+        groups = [group for group in summary.fixes if kind == _kind(group)]
         if groups:
             _print_fixes(groups, title, summary.kafka)
     _print_libraries(summary)
     _print_rest(summary)
+
+
+def _kind(group: FixGroup) -> str:
+    return group.step if group.step == "rollback" or (group.step == "today" and group.verdict == "breaks") else group.verdict
 
 
 def _print_fixes(groups: Sequence[FixGroup], title: str, kafka: Mapping[str, str]) -> None:

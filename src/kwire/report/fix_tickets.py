@@ -119,7 +119,8 @@ def _ticket(team: str, tasks: list[OwnerTask], fix: str, since: str) -> TeamTick
 def _lines(team: str, contact: str, tasks: list[OwnerTask], fix: str, since: str) -> Iterator[str]:
     step, verdict, is_one = tasks[0].step, tasks[0].verdict, len(tasks) == 1
     verb = {"breaks": "breaks" if is_one else "break", "unknown": "may break"}.get(verdict, "will break")
-    said = f"{'is' if is_one else 'are'} rejected by your brokers today" if step == "today" else f"{verb} on Kafka {since}"
+    rejected = "may be" if verdict == "unknown" else "is" if is_one else "are"
+    said = f"{rejected} rejected by your brokers today" if step == "today" else f"{verb} on Kafka {since}"
     yield f"**{words(fix[:1].upper() + fix[1:])}: {plural(len(tasks), 'Kafka client')} {words(said)}**"
     yield ""
     if team != NO_TEAM:

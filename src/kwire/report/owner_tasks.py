@@ -18,7 +18,7 @@ NO_TEAM: Final = "No owner known"
 """The team of clients that the file of owners does not name, or where there is none."""
 
 Step = Literal["today", "upgrade", "rollback"]
-"""When a client breaks: observed brokers reject it already, or brokers that are upgraded or rolled back."""
+"""When a client breaks: observed brokers reject it already, or may, or brokers that are upgraded or rolled back."""
 STEPS: Final = get_args(Step)
 
 
@@ -118,7 +118,7 @@ def _task(line: ClientVerdicts, client: Client, topics: ClientTopics, fleet: Fle
     verdict = line.worst or ""
     first = line.first(verdict)
     refused_by = line.refused_by if verdict == "deprecated" else ""
-    step: Step = "today" if fleet.rejects_today(line.verdicts) else "rollback" if first in fleet.back else "upgrade"
+    step: Step = "today" if fleet.rejects_today(line.verdicts) or first in fleet.now else "rollback" if first in fleet.back else "upgrade"
     return OwnerTask(
         team=client.owner or NO_TEAM,
         contact=client.contact,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 from kwire.report.amounts import plural
 from kwire.report.lineage import ClientTopics
@@ -11,6 +12,9 @@ from kwire.report.owner_tasks import NO_TEAM, OwnerTask
 from kwire.report.verdicts import Finding
 
 __all__ = ["cure_sentence", "deadline_sentence", "outcome", "ticket", "what_to_do"]
+
+
+_REJECT: Final = {"breaks": "reject", "unknown": "may reject"}
 
 
 def outcome(task: OwnerTask, names: Mapping[str, str]) -> str:
@@ -23,14 +27,14 @@ def outcome(task: OwnerTask, names: Mapping[str, str]) -> str:
     verb = {"breaks": "breaks on", "unknown": "may break on"}.get(task.verdict, "is deprecated by")
     said = f"{verb} Kafka {names.get(task.first_release, task.first_release)}"
     if task.step == "today":
-        return f"{said}, and your brokers reject it today"
+        return f"{said}, and your brokers {_REJECT[task.verdict]} it today"
     return f"{said} and breaks on Kafka {task.refused_by}" if task.refused_by else said
 
 
 def deadline_sentence(task: OwnerTask, names: Mapping[str, str]) -> str:
     """By when, in words of ours and a release."""
     if task.step == "today":
-        return "none, the brokers reject this client today"
+        return f"none, the brokers {_REJECT[task.verdict]} this client today"
     first, move = names.get(task.first_release, task.first_release), "move"
     if task.step == "rollback":
         first, move = names.get(task.since, task.since), "roll back"
