@@ -145,11 +145,11 @@ def test_a_file_that_is_none_fails_the_query_unless_it_may_be_left_out(tmp_path:
 
 def test_modes_of_tables() -> None:
     path = DATA / "hostile-requests.pcap.gz"
-    bodies = Counter(from_capture(str(path)).column("body").to_pylist())
+    bodies = Counter(from_capture(str(path), ports=[20192]).column("body").to_pylist())
     assert bodies["malformed"] == 7  # as the capture was made
-    assert Counter(row["body"] for row in rows_of(path, mode="dropmalformed")) == bodies - Counter(malformed=7)
+    assert Counter(row["body"] for row in rows_of(path, mode="dropmalformed", ports="20192")) == bodies - Counter(malformed=7)
     with pytest.raises(KwireError, match=r"hostile-requests.* of [\d.:-]+ at packet \d+, breaks a rule .*FAILFAST"):
-        rows_of(path, mode="FAILFAST")
+        rows_of(path, mode="FAILFAST", ports="20192")
     assert rows_of(FLEET, mode="FAILFAST") == rows_of(FLEET)
 
 
@@ -245,23 +245,23 @@ def test_a_refused_api_versions_request_is_answered_in_version_0() -> None:
 
 def test_modes_of_messages() -> None:
     path = DATA / "hostile-requests.pcap.gz"
-    whole = rows_of(path, message="MetadataRequest", version=1, columnNameOfCorruptRecord="bytes")
+    whole = rows_of(path, message="MetadataRequest", version=1, ports="20192", columnNameOfCorruptRecord="bytes")
     (bad,) = [row for row in whole if row["error"] is not None]
     # its frame as it lies in the stream, found by its header: api key 3, version 1, correlation id
     head = (3).to_bytes(2, "big") + (1).to_bytes(2, "big") + bad["correlation_id"].to_bytes(4, "big")
     assert bad["bytes"].startswith(head)
     assert bad["bytes"] in gzip.decompress(path.read_bytes())
     assert bad["topics"] is None
-    kept = rows_of(path, message="MetadataRequest", version=1, mode="DROPMALFORMED")
+    kept = rows_of(path, message="MetadataRequest", version=1, ports="20192", mode="DROPMALFORMED")
     assert len(kept) == len(whole) - 1
     assert all(row["error"] is None for row in kept)
     with pytest.raises(WireError, match=r"MetadataRequest v1") as raised:
-        rows_of(path, message="MetadataRequest", version=1, mode="FAILFAST")
+        rows_of(path, message="MetadataRequest", version=1, ports="20192", mode="FAILFAST")
     assert any(f"hostile-requests.pcap.gz at packet {bad['packet_number']}, of" in note for note in raised.value.__notes__)
 
 
 def test_a_schema_with_sparks_usual_name_for_corrupt_records_has_them_filled() -> None:
-    path, options = DATA / "hostile-requests.pcap.gz", {"message": "MetadataRequest", "version": 1}
+    path, options = DATA / "hostile-requests.pcap.gz", {"message": "MetadataRequest", "version": 1, "ports": "20192"}
     field = {"name": "_corrupt_record", "type": "binary", "nullable": True, "metadata": {}}
     table = read(reader_of(path, StructType.fromJson({"type": "struct", "fields": [field]}), **options))
     assert table.column_names == ["_corrupt_record"]
