@@ -208,7 +208,7 @@ def test_what_breaks_is_first_also_among_ten_thousand(browser: Chrome, pages: Pa
         "return [...document.querySelectorAll('#cover-table tbody tr')].filter((one) => one.getBoundingClientRect().bottom < innerHeight)"
         ".map((one) => one.textContent).join()"
     )
-    assert "Upgrade kafka-clients to 0.11.0.2 or later" in first
+    assert "Upgrade kafka-clients to 2.1.0 or later" in first
     assert "kafka-clients 0.9.0" in first
     assert all(text.startswith(("kafka-clients", "sarama-old")) for text in shown(browser, "#library-table tbody tr")[:6])
     chart = "#libraries .for-wide .series"
