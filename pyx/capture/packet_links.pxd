@@ -116,7 +116,7 @@ cdef inline int view_exported(PacketView* view) noexcept nogil:
 
 
 cdef inline int view_nflog(PacketView* view) noexcept nogil:
-    """Attributes of Linux' netfilter, in the byte order of the capturing machine; one of them is the IP packet."""
+    """Find the IP packet among the attributes of Linux' netfilter, which are in the byte order of the capturing machine."""
     cdef Bytes at
     cdef int64_t left = view.end - view.at - 4
     cdef int64_t size
@@ -142,7 +142,7 @@ cdef inline int view_nflog(PacketView* view) noexcept nogil:
 
 
 cdef inline int unwrap_link(PacketView* view, int link_type) noexcept nogil:
-    """Headers with their own length and the link type of what follows; gives that, or less than 0 for the fate."""
+    """Skip headers with their own length and the link type of the packet behind them; return that type, or less than 0 for the fate."""
     cdef Bytes at = view.at
     cdef int64_t left = view.end - at
     cdef int64_t least = 8 if link_type == 192 else 12

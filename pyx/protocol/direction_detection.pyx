@@ -184,7 +184,7 @@ cdef class DirectionDetector:
         return 0
 
     cdef list given(self, bint ended):
-        """The events so far, once it is known that this is Kafka, or that it is not."""
+        """Return the buffered events once the protocol is known."""
         cdef Connection reading
         cdef list events
         if self.server < 0:

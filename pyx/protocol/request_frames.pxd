@@ -128,7 +128,7 @@ cdef inline int show_frame(
 
 
 cdef inline bint is_for_rule(const ExchangeState* exchange, const FieldPlan* field_plan, int key) noexcept nogil:
-    """Whether tracking/exchange.py says what a request of a tracked connection changes: who the client is, authentication, or a proof."""
+    """Return whether tracking/exchange.py has to read a request: it may change the identity, the authentication or the proof."""
     if field_plan.traits & (API_VERSIONS | SASL) or key == GET_TELEMETRY_KEY or key == PUSH_TELEMETRY_KEY or not exchange.proven:
         return True
     return exchange.asks or exchange.sasl_pending or (exchange.observed and exchange.source == NOT_OBSERVED)

@@ -282,7 +282,7 @@ cdef class Connection:
         return self.spoken(side, data, size) == TLS
 
     cdef bint needs_proof(self, int side, Bytes data, Py_ssize_t size) except -1:
-        """Whether the first bytes of a connection prove nothing: they are neither a whole request nor those of another protocol."""
+        """Return True if the first bytes of a connection are neither a whole request nor those of another protocol."""
         cdef int64_t length
         cdef const FieldPlan* field_plan
         cdef int spoken

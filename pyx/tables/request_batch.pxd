@@ -36,7 +36,7 @@ cdef inline object int_field(object pa, const int32_t* field, Py_ssize_t count):
 
 
 cdef inline object failure_field(object pa, const RequestRow* row, Py_ssize_t count):
-    """Whether each response failed; null without a code."""
+    """Return a Boolean column: True for a failed response, null without a code."""
     from kwire.protocol.expected_errors import is_error
 
     cdef bytearray failed = bytearray((count + 7) // 8)

@@ -1,5 +1,4 @@
-# Part of bulk.pyx: streams of which it is not known yet which side is the server or whether that speaks Kafka, and what the pure twin has
-# of a stream.
+# Part of bulk.pyx: streams whose server is not known yet, or not proven to speak Kafka, and the state that the pure backend has of a stream.
 
 from protocol.request_rows cimport no_int, no_long
 from tables.series_rows cimport int_object, sums_objects, sums_take
@@ -18,12 +17,12 @@ cdef int begin_undecided(RowBatches self, TrackedStream stream, const uint8_t* p
 
 
 cdef bint is_unproven(TrackedStream stream) noexcept:
-    """Whether a stream whose server is known makes rows, and nothing shows yet that they are of Kafka."""
+    """Return whether the server of a stream is known and nothing proves yet that it speaks Kafka."""
     return stream.tracker is not None and not stream.tracker.state.proven and stream.tracker.protocol_name is None
 
 
 cdef int begin_proof(RowBatches self, TrackedStream stream, TcpConnection connection) except -1:
-    """Go on with a detector, which keeps back what is said of the stream."""
+    """Continue with a detector, which buffers the events of the stream."""
     tracked = plain_tracked(self, stream)
     slot_remove(&self.slots, &stream.slot)
     stream.slot.exchange = NULL
