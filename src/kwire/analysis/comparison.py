@@ -24,6 +24,7 @@ from kwire.analysis.differences import (
     VerdictChange,
     ViolationChange,
 )
+from kwire.analysis.digests.of_clients import WORST_FIRST
 from kwire.tables.client_keys import fold_client_id
 
 __all__ = ["COMPARED", "compare"]
@@ -42,7 +43,6 @@ COMPARED: Final[dict[str, tuple[str, ...]]] = {
 """The tables, and of each the columns, that `compare` wants."""
 
 _SEVERITIES: Final = ("error", "warning", "info")
-_WORST_FIRST: Final = ("breaks", "unknown", "deprecated", "compatible")
 
 
 Row = dict[str, Any]
@@ -253,7 +253,7 @@ def _verdicts(old: _Side, new: _Side, labels: Mapping[str, str]) -> list[Verdict
         worst: dict[tuple[Any, ...], Row] = {}
         for row in side.rows("upgrade_impact"):
             use = (side.key(row["client_key"]), row["api_name"], row["api_version"], row["target_release"])
-            if use not in worst or _WORST_FIRST.index(row["verdict"]) < _WORST_FIRST.index(worst[use]["verdict"]):
+            if use not in worst or WORST_FIRST.index(row["verdict"]) < WORST_FIRST.index(worst[use]["verdict"]):
                 worst[use] = row
         return worst
 
@@ -262,7 +262,7 @@ def _verdicts(old: _Side, new: _Side, labels: Mapping[str, str]) -> list[Verdict
     found = []
     for use, row in now.items():
         before = was.get(use)
-        worse = before is None or _WORST_FIRST.index(row["verdict"]) < _WORST_FIRST.index(before["verdict"])
+        worse = before is None or WORST_FIRST.index(row["verdict"]) < WORST_FIRST.index(before["verdict"])
         if worse and use[3] in asked and row["verdict"] in ("breaks", "unknown"):
             found.append(
                 VerdictChange(
@@ -275,7 +275,7 @@ def _verdicts(old: _Side, new: _Side, labels: Mapping[str, str]) -> list[Verdict
                     reason=row["reason"],
                 )
             )
-    return sorted(found, key=lambda each: (_WORST_FIRST.index(each.after), each.client, each.api, each.version, each.target_release))
+    return sorted(found, key=lambda each: (WORST_FIRST.index(each.after), each.client, each.api, each.version, each.target_release))
 
 
 def _topics(old: _Side, new: _Side, labels: Mapping[str, str]) -> list[TopicChange]:

@@ -32,7 +32,7 @@ from kwire.report.inventory import IDENTITY_SOURCES, applications
 from kwire.report.owner_tasks import NO_TEAM, needed
 from kwire.report.topic_risk import topics_at_risk
 from kwire.report.verdicts import VERDICTS, ClientVerdicts, release_order
-from kwire.report.version_use import HEAT_STEPS, ApiVersions
+from kwire.report.version_use import ApiVersions
 from kwire.report.wire_text import SENTENCE, visible, visible_html
 
 __all__ = ["BARS_SHOWN", "ROWS_SHOWN", "render_page"]
@@ -220,7 +220,6 @@ def _templates() -> Environment:
         teams_shown=TEAMS_SHOWN,
         tickets_shown=TICKETS_SHOWN,
         group_strip=pictures.group_strip,
-        heat_steps=HEAT_STEPS,
         needed=needed,
         no_team=NO_TEAM,
         severities=SEVERITIES,

@@ -23,7 +23,6 @@ __all__ = ["MAX_UNHEARD", "Exchange"]
 _PRODUCE: Final = 0
 _SASL_HANDSHAKE: Final = 17
 _SASL_AUTHENTICATE: Final = 36
-_FIRST_OF_VENDORS: Final = 10_000  # Confluent's own APIs begin there
 _SHORTEST_REQUEST: Final = 8  # api key, version, correlation id
 
 
@@ -171,6 +170,6 @@ def _unreleased_api(key: int, advertised: dict[int, tuple[int, int]] | None, mis
     offered = (advertised or {}).get(key)
     if offered is not None:
         return "unreleased_api_key", {"api_key": key, "offer": f"the broker offers it in v{offered[0]} to v{offered[1]}"}
-    if missing and key >= _FIRST_OF_VENDORS:
+    if missing and key >= VENDOR_APIS:
         return "unreleased_api_key", {"api_key": key, "offer": "the capture does not show whether the broker offers it"}
     return "unknown_api_key", {"api_key": key}
