@@ -1,4 +1,4 @@
-"""The one writer of JSON."""
+"""Encoding of all JSON that kwire writes."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ class ClientGroup:
 
     @property
     def answers(self) -> Answers:
-        """How brokers served it; `some` too where no request wants an answer (Produce with acks=0)."""
+        """Service by the brokers; `some` also if no request wants an answer (Produce with acks=0)."""
         if self.answered or (self.requests and not self.wanted):
             return "some"
         if self.requests:

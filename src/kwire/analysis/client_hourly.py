@@ -36,7 +36,7 @@ def client_hourly(partial: Partial) -> pa.Table:
 
 
 def _of_keys(partial: Partial, name: str) -> pa.Table:
-    """The rows of a table added up over the client ids of a key."""
+    """Sum the rows of a table over the client ids of a key."""
     part = PARTS[name]
     keys = [column for column in part.keys if column != "client_id"]
     sums = partial[name].group_by(keys, use_threads=False).aggregate([(column, "sum") for column in part.sums])

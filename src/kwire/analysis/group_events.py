@@ -99,7 +99,7 @@ def _with_topic_names(steps: pa.Table, names: pa.Table) -> pa.Table:
 
 
 def _offsets(lists: Any) -> Any:
-    """Offsets into the flattened values; nulls have no values."""
+    """Return offsets into the flattened values; nulls have no values."""
     lengths = pc.fill_null(pc.list_value_length(lists), 0).to_numpy()
     return pa.array(np.concatenate([[0], np.cumsum(lengths)]), INT)
 

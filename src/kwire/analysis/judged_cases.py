@@ -68,8 +68,8 @@ class Cases:
 
     Args:
         targets: releases such as `4.3.1`.
-        running: the oldest release that an observed broker runs, None where it is not known: a mark of this one and of those before it
-            announces nothing.
+        running: the oldest release that an observed broker runs, None if not known; marks of this release and of earlier ones are
+            notes.
     """
 
     def __init__(self, targets: Sequence[str], running: str | None = None) -> None:
@@ -154,7 +154,7 @@ def _judged(use: Use, target: TargetRange, software: Software, is_ahead: bool) -
 
 
 def _of_marked(use: Use, target: TargetRange, software: Software) -> tuple[Remedy, str | None]:
-    """What a deprecated use needs, and for which release: nothing where each later release accepts it, or the client steps up by itself."""
+    """Return the remedy of a deprecated use and the release that needs it; nothing if later releases accept it or the client negotiates."""
     later = target.marks[use.api_version]
     if later.at_refusal is None:
         return NOTHING, None

@@ -1,4 +1,4 @@
-"""What is known of a client by its library: the highest versions that it can use, and what cures it.
+"""Facts about a client by its library: the highest versions that it can use, and fixes.
 
 A library that names itself is looked up by name and version; one that does not by its guess, and then only what holds for every version in
 the guess's range is said.

@@ -111,7 +111,7 @@ def guess_unnamed(observed: Observed, client_id: str | None = None, libraries: S
         libraries: the table; None for the one that is shipped.
 
     Returns:
-        None when nothing, or more than one library, fits what was seen.
+        None if no library, or more than one, fits the observations.
     """
     if libraries is not None:
         return _guessed(observed, client_id, libraries)

@@ -1,4 +1,4 @@
-"""Client keys brought to programs: a key is of one connection, and only all connections together show what is one program.
+"""Merging of client keys into programs: a key is made from one connection, and only all connections together show one program.
 
 A program that sends its name on some connections only, or whose name was sent before the capture began, has a key for each case. So a key
 without a name moves to that of another connection with the same client id and principal from the same address. The other way round,
@@ -35,7 +35,7 @@ _UNKNOWN: Final = "unknown"
 
 
 class Program(NamedTuple):
-    """The program that connections move to: its key, and the software that it names."""
+    """Program that connections move to: its key, and the software that it names."""
 
     client_key: str
     software_name: str | None
@@ -43,7 +43,7 @@ class Program(NamedTuple):
 
 
 Moves = dict[tuple[str, str | None], Program]
-"""By key and client id; under None what holds for every other id of a key that is gone."""
+"""Programs by key and client id; None stands for all other ids of a key that is gone."""
 
 
 @dataclass(slots=True)
@@ -58,7 +58,7 @@ class _Connections:
 
     @property
     def rank(self) -> tuple[Any, ...]:
-        """Named before unnamed before unobserved, then by time."""
+        """Sort key: named before unnamed before unobserved, then by time."""
         name = self.program.software_name
         return (name is None) + (name in (None, _UNKNOWN)), self.first_seen is None, self.first_seen or 0, self.program.client_key
 
@@ -96,7 +96,7 @@ def moved_tables(tables: Mapping[str, pa.Table], moves: Moves) -> dict[str, pa.T
 
 
 def _programs_at(keys: Any, ids: Any, moves: Moves) -> dict[str, Any] | None:
-    """The program that each row moves to as columns, null without one; None where no row moves."""
+    """Return the program that each row moves to as columns, null without one; None if no row moves."""
     codes, first = codes_of(keys, ids)
     at: Any = pa.array(first)
     numbers: Any = pa.array(codes)
@@ -137,7 +137,7 @@ def _moves(partial: Partial) -> Moves:
         key, client_id, principal = row["client_key"], row["client_id"], row["principal"]
         all_ids[key].add(client_id)
         if client_id is None:
-            continue  # nothing was sent: that can be of any program
+            continue  # nothing was sent, so any program fits
         program = moves.get((key, client_id)) or Program(key, *(row[name] for name in _SOFTWARE))
         found = by_id[client_id, principal].setdefault(program, _Connections(program, client_id, principal))
         found.addresses.add(row["address"])
@@ -155,7 +155,7 @@ def _moves(partial: Partial) -> Moves:
 
 
 def _same_program(ranked: list[_Connections]) -> Iterator[tuple[_Connections, Program]]:
-    """Connections without a name, each with the program that they are of: one that was seen at all their addresses."""
+    """Pair connections without a name with their program: one that was seen at all their addresses."""
     for place, one in enumerate(ranked):
         if one.rank[0]:
             better = next((each for each in ranked[:place] if each.rank[0] < one.rank[0] and each.addresses >= one.addresses), None)
@@ -164,7 +164,7 @@ def _same_program(ranked: list[_Connections]) -> Iterator[tuple[_Connections, Pr
 
 
 def _split(partial: Partial, unnamed: Any) -> Iterator[tuple[tuple[str, str | None], Program]]:
-    """The ids of a key that use other versions than those before them."""
+    """Give a key of its own to each client id that uses other versions than the ids before it."""
     usage = partial["usage"]
     mine = usage.filter(pc.and_(pc.is_in(usage.column("client_key"), value_set=unnamed), pc.is_valid(usage.column("client_id"))))
     columns = (*_WHO, *_SOFTWARE, "api_key", "api_version")
@@ -188,5 +188,5 @@ def _split(partial: Partial, unnamed: Any) -> Iterator[tuple[tuple[str, str | No
 
 
 def _agree(one: Mapping[int, set[int]], other: Mapping[int, set[int]]) -> bool:
-    """Whether two programs use the same versions, as far as both were seen."""
+    """Return whether two programs use the same versions, as far as both were seen."""
     return all(one[api] <= other[api] or one[api] >= other[api] for api in one.keys() & other.keys())

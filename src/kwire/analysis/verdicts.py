@@ -23,10 +23,10 @@ v below it and equal to the broker's highest    unknown (broker_ceiling), or wha
 GSSAPI tokens without SaslHandshake, R from 4.0  breaks (removed_feature), where no other rule says so
 ==============================================  ==========================================================
 
-Only what the client sent is judged: an api that its library could use, and that was not seen, says nothing of this client.
+Only requests in the capture are judged, not other APIs that the library supports.
 
-What would be compatible or deprecated is unknown for a client that was never served: a version inside the range proves nothing of it.
-Negotiation and login (ApiVersions, SaslHandshake, SaslAuthenticate) are no service.
+Compatible and deprecated become unknown for a client that was never served: a version inside the range proves nothing about it.
+Negotiation and login (ApiVersions, SaslHandshake, SaslAuthenticate) do not count as service.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ class TargetRange:
 
     @property
     def name(self) -> str:
-        """What sentences call it."""
+        """Name of the release in sentences."""
         return self.short or self.release
 
 

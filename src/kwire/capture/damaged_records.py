@@ -10,7 +10,7 @@ length) are read if their times are near, or their packets make sense. Otherwise
 right, or if a run of one byte begins behind it, for nothing says where the damage of a header began.
 
 Behind damage times choose between rival borders: the next one near in time to the last packet before the damage, and one that is far from
-it only if its records lead through all that is looked at.
+it only if its records fill the whole window.
 
 A search looks at a window behind the damage and makes it larger as long as it finds nothing, so that it costs what it skips.
 """
@@ -135,7 +135,7 @@ def read_behind_damage(data: bytes, read: Callable[[int], bytes], state: FileSta
 
 
 def _right_records(data: bytes, read: Callable[[int], bytes], state: FileState) -> tuple[bytes, int, bool]:
-    """Look whether the pcap records where a scan stopped are right.
+    """Check the pcap records where a scan stopped.
 
     Returns:
         The bytes that are read of the file, how many of them hold records to be read, and whether one of these is odd.
@@ -200,7 +200,7 @@ class _Records(ABC):
         self._times: list[int] = []
 
     def _proven(self, data: bytes, at: int, ended: bool, far: bool) -> bool | None:
-        """Whether plausible records follow each other from here on; None where it takes more bytes to decide.
+        """Return whether plausible records follow each other from here on; None if it takes more bytes to decide.
 
         Args:
             far: their times may be far from those before the damage (`_is_near`); then they have to lead through all of `reach`.
@@ -226,7 +226,7 @@ class _Records(ABC):
         return not (is_nearer and abs(second - first) > NEAR_NS)
 
     def _take_time(self, time_ns: int) -> bool:
-        """Whether the time of a record is near, which decides for the chain."""
+        """Take the time of a record of the chain; return whether it is near."""
         self._times.append(time_ns)
         if self._near_ns is None:
             self._near_ns = time_ns  # nothing was read before the damage: the records of a chain are near each other
@@ -236,7 +236,7 @@ class _Records(ABC):
 
 
 def _is_packet(data: bytes, at: int, captured: int, original: int, link_type: int) -> bool:
-    """Whether a packet makes sense; one that the snapshot length cut may end inside its headers."""
+    """Return whether a packet is readable; one that the snapshot length cut may end inside its headers."""
     return captured < original or PacketView(data, at, at + captured, 0).find(link_type) != UNREADABLE
 
 
@@ -260,7 +260,7 @@ class _PcapRecords(_Records):
         self._lenient = self.stops_behind = False
 
     def right(self, data: bytes, ended: bool) -> int | None:
-        """Count the bytes of records that are right, however odd the first is; None where it takes more bytes."""
+        """Count the bytes of right records, however odd the first is; None if it takes more bytes."""
         for self._lenient in (True, False):
             if (right := self._chain(data, ended)) != 0:
                 return right
@@ -280,7 +280,7 @@ class _PcapRecords(_Records):
         return first if self.stops_behind else 0
 
     def _chain(self, data: bytes, ended: bool) -> int | None:
-        """Where a chain of plausible records ends; 0 for none, None where it takes more bytes."""
+        """Return the end of a chain of plausible records; 0 without one, None if it takes more bytes."""
         self.begin()
         end, at, records, empty = len(data), 0, 0, 0
         while records < PROVING_RECORDS and not (at == end and ended):

@@ -157,7 +157,7 @@ class FileState:
             before it too where it may be overwritten at its end (`kwire.capture.damaged_records` finds those that are right); a pcap record
             is read when the header behind it is there.
         ended: nothing follows the chunk: its last record is read without a header behind it.
-        proven: so many bytes from the start of the chunk hold pcap records that are read however odd they are.
+        proven: length of the pcap records at the start of the chunk that are read however odd they are.
     """
 
     kind: int

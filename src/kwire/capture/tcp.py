@@ -184,7 +184,7 @@ class TcpConnection:
         return segment.direction == hole and not segment.flags & RST and distance(needed, segment.seq) > 0
 
     def _is_reset_ignored(self, segment: Segment) -> bool:
-        """Whether the first packet held is a RST after which both sides went on: its sender with this segment, far below the RST."""
+        """Return whether the first packet held is a RST after which both sides continued, the sender with this segment far below it."""
         if not self.held or not self.held[0].flags & RST or not self._fills(segment):
             return False
         first = self.held[0]

@@ -280,7 +280,7 @@ def check_capture(location: str) -> None:
 
 
 def _begin(name: str, source: CaptureSource, size: int) -> tuple[bytes, tuple[FileState, int]]:
-    """Read up to `size` bytes; gives them with the state of the scan and the offset of the first record."""
+    """Read up to `size` bytes; return them, the state of the scan, and the offset of the first record."""
     data = source.read(size)
     while len(data) < PCAP_HEADER_BYTES and (more := source.read(PCAP_HEADER_BYTES - len(data))):
         data += more

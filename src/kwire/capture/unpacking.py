@@ -1,4 +1,4 @@
-"""Unpacking of gzip and zstd files, member after member: an error costs nothing that was unpacked before it.
+"""Unpacking of gzip and zstd files, member after member: bytes unpacked before an error are kept.
 
 A file has any number of members (zstd calls them frames). Zeros behind the last one are ignored, since tapes and block devices pad with
 them. Other bytes there, and a member that is cut or damaged, are an error, raised when all bytes before it were given.
@@ -16,9 +16,9 @@ from kwire.capture.formats import compression_of, is_skippable_frame
 __all__ = ["StoredMembers", "Unpacked"]
 
 _READ_BYTES: Final = 1 << 16
-_FIRST_READ_BYTES: Final = 1 << 12  # members may be small, and what is read behind one is read again
+_FIRST_READ_BYTES: Final = 1 << 12  # members may be small, and bytes read behind one are read again
 _GZIP: Final = 16 + zlib.MAX_WBITS
-# Arrow loses what was asked for where a frame is cut or damaged: so ask for little.
+# Arrow loses the whole read if a frame is cut or damaged, so read little.
 _ZSTD_READ_BYTES: Final = 4096
 _LAST_BLOCK: Final = 1
 _RLE_BLOCK: Final = 1
@@ -35,11 +35,11 @@ class StoredMembers(Protocol):
         """Read up to `size` bytes; none only at the end."""
 
     def put_back(self, data: bytes) -> None:
-        """Let bytes be read again."""
+        """Put bytes back, to be read again."""
 
 
 class Unpacked:
-    """The unpacked bytes of a file.
+    """Unpacked bytes of a file.
 
     Arguments:
         stored: the file.
@@ -128,7 +128,7 @@ def _before_error(inflate: Any, data: bytes) -> bytes:
 
 
 class _ZstdFrames(io.RawIOBase):
-    """The stored bytes of a frame, then an end, then those of the next: the headers of its blocks lead through it (RFC 8878, 3.1.1)."""
+    """Stored bytes of one frame at a time, with an end after each, found by the headers of its blocks (RFC 8878, 3.1.1)."""
 
     def __init__(self, stored: StoredMembers) -> None:
         super().__init__()

@@ -32,7 +32,7 @@ _BLOCK: Final = 1 << 20
 
 
 _GATHER_SECONDS: Final = 0.2
-"""How long to gather what a pipe brings: a batch of rows for each packet would cost milliseconds a row."""
+"""Limit for gathering the bytes of a pipe: a batch of rows for each packet would cost milliseconds a row."""
 _FEW_BYTES: Final = 4096
 _PAUSE_SECONDS: Final = 0.02
 """Pause after a read of few bytes or none: a pipe of 64 KiB does not fill up in it."""

@@ -77,7 +77,7 @@ def _alias_of(attribute: str) -> property:
 
 
 def _shared_name(own: Any, alias: Alias, defaults: dict[str, Any]) -> property:
-    """A field whose name an older field had: of the two, the one that has a value is read."""
+    """Make the property of a field whose name an older field had: it reads the one of the two that has a value."""
 
     def read(message: Any) -> Any:
         former = getattr(message, alias.attribute, defaults[alias.attribute])
@@ -124,5 +124,5 @@ def aliases_of(message: Message) -> tuple[Alias, ...]:
 
 
 def is_alike(one: Message, other: Message) -> bool:
-    """Whether the classes of the other definition serve the one: equal attributes, and no alias missing."""
+    """Return whether the classes of `other` serve `one`: equal attributes, and no alias missing."""
     return layouts_of(one) == layouts_of(other) and set(aliases_of(one)) <= set(aliases_of(other))

@@ -181,7 +181,7 @@ class _Describer:
         return definition_type(self.message, type_name)
 
     def chosen(self, paths: list[tuple[str, ...]], asked: list[tuple[str, ...]]) -> tuple[tuple[Level, ...], tuple[Column, ...]]:
-        """Levels and columns of a projection; a column has the name that was asked for, be it a former one."""
+        """Return levels and columns of a projection; a column has the requested name, current or former."""
         levels = [Level(0, ())]
         prefix: tuple[str, ...] = ()
         while len(entered := {end for path in paths if path[: len(prefix)] == prefix and (end := self.array_on(path, len(prefix)))}) == 1:

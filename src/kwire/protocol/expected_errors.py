@@ -1,4 +1,4 @@
-"""Error codes that are steps of Kafka's protocol and no failures: a healthy client is answered so, and knows its next request.
+"""Error codes that are steps of Kafka's protocol, not failures: healthy clients get them and know their next request.
 
 `docs/explanation/captures.md` has the table for readers.
 """
@@ -14,7 +14,7 @@ __all__ = ["EXPECTED_ERRORS", "ExpectedError", "are_errors", "is_error"]
 
 
 class ExpectedError(NamedTuple):
-    """A code, and the APIs (by key) in which it is a step; all of them without any."""
+    """Code with the keys of the APIs in which it is a step; empty for all APIs."""
 
     code: int
     apis: tuple[int, ...] = ()
@@ -46,7 +46,7 @@ def is_error(api_key: int | None, code: int | None) -> bool | None:
 def are_errors(api_keys: npt.NDArray[np.integer[Any]], codes: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.bool_]:
     """Do the same for columns, in which 0 stands for no code."""
     failed: npt.NDArray[np.bool_] = codes != 0
-    at = np.flatnonzero(failed)  # few rows of most traffic
+    at = np.flatnonzero(failed)  # few rows in most traffic
     wrong = codes[at]
     failed[at] = ~(np.isin(wrong, list(_ALWAYS)) | np.isin(api_keys[at] << 16 | wrong, list(_BY_API)))
     return failed

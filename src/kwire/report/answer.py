@@ -89,7 +89,7 @@ def _sentence(fleet: Fleet) -> str:
 
 
 def _today(fleet: Fleet, rejected: int) -> str:
-    """How many applications observed brokers reject, and how many more break later."""
+    """Say how many applications observed brokers reject, and how many more break later."""
     lines = ", ".join(line_of(target) for target in fleet.now if fleet.at(target)["breaks"])
     said = f"{plural(rejected, 'application')} {'is' if rejected == 1 else 'are'} rejected by your brokers today ({lines})"
     others = [group for group in fleet.applications if not fleet.rejects_today(group.verdicts)]
@@ -104,7 +104,7 @@ def _today(fleet: Fleet, rejected: int) -> str:
 
 
 def _on(fleet: Fleet, targets: Sequence[str]) -> str:
-    """How many applications break on targets."""
+    """Say how many applications break on targets."""
     count, names = fleet.kinds["application"], kafka_names(fleet.targets)
     worst: Counter[str | None] = Counter()
     for group in fleet.applications:

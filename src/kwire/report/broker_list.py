@@ -36,7 +36,7 @@ class Broker:
 
     @property
     def runs(self) -> str:
-        """Its release in words; empty where it was not asked for its versions."""
+        """Release in words; empty if its versions are not known."""
         if self.release:
             return f"Kafka {self.release}"
         return "its ApiVersions answer matches no Apache Kafka release" if self.versions else ""

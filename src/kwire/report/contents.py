@@ -87,7 +87,7 @@ class Report:
 
     @property
     def title(self) -> str:
-        """Such as "Kafka upgrade report, to 4.4"."""
+        """Title such as "Kafka upgrade report, to 4.4"."""
         kind = "rollback" if self.matrix.fleet.back and self.matrix.fleet.back == self.matrix.targets else "upgrade"
         return f"Kafka {kind} report{f', to {self.names[self.newest]}' if self.newest else ''}"
 

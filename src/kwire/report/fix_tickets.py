@@ -62,7 +62,7 @@ class ActionItem:
 
     @property
     def named(self) -> list[str]:
-        """What to call its first clients."""
+        """Names of its first clients."""
         return [task.name for task in islice(self.tasks, 3)]
 
     @property

@@ -75,17 +75,17 @@ class Fleet:
 
     @property
     def now(self) -> tuple[str, ...]:
-        """The targets that observed brokers run."""
+        """Targets that observed brokers run."""
         return tuple(target for target in self.targets if line_of(target) in self.running)
 
     @property
     def back(self) -> tuple[str, ...]:
-        """The targets older than every observed broker: a rollback."""
+        """Targets older than every observed broker: a rollback."""
         first = release_order(self.running[0]) if self.running else ((), "")
         return tuple(target for target in self.targets if release_order(target) < first)
 
     def rejects_today(self, verdicts: Mapping[str, str]) -> bool:
-        """Whether observed brokers reject clients with these verdicts."""
+        """Return whether observed brokers reject clients with these verdicts."""
         return any(verdicts.get(target) == "breaks" for target in self.now)
 
     def at(self, target: str) -> Counter[str | None]:
@@ -94,13 +94,13 @@ class Fleet:
 
 
 def line_of(release: str) -> str:
-    """Line of a release; of a guess with the patches that fit, such as `3.9 (3.9.0 to 3.9.2)`, the line that it begins with."""
+    """Return the line of a release, or of a guess such as `3.9 (3.9.0 to 3.9.2)` its first line."""
     name = release.partition(" (")[0]
     return releases()[name].minor if name in releases() else name
 
 
 def worst_of(verdicts: Mapping[str, str]) -> str | None:
-    """The worst of verdicts by release, None without any."""
+    """Return the worst of verdicts by release, None without any."""
     return max(verdicts.values(), key=VERDICTS.index, default=None)
 
 

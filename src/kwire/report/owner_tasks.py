@@ -18,7 +18,7 @@ NO_TEAM: Final = "No owner known"
 """The team of clients that the file of owners does not name, or where there is none."""
 
 Step = Literal["today", "upgrade", "rollback"]
-"""When a client breaks: observed brokers reject it already, or may, or brokers that are upgraded or rolled back."""
+"""Step at which a client breaks: observed brokers already reject it, or may; else an upgrade or a rollback."""
 STEPS: Final = get_args(Step)
 
 
@@ -84,14 +84,14 @@ class Team:
 
 
 def since_of(tasks: Iterable[OwnerTask]) -> str:
-    """The release that one of the tasks has to be done for first: the oldest of an upgrade, else the newest of a rollback."""
+    """Return the first release that a task has to be done for: the oldest of an upgrade, else the newest of a rollback."""
     listed = list(tasks)
     ahead = [task.since for task in listed if task.step != "rollback"]
     return min(ahead, key=release_order) if ahead else max((task.since for task in listed), key=release_order)
 
 
 def needed(step: Step, release: str) -> str:
-    """When work is needed, in words.
+    """Say when work is needed.
 
     Args:
         step: of the task.

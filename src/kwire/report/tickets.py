@@ -18,7 +18,7 @@ _REJECT: Final = {"breaks": "reject", "unknown": "may reject"}
 
 
 def outcome(task: OwnerTask, names: Mapping[str, str]) -> str:
-    """What becomes of a client, such as "breaks on Kafka 4.0".
+    """Return the outcome for a client, such as "breaks on Kafka 4.0".
 
     Args:
         task: of the client.

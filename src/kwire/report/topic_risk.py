@@ -32,7 +32,7 @@ class TopicRisk:
 
     @property
     def worst(self) -> str:
-        """The verdict of its worst client, as the tables have it; ``compatible`` also where nothing of them was judged."""
+        """Verdict of its worst client, as in the tables; ``compatible`` also where nothing of them was judged."""
         return "breaks" if self.breaks else "unknown" if self.unknown else "compatible"
 
     @property

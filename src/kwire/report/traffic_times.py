@@ -40,7 +40,7 @@ class TrafficTimes:
 
     Attributes:
         step: length of each.
-        requests, errors: of all clients; an error is an answer with an error code that is no expected step.
+        requests, errors: of all clients; an error is an answer with an error code other than an expected step.
         p50, p99: latency in microseconds, without requests that wait on purpose (Fetch, JoinGroup, SyncGroup); None where there is none.
         clients: requests in each step, by client key, of the clients that were asked for.
     """

@@ -66,11 +66,11 @@ class ClientVerdicts:
         return worst_of(self.verdicts)
 
     def first(self, verdict: str) -> str:
-        """The first release with a verdict."""
+        """Return the first release with a verdict."""
         return next(release for release, found in self.verdicts.items() if found == verdict)
 
     def last(self, verdict: str, targets: Sequence[str]) -> str:
-        """The last of some releases, ascending, with a verdict."""
+        """Return the last of some releases, ascending, with a verdict."""
         return next(target for target in reversed(targets) if self.verdicts.get(target) == verdict)
 
     @property
@@ -116,7 +116,7 @@ class UpgradeMatrix:
         return tuple(map(tuple, columns))
 
     def count(self, target: str) -> dict[str, int]:
-        """How many applications have which worst verdict at a target."""
+        """Count the applications by their worst verdict at a target."""
         found = self.fleet.at(target)
         return {verdict: found[verdict] for verdict in VERDICTS}
 

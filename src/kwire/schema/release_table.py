@@ -39,7 +39,7 @@ def release_key(name: str) -> tuple[int, ...]:
 
 
 def name_in(field: Field, minor: str) -> str:
-    """The name of a field in a minor release such as `3.9`."""
+    """Return the name of a field in a minor release such as `3.9`."""
     former = sorted((release_key(last), name) for name, last in field.former_names)
     return next((name for last, name in former if release_key(minor) <= last), field.name)
 
@@ -94,7 +94,7 @@ class Release:
 
     @property
     def takes_raw_gssapi(self) -> bool:
-        """Whether brokers take GSSAPI tokens without SaslHandshake, as clients before KIP-43 send them; 4.0 removed it (KAFKA-18339)."""
+        """True if brokers accept GSSAPI tokens without SaslHandshake, as clients before KIP-43 send them; 4.0 removed it (KAFKA-18339)."""
         return self.key < (4,)
 
     @cached_property

@@ -1,7 +1,6 @@
 """The last step of the job: a task for each bucket of keys puts the sums of these keys together and writes the tables that they give.
 
-Which node a server is, and what a broker offers, only all series together know: that is small, comes from the driver and goes to every
-task.
+The nodes of servers and the offers of brokers need all series: they are small, so the driver sends them to every task.
 """
 
 from __future__ import annotations

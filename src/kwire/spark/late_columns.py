@@ -1,7 +1,7 @@
-"""Columns that only all series together know, filled in at the end: `node_id` of `connections`, and `client_key` where a key has moved.
+"""Columns that need all series, filled in at the end: `node_id` of `connections`, and `client_key` where a key has moved.
 
-Tasks write a row with the key of its connection and without a node. The last tasks read the rows part by part and write those parts anew
-in which something changes; parts of an earlier run too, when it has become known since.
+Tasks write a row with the key of its connection and without a node. The last tasks read all parts, also of earlier runs, and rewrite
+those that change.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def fill_columns(location: str, nodes: pa.Table, moves: Moves, parts: Iterable[P
         location: the output folder, path or URI.
         nodes: columns `server` and `node_id`.
         moves: which keys have moved.
-        parts: which.
+        parts: of all tables.
 
     Returns:
         Parts of an earlier run that were written in their new form.
@@ -113,7 +113,7 @@ def fill_columns(location: str, nodes: pa.Table, moves: Moves, parts: Iterable[P
                 continue
             batches: Iterable[pa.RecordBatch] = part_batches(file, table, SCHEMAS[table].names)
             if not has_rename(output_place(location)[0]):
-                batches = list(batches)  # a part is written where it lies
+                batches = list(batches)  # a part is rewritten in place
             with PartWriter(location, table, name, SCHEMAS[table]) as written:
                 for rows in batches:
                     written.write(_filled(rows, nodes, moves))
@@ -123,7 +123,7 @@ def fill_columns(location: str, nodes: pa.Table, moves: Moves, parts: Iterable[P
 
 
 def _is_filled(file: pq.ParquetFile, table: str, nodes: pa.Table, moves: Moves) -> bool:
-    """Whether a part says all that is known."""
+    """Return whether a part needs no change."""
     columns = (*_WHO, *_SERVER) if table == KEYED[0] else _WHO
     return all(_filled(rows, nodes, moves).equals(rows) for rows in part_batches(file, table, columns))
 
@@ -135,7 +135,7 @@ def _filled(rows: pa.RecordBatch, nodes: pa.Table, moves: Moves) -> pa.RecordBat
 
 
 def _node_ids(rows: pa.RecordBatch, nodes: pa.Table) -> Any:
-    """The node of each connection's server, by address and port."""
+    """Return the node of each connection's server, by address and port."""
     colon: Any = ":"
     port: Any = rows.column("server_port").cast(TEXT)
     servers = pc.binary_join_element_wise(rows.column("server_address"), port, colon)
@@ -144,7 +144,7 @@ def _node_ids(rows: pa.RecordBatch, nodes: pa.Table) -> Any:
 
 
 def _nodes(partial: Partial, shown: Callable[[str], str]) -> pa.Table:
-    """The node of each server that was talked to, by address as shown and port."""
+    """Return the node of each observed server, by address as shown and port."""
     node_of = node_ids(partial)
     found = {}
     for server in partial["servers"].column("server").to_pylist():

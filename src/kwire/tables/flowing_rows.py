@@ -114,7 +114,7 @@ def _rows(table: str, batches: Batches, carry: TablesCarry, keyed: bool) -> Iter
 
 
 def _pairs_of(connection_id: str | None) -> Iterator[bytes]:
-    """Both orders of a connection's ends as `TcpConnection.key` has one; none for ids that a request log made up."""
+    """Give both orders of a connection's ends in the form of `TcpConnection.key`; nothing for ids from a request log."""
     server, _, rest = (connection_id or "").partition("-")
     with suppress(ValueError):
         ends = [_packed(end) for end in (server, rest.rpartition("-")[0])]

@@ -46,7 +46,7 @@ def split_guess(guess: str) -> tuple[str, str]:
 
 @lru_cache(maxsize=4_096)
 def verdicts_of(text: str) -> Mapping[str, str]:
-    """Verdicts by release, ascending, from the column `verdicts` of a digest, such as ``4.0.2=breaks 4.1.2=compatible``."""
+    """Return verdicts by release, ascending, from the column `verdicts` of a digest, such as ``4.0.2=breaks 4.1.2=compatible``."""
     return dict(sorted((pair.split("=") for pair in text.split()), key=lambda pair: release_order(pair[0])))
 
 
@@ -174,7 +174,7 @@ def _places(column: Any, values: Any) -> Any:
 
 
 def _by_release(matrix: Any, targets: Sequence[str]) -> Any:
-    """Verdicts of each client as `verdicts_of` reads them: each names its release."""
+    """Write the verdicts of each client as text that `verdicts_of` reads."""
     numbers, first = codes_of(pa.array(np.zeros(len(matrix), np.int64)), *map(pa.array, matrix.T))
     texts = [
         " ".join(f"{target}={VERDICTS[rank]}" for target, rank in zip(targets, row, strict=True) if rank >= 0)

@@ -196,7 +196,7 @@ class PacketView:
         return self._exported() if link_type == 252 else UNREAD
 
     def _wrapped(self, link_type: int) -> int:
-        """Headers with their own length and the link type of what follows; gives that, or less than 0 for the fate."""
+        """Skip headers with their own length and the link type of the packet behind them; return that type, or less than 0 for the fate."""
         at, data, least = self.at, self.data, 8 if link_type == _PPI else 12
         if self.end - at < least:
             return -UNREADABLE
@@ -208,7 +208,7 @@ class PacketView:
         return -UNREAD if inner == _PPI or inner in _PKTAP or inner > 0xFFFF else inner
 
     def _nflog(self) -> int:
-        """Attributes of Linux' netfilter, in the byte order of the capturing machine; one of them is the IP packet."""
+        """Find the IP packet among the attributes of Linux' netfilter, which are in the byte order of the capturing machine."""
         data, at = self.data, self.at + 4
         order: Literal["little", "big"] = "little" if self.end - at >= 4 and data[at + 2] else "big"  # types are below 256
         while self.end - at >= 4:
@@ -224,7 +224,7 @@ class PacketView:
         return UNREADABLE
 
     def _attribute(self, at: int, end: int) -> None:
-        """Pass over what the log says beside the packet."""
+        """Skip an attribute that is not the packet."""
 
     def _wireless(self) -> int:
         """An IEEE 802.11 frame: only data frames that are not encrypted hold anything to read."""

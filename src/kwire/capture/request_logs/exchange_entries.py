@@ -136,7 +136,7 @@ def exchange_line(
 def _plain_line(
     event: RequestCompleted, connection: str, request: bytes, response: bytes | None, highest: Mapping[int, int]
 ) -> bytes | None:
-    """None where a line takes more than the JSON of the messages in today's names, or a message breaks a rule."""
+    """Write a line from the frames; None if it takes more than the JSON of the messages in today's names, or a message breaks a rule."""
     if event.api_key is None or event.api_version is None or release_of_names(highest, event.api_key) is not None:
         return None
     bodies = _bodies(event.api_key, event.api_version)

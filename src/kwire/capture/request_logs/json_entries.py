@@ -158,7 +158,7 @@ def api_key_name(api_key: int, codec: Codec = BUILT_IN) -> str:
 
 
 def is_written_plainly(api_key: int, api_version: int) -> bool:
-    """Whether an entry has a request and its response as `to_json` writes them: nothing is hidden or looked into."""
+    """Return whether an entry has a request and its response as `to_json` writes them: nothing is hidden or looked into."""
     request, response = BUILT_IN.catalog.request(api_key), BUILT_IN.catalog.response(api_key)
     if request is None or response is None or api_key in _LOOKED_INTO or api_key in _ALTER_CONFIGS:
         return False

@@ -42,10 +42,10 @@ class JoinedLine(NamedTuple):
 
 
 class LineParts:
-    """Joins parts; pickles.
+    """Joiner of parts; can be pickled.
 
     Attributes:
-        waiting: what is not whole yet, by stream.
+        waiting: lines that are not whole yet, by stream.
     """
 
     __slots__ = ("waiting",)
@@ -54,14 +54,14 @@ class LineParts:
         self.waiting: dict[str, JoinedLine] = {}
 
     def take(self, file: int, line: str, number: int, is_torn: Callable[[str], bool]) -> list[JoinedLine]:
-        """Take a line; gives what needs no more parts: this line alone, a joined one, or none.
+        """Take a line; return the lines that are whole now: this line, a joined one, or none.
 
         Args:
             file: number of its file in the series.
             line: without its end.
             number: of it in the file.
-            is_torn: whether a line is an entry that cannot be read. Shippers take away the line break that Docker ends a line with, so
-                only such a line begins one of Docker's in parts.
+            is_torn: function that tells whether a line is an entry that cannot be read. Some shippers remove the line break at the end of
+                Docker's lines, so only a torn line can be the first part of one.
 
         Raises:
             UnreadableLine: its parts are too long together.

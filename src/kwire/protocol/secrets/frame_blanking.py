@@ -190,7 +190,7 @@ class _Blanking:
             self.out[start:stop] = bytes((FILL,)) * (stop - start)
 
     def fill_rest(self, start: int) -> None:
-        """Fill what is not understood. Zeros alone say nothing and stay: librdkafka 0.11 sends some behind a request."""
+        """Fill the rest of a frame. Zeros alone hold no secret and stay: librdkafka 0.11 sends some behind a request."""
         if any(self.data[start:]):
             self.fill(start, len(self.data))
 

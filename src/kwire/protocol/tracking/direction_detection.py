@@ -1,4 +1,4 @@
-"""Finds out which side of a detector is the server and whether it speaks Kafka, then tracks the connection.
+"""Detection of the server's side and of Kafka, then tracking of the connection.
 
 In this order: the side that sent the SYN is the client; a side whose port is among the given ones is the server; a response that answers a
 request; a side that sends whole requests is the client; the lower port. Until it is decided both readings are tracked side by side, with
@@ -19,9 +19,9 @@ __all__ = ["MAX_UNDECIDED", "MAX_UNPROVEN", "DecidedBy", "DirectionDetector", "n
 
 # Bytes of both sides after which the lower port decides, if nothing better did. A large request and its response fit.
 MAX_UNDECIDED: Final = 4 << 20
-# Events without a proof of Kafka after which none is expected any more.
+# Limit of events without a proof of Kafka.
 MAX_UNPROVEN: Final = 256
-# What stays of a connection that is not Kafka.
+# Attributes that a connection keeps if it is not Kafka.
 _OF_BYTES: Final = (
     "_closed", "_closed_by", "_first_seen", "_hellos", "_last_seen", "_protocol", "_proxied", "_reset", "bytes_lost", "gaps", "received",
 )  # fmt: skip
@@ -180,7 +180,7 @@ class DirectionDetector:
                 self._decide(server, "response")
 
     def _given(self, *, ended: bool = False) -> list[Event]:
-        """The events so far, once it is known that this is Kafka, or that it is not."""
+        """Return the buffered events once the protocol is known."""
         if self.server_side is None:
             return []
         reading, events = self._readings[self.server_side], self._kept[self.server_side]

@@ -24,7 +24,7 @@ VENDOR_APIS: Final = 10000
 
 
 def is_plain_name(text: str | None) -> bool:
-    """Return whether a client id is one that a client would have: other protocols rarely have such bytes where Kafka has it."""
+    """Return whether a client id is plain text: other protocols rarely have such bytes there."""
     return bool(text and text.isascii() and text.isprintable())
 
 

@@ -20,7 +20,7 @@ __all__ = [
 ]  # fmt: skip
 
 Path = tuple[str, ...]
-# Attributes that are error codes (of which the tree is empty) or hold some further in.
+# Attributes that are error codes (with an empty tree) or contain some.
 CodeTree = tuple[tuple[str, "CodeTree"], ...]
 
 TOP_ERROR: Final = ("error_code",)
@@ -65,7 +65,7 @@ class RequestFields(NamedTuple):
 
 
 class ResponseFields(NamedTuple):
-    """What is read of a response at one version.
+    """Fields that are read of a response at one version.
 
     Attributes:
         projection: as in `RequestFields`.
@@ -99,7 +99,7 @@ def _of_entity(fields: tuple[LayoutField, ...], entity: str) -> Path | None:
 
 
 def _code_tree(fields: tuple[LayoutField, ...]) -> CodeTree:
-    """All int16 fields called ErrorCode, or something that ends so (TopicConfigErrorCode). Tagged fields stand last, as on the wire."""
+    """Find all int16 fields whose names end in ErrorCode, such as TopicConfigErrorCode. Tagged fields are last, as on the wire."""
     found = [(snake_name(field.name), _code_tree(field.fields), field) for field in sorted(fields, key=lambda field: field.tag is not None)]
     return tuple((name, inner) for name, inner, field in found if inner or (field.type == "int16" and field.name.endswith("ErrorCode")))
 
@@ -258,7 +258,7 @@ def error_code_of(message: Any, fields: ResponseFields, is_whole: bool = True) -
 
 
 def _first_code(struct: Any, tree: CodeTree) -> int:
-    """The first code of a tree that is not 0, and 0 without one; most responses have none, so this makes no list."""
+    """Return the first code of a tree that is not 0, else 0; most responses have none, so this makes no list."""
     for name, inner in tree:
         held = getattr(struct, name, None)
         if not inner:

@@ -178,7 +178,7 @@ def _newer_heartbeat(step: GroupStep, request: Any, response: Any) -> bool:
 
 
 def _streams_status(response: Any) -> str | None:
-    """What the coordinator reports of a Streams group, such as ``MISSING_SOURCE_TOPICS: topic orders is missing``."""
+    """Return the status of a Streams group as its coordinator reports it, such as ``MISSING_SOURCE_TOPICS: topic orders is missing``."""
     found = []
     for each in _whole(response, "status", "status_code", "status_detail"):
         name = _STREAMS_STATUS[each.status_code] if 0 <= each.status_code < len(_STREAMS_STATUS) else f"status {each.status_code}"
