@@ -128,7 +128,7 @@ SENTENCES: Final[list[tuple[str, Callable[[re.Match[str]], bool]]]] = [
      lambda text: text["release"] >= "4"),
     (rf"{KAFKA} answers an unsupported ApiVersions version with error 35, and the client falls back \(KIP-511\){NO_ANSWER}",
      lambda text: True),
-    (rf"A Kafka (?P<release>[\d.]+) broker (rejected|answered) {USE} in this capture\.", lambda text: True),
+    (rf"A Kafka (?P<release>[\d.]+) broker (rejected|answered) {USE} in this capture{NO_ANSWER}", lambda text: True),
     (r"This is a (broker|controller) of the cluster and is upgraded with it\.", lambda text: True),
 ]  # fmt: skip
 
