@@ -1,7 +1,7 @@
 """Clients that only a log of deprecated requests shows: what can be said of them, and what cannot.
 
-Kafka's request logger at level INFO writes requests of deprecated versions and no others (KIP-896). So how much a client does, and whether
-all that it does is fine, such a log cannot say: there are no totals of the client, and no verdict is `compatible`.
+Kafka's request logger at level INFO writes requests of deprecated versions and no others (KIP-896). Such a log shows neither how
+much a client does nor whether all of it is fine: there are no totals of the client, and no verdict is `compatible`.
 """
 
 from __future__ import annotations

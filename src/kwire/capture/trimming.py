@@ -274,7 +274,7 @@ def _trim_file(
 
 
 def check_capture(location: str) -> None:
-    """Raise InputError for a file that cannot be read or is no capture."""
+    """Raise InputError for a file that is unreadable or not a capture."""
     with open_capture(location, hashed=False, block_bytes=HEAD_BYTES) as source:
         _begin(location, source, PCAP_HEADER_BYTES)
 

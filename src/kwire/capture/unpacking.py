@@ -59,7 +59,7 @@ class Unpacked:
         """Read up to `size` bytes; none only at the end.
 
         Raises:
-            OSError: the next bytes are no member, or of one that is cut or damaged.
+            OSError: the next bytes are not a member, or the member is cut or damaged.
         """
         while self._unpack is not None or self._begin():
             if self._unpack is not None and (found := self._unpack(size)):

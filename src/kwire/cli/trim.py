@@ -108,7 +108,7 @@ def trim(
     The packets stay: times, addresses, lengths and sequence numbers are as they were, and an analysis of OUT gives the same tables. What
     is taken out is overwritten in place with x. What cannot be understood is taken out; TLS stays, for it is encrypted.
 
-    A file that is no capture is left out, and the command ends with status 3.
+    Files that are not captures are left out, and the command ends with status 3.
 
     OUT is a folder when it is one, ends with / or there are several IN; rotated files of one capture point should be trimmed together. Of
     - (standard input) OUT is a file. The format and the compression stay.

@@ -64,7 +64,7 @@ _BASES: Final = {
     "known_client": "Known of this library",
     "broker_ceiling": "The broker's own maximum: the client may support more",
     "inside_range": "Kafka supports this version",
-    "removed_feature": "Kafka removed what the client relies on beside API versions",
+    "removed_feature": "Kafka removed a feature that the client uses",
 }
 _WORDS: Final = {
     "complete": "seen from beginning to end",
