@@ -327,7 +327,7 @@ cdef class RowBatches(StreamSink):
             if stream.plaintext is not None:
                 stream.plaintext.close(direction != stream.plaintext_slot.client_side, reset, time_ns)
             return self.rows_added(before)
-        return take_decided(self, stream, connection, stream.detector.close(direction, reset, time_ns))
+        return take_decided(self, stream, connection, stream.detector.close(direction, reset, time_ns), False, False)
 
     cdef int ended(self, TcpConnection connection) except -1:
         cdef TrackedStream stream
@@ -337,7 +337,7 @@ cdef class RowBatches(StreamSink):
         stream = self.stream_on(connection)
         if stream.detector is not None:
             events = stream.detector.finish(connection.tcp.last_ns)
-            take_decided(self, stream, connection, events, True)
+            take_decided(self, stream, connection, events, True, False)
             before = self.rows.shared.rows.count
         stream.tracker.state.server_unseen = connection.tcp.flows[1 - stream.slot.client_side].packets == 0
         stream.tracker.end_all(connection.tcp.last_ns)

@@ -23,12 +23,18 @@ cdef bint is_unproven(TrackedStream stream) noexcept:
 
 cdef int begin_proof(RowBatches self, TrackedStream stream, TcpConnection connection) except -1:
     """Continue with a detector, which buffers the events of the stream."""
-    tracked = plain_tracked(self, stream)
+    cdef bint is_new = stream.tracker.state.first_seen == no_long()
+    cdef int64_t begun = stream.tracker.state.begun
+    tracked = None if is_new else plain_tracked(self, stream)
     slot_remove(&self.slots, &stream.slot)
     stream.slot.exchange = NULL
     stream.tracker.sink = NULL
     stream.tracker = None
-    return import_tracked(self, stream, connection, tracked)
+    if not is_new:
+        return import_tracked(self, stream, connection, tracked)
+    begin_undecided(self, stream, <const uint8_t*>PyBytes_AS_STRING(connection.key), begun)
+    stream.detector.opened(stream.slot.client_side, 0)
+    return 0
 
 
 cdef int take_undecided(
@@ -49,7 +55,7 @@ cdef int take_undecided(
         else:
             take_opening(self, stream, late, side, data, size, time_ns, place)
     events = stream.detector.take(side, <Bytes>data, size, time_ns, place)
-    return take_decided_by_hello(self, stream, connection, events, time_ns, place)
+    return take_decided_by_hello(self, stream, connection, events, True, time_ns, place)
 
 
 cdef int begin_late(TrackedStream stream, int side) except -1:
@@ -71,16 +77,16 @@ cdef int lose_undecided(
     cdef list events = stream.detector.lose(side, count, time_ns, cut)
     if stream.tls is not None:
         stream.tls.miss_bytes(self.keys, side, count, time_ns, place, cut)
-    return take_decided_by_hello(self, stream, connection, events, time_ns, place)
+    return take_decided_by_hello(self, stream, connection, events, False, time_ns, place)
 
 
 cdef int take_decided_by_hello(
-    RowBatches self, TrackedStream stream, TcpConnection connection, list events, int64_t time_ns, int64_t packet,
+    RowBatches self, TrackedStream stream, TcpConnection connection, list events, bint of_data, int64_t time_ns, int64_t packet,
 ) except -1:
     """Who sends a ClientHello is the client; then what was deciphered so far makes rows."""
     if stream.detector.server < 0 and stream.tls is not None and stream.tls.client >= 0:
         events = events + stream.detector.opened(stream.tls.client, time_ns, packet)
-    take_decided(self, stream, connection, events)
+    take_decided(self, stream, connection, events, False, of_data)
     if stream.tls is not None and stream.tracker is not None:
         return take_plaintext(self, stream, connection)
     if stream.tls is not None:
@@ -88,11 +94,14 @@ cdef int take_decided_by_hello(
     return 0
 
 
-cdef int take_decided(RowBatches self, TrackedStream stream, TcpConnection connection, list events, bint ended=False) except -1:
+cdef int take_decided(
+    RowBatches self, TrackedStream stream, TcpConnection connection, list events, bint ended, bint of_data
+) except -1:
     """Once it is known which side is the server, and that it speaks Kafka, the reading that is right makes rows.
 
     Arguments:
         events: what that said so far.
+        ended, of_data: the connection is over, or brought bytes; else it lost some, or was closed.
     """
     cdef DirectionDetector detector = stream.detector
     cdef Connection known
@@ -108,7 +117,7 @@ cdef int take_decided(RowBatches self, TrackedStream stream, TcpConnection conne
     stream.tls_undecided = tls_undecided
     if stream.tls is not None:
         take_tls(stream, stream.tls)
-    if events and not (connection.tcp.flows[detector.server].packets if ended else stream.tracker.state.received[1]):
+    if events and ((ended and not connection.tcp.flows[detector.server].packets) or (of_data and not stream.tracker.state.received[1])):
         from kwire.tables.row_sink import answers_unseen
 
         answers_unseen(events)

@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from kafka_bytes import framed
-from kwire.capture.packet_columns import ACK
+from kwire.capture.packet_columns import ACK, FIN, SYN
 from kwire.codec.impl import load_twin
 from kwire.protocol.tracking.direction_detection import MAX_UNDECIDED
+from kwire.tables import row_sink
 from kwire.tables.row_sink import RowSink
-from many_connections import CLIENT, SERVER, read_connections, tables_of
+from many_connections import CLIENT, MISSING, SERVER, read_connections, tables_of
 
 NAMED = framed(bytes.fromhex("00120003 00000007 0003617070 00 04 6b676f 03 7631 00"))  # ApiVersions v3 of "app", software kgo v1
 VERSIONS = framed(bytes.fromhex("00000007 0000 02 0003 0000 000c 00 00000000 00"))
@@ -104,6 +105,31 @@ def test_python_takes_no_piece_of_a_connection_that_was_joined_late(monkeypatch:
     tables = tables_of(sink)
     assert [(row["correlation_id"], row["state"]) for row in tables["requests"]] == [(1, "answered"), (2, "unanswered"), (3, "unseen")]
     assert [row["role"] for row in tables["connections"]] == ["client", "client"]
+
+
+def test_a_request_in_segments_is_not_exported_to_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is known of a connection before its first bytes: the detector begins natively."""
+    opened: list[tuple[int, int, bytes]] = [(CLIENT, SYN, b""), (SERVER, SYN | ACK, b"")]
+    played = [[*opened, (CLIENT, ACK, heartbeat(1)[:9]), (CLIENT, ACK, heartbeat(1)[9:]), (SERVER, ACK, ok(1))]]
+    monkeypatch.setattr(row_sink, "Tracked", None)
+    tables = tables_of(read_connections(played, "native"))  # type: ignore[arg-type]
+    assert [(row["correlation_id"], row["state"], row["packet_number"]) for row in tables["requests"]] == [(1, "answered", 3)]
+
+
+def test_a_loss_does_not_say_that_the_server_is_out_of_sight() -> None:
+    """Its FIN is in the capture, so requests that come free with a later loss are unanswered, not unseen."""
+    asked = ["0000000c01f4ffff0000", "0005000000", "01", "00000044fe534d424000", 46 * "00", 16 * "00"]
+    asked.append("00000014000300010000000400036170700000000500 0174")
+    more = ["0000231400110000", "0000000400036170700005504c41494e"]
+    played = [
+        [
+            (SERVER, SYN | ACK, b""), *((CLIENT, ACK, bytes.fromhex(each)) for each in asked), (SERVER, FIN | ACK, b""),
+            *((CLIENT, ACK, bytes.fromhex(each)) for each in more), (CLIENT, ACK | MISSING, bytes(11)), (CLIENT, FIN | ACK, b""),
+        ]
+    ]  # fmt: skip
+    native, pure = (tables_of(read_connections(played, twin)) for twin in ("native", "pure"))  # type: ignore[arg-type]
+    assert native == pure
+    assert {row["state"] for row in native["requests"]} == {"unanswered"}
 
 
 def test_bytes_that_may_be_tls_are_judged_before_they_are_split() -> None:
