@@ -48,7 +48,8 @@ REQUESTS = {
     "00120003" + HOSTILE + "0007736172616d610828646576656c2900": ["client_software_invalid"],
     "00120003" + HOSTILE + "00010100": ["client_software_invalid"],
     "00120003" + HOSTILE + "00062d6c69622d03763100": ["client_software_invalid"],
-    "27110000" + HOSTILE: ["unknown_api_key"],
+    "27110000" + HOSTILE: ["unreleased_api_key"],  # this client did not ask which APIs the broker has
+    "1f400000" + HOSTILE: ["unknown_api_key"],
     "ffff0000" + HOSTILE: ["unknown_api_key"],
     "0003ffff" + HOSTILE: ["negative_version"],
     "00030063" + HOSTILE + "00": ["unsupported_version"],
@@ -198,7 +199,7 @@ def test_what_is_only_worth_knowing_is_said_once_a_connection() -> None:
     connection = Connection()
     events = [event for _ in range(3) for event in connection.receive_request_bytes(framed("00120000fffffff00000"), 0)]
     assert rules(events) == ["correlation_id_negative"]
-    events = [event for _ in range(3) for event in connection.receive_request_bytes(framed("27110000" + HOSTILE), 0)]
+    events = [event for _ in range(3) for event in connection.receive_request_bytes(framed("1f400000" + HOSTILE), 0)]
     assert rules(events) == ["unknown_api_key"] * 3
 
 
@@ -225,9 +226,11 @@ def test_an_api_that_the_broker_offers_is_no_error(make: type[Connection], key: 
 
 @pytest.mark.parametrize("make", [Connection, PureConnection])
 @pytest.mark.parametrize(("key", "rule"), [("2711", "unreleased_api_key"), ("1f40", "unknown_api_key")])
-def test_no_error_rests_on_an_api_versions_answer_that_was_missed(make: type[Connection], key: str, rule: str) -> None:
+@pytest.mark.parametrize("lost", [64, 0])
+def test_no_error_rests_on_an_api_versions_answer_that_was_not_seen(make: type[Connection], lost: int, key: str, rule: str) -> None:
+    """It was lost, or the client asked on another connection."""
     connection = make()
-    connection.lost("response", 64, 0)
+    connection.lost("response", lost, 0)
     assert rules(connection.receive_request_bytes(framed(key + "0000" + HOSTILE), 0)) == [rule]
 
 

@@ -170,6 +170,6 @@ def _unreleased_api(key: int, advertised: dict[int, tuple[int, int]] | None, mis
     offered = (advertised or {}).get(key)
     if offered is not None:
         return "unreleased_api_key", {"api_key": key, "offer": f"the broker offers it in v{offered[0]} to v{offered[1]}"}
-    if missing and key >= VENDOR_APIS:
+    if key >= VENDOR_APIS and (missing or advertised is None):  # clients use on a connection what they learned on another one
         return "unreleased_api_key", {"api_key": key, "offer": "the capture does not show whether the broker offers it"}
     return "unknown_api_key", {"api_key": key}
