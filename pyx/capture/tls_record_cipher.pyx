@@ -51,6 +51,8 @@ cdef class RecordCipher:
         if self.suite.cipher == "cbc":
             self.cbc = cipher
         else:
+            if len(self.keys.iv) != (IV_BYTES if self.has_sequence_nonce else IV_BYTES - EXPLICIT):
+                raise ValueError("the IV does not fit the cipher suite")
             self.iv, self.decrypt = self.keys.iv, cipher.aead.decrypt
         return 0
 

@@ -150,11 +150,11 @@ cdef inline int redis_of(Bytes p, Py_ssize_t n) noexcept nogil:
 
 cdef inline int framed_of(const ForeignProtocols* known, Bytes p, Py_ssize_t n) noexcept nogil:
     """foreign_protocols._framed: Kafka, or a protocol that begins with a 4-byte length too."""
-    cdef uint32_t size = load_32(p)
+    cdef int64_t size = load_32(p)
     cdef uint32_t code
     cdef int spoken
     if n < 8:
-        return MORE if n < 4 + <int64_t>size else KAFKA
+        return MORE if n < 4 + size else KAFKA
     spoken = opening_of_prefix(&known.framed, p + 4, n - 4)
     if spoken != KAFKA:
         return spoken

@@ -20,6 +20,10 @@ API_VERSIONS = bytes.fromhex("0000001500120000000000010007686f7374696c65") + byt
 CLIENTS: list[bytes] = [
     *foreign_protocols._CLIENT_OPENINGS,
     *(opening + BEHIND for opening in foreign_protocols._CLIENT_OPENINGS),
+    *(len(opening + BEHIND).to_bytes(4, "big") + opening + BEHIND for opening in foreign_protocols._FRAMED_OPENINGS),
+    bytes.fromhex("0000002c 00000000 0000000000000000 00007530 0000000000000000 00000010") + bytes(16),  # ZooKeeper
+    bytes.fromhex("0000000f 0000000b 0802 1207 0a0568656c6c6f"),  # Pulsar
+    bytes.fromhex("00000000 fffffffc 080212"),  # no size of a command is 4 less than 0
     *(bytes.fromhex("00000008") + code.to_bytes(4, "big") for code in sorted(foreign_protocols._POSTGRES_CODES)),
     *(bytes.fromhex("00000029 00030000") + name + b"app\0\0" for name in foreign_protocols._POSTGRES_PARAMETERS),
     bytes.fromhex("0000000c 00030000 00000007 00000000"),  # Metadata v0, which a start-up reads as

@@ -28,6 +28,14 @@ def twins(suite: Suite, keys: Keys, *, is_13: bool, encrypt_then_mac: bool = Fal
     ]
 
 
+@pytest.mark.parametrize("is_13", [False, True])
+def test_an_iv_of_another_suite_is_refused(is_13: bool) -> None:
+    suite = next(each for each in SUITES.values() if each.cipher == "gcm")
+    cipher = ROOM.record_cipher(suite, Keys(bytes(suite.key_bytes), bytes(4 if is_13 else 12), b""), is_13, False)
+    with pytest.raises(ValueError, match="IV"):
+        cipher.open(0, 23, 0x303, bytes(64))
+
+
 def shown(opened: Any) -> Any:
     return None if opened is None else (opened.kind, bytes(opened.data), opened.padding)
 
