@@ -8,8 +8,10 @@ import sys
 from datetime import datetime, timedelta, timezone
 from xml.etree import ElementTree
 
+import pytest
+
 from kwire.report.burn_down import HistoryPoint
-from kwire.report.charts import Dot, Series, draw_columns, draw_dots, draw_rows, draw_strip
+from kwire.report.charts import NARROW, WIDE, Dot, Series, draw_columns, draw_dots, draw_rows, draw_strip
 from kwire.report.fleet import Fleet, FleetGroup
 from kwire.report.pictures import breaks_per_version, burn_down, library_age, traffic_strips
 from kwire.report.traffic_times import TrafficTimes
@@ -185,3 +187,16 @@ def test_charts_are_imported_without_a_warning_where_an_optional_module_is_not_t
     command = [sys.executable, "-W", "error::ImportWarning", "-c", WITHOUT_SPEEDUPS]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+@pytest.mark.parametrize("count", [1, 8, 31])
+def test_labels_of_many_columns_are_whole_and_the_newest_is_there(width: int, count: int) -> None:
+    """A cluster of 0.10 has 30 target versions by default; text is about 7 pixels a digit wide."""
+    labels = [*(f"0.{minor}" for minor in range(8, 12)), *(f"{minor}.0" for minor in range(1, 27)), "27.0"][-count:]
+    svg = draw_columns(labels, [Series("breaks", (3.0,) * count, ("three",) * count)], width=width, height=210, about="")
+    drawn = [text for text in re.findall(r">([^<>]+)</text>", svg) if "." in text]
+    assert drawn == [label for label in labels if label in drawn]
+    assert drawn[-1] == labels[-1]
+    assert len(drawn) * 4 * 7 <= width
+    assert len(drawn) == count or count == 31

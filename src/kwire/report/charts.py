@@ -12,6 +12,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Any, Final
 from xml.etree import ElementTree
 
@@ -32,6 +33,10 @@ NARROW: Final = 340
 """Width of a chart on a desk and on a phone: each chart is drawn for both, so that its text is the size of the page's text."""
 
 _FONT: Final = 12
+_LETTER: Final = 7
+"""Width of a digit of this font, about."""
+_AXIS: Final = 60
+"""Width of the axis beside columns, with the margins, about."""
 _STYLE: Final = Style(label_font_size=_FONT, major_label_font_size=_FONT, value_font_size=_FONT, legend_font_size=_FONT)
 _MARK: Final = "tooltip-trigger"
 _GEOMETRY: Final = frozenset(("cx", "cy", "d", "height", "points", "r", "transform", "width", "x", "y"))
@@ -67,7 +72,11 @@ def draw_columns(labels: Sequence[str], series: Sequence[Series], *, width: int,
         width, height: of the picture, in units that are pixels where it has its own width.
         about: what the picture shows, for a screen reader.
     """
-    chart = pygal.StackedBar(**_options(width, height), spacing=12, show_x_guides=False)
+    room = max((width - _AXIS) / max(len(labels), 1), 1)  # of a column, with the space beside it
+    each = ceil((max(map(len, labels), default=0) + 1) * _LETTER / room)
+    options = _options(width, height) | {"print_values": room > 2 * _FONT, "show_minor_x_labels": False, "truncate_label": -1}
+    chart = pygal.StackedBar(**options, spacing=min(12, room / 3), show_x_guides=False)
+    chart.x_labels_major = list(labels[::-1][::each])  # as many as have room, the last one among them
     chart.x_labels = list(labels)
     chart.y_labels = _ticks(series)
     return _drawn(chart, series, about, "columns")
