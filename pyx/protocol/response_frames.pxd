@@ -117,7 +117,9 @@ cdef inline int take_answer(ExchangeState* exchange, SeriesState* series, Waitin
     cdef Py_ssize_t end = size
     cdef object response = None
     cdef object learned = None
-    if unlikely(waiting.is_token or (waiting.overtaken_by and not frame.flags & DOUBTFUL) or (exchange.is_tracked and (exchange.asks or not exchange.proven))):
+    if unlikely(waiting.is_token or (waiting.overtaken_by and not frame.flags & DOUBTFUL)):
+        return FALLBACK
+    if unlikely(exchange.is_tracked and (exchange.asks or not exchange.proven)):
         return FALLBACK
     if row.body == BODY_SKIPPED:
         return take_skipped(exchange, series, waiting, frame)

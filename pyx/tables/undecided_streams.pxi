@@ -1,4 +1,4 @@
-# Part of bulk.pyx: streams whose server is not known yet, or not proven to speak Kafka, and the state that the pure backend has of a stream.
+# Part of bulk.pyx: streams whose server is unknown or not proven to speak Kafka, and the state that the pure backend has of a stream.
 
 from protocol.request_rows cimport no_int, no_long
 from tables.series_rows cimport int_object, sums_objects, sums_take
