@@ -173,7 +173,7 @@ def _redis(data: bytes) -> Verdict | None:
 
 
 def _framed(data: bytes) -> Verdict:
-    """Tell Kafka from protocols that begin with a 4-byte length too, such as a PostgreSQL start-up, which reads as `Metadata v0`."""
+    """Distinguish Kafka from protocols that begin with a 4-byte length too, such as a PostgreSQL start-up, which reads as `Metadata v0`."""
     size = int.from_bytes(data[:4], "big")
     if len(data) < 8:
         return MORE if len(data) < 4 + size else _KAFKA
