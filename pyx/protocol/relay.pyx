@@ -21,7 +21,7 @@ from protocol.relay_pieces cimport Piece, Pieces, chunk_take
 from protocol.relay_request cimport release_request
 from protocol.relay_response cimport release_response
 from protocol.relay_state cimport (
-    LENGTH, OPEN, PROGRAM_FAILED, REQUEST, RESPONSE, SASL_UNKNOWN_MECHANISM, SASL_WITHOUT_HANDSHAKE, Ask, HeldFrame,
+    LENGTH, OPEN, PROGRAM_FAILED, REQUEST, RESPONSE, SASL_REFUSED, SASL_UNKNOWN_MECHANISM, SASL_WITHOUT_HANDSHAKE, Ask, HeldFrame,
     Stream, is_blocked, is_inside, relay_close, relay_free, relay_kept, send_answers,
 )
 from wire.cursor cimport Bytes
@@ -351,6 +351,8 @@ cdef class Relay:
     def _handshake_answered(self, int error):
         self.raw_tokens().handshake_answered(error)
         self.core.tokens_open = self.tokens.is_open
+        if error and self.core.streams[REQUEST].parked.size:
+            relay_close(&self.core, SASL_REFUSED, REQUEST, error)
 
     def _tokens_vary(self):
         return self.raw_tokens().sasl.expected is None

@@ -8,9 +8,9 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy
 
 from codec.edit_run cimport EditDoor, Edited, edit_frame, edited_free, store_change
-from protocol.relay_owed cimport Owed, owed_first
+from protocol.relay_owed cimport HANDSHAKE_KEY, Owed, owed_first
 from protocol.relay_pieces cimport chunk_adopt, chunk_take, piece_add
-from protocol.relay_request cimport HANDSHAKE_KEY, ID_AT, SHORTEST_REQUEST, expect_broker, fits, new_id, observe_request, store_32
+from protocol.relay_request cimport ID_AT, SHORTEST_REQUEST, expect_broker, fits, new_id, observe_request, store_32
 from protocol.relay_response cimport SHORTEST_RESPONSE, action_of, answered, answered_version, count_answer, error_of
 from protocol.relay_state cimport LENGTH, PROGRAM_FAILED, REQUEST, RESPONSE, RelayCore, Stream, relay_close
 from protocol.relay_table cimport PASS, RelayTable, is_known, request_action

@@ -13,6 +13,8 @@ cdef enum OwedKind:
 
 cdef enum:
     MAX_OWED = 4096  # kwire.protocol.relay.owed.MAX_OWED
+    HANDSHAKE_KEY = 17
+    AUTHENTICATE_KEY = 36
     BY_PLAN = -128  # in place of an action: what the plan says
 
 cdef struct Owed:
@@ -81,6 +83,12 @@ cdef inline Owed* owed_add(OwedRing* ring, int kind) except NULL nogil:
     return made
 
 
+cdef inline bint ends_in_sasl(const OwedRing* ring) noexcept nogil:
+    """OwedQueue.ends_in_sasl."""
+    cdef const Owed* last = owed_at(ring, ring.end - 1)
+    return last is not NULL and last.kind == OWED_BROKER and (last.api_key == HANDSHAKE_KEY or last.api_key == AUTHENTICATE_KEY)
+
+
 cdef inline void owed_take(OwedRing* ring) noexcept nogil:
     """The oldest entry is done; its frame and its tag are the caller's."""
     cdef Owed* first = owed_first(ring)
@@ -93,13 +101,17 @@ cdef inline void owed_take(OwedRing* ring) noexcept nogil:
 
 cdef inline void owed_drop_last_token(OwedRing* ring, int32_t correlation_id) noexcept nogil:
     """OwedQueue.drop_last_token."""
-    cdef int64_t number = ring.first
+    cdef int64_t end = ring.first
+    cdef int64_t number
     cdef const Owed* follower
-    while number < ring.end and owed_at(ring, number).kind == OWED_TOKEN:
+    while end < ring.end and owed_at(ring, end).kind == OWED_TOKEN:
+        end += 1
+    number = end
+    while number < ring.end and owed_at(ring, number).kind == OWED_ANSWER:
         number += 1
     follower = owed_at(ring, number)
-    if follower is not NULL and follower.kind != OWED_ANSWER and follower.sent_id == correlation_id:
-        ring.first = number
+    if follower is not NULL and follower.sent_id == correlation_id:
+        ring.first = end
 
 
 cdef inline int owed_answer(OwedRing* ring, int32_t correlation_id, const uint8_t* frame, Py_ssize_t size) except -1 nogil:

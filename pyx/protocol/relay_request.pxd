@@ -7,7 +7,9 @@ from libc.string cimport memcpy
 
 from protocol.frame_cutter cimport cutter_empty
 from protocol.relay_counters cimport MOST_OBSERVED, NO_ERROR_CODE, Counters, client_of, count_exchange, software_of
-from protocol.relay_owed cimport BY_PLAN, OWED_BROKER, OWED_OWN, OWED_TOKEN, Owed, owed_add, owed_answer, owed_at
+from protocol.relay_owed cimport (
+    AUTHENTICATE_KEY, BY_PLAN, HANDSHAKE_KEY, OWED_BROKER, OWED_OWN, OWED_TOKEN, Owed, owed_add, owed_answer, owed_at,
+)
 from protocol.relay_pieces cimport chunk_adopt, chunk_take, piece_add, piece_copy
 from protocol.relay_state cimport (
     HEAD_TOO_LONG, HEADER_MALFORMED, HELD_TOO_LARGE, LENGTH, LENGTH_NEGATIVE, LENGTH_TOO_LARGE, LENGTH_TOO_SHORT, MAX_HEAD, OPEN,
@@ -21,9 +23,7 @@ cdef enum:
     SHORTEST_REQUEST = 8
     ID_AT = 4  # of the correlation id in a request
     PRODUCE_KEY = 0
-    HANDSHAKE_KEY = 17
     VERSIONS_KEY = 18
-    AUTHENTICATE_KEY = 36
     FIRST_TOKEN = 0x60
     NOTHING = 0  # more bytes are needed, or there is a reason to close
 
@@ -258,15 +258,6 @@ cdef inline int take_whole_request(RelayCore* core, Bytes p, Py_ssize_t length, 
     cdef int32_t action
     core.requests += 1
     hold_request(core, p, length, t)
-    if held.api_key == HANDSHAKE_KEY and held.api_version == 0:
-        with gil:
-            (<object>core.owner)._handshake(PyBytes_FromStringAndSize(<const char*>held.frame, held.size))
-        if core.reason != OPEN:
-            free(held.frame)
-            held.frame = NULL
-            held.size = 0
-            held.is_new = False
-            return 0
     action = request_action(core.table, held.api_key, held.api_version)
     if action == CALL:
         return 0
@@ -309,6 +300,11 @@ cdef inline int release_request(RelayCore* core, uint8_t* frame, Py_ssize_t size
     held.size = 0
     if not fits(core, REQUEST, size, SHORTEST_REQUEST):
         return 0
+    if held.api_key == HANDSHAKE_KEY and held.api_version == 0:
+        with gil:
+            (<object>core.owner)._handshake(PyBytes_FromStringAndSize(<const char*>frame, size))
+        if core.reason != OPEN:
+            return 0
     if core.renumber:
         sent = new_id(core)
     core.streams[REQUEST].owes = -1

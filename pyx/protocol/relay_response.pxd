@@ -8,14 +8,14 @@ from libc.string cimport memcpy
 from protocol.relay_counters cimport MOST_SEEN, count_exchange
 from protocol.relay_counters cimport error_of as counted_error
 from protocol.relay_owed cimport (
-    BY_PLAN, OWED_BROKER, OWED_OWN, OWED_TOKEN, Owed, owed_drop_last_token, owed_first, owed_take,
+    BY_PLAN, HANDSHAKE_KEY, OWED_BROKER, OWED_OWN, OWED_TOKEN, Owed, owed_drop_last_token, owed_first, owed_take,
 )
 from protocol.relay_pieces cimport chunk_adopt
 from protocol.relay_request cimport (
-    HANDSHAKE_KEY, NOTHING, VERSIONS_KEY, check_length, fits, gather_whole, send_start, send_whole, store_32,
+    NOTHING, VERSIONS_KEY, check_length, fits, gather_whole, send_start, send_whole, store_32,
 )
 from protocol.relay_state cimport (
-    LENGTH, RAW, REFUSED, RESPONSE, RESPONSE_MISMATCHED, RESPONSE_UNEXPECTED, WHOLE, HeldFrame, RelayCore, Stream,
+    LENGTH, OPEN, RAW, REFUSED, RESPONSE, RESPONSE_MISMATCHED, RESPONSE_UNEXPECTED, WHOLE, HeldFrame, RelayCore, Stream,
     relay_close, see, send_answers,
 )
 from protocol.relay_table cimport CALL, CLOSE, PASS, response_action
@@ -24,6 +24,7 @@ from wire.cursor cimport Bytes, load_16, load_32
 cdef enum:
     SHORTEST_RESPONSE = 4
     ERROR_AT = 4
+    ERROR_SIZE = 6
     UNSUPPORTED_VERSION = 35
 
 
@@ -70,6 +71,7 @@ cdef inline Py_ssize_t look_at_response(RelayCore* core, Bytes p, Py_ssize_t hav
     if first is not NULL and first.kind == OWED_TOKEN:
         if length >= SHORTEST_RESPONSE and tokens_vary(core):
             owed_drop_last_token(&core.owed, <int32_t>load_32(p + LENGTH))
+            send_answers(core)
             first = owed_first(&core.owed)
         if first.kind == OWED_TOKEN:
             return gather_whole(core, RESPONSE, length, RAW)
@@ -79,12 +81,16 @@ cdef inline Py_ssize_t look_at_response(RelayCore* core, Bytes p, Py_ssize_t hav
     if number != first.sent_id:
         return relay_close(core, RESPONSE_MISMATCHED, RESPONSE, number)
     if first.api_key == VERSIONS_KEY or (first.api_key == HANDSHAKE_KEY and first.api_version == 0):
-        if have < LENGTH + min(length, <int64_t>6):
-            return <Py_ssize_t>(LENGTH + min(length, <int64_t>6))
+        if have < LENGTH + min(length, <int64_t>ERROR_SIZE):
+            return <Py_ssize_t>(LENGTH + min(length, <int64_t>ERROR_SIZE))
         error = error_of(p, have, length)
         if first.api_key == HANDSHAKE_KEY and first.kind == OWED_BROKER:
+            if length < ERROR_SIZE:
+                error = -1
             with gil:
                 (<object>core.owner)._handshake_answered(error)
+            if core.reason != OPEN:
+                return NOTHING
     action = action_of(core, first, answered_version(first, error))
     if action == CLOSE:
         return relay_close(core, REFUSED, RESPONSE, first.api_key)

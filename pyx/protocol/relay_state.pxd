@@ -10,7 +10,7 @@ from libc.string cimport memcpy
 
 from protocol.frame_cutter cimport Cutter, cutter_add, cutter_free
 from protocol.relay_counters cimport MOST_OBSERVED, MOST_SEEN, Counters
-from protocol.relay_owed cimport MAX_OWED, OWED_ANSWER, Owed, OwedRing, owed_count, owed_first, owed_take
+from protocol.relay_owed cimport MAX_OWED, OWED_ANSWER, Owed, OwedRing, ends_in_sasl, owed_count, owed_first, owed_take
 from protocol.relay_pieces cimport Chunk, Piece, Pieces, chunk_adopt, chunks_clear, piece_add
 from protocol.relay_table cimport RelayTable
 from wire.cursor cimport Bytes
@@ -41,6 +41,7 @@ cdef enum CloseReason:
     FRAME_UNFINISHED = 15
     SERVER_ENDED = 16
     SASL_WITHOUT_HANDSHAKE = 17
+    SASL_REFUSED = 18
 
 cdef enum Gathered:
     # What the bytes that are kept of a frame wait for
@@ -142,7 +143,9 @@ cdef inline bint is_blocked(const RelayCore* core, int side) noexcept nogil:
     """Relay._is_blocked."""
     if core.streams[side].held.frame is not NULL:
         return True
-    return side == REQUEST and owed_count(&core.owed) >= MAX_OWED and core.streams[REQUEST].kept.skip == 0
+    if side != REQUEST or core.streams[REQUEST].kept.skip:
+        return False
+    return owed_count(&core.owed) >= MAX_OWED or ends_in_sasl(&core.owed)
 
 
 cdef inline Py_ssize_t bytes_kept(const Stream* stream) noexcept nogil:

@@ -246,6 +246,7 @@ def test_own_requests_wait_while_a_client_authenticates_again(twin: Any) -> None
     assert sent(relay.own_request(heartbeat(0)[4:])) == (b"", b"")
     relay.from_server(frame("00000001 0000 00000000"), 1)
     assert sent(relay.from_client(AUTHENTICATE, 1))[0][12:] == AUTHENTICATE[12:]
+    relay.from_server(frame("00000000 0000 ffff 00000000"), 1)
     moves = relay.from_client(heartbeat(7), 1)
     assert sent(moves) == (heartbeat(1) + heartbeat(2), b"")  # that of the client, which ends it, then the relay's
 

@@ -11,7 +11,7 @@ from kwire.protocol.tracking.passing import PRODUCE, read_acks
 from kwire.protocol.tracking.reading import REQUEST_HEAD, header_reader
 
 __all__ = [
-    "API_VERSIONS", "LENGTH", "MAX_HEAD", "PRODUCE", "REQUEST_HEAD", "SASL_AUTHENTICATE", "SASL_HANDSHAKE", "SHORTEST_REQUEST",
+    "API_VERSIONS", "LENGTH", "MAX_HEAD", "PRODUCE", "REQUEST_HEAD", "SASL_HANDSHAKE", "SHORTEST_REQUEST",
     "SHORTEST_RESPONSE", "UNSUPPORTED_VERSION", "acks_of", "mechanism_of", "refusal",
 ]  # fmt: skip
 
@@ -20,7 +20,6 @@ SHORTEST_REQUEST: Final = 8  # api key, version, correlation id
 SHORTEST_RESPONSE: Final = 4  # correlation id
 SASL_HANDSHAKE: Final = 17
 API_VERSIONS: Final = 18
-SASL_AUTHENTICATE: Final = 36
 UNSUPPORTED_VERSION: Final = 35
 # Client id and transactional id have at most 32767 bytes each; tagged fields of a header are rare and small.
 MAX_HEAD: Final = 1 << 17

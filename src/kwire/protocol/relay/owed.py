@@ -12,10 +12,13 @@ from typing import Final, Literal
 
 from kwire.protocol.relay.observed import OTHER, UNKNOWN, Software
 
-__all__ = ["MAX_OWED", "Owed", "OwedQueue"]
+__all__ = ["MAX_OWED", "SASL_KEYS", "Owed", "OwedQueue"]
 
 # Requests that wait at once; behind them the client's bytes wait. Clients have a handful in flight.
 MAX_OWED: Final = 4096
+
+# SaslHandshake, SaslAuthenticate
+SASL_KEYS: Final = (17, 36)
 
 OwedKind = Literal["broker", "token", "answer", "own"]
 
@@ -72,6 +75,11 @@ class OwedQueue:
         return self._queue[0] if self._queue else None
 
     @property
+    def ends_in_sasl(self) -> bool:
+        """The client's latest request is part of SASL, and the broker has not answered it."""
+        return bool(self._queue) and self._queue[-1].kind == "broker" and self._queue[-1].api_key in SASL_KEYS
+
+    @property
     def waiting(self) -> int:
         """How many of them the broker owes."""
         return sum(each.kind != "answer" for each in self._queue)
@@ -98,7 +106,7 @@ class OwedQueue:
 
         The last token of GSSAPI gets no answer (`GssKrb5Server.doHandshake2` gives null), so the response to the request behind it comes.
         """
-        follower = next((each for each in self._queue if each.kind != "token"), None)
-        if follower is not None and follower.kind != "answer" and follower.sent_id == correlation_id:
+        follower = next((each for each in self._queue if each.kind in ("broker", "own")), None)
+        if follower is not None and follower.sent_id == correlation_id:
             while self._queue[0].kind == "token":
                 self._queue.popleft()

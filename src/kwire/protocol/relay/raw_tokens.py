@@ -1,8 +1,10 @@
 """SASL tokens without a Kafka header, as SaslHandshake v0 leads to (KIP-43, `SaslServerAuthenticator.handleSaslToken`).
 
-A relay has to know exactly where they end: the next frame of the client is a request then, and is owed a response. A mechanism with a fixed
-number of tokens says so by its number. GSSAPI does not: its tokens begin with 0x60 (RFC 2743, 3.1) or 05 04 (RFC 4121, 4.2.6.2), which no
-api key does. What other mechanisms send cannot be known from a request, and a relay does not guess.
+They begin with error 0 in the response: a broker answers a client that is authenticated with error 34, and takes its next frame as a
+request (`KafkaApis.handleSaslHandshakeRequest`). A relay has to know exactly where they end: the next frame of the client is a request
+then, and is owed a response. A mechanism with a fixed number of tokens says so by its number. GSSAPI does not: its tokens begin with 0x60
+(RFC 2743, 3.1) or 05 04 (RFC 4121, 4.2.6.2), which no api key does. What other mechanisms send cannot be known from a request, and a
+relay does not guess.
 """
 
 from __future__ import annotations
@@ -40,12 +42,14 @@ class RawTokens:
     def handshake(self, mechanism: str | None) -> bool:
         """A SaslHandshake v0 was sent; False when the end of this mechanism's tokens cannot be recognised."""
         self.sasl.handshake(mechanism, 0)
+        self.sasl.raw = False  # the client asked; the broker has not agreed
         self._closing = False
         return self.sasl.expected is not None or mechanism == _GSSAPI
 
     def handshake_answered(self, error_code: int) -> None:
-        """Its response came."""
+        """Its response came: raw tokens follow only where the broker agreed."""
         self.sasl.handshake_answered(error_code)
+        self.sasl.raw = error_code == 0
 
     def begins(self) -> None:
         """A GSSAPI token came without a handshake."""

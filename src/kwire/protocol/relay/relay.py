@@ -64,7 +64,7 @@ class Relay:
     ) -> None:
         self._state = ConnectionState(plan, max_frame, max_held, renumber, counters)
         self._client = RequestSide(self._state)
-        self._server = ResponseSide(self._state)
+        self._server = ResponseSide(self._state, self._client.stream)
         self._ended: dict[Direction, bool] = {"request": False, "response": False}
         self._budget = budget
         self._reserved = 0  # bytes taken from the budget
@@ -215,7 +215,8 @@ class Relay:
         """Whether what comes next waits. The rest of a frame that has begun to go out does not."""
         if self._state.held[direction] is not None:
             return True
-        return direction == "request" and len(self._state.owed) >= MAX_OWED and not self._client.stream.left
+        owed = self._state.owed
+        return direction == "request" and (len(owed) >= MAX_OWED or owed.ends_in_sasl) and not self._client.stream.left
 
     def _take(self, side: RequestSide | ResponseSide, data: Buffer, t: int) -> Moves:
         if self._ended[side.stream.direction]:

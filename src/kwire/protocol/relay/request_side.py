@@ -12,7 +12,6 @@ from kwire.protocol.relay.heads import (
     MAX_HEAD,
     PRODUCE,
     REQUEST_HEAD,
-    SASL_AUTHENTICATE,
     SASL_HANDSHAKE,
     SHORTEST_REQUEST,
     acks_of,
@@ -21,7 +20,7 @@ from kwire.protocol.relay.heads import (
 )
 from kwire.protocol.relay.moves import Buffer, Held
 from kwire.protocol.relay.observed import MOST_OBSERVED, client_of, software_of
-from kwire.protocol.relay.owed import Owed
+from kwire.protocol.relay.owed import SASL_KEYS, Owed
 from kwire.protocol.relay.plan import CALL, CLOSE, PASS, REFUSE
 from kwire.protocol.relay.raw_tokens import FIRST_TOKEN
 
@@ -100,7 +99,7 @@ class RequestSide:
                 self._want_acks()
                 return
             stream.silent = acks == 0
-        state.authenticating = key in (SASL_HANDSHAKE, SASL_AUTHENTICATE)
+        state.authenticating = key in SASL_KEYS
         if action == REFUSE:
             self._refuse(key, number, t)
         elif action == PASS and not (key == SASL_HANDSHAKE and version == 0):
@@ -137,9 +136,7 @@ class RequestSide:
         held = Held("request", stream.take_frame(), key, version, version, number, not stream.silent, t)
         stream.restart()
         state.requests += 1
-        if key == SASL_HANDSHAKE and version == 0 and not state.tokens.handshake(mechanism_of(held.frame)):
-            state.close("sasl_unknown_mechanism", "request")
-        elif action == CALL:
+        if action == CALL:
             state.hold("request", held)
         elif action == PASS:
             self.send(held, [held.frame])
@@ -150,6 +147,9 @@ class RequestSide:
         """Send a whole request, edited or not; `action`: what is done with its response."""
         state = self._state
         if not state.fits("request", pieces, SHORTEST_REQUEST):
+            return
+        if held.api_key == SASL_HANDSHAKE and held.api_version == 0 and not state.tokens.handshake(mechanism_of(b"".join(pieces))):
+            state.close("sasl_unknown_mechanism", "request")
             return
         owed = None
         if held.wants_answer:

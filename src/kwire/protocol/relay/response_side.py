@@ -16,6 +16,7 @@ __all__ = ["ResponseSide"]
 
 _ID_AT: Final = LENGTH
 _MOST_SEEN: Final = 32  # bytes of a response that are looked at for counters
+_ERROR_SIZE: Final = 6  # correlation id and error code
 _ERROR_AT: Final = LENGTH + 4  # in the responses whose error code is looked at: behind the correlation id
 
 
@@ -26,10 +27,11 @@ class ResponseSide:
         stream: its bytes.
     """
 
-    __slots__ = ("_state", "stream")
+    __slots__ = ("_client", "_state", "stream")
 
-    def __init__(self, state: ConnectionState) -> None:
+    def __init__(self, state: ConnectionState, client: FrameStream) -> None:
         self._state = state
+        self._client = client
         self.stream = FrameStream("response")
 
     def look(self, t: int) -> None:
@@ -57,6 +59,7 @@ class ResponseSide:
             return False
         if self.stream.length >= SHORTEST_RESPONSE and self._state.tokens.sasl.expected is None:
             owed.drop_last_token(int32(self.stream.kept, _ID_AT))
+            self._state.send_answers()
         return owed.first.kind == "token"
 
     def _decide(self, t: int) -> None:
@@ -74,10 +77,12 @@ class ResponseSide:
             state.close("response_mismatched", "response", number)
             return
         if _needs_error(first) and stream.stage == "head":
-            stream.want("error", 6)
+            stream.want("error", _ERROR_SIZE)
             return
         if first.api_key == SASL_HANDSHAKE and first.api_version == 0 and first.kind == "broker":
-            state.tokens.handshake_answered(self._error())
+            self._shake(self._error() if stream.length >= _ERROR_SIZE else -1)
+            if state.closing is not None:
+                return
         action = self._action(first, self._version(first))
         if action == CLOSE:
             state.close("refused", "response", first.api_key)
@@ -88,6 +93,12 @@ class ResponseSide:
             state.moves.to_client.append(bytes(stream.kept))
             stream.pass_on(None)
             self.passed(t)
+
+    def _shake(self, error: int) -> None:
+        """The response to SaslHandshake v0 has come."""
+        self._state.tokens.handshake_answered(error)
+        if error and self._client.parked:  # tokens without a broker that takes them, or requests in their place
+            self._state.close("sasl_refused", "request", error)
 
     def _error(self) -> int:
         """The error code of a response; 0 where it ends before."""
