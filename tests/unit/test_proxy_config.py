@@ -57,6 +57,7 @@ def test_a_whole_configuration(tmp_path: Path) -> None:
         ('loop = "native"\n' + LISTENER + "[listeners.upstream_tls]", 'loop: "native" has no TLS'),
         (LISTENER + '[request_log]\nfile = "log.jsonl"\nsnaplen = 0', "request_log: snaplen, max_bytes"),
         (LISTENER + '[tap]\nfile = "x"\n[request_log]\nfile = "x"', "tap and request_log name one file"),
+        ("raw_sasl_tokens = true\n" + LISTENER + '[[refusals]]\nprincipal = "User:x"', "raw_sasl_tokens: raw tokens name no principal"),
         (LISTENER + "[[refusals]]", "would refuse all clients"),
         (LISTENER + '[telemetry]\nfile = "x"\ninterval_ms = 1', "interval.ms is 1"),
         (LISTENER + '[listeners.tls]\ncertificate = "none.pem"\nkey = "none.key"', "none.pem and none.key cannot be used: No such file"),

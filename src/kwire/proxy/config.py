@@ -262,6 +262,8 @@ class ProxyConfig(_Table, frozen=True):
             native one for each listener that can have it.
         threads: of the native loop.
         unknown: requests of apis and versions that no known release has: `pass`, `refuse` with UNSUPPORTED_VERSION, or `close`.
+        raw_sasl_tokens: SaslHandshake v0 and GSSAPI tokens without a handshake pass; without a value, only where no tenants and no refusals
+            have to hold against them.
         max_frame, max_held, max_held_in_all: bytes: of a frame, kept for one connection, and for all.
         max_connections: of one listener; more are closed at once.
         first_frame_seconds: a client that has not sent a whole frame by then is closed.
@@ -279,6 +281,7 @@ class ProxyConfig(_Table, frozen=True):
     loop: Literal["native", "asyncio", "auto"] = "auto"
     threads: int = 1
     unknown: Literal["pass", "refuse", "close"] = "pass"
+    raw_sasl_tokens: bool | None = None
     max_frame: int = 100 * MIB
     max_held: int = 128 * MIB
     max_held_in_all: int = 512 * MIB
@@ -367,6 +370,8 @@ def _check(config: ProxyConfig) -> None:
     if len(ids) != len(set(ids)):
         raise InputError("two listeners advertise one node_id")
     _check_tenants(config)
+    if config.raw_sasl_tokens and any(each.principal is not None for each in config.refusals):
+        raise InputError("raw_sasl_tokens: raw tokens name no principal, so a refusal by principal cannot hold; remove one of the two")
     for name, tap in (("tap", config.tap), ("request_log", config.request_log)):
         if tap is not None and min(tap.snaplen, tap.max_bytes, tap.max_files, tap.max_queued) < 1:
             raise InputError(f"{name}: snaplen, max_bytes, max_files and max_queued are at least 1")

@@ -11,6 +11,7 @@ from kwire.protocol.telemetry import SubscriptionTable, TelemetryReceiver
 from kwire.proxy.rule_set import RuleSet
 from kwire.proxy.rules.addresses import AddressesRule
 from kwire.proxy.rules.identity import IdentityRule
+from kwire.proxy.rules.raw_tokens import RawTokensRule
 from kwire.proxy.rules.refusals import Condition, RefusalsRule
 from kwire.proxy.rules.rehearsal import RehearsalRule
 from kwire.proxy.rules.rule import Rule
@@ -33,11 +34,12 @@ def configured_rule_sets(config: ProxyConfig) -> dict[str, RuleSet]:
     """
     shared = configured_rules(config)
     lock = threading.Lock()
-    made = {"": RuleSet([*shared, *_addresses(config, None)], unknown=config.unknown, lock=lock)}
+    raw = _raw_tokens(config, bool(config.refusals))
+    made = {"": RuleSet([*shared, *raw, *_addresses(config, None)], unknown=config.unknown, lock=lock)}
     # what is not known may hold names of others; refused, newer clients still come to an agreement about ApiVersions
     unknown: Unknown = "refuse" if config.unknown == "pass" else config.unknown
     for name, tenant in config.tenants.items():
-        own = [*_addresses(config, name), TenantsRule(tenant.prefix, error_texts=tenant.error_texts)]
+        own = [*_raw_tokens(config, True), *_addresses(config, name), TenantsRule(tenant.prefix, error_texts=tenant.error_texts)]
         made[name] = RuleSet([*shared, *own], unknown=unknown, lock=lock)
     return made
 
@@ -63,6 +65,11 @@ def configured_rules(config: ProxyConfig) -> list[Rule]:
     if config.rehearsal is not None:
         rules.append(RehearsalRule(config.rehearsal.release, config.rehearsal.mode))
     return rules
+
+
+def _raw_tokens(config: ProxyConfig, closes: bool) -> list[Rule]:
+    """The rule that closes raw SASL tokens; `closes` is the default of the listeners."""
+    return [RawTokensRule()] if (closes if config.raw_sasl_tokens is None else not config.raw_sasl_tokens) else []
 
 
 def _addresses(config: ProxyConfig, tenant: str | None) -> list[Rule]:
