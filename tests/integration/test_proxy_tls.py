@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -65,3 +66,25 @@ def test_the_principal_of_a_client_certificate(tmp_path: Path) -> None:
             return [peer.principal for peer in server.peers()]
 
     assert asyncio.run(go()) == ["User:CN=billing,OU=services,O=Example"]
+
+
+@pytest.mark.parametrize("with_ca", [False, True])
+def test_only_the_authorities_in_ca_count(with_ca: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A broker with a certificate of a system authority: trusted without `ca`, refused with another one there."""
+    authority, certificate, key = certificates(tmp_path)
+    authority.cert_pem.write_to_path(str(tmp_path / "system.pem"))
+    trustme.CA().cert_pem.write_to_path(str(tmp_path / "ours.pem"))
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "system.pem"))
+    broker_side = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    broker_side.load_cert_chain(certificate, key)
+    upstream = UpstreamTlsConfig(ca=str(tmp_path / "ours.pem") if with_ca else None, server_name="broker.example.com")
+
+    async def go() -> bytes:
+        async with proxied(echo, upstream=broker_side, upstream_tls=upstream) as server:
+            reader, writer = await connect(server)
+            writer.write(heartbeat(7))
+            with suppress(ConnectionError):
+                return await asyncio.wait_for(reader.read(1000), 30)
+        return b""
+
+    assert asyncio.run(go()) == (b"" if with_ca else answer(7, len(HEARTBEAT)))

@@ -165,6 +165,18 @@ def test_what_cannot_be_done_is_said(written: Any, text: str, why: str) -> None:
         read_client_properties(written(text))
 
 
+@pytest.mark.parametrize("kind", ["PKCS12", "PEM", "text"])
+def test_a_truststore_without_a_certificate(kind: str, written: Any, authority: trustme.CA, tmp_path: Path) -> None:
+    """Such a truststore trusts nobody; it must not turn into that of the system."""
+    key = serialization.load_pem_private_key(authority.issue_cert("x.example").private_key_pem.bytes(), None)
+    store = tmp_path / "store"
+    empty = pkcs12.serialize_key_and_certificates(None, key, None, None, serialization.NoEncryption())
+    store.write_bytes(empty if kind == "PKCS12" else b"")
+    given = "ssl.truststore.certificates=" if kind == "text" else f"ssl.truststore.type={kind}\nssl.truststore.location={store}"
+    with pytest.raises(InputError, match="expected certificates"):
+        read_client_properties(written(f"security.protocol=SSL\n{given}\n"))
+
+
 def test_no_such_file() -> None:
     result = run("127.0.0.1:1", "/none/of.properties")
     assert (result.exit_code, result.stderr) == (1, "kwire: /none/of.properties cannot be read: No such file or directory.\n")

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
+import trustme
 from click.testing import CliRunner
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding
 
 from kwire.cli.entry import commands
 from kwire.errors import InputError
@@ -71,6 +77,25 @@ def test_what_is_wrong_is_said_with_its_place(text: str, sentence: str, tmp_path
     assert str(raised.value).startswith(str(path))
     result = CliRunner().invoke(commands, ["proxy", str(path), "--check"])
     assert result.exit_code == 1
+
+
+@pytest.mark.parametrize("key", ["client_ca", "ca"])
+@pytest.mark.parametrize("kind", ["nothing", "a key", "revocations", "no name"])
+def test_a_truststore_without_a_certificate(key: str, kind: str, tmp_path: Path) -> None:
+    """Without this, `ca` would trust the system's authorities or nobody, and the fault would show with the first client."""
+    made = trustme.CA().issue_cert("proxy.example.com")
+    signer = ec.generate_private_key(ec.SECP256R1())
+    now = datetime.now(timezone.utc)
+    named = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "authority")])
+    revocations = x509.CertificateRevocationListBuilder(named, now, now + timedelta(1)).sign(signer, hashes.SHA256())
+    texts = {"nothing": b"", "a key": made.private_key_pem.bytes(), "revocations": revocations.public_bytes(Encoding.PEM)}
+    trusted = tmp_path / "trusted.pem"
+    trusted.write_bytes(texts.get(kind, b""))
+    made.private_key_and_cert_chain_pem.write_to_path(str(tmp_path / "own.pem"))
+    own = f'certificate = "{tmp_path / "own.pem"}"\nkey = "{tmp_path / "own.pem"}"\n'
+    table = f'[listeners.{"tls" if key == "client_ca" else "upstream_tls"}]\n{own}{key} = "{"" if kind == "no name" else trusted}"\n'
+    with pytest.raises(InputError, match="cannot be used: expected certificates"):
+        load_config(written(tmp_path, LISTENER + table))
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ import javaproperties
 from kwire.cli.broker_session import PLAIN, Login
 from kwire.errors import InputError
 from kwire.protocol.negotiation.scram import SCRAM_MECHANISMS
+from kwire.tls_trust import only_trusting
 
 __all__ = ["ClientProperties", "read_client_properties"]
 
@@ -127,13 +128,12 @@ def _file_in_memory() -> IO[bytes]:
 
 def _tls(path: str, given: dict[str, str]) -> ssl.SSLContext:
     try:
-        trusted = _store(path, given, "truststore")
-        text = given.get("ssl.truststore.certificates", "").strip() or None
-        context = (
-            ssl.create_default_context(cadata=trusted.certificates.decode())
-            if isinstance(trusted, _Store)
-            else ssl.create_default_context(cafile=trusted, cadata=text)
-        )
+        trusted, text = _store(path, given, "truststore"), given.get("ssl.truststore.certificates")
+        if isinstance(trusted, _Store):
+            text = trusted.certificates.decode()
+            trusted = None
+        is_system = trusted is None and text is None
+        context = ssl.create_default_context() if is_system else only_trusting(ssl.Purpose.SERVER_AUTH, trusted, text)
         keys = _store(path, given, "keystore")
         if keys is not None:
             _load_keys(context, keys, given.get("ssl.key.password", ""))

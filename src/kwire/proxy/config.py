@@ -12,11 +12,14 @@ from __future__ import annotations
 import os
 import re
 import ssl
+from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from kwire.errors import InputError
+from kwire.tls_trust import only_trusting
 
 try:
     import msgspec
@@ -28,6 +31,7 @@ __all__ = [
     "TelemetryConfig", "TlsConfig", "UpstreamTlsConfig", "VersionsConfig", "host_and_port", "load_config",
 ]  # fmt: skip
 
+_T = TypeVar("_T")
 MIB = 1 << 20
 MOST_THREADS = 256
 MOST_PORTS = 65_536
@@ -51,16 +55,15 @@ class TlsConfig(_Table, frozen=True):
         Raises:
             InputError: a file cannot be read, or is not what it should be.
         """
-        found = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        found = _context(ssl.Purpose.CLIENT_AUTH, self.client_ca)
         _load(found.load_cert_chain, self.certificate, self.key)
         if self.client_ca is not None:
-            _load(found.load_verify_locations, self.client_ca)
             found.verify_mode = ssl.CERT_REQUIRED
         return found
 
 
 class UpstreamTlsConfig(_Table, frozen=True):
-    """TLS towards the broker: PEM files; without `ca` the system's authorities count."""
+    """TLS towards the broker: PEM files. Only the authorities in `ca` count; without it, the system's."""
 
     ca: str | None = None
     certificate: str | None = None
@@ -73,19 +76,22 @@ class UpstreamTlsConfig(_Table, frozen=True):
         Raises:
             InputError: a file cannot be read, or is not what it should be.
         """
-        found = ssl.create_default_context(ssl.Purpose.SERVER_AUTH)
-        if self.ca is not None:
-            _load(found.load_verify_locations, self.ca)
+        found = _context(ssl.Purpose.SERVER_AUTH, self.ca)
         if self.certificate is not None:
             _load(found.load_cert_chain, self.certificate, self.key)
         return found
 
 
-def _load(load: object, *files: str | None) -> None:
+def _context(purpose: ssl.Purpose, authorities: str | None) -> ssl.SSLContext:
+    return ssl.create_default_context(purpose) if authorities is None else _load(partial(only_trusting, purpose), authorities)
+
+
+def _load(load: Callable[..., _T], *files: str | None) -> _T:
     try:
-        load(*files)  # type: ignore[operator]
-    except (OSError, ssl.SSLError) as error:
-        raise InputError(f"{' and '.join(file for file in files if file)} cannot be used: {error.strerror or error}") from error
+        return load(*files)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise InputError(f"{' and '.join(file for file in files if file is not None)} cannot be used: {why}") from error
 
 
 class ListenerConfig(_Table, frozen=True):
