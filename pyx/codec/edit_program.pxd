@@ -45,6 +45,7 @@ cdef struct Action:
     TypedNames by_type[MOST_TYPES]
     int32_t types
     bint refuses_others
+    bint acl
     const AddressList* addresses
     bint has_node
     bint has_listener
@@ -147,7 +148,7 @@ cdef inline int rename(EditRun* run, const Place* place, const Kind* kind, const
     if starts_with(old, size, &names.prefix):
         put_length(add_change(run, place, place.begin, place.content + grown), kind, size - grown)
         return DONE
-    if size == 0 or names.foreign == FOREIGN_KEEP:
+    if names.foreign == FOREIGN_KEEP or (size == 0 and not names.empty):
         return DONE
     return drop_element(run, place) if names.foreign == FOREIGN_DROP else <int>FAILED
 
@@ -171,9 +172,9 @@ cdef inline int rename_resource(EditRun* run, const Action* action, const Place*
     cdef const Names* names
     cdef int32_t pattern = LITERAL_PATTERN if count < 3 else small_number(run, &places[1])
     cdef int32_t size = place.stop - place.content
-    if place.null or size == 0 or (size == 1 and run.walk.cursor.base[place.content] == 42):  # *
-        return DONE
     names = NULL if places.begin == MISSING else <Names*>names_of_type(action, small_number(run, places))
+    if names is not NULL and action.acl and (place.null or size == 0 or (size == 1 and run.walk.cursor.base[place.content] == 42)):  # *
+        return DONE
     if names is not NULL and pattern == LITERAL_PATTERN:
         return rename(run, place, kind, names)
     return FAILED if action.refuses_others else <int>DONE

@@ -309,9 +309,8 @@ cdef class EditProgram:
             return made
         made.kind = NAMES_ADD if type(names) is AddPrefix else NAMES_REMOVE
         made.prefix = self.text(names.prefix)
-        if made.kind == NAMES_ADD:
-            made.empty = names.empty
-        else:
+        made.empty = names.empty
+        if made.kind == NAMES_REMOVE:
             made.foreign = FOREIGN[names.foreign]
         return made
 
@@ -340,7 +339,7 @@ cdef class EditProgram:
             if action.text.size:
                 action.kind = REMOVE_TEXT
         elif kind is RenameResource and all([code == INT8 or code < 0 for code in codes[:-1]]) and self.typed(action, given.by_type):
-            action.kind, action.refuses_others = RENAME_RESOURCE, given.others == "refuse"
+            action.kind, action.refuses_others, action.acl = RENAME_RESOURCE, given.others == "refuse", given.acl
         elif kind is RenameKey and (codes[0] == INT8 or codes[0] < 0) and self.typed(action, given.by_type):
             action.kind = RENAME_KEY
         elif kind is ChangeAddress and type(given.addresses) is AddressTable and codes[-1] in (INT32, UINT16):

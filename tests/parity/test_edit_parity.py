@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from functools import cache
 from typing import Any, Final
 
@@ -34,11 +35,12 @@ def tenant(added: str) -> EditChanges:
 
 
 def stripped(removed: str, foreign: Any) -> EditChanges:
-    names = RemovePrefix(removed, foreign=foreign)
+    names = RemovePrefix(removed, foreign=foreign, empty=foreign != "keep")
     return EditChanges(
         topics=names, groups=names, transactional_ids=names, addresses=AddressTable({1: ("proxy", 19092), -1: ("", 1)}, unknown="keep"),
         limits=VersionLimits({0: (1, 3), 1: (4, 11), 18: (0, 1)}, foreign == "keep", features=("foo", "feature"), levels={"foo": 1}),
         error_text=removed, blank_errors=foreign == "drop", uncovered="keep",
+        hidden_configs=re.compile("n.*"), other_resources="refuse", kept_resources=frozenset((1, 4)),
     )  # fmt: skip
 
 

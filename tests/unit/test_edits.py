@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -168,6 +169,54 @@ def test_resources_are_changed_by_their_type(edit: Any) -> None:
     strict = edit("request", 32, 0, topics=AddPrefix("t"), groups=AddPrefix("g"), other_resources="refuse")
     with pytest.raises(EncodeError, match=r"resources\[1\]\.resource_name"):
         edited(strict, frame.format("0001 78", "0001 79"))
+
+
+@pytest.mark.parametrize("name", ["0000", "0001 2a", "0001 31", "0003 742e78"])
+def test_the_type_of_a_configuration_decides_before_its_name(edit: Any, name: str) -> None:
+    """The empty name of a broker is the default of all brokers, and CLIENT_METRICS has a subscription called `*`."""
+    # IncrementalAlterConfigs v0: resources (type, name, no configurations), validate only
+    frame = "002c 0000 00000007 ffff 00000001 {} {} 00000000 00"
+    request = edit(
+        "request", 44, 0, topics=AddPrefix("t."), groups=AddPrefix("g."), other_resources="refuse", kept_resources=frozenset((64,))
+    )
+    size = int(name[:4], 16) + 2
+    for kind, prefix in (("02", "742e"), ("20", "672e")):
+        assert edited(request, frame.format(kind, name)) == hexed(frame.format(kind, f"{size:04x} {prefix} {name[4:]}"))
+    for kind in ("80", "ff", "00", "01", "03", "04", "08", "10", "7f"):
+        with pytest.raises(EncodeError, match="a resource of another type"):
+            edited(request, frame.format(kind, name))
+    assert edited(request, frame.format("40", name)) == hexed(frame.format("40", name))
+
+
+@pytest.mark.parametrize(("name", "kept"), [("00", True), ("01", True), ("02 2a", True), ("02 78", False)])
+def test_only_acls_have_names_for_all_of_a_type(edit: Any, name: str, kept: bool) -> None:
+    # DescribeAcls v3: type, name (null, empty, *, x), pattern (literal), principal, host, operation, permission
+    frame = "001d 0003 00000007 ffff 00 {} {} 03 00 00 01 01 00"
+    request = edit("request", 29, 3, topics=AddPrefix("t."))
+    assert edited(request, frame.format("02", name)) == hexed(frame.format("02", name if kept else "04 742e78"))
+    with pytest.raises(EncodeError, match="a resource of another type"):
+        edited(request, frame.format("04", name))
+
+
+def test_hidden_configurations_are_dropped_with_their_synonyms(edit: Any) -> None:
+    # DescribeConfigs v4: throttle, results (error, message, type, name, entries (name, value, read-only, source, sensitive, synonyms, type,
+    # documentation)); synonyms are (name, value, source)
+    entry = "02 {} 02 31 00 05 00 {} 02 00 00"
+    frame = "00000007 00 00000000 02 0000 00 04 02 31 {} 00 00"
+    one, both = "02 02 61 02 31 05 00", "03 02 61 02 31 05 00 02 62 02 31 05 00"
+    response = edit("response", 32, 4, hidden_configs=re.compile("b|c.*"))
+    given = frame.format("04" + entry.format("61", both) + entry.format("62", both) + entry.format("63", one))
+    assert edited(response, given) == hexed(frame.format("02" + entry.format("61", one)))
+
+
+def test_the_empty_group_is_of_somebody_else_where_own_names_have_a_prefix(edit: Any) -> None:
+    # ListGroups v0: error, groups (id, type)
+    frame = "00000007 0000 {}"
+    response = edit("response", 16, 0, groups=RemovePrefix("a.", foreign="drop", empty=True))
+    assert edited(response, frame.format("00000002 0000 0000 0003 612e67 0000")) == hexed(frame.format("00000001 0001 67 0000"))
+    refusing = edit("response", 16, 0, groups=RemovePrefix("a.", empty=True))
+    with pytest.raises(EncodeError, match="does not begin with"):
+        edited(refusing, frame.format("00000001 0000 0000"))
 
 
 def test_a_pattern_of_topics_is_refused_unless_it_is_kept(edit: Any) -> None:

@@ -58,10 +58,12 @@ def test_metadata() -> None:
 
 
 def test_groups_of_others_are_not_listed() -> None:
+    """The group with the empty id is of clients without a tenant."""
     connection = connected()
     asked(connection, "0010 0000 00000007 ffff")
     consumer = (b"\0\x08consumer").hex()
-    found = answered(connection, f"00000007 0000 00000003 0001 67 {consumer} 0003 612e67 {consumer} 0003 622e67 {consumer}")
+    others = f"0001 67 {consumer} 0003 622e67 {consumer} 0000 {consumer}"
+    found = answered(connection, f"00000007 0000 00000004 0003 612e67 {consumer} {others}")
     assert found == framed(f"00000007 0000 00000001 0001 67 {consumer}")
 
 
@@ -179,6 +181,8 @@ def test_other_requests_by_id_close() -> None:
         "0037 0001 00000001 ffff 00 01 00",  # DescribeQuorum
         "0044 0001 00000007 ffff 00 02 67 02 6d 00000000 00 00 00000001 00 02 2e 00 00 00",  # ConsumerGroupHeartbeat v1: a pattern
         "002c 0000 00000007 ffff 00000001 04 0001 31 00000000 00",  # IncrementalAlterConfigs of a broker
+        "002c 0000 00000007 ffff 00000001 04 0000 00000000 00",  # of all brokers
+        "0021 0000 00000007 ffff 00000001 10 0001 2a 00000000 00",  # AlterConfigs of the client metrics `*`
     ],
 )
 def test_what_reaches_the_whole_cluster_closes(text: str) -> None:

@@ -108,11 +108,11 @@ def test_messages_without_topics_are_given_back(splicer):
 
 def test_resources_are_topics_where_their_type_says_so(splicer, codec):
     message = codec.message_class("DescribeConfigsRequest")
-    resources = [message.DescribeConfigsResource(resource_type=kind, resource_name="orders") for kind in (2, 4, 8, 32)]
+    resources = [message.DescribeConfigsResource(resource_type=kind, resource_name="*") for kind in (2, 4, 8, 32)]
     encode = codec.compiled.encoder("DescribeConfigsRequest", 4).encode
     data = encode(message(resources=resources))
-    resources[0].resource_name = "ORDERS"
-    assert splicer.rename_topics(data, str.upper, name="DescribeConfigsRequest", version=4) == encode(message(resources=resources))
+    resources[0].resource_name = "t.*"
+    assert splicer.rename_topics(data, "t.{}".format, name="DescribeConfigsRequest", version=4) == encode(message(resources=resources))
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ every other action.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import Any, Final, Literal, TypeAlias
@@ -17,8 +18,8 @@ from kwire.codec.written_values import kind_of
 from kwire.errors import EncodeError
 
 __all__ = [
-    "DROPPED", "EditAction", "Keys", "LimitFeature", "LimitLevel", "LimitRange", "Outcome", "RefuseValue", "RemoveText", "Rename",
-    "RenameKey", "RenameResource",
+    "DROPPED", "EditAction", "HideNamed", "Keys", "LimitFeature", "LimitLevel", "LimitRange", "Outcome", "RefuseValue", "RemoveText",
+    "Rename", "RenameKey", "RenameResource",
 ]  # fmt: skip
 
 Keys = Literal["keep", "refuse"]
@@ -55,7 +56,7 @@ class Rename:
         if isinstance(names, Mapping):
             new = names.get(old, old)
         elif isinstance(names, RemovePrefix):
-            if names.foreign == "drop" and old and not old.startswith(names.prefix):
+            if names.foreign == "drop" and (old or names.empty) and not old.startswith(names.prefix):
                 return DROPPED
             new = names(old)
         else:
@@ -66,25 +67,28 @@ class Rename:
 
 
 class RenameResource:
-    """The name of a resource: (type, name) or (type, pattern, name).
+    """The name of a resource: (type, name) or (type, pattern, name). The type decides, then the name.
 
     Arguments:
         by_type: what is done with the names of each type.
         others: what is done with resources of other types, and with patterns.
+        acl: the resource is of an ACL, where null, the empty name and `*` mean all of a type. A configuration has no such name: the empty
+            one of a broker stands for all brokers.
     """
 
-    __slots__ = ("by_type", "others")
+    __slots__ = ("acl", "by_type", "others")
 
-    def __init__(self, by_type: Mapping[int, Rename], others: Keys) -> None:
+    def __init__(self, by_type: Mapping[int, Rename], others: Keys, acl: bool) -> None:
         self.by_type = dict(by_type)
         self.others = others
+        self.acl = acl
 
     def __call__(self, kind: int | None, *rest: Any) -> Outcome:
         old: str | None = rest[-1]
         pattern = rest[0] if len(rest) > 1 else LITERAL
-        if not old or old == WILDCARD:
-            return None
         rename = None if kind is None else self.by_type.get(kind)
+        if rename is not None and self.acl and (not old or old == WILDCARD):
+            return None
         if rename is not None and pattern == LITERAL:
             return rename(old)
         if self.others == "refuse":
@@ -134,6 +138,18 @@ class RemoveText:
         if old is None or self.text not in old:
             return None
         return ("" if self.blank else old.replace(self.text, ""),)
+
+
+class HideNamed:
+    """A name whose element is taken out where all of it matches."""
+
+    __slots__ = ("pattern",)
+
+    def __init__(self, pattern: re.Pattern[str]) -> None:
+        self.pattern = pattern
+
+    def __call__(self, name: str) -> Outcome:
+        return DROPPED if self.pattern.fullmatch(name) else None
 
 
 class LimitRange:

@@ -38,35 +38,37 @@ class AddPrefix:
 
 
 class RemovePrefix:
-    """`acme.orders` becomes `orders`. Null and the empty name stay.
+    """`acme.orders` becomes `orders`. Null stays.
 
     Arguments:
         prefix: not empty.
         foreign: what is done with a name that does not begin with it. `refuse`: an EncodeError, and a relay closes. `drop`: the nearest
             element of an array of structs around it is taken out; where there is none, as `refuse`. `keep`: it stays.
+        empty: the empty name is such a name too; else it stays. See `AddPrefix`.
     """
 
-    __slots__ = ("foreign", "prefix")
+    __slots__ = ("empty", "foreign", "prefix")
 
-    def __init__(self, prefix: str, *, foreign: Foreign = "refuse") -> None:
+    def __init__(self, prefix: str, *, foreign: Foreign = "refuse", empty: bool = False) -> None:
         if foreign not in ("refuse", "drop", "keep"):
             raise ValueError(f"foreign is 'refuse', 'drop' or 'keep', not {foreign!r}")
         self.prefix = _checked(prefix)
         self.foreign: Foreign = foreign
+        self.empty = empty
 
     def __call__(self, name: str) -> str:
         if name.startswith(self.prefix):
             return name[len(self.prefix) :]
-        if not name or self.foreign == "keep":
+        if self.foreign == "keep" or not (name or self.empty):
             return name
         # The name belongs to somebody else, so the error does not show it.
         raise EncodeError(f"a name does not begin with {self.prefix[:_SHOWN]!r}")
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, RemovePrefix) and (self.prefix, self.foreign) == (other.prefix, other.foreign)
+        return isinstance(other, RemovePrefix) and (self.prefix, self.foreign, self.empty) == (other.prefix, other.foreign, other.empty)
 
     def __hash__(self) -> int:
-        return hash((self.prefix, self.foreign))
+        return hash((self.prefix, self.foreign, self.empty))
 
 
 EditNames: TypeAlias = Mapping[str, str] | AddPrefix | RemovePrefix | Callable[[str], str]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final, NamedTuple
@@ -10,6 +11,7 @@ from kwire.codec.broker_addresses import Addresses, address_changes, broker_fiel
 from kwire.codec.classes import CompiledCatalog
 from kwire.codec.edit_actions import (
     EditAction,
+    HideNamed,
     Keys,
     LimitFeature,
     LimitLevel,
@@ -22,7 +24,7 @@ from kwire.codec.edit_actions import (
     RenameResource,
 )
 from kwire.codec.edit_fields import FieldsAbout, fields_of
-from kwire.codec.edit_names import EditNames
+from kwire.codec.edit_names import AddPrefix, EditNames
 from kwire.codec.splice_plan import Marking, Rule, find_leaf, mark
 from kwire.codec.topic_fields import TopicFields, topic_fields
 from kwire.codec.topic_renaming import GroupChange
@@ -50,6 +52,8 @@ class EditChanges:
         blank_errors: a text of an error in which it occurs becomes empty.
         uncovered: what is done where names may be that cannot be changed, see `rename_topics`.
         other_resources: what is done with resources that are neither topics nor groups, where the message names resources.
+        kept_resources: types of resources that stay, even where others are refused.
+        hidden_configs: entries of DescribeConfigs responses, and synonyms in them, that are dropped: those with such a name.
     """
 
     topics: EditNames | None = None
@@ -62,6 +66,8 @@ class EditChanges:
     blank_errors: bool = False
     uncovered: Keys = "refuse"
     other_resources: Keys = "keep"
+    kept_resources: frozenset[int] = frozenset()
+    hidden_configs: re.Pattern[str] | None = None
 
     def joined(self, other: EditChanges) -> EditChanges | None:
         """The changes of both; None where both change one thing in different ways."""
@@ -143,6 +149,10 @@ def edit_plan(source: CompiledCatalog, message: Message, version: int, changes: 
     if changes.error_text is not None:
         for path in about.error_texts:
             parts.single(path, RemoveText(changes.error_text, changes.blank_errors))
+    if changes.hidden_configs is not None and message.name == "DescribeConfigsResponse":
+        for path in ("results.configs.name", "results.configs.synonyms.name"):
+            if find_leaf(source.plan(message.name, version), path) is not None:
+                parts.single(path, HideNamed(changes.hidden_configs))
     if changes.limits is not None and message.api_key == _API_VERSIONS and message.kind == "response":
         _limit(parts, source, message, version, changes.limits)
     if not parts.singles and not parts.rules:
@@ -165,11 +175,13 @@ def _names(parts: _Parts, message: Message, version: int, about: FieldsAbout, ch
     for kind, paths in (("topics", topics.names), ("groups", about.groups), ("transactional_ids", about.transactional_ids)):
         for path in paths if kind in renames else ():
             parts.single(path, renames[kind])
-    types = _ACL_TYPES if "Acls" in message.name else _CONFIG_TYPES
-    by_type = {types[kind]: rename for kind, rename in renames.items() if kind in types}
+    acl = "Acls" in message.name
+    types = _ACL_TYPES if acl else _CONFIG_TYPES
+    by_type = {types[kind]: rename if acl else _of_all_names(rename) for kind, rename in renames.items() if kind in types}
+    by_type |= dict.fromkeys(changes.kept_resources, Rename({}))
     for rule in topics.resources:
-        others: Keys = "refuse" if types is _ACL_TYPES and changes.uncovered == "refuse" else changes.other_resources
-        parts.rule(rule, RenameResource(by_type, others))
+        others: Keys = "refuse" if acl and changes.uncovered == "refuse" else changes.other_resources
+        parts.rule(rule, RenameResource(by_type, others, acl))
     if "topics" in renames:
         for group in topics.groups:
             parts.rule(group.rule, _group_action(group.assignment, group.consumer, group_change))
@@ -177,6 +189,11 @@ def _names(parts: _Parts, message: Message, version: int, about: FieldsAbout, ch
         for path in about.uncovered:
             parts.singles.setdefault(path, RefuseValue("a pattern or a frame of its own"))
     _keys(parts, about, renames)
+
+
+def _of_all_names(rename: Rename) -> Rename:
+    """With the empty name: no configuration of a topic or group has it, so it must not reach the broker as it is."""
+    return Rename(AddPrefix(rename.names.prefix, empty=True)) if isinstance(rename.names, AddPrefix) else rename
 
 
 def _group_action(assignment: bool, consumer: bool, group_change: GroupChange) -> EditAction:

@@ -8,6 +8,7 @@ pykafka write, whose messages end before the last field of their version.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final, Literal
 
 from kwire.codec.classes import CompiledCatalog
@@ -71,11 +72,11 @@ class _Renaming:
         if not self.keep:
             raise EncodeError(f"{what} may hold names of topics, which cannot be renamed")
 
-    def resource(self, kind: int, *rest: Any) -> tuple[str] | None:
+    def resource(self, acl: bool, kind: int, *rest: Any) -> tuple[str] | None:
         """The name of a resource: (type, name) or (type, pattern, name)."""
         old: str | None = rest[-1]
         pattern = rest[0] if len(rest) > 1 else _LITERAL
-        if not old or old == _WILDCARD or kind not in (_TOPIC, _ANY_TYPE):
+        if kind not in (_TOPIC, _ANY_TYPE) or not old or (acl and old == _WILDCARD):
             return None
         if kind == _TOPIC and pattern == _LITERAL:
             return (self.renamed(old),)
@@ -156,7 +157,7 @@ class TopicRenaming:
         singles = [(Choice(None, call.names, null=False),)] * len(fields.names)
         for _, what in fields.uncovered:
             singles.append((Choice(None, _refusal(call, what)),))
-        rules: list[Any] = [call.resource] * len(fields.resources)
+        rules: list[Any] = [partial(call.resource, "Acls" in name)] * len(fields.resources)
         for group in fields.groups:
             rules.append(_group_rule(call, group.assignment, group.consumer))
         return splicer, tuple(singles), tuple(rules)

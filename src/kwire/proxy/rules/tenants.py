@@ -9,8 +9,10 @@ Apis that reach the whole cluster are not listed here: ApiVersions does not offe
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Final, Literal
 
 import kwire
@@ -28,7 +30,11 @@ __all__ = ["ErrorTexts", "TenantsRule", "tenant_prefix"]
 ErrorTexts = Literal["strip", "blank"]
 
 _METADATA, _JOIN_GROUP, _SYNC_GROUP, _CREATE_TOPICS, _HEARTBEAT = 3, 11, 14, 19, 68
-_ALTERS: Final = (33, 44)  # AlterConfigs, IncrementalAlterConfigs: topics and groups only
+_DESCRIBE_CONFIGS: Final = 32
+_BROKER: Final = 4  # ConfigResource.Type; a tenant reads the configuration of brokers, except where they are and where their files lie
+_HIDDEN: Final = re.compile(
+    r"(advertised\.|controller\.quorum\.|zookeeper\.connect|listener\.name\.).*|listeners|host\.name|port|(metadata\.)?log\.dirs?"
+)
 # Produce, Fetch, ListOffsets, Metadata, offsets, FindCoordinator, classic groups, SASL, topics, transactions, configurations, log dirs,
 # DescribeCluster, DescribeProducers, groups of KIP-848, telemetry.
 _APIS: Final = frozenset(
@@ -69,11 +75,14 @@ class TenantsRule:
     name = "tenants"
 
     def __init__(self, prefix: str, *, error_texts: ErrorTexts = "strip") -> None:
-        added, removed = AddPrefix(tenant_prefix(prefix), empty=True), RemovePrefix(prefix, foreign="drop")
+        added = AddPrefix(tenant_prefix(prefix), empty=True)
+        topics, removed = RemovePrefix(prefix, foreign="drop"), RemovePrefix(prefix, foreign="drop", empty=True)
         self.memory = TenantMemory()
         self._changes = {
             "request": EditChanges(AddPrefix(prefix), added, added),
-            "response": EditChanges(removed, removed, removed, error_text=prefix, blank_errors=error_texts == "blank"),
+            "response": EditChanges(
+                topics, removed, removed, error_text=prefix, blank_errors=error_texts == "blank", hidden_configs=_HIDDEN
+            ),
         }
         self._edits: dict[tuple[str, int, int, str | None], Edit] = {}
 
@@ -105,10 +114,8 @@ class TenantsRule:
         kind = protocol_type if protocol_type is None or protocol_type in _TYPES else _OTHER_TYPE
         found = self._edits.get((direction, key, version, kind))
         if found is None:
-            changes = self._changes[direction].joined(
-                EditChanges(protocol_type=kind, other_resources="refuse" if key in _ALTERS else "keep")
-            )
-            assert changes is not None
+            kept = frozenset((_BROKER,) if key == _DESCRIBE_CONFIGS else ())
+            changes = replace(self._changes[direction], protocol_type=kind, other_resources="refuse", kept_resources=kept)
             found = self._edits[direction, key, version, kind] = Edit(direction, key, version, changes)
         return found
 
