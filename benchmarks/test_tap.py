@@ -17,6 +17,7 @@ from kwire.capture.request_logs.exchange_entries import exchange_entry, exchange
 from kwire.codec import records
 from kwire.protocol import Connection
 from kwire.protocol.events import RequestCompleted
+from kwire.protocol.impl import frame_blanker
 from kwire.protocol.secrets.frame_blanking import FrameBlanker
 from kwire.protocol.tracking.connection import Connection as PureConnection
 from kwire.proxy import tapped_connection, taps
@@ -74,12 +75,13 @@ def test_request_log(race: Any, who: str) -> None:
     connection = Connection(bodies=())
     found = connection.receive_request_bytes(request, TIME) + connection.receive_response_bytes(response, TIME)
     (event,) = (each for each in found if isinstance(each, RequestCompleted))
+    native, pure = frame_blanker()(), FrameBlanker()
 
     def run() -> None:
         for _ in range(COUNT):
             if who == "native":
-                exchange_line(event, "a", request[4:], response[4:], {})
+                exchange_line(event, "a", request[4:], response[4:], {}, native)
             else:
-                json.dumps(exchange_entry(event, "a", request[4:], response[4:], {}), separators=(",", ":")).encode()
+                json.dumps(exchange_entry(event, "a", request[4:], response[4:], {}, pure), separators=(",", ":")).encode()
 
     race("request log of 1 KB exchanges", who, run, COUNT, COUNT * (len(request) + len(response)))

@@ -92,12 +92,17 @@ def test_a_length_is_told_from_an_api_key() -> None:
     assert list(frames_of(frame, "x")) == [("byte 0", frame)]
 
 
+def blanked(size: int) -> str:
+    return base64.b64encode(b"x" * size).decode()
+
+
 def test_secrets_are_left_out() -> None:
     # SaslAuthenticate v0, correlation id 1, no client id, token "\0user\0secret"
     token = b"\0user\0secret"
     frame = bytes.fromhex("0024 0000 00000001 ffff") + len(token).to_bytes(4, "big") + token
-    result = run(data=frame.hex().encode())
-    assert lines(result)[0]["request"] == {"authBytes": "[redacted]"}
+    assert lines(run(data=frame.hex().encode()))[0]["request"] == {"authBytes": blanked(len(token))}
+    shown = run("--show-secrets", data=frame.hex().encode())
+    assert lines(shown)[0]["request"] == {"authBytes": base64.b64encode(token).decode()}
     # IncrementalAlterConfigs v0: topic "t", ssl.key.password and retention.ms
     name, other = b"ssl.key.password", b"retention.ms"
     configs = bytes.fromhex("00000002") + b"".join(
@@ -106,7 +111,21 @@ def test_secrets_are_left_out() -> None:
     )
     frame = bytes.fromhex("002c 0000 00000001 ffff 00000001 02 0001 74") + configs + b"\0"
     values = {config["name"]: config["value"] for config in lines(run(data=frame.hex().encode()))[0]["request"]["resources"][0]["configs"]}
-    assert values == {"ssl.key.password": "[redacted]", "retention.ms": "60"}
+    assert values == {"ssl.key.password": "xxxxxxx", "retention.ms": "xx"}, "any value may be a secret"
+
+
+def test_a_fault_behind_a_secret_is_that_of_the_frame() -> None:
+    # RenewDelegationToken v1 as below, cut in its period: the body is null, and blanking moves no fault
+    frame = bytes.fromhex("0027 0001 00000001 0001 31 00000004 deadbeef 00000000")
+    (hidden,), (shown,) = (lines(run(*options, data=frame.hex().encode())) for options in ((), ("--show-secrets",)))
+    assert hidden == shown
+    assert hidden["request"] is None
+    assert (hidden["error"]["code"], hidden["error"]["path"]) == ("TRUNCATED", "renew_period_ms")
+    # a byte behind the message: the body is shown without its secret
+    frame = bytes.fromhex("0027 0001 00000001 0001 31 00000004 deadbeef 0000000000000001 aa")
+    (entry,) = lines(run(data=frame.hex().encode()))
+    assert entry["request"] == {"hmac": blanked(4), "renewPeriodMs": 1}
+    assert entry["error"]["code"] == "TRAILING_BYTES"
 
 
 def test_a_capture_becomes_the_request_log() -> None:
@@ -139,7 +158,7 @@ def test_a_capture_from_standard_input_and_its_damage() -> None:
 def test_bytes_are_base64_as_kafka_writes_them() -> None:
     # SyncGroup v0: group "g", generation 1, member "m", one assignment of 2 bytes
     frame = bytes.fromhex("000e 0000 00000001 ffff 0001 67 00000001 0001 6d 00000001 0001 6d 00000002 cafe")
-    assignment = lines(run(data=frame.hex().encode()))[0]["request"]["assignments"][0]["assignment"]
+    assignment = lines(run("--show-secrets", data=frame.hex().encode()))[0]["request"]["assignments"][0]["assignment"]
     assert base64.b64decode(assignment) == bytes.fromhex("cafe")
 
 
@@ -152,18 +171,18 @@ def test_the_request_in_an_envelope_is_a_request_of_its_own() -> None:
     # its answer does not say what it answers, and may hold a value of a configuration
     answer = bytes.fromhex("00000001 00") + bytes((len(RESPONSE) + 1,)) + RESPONSE + bytes.fromhex("0000 00")
     (entry,) = lines(run("--response", "--api-key", "58", "--api-version", "0", data=answer.hex().encode()))
-    assert entry["response"]["responseData"] == "[redacted]"
+    assert entry["response"]["responseData"] == base64.b64encode(RESPONSE[:4] + b"x" * (len(RESPONSE) - 4)).decode()
 
 
 def test_what_is_secret_by_the_rules_is_not_shown() -> None:
     # RenewDelegationToken v1: an HMAC of 4 bytes, a period
     frame = bytes.fromhex("0027 0001 00000001 0001 31") + bytes.fromhex("00000004 deadbeef 0000000000000001")
     (entry,) = lines(run(data=frame.hex().encode()))
-    assert entry["request"] == {"hmac": "[redacted]", "renewPeriodMs": 1}
+    assert entry["request"] == {"hmac": blanked(4), "renewPeriodMs": 1}
     # SaslAuthenticate v1, response: no error, a token of the server
     response = bytes.fromhex("00000001 0000 ffff 00000003 763d78 0000000000000000")
     (entry,) = lines(run("--response", "--api-key", "36", "--api-version", "1", data=response.hex().encode()))
-    assert entry["response"]["authBytes"] == "[redacted]"
+    assert entry["response"]["authBytes"] == blanked(3)
 
 
 def test_share_fetches_are_logged_with_empty_records() -> None:

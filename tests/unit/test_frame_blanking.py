@@ -11,7 +11,7 @@ import pytest
 from kwire.codec import decode_request, decode_response, to_json
 from kwire.protocol.nested_rules import RULES
 from kwire.protocol.sasl import attempted_name
-from kwire.protocol.secrets.frame_blanking import FrameBlanker
+from kwire.protocol.secrets.frame_blanking import MOST_REMEMBERED, FrameBlanker
 from kwire.protocol.secrets.secret_texts import HARMLESS_TEXTS, SECRET_TEXTS
 from kwire.protocol.secrets.token_blanking import blank_client_token, blank_server_token
 from kwire.schema import catalog, snake_name
@@ -155,6 +155,17 @@ def test_what_a_member_is_assigned_is_read_by_the_type_that_its_group_has() -> N
     blanker = FrameBlanker({"g": "sr"})
     blanker.request(sync, index=0)
     assert blanker.response(response, 14, 1, index=0) == response[: -len(given)] + b"x" * len(given)
+
+
+def test_groups_and_requests_are_remembered_up_to_a_number() -> None:
+    types: dict[str, str] = {}
+    blanker = FrameBlanker(types)
+    for group in range(MOST_REMEMBERED + 3):
+        frame = request(11, 2, text(f"g{group}") + number(9) + number(9) + text("") + text("connect") + number(0))
+        blanker.request(frame, index=group)
+    assert len(types) == len(blanker._groups) == MOST_REMEMBERED
+    assert "g2" not in types
+    assert "g3" in types
 
 
 def test_a_group_tells_its_type_in_its_first_request() -> None:

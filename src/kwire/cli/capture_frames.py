@@ -20,6 +20,7 @@ from kwire.capture.tls.session_keys import SeriesKeys, current_tls_options
 from kwire.codec import Codec
 from kwire.protocol import DirectionDetector
 from kwire.protocol.events import Event, RequestCompleted, VersionsLearned
+from kwire.protocol.secrets.frame_blanking import FrameBlanker
 
 __all__ = ["read_exchanges"]
 
@@ -72,8 +73,9 @@ class _Stream:
 
 
 class _Tracked:
-    def __init__(self, detector: DirectionDetector) -> None:
+    def __init__(self, detector: DirectionDetector, blanker: FrameBlanker | None) -> None:
         self.detector = detector
+        self.blanker = blanker
         self.streams = (_Stream(), _Stream())
         self.early: list[Event] = []
         self.name: str | None = None
@@ -94,8 +96,10 @@ class _Tracked:
 class _FrameSink(StreamSink):
     """Hears the streams of a capture and makes entries."""
 
-    def __init__(self, ports: frozenset[int], emit: Callable[[dict[str, Any]], None], codec: Codec) -> None:
+    def __init__(self, ports: frozenset[int], emit: Callable[[dict[str, Any]], None], codec: Codec, show_secrets: bool) -> None:
         self.ports = ports
+        self._show_secrets = show_secrets
+        self._group_types: dict[str, str] = {}
         self.codec = codec
         self.emit = emit
         self._highest: dict[str, dict[int, int]] = {}  # versions by api key, by server
@@ -105,7 +109,8 @@ class _FrameSink(StreamSink):
             connection.ignored = True
             return
         detector = DirectionDetector(connection.a.port, connection.b.port, ports=self.ports or None)
-        connection.attachment = tracked = _Tracked(detector)
+        blanker = None if self._show_secrets else FrameBlanker(self._group_types, source=self.codec.compiled)
+        connection.attachment = tracked = _Tracked(detector, blanker)
         if connection.opened_by is not None:
             self._take(connection, tracked, detector.opened(connection.opened_by, time_ns, packet))
 
@@ -148,7 +153,7 @@ class _FrameSink(StreamSink):
                 highest |= {api_key: high for api_key, (_, high) in event.versions.items()}
             if isinstance(event, RequestCompleted) and event.state != "orphan_response":
                 request = requests.take(event.stream_offset + _LENGTH, (event.request_bytes or 0) - _LENGTH)
-                self.emit(exchange_entry(event, tracked.name, request, _response(event, responses), highest, self.codec))
+                self.emit(exchange_entry(event, tracked.name, request, _response(event, responses), highest, tracked.blanker, self.codec))
                 tracked.done(event, requests)
 
 
@@ -161,7 +166,12 @@ def _response(event: RequestCompleted, responses: _Stream) -> bytes | None:
 
 
 def read_exchanges(
-    location: str | BinaryIO, ports: Iterable[int], emit: Callable[[dict[str, Any]], None], codec: Codec = BUILT_IN
+    location: str | BinaryIO,
+    ports: Iterable[int],
+    emit: Callable[[dict[str, Any]], None],
+    codec: Codec = BUILT_IN,
+    *,
+    show_secrets: bool = False,
 ) -> FileFacts:
     """Read a capture's requests, each with its response, in the order in which their outcome was known.
 
@@ -170,11 +180,12 @@ def read_exchanges(
         ports: TCP ports where brokers listen; empty to find them out.
         emit: takes one entry.
         codec: reads the frames; which are requests and responses, and of whom, the built-in catalog says.
+        show_secrets: leave secrets as they are.
 
     Raises:
         InputError: there is no such file, or it is no capture.
     """
-    carry, sink = series_carry(), PlaintextSink(_FrameSink(frozenset(ports), emit, codec), SeriesKeys(current_tls_options()))
+    carry, sink = series_carry(), PlaintextSink(_FrameSink(frozenset(ports), emit, codec, show_secrets), SeriesKeys(current_tls_options()))
     facts = read_piece(location, carry, sink)
     finish_series(carry, sink)
     return facts

@@ -33,6 +33,7 @@ _HEAD_BYTES: Final = 24
 @click.option(
     "--port", "ports", type=click.IntRange(1, 65535), multiple=True, metavar="N", help="Of a capture: a port where brokers listen."
 )
+@click.option("--show-secrets", is_flag=True, help="Show passwords, tokens and other secrets as they are, not as x.")
 @catalog_options
 @with_tls_options
 @with_store_options
@@ -42,6 +43,7 @@ def decode(
     api_key: int | None,
     api_version: int | None,
     ports: tuple[int, ...],
+    show_secrets: bool,
     catalog_name: str | None,
     dialects: tuple[str, ...],
 ) -> int:
@@ -49,6 +51,9 @@ def decode(
 
     FILE (by default standard input) holds frames in hex, one per line, with or without their 4-byte length; or raw frames: one, or several
     with their length before each; or it is a capture: then a line is a request with its response.
+
+    Secrets are x, as in what kwire trim writes: SASL tokens, configuration values, offset metadata, user data of assignors. A broker's log
+    shows most of them, and so does --show-secrets: protect that output.
 
     \b
     Examples:
@@ -63,17 +68,17 @@ def decode(
         raise click.UsageError("A request says its api key and version itself; --api-key and --api-version go with --response.")
     codec = chosen_codec(catalog_name, dialects)
     if file == "-":
-        return _decode_stream(codec, sys.stdin.buffer, "standard input", ports, api_key, api_version)
+        return _decode_stream(codec, sys.stdin.buffer, "standard input", ports, api_key, api_version, show_secrets)
     from kwire.capture.source import open_capture  # any path or URI, as captures are opened
 
     with open_capture(file) as source:
         head = source.read(_HEAD_BYTES)
         if _is_capture(head):
-            return _decode_capture(codec, file, ports)
+            return _decode_capture(codec, file, ports, show_secrets)
         data = head
         while more := source.read(1 << 20):
             data += more
-    return _decode_frames(codec, data, file, api_key, api_version)
+    return _decode_frames(codec, data, file, api_key, api_version, show_secrets)
 
 
 def _is_capture(head: bytes) -> bool:
@@ -82,7 +87,9 @@ def _is_capture(head: bytes) -> bool:
     return identify(head) is not None
 
 
-def _decode_stream(codec: Codec, stream: BinaryIO, name: str, ports: tuple[int, ...], api_key: int | None, api_version: int | None) -> int:
+def _decode_stream(
+    codec: Codec, stream: BinaryIO, name: str, ports: tuple[int, ...], api_key: int | None, api_version: int | None, show_secrets: bool
+) -> int:
     from io import BufferedReader, RawIOBase
 
     from kwire.capture.formats import compression_of
@@ -90,18 +97,18 @@ def _decode_stream(codec: Codec, stream: BinaryIO, name: str, ports: tuple[int, 
     buffered: Any = stream if isinstance(stream, BufferedReader) else BufferedReader(cast("RawIOBase", stream))
     head = buffered.peek(_HEAD_BYTES)[:_HEAD_BYTES]
     if compression_of(head) or _is_capture(head):
-        return _decode_capture(codec, buffered, ports)
-    return _decode_frames(codec, buffered.read(), name, api_key, api_version)
+        return _decode_capture(codec, buffered, ports, show_secrets)
+    return _decode_frames(codec, buffered.read(), name, api_key, api_version, show_secrets)
 
 
-def _decode_capture(codec: Codec, location: str | BinaryIO, ports: tuple[int, ...]) -> int:
+def _decode_capture(codec: Codec, location: str | BinaryIO, ports: tuple[int, ...], show_secrets: bool) -> int:
     from kwire.cli.capture_frames import read_exchanges
     from kwire.cli.terminal import json_line, printable
 
     def emit(entry: dict[str, Any]) -> None:
         sys.stdout.write(f"{json_line(entry)}\n")
 
-    facts = read_exchanges(location, ports, emit, codec)
+    facts = read_exchanges(location, ports, emit, codec, show_secrets=show_secrets)
     if facts.cut_at is not None:
         said = f"{printable(facts.location)} ends early, at byte {facts.cut_at}: {facts.cut_reason}"
         click.echo(f"kwire: {said}. What was before it is decoded.", err=True)
@@ -154,10 +161,12 @@ def _lengths(data: bytes) -> list[int] | None:
     return found
 
 
-def _decode_frames(codec: Codec, data: bytes, name: str, api_key: int | None, api_version: int | None) -> int:
-    from kwire.capture.request_logs.json_entries import error_entry, request_entry, response_entry
+def _decode_frames(codec: Codec, data: bytes, name: str, api_key: int | None, api_version: int | None, show_secrets: bool) -> int:
+    from kwire.capture.request_logs.json_entries import error_entry, read_request, read_response, request_entry, response_entry
     from kwire.cli.terminal import json_line
+    from kwire.protocol.secrets.frame_blanking import FrameBlanker
 
+    blanker = FrameBlanker(source=codec.compiled)
     faulty: list[str] = []
     count = 0
     for place, frame in frames_of(data, name):
@@ -165,9 +174,11 @@ def _decode_frames(codec: Codec, data: bytes, name: str, api_key: int | None, ap
         entry: dict[str, Any]
         try:
             if api_key is None or api_version is None:
-                entry = request_entry(codec.decode_request(frame, strict=False), codec)
+                blanked = frame if show_secrets else blanker.request(frame)
+                entry = request_entry(read_request(codec, frame, blanked), codec)
             else:
-                entry = response_entry(codec.decode_response(frame, api_key, api_version, strict=False), codec=codec)
+                blanked = frame if show_secrets else blanker.response(frame, api_key, api_version)
+                entry = response_entry(read_response(codec, frame, blanked, api_key, api_version), codec=codec)
         except WireError as error:  # a header that cannot be read
             entry = {"error": error_entry(error)}
         if "error" in entry:

@@ -12,6 +12,7 @@ from typing import Any, Final
 from kwire.capture.request_logs.exchange_entries import exchange_line
 from kwire.protocol import Connection
 from kwire.protocol.events import Direction, Event, FrameSeen, RequestCompleted, VersionsLearned
+from kwire.protocol.impl import frame_blanker
 from kwire.protocol.relay import Buffer
 from kwire.proxy.frame_beginnings import LENGTH, FrameBeginnings
 from kwire.proxy.rules.rule import Peer
@@ -45,6 +46,7 @@ class LoggedConnection:
             "request": FrameBeginnings(LENGTH + snaplen),
             "response": FrameBeginnings(LENGTH + snaplen),
         }
+        self._blanker = frame_blanker()()
         self._waiting: dict[int, bytes] = {}  # requests by their index
         self._waiting_bytes = 0
         self._answers: dict[int, bytes] = {}
@@ -119,7 +121,7 @@ class LoggedConnection:
         if request is not None:
             self._waiting_bytes -= LENGTH + len(request)
         response = self._answers.pop(event.request_index, None) if event.state == "answered" else None
-        self._file.offer(exchange_line(event, self._name, request, response, self._highest))
+        self._file.offer(exchange_line(event, self._name, request, response, self._highest, self._blanker))
 
 
 def _named(end: tuple[str, int]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime, timezone
 from functools import cache, lru_cache
 from json.encoder import encode_basestring_ascii
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from kwire.capture.request_logs.json_entries import (
     BUILT_IN,
@@ -16,6 +16,8 @@ from kwire.capture.request_logs.json_entries import (
     header_version_written,
     in_names_of,
     is_written_plainly,
+    read_request,
+    read_response,
     release_of_names,
     request_entry,
     response_entry,
@@ -26,6 +28,10 @@ from kwire.codec.impl import load_twin
 from kwire.errors import WireError
 from kwire.json_encoding import encode_json
 from kwire.protocol.events import RequestCompleted
+from kwire.protocol.secrets.frame_blanking import may_hold_secrets
+
+if TYPE_CHECKING:
+    from kwire.protocol.secrets.frame_blanking import FrameBlanker
 
 __all__ = ["exchange_entry", "exchange_line"]
 
@@ -42,6 +48,7 @@ def exchange_entry(
     request: bytes | None,
     response: bytes | None,
     highest: Mapping[int, int],
+    blanker: FrameBlanker | None,
     codec: Codec = BUILT_IN,
 ) -> dict[str, Any]:
     """Make the entry.
@@ -51,11 +58,45 @@ def exchange_entry(
         connection: its name as brokers write it, `SERVER:PORT-CLIENT:PORT-N`.
         request, response: frames without their lengths; None where bytes are missing or there is none.
         highest: by api key the highest version that the broker advertised.
+        blanker: blanks the secrets of the connection; None shows them.
         codec: reads the frames.
     """
+    return _entry(event, connection, request, response, _blanked(event, request, response, blanker, codec), highest, codec)
+
+
+_Frames: TypeAlias = tuple[bytes | None, bytes | None]
+
+
+def _blanked(event: RequestCompleted, request: bytes | None, response: bytes | None, blanker: FrameBlanker | None, codec: Codec) -> _Frames:
+    """Return request and response without secrets; frames of messages that hold none as they are."""
+    if blanker is None:
+        return request, response
+    index, every = event.request_index, codec is not BUILT_IN
+    if request is not None and (every or _may_hold(request[:4])):
+        request = blanker.request(request, index=index)
+    key, version = event.api_key, event.api_version
+    if response is not None and key is not None and version is not None and (every or may_hold_secrets("response", key, version)):
+        response = blanker.response(response, key, version, index=index)
+    return request, response
+
+
+@lru_cache(4096)
+def _may_hold(begin: bytes) -> bool:
+    return may_hold_secrets("request", int.from_bytes(begin[:2], "big", signed=True), int.from_bytes(begin[2:], "big", signed=True))
+
+
+def _entry(
+    event: RequestCompleted,
+    connection: str,
+    request: bytes | None,
+    response: bytes | None,
+    blanked: _Frames,
+    highest: Mapping[int, int],
+    codec: Codec,
+) -> dict[str, Any]:
     entry: dict[str, Any]
     carried = None
-    if request is None:
+    if request is None or blanked[0] is None:
         entry = {
             "requestHeader": _known_header(event),
             "request": None,
@@ -63,15 +104,15 @@ def exchange_entry(
         }
     else:
         try:
-            read = codec.decode_request(request, strict=False)
+            read = read_request(codec, request, blanked[0])
             entry, carried = request_entry(read, codec), carried_by(read, codec)
         except WireError as error:
             entry = {"requestHeader": _known_header(event), "request": None, "error": error_entry(error)}
     if entry["request"] is not None and event.api_key is not None:
         entry["request"] = in_names_of(highest, entry["request"], event.api_key)
     entry["response"] = None
-    if response is not None and event.api_key is not None and event.api_version is not None:
-        _add_response(codec, entry, response, event.api_key, event.api_version, carried)
+    if response is not None and blanked[1] is not None and event.api_key is not None and event.api_version is not None:
+        _add_response(codec, entry, response, blanked[1], event.api_key, event.api_version, carried)
     entry |= {
         "connection": connection,
         "time": _time(event.request_time),
@@ -121,16 +162,24 @@ def _bodies(api_key: int, version: int) -> _Bodies | None:
 
 
 def exchange_line(
-    event: RequestCompleted, connection: str, request: bytes | None, response: bytes | None, highest: Mapping[int, int]
+    event: RequestCompleted,
+    connection: str,
+    request: bytes | None,
+    response: bytes | None,
+    highest: Mapping[int, int],
+    blanker: FrameBlanker | None,
 ) -> bytes:
     """The entry of `exchange_entry` as a line of a log, with the end of the line; arguments are the same.
 
-    What can be is written from the frames' bytes to text, without messages between.
+    What can be is written from the frames' bytes to text, without messages between. Frames with secrets take the other path: there the
+    faults of a frame are those that it had before its secrets were blanked.
     """
-    written = None if request is None else _plain_line(event, connection, request, response, highest)
-    if written is not None:
-        return written
-    return encode_json(exchange_entry(event, connection, request, response, highest)).encode() + b"\n"
+    blanked = _blanked(event, request, response, blanker, BUILT_IN)
+    if request is not None and blanked == (request, response):
+        written = _plain_line(event, connection, request, response, highest)
+        if written is not None:
+            return written
+    return encode_json(_entry(event, connection, request, response, blanked, highest, BUILT_IN)).encode() + b"\n"
 
 
 def _plain_line(
@@ -172,10 +221,10 @@ _text = lru_cache(256)(_quoted)  # of what comes again
 
 
 def _add_response(
-    codec: Codec, entry: dict[str, Any], frame: bytes, api_key: int, api_version: int, carried: tuple[int, int] | None
+    codec: Codec, entry: dict[str, Any], frame: bytes, blanked: bytes, api_key: int, api_version: int, carried: tuple[int, int] | None
 ) -> None:
     try:
-        response = codec.decode_response(frame, api_key, api_version, strict=False)
+        response = read_response(codec, frame, blanked, api_key, api_version)
     except WireError as error:
         entry.setdefault("error", error_entry(error))
         return

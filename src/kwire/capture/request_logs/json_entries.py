@@ -1,74 +1,56 @@
 """Frames in the form of the broker's JSON request log (kafka.network.RequestConvertToJson, KIP-673).
 
 A line has `requestHeader`, `request`, `response`, `connection`, `principal`, `clientInformation` and so on, under Kafka's names. Records
-are given by their size, and secrets are left out, as the broker leaves them out. A body that cannot be read is null, and `error` says why.
+are given by their size. A body that cannot be read is null, and `error` says why. Callers blank secrets in frames before they are read.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cache
 from typing import Any, Final
 
 from kwire.codec import Codec, Opaque, Request, Response
-from kwire.codec.layout import layouts_of
 from kwire.errors import WireError
-from kwire.protocol.nested_rules import RULES
 from kwire.schema import Message, camel_name, catalog, releases, snake_name
 from kwire.schema.release_table import name_in, release_key
 
 __all__ = [
     "BUILT_IN", "api_key_name", "carried_by", "error_entry", "header_version_written", "in_names_of", "is_written_plainly",
-    "release_of_names", "releases_before_renames", "request_entry", "response_entry",
+    "read_request", "read_response", "release_of_names", "releases_before_renames", "request_entry", "response_entry",
 ]  # fmt: skip
 
 BUILT_IN: Final = Codec(catalog())
-REDACTED: Final = "[redacted]"
-
-# What brokers log all the same (kafka.network.RequestConvertToJson): who may read their logs has these credentials.
-_LOGGED: Final = frozenset(
-    (("AlterUserScramCredentialsRequest", "upsertions.salt"), ("AlterUserScramCredentialsRequest", "upsertions.salted_password"))
-)
 _ENVELOPE: Final = 58
 _SHARE_FETCH: Final = 78
 _FIRST_RELEASE: Final = "2.8"  # KIP-673
 # Their entries are not their JSON: a refusal of ApiVersions has another version, and ShareFetch no sizes.
 _LOOKED_INTO: Final = frozenset((18, _ENVELOPE, _SHARE_FETCH))
-# a configuration may hold a password; the broker hides the value of those that it knows as such
-_ALTER_CONFIGS: Final = frozenset((33, 44))
-_SECRET_WORDS: Final = ("password", "secret", "jaas", "credential", "token", ".key")
 
 
-@cache
-def _secrets(codec: Codec, message: str) -> frozenset[str]:
-    """Fields of a message's JSON that are secret: SASL tokens, HMACs of delegation tokens."""
-    found = (key for key, rule in RULES.items() if key[0] == message and rule.kind == "secret" and key not in _LOGGED)
-    names = {path.rpartition(".")[2] for _, path in found}
-    return frozenset(slot.json_name for layout in layouts_of(codec.catalog[message]) for slot in layout.slots if slot.attribute in names)
+def read_request(codec: Codec, frame: bytes, blanked: bytes) -> Request:
+    """Decode a request: body of the frame without secrets, violation of the frame as it came.
+
+    Raises:
+        WireError: the header cannot be read.
+    """
+    read = codec.decode_request(frame, strict=False)
+    if blanked != frame and not isinstance(read.body, Opaque):
+        read.body = codec.decode_request(blanked, strict=False).body
+    return read
 
 
-def _hide(value: Any, names: frozenset[str]) -> Any:
-    if isinstance(value, dict):
-        return {name: REDACTED if name in names and held else _hide(held, names) for name, held in value.items()}
-    return [_hide(each, names) for each in value] if isinstance(value, list) else value
+def read_response(codec: Codec, frame: bytes, blanked: bytes, api_key: int, api_version: int) -> Response:
+    """Decode a response; as `read_request`."""
+    read = codec.decode_response(frame, api_key, api_version, strict=False)
+    if blanked != frame and not isinstance(read.body, Opaque):
+        read.body = codec.decode_response(blanked, api_key, api_version, strict=False).body
+    return read
 
 
-def _hide_configs(body: dict[str, Any]) -> dict[str, Any]:
-    for resource in body.get("resources", ()):
-        for config in resource.get("configs", ()):
-            name = config.get("name")
-            if config.get("value") is not None and isinstance(name, str) and any(word in name.lower() for word in _SECRET_WORDS):
-                config["value"] = REDACTED
-    return body
-
-
-def _body(codec: Codec, body: Any, api_key: int, version: int) -> dict[str, Any] | None:
-    if isinstance(body, Opaque):
-        return None
-    written = codec.to_json(body, version, records=False)
-    if names := _secrets(codec, type(body).layout.name):
-        written = _hide(written, names)
-    return _hide_configs(written) if api_key in _ALTER_CONFIGS else written
+def _body(codec: Codec, body: Any, version: int) -> dict[str, Any] | None:
+    return None if isinstance(body, Opaque) else codec.to_json(body, version, records=False)
 
 
 @cache
@@ -158,12 +140,11 @@ def api_key_name(api_key: int, codec: Codec = BUILT_IN) -> str:
 
 
 def is_written_plainly(api_key: int, api_version: int) -> bool:
-    """Return whether an entry has a request and its response as `to_json` writes them: nothing is hidden or looked into."""
+    """Return whether an entry has a request and its response as `to_json` writes them: nothing is looked into."""
     request, response = BUILT_IN.catalog.request(api_key), BUILT_IN.catalog.response(api_key)
-    if request is None or response is None or api_key in _LOOKED_INTO or api_key in _ALTER_CONFIGS:
+    if request is None or response is None or api_key in _LOOKED_INTO:
         return False
-    in_versions = all(api_version in message.valid_versions for message in (request, response))
-    return in_versions and not (_secrets(BUILT_IN, request.name) or _secrets(BUILT_IN, response.name))
+    return all(api_version in message.valid_versions for message in (request, response))
 
 
 def request_entry(request: Request, codec: Codec = BUILT_IN) -> dict[str, Any]:
@@ -174,9 +155,10 @@ def request_entry(request: Request, codec: Codec = BUILT_IN) -> dict[str, Any]:
         codec: what decoded it.
     """
     header = request.header
-    entry = {"requestHeader": _header(codec, header), "request": _body(codec, request.body, header.api_key, header.api_version)}
+    entry = {"requestHeader": _header(codec, header), "request": _body(codec, request.body, header.api_version)}
     if header.api_key == _ENVELOPE and entry["request"] is not None:
-        entry["request"]["requestData"] = _carried_request(codec, request.body.request_data)
+        with suppress(WireError):  # bytes that are no request stay bytes
+            entry["request"]["requestData"] = request_entry(codec.decode_request(request.body.request_data, strict=False), codec)
     return entry if request.violation is None else {**entry, "error": error_entry(request.violation)}
 
 
@@ -191,14 +173,6 @@ def carried_by(request: Request, codec: Codec = BUILT_IN) -> tuple[int, int] | N
     return header.api_key, header.api_version
 
 
-def _carried_request(codec: Codec, frame: bytes) -> Any:
-    """The request in an Envelope, which brokers log as a request of its own; its bytes may hold a password."""
-    try:
-        return request_entry(codec.decode_request(frame, strict=False), codec)
-    except WireError:
-        return REDACTED
-
-
 def response_entry(response: Response, carried: tuple[int, int] | None = None, codec: Codec = BUILT_IN) -> dict[str, Any]:
     """`responseHeader` and `response` of a line, and `error` where the body breaks a rule.
 
@@ -209,17 +183,12 @@ def response_entry(response: Response, carried: tuple[int, int] | None = None, c
     """
     entry: dict[str, Any] = {
         "responseHeader": {"correlationId": response.header.correlation_id},
-        "response": _body(codec, response.body, response.api_key, response.api_version),
+        "response": _body(codec, response.body, response.api_version),
     }
     if response.api_key == _SHARE_FETCH and entry["response"] is not None:
         entry["response"] = _without_sizes(entry["response"])
-    if response.api_key == _ENVELOPE and entry["response"] is not None and response.body.response_data is not None:
-        try:
-            entry["response"]["responseData"] = (
-                response_entry(codec.decode_response(response.body.response_data, *carried, strict=False), codec=codec)
-                if carried
-                else REDACTED
-            )
-        except WireError:
-            entry["response"]["responseData"] = REDACTED
+    if response.api_key == _ENVELOPE and carried and entry["response"] is not None and response.body.response_data is not None:
+        with suppress(WireError):
+            inner = codec.decode_response(response.body.response_data, *carried, strict=False)
+            entry["response"]["responseData"] = response_entry(inner, codec=codec)
     return entry if response.violation is None else {**entry, "error": error_entry(response.violation)}

@@ -7,8 +7,8 @@ not understand (bytes behind a fault, tagged fields that no version defines, tra
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Final, NamedTuple, Protocol
+from functools import cache, lru_cache
+from typing import Final, NamedTuple, Protocol, TypeVar
 
 from kwire.codec.classes import CompiledCatalog, compiled
 from kwire.codec.field_spans import UNKNOWN_TAG, FieldWalker, marking_of
@@ -24,9 +24,10 @@ from kwire.protocol.secrets.token_blanking import FILL, blank_client_token, blan
 from kwire.schema import catalog
 from kwire.schema.header_versions import header_version_of
 
-__all__ = ["FrameBlanker", "FramePlan", "HostPseudonyms", "frame_plan"]
+__all__ = ["MOST_REMEMBERED", "FrameBlanker", "FramePlan", "HostPseudonyms", "frame_plan", "may_hold_secrets"]
 
 _UNKNOWN_API_HEADER: Final = 1  # brokers read the header of an api that they do not know so
+MOST_REMEMBERED: Final = 16_384  # groups, and requests that wait for their responses
 _HEAD: Final = 8  # api key, version, correlation id
 _CORRELATION_ID: Final = 4
 _MAX_DEPTH: Final = 4
@@ -40,6 +41,16 @@ _HOSTS: Final = frozenset(("host", "host_name", "client_host", "url"))
 # An entity of a quota may be an address (KIP-612); which kind it is stands in a field of its own.
 _QUOTA_ENTITIES: Final = frozenset(("entity_name", "match"))
 _GROUP_REQUESTS: Final = frozenset((11, 14))  # JoinGroup and SyncGroup: their older answers do not say the group's type
+
+
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
+
+
+def _remember(known: dict[_Key, _Value], key: _Key, value: _Value) -> None:
+    if len(known) >= MOST_REMEMBERED and key not in known:
+        del known[next(iter(known))]  # the oldest: clients choose how many there are
+    known[key] = value
 
 
 class HostPseudonyms(Protocol):
@@ -59,8 +70,7 @@ _DESCRIBING: Final = frozenset(field for rule in RULES.values() for _, field in 
 
 
 @cache
-def _walker(name: str, version: int) -> FieldWalker:
-    source = _source(name)
+def _walker(source: CompiledCatalog, name: str, version: int) -> FieldWalker:
     nested = any(key[0] == name and rule.described_by for key, rule in RULES.items()) or "Group" in name
 
     def wanted(path: tuple[str, ...]) -> bool:
@@ -68,11 +78,6 @@ def _walker(name: str, version: int) -> FieldWalker:
         return key in SECRET_TEXTS or key in RULES or (nested and path[-1] in _DESCRIBING) or _names_host(name, path)
 
     return FieldWalker(source, name, version, wanted)
-
-
-def _source(name: str) -> CompiledCatalog:
-    groups = compiled_groups()
-    return groups if name in groups.catalog else compiled()
 
 
 class FramePlan(NamedTuple):
@@ -114,16 +119,27 @@ def frame_plan(direction: Direction, api_key: int, version: int) -> FramePlan | 
     )
 
 
+@lru_cache(4096)
+def may_hold_secrets(direction: Direction, api_key: int, version: int) -> bool:
+    """Return whether a message may hold secrets beside the records, of which JSON has the sizes only."""
+    plan = frame_plan(direction, api_key, version)
+    return plan is None or not all(plan.records)
+
+
 class FrameBlanker:
     """Blanks the frames of one connection; it remembers of a request what its response does not say.
 
     Arguments:
         group_types: protocol types of groups, shared by the connections of a cluster: a member's SyncGroup may not say its own.
         hosts: replaces hosts and addresses; None leaves them.
+        source: catalog of the frames, None for the built-in one.
     """
 
-    def __init__(self, group_types: dict[str, str] | None = None, hosts: HostPseudonyms | None = None) -> None:
+    def __init__(
+        self, group_types: dict[str, str] | None = None, hosts: HostPseudonyms | None = None, source: CompiledCatalog | None = None
+    ) -> None:
         self._hosts = hosts
+        self._source = compiled() if source is None else source
         self._group_types = {} if group_types is None else group_types
         self._carried: dict[int, tuple[int, int]] = {}
         self._groups: dict[int, str] = {}
@@ -185,6 +201,10 @@ class _Blanking:
         self.group_id: str | None = None
         self.group_type: str | None = None
 
+    def source(self, name: str) -> CompiledCatalog:
+        groups = compiled_groups()
+        return groups if name in groups.catalog else self.owner._source
+
     def fill(self, start: int, stop: int) -> None:
         if start < stop:
             self.out[start:stop] = bytes((FILL,)) * (stop - start)
@@ -204,7 +224,7 @@ class _Blanking:
             return
         key = int.from_bytes(data[:2], "big", signed=True)
         version = int.from_bytes(data[2:4], "big", signed=True)
-        message = catalog().request(key)
+        message = self.owner._source.catalog.request(key)
         header = _UNKNOWN_API_HEADER if message is None else header_version_of(message.header_versions, max(version, 0))
         end, readable = self.message("RequestHeader", header, 0)
         if message is None or not readable or version not in message.valid_versions:
@@ -212,12 +232,12 @@ class _Blanking:
             return
         self.body(message.name, version, end)
         if index >= 0 and self.carried is not None:
-            self.owner._carried[index] = self.carried
+            _remember(self.owner._carried, index, self.carried)
         if index >= 0 and key in _GROUP_REQUESTS and self.group_id is not None:
-            self.owner._groups[index] = self.group_id
+            _remember(self.owner._groups, index, self.group_id)
 
     def response(self, api_key: int | None, version: int | None) -> None:
-        message = None if api_key is None else catalog().response(api_key)
+        message = None if api_key is None else self.owner._source.catalog.response(api_key)
         if message is None or version is None or (version not in message.valid_versions and api_key != API_VERSIONS):
             self.fill_rest(_CORRELATION_ID)
             return
@@ -235,7 +255,7 @@ class _Blanking:
 
     def message(self, name: str, version: int, start: int) -> tuple[int, bool]:
         """Blank one message that begins at `start`; gives where what is understood of it ends, and whether it could be read."""
-        reading = _walker(name, version).walk(self.data, start, whole=self.whole)
+        reading = _walker(self.source(name), name, version).walk(self.data, start, whole=self.whole)
         described: dict[str, tuple[int, int]] = {}
         for path, begin, stop in reading.spans:
             described[path[-1]] = begin, stop
@@ -258,7 +278,7 @@ class _Blanking:
             self.group_id = self.data[begin:stop].decode("utf-8", "replace")
         elif path == ("protocol_type",) and self.group_id is not None:
             self.group_type = self.data[begin:stop].decode("utf-8", "replace")
-            self.owner._group_types[self.group_id] = self.group_type
+            _remember(self.owner._group_types, self.group_id, self.group_type)
 
     def bytes_field(self, rule: Rule, begin: int, stop: int, described: dict[str, tuple[int, int]]) -> None:
         held = self.data[begin:stop]
@@ -313,7 +333,7 @@ class _Blanking:
             self.fill(0, len(self.data))
             return
         name = names[assignment]
-        known = _source(name).message(name).valid_versions
+        known = self.source(name).message(name).valid_versions
         end, readable = self.message(name, min(version, known.highest), 2)
         if protocol_type is None and not readable:
             end = 0  # it was a guess
