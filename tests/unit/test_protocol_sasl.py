@@ -73,7 +73,11 @@ def rows(events: list[Event]) -> list[RequestCompleted]:
         ("SCRAM-SHA-512", b"y,a=x,n=dave,r=1", "dave"),
         ("SCRAM-SHA-256", b"n,,n=tokenid,r=1,tokenauth=true", None),
         ("SCRAM-SHA-256", b"garbage", None),
+        ("SCRAM-SHA-256", b"n,,n=tokenid,r=1,x=y,tokenauth=True", None),  # ScramExtensions: Boolean.parseBoolean
+        ("SCRAM-SHA-256", b"n,,n=tokenid,r=1,x=" + b"y" * 5000 + b",tokenauth=true", None),
         ("OAUTHBEARER", jwt("svc-orders"), "svc-orders"),
+        # Kafka takes the last pair (Utils.parseMap), so the first must not name the client
+        ("OAUTHBEARER", jwt("admin").rstrip(b"\x01") + b"\x01" + jwt("svc-orders").removeprefix(b"n,,\x01"), None),
         ("OAUTHBEARER", b"n,,\x01auth=Bearer opaque-token\x01\x01", None),
         ("OAUTHBEARER", b"n,,\x01auth=Bearer a.!!!.c\x01\x01", None),
         ("GSSAPI", b"\x60\x82\x02\x51", None),

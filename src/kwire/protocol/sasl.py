@@ -18,6 +18,8 @@ __all__ = ["MAX_NAME", "SaslState", "attempted_name", "is_kerberos_token"]
 # Longest name that is kept; Kafka has no limit, a table has.
 MAX_NAME: Final = 1024
 
+_MAX_SCRAM: Final = 4096  # bytes of a first message whose name is read
+
 # Object identifier 1.2.840.113554.1.2.2 in DER: Kerberos 5, near the beginning of a first GSSAPI token (RFC 2743, section 3.1).
 _KERBEROS: Final = bytes.fromhex("06092a864886f712010202")
 
@@ -36,10 +38,13 @@ def _plain(token: bytes) -> str | None:
 
 def _scram(token: bytes) -> str | None:
     # client-first-message of RFC 5802: n,a=authzid,n=user,r=nonce
-    head = token[:4096].decode("utf-8", "replace").split(",")
+    if len(token) > _MAX_SCRAM:
+        return None
+    head = token.decode("utf-8", "replace").split(",")
     if head[0] not in ("n", "y") and not head[0].startswith("p="):
         return None
-    if "tokenauth=true" in head:  # a delegation token: the name is the token's id, the principal its owner, whom the wire does not show
+    # a delegation token: the name is the token's id, the principal its owner, whom the wire does not show; ScramExtensions ignores the case
+    if any(part.lower() == "tokenauth=true" for part in head):
         return None
     name = next((part[2:] for part in head[2:] if part.startswith("n=")), None)
     return None if not name else name.replace("=2C", ",").replace("=3D", "=")
@@ -47,21 +52,20 @@ def _scram(token: bytes) -> str | None:
 
 def _oauth(token: bytes) -> str | None:
     # RFC 7628: gs2 header, then key=value pairs between 0x01; the bearer token is as a rule a JWT, whose payload is not encrypted.
-    for part in token.split(b"\x01"):
-        key, _, value = part.partition(b"=")
-        scheme, _, bearer = value.strip().partition(b" ")
-        if key != b"auth" or scheme.lower() != b"bearer":
-            continue
-        segments = bearer.strip().split(b".")
-        if len(segments) != 3:
-            return None
-        try:
-            claims = json.loads(base64.urlsafe_b64decode(segments[1] + b"=" * (-len(segments[1]) % 4)))
-        except (binascii.Error, ValueError, RecursionError):
-            return None
-        subject = claims.get("sub") if isinstance(claims, dict) else None
-        return subject if isinstance(subject, str) and subject else None
-    return None
+    pairs = [part.partition(b"=") for part in token.split(b"\x01")]
+    values = [value for key, _, value in pairs if key == b"auth"]
+    if len(values) != 1:  # of several, Kafka takes the last and others may take the first
+        return None
+    scheme, _, bearer = values[0].strip().partition(b" ")
+    segments = bearer.strip().split(b".")
+    if scheme.lower() != b"bearer" or len(segments) != 3:
+        return None
+    try:
+        claims = json.loads(base64.urlsafe_b64decode(segments[1] + b"=" * (-len(segments[1]) % 4)))
+    except (binascii.Error, ValueError, RecursionError):
+        return None
+    subject = claims.get("sub") if isinstance(claims, dict) else None
+    return subject if isinstance(subject, str) and subject else None
 
 
 def attempted_name(mechanism: str | None, token: bytes) -> str | None:
