@@ -60,12 +60,8 @@ cdef class Relay:
         self, plan, *, int64_t max_frame=MAX_FRAME, int64_t max_held=MAX_HELD, HeldBudget budget=None, bint renumber=False,
         RelayCounters counters=None
     ):
-        if plan.native is None:
-            plan.native = PlanTable(plan)
-        self.plan = plan
-        self.table = plan.native
+        self.use_plan(plan)
         self.budget = budget
-        self.core.table = &self.table.table
         self.core.budget = NULL if budget is None else &budget.budget
         self.counters = counters
         self.core.counters = NULL if counters is None else &counters.counters
@@ -144,6 +140,15 @@ cdef class Relay:
             return self.moves_of(None, NULL, 0)
         finally:
             self.over()
+
+    def use_plan(self, plan):
+        if self.core.busy:
+            raise RuntimeError(TWO_THREADS)
+        if plan.native is None:
+            plan.native = PlanTable(plan)
+        self.plan = plan
+        self.table = plan.native
+        self.core.table = &self.table.table
 
     # frames that are held, and the relay's own
 

@@ -326,16 +326,21 @@ cdef class Worker:
             return 0
         if core.streams[REQUEST].held.is_new or core.streams[RESPONSE].held.is_new:
             self.settle(sockets, t)
-            if sockets.state != PASSING:
-                return 0
+        self.settled(sockets)
+        return 0
+
+    cdef void settled(self, Sockets* sockets) noexcept nogil:
+        """What a call of the relay gave is sent."""
+        cdef RelayCore* core = sockets.core
+        if sockets.state != PASSING:
+            return
         if core.reason != OPEN:
             over(self, sockets, BY_RELAY, 0)
-            return 0
+            return
         relay_begin(core)  # pieces are sent: their memory is given back, for this connection may be idle from now on
-        if sockets.deadline and sockets.has_passed and not is_inside(&core.streams[REQUEST]):
+        if sockets.deadline and sockets.has_passed and not is_inside(&core.streams[REQUEST]) and not is_delayed(sockets):
             set_deadline(self, sockets, 0)
         self.go_on(sockets)
-        return 0
 
     cdef bint send_out(self, Sockets* sockets) except -1 nogil:
         """Send what the relay's latest call gave; False where the connection is over."""
@@ -355,17 +360,27 @@ cdef class Worker:
                 sockets.ends[1 - side].ends = True
         return True
 
-    cdef int settle(self, Sockets* sockets, int64_t t) except -1 with gil:
-        """Have rules settle the frames that are held, and those behind them."""
+    cdef int settle(self, Sockets* sockets, int64_t t, tuple delayed=None) except -1 with gil:
+        """Have rules settle the frames that are held, and those behind them.
+
+        Arguments:
+            delayed: a request with its answer, whose delay is over.
+        """
         cdef Connection connection = <Connection>sockets.owner
         cdef Relay relay = connection.relay
-        cdef list waiting = connection.held()
+        cdef list waiting = connection.held() if delayed is None else [delayed[0]]
         while waiting:
             held = waiting.pop(0)
-            outcome = connection.proxied.outcome(held)
-            if connection.proxied.refusal:
-                over(self, sockets, BY_RULE, 0)
-                return 0
+            if delayed is not None:
+                outcome, delayed = delayed[1], None
+            else:
+                outcome = connection.proxied.outcome(held)
+                if connection.proxied.refusal:
+                    over(self, sockets, BY_RULE, 0)
+                    return 0
+                if isinstance(outcome, Answer) and outcome.delay:
+                    set_deadline(self, sockets, t + <int64_t>(outcome.delay * SECOND))
+                    continue
             relay.begin()
             try:
                 if isinstance(outcome, Answer):
@@ -394,6 +409,11 @@ cdef class Worker:
                 over(self, sockets, ENDED, 0)
                 return
         watch(self.epoll, sockets)
+
+
+cdef inline bint is_delayed(const Sockets* sockets) noexcept nogil:
+    """A request waits for its answer: rules settle all others at once."""
+    return sockets.core.streams[REQUEST].held.frame is not NULL
 
 
 cdef inline bint is_idle(const Sockets* sockets) noexcept nogil:

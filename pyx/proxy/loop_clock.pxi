@@ -55,10 +55,29 @@ cdef void late(Worker self, Sockets* sockets) noexcept nogil:
     """A deadline is over."""
     if sockets.state == CONNECTING:
         over(self, sockets, BROKER_UNREACHABLE, ETIMEDOUT)
+    elif sockets.state == PASSING and is_delayed(sockets):
+        answer_delayed(self, sockets)
     elif sockets.state == PASSING:
         over(self, sockets, FIRST_FRAME_LATE, 0)
     else:
         give_up(self, sockets)
+
+
+cdef void answer_delayed(Worker self, Sockets* sockets) noexcept nogil:
+    """The delay of an answer is over."""
+    set_deadline(self, sockets, 0)
+    if sockets.ends[BROKER].has_ended:
+        over(self, sockets, ENDED, 0)  # the client was told so, and gets nothing more
+        return
+    self.current = sockets
+    with gil:
+        try:
+            proxied = (<Connection>sockets.owner).proxied
+            delayed, proxied.delayed = proxied.delayed, None
+            self.settle(sockets, now_ns(), delayed)
+        except Exception as error:  # as in `run`
+            self.failed(error)
+    self.settled(sockets)
 
 
 cdef void give_up(Worker self, Sockets* sockets) noexcept nogil:

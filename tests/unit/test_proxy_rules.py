@@ -14,7 +14,7 @@ from kwire.proxy import ProxiedConnection, RuleSet
 from kwire.proxy.rule_set import RulesEnded
 from kwire.proxy.rules.addresses import AddressesRule
 from kwire.proxy.rules.identity import IdentityRule
-from kwire.proxy.rules.refusals import Condition, RefusalsRule
+from kwire.proxy.rules.refusals import Condition
 from kwire.proxy.rules.rehearsal import RehearsalMode, RehearsalRule, Rejected
 from kwire.proxy.rules.rule import Peer, Rule
 from kwire.proxy.rules.telemetry import TelemetryRule
@@ -215,58 +215,17 @@ def test_conditions(condition: Condition, peer: Peer, holds: bool) -> None:
     assert condition.holds(peer) is holds
 
 
+def test_a_name_that_may_come_is_waited_for() -> None:
+    assert not Condition(software="").holds(Peer("a", 1, 1), is_named=False)
+    assert Condition(software="sarama").holds(Peer("a", 1, 1, software_name="sarama"), is_named=False)
+    assert Condition(address="10.*").holds(Peer("10.0.0.1", 1, 1), is_named=False)
+
+
 def test_conditions_that_make_no_sense_are_refused() -> None:
     with pytest.raises(InputError, match="would refuse all clients"):
         Condition()
     with pytest.raises(InputError, match="operator and a version"):
         Condition(software="x", version="2.1")
-
-
-def test_a_refused_client_has_no_permission() -> None:
-    connection = connected(RefusalsRule([Condition(software="sarama", version="<1.30")]))
-    exchange(connection, 18, 3, software("sarama", "1.27.2"), ranges((3, 0, 12)))
-    topics = [messages.MetadataRequest.MetadataRequestTopic(name="orders")]
-    found = exchange(connection, 3, 12, messages.MetadataRequest(topics=topics), metadata(("orders",)), 2)
-    assert [(each.name, each.error_code, each.partitions) for each in found.topics] == [("orders", 29, [])]
-    found = exchange(
-        connection, 10, 2, messages.FindCoordinatorRequest(key="g"), messages.FindCoordinatorResponse(node_id=1, host="h", port=1), 3
-    )
-    assert (found.error_code, found.node_id) == (30, -1)
-    found = exchange(
-        connection, 10, 2, messages.FindCoordinatorRequest(key="t", key_type=1), messages.FindCoordinatorResponse(node_id=1, host="h"), 4
-    )
-    assert found.error_code == 53
-    found = exchange(
-        connection, 22, 1, messages.InitProducerIdRequest(transactional_id="t"), messages.InitProducerIdResponse(producer_id=7), 5
-    )
-    assert (found.error_code, found.producer_id) == (53, -1)
-    other = connected(RefusalsRule([Condition(software="sarama", version="<1.30")]))
-    exchange(other, 18, 3, software("sarama", "1.50.3"), ranges((3, 0, 12)))
-    found = exchange(other, 3, 12, messages.MetadataRequest(topics=topics), metadata(("orders",)), 2)
-    assert [each.error_code for each in found.topics] == [0]
-
-
-def authenticates(connection: ProxiedConnection, number: int, error: int = 0) -> None:
-    """As alice by PLAIN (RFC 4616)."""
-    exchange(
-        connection, 17, 1, messages.SaslHandshakeRequest(mechanism="PLAIN"), messages.SaslHandshakeResponse(mechanisms=["PLAIN"]), number
-    )
-    asked = messages.SaslAuthenticateRequest(auth_bytes=b"\0alice\0secret")
-    exchange(connection, 36, 2, asked, messages.SaslAuthenticateResponse(error_code=error), number + 1)
-
-
-def test_a_principal_is_refused_once_the_broker_accepts_it() -> None:
-    connection = connected(RefusalsRule([Condition(principal="User:ali*")]))
-    topics = [messages.MetadataRequest.MetadataRequestTopic(name="orders")]
-
-    def error(number: int) -> int:
-        found = exchange(connection, 3, 12, messages.MetadataRequest(topics=topics), metadata(("orders",)), number)
-        return int(found.topics[0].error_code)
-
-    authenticates(connection, 1, error=58)
-    assert error(3) == 0
-    authenticates(connection, 4)
-    assert error(6) == 29
 
 
 class Received:

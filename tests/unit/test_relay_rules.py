@@ -477,3 +477,13 @@ def test_a_program_may_not_use_its_relay() -> None:
     relay = native.Relay(RelayPlan([RelayRule("request", 12, None, Looping())]))
     with pytest.raises(RuntimeError, match="two calls use a relay"):
         relay.from_client(heartbeat(1), 1)
+
+
+def test_another_plan_counts_from_the_next_frame_on(twin: Any) -> None:
+    relay = twin.Relay(RelayPlan([RelayRule("request", 12, None, CALL), RelayRule("response", 12, None, CLOSE)]))
+    (held,) = relay.from_client(heartbeat(1) + heartbeat(2), 0).held
+    relay.use_plan(RelayPlan())
+    assert sent(relay.release(held)) == (heartbeat(1) + heartbeat(2), b"")
+    assert sent(relay.from_server(heartbeat_answer(1), 0)) == (b"", heartbeat_answer(1))
+    relay.use_plan(RelayPlan([RelayRule("request", 12, None, CLOSE)]))
+    assert closing(relay.from_client(heartbeat(3), 0)) == ("refused", "request", 12)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from kwire.protocol.relay import Unknown
 from kwire.protocol.telemetry import SubscriptionTable, TelemetryReceiver
+from kwire.proxy.config import host_and_port
 from kwire.proxy.rule_set import RuleSet
 from kwire.proxy.rules.addresses import AddressesRule
 from kwire.proxy.rules.identity import IdentityRule
@@ -52,9 +53,8 @@ def configured_rules(config: ProxyConfig) -> list[Rule]:
     """
     rules: list[Rule] = [IdentityRule()]
     if config.refusals:
-        rules.append(
-            RefusalsRule([Condition(each.software, each.version, each.client_id, each.principal, each.address) for each in config.refusals])
-        )
+        conditions = [Condition(each.software, each.version, each.client_id, each.principal, each.address) for each in config.refusals]
+        rules.append(RefusalsRule(conditions, _reached(config)))
     if config.versions is not None:
         rules.append(VersionsRule(config.versions.cap))
     if config.telemetry is not None:
@@ -70,6 +70,12 @@ def configured_rules(config: ProxyConfig) -> list[Rule]:
 def _raw_tokens(config: ProxyConfig, closes: bool) -> list[Rule]:
     """The rule that closes raw SASL tokens; `closes` is the default of the listeners."""
     return [RawTokensRule()] if (closes if config.raw_sasl_tokens is None else not config.raw_sasl_tokens) else []
+
+
+def _reached(config: ProxyConfig) -> dict[tuple[str, int], tuple[str, int]]:
+    """Where clients of a tenant, or of none, are told that they reach a broker, by tenant and node id."""
+    found = {(each.tenant or "", each.node_id): host_and_port(each.broker, "broker") for each in config.listeners}
+    return found | {(each.tenant or "", node_id): address for each in config.all_listeners for node_id, address in each.addresses()}
 
 
 def _addresses(config: ProxyConfig, tenant: str | None) -> list[Rule]:

@@ -29,9 +29,10 @@ class ProxiedConnection:
         relay: the relay.
         peer: the client.
         refusal: why a rule closed the connection; empty while none did.
+        delayed: a request with an answer that waits for `answer_delayed`; None where none does. The client is not read before.
     """
 
-    __slots__ = ("_frames", "_rules", "_tap", "peer", "refusal", "relay")
+    __slots__ = ("_frames", "_rules", "_tap", "delayed", "peer", "refusal", "relay")
 
     def __init__(
         self,
@@ -44,10 +45,11 @@ class ProxiedConnection:
         counters: RelayCounters | None = None,
         tap: Tapped | None = None,
     ) -> None:
-        self.relay = Relay(rules.plan, max_frame=max_frame, max_held=max_held, budget=budget, counters=counters)
-        self.refusal = ""
-        self._frames = False
         self._rules = rules.connected(peer)
+        self.relay = Relay(self._rules.plan, max_frame=max_frame, max_held=max_held, budget=budget, counters=counters)
+        self.refusal = ""
+        self.delayed: tuple[Held, Answer] | None = None
+        self._frames = False
         self._tap = tap
         self.peer = peer
 
@@ -62,6 +64,14 @@ class ProxiedConnection:
     def from_server(self, data: Buffer, t: int) -> Moves:
         """Take bytes of the broker."""
         return self._settled(self.relay.from_server(data, t), t)
+
+    def answer_delayed(self, t: int) -> Moves:
+        """Give the answer that waited; its `Answer.delay` is over."""
+        assert self.delayed is not None
+        (held, answer), self.delayed = self.delayed, None
+        moves = self._settled(self.relay.answer(held, answer.frame, t=t), t)
+        self._frames = True
+        return moves
 
     def end_client(self, t: int) -> Moves:
         """The client ended its direction."""
@@ -114,18 +124,25 @@ class ProxiedConnection:
         return moves
 
     def outcome(self, held: Held) -> Outcome:
-        """What the rules make of a held frame. A `Refusal`, which is `refusal` then, is also what a frame gets that no rule can read."""
+        """What the rules make of a held frame. A `Refusal`, which is `refusal` then, is also what a frame gets that no rule can read.
+
+        An answer with a delay is `delayed` then: the frame stays held.
+        """
         try:
             found = self._rules.apply(held)
         except (WireError, EncodeError) as error:
             found = Refusal(f"{held.kind} of api {held.api_key} v{held.api_version}: {error}")
         if isinstance(found, Refusal):
             self.refusal = found.reason
+        elif isinstance(found, Answer) and found.delay:
+            self.delayed = held, found
+        if self._rules.plan is not self.relay.plan:
+            self.relay.use_plan(self._rules.plan)
         return found
 
     def _settle(self, held: Held, t: int) -> Moves:
         outcome = self.outcome(held)
-        if isinstance(outcome, Refusal):
+        if isinstance(outcome, Refusal) or (self.delayed is not None and self.delayed[0] is held):
             return Moves()
         if isinstance(outcome, Answer):
             return self.relay.answer(held, outcome.frame, t=t)

@@ -10,7 +10,7 @@ from typing import Final
 from kwire.codec import Edit
 from kwire.protocol.events import Direction
 from kwire.protocol.relay import CALL, CLOSE, REFUSE, FrameEdit, Held, RelayPlan, RelayRule, Unknown
-from kwire.proxy.rules.rule import Answer, ClosableRule, ConnectionRule, Outcome, Peer, Refusal, Rule
+from kwire.proxy.rules.rule import Answer, ClosableRule, ConnectionRule, Outcome, Peer, Refusal, Rule, WatchingRule
 from kwire.schema import catalog
 
 __all__ = ["ConnectionRules", "RuleSet", "RulesEnded"]
@@ -21,10 +21,11 @@ _FINAL: Final = (CLOSE, REFUSE)
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """One rule's part in a kind of frame: an edit, or None for a call of the connection's rule."""
+    """One rule's part in a kind of frame: an edit, or None for a call of the connection's rule; `watches`: see `WatchingRule`."""
 
     rule: int
     edit: FrameEdit | None
+    watches: bool = False
 
 
 def _joined(edits: Sequence[FrameEdit]) -> FrameEdit:
@@ -66,6 +67,8 @@ class RuleSet:
     Attributes:
         rules: as given.
         plan: the table of the relays.
+        watching_plan: the table of those with a rule that watches; the same where no rule ever does. Requests of unknown apis and versions
+            do not pass then.
         lock: held while a rule is called, since connections of several threads share it; to be held by readers of what rules counted.
 
     Raises:
@@ -79,6 +82,7 @@ class RuleSet:
         self._is_retired = False
         self._steps: dict[_Slot, list[_Step]] = {}
         final: dict[_Slot, int] = {}
+        watching: list[int] = []
         for number, rule in enumerate(self.rules):
             for wanted in rule.relay_rules():
                 for slot in _slots(wanted):
@@ -88,13 +92,21 @@ class RuleSet:
                         self._steps.setdefault(slot, []).append(_Step(number, None))
                     elif not isinstance(wanted.action, int):
                         self._steps.setdefault(slot, []).append(_Step(number, wanted.action))
+            if isinstance(rule, WatchingRule):
+                watching.append(number)
+                for slot in (each for wanted in rule.watching_rules() for each in _slots(wanted)):
+                    self._steps.setdefault(slot, []).append(_Step(number, None, watches=True))
         raw_gssapi = all(getattr(rule, "raw_gssapi", True) for rule in self.rules)
-        self.plan = RelayPlan(self._table(final), unknown=unknown, raw_gssapi=raw_gssapi)
+        self.plan = self.watching_plan = RelayPlan(self._table(final, watches=False), unknown=unknown, raw_gssapi=raw_gssapi)
+        if watching:
+            unknown = "refuse" if unknown == "pass" else unknown
+            self.watching_plan = RelayPlan(self._table(final, watches=True), unknown=unknown, raw_gssapi=raw_gssapi)
 
-    def _table(self, final: dict[_Slot, int]) -> list[RelayRule]:
+    def _table(self, final: dict[_Slot, int], *, watches: bool) -> list[RelayRule]:
         table = [RelayRule(direction, key, (version,), action) for (direction, key, version), action in final.items()]
-        for slot, steps in self._steps.items():
-            if slot in final:
+        for slot, every in self._steps.items():
+            steps = [step for step in every if watches or not step.watches]
+            if slot in final or not steps:
                 continue
             direction, key, version = slot
             action: int | FrameEdit = CALL
@@ -192,6 +204,12 @@ class ConnectionRules:
             if outcome is not None:
                 frame = outcome
         return frame
+
+    @property
+    def plan(self) -> RelayPlan:
+        """The table of this connection from now on."""
+        watches = any(each is not None and each.watches for each in self._own)
+        return self._of.watching_plan if watches else self._of.plan
 
     def closed(self) -> None:
         """The connection is over."""

@@ -43,7 +43,7 @@ class Relay:
         counters: counts every exchange; None for no counting.
 
     Attributes:
-        plan: as given.
+        plan: as given, or as of the latest `use_plan`.
         closing: why the connection must be closed; None while all is well.
 
     Raises:
@@ -96,6 +96,10 @@ class Relay:
         """The broker has ended its direction. Requests that still wait for it get no answer: `close` says `server_ended` then."""
         self._ended["response"] = True
         return self._finish(t)
+
+    def use_plan(self, plan: RelayPlan) -> None:
+        """Follow another plan from now on. Frames that have begun to pass go on."""
+        self._state.plan = plan
 
     # frames that are held, and the relay's own
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 import kwire
+from kwire.codec import Opaque
 from kwire.errors import WireError
 from kwire.protocol.relay import CALL, Held, RelayRule
 from kwire.protocol.sasl import SaslState
@@ -43,10 +44,12 @@ class _Identity(ConnectionRule):
 
     def request(self, held: Held, frame: bytes) -> None:
         try:
-            found = kwire.decode_request(frame)
+            found = kwire.decode_request(frame, strict=False)
         except WireError:
             return  # the broker's to judge
         self._peer.client_id = found.header.client_id
+        if isinstance(found.body, Opaque):
+            return
         if held.api_key != API_VERSIONS:
             self._authenticating(held, found.body)
         elif held.api_version >= _WITH_SOFTWARE:
@@ -54,7 +57,9 @@ class _Identity(ConnectionRule):
 
     def _authenticating(self, held: Held, body: Any) -> None:
         if held.api_key == _HANDSHAKE:
-            self._sasl = self._sasl or SaslState()
+            if self._sasl is None:
+                self._sasl = SaslState()
+                self._peer.principal = ""  # a certificate does not count any more
             self._sasl.handshake(body.mechanism, held.api_version)
         elif self._sasl is not None:
             self._sasl.client_token(body.auth_bytes)

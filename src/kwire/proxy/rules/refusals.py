@@ -1,33 +1,36 @@
 """`[[refusals]]`: clients that may not use the cluster, by library, version, client id or principal.
 
-A refused client gets what it would get without permission: Metadata with TOPIC_AUTHORIZATION_FAILED for each topic, FindCoordinator and
-InitProducerId with the error of their kind. Clients then fail at once with a clear exception. An error in ApiVersions would not do: Java
-retries until max.block.ms, librdkafka until its message timeout, and some clients never send it.
+A refused client gets what it would get without permission, such as TOPIC_AUTHORIZATION_FAILED for each topic in Metadata, and fails with a
+clear exception. The proxy answers in the broker's place; only ApiVersions and SASL pass. An error in ApiVersions would not do: Java retries
+until max.block.ms, librdkafka until its message timeout, and some clients never send it.
+
+Each answer waits for two seconds, as brokers before KIP-219 made throttled clients wait: some clients ignore `throttle_time_ms`, and
+others connect again after each error. Otherwise they would ask thousands of times a second.
 """
 
 from __future__ import annotations
 
 import fnmatch
-from collections import Counter, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import kwire
 from kwire.errors import InputError
 from kwire.protocol.relay import CALL, Held, RelayRule
-from kwire.proxy.rules.rule import ConnectionRule, Peer
+from kwire.proxy.rules.refusal_answers import refused_answer
+from kwire.proxy.rules.rule import Answer, ConnectionRule, Outcome, Peer, Refusal
+from kwire.schema import catalog
 from kwire.schema.version_numbers import version_numbers
 
 __all__ = ["Condition", "RefusalsRule"]
 
-_METADATA, _FIND_COORDINATOR, _INIT_PRODUCER_ID = 3, 10, 22
-_TOPIC_AUTHORIZATION_FAILED: Final = 29
-_GROUP_AUTHORIZATION_FAILED: Final = 30
-_TRANSACTIONAL_ID_AUTHORIZATION_FAILED: Final = 53
+_HANDSHAKE, _API_VERSIONS, _AUTHENTICATE = 17, 18, 36  # they pass
+_NAMING: Final = (3, 10, 22)  # Metadata, FindCoordinator, InitProducerId: of every client, which may come with another client id
+_DELAY: Final = 2.0  # seconds: of some libraries a client that is made anew after each error sends six requests in that time
 _MOST_COUNTED: Final = 1000
 _OTHER: Final = "other"
-_GROUP, _TRANSACTION = 0, 1  # key types of FindCoordinator
 _OPERATORS: Final[dict[str, Callable[[Any, Any], bool]]] = {
     "<=": lambda one, other: one <= other, ">=": lambda one, other: one >= other, "<": lambda one, other: one < other,
     ">": lambda one, other: one > other, "=": lambda one, other: one == other,
@@ -67,13 +70,18 @@ class Condition:
         numbers = version_numbers(self.version)
         return None if operator is None or not numbers else (operator, numbers)
 
-    def holds(self, peer: Peer) -> bool:
-        """Whether it holds for a client, by what it has said so far."""
+    def holds(self, peer: Peer, *, is_named: bool = True) -> bool:
+        """Whether it holds for a client, by what it has said so far.
+
+        Arguments:
+            peer: the client.
+            is_named: a name that is missing will not come; before, a condition on it does not hold.
+        """
         texts = (
             (self.software, peer.software_name), (self.client_id, peer.client_id or ""), (self.principal, peer.principal),
             (self.address, peer.address),
         )  # fmt: skip
-        if any(pattern is not None and not fnmatch.fnmatchcase(text, pattern) for pattern, text in texts):
+        if any(pattern is not None and not ((text or is_named) and fnmatch.fnmatchcase(text, pattern)) for pattern, text in texts):
             return False
         bound = None if self.version is None else self._bound()
         if bound is None:
@@ -87,63 +95,78 @@ class RefusalsRule:
 
     Arguments:
         conditions: a client is refused for which any of them holds.
+        addresses: where clients of a tenant, or of none by the empty name, reach a broker: host and port by tenant and node id.
 
     Attributes:
-        refused: responses that say so, by software name and version (`other` beyond 1,000 kinds), and api key.
+        refused: answers that say so, by software name and version (`other` beyond 1,000 kinds), and api key.
+        knows_principals: a condition is on the principal, so clients whose principal is unknown are closed.
     """
 
     name = "refusals"
 
-    def __init__(self, conditions: Sequence[Condition]) -> None:
+    def __init__(self, conditions: Sequence[Condition], addresses: Mapping[tuple[str, int], tuple[str, int]] | None = None) -> None:
         self._conditions = tuple(conditions)
+        self._addresses = {} if addresses is None else addresses
         self.refused: Counter[tuple[str, str, int]] = Counter()
+        self.knows_principals = any(each.principal is not None for each in self._conditions)
 
-    def holds(self, peer: Peer) -> bool:
-        """Whether a client is refused, by what it has said so far."""
-        return any(condition.holds(peer) for condition in self._conditions)
+    def holds(self, peer: Peer, *, is_named: bool) -> bool:
+        """Whether a client is refused, by what it has said so far, see `Condition.holds`."""
+        return any(condition.holds(peer, is_named=is_named) for condition in self._conditions)
 
     def count(self, peer: Peer, api_key: int) -> None:
-        """Count one response to a refused client."""
+        """Count one answer to a refused client."""
         what = peer.software_name, peer.software_version, api_key
         self.refused[what if what in self.refused or len(self.refused) < _MOST_COUNTED else (_OTHER, _OTHER, api_key)] += 1
 
+    def address(self, peer: Peer) -> tuple[int, str, int]:
+        """Node id, host and port of the broker that a client has reached."""
+        return peer.node_id, *self._addresses.get((peer.tenant, peer.node_id), ("", -1))
+
     def relay_rules(self) -> Iterable[RelayRule]:
-        for key in (_METADATA, _FIND_COORDINATOR, _INIT_PRODUCER_ID):
+        yield RelayRule("request", _HANDSHAKE, (1,), CALL)
+        for key in (_API_VERSIONS, _AUTHENTICATE, *_NAMING):
             yield RelayRule("request", key, None, CALL)
-            yield RelayRule("response", key, None, CALL)
+
+    def watching_rules(self) -> Iterable[RelayRule]:
+        """The frames that it wants of clients that are refused, or may be: all other requests."""
+        for message in catalog().messages.values():
+            if message.kind == "request" and message.api_key not in (None, _HANDSHAKE, _API_VERSIONS, _AUTHENTICATE, *_NAMING):
+                yield RelayRule("request", message.api_key, None, CALL)
 
     def connected(self, peer: Peer) -> ConnectionRule:
         return _Refusing(self, peer)
 
 
 class _Refusing(ConnectionRule):
+    """The rule on one connection.
+
+    It watches until a request other than ApiVersions and SASL shows that the client is not refused, and again after those.
+    """
+
     def __init__(self, rule: RefusalsRule, peer: Peer) -> None:
         self._rule = rule
         self._peer = peer
-        self._errors: deque[int] = deque()  # of the FindCoordinator requests that wait; responses come in their order
+        self._is_refused = False
+        self._uses_sasl = False
+        self.watches = True
 
-    def request(self, held: Held, frame: bytes) -> None:
-        if held.api_key != _FIND_COORDINATOR:
+    def request(self, held: Held, frame: bytes) -> Outcome:
+        self._uses_sasl |= held.api_key in (_HANDSHAKE, _AUTHENTICATE)
+        is_named = held.api_key not in (_HANDSHAKE, _API_VERSIONS, _AUTHENTICATE)
+        if is_named:
             self._peer.client_id = kwire.peek_header(frame, strict=False).client_id
-            return
-        found = kwire.decode_request(frame, strict=False)
-        self._peer.client_id = found.header.client_id
-        is_transaction = getattr(found.body, "key_type", _GROUP) == _TRANSACTION
-        self._errors.append(_TRANSACTIONAL_ID_AUTHORIZATION_FAILED if is_transaction else _GROUP_AUTHORIZATION_FAILED)
-
-    def response(self, held: Held, frame: bytes) -> bytes | None:
-        error = self._errors.popleft() if held.api_key == _FIND_COORDINATOR and self._errors else _GROUP_AUTHORIZATION_FAILED
-        if not self._rule.holds(self._peer):
+        self._is_refused = self._is_refused or self._rule.holds(self._peer, is_named=is_named)
+        self.watches = self._is_refused or not is_named
+        if not is_named:
             return None
+        if self._is_refused:
+            return self._answer(held, frame)
+        if self._uses_sasl and self._rule.knows_principals and not self._peer.principal:
+            return Refusal("a client whose principal is not known, which a condition of [[refusals]] asks for")
+        return None
+
+    def _answer(self, held: Held, frame: bytes) -> Answer | Refusal:
         self._rule.count(self._peer, held.api_key)
-        found = kwire.decode_response(frame, held.api_key, held.api_version)
-        body = found.body
-        if held.api_key == _METADATA:
-            for topic in body.topics:
-                topic.error_code, topic.partitions = _TOPIC_AUTHORIZATION_FAILED, []
-        elif held.api_key == _INIT_PRODUCER_ID:
-            body.error_code, body.producer_id, body.producer_epoch = _TRANSACTIONAL_ID_AUTHORIZATION_FAILED, -1, -1
-        else:
-            for each in body.coordinators or (body,):
-                each.error_code, each.node_id, each.host, each.port = error, -1, "", -1
-        return kwire.encode_response(found.header.correlation_id, body, held.api_key, held.api_version)
+        found = refused_answer(held, frame, self._rule.address(self._peer))
+        return Refusal(f"api {held.api_key} v{held.api_version} of a refused client") if found is None else Answer(found, _DELAY)

@@ -8,7 +8,7 @@ from typing import Protocol, TypeAlias, runtime_checkable
 
 from kwire.protocol.relay import Held, RelayRule
 
-__all__ = ["Answer", "ClosableRule", "ConnectionRule", "Outcome", "Peer", "Refusal", "Rule"]
+__all__ = ["Answer", "ClosableRule", "ConnectionRule", "Outcome", "Peer", "Refusal", "Rule", "WatchingRule"]
 
 
 @dataclass(slots=True)
@@ -37,9 +37,15 @@ class Peer:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The proxy answers instead of the broker: a response with its header, without its length; None for no answer."""
+    """The proxy answers instead of the broker.
+
+    Attributes:
+        frame: a response with its header, without its length; None for no answer.
+        delay: seconds until it goes out. Nothing of the client is read before.
+    """
 
     frame: bytes | None
+    delay: float = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +60,13 @@ Outcome: TypeAlias = bytes | Answer | Refusal | None
 
 
 class ConnectionRule:
-    """A rule at work on one connection. Frames are those of the rule's `CALL`s, without their lengths."""
+    """A rule at work on one connection. Frames are those of the rule's `CALL`s, without their lengths.
+
+    Attributes:
+        watches: it wants the frames of `WatchingRule.watching_rules` too.
+    """
+
+    watches = False
 
     def request(self, held: Held, frame: bytes) -> Outcome:
         """Look at a request.
@@ -90,6 +102,14 @@ class Rule(Protocol):
 
     def connected(self, peer: Peer) -> ConnectionRule | None:
         """The rule for a new connection; None when it calls for no frame."""
+
+
+@runtime_checkable
+class WatchingRule(Protocol):
+    """A rule that wants further frames of some connections."""
+
+    def watching_rules(self) -> Iterable[RelayRule]:
+        """The frames that it wants, beside those of `relay_rules`, while `ConnectionRule.watches`."""
 
 
 @runtime_checkable
