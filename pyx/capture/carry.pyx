@@ -12,9 +12,13 @@ from libc.stdint cimport INT64_MAX, INT64_MIN, int32_t, int64_t, uint8_t, uint32
 from libc.stdlib cimport calloc, free
 
 from build_id cimport build_id
+from capture.half_open cimport (
+    BEGUN_AT, CLOSED_AT, CLOSED_FLAG, FLAGS_AT, LAST_AT, half_open_at, is_half_open, packed_half_open, unpacked_half_open,
+)
 from capture.packet_rows cimport PacketRows, packet_at, packet_rows_open
 from capture.tcp_state cimport ACK, RST, SYN, Packet, TcpFlow, TcpState, tcp_in_order
 from wire.checksum cimport crc32, crc_start
+from wire.cursor cimport load_64
 from wire.raw_python cimport raw_decref, raw_incref, raw_xdecref
 from wire.turns cimport Turn, one_at_a_time, turn_begin, turn_end, turn_leave, turn_share
 
@@ -22,6 +26,8 @@ from kwire.capture._native.connection cimport TcpConnection, new_connection
 from kwire.capture._native.sink cimport StreamSink
 from kwire.capture._native.tcp cimport tcp_finish, tcp_receive, tcp_resolve
 
+from heapq import nsmallest
+from itertools import islice
 from operator import attrgetter
 
 from kwire.capture import carry as _carry
@@ -33,6 +39,7 @@ __all__ = ["SeriesCarry"]
 __build__ = build_id()
 
 BEGUN_OF = attrgetter("begun")
+SILENCE_OF = attrgetter("last_ns", "begun")
 cdef Py_ssize_t RECENT = RECENT_PAIRS
 crc_start()
 
@@ -90,9 +97,9 @@ cdef class SeriesCarry:
 
     def __init__(self, share=(0, 1), by_hosts=False):
         self.share, self.by_hosts = share, by_hosts
-        self.live = {}
+        self.live, self.half_open = {}, {}
         self.lives, self.scan = PairCounts(), ScanCarry()
-        self.packets = self.strays = self.begun = 0
+        self.packets = self.strays = self.begun = self.ended_early = 0
         self.latest_ns = INT64_MIN
 
     def __dealloc__(self):
@@ -109,36 +116,37 @@ cdef class SeriesCarry:
         return {
             "share": self.share, "by_hosts": bool(self.by_hosts),
             "live": {key: connection.plain() for key, connection in self.live.items()}, "lives": self.lives,
-            "packets": self.packets, "latest_ns": self.latest_ns, "strays": self.strays, "scan": self.scan,
+            "packets": self.packets, "latest_ns": self.latest_ns, "strays": self.strays, "scan": self.scan, "begun": self.begun,
+            "half_open": self.half_open, "ended_early": self.ended_early,
         }
 
     def __setstate__(self, state):
         self.share, self.lives, self.scan = state["share"], state["lives"], state["scan"]
         self.by_hosts = state.get("by_hosts", False)
         self.packets, self.latest_ns, self.strays = state["packets"], state["latest_ns"], state["strays"]
-        self.live = {}
-        self.begun = 0
+        self.live, self.half_open = {}, state["half_open"]
+        self.begun, self.ended_early = state["begun"], state["ended_early"]
         for connection in state["live"].values():
             self.adopt(connection)
 
     cdef int adopt(self, object known) except -1:
-        """Add a connection, of either twin, behind the others."""
+        """Add a connection, of either twin."""
         cdef TcpConnection made = TcpConnection.of(known)
         turn_share(&made.turn, &self.turn)
-        made.begun = self.begun
-        self.begun += 1
+        made.begun = known.begun
         self.live[made.key] = made
         if made.has_expiry():
             self.watch(made)
         return 0
 
     def connections(self):
-        """The connections that are open or linger, in the order in which they began."""
-        return list(self.live.values())
+        """The connections that are open or linger, without the half-open ones, in the order in which they began."""
+        return sorted(self.live.values(), key=BEGUN_OF)
 
     cdef int look_up_limits(self) except -1:
         self.limits.linger_ns, self.limits.held_ns = _carry.LINGER_NS, _carry.HELD_NS
         self.limits.unanswered_ns, self.limits.sweep_bits = _carry.UNANSWERED_NS, _carry.SWEEP_BITS
+        self.limits.most_open = _carry.MAX_OPEN
         self.limits.patience.packets, self.limits.patience.bytes = _tcp.REORDER_PACKETS, _tcp.MAX_WAITING_BYTES
         return 0
 
@@ -228,6 +236,9 @@ cdef class SeriesCarry:
     ) except -1:
         """Take one packet, whatever it does: begin a connection or end one, fill a hole, come too early."""
         cdef bint begins = packet.original > 0 and not packet.flags & RST
+        cdef bint was_half_open = connection is None and key in self.half_open
+        if was_half_open:
+            connection = self.unpack(key, self.half_open[key])
         if packet.flags & SYN:
             if connection is not None and is_next(&connection.tcp, packet):
                 self.end(connection, packet.time_ns, packet.number, sink)
@@ -239,14 +250,68 @@ cdef class SeriesCarry:
         elif connection.tcp.closed and packet.time_ns - connection.tcp.closed_ns > self.limits.linger_ns:
             if not begins:
                 self.strays += 1
-                return 0
+                return self.remove(connection) if was_half_open else 0
             self.end(connection, packet.time_ns, packet.number, sink)
             connection = None
         if connection is None:
             connection = self.open(key, packet, sink)
         tcp_receive(connection, packet, payload, &self.limits.patience, sink)
-        if connection.has_expiry():
-            self.watch(connection)
+        packed = packed_half_open(connection) if is_half_open(&connection.tcp) else None
+        if packed is not None:
+            self.remove(connection)
+            self.half_open[key] = packed  # in its old place: a dict keeps room for what is removed
+        else:
+            if was_half_open:
+                del self.half_open[key]
+            if connection.has_expiry():
+                self.watch(connection)
+        if len(self.live) > self.limits.most_open or len(self.half_open) > self.limits.most_open:
+            self.end_oldest(sink)
+        return 0
+
+    cdef int end_oldest(self, StreamSink sink) except -1:
+        """End the oldest half-open connections, or the others that have been silent for longest: there are more than `MAX_OPEN`."""
+        cdef Py_ssize_t most = self.limits.most_open
+        old = nsmallest((most >> 4) + 1, self.live.values(), SILENCE_OF) if len(self.live) > most else []
+        half_open = list(islice(self.half_open, (most >> 4) + 1)) if len(self.half_open) > most else []
+        self.ended_early += len(old) + len(half_open)
+        return self.end_in_order(old, half_open, sink)
+
+    cdef TcpConnection unpack(self, bytes key, bytes packed):
+        cdef TcpConnection connection = unpacked_half_open(key, packed)
+        turn_share(&connection.turn, &self.turn)
+        self.live[key] = connection
+        return connection
+
+    cdef TcpConnection next_begun(self, list connections, list keys):
+        """Take the connection that began first from two lists that are sorted, the latest first; None when both are empty.
+
+        Arguments:
+            keys: of half-open ones; each is unpacked when it is its turn.
+        """
+        cdef TcpConnection found
+        if keys:
+            key = keys[-1]
+            if not connections or <int64_t>load_64(half_open_at(self.half_open[key]) + BEGUN_AT) < (<TcpConnection>connections[-1]).begun:
+                keys.pop()
+                return self.unpack(key, self.half_open.pop(key))
+        elif not connections:
+            return None
+        found = connections.pop()
+        return found
+
+    cdef int sort_by_begin(self, list connections, list keys) except -1:
+        connections.sort(key=BEGUN_OF, reverse=True)
+        keys.sort(key=self.half_open.__getitem__, reverse=True)
+        return 0
+
+    cdef int end_in_order(self, list connections, list keys, StreamSink sink) except -1:
+        """End connections in the order in which they began."""
+        cdef TcpConnection connection
+        self.sort_by_begin(connections, keys)
+        while connections or keys:
+            connection = self.next_begun(connections, keys)
+            self.end(connection, connection.tcp.last_ns, 0, sink)
         return 0
 
     cdef int64_t count_begun(self, bytes key) except -1:
@@ -282,13 +347,19 @@ cdef class SeriesCarry:
 
     cdef int end_those_before(self, int64_t before_ns, StreamSink streams) except -1:
         cdef TcpConnection connection
+        cdef list silent = []
+        cdef list half_open = []
         cdef Turn* held
         self.look_up_limits()
         turn_begin(&streams.turn, streams, &held)
         try:
-            for connection in list(self.live.values()):
+            for connection in self.live.values():
                 if connection.tcp.last_ns < before_ns or before_ns == INT64_MAX:
-                    self.end(connection, connection.tcp.last_ns, 0, streams)
+                    silent.append(connection)
+            for key, packed in self.half_open.items():
+                if <int64_t>load_64(half_open_at(packed) + LAST_AT) < before_ns or before_ns == INT64_MAX:
+                    half_open.append(key)
+            self.end_in_order(silent, half_open, streams)
         finally:
             turn_end(held)
         return 0
@@ -296,12 +367,18 @@ cdef class SeriesCarry:
     cdef int end(self, TcpConnection connection, int64_t time_ns, int64_t packet, StreamSink sink) except -1:
         """Nothing more comes of a connection: deliver what waits and forget it."""
         tcp_finish(connection, time_ns, packet, &self.limits.patience, sink)
+        self.remove(connection)
+        return sink.ended(connection)
+
+    cdef int remove(self, TcpConnection connection) except -1:
+        """Forget a connection."""
         if 0 <= connection.place < self.known_count and self.known[connection.place] is <PyObject*>connection:
             self.known[connection.place] = NULL
             raw_decref(<PyObject*>connection)
+            connection.place = -1
         del self.live[connection.key]
         self.unwatch(connection)
-        return sink.ended(connection)
+        return 0
 
     cdef void watch(self, TcpConnection connection) noexcept:
         """Have sweeps look at a connection."""
@@ -352,6 +429,8 @@ cdef class SeriesCarry:
         cdef PyObject* after
         cdef TcpConnection connection
         cdef list due = []
+        cdef list half_open = []
+        cdef const uint8_t* at
         while each is not NULL:
             connection = <TcpConnection>each
             after = connection.watched_after
@@ -360,18 +439,26 @@ cdef class SeriesCarry:
             elif not connection.has_expiry():
                 self.unwatch(connection)
             each = after
-        due.sort(key=BEGUN_OF)
-        for connection in due:
+        for key, packed in self.half_open.items():
+            at = half_open_at(packed)
+            if self.is_past(<int64_t>load_64(at + LAST_AT), <int64_t>load_64(at + CLOSED_AT), at[FLAGS_AT] & CLOSED_FLAG != 0, False):
+                half_open.append(key)
+        self.sort_by_begin(due, half_open)
+        while due or half_open:
+            connection = self.next_begun(due, half_open)
             self.look_after(connection, packet, sink)
             if not connection.has_expiry():
                 self.unwatch(connection)
         return 0
 
     cdef bint is_over(self, const TcpState* tcp) noexcept:
+        return self.is_past(tcp.last_ns, tcp.closed_ns, tcp.closed, tcp.answered)
+
+    cdef bint is_past(self, int64_t last_ns, int64_t closed_ns, bint closed, bint answered) noexcept:
         """Whether a connection has lingered, or nothing answers it."""
-        if tcp.closed and self.latest_ns - tcp.closed_ns > self.limits.linger_ns:
-            return True
-        return not tcp.answered and self.latest_ns - tcp.last_ns > self.limits.unanswered_ns
+        if closed:
+            return self.latest_ns - closed_ns > self.limits.linger_ns
+        return not answered and self.latest_ns - last_ns > self.limits.unanswered_ns
 
     cdef bint is_due(self, const TcpState* tcp) noexcept:
         """Whether there is anything that a sweep does with a connection."""

@@ -8,7 +8,7 @@ known which side is the server a native `DirectionDetector` tracks both readings
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize  # no-cython-lint
 from cpython.object cimport PyObject
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t  # no-cython-lint
 from libc.stdlib cimport free
 from libc.string cimport memset
 
@@ -142,6 +142,7 @@ cdef class RowBatches(StreamSink):
     cdef dict violating  # the `counted` of that
     cdef object message  # as `RowSink.asked`
     cdef list files
+    cdef int64_t file_replayed  # of first events; -1 for those of the newest file
     cdef frozenset ports
     cdef dict batches
     cdef dict client_keys
@@ -156,7 +157,7 @@ cdef class RowBatches(StreamSink):
         myself = weakref.ref(self)
         self.target = weakref.proxy(sink)
         rows_open(&self.rows, field_plans(), row_callbacks.RowCallbacks(self.target, lambda place: myself().connection_id_of(place)), CELLS)
-        self.batch_rows = batch_rows
+        self.batch_rows, self.file_replayed = batch_rows, -1
         self.name, self.files, self.ports, self.keys = sink.series, sink.files, sink.ports, sink.tls
         self.violations, self.message = sink.violations, sink.asked
         self.violating = self.violations.counted
@@ -216,7 +217,7 @@ cdef class RowBatches(StreamSink):
         counts_write_back(&self.rows, counts)
 
     cdef int64_t packet_of(self, int64_t number) except -1:  # with the number of its file
-        return <int64_t>(len(self.files) - 1) << PACKET_BITS | number
+        return (<int64_t>(len(self.files) - 1) if self.file_replayed < 0 else self.file_replayed) << PACKET_BITS | number
 
     cdef int flush_full(self) except -1:
         return self.flush() if most_rows(&self.rows) >= self.batch_rows else 0
@@ -241,11 +242,9 @@ cdef class RowBatches(StreamSink):
             if not first and not second:
                 connection.ignored = True
                 return 0
-            if connection.tcp.opened_by < 0 and first != second:
-                return self.begin(self.new_stream(connection), connection, 1 if first else 0, "port", self.packet_of(packet), None)
-        if connection.tcp.opened_by < 0:
-            return begin_undecided(self, self.new_stream(connection), packed, self.packet_of(packet))
-        return self.begin(self.new_stream(connection), connection, connection.tcp.opened_by, "syn", self.packet_of(packet), None)
+        opened_by = None if connection.tcp.opened_by < 0 else connection.tcp.opened_by
+        connection.attachment = first_events.begin(self.packet_of(packet), opened_by)
+        return 0
 
     cdef int begin(
         self, TrackedStream stream, TcpConnection connection, int client_side, object decided_by, int64_t packet, object known
@@ -282,8 +281,11 @@ cdef class RowBatches(StreamSink):
         cdef ExchangeState* state
         if type(found) is TrackedStream and (<TrackedStream>found).owner is self:
             stream = <TrackedStream>found
+        elif keep_data(self, connection, direction, data, size, time_ns, packet):
+            return 0
         else:
             stream = self.stream_on(connection)
+            before = self.rows.shared.rows.count
         side = direction != stream.slot.client_side
         if is_unproven(stream) and (connection.tcp.flows[direction].isn < 0 or stream.tracker.needs_proof(side, <Bytes>data, size)):
             begin_proof(self, stream, connection)
@@ -320,8 +322,14 @@ cdef class RowBatches(StreamSink):
         return lose_undecided(self, stream, connection, direction, count, cut, time_ns, packet)
 
     cdef int closed(self, TcpConnection connection, int direction, bint reset, int64_t time_ns, int64_t packet) except -1:
-        cdef TrackedStream stream = self.stream_on(connection)
-        cdef Py_ssize_t before = self.rows.shared.rows.count
+        cdef TrackedStream stream
+        cdef Py_ssize_t before
+        if type(connection.attachment) is bytes:
+            more = first_events.with_closed(connection.attachment, direction, bool(reset), time_ns, self.packet_of(packet))
+            if more is not None:
+                connection.attachment = more
+                return 0
+        stream, before = self.stream_on(connection), self.rows.shared.rows.count
         if stream.tracker is not None:
             stream.tracker.close(direction != stream.slot.client_side, reset, time_ns)
             if stream.plaintext is not None:
@@ -331,10 +339,10 @@ cdef class RowBatches(StreamSink):
 
     cdef int ended(self, TcpConnection connection) except -1:
         cdef TrackedStream stream
-        cdef Py_ssize_t before = self.rows.shared.rows.count
+        cdef Py_ssize_t before
         if connection.attachment is None:
             return 0
-        stream = self.stream_on(connection)
+        stream, before = self.stream_on(connection), self.rows.shared.rows.count
         if stream.detector is not None:
             events = stream.detector.finish(connection.tcp.last_ns)
             take_decided(self, stream, connection, events, True, False)
@@ -381,6 +389,8 @@ cdef class RowBatches(StreamSink):
             if (<TrackedStream>found).owner is self:
                 return <TrackedStream>found
             found = found.tracked
+        if type(found) is bytes:
+            return begin_stream(self, connection, found)
         if found is None:
             raise TypeError("a connection that was not opened has no streams")
         made = self.new_stream(connection)
@@ -427,6 +437,7 @@ cdef class RowBatches(StreamSink):
         return 0
 
 
+include "tables/first_events.pxi"
 include "tables/observed_batches.pxi"
 include "tables/encrypted_streams.pxi"
 include "tables/undecided_streams.pxi"

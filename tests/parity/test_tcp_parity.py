@@ -6,6 +6,7 @@ import gc
 import gzip
 import pickle
 import random
+import struct
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kwire.capture import carry as carry_module
 from kwire.capture import impl as capture_impl
 from kwire.capture.carry import SeriesCarry, is_of_share
 from kwire.capture.flow import Flow, Fragment
@@ -29,12 +31,14 @@ SECOND = 1_000_000_000
 class Heard:
     """Writes down all events of all connections in one list, and every counter when a connection ends."""
 
-    def __init__(self) -> None:
+    def __init__(self, kept: bytes | None = None) -> None:
         self.events: list[tuple[Any, ...]] = []
         self.ignored: set[int] = set()  # ports b whose streams nobody wants
+        self.kept = kept  # attachment of each connection: with bytes, half-open ones are packed
 
     def opened(self, connection: TcpConnection, time_ns: int, packet: int) -> None:
         connection.ignored = connection.b.port in self.ignored
+        connection.attachment = None if connection.ignored else self.kept
         self.events.append(("opened", connection.key, connection.n, connection.opened_by, time_ns, packet))
 
     def data(self, connection: TcpConnection, *data: Any) -> None:
@@ -189,6 +193,65 @@ def test_sweeps_end_the_same_connections_at_the_same_packets(request: pytest.Fix
     both_say_the_same([(data, columns_of(packets[at : at + 50_000], at + 1)) for at in range(0, len(packets), 50_000)], False, set())
 
 
+@settings(deadline=None)
+@given(
+    seed=st.integers(0, 1 << 32),
+    kinds=st.lists(st.sampled_from(["drop", "repeat", "swap", "pause"]), max_size=4, unique=True),
+    cut=st.integers(1, 60),
+)
+def test_half_open_connections_that_are_packed_say_the_same(seed: int, kinds: list[str], cut: int) -> None:
+    """The reference is a sink whose attachments are no bytes: its connections stay objects."""
+    rng = random.Random(seed)
+    traffic = Accidents(rng)
+    for at in range(9):
+        if rng.random() < 0.5:
+            traffic.connection(rng.randrange(3), (1000 + 40 * at) * SECOND)
+        else:
+            traffic.attempt(rng.randrange(3), (1000 + 40 * at) * SECOND)
+    packets = traffic.damaged(kinds)
+    carries: dict[str, Any] = {
+        "objects": SeriesCarry(),
+        "pure": SeriesCarry(),
+        "native": load_twin("capture", "carry", "native").SeriesCarry(),
+    }
+    heard = {name: Heard(None if name == "objects" else b"kept") for name in carries}
+    for first, last in pairwise(sorted({0, min(cut, len(packets)), len(packets)})):
+        for name, carry in carries.items():
+            carry.take(bytes(range(64)), columns_of(packets[first:last], first + 1), heard[name])
+        assert carries["native"].half_open == carries["pure"].half_open
+        assert len(carries["pure"].live) + len(carries["pure"].half_open) == len(carries["objects"].live)
+        for name in ("pure", "native"):
+            carries[name] = pickle.loads(pickle.dumps(carries[name]))
+    for name, carry in carries.items():
+        carry.finish(heard[name])
+        assert not carry.half_open
+    assert heard["native"].events == heard["pure"].events == heard["objects"].events
+
+
+@pytest.mark.parametrize("kept", [b"kept", None])
+def test_the_oldest_connections_are_ended_early(kept: bytes | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 9 connections at most 8 stay; the first one was heard again in between, so the second one goes, unless they are half-open."""
+    monkeypatch.setattr(carry_module, "MAX_OPEN", 8)
+    keys = [bytes([4, 10, 0, 0, 1, 0x23, 0x84, 10, 0, 0, 9, 0x80, n]) for n in range(9)]
+    order = [0, 1, 2, 0, 3, 4, 5, 6, 7, 8]
+    for carry in (SeriesCarry(), load_twin("capture", "carry", "native").SeriesCarry()):
+        heard = Heard(kept)
+        columns = columns_of([(at * SECOND, key, 1, 7, 0, SYN, 0, 0, 0, 1) for at, key in enumerate(order)], 1)
+        columns.keys = keys
+        carry.take(b"", columns, heard)
+        assert [event[1] for event in heard.events if event[0] == "ended"] == [keys[0 if kept else 1]]
+        assert carry.ended_early == 1
+        assert len(carry.half_open if kept else carry.live) == 8
+
+
+def test_a_half_open_connection_that_is_cut_is_refused() -> None:
+    """A state lies in a folder that others may write to."""
+    for made in (SeriesCarry(), load_twin("capture", "carry", "native").SeriesCarry()):
+        made.half_open[KEYS[0]] = bytes(20)
+        with pytest.raises((ValueError, struct.error)):
+            made.finish(Heard())
+
+
 def test_an_undisturbed_connection() -> None:
     syn, ack = (SYN, 0), (ACK, 0)
     steps = [(1, 0, 0, *syn), (0, 0, 1, SYN | ACK, 0), (1, 1, 1, *ack), (1, 1, 1, ACK, 20), (0, 1, 21, ACK, 30), (1, 21, 31, *ack)]
@@ -243,6 +306,19 @@ class Accidents:
             send(first, FIN | ACK, rng.choice([0, 7]))
             send(1 - first, FIN | ACK, rng.choice([0, 7]))
             send(first, ACK)
+
+    def attempt(self, key: int, start: int) -> None:
+        """A SYN, its copies, and sometimes a refusal, with what should not come behind it."""
+        rng, number = self.rng, self.rng.randrange(1 << 32)
+        for at in range(rng.choice([1, 1, 2, 3])):
+            self.sent.append((start + at * SECOND, key, 1, number, 0, SYN, 0, 0, 0, rng.randrange(1 << 30)))
+        if rng.random() < 0.6:
+            for at in range(rng.choice([1, 1, 2])):
+                ack = number + 1 & 0xFFFFFFFF
+                direction, flags = rng.choice([(0, RST | ACK)] * 4 + [(0, RST), (1, RST), (1, RST | ACK)])
+                self.sent.append((start + 4 * SECOND + at, key, direction, 0 if direction == 0 else ack, ack, flags, 0, 0, 0, 1))
+        if rng.random() < 0.2:
+            self.sent.append((start + rng.choice([5, 70, 190]) * SECOND, key, 1, number + 1 & 0xFFFFFFFF, 1, ACK, 0, 5, 5, 9))
 
     def damaged(self, kinds: list[str]) -> list[tuple[int, ...]]:
         """What is left of the packets, each kind of accident to about one in ten."""

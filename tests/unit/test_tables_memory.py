@@ -14,6 +14,8 @@ from kwire.capture.pair_counts import RECENT_PAIRS
 
 PER_OPEN_CONNECTION = {"native": 4 << 10, "pure": 16 << 10}
 PER_PAST_CONNECTION = 512
+PER_HALF_OPEN_CONNECTION = 256
+PER_UNDECIDED_CONNECTION = {"native": 1 << 10, "pure": 3 << 10}
 PER_PAIR_ON_DISK = 100  # their names, until 65,536 are forgotten together, and the database's cache, which has a cap; it was 143 in memory
 
 # Run in a process of its own, whose memory nobody else fills. Prints bytes per connection.
@@ -78,11 +80,21 @@ def request(api_key: int, version: int, body: bytes) -> bytes:
     return struct.pack(">i", len(payload)) + payload
 
 
-SYN, ACK, FIN = 2, 16, 1
+SYN, ACK, FIN, RST = 2, 16, 1, 4
 NAMED = request(18, 3, b"\0\x08library\x042.3\0")
 METADATA = request(3, 1, struct.pack(">i", 0))
 OPENED = [(1, 0, 0, SYN, b""), (0, 0, 1, SYN | ACK, b""), (1, 1, 1, ACK, NAMED)]
 WAITING = [*OPENED, (1, 1 + len(NAMED), 1, ACK, METADATA + METADATA[:7])]
+ATTEMPTS = {
+    "a SYN": [(1, 0, 0, SYN, b"")],
+    "its copies": [(1, 0, 0, SYN, b"")] * 3,
+    "refused": [(1, 0, 0, SYN, b""), (0, 0, 1, RST | ACK, b"")],
+}
+UNDECIDED = {
+    "late": [(1, 1, 1, ACK, b"\0")],
+    "accepted": [*OPENED[:2], (1, 1, 1, ACK, b"")],
+    "a few bytes": [*OPENED[:2], (1, 1, 1, ACK, NAMED[:13])],
+}
 CLOSED = [*OPENED, (1, 1 + len(NAMED), 1, FIN | ACK, b""), (0, 1, 2 + len(NAMED), FIN | ACK, b""), (1, 2 + len(NAMED), 2, ACK, b"")]
 
 linux_only = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs Linux' /proc to see memory that Python does not count")
@@ -95,6 +107,21 @@ def test_an_open_connection_takes_what_the_page_says(twin: str) -> None:
     first, last = (4000, 10_000) if twin == "native" else (2000, 4000)  # the pure twin takes four times as much, and its time
     used = bytes_per_connection(WAITING, 1_000_000, first, last, twin)
     assert 0 < used <= PER_OPEN_CONNECTION[twin]
+
+
+@linux_only
+@pytest.mark.parametrize("twin", ["native", pytest.param("pure", marks=pytest.mark.whole)])
+@pytest.mark.parametrize("seen", ATTEMPTS)
+def test_a_half_open_connection_takes_256_bytes(seen: str, twin: str) -> None:
+    """A SYN flood or a port scan of less than a minute: none of its connections is over yet."""
+    assert bytes_per_connection(ATTEMPTS[seen], 1000, 20_000, 70_000, twin, 4096) <= PER_HALF_OPEN_CONNECTION
+
+
+@linux_only
+@pytest.mark.parametrize("twin", ["native", pytest.param("pure", marks=pytest.mark.whole)])
+@pytest.mark.parametrize("seen", UNDECIDED)
+def test_a_connection_that_said_next_to_nothing_takes_a_kilobyte(seen: str, twin: str) -> None:
+    assert bytes_per_connection(UNDECIDED[seen], 1000, 20_000, 40_000, twin, 4096) <= PER_UNDECIDED_CONNECTION[twin]
 
 
 @pytest.mark.whole

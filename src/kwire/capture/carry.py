@@ -6,13 +6,21 @@ whenever the time of the capture reaches a new multiple of 2**`SWEEP_BITS` ns, t
 SYNs without an answer. Sweeps go by time, not by files or counts, so that any cut of the series gives the same events: who reads only
 some of its connections has to see, of all others, no more than the packets with which a new multiple is reached (`packet_routes`). A sweep
 looks at the connections that may end without a packet of theirs, so it costs no more than those did before, whatever the times say.
+
+A connection that is half-open is kept as a few bytes (`half_open`). Beyond `MAX_OPEN` of them, the oldest are ended as if the series were
+over, a sixteenth at a time; of other connections those that have been silent for longest. Later packets of theirs begin a new connection.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from heapq import merge, nsmallest
+from itertools import islice
+from operator import attrgetter
 from typing import Any, Final, Protocol
 from zlib import crc32
 
+from kwire.capture.half_open import pack_half_open, times_of, unpack_half_open
 from kwire.capture.impl import restored_carry
 from kwire.capture.packet_columns import ACK, RST, SWEEP_BITS, SYN, PacketColumns, ScanCarry
 from kwire.capture.pair_counts import PairCounts
@@ -20,7 +28,7 @@ from kwire.capture.recent_pairs import RecentPairs
 from kwire.capture.sink import StreamSink
 from kwire.capture.tcp import Segment, TcpConnection
 
-__all__ = ["HELD_NS", "LINGER_NS", "UNANSWERED_NS", "SeriesCarry", "SeriesStreams", "is_of_share"]
+__all__ = ["HELD_NS", "LINGER_NS", "MAX_OPEN", "UNANSWERED_NS", "SeriesCarry", "SeriesStreams", "is_of_share"]
 
 # TIME_WAIT of Linux: so long may packets of a closed connection still be on their way.
 LINGER_NS: Final = 60_000_000_000
@@ -28,6 +36,11 @@ LINGER_NS: Final = 60_000_000_000
 HELD_NS: Final = 60_000_000_000
 # A SYN without an answer is repeated for two minutes; port scans would fill the memory with them.
 UNANSWERED_NS: Final = 180_000_000_000
+# So many connections are kept, and as many half-open ones: more than the brokers of a cluster have, and 1 GiB of state at 4 KiB each.
+MAX_OPEN: Final = 1 << 18
+
+_BEGUN: Final = attrgetter("begun")
+_SILENCE: Final = attrgetter("last_ns", "begun")
 
 
 class SeriesStreams(Protocol):
@@ -44,7 +57,7 @@ class SeriesStreams(Protocol):
         """End every connection: the series is over."""
 
     def connections(self) -> list[TcpConnection]:
-        """The connections that are open or linger, in the order in which they began."""
+        """The connections that are open or linger, without the half-open ones, in the order in which they began."""
 
 
 class SeriesCarry:
@@ -52,6 +65,8 @@ class SeriesCarry:
 
     Attributes:
         live: the connections that are open or linger, by endpoints (`TcpConnection.key`).
+        half_open: those of which only a SYN and its refusal were seen, packed (`kwire.capture.half_open`), the oldest first.
+        ended_early: how many were ended since there were too many.
         begun: how many connections have begun.
         lives: how many connections each pair of endpoints has had.
         packets: TCP packets of the series so far.
@@ -63,12 +78,16 @@ class SeriesCarry:
         by_hosts: shares have all connections between two hosts (`is_of_share`).
     """
 
-    __slots__ = ("begun", "by_hosts", "latest_ns", "live", "lives", "packets", "scan", "share", "strays", "watched")
+    __slots__ = (
+        "begun", "by_hosts", "ended_early", "half_open", "latest_ns", "live", "lives", "packets", "scan", "share", "strays", "watched",
+    )  # fmt: skip
 
     def __init__(self, share: tuple[int, int] = (0, 1), by_hosts: bool = False) -> None:
         self.share = share
         self.by_hosts = by_hosts
         self.live: dict[bytes, TcpConnection] = {}
+        self.half_open: dict[bytes, bytes] = {}
+        self.ended_early = 0
         self.lives: PairCounts | RecentPairs = PairCounts()
         self.packets = 0
         self.latest_ns = -(1 << 63)
@@ -81,14 +100,11 @@ class SeriesCarry:
         return restored_carry, (self.__getstate__(),)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__ if name not in ("begun", "watched")}
+        return {name: getattr(self, name) for name in self.__slots__ if name != "watched"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name, value in state.items():
             setattr(self, name, value)
-        for begun, connection in enumerate(self.live.values()):
-            connection.begun = begun
-        self.begun = len(self.live)
         self.watched = {key: connection for key, connection in self.live.items() if connection.expires}
 
     def take(self, data: bytes, columns: PacketColumns, sink: StreamSink) -> None:
@@ -143,16 +159,30 @@ class SeriesCarry:
             sink: hears what it gives.
         """
         connection = self.live.get(key)
+        before = self.half_open.get(key) if connection is None else None
+        if before is not None:
+            connection = self.live[key] = unpack_half_open(key, before)
         if connection is None or segment.flags & SYN or connection.closed_ns is not None:
             connection = self._place(key, connection, segment, sink)
         if connection is None:
             self.strays += 1
-        else:
-            connection.receive(segment, sink)
+            if before is not None:
+                del self.live[key]
+            return
+        connection.receive(segment, sink)
+        packed = pack_half_open(connection)
+        if packed is not None:
+            del self.live[key]
+            self.watched.pop(key, None)
+            self.half_open[key] = packed  # in its old place: a dict keeps room for what is removed
+        elif before is not None:
+            del self.half_open[key]
+        if len(self.live) > MAX_OPEN or len(self.half_open) > MAX_OPEN:
+            self._end_oldest(sink)
 
     def finish(self, sink: StreamSink) -> None:
         """End every connection: the series is over."""
-        for connection in list(self.live.values()):
+        for connection in self._with_half_open(self.live.values(), list(self.half_open)):
             self.end(connection, connection.last_ns, 0, sink)
 
     def end_silent(self, before_ns: int, sink: StreamSink) -> None:
@@ -162,9 +192,28 @@ class SeriesCarry:
             before_ns: time of the capture, nanoseconds since 1970.
             sink: hears what it gives.
         """
-        for connection in list(self.live.values()):
-            if connection.last_ns < before_ns:
-                self.end(connection, connection.last_ns, 0, sink)
+        silent = [connection for connection in self.live.values() if connection.last_ns < before_ns]
+        half_open = [key for key, packed in self.half_open.items() if times_of(packed)[0] < before_ns]
+        for connection in self._with_half_open(silent, half_open):
+            self.end(connection, connection.last_ns, 0, sink)
+
+    def _end_oldest(self, sink: StreamSink) -> None:
+        """End the oldest half-open connections, or the others that have been silent for longest: there are more than `MAX_OPEN`."""
+        some = (MAX_OPEN >> 4) + 1
+        old = nsmallest(some, self.live.values(), _SILENCE) if len(self.live) > MAX_OPEN else []
+        half_open = list(islice(self.half_open, some)) if len(self.half_open) > MAX_OPEN else []
+        for connection in self._with_half_open(old, half_open):
+            self.ended_early += 1
+            self.end(connection, connection.last_ns, 0, sink)
+
+    def _unpack(self, key: bytes) -> TcpConnection:
+        connection = self.live[key] = unpack_half_open(key, self.half_open.pop(key))
+        return connection
+
+    def _with_half_open(self, connections: Iterable[TcpConnection], keys: list[bytes]) -> Iterator[TcpConnection]:
+        """Give connections in the order in which they began; a half-open one is unpacked when it is its turn."""
+        keys.sort(key=self.half_open.__getitem__)
+        return merge(sorted(connections, key=_BEGUN), map(self._unpack, keys), key=_BEGUN)
 
     def _place(self, key: bytes, connection: TcpConnection | None, segment: Segment, sink: StreamSink) -> TcpConnection | None:
         """Find or begin the connection of a packet; None when it is a leftover of one that is over."""
@@ -198,23 +247,29 @@ class SeriesCarry:
         sink.ended(connection)
 
     def connections(self) -> list[TcpConnection]:
-        """The connections that are open or linger, in the order in which they began."""
-        return list(self.live.values())
+        """The connections that are open or linger, without the half-open ones, in the order in which they began."""
+        return sorted(self.live.values(), key=_BEGUN)
 
     def _sweep(self, packet: int, sink: StreamSink) -> None:
-        for connection in sorted(self.watched.values(), key=_begun_of):
+        half_open = [key for key, packed in self.half_open.items() if self._is_over(*times_of(packed))]
+        for connection in self._with_half_open(self.watched.values(), half_open):
             self.look_after(connection, packet, sink)
             if not connection.expires:
                 self.watched.pop(connection.key, None)
 
     def look_after(self, connection: TcpConnection, packet: int, sink: StreamSink) -> None:
         """End a connection whose time is over, and let one that fell silent wait no longer for what is missing."""
-        lingered = connection.closed_ns is not None and self.latest_ns - connection.closed_ns > LINGER_NS
         silence_ns = self.latest_ns - connection.last_ns
-        if lingered or (not connection.answered and silence_ns > UNANSWERED_NS):
+        if self._is_over(connection.last_ns, connection.closed_ns, connection.answered):
             self.end(connection, self.latest_ns, packet, sink)
         elif connection.held and silence_ns > HELD_NS:
             connection.resolve(sink)
+
+    def _is_over(self, last_ns: int, closed_ns: int | None, answered: bool = False) -> bool:
+        """Whether a connection has lingered, or nothing answers it."""
+        if closed_ns is not None:
+            return self.latest_ns - closed_ns > LINGER_NS
+        return not answered and self.latest_ns - last_ns > UNANSWERED_NS
 
 
 def is_of_share(key: bytes, share: tuple[int, int], by_hosts: bool = False) -> bool:
@@ -229,10 +284,6 @@ def is_of_share(key: bytes, share: tuple[int, int], by_hosts: bool = False) -> b
         size = 4 if key[0] == 4 else 16
         return (crc32(key[1 : 1 + size]) + crc32(key[3 + size : 3 + 2 * size])) % share[1] == share[0]
     return crc32(key) % share[1] == share[0]
-
-
-def _begun_of(connection: TcpConnection) -> int:
-    return connection.begun
 
 
 def _is_next(connection: TcpConnection, syn: Segment) -> bool:

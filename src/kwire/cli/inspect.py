@@ -42,7 +42,7 @@ _TIMES: Final = {
 
 # What is wrong with a file as a whole; it is said on standard error, whatever table is shown.
 _FILE_RULES: Final = frozenset(
-    ("capture_cut", "capture_damaged", "capture_link_type", "capture_unreadable", "series_order", "log_line_torn")
+    ("capture_cut", "capture_damaged", "capture_link_type", "capture_unreadable", "series_connections", "series_order", "log_line_torn")
 )
 
 _Series = tuple[Sequence[str | BinaryIO], str, str]

@@ -29,6 +29,7 @@ _FILE_RULES: Final[dict[str, tuple[Level, str, str]]] = {
     "capture_damaged": ("warning", "Damaged", "{} of files are not packet records; their contents are missing here."),
     "capture_link_type": ("warning", "Link types", "Packets are missing here: {}."),
     "series_order": ("warning", "Order", "The order of files is in doubt."),
+    "series_connections": ("warning", "Open connections", "More were open at the same time than kwire keeps."),
     "capture_empty": ("note", "Empty", "Without a packet or a request: {}."),
     "capture_times": ("note", "Several times", "Packets 30 days apart or more: {}."),
     "log_line_unreadable": ("warning", "Lines", "Lines of request logs cannot be read."),

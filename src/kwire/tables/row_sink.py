@@ -34,6 +34,7 @@ from kwire.protocol.expected_errors import is_error
 from kwire.protocol.row_columns import REQUEST_COLUMNS, Body, columns_from
 from kwire.protocol.tracking.direction_detection import DirectionDetector
 from kwire.schema import error_name
+from kwire.tables import first_events
 from kwire.tables.client_keys import client_key
 from kwire.tables.column_builder import ColumnBuilder
 from kwire.tables.columns import CONNECTION_COLUMNS, SUMMARY_COLUMNS, in_order
@@ -45,7 +46,7 @@ from kwire.tables.request_logs.exchange_kinds import LOGGED_COLUMNS
 from kwire.tables.schemas import CONNECTIONS, MESSAGE_FRAMES, REQUESTS
 from kwire.tables.violation_rows import ViolationRows
 
-__all__ = ["PACKET_BITS", "RowSink", "FileCounts", "Tracked", "answers_unseen", "tracked_on"]
+__all__ = ["PACKET_BITS", "RowSink", "FileCounts", "Tracked", "answers_unseen", "begun_of", "tracked_on"]
 
 # A packet is known by its file and its number there; both travel through the protocol rules as one integer.
 PACKET_BITS: Final = 40
@@ -105,11 +106,23 @@ class Tracked:
 
 
 def tracked_on(connection: TcpConnection) -> Tracked | None:
-    """Give what hangs on a connection; None for one that is over or whose streams are not wanted."""
+    """Give what tracks a connection; None for one that is over, whose streams are not wanted, or of which first events are kept."""
     found = connection.attachment
     if not isinstance(found, Tracked):
         found = getattr(found, "tracked", None)  # the native twin's: kwire.tables._native.bulk.TrackedStream
     return found if isinstance(found, Tracked) else None
+
+
+def begun_of(kept: object) -> int | None:
+    """Give the packet in which a connection began, with its file; None for one whose streams are not wanted.
+
+    Args:
+        kept: its attachment.
+    """
+    if isinstance(kept, bytes):
+        return first_events.place_of(kept) if kept else None
+    found = kept if isinstance(kept, Tracked) else getattr(kept, "tracked", None)
+    return found.begun if isinstance(found, Tracked) else None
 
 
 class RowSink(StreamSink):
@@ -204,43 +217,72 @@ class RowSink(StreamSink):
         if self.ports and connection.a.port not in self.ports and connection.b.port not in self.ports:
             connection.ignored = True
             return
-        at = self._packet(packet)
-        detector = DirectionDetector(connection.a.port, connection.b.port, ports=self.ports or None, asked=self.asked)
-        connection.attachment = tracked = Tracked(detector, at)
-        tracked.tls_opening = TlsOpening(connection.opened_by is None)
-        if connection.opened_by is not None:
-            self._emit(connection, tracked, detector.opened(connection.opened_by, time_ns, at))
+        connection.attachment = first_events.begin(self._packet(packet), connection.opened_by)
 
     def data(self, connection: TcpConnection, direction: int, data: bytes, time_ns: int, packet: int) -> None:
-        tracked = connection.attachment
-        assert isinstance(tracked, Tracked)
-        if connection.opened_by is not None and connection.flows[direction].isn is None:
+        place = self._packet(packet)
+        kept = connection.attachment
+        is_late = connection.opened_by is not None and connection.flows[direction].isn is None
+        if isinstance(kept, bytes) and not is_late:
+            more = first_events.with_data(kept, connection.opened_by, direction, data, time_ns, place)
+            if more is not None:
+                connection.attachment = more
+                return
+        tracked = self._tracked(connection)
+        if is_late:
             self._begin_late(tracked, direction)
+        self._data(connection, tracked, direction, data, time_ns, place)
+
+    def _tracked(self, connection: TcpConnection) -> Tracked:
+        """Give what tracks a connection; begin with the events that were kept of it."""
+        kept = connection.attachment
+        if not isinstance(kept, bytes):
+            assert isinstance(kept, Tracked)
+            return kept
+        begun, opened_by, events = first_events.replay(kept)
+        detector = DirectionDetector(connection.a.port, connection.b.port, ports=self.ports or None, asked=self.asked)
+        connection.attachment = tracked = Tracked(detector, begun)
+        tracked.tls_opening = TlsOpening(opened_by is None)
+        if opened_by is not None:
+            self._emit(connection, tracked, detector.opened(opened_by, connection.first_ns, begun))
+        for direction, data, reset, time_ns, place in events:
+            if data is None:
+                self._closed(connection, tracked, direction, reset, time_ns, place)
+            else:
+                self._data(connection, tracked, direction, data, time_ns, place)
+        return tracked
+
+    def _data(self, connection: TcpConnection, tracked: Tracked, direction: int, data: bytes, time_ns: int, place: int) -> None:
         if tracked.tls_opening is not None:
-            self._look_for_tls(connection, tracked, direction, data, time_ns, self._packet(packet))
-        if events := tracked.detector.receive(direction, data, time_ns, self._packet(packet)):
+            self._look_for_tls(connection, tracked, direction, data, time_ns, place)
+        if events := tracked.detector.receive(direction, data, time_ns, place):
             known = tracked.detector.connection
             if known is not None and not known.received["response"]:
                 answers_unseen(events)  # so many wait, and the server has not said a word
             self._emit(connection, tracked, events)
 
     def lost(self, connection: TcpConnection, direction: int, count: int, cut: bool, time_ns: int, packet: int) -> None:
-        tracked = connection.attachment
-        assert isinstance(tracked, Tracked)
+        tracked = self._tracked(connection)
         tracked.tls_opening = None  # what is lost may be a hello: without it nothing can be deciphered
         if events := tracked.detector.lost(direction, count, time_ns, self._packet(packet), cut=cut):
             self._emit(connection, tracked, events)
 
     def closed(self, connection: TcpConnection, direction: int, reset: bool, time_ns: int, packet: int) -> None:
-        tracked = connection.attachment
-        assert isinstance(tracked, Tracked)
-        if events := tracked.detector.closed(direction, reset, time_ns, self._packet(packet)):
+        kept, place = connection.attachment, self._packet(packet)
+        more = first_events.with_closed(kept, direction, reset, time_ns, place) if isinstance(kept, bytes) else None
+        if more is None:
+            self._closed(connection, self._tracked(connection), direction, reset, time_ns, place)
+        else:
+            connection.attachment = more
+
+    def _closed(self, connection: TcpConnection, tracked: Tracked, direction: int, reset: bool, time_ns: int, place: int) -> None:
+        if events := tracked.detector.closed(direction, reset, time_ns, place):
             self._emit(connection, tracked, events)
 
     def ended(self, connection: TcpConnection) -> None:
-        tracked = connection.attachment
-        if not isinstance(tracked, Tracked):
+        if connection.attachment is None:
             return
+        tracked = self._tracked(connection)
         detector = tracked.detector
         events = detector.finish(connection.last_ns)
         assert detector.server_side is not None

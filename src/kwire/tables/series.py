@@ -19,7 +19,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final
 import pyarrow as pa
 
 from kwire.capture import reader
+from kwire.capture.carry import MAX_OPEN
 from kwire.capture.file_systems import place_of_file
+from kwire.capture.half_open import attachment_of
 from kwire.capture.impl import series_carry
 from kwire.capture.link_types import link_type_name
 from kwire.capture.packet_routing import RoutedPiece, read_routed
@@ -33,7 +35,7 @@ from kwire.errors import InputError
 from kwire.protocol.events import Asked
 from kwire.tables.column_builder import ColumnBuilder
 from kwire.tables.request_logs.rows import LogRows
-from kwire.tables.row_sink import PACKET_BITS, FileCounts, RowSink, tracked_on
+from kwire.tables.row_sink import PACKET_BITS, FileCounts, RowSink, begun_of
 from kwire.tables.schemas import CAPTURES, VIOLATIONS
 
 if TYPE_CHECKING:
@@ -294,8 +296,11 @@ def forget_files(carry: TablesCarry, log: int | None = None) -> None:
     """
     newest = len(carry.sink.files) if log is None else log
     carry.log.forget_files(newest)
-    tracked = (tracked_on(connection) for connection in carry.streams.connections())
-    begun = (each.begun >> PACKET_BITS for each in tracked if each is not None)
+    attachments = (
+        *(connection.attachment for connection in carry.streams.connections()),
+        *map(attachment_of, carry.streams.half_open.values()),
+    )
+    begun = (place >> PACKET_BITS for place in map(begun_of, attachments) if place is not None)
     oldest = min(carry.log.oldest_begun(newest), carry.log.folder.waiting_file(newest), min(begun, default=newest))
     carry.sink.settle()
     nothing = FileCounts()
@@ -353,6 +358,10 @@ def finish_series(carry: TablesCarry) -> tuple[Batches, dict[str, pa.Table]]:
     if carry.disorder and not carry.share[0]:
         text = f"{carry.disorder[:1].upper()}{carry.disorder[1:]}."
         sink.violations.add(_file_violation(carry, None, "series_order", "warning", text))
+    if carry.streams.ended_early:
+        early = f"the {carry.streams.ended_early:,} that were oldest or silent for longest were ended early"
+        text = f"More than {MAX_OPEN:,} connections were open at the same time; {early}."
+        sink.violations.add(_file_violation(carry, None, "series_connections", "warning", text))
     if carry.share[1] == 1 and not any(counts.requests for counts in sink.counts) and any(facts.packets for facts in packets):
         text = no_kafka(sum(facts.packets for facts in packets), sink.ports)
         sink.violations.add(_file_violation(carry, packets[0].location, "no_kafka", "warning", text))

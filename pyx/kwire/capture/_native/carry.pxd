@@ -13,6 +13,7 @@ from kwire.capture._native.tcp cimport Patience
 cdef struct Limits:
     int64_t linger_ns, held_ns, unanswered_ns
     int sweep_bits
+    Py_ssize_t most_open
     Patience patience
 
 cdef class SeriesCarry:
@@ -20,12 +21,13 @@ cdef class SeriesCarry:
     cdef readonly tuple share
     cdef readonly bint by_hosts
     cdef readonly dict live
+    cdef readonly dict half_open  # packed, as capture/half_open.pxd has them
     cdef PyObject* first_watched
     cdef Py_ssize_t watched_count
     cdef public object lives
     cdef dict recent  # while a chunk is read, all that `lives` counts, None where it has more than that
     cdef public object scan
-    cdef readonly int64_t packets, latest_ns, strays, begun
+    cdef readonly int64_t packets, latest_ns, strays, begun, ended_early
     cdef Limits limits
     cdef PyObject** known  # connections by the numbers of their keys in the chunk that is read, with a reference; NULL: not looked up yet
     cdef Py_ssize_t known_count
@@ -37,9 +39,16 @@ cdef class SeriesCarry:
     cdef int end_those_before(self, int64_t before_ns, StreamSink streams) except -1
     cdef int64_t count_begun(self, bytes key) except -1
     cdef TcpConnection open(self, bytes key, const Packet* packet, StreamSink sink)
+    cdef int end_oldest(self, StreamSink sink) except -1
+    cdef TcpConnection unpack(self, bytes key, bytes packed)
+    cdef TcpConnection next_begun(self, list connections, list keys)
+    cdef int sort_by_begin(self, list connections, list keys) except -1
+    cdef int end_in_order(self, list connections, list keys, StreamSink sink) except -1
+    cdef int remove(self, TcpConnection connection) except -1
     cdef int end(self, TcpConnection connection, int64_t time_ns, int64_t packet, StreamSink sink) except -1
     cdef int sweep(self, int64_t packet, StreamSink sink) except -1
     cdef bint is_over(self, const TcpState* tcp) noexcept
+    cdef bint is_past(self, int64_t last_ns, int64_t closed_ns, bint closed, bint answered) noexcept
     cdef bint is_due(self, const TcpState* tcp) noexcept
     cdef int look_after(self, TcpConnection connection, int64_t packet, StreamSink sink) except -1
     cdef int look_up_limits(self) except -1

@@ -1,0 +1,81 @@
+"""First events of a connection as packed bytes, until they may say what is spoken.
+
+A tracker takes kilobytes. A connection that brings a few bytes in one direction, or none, has its events kept instead, as its attachment:
+`RowSink` and its native twin make the tracker and replay them when more comes, or the end. Rows are the same as without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from struct import Struct
+from typing import Final
+
+__all__ = ["MAX_FIRST_BYTES", "begin", "place_of", "replay", "with_closed", "with_data"]
+
+# What is kept of a connection: no answer to a request fits beside the request, most requests fit alone.
+MAX_FIRST_BYTES: Final = 384
+
+# Place of the first packet with its file, and who opened the connection then, -1 for nobody
+_HEAD: Final = Struct("<qb")
+# Time and place, size of the bytes that follow, direction and kind
+_EVENT: Final = Struct("<qqHB")
+_CLOSED: Final = 2
+_RESET: Final = 4
+
+
+def begin(place: int, opened_by: int | None) -> bytes:
+    """Keep the beginning of a connection."""
+    return _HEAD.pack(place, -1 if opened_by is None else opened_by)
+
+
+def place_of(kept: bytes) -> int:
+    """Give the place at which the connection began."""
+    place: int = _HEAD.unpack_from(kept)[0]
+    return place
+
+
+def with_data(kept: bytes, opened_by: int | None, direction: int, data: bytes, time_ns: int, place: int) -> bytes | None:
+    """Keep more bytes; None where they do not fit, the other direction spoke before, or the SYN came behind the beginning."""
+    if len(kept) + _EVENT.size + len(data) > MAX_FIRST_BYTES or _HEAD.unpack_from(kept)[1] != (-1 if opened_by is None else opened_by):
+        return None
+    at = _HEAD.size
+    while at < len(kept):
+        _, _, size, kind = _EVENT.unpack_from(kept, at)
+        if kind == 1 - direction:
+            return None
+        at += _EVENT.size + size
+    return kept + _EVENT.pack(time_ns, place, len(data), direction) + data
+
+
+def with_closed(kept: bytes, direction: int, reset: bool, time_ns: int, place: int) -> bytes | None:
+    """Keep the end of a direction; None where it does not fit."""
+    if len(kept) + _EVENT.size > MAX_FIRST_BYTES:
+        return None
+    return kept + _EVENT.pack(time_ns, place, 0, direction | _CLOSED | _RESET * reset)
+
+
+def replay(kept: bytes) -> tuple[int, int | None, Iterator[tuple[int, bytes | None, bool, int, int]]]:
+    """Give the place of the beginning, who opened the connection then, and of each event direction, bytes, reset, time and place.
+
+    The bytes are None where a direction ended.
+
+    Raises:
+        ValueError: these are no events.
+    """
+    if len(kept) < _HEAD.size:
+        raise ValueError("first events are cut")
+    place, opened_by = _HEAD.unpack_from(kept)
+    return place, None if opened_by < 0 else opened_by, _events(kept)
+
+
+def _events(kept: bytes) -> Iterator[tuple[int, bytes | None, bool, int, int]]:
+    at = _HEAD.size
+    while at < len(kept):
+        if len(kept) - at < _EVENT.size:
+            raise ValueError("first events are cut")
+        time_ns, place, size, kind = _EVENT.unpack_from(kept, at)
+        at += _EVENT.size
+        if len(kept) - at < size:
+            raise ValueError("first events are cut")
+        yield kind & 1, None if kind & _CLOSED else kept[at : at + size], bool(kind & _RESET), time_ns, place
+        at += size
