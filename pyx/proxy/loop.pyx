@@ -364,7 +364,7 @@ cdef class Worker:
         """Have rules settle the frames that are held, and those behind them.
 
         Arguments:
-            delayed: a request with its answer, whose delay is over.
+            delayed: a request with its outcome, whose delay is over.
         """
         cdef Connection connection = <Connection>sockets.owner
         cdef Relay relay = connection.relay
@@ -375,12 +375,12 @@ cdef class Worker:
                 outcome, delayed = delayed[1], None
             else:
                 outcome = connection.proxied.outcome(held)
-                if connection.proxied.refusal:
-                    over(self, sockets, BY_RULE, 0)
-                    return 0
-                if isinstance(outcome, Answer) and outcome.delay:
+                if connection.proxied.delayed is not None and connection.proxied.delayed[0] is held:
                     set_deadline(self, sockets, t + <int64_t>(outcome.delay * SECOND))
                     continue
+            if connection.proxied.refusal:
+                over(self, sockets, BY_RULE, 0)
+                return 0
             relay.begin()
             try:
                 if isinstance(outcome, Answer):

@@ -56,15 +56,15 @@ cdef void late(Worker self, Sockets* sockets) noexcept nogil:
     if sockets.state == CONNECTING:
         over(self, sockets, BROKER_UNREACHABLE, ETIMEDOUT)
     elif sockets.state == PASSING and is_delayed(sockets):
-        answer_delayed(self, sockets)
+        settle_delayed(self, sockets)
     elif sockets.state == PASSING:
         over(self, sockets, FIRST_FRAME_LATE, 0)
     else:
         give_up(self, sockets)
 
 
-cdef void answer_delayed(Worker self, Sockets* sockets) noexcept nogil:
-    """The delay of an answer is over."""
+cdef void settle_delayed(Worker self, Sockets* sockets) noexcept nogil:
+    """The delay of an outcome is over."""
     set_deadline(self, sockets, 0)
     if sockets.ends[BROKER].has_ended:
         over(self, sockets, ENDED, 0)  # the client was told so, and gets nothing more
@@ -72,9 +72,7 @@ cdef void answer_delayed(Worker self, Sockets* sockets) noexcept nogil:
     self.current = sockets
     with gil:
         try:
-            proxied = (<Connection>sockets.owner).proxied
-            delayed, proxied.delayed = proxied.delayed, None
-            self.settle(sockets, now_ns(), delayed)
+            self.settle(sockets, now_ns(), (<Connection>sockets.owner).proxied.take_delayed())
         except Exception as error:  # as in `run`
             self.failed(error)
     self.settled(sockets)

@@ -123,8 +123,8 @@ def expect(expected: Expected, connection: ProxiedConnection) -> None:
         expected.at[0] += b"".join(moves.to_client)
         expected.at[1] += b"".join(moves.to_server)
         while connection.delayed is not None:
-            moves = connection.answer_delayed(1)
-            expected.depends_on_time |= not moves.to_client
+            moves = connection.settle_delayed(1)
+            expected.depends_on_time |= not moves.to_client and not connection.close_reason
             expected.at[0] += b"".join(moves.to_client)
             expected.at[1] += b"".join(moves.to_server)
         expected.outs.append([len(each) for each in expected.at])

@@ -29,7 +29,7 @@ class ProxiedConnection:
         relay: the relay.
         peer: the client.
         refusal: why a rule closed the connection; empty while none did.
-        delayed: a request with an answer that waits for `answer_delayed`; None where none does. The client is not read before.
+        delayed: a request whose outcome waits for `settle_delayed`; None where none does. The client is not read before.
     """
 
     __slots__ = ("_frames", "_rules", "_tap", "delayed", "peer", "refusal", "relay")
@@ -48,7 +48,7 @@ class ProxiedConnection:
         self._rules = rules.connected(peer)
         self.relay = Relay(self._rules.plan, max_frame=max_frame, max_held=max_held, budget=budget, counters=counters)
         self.refusal = ""
-        self.delayed: tuple[Held, Answer] | None = None
+        self.delayed: tuple[Held, Answer | Refusal] | None = None
         self._frames = False
         self._tap = tap
         self.peer = peer
@@ -65,13 +65,19 @@ class ProxiedConnection:
         """Take bytes of the broker."""
         return self._settled(self.relay.from_server(data, t), t)
 
-    def answer_delayed(self, t: int) -> Moves:
-        """Give the answer that waited; its `Answer.delay` is over."""
-        assert self.delayed is not None
-        (held, answer), self.delayed = self.delayed, None
-        moves = self._settled(self.relay.answer(held, answer.frame, t=t), t)
+    def settle_delayed(self, t: int) -> Moves:
+        """Do what waited; its delay is over."""
+        held, outcome = self.take_delayed()
         self._frames = True
-        return moves
+        return Moves() if isinstance(outcome, Refusal) else self._settled(self.relay.answer(held, outcome.frame, t=t), t)
+
+    def take_delayed(self) -> tuple[Held, Answer | Refusal]:
+        """What waited, which the caller does now; a `Refusal` is `refusal` then."""
+        assert self.delayed is not None
+        found, self.delayed = self.delayed, None
+        if isinstance(found[1], Refusal):
+            self.refusal = found[1].reason
+        return found
 
     def end_client(self, t: int) -> Moves:
         """The client ended its direction."""
@@ -126,16 +132,16 @@ class ProxiedConnection:
     def outcome(self, held: Held) -> Outcome:
         """What the rules make of a held frame. A `Refusal`, which is `refusal` then, is also what a frame gets that no rule can read.
 
-        An answer with a delay is `delayed` then: the frame stays held.
+        One with a delay is `delayed` then, and the frame stays held.
         """
         try:
             found = self._rules.apply(held)
         except (WireError, EncodeError) as error:
             found = Refusal(f"{held.kind} of api {held.api_key} v{held.api_version}: {error}")
-        if isinstance(found, Refusal):
-            self.refusal = found.reason
-        elif isinstance(found, Answer) and found.delay:
+        if isinstance(found, (Answer, Refusal)) and found.delay:
             self.delayed = held, found
+        elif isinstance(found, Refusal):
+            self.refusal = found.reason
         if self._rules.plan is not self.relay.plan:
             self.relay.use_plan(self._rules.plan)
         return found

@@ -115,7 +115,7 @@ class ClientSide(_Side):
         self._closed = closed
         self._first_frame_seconds = first_frame_seconds
         self._timer: asyncio.TimerHandle | None = None
-        self._answering: asyncio.TimerHandle | None = None
+        self._settling: asyncio.TimerHandle | None = None
         self.proxied: ProxiedConnection | None = None
         self.broker = _BrokerSide(self)
         self._opening: asyncio.Future[object] | None = None
@@ -198,21 +198,21 @@ class ClientSide(_Side):
             closing = self.proxied.relay.closing
             self.over("rule" if self.proxied.refusal or closing is None else closing.reason, reason)
             return
-        if self.proxied.delayed is not None and self._answering is None:
-            self._answering = asyncio.get_running_loop().call_later(self.proxied.delayed[1].delay, self._answer_delayed)
+        if self.proxied.delayed is not None and self._settling is None:
+            self._settling = asyncio.get_running_loop().call_later(self.proxied.delayed[1].delay, self._settle_delayed)
         if moves.end_server:
             self.broker.end()
         if moves.end_client:
             self.end()
         self.read_on()
 
-    def _answer_delayed(self) -> None:
-        self._answering = None
+    def _settle_delayed(self) -> None:
+        self._settling = None
         assert self.proxied is not None
         if self.broker.has_ended:
             self.over("ended")  # the client was told so, and gets nothing more
         else:
-            self.carry_out(self.proxied.answer_delayed(time.monotonic_ns()))
+            self.carry_out(self.proxied.settle_delayed(time.monotonic_ns()))
 
     def read_on(self) -> None:
         """Read from each side whose bytes can be used."""
@@ -236,7 +236,7 @@ class ClientSide(_Side):
         if self.is_over:
             return
         self.is_over = True
-        for timer in (self._timer, self._answering):
+        for timer in (self._timer, self._settling):
             if timer is not None:
                 timer.cancel()
         if self._opening is not None and not self._opening.done():

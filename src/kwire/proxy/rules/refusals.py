@@ -163,10 +163,10 @@ class _Refusing(ConnectionRule):
         if self._is_refused:
             return self._answer(held, frame)
         if self._uses_sasl and self._rule.knows_principals and not self._peer.principal:
-            return Refusal("a client whose principal is not known, which a condition of [[refusals]] asks for")
+            return Refusal("a client whose principal is not known, which a condition of [[refusals]] asks for", _DELAY)
         return None
 
     def _answer(self, held: Held, frame: bytes) -> Answer | Refusal:
         self._rule.count(self._peer, held.api_key)
         found = refused_answer(held, frame, self._rule.address(self._peer))
-        return Refusal(f"api {held.api_key} v{held.api_version} of a refused client") if found is None else Answer(found, _DELAY)
+        return Refusal(f"api {held.api_key} v{held.api_version} of a refused client", _DELAY) if found is None else Answer(found, _DELAY)

@@ -50,9 +50,15 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """The connection is closed; `reason` is for the log and the counters."""
+    """The connection is closed.
+
+    Attributes:
+        reason: for the log and the counters.
+        delay: as of an `Answer`.
+    """
 
     reason: str
+    delay: float = 0
 
 
 Outcome: TypeAlias = bytes | Answer | Refusal | None
