@@ -86,7 +86,7 @@ cdef inline Owed* owed_add(OwedRing* ring, int kind) except NULL nogil:
 cdef inline bint ends_in_sasl(const OwedRing* ring) noexcept nogil:
     """OwedQueue.ends_in_sasl."""
     cdef const Owed* last = owed_at(ring, ring.end - 1)
-    return last is not NULL and last.kind == OWED_BROKER and (last.api_key == HANDSHAKE_KEY or last.api_key == AUTHENTICATE_KEY)
+    return last is not NULL and (last.api_key == HANDSHAKE_KEY or last.api_key == AUTHENTICATE_KEY)
 
 
 cdef inline void owed_take(OwedRing* ring) noexcept nogil:

@@ -221,13 +221,17 @@ cdef inline void observe_request(RelayCore* core, Bytes payload, Py_ssize_t have
 
 cdef inline int take_token(RelayCore* core, Bytes p, Py_ssize_t length, bint is_kept, int64_t t) except -1 nogil:
     """RequestSide._take_token; `p` is the frame's length."""
-    cdef bint answered
+    cdef bint answered, varies
+    cdef Owed* owed
     cdef uint8_t* made = NULL
     core.requests += 1
+    core.authenticating = True
     with gil:
         answered = (<object>core.owner)._client_token(PyBytes_FromStringAndSize(<const char*>p + LENGTH, length))
+        varies = (<object>core.owner)._tokens_vary()
     if answered:
-        owed_add(&core.owed, OWED_TOKEN).time_ns = t
+        owed = owed_add(&core.owed, OWED_TOKEN)
+        owed.time_ns, owed.api_key = t, <int16_t>(-1 if varies else AUTHENTICATE_KEY)
     send_start(core, REQUEST, p, LENGTH + length, 0, is_kept, &made)
     return 0
 

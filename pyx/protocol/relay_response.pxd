@@ -69,7 +69,7 @@ cdef inline Py_ssize_t look_at_response(RelayCore* core, Bytes p, Py_ssize_t hav
     if have < LENGTH + min(length, <int64_t>SHORTEST_RESPONSE):
         return <Py_ssize_t>(LENGTH + min(length, <int64_t>SHORTEST_RESPONSE))
     if first is not NULL and first.kind == OWED_TOKEN:
-        if length >= SHORTEST_RESPONSE and tokens_vary(core):
+        if length >= SHORTEST_RESPONSE:
             owed_drop_last_token(&core.owed, <int32_t>load_32(p + LENGTH))
             send_answers(core)
             first = owed_first(&core.owed)
@@ -109,14 +109,6 @@ cdef inline Py_ssize_t look_at_response(RelayCore* core, Bytes p, Py_ssize_t hav
     if changed:
         store_32(made + LENGTH, first.correlation_id)
     return gone
-
-
-cdef inline int tokens_vary(RelayCore* core) except -1 nogil:
-    """Whether the mechanism has no fixed number of tokens."""
-    cdef bint vary
-    with gil:
-        vary = (<object>core.owner)._tokens_vary()
-    return vary
 
 
 cdef inline void count_answer(RelayCore* core, Bytes payload, Py_ssize_t have, int64_t size, int64_t t) noexcept nogil:

@@ -13,7 +13,7 @@ import binascii
 import json
 from typing import Final
 
-__all__ = ["MAX_NAME", "SaslState", "attempted_name", "is_kerberos_token"]
+__all__ = ["EXCHANGES", "MAX_NAME", "SaslState", "attempted_name", "is_kerberos_token"]
 
 # Longest name that is kept; Kafka has no limit, a table has.
 MAX_NAME: Final = 1024
@@ -24,7 +24,7 @@ _MAX_SCRAM: Final = 4096  # bytes of a first message whose name is read
 _KERBEROS: Final = bytes.fromhex("06092a864886f712010202")
 
 # Client tokens of one authentication, for mechanisms that have a fixed number.
-_EXCHANGES: Final = {"PLAIN": 1, "OAUTHBEARER": 1, "SCRAM-SHA-256": 2, "SCRAM-SHA-512": 2}
+EXCHANGES: Final = {"PLAIN": 1, "OAUTHBEARER": 1, "SCRAM-SHA-256": 2, "SCRAM-SHA-512": 2}
 
 
 def _plain(token: bytes) -> str | None:
@@ -122,7 +122,7 @@ class SaslState:
     @property
     def expected(self) -> int | None:
         """Client tokens of one exchange; None where the mechanism has no fixed number."""
-        return _EXCHANGES.get(self.mechanism or "")
+        return EXCHANGES.get(self.mechanism or "")
 
     @property
     def ends_unsaid(self) -> bool:

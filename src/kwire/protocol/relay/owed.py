@@ -12,13 +12,13 @@ from typing import Final, Literal
 
 from kwire.protocol.relay.observed import OTHER, UNKNOWN, Software
 
-__all__ = ["MAX_OWED", "SASL_KEYS", "Owed", "OwedQueue"]
+__all__ = ["MAX_OWED", "SASL_AUTHENTICATE", "SASL_KEYS", "Owed", "OwedQueue"]
 
 # Requests that wait at once; behind them the client's bytes wait. Clients have a handful in flight.
 MAX_OWED: Final = 4096
 
-# SaslHandshake, SaslAuthenticate
-SASL_KEYS: Final = (17, 36)
+SASL_AUTHENTICATE: Final = 36
+SASL_KEYS: Final = (17, SASL_AUTHENTICATE)
 
 OwedKind = Literal["broker", "token", "answer", "own"]
 
@@ -30,7 +30,7 @@ class Owed:
     Attributes:
         kind: `broker`: a response that goes to the client; `token`: a raw SASL token; `answer`: the relay's own, ready to go; `own`: the
             response to the relay's own request.
-        api_key, api_version: of the request.
+        api_key, api_version: of the request; SaslAuthenticate for a token that will be answered.
         correlation_id: as the client knows it.
         sent_id: as the broker saw it; another one where requests are renumbered.
         time: when the request's last byte came.
@@ -76,8 +76,8 @@ class OwedQueue:
 
     @property
     def ends_in_sasl(self) -> bool:
-        """The client's latest request is part of SASL, and the broker has not answered it."""
-        return bool(self._queue) and self._queue[-1].kind == "broker" and self._queue[-1].api_key in SASL_KEYS
+        """The client's latest request or token is part of SASL, and the broker has not answered it."""
+        return bool(self._queue) and self._queue[-1].api_key in SASL_KEYS
 
     @property
     def waiting(self) -> int:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from kwire.protocol.sasl import SaslState
+from kwire.protocol.sasl import EXCHANGES, SaslState
 
 __all__ = ["FIRST_TOKEN", "RawTokens"]
 
@@ -29,10 +29,11 @@ class RawTokens:
         is_open: the next frame of the client may be a token.
     """
 
-    __slots__ = ("_closing", "sasl")
+    __slots__ = ("_asked", "_closing", "sasl")
 
     def __init__(self) -> None:
         self.sasl = SaslState()
+        self._asked: str | None = None  # mechanism of a handshake that waits for its response
         self._closing = False  # an OAUTHBEARER client acknowledges its refusal (RFC 7628, 3.2.3)
 
     @property
@@ -41,15 +42,14 @@ class RawTokens:
 
     def handshake(self, mechanism: str | None) -> bool:
         """A SaslHandshake v0 was sent; False when the end of this mechanism's tokens cannot be recognised."""
-        self.sasl.handshake(mechanism, 0)
-        self.sasl.raw = False  # the client asked; the broker has not agreed
-        self._closing = False
-        return self.sasl.expected is not None or mechanism == _GSSAPI
+        self._asked = mechanism
+        return mechanism in EXCHANGES or mechanism == _GSSAPI
 
     def handshake_answered(self, error_code: int) -> None:
         """Its response came: raw tokens follow only where the broker agreed."""
-        self.sasl.handshake_answered(error_code)
-        self.sasl.raw = error_code == 0
+        if error_code == 0:
+            self.sasl.handshake(self._asked, 0)
+            self._closing = False
 
     def begins(self) -> None:
         """A GSSAPI token came without a handshake."""

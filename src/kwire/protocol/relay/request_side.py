@@ -20,7 +20,7 @@ from kwire.protocol.relay.heads import (
 )
 from kwire.protocol.relay.moves import Buffer, Held
 from kwire.protocol.relay.observed import MOST_OBSERVED, client_of, software_of
-from kwire.protocol.relay.owed import SASL_KEYS, Owed
+from kwire.protocol.relay.owed import SASL_AUTHENTICATE, SASL_KEYS, Owed
 from kwire.protocol.relay.plan import CALL, CLOSE, PASS, REFUSE
 from kwire.protocol.relay.raw_tokens import FIRST_TOKEN
 
@@ -79,8 +79,10 @@ class RequestSide:
         token = self.stream.take_frame()
         self.stream.restart()
         self._state.requests += 1
+        self._state.authenticating = True
         if self._state.tokens.client_token(token):
-            self._state.owed.add(Owed("token", time=t))
+            varies = self._state.tokens.sasl.expected is None  # the last token of GSSAPI gets no answer that could be waited for
+            self._state.owed.add(Owed("token", -1 if varies else SASL_AUTHENTICATE, time=t))
         self._state.moves.to_server.append(len(token).to_bytes(LENGTH, "big") + token)
 
     def _decide(self, t: int) -> None:

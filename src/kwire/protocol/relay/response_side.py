@@ -57,7 +57,7 @@ class ResponseSide:
         owed = self._state.owed
         if owed.first is None or owed.first.kind != "token":
             return False
-        if self.stream.length >= SHORTEST_RESPONSE and self._state.tokens.sasl.expected is None:
+        if self.stream.length >= SHORTEST_RESPONSE:
             owed.drop_last_token(int32(self.stream.kept, _ID_AT))
             self._state.send_answers()
         return owed.first.kind == "token"
