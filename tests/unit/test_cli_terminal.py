@@ -23,6 +23,7 @@ from kwire.cli.terminal import INSTANT, json_line, printable
         ("\x1b[2J\x07", "\\x1b[2J\\x07"),
         ("abc\u202edef\u200b", "abc\\u202edef\\u200b"),
         ("\udc80 \x9b", "\\udc80 \\x9b"),
+        ("shop\u3164", "shop\\u3164"),  # a Hangul filler, which Python calls printable
     ],
 )
 def test_text_from_the_wire_is_made_printable(text: str, shown: str) -> None:

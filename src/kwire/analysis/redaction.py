@@ -36,6 +36,12 @@ _INTERNAL_TOPICS: Final = frozenset(
     ("__consumer_offsets", "__transaction_state", "__share_group_state", "__cluster_metadata", "__remote_log_metadata")
 )
 _ANONYMOUS: Final = "User:ANONYMOUS"
+# Nor do protocol types and assignors of Kafka, SASL mechanisms that it knows, and registered protocols of TLS.
+_PROTOCOLS: Final = frozenset((
+    "consumer", "connect", "share", "streams", "range", "roundrobin", "sticky", "cooperative-sticky", "uniform", "stream", "simple",
+    "default", "compatible", "sessioned", "PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "GSSAPI", "OAUTHBEARER", "http/1.1", "h2",
+))  # fmt: skip
+_METRICS: Final = "org.apache.kafka."
 
 _CONNECTION: Final = re.compile(r"(.+):(\d+)-(.+):(\d+)-(\d+)")
 # As `ascii` quotes; an apostrophe inside a word begins nothing.
@@ -117,7 +123,7 @@ class Redactor:
             "subscription": self._subscription, "group": self._token_of("group"), "member": self._token_of("member"),
             "transaction": self._token_of("transaction"), "cluster": self._token_of("cluster"), "rack": self._token_of("rack"),
             "file": self._token_of("file"), "series": self._token_of("series"), "sentence": self.sentence, "difference": self._difference,
-            "wire_text": self._reason,
+            "wire_text": self._reason, "protocol": self._protocol, "metric": self._metric,
         }  # fmt: skip
 
     @property
@@ -164,6 +170,12 @@ class Redactor:
 
     def _topic(self, text: str) -> str:
         return text if text in _INTERNAL_TOPICS else self.token("topic", text)
+
+    def _protocol(self, text: str) -> str:
+        return text if text in _PROTOCOLS else self.token("protocol", text)
+
+    def _metric(self, text: str) -> str:
+        return text if text.startswith(_METRICS) else self.token("metric", text)
 
     def _topic_partitions(self, text: str) -> str:
         topic, colon, numbers = text.rpartition(":")

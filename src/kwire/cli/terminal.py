@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from kwire.escaped_text import printable
 from kwire.json_encoding import encode_json
 
 if TYPE_CHECKING:
@@ -23,17 +24,6 @@ _PIPE_WIDTH: Final = 4000
 
 _LONGEST: Final = 160
 """Characters of one cell that are shown; JSON has all."""
-
-
-def printable(text: str) -> str:
-    """Show control characters, escape sequences and characters that turn the reading direction as escapes.
-
-    Args:
-        text: any text from the wire.
-    """
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 @lru_cache(maxsize=2)

@@ -40,6 +40,8 @@ ColumnClass = Literal[
     "sentence",  # ours, with quotes from the wire and names of files in it
     "difference",  # between two generations of a group
     "wire_text",  # written by a client
+    "protocol",  # a protocol, assignor or mechanism: Kafka's own or not
+    "metric",  # name of a metric
     "attributes",  # of metrics
 ]
 

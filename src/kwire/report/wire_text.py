@@ -11,6 +11,8 @@ from typing import Final
 
 from markupsafe import Markup, escape
 
+from kwire.escaped_text import escape_of, is_seen, printable
+
 __all__ = ["LONGEST_SHOWN", "SENTENCE", "visible", "visible_html"]
 
 LONGEST_SHOWN: Final = 160
@@ -18,22 +20,6 @@ LONGEST_SHOWN: Final = 160
 
 SENTENCE: Final = 2_000
 """Characters of a sentence that is shown: ours, with values in it."""
-
-_SHORT: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\0": "\\0"}
-
-
-def _code(character: str) -> str | None:
-    """The escape for a character that cannot be seen, None for all others.
-
-    Not printable are controls, format characters (turned reading direction, no width), surrogates, private and unassigned ones, and every
-    space but the plain one.
-    """
-    if character.isprintable():
-        return None
-    if character in _SHORT:
-        return _SHORT[character]
-    number = ord(character)
-    return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
 
 
 def _shorten(text: str, longest: int) -> tuple[str, str]:
@@ -48,9 +34,7 @@ def visible(text: str, longest: int = LONGEST_SHOWN) -> str:
         longest: characters shown of it.
     """
     shown, rest = _shorten(text, longest)
-    if shown.isprintable():
-        return shown + rest
-    return "".join(_code(character) or character for character in shown) + rest
+    return printable(shown) + rest
 
 
 @lru_cache(maxsize=8192)
@@ -65,12 +49,12 @@ def visible_html(text: str, longest: int = LONGEST_SHOWN) -> Markup:
     if not shown.strip(" "):
         what = "empty" if not shown else "one space" if len(shown) == 1 else f"{len(shown)} spaces"
         return Markup('<span class="none">({})</span>').format(what)
-    if shown.isprintable() and not rest:
+    if is_seen(shown) and not rest:
         return Markup("<bdi>{}</bdi>").format(shown)
     parts: list[Markup] = []
     plain: list[str] = []
     for character in shown:
-        code = _code(character)
+        code = escape_of(character)
         if code is None:
             plain.append(character)
             continue

@@ -27,13 +27,14 @@ _BY_CLASS: Final[dict[ColumnClass, str]] = {
     "sentence": "explanation",
     "difference": "diff",
     "attributes": "attributes resource",
+    "metric": "metric",
     "plain": """
         source sha256 start end packets packets_dropped packets_unread
         link_types_unread snaplen bytes_damaged bytes_lost bytes_opaque bytes_decrypted connections
         connections_refused joined_late one_way unanswered unseen rule severity library_guess library_guess_after library_guess_before
         library_guess_tried confidence disconnects error_names latency_p50_us latency_p99_us target_release verdict verdict_basis
         evidence_request_index remedy cure_version cure_kind refused_by owner contact port versions release_guess subscription_id
-        terminating metric type temporality value count buckets start_time members_before members_after duration_us hour throttle_ms
+        terminating type temporality value count buckets start_time members_before members_after duration_us hour throttle_ms
         latency_histogram
     """,
 }
