@@ -187,6 +187,7 @@ cdef class Relay:
                 "own" if held.kind == OWED_OWN else DIRECTIONS[side],
                 PyBytes_FromStringAndSize(<const char*>held.frame, held.size), held.api_key, held.api_version, held.asked_version,
                 held.correlation_id, held.wants_answer, held.time_ns, None if held.tag is NULL else <object>held.tag,
+                self.core.owed.asked, self.core.owed.served,
             )
             if side == REQUEST:
                 self.held_request = known

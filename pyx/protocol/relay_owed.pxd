@@ -14,6 +14,7 @@ cdef enum OwedKind:
 cdef enum:
     MAX_OWED = 4096  # kwire.protocol.relay.owed.MAX_OWED
     HANDSHAKE_KEY = 17
+    VERSIONS_KEY = 18
     AUTHENTICATE_KEY = 36
     BY_PLAN = -128  # in place of an action: what the plan says
 
@@ -40,6 +41,8 @@ cdef struct OwedRing:
     Py_ssize_t room
     Py_ssize_t kept  # bytes of own answers, without their lengths
     Py_ssize_t answers  # how many entries are own answers
+    bint asked  # OwedQueue.asked
+    bint served
 
 
 cdef inline Py_ssize_t owed_count(const OwedRing* ring) noexcept nogil:
@@ -83,6 +86,11 @@ cdef inline Owed* owed_add(OwedRing* ring, int kind) except NULL nogil:
     return made
 
 
+cdef inline bint needs_authentication(const Owed* owed) noexcept nogil:
+    """A request of the client that a broker does not answer before it is authenticated."""
+    return owed.kind == OWED_BROKER and owed.api_key not in (HANDSHAKE_KEY, VERSIONS_KEY, AUTHENTICATE_KEY)
+
+
 cdef inline bint ends_in_sasl(const OwedRing* ring) noexcept nogil:
     """OwedQueue.ends_in_sasl."""
     cdef const Owed* last = owed_at(ring, ring.end - 1)
@@ -93,6 +101,7 @@ cdef inline void owed_take(OwedRing* ring) noexcept nogil:
     """The oldest entry is done; its frame and its tag are the caller's."""
     cdef Owed* first = owed_first(ring)
     if first is not NULL:
+        ring.served |= needs_authentication(first)
         if first.kind == OWED_ANSWER:
             ring.answers -= 1
             ring.kept -= first.size - 4

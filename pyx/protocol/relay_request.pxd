@@ -8,7 +8,8 @@ from libc.string cimport memcpy
 from protocol.frame_cutter cimport cutter_empty
 from protocol.relay_counters cimport MOST_OBSERVED, NO_ERROR_CODE, Counters, client_of, count_exchange, software_of
 from protocol.relay_owed cimport (
-    AUTHENTICATE_KEY, BY_PLAN, HANDSHAKE_KEY, OWED_BROKER, OWED_OWN, OWED_TOKEN, Owed, owed_add, owed_answer, owed_at,
+    AUTHENTICATE_KEY, BY_PLAN, HANDSHAKE_KEY, OWED_BROKER, OWED_OWN, OWED_TOKEN, Owed, needs_authentication, owed_add, owed_answer,
+    owed_at,
 )
 from protocol.relay_pieces cimport chunk_adopt, chunk_take, piece_add, piece_copy
 from protocol.relay_state cimport (
@@ -72,6 +73,7 @@ cdef inline int expect_broker(RelayCore* core, int key, int version, int32_t cor
     cdef Owed* owed = owed_add(&core.owed, OWED_BROKER)
     owed.api_key, owed.api_version = <int16_t>key, <int16_t>version
     owed.correlation_id, owed.sent_id, owed.time_ns = correlation_id, sent_id, t
+    core.owed.asked |= needs_authentication(owed)
     return 0
 
 

@@ -16,8 +16,6 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from kwire.cli.entry import commands
 from kwire.errors import InputError
 from kwire.proxy import load_config
-from kwire.proxy.configured_rules import configured_rule_sets
-from kwire.telemetry_export import JsonLinesReceiver
 
 LISTENER = '[[listeners]]\nlisten = ":19092"\nbroker = "kafka-1:9092"\nnode_id = 1\nadvertised = "proxy:19092"\n'
 
@@ -63,6 +61,8 @@ def test_a_whole_configuration(tmp_path: Path) -> None:
         ('loop = "native"\n' + LISTENER + "[listeners.upstream_tls]", 'loop: "native" has no TLS'),
         (LISTENER + '[request_log]\nfile = "log.jsonl"\nsnaplen = 0', "request_log: snaplen, max_bytes"),
         (LISTENER + '[tap]\nfile = "x"\n[request_log]\nfile = "x"', "tap and request_log name one file"),
+        (LISTENER + '[tap]\nfile = "x"\n[telemetry]\nfile = "x"', "tap and telemetry name one file"),
+        (LISTENER + '[telemetry]\nfile = "x"\nmax_pushed = 0', "telemetry: max_pushed, max_bytes, max_files and max_queued are at least 1"),
         ("raw_sasl_tokens = true\n" + LISTENER + '[[refusals]]\nprincipal = "User:x"', "raw_sasl_tokens: raw tokens name no principal"),
         (LISTENER + "[[refusals]]", "would refuse all clients"),
         (LISTENER + '[telemetry]\nfile = "x"\ninterval_ms = 1', "interval.ms is 1"),
@@ -116,21 +116,3 @@ def test_the_command_checks_a_configuration(tmp_path: Path) -> None:
 def test_options_that_do_not_go_together(arguments: list[str]) -> None:
     result = CliRunner().invoke(commands, ["proxy", *arguments])
     assert result.exit_code == 2
-
-
-def test_a_file_that_tenants_share_is_closed_behind_the_last_of_their_rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    closed: list[str] = []
-    close = JsonLinesReceiver.close
-
-    def closing(file: JsonLinesReceiver) -> None:
-        closed.append("file")
-        close(file)
-
-    monkeypatch.setattr(JsonLinesReceiver, "close", closing)
-    text = LISTENER + f'[tenants.acme]\nprefix = "acme."\n[telemetry]\nfile = "{tmp_path / "pushed.jsonl"}"\n'
-    sets = configured_rule_sets(load_config(written(tmp_path, text)))
-    assert set(sets) == {"", "acme"}
-    sets[""].retire()
-    assert closed == []
-    sets["acme"].retire()
-    assert closed == ["file"]

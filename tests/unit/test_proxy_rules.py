@@ -9,15 +9,12 @@ import pytest
 import kwire
 from kwire import messages
 from kwire.errors import InputError
-from kwire.protocol.telemetry import SubscriptionTable, TelemetryReceiver
 from kwire.proxy import ProxiedConnection, RuleSet
-from kwire.proxy.rule_set import RulesEnded
 from kwire.proxy.rules.addresses import AddressesRule
 from kwire.proxy.rules.identity import IdentityRule
 from kwire.proxy.rules.refusals import Condition
 from kwire.proxy.rules.rehearsal import RehearsalMode, RehearsalRule, Rejected
 from kwire.proxy.rules.rule import Peer, Rule
-from kwire.proxy.rules.telemetry import TelemetryRule
 from kwire.proxy.rules.versions import VersionsRule
 
 MIB = 1 << 20
@@ -228,30 +225,6 @@ def test_conditions_that_make_no_sense_are_refused() -> None:
         Condition(software="x", version="2.1")
 
 
-class Received:
-    """Keeps what is pushed."""
-
-    def __init__(self) -> None:
-        self.metrics: list[bytes] = []
-
-    def export(self, context: Any, payload: Any) -> None:
-        self.metrics.append(context.client_id)
-
-
-def test_telemetry_ends_in_the_proxy() -> None:
-    subscriptions = SubscriptionTable()
-    subscriptions.set("all", {"metrics": "*", "interval.ms": "1000"})
-    receiver = TelemetryReceiver(subscriptions, [Received()])
-    connection = connected(TelemetryRule(receiver))
-    found = exchange(connection, 18, 3, software("x", "1"), ranges((3, 0, 12)))
-    assert advertised(found) == [(3, 0, 12), (71, 0, 0), (72, 0, 0)]
-    moves = connection.from_client(request(71, 0, messages.GetTelemetrySubscriptionsRequest(), 2), 3)
-    assert moves.to_server == []
-    answer = kwire.decode_response(b"".join(moves.to_client)[4:], 71, 0)
-    assert answer.header.correlation_id == 2
-    assert (answer.body.error_code, answer.body.push_interval_ms) == (0, 1000)
-
-
 def test_rules_act_in_their_order_on_one_answer() -> None:
     # the cap takes Fetch to 17, addresses to 15: both hold
     connection = connected(VersionsRule("3.9"), AddressesRule({1: ("proxy", 19_001)}))
@@ -265,17 +238,3 @@ def test_an_answer_that_no_rule_can_read_closes() -> None:
     moves = connection.from_server(framed(bytes.fromhex("00000001 0000 7f")), 2)
     assert moves.to_client == []
     assert "api key 18" in connection.close_reason
-
-
-def test_what_rules_opened_is_closed_behind_their_last_connection() -> None:
-    """After a reload, and at the end: connections that are open keep the rules that they began with."""
-    closed: list[str] = []
-    rules = RuleSet([TelemetryRule(TelemetryReceiver(SubscriptionTable(), []), lambda: closed.append("file"))])
-    one, other = (ProxiedConnection(rules, Peer("10.0.0.9", port, 1), max_frame=MIB, max_held=MIB) for port in (1, 2))
-    one.over("")
-    rules.retire()
-    assert closed == []
-    other.over("")
-    assert closed == ["file"]
-    with pytest.raises(RulesEnded):
-        rules.connected(Peer("10.0.0.9", 3, 1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime, timezone
+from itertools import chain
 from typing import Any, BinaryIO
 
 import click
@@ -63,20 +64,20 @@ for _command in (list_names, alter, describe, delete):
 
 
 @telemetry.command(short_help="Show the points that a receiver wrote.")
-@click.argument("file", type=click.File("rb"))
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.File("rb"))
 @click.option("--metric", "prefixes", multiple=True, metavar="PREFIX", help="Only metrics whose names begin so; may be given again.")
 @click.option("--instance", metavar="ID", help="Only this client instance.")
 @click.option("--required", type=click.Choice(["producer", "consumer"]), help="Say which required metrics each instance lacks instead.")
 @click.option("--json", "as_json", is_flag=True, help="JSON lines.")
-def show(file: BinaryIO, prefixes: tuple[str, ...], instance: str | None, required: str | None, as_json: bool) -> None:
-    """Show the points of FILE, which a `JsonLinesReceiver` wrote; - is the standard input.
+def show(files: tuple[BinaryIO, ...], prefixes: tuple[str, ...], instance: str | None, required: str | None, as_json: bool) -> None:
+    """Show the points of files that `kwire proxy` or a `JsonLinesReceiver` wrote; - is the standard input.
 
     Points in a capture: kwire inspect CAPTURE --table telemetry.
 
     \b
     Example:
       kwire telemetry show metrics.jsonl --metric org.apache.kafka.producer.
-      kwire telemetry show metrics.jsonl --required consumer
+      kwire telemetry show pushed_*.jsonl --required consumer
     """
     from kwire.cli.tables import print_table
     from kwire.cli.terminal import json_line
@@ -85,7 +86,9 @@ def show(file: BinaryIO, prefixes: tuple[str, ...], instance: str | None, requir
 
     wanted = MetricSelector(prefixes or ("*",))
     points = (
-        point for point in _points(file) if wanted(str(point["metric"])) and instance in (None, point["resource"].get("client_instance_id"))
+        point
+        for point in chain.from_iterable(map(_points, files))
+        if wanted(str(point["metric"])) and instance in (None, point["resource"].get("client_instance_id"))
     )
     if required is not None:
         names: dict[str, set[str]] = {}

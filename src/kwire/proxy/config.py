@@ -6,95 +6,32 @@ broker = "kafka-1.example.com:9092"
 node_id = 1
 advertised = "proxy.example.com:19092"
 """
+# ruff: noqa: RUF012 (msgspec gives each table its own empty list)
 
 from __future__ import annotations
 
 import os
 import re
-import ssl
-from collections.abc import Callable
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal
 
 from kwire.errors import InputError
-from kwire.tls_trust import only_trusting
-
-try:
-    import msgspec
-except ImportError as error:
-    raise ModuleNotFoundError("the proxy's configuration needs the package msgspec: pip install 'kwire[proxy]'", name="msgspec") from error
+from kwire.proxy.config_table import ConfigTable, msgspec
+from kwire.proxy.tls_config import TlsConfig, UpstreamTlsConfig
 
 __all__ = [
     "AddressesConfig", "ListenerConfig", "ProxyConfig", "RefusalConfig", "RehearsalConfig", "SniBroker", "SniListenerConfig", "TapConfig",
     "TelemetryConfig", "TlsConfig", "UpstreamTlsConfig", "VersionsConfig", "host_and_port", "load_config",
 ]  # fmt: skip
 
-_T = TypeVar("_T")
 MIB = 1 << 20
 MOST_THREADS = 256
 MOST_PORTS = 65_536
 _DOMAIN = re.compile(r"([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)*[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.?")
 
 
-class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    pass
-
-
-class TlsConfig(_Table, frozen=True):
-    """TLS towards clients: PEM files. With `client_ca`, clients must show a certificate of it."""
-
-    certificate: str
-    key: str
-    client_ca: str | None = None
-
-    def context(self) -> ssl.SSLContext:
-        """For the listener's side.
-
-        Raises:
-            InputError: a file cannot be read, or is not what it should be.
-        """
-        found = _context(ssl.Purpose.CLIENT_AUTH, self.client_ca)
-        _load(found.load_cert_chain, self.certificate, self.key)
-        if self.client_ca is not None:
-            found.verify_mode = ssl.CERT_REQUIRED
-        return found
-
-
-class UpstreamTlsConfig(_Table, frozen=True):
-    """TLS towards the broker: PEM files. Only the authorities in `ca` count; without it, the system's."""
-
-    ca: str | None = None
-    certificate: str | None = None
-    key: str | None = None
-    server_name: str | None = None
-
-    def context(self) -> ssl.SSLContext:
-        """For the broker's side.
-
-        Raises:
-            InputError: a file cannot be read, or is not what it should be.
-        """
-        found = _context(ssl.Purpose.SERVER_AUTH, self.ca)
-        if self.certificate is not None:
-            _load(found.load_cert_chain, self.certificate, self.key)
-        return found
-
-
-def _context(purpose: ssl.Purpose, authorities: str | None) -> ssl.SSLContext:
-    return ssl.create_default_context(purpose) if authorities is None else _load(partial(only_trusting, purpose), authorities)
-
-
-def _load(load: Callable[..., _T], *files: str | None) -> _T:
-    try:
-        return load(*files)
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise InputError(f"{' and '.join(file for file in files if file is not None)} cannot be used: {why}") from error
-
-
-class ListenerConfig(_Table, frozen=True):
+class ListenerConfig(ConfigTable, frozen=True):
     """One port, which stands for one broker.
 
     Attributes:
@@ -128,7 +65,7 @@ class ListenerConfig(_Table, frozen=True):
         return self.tls is not None or self.upstream_tls is not None
 
 
-class SniBroker(_Table, frozen=True):
+class SniBroker(ConfigTable, frozen=True):
     """A broker behind a port that several share.
 
     Attributes:
@@ -140,7 +77,7 @@ class SniBroker(_Table, frozen=True):
     broker: str
 
 
-class SniListenerConfig(_Table, frozen=True):
+class SniListenerConfig(ConfigTable, frozen=True):
     """One port for several brokers. Clients begin at `bootstrap.DOMAIN` and reach broker N at `broker-N.DOMAIN`.
 
     The name in their TLS handshake says which broker they want.
@@ -195,27 +132,27 @@ class SniListenerConfig(_Table, frozen=True):
         return -1
 
 
-class AddressesConfig(_Table, frozen=True):
+class AddressesConfig(ConfigTable, frozen=True):
     """See `rules.addresses`."""
 
     large_answers: Literal["cap", "hold"] = "cap"
     unknown_node: Literal["close", "keep"] = "close"
 
 
-class VersionsConfig(_Table, frozen=True):
+class VersionsConfig(ConfigTable, frozen=True):
     """See `rules.versions`."""
 
     cap: str
 
 
-class RehearsalConfig(_Table, frozen=True):
+class RehearsalConfig(ConfigTable, frozen=True):
     """See `rules.rehearsal`."""
 
     release: str
     mode: Literal["count", "break"] = "count"
 
 
-class RefusalConfig(_Table, frozen=True):
+class RefusalConfig(ConfigTable, frozen=True):
     """See `rules.refusals.Condition`."""
 
     software: str | None = None
@@ -225,40 +162,54 @@ class RefusalConfig(_Table, frozen=True):
     address: str | None = None
 
 
-class TenantConfig(_Table, frozen=True):
+class TenantConfig(ConfigTable, frozen=True):
     """See `rules.tenants`."""
 
     prefix: str
     error_texts: Literal["strip", "blank"] = "strip"
 
 
-class TelemetryConfig(_Table, frozen=True):
-    """See `rules.telemetry`; `metrics` are prefixes of names, all when empty."""
-
-    file: str
-    metrics: list[str] = []
-    interval_ms: int = 300_000
-
-
-class TapConfig(_Table, frozen=True):
-    """What passes, without secrets, as a capture or as a request log; see `tap_file`, `tapped_connection` and `logged_connection`.
+class FilesConfig(ConfigTable, frozen=True):
+    """Files that are written while the proxy runs; see `tap_file`.
 
     Attributes:
         file: `tap.pcapng` makes `tap_00001.pcapng` and so on.
-        snaplen: bytes of a frame that are kept; in a request log the body of a longer frame is null.
         max_bytes: of a file, then comes the next.
         max_files: that are kept.
-        max_queued: bytes that wait for the disk; beyond them packets are dropped and counted.
+        max_queued: bytes that wait for the disk; what comes beyond them is dropped and counted.
     """
 
     file: str
-    snaplen: int = 65_536
     max_bytes: int = 100 * MIB
     max_files: int = 10
     max_queued: int = 64 * MIB
 
 
-class ProxyConfig(_Table, frozen=True):
+class TelemetryConfig(FilesConfig, frozen=True):
+    """See `rules.telemetry`.
+
+    Attributes:
+        metrics: prefixes of names, all when empty.
+        interval_ms: between two pushes of a client.
+        max_pushed: bytes of one connection in an interval, see `PushQuota`.
+    """
+
+    metrics: list[str] = []
+    interval_ms: int = 300_000
+    max_pushed: int = 4 * MIB
+
+
+class TapConfig(FilesConfig, frozen=True):
+    """What passes, without secrets, as a capture or as a request log; see `tapped_connection` and `logged_connection`.
+
+    Attributes:
+        snaplen: bytes of a frame that are kept; in a request log the body of a longer frame is null.
+    """
+
+    snaplen: int = 65_536
+
+
+class ProxyConfig(ConfigTable, frozen=True):
     """The whole file.
 
     Attributes:
@@ -352,7 +303,7 @@ def _in_toml(text: str) -> str:
 
 
 def _check(config: ProxyConfig) -> None:
-    from kwire.proxy.configured_rules import configured_rules, wanted_metrics
+    from kwire.proxy.configured_rules import configured_rules
 
     if not config.listeners and not config.sni_listeners:
         raise InputError("no [[listeners]]: name at least one broker")
@@ -378,14 +329,22 @@ def _check(config: ProxyConfig) -> None:
     _check_tenants(config)
     if config.raw_sasl_tokens and any(each.principal is not None for each in config.refusals):
         raise InputError("raw_sasl_tokens: raw tokens name no principal, so a refusal by principal cannot hold; remove one of the two")
-    for name, tap in (("tap", config.tap), ("request_log", config.request_log)):
-        if tap is not None and min(tap.snaplen, tap.max_bytes, tap.max_files, tap.max_queued) < 1:
-            raise InputError(f"{name}: snaplen, max_bytes, max_files and max_queued are at least 1")
-    if config.tap is not None and config.request_log is not None and config.tap.file == config.request_log.file:
-        raise InputError("tap and request_log name one file")
-    configured_rules(msgspec.structs.replace(config, telemetry=None))  # which would open its file
-    if config.telemetry is not None:
-        wanted_metrics(config.telemetry)
+    _check_files(config)
+    configured_rules(config)
+
+
+def _check_files(config: ProxyConfig) -> None:
+    names: dict[str, str] = {}
+    for name in ("tap", "request_log", "telemetry"):
+        table: TapConfig | TelemetryConfig | None = getattr(config, name)
+        if table is None:
+            continue
+        least = "snaplen" if isinstance(table, TapConfig) else "max_pushed"
+        if min(getattr(table, least), table.max_bytes, table.max_files, table.max_queued) < 1:
+            raise InputError(f"{name}: {least}, max_bytes, max_files and max_queued are at least 1")
+        if table.file in names:
+            raise InputError(f"{names[table.file]} and {name} name one file")
+        names[table.file] = name
 
 
 def _check_sni(config: SniListenerConfig) -> None:

@@ -16,24 +16,27 @@ from kwire.proxy.rules.raw_tokens import RawTokensRule
 from kwire.proxy.rules.refusals import Condition, RefusalsRule
 from kwire.proxy.rules.rehearsal import RehearsalRule
 from kwire.proxy.rules.rule import Rule
-from kwire.proxy.rules.telemetry import TelemetryRule
+from kwire.proxy.rules.telemetry import PushedLines, TelemetryRule
 from kwire.proxy.rules.tenants import TenantsRule
 from kwire.proxy.rules.versions import VersionsRule
-from kwire.telemetry_export import JsonLinesReceiver
 
 if TYPE_CHECKING:
     from kwire.proxy.config import ProxyConfig, TelemetryConfig
 
-__all__ = ["configured_rule_sets", "configured_rules", "wanted_metrics"]
+__all__ = ["configured_rule_sets", "configured_rules"]
 
 
-def configured_rule_sets(config: ProxyConfig) -> dict[str, RuleSet]:
+def configured_rule_sets(config: ProxyConfig, store: Callable[[bytes], object]) -> dict[str, RuleSet]:
     """The rules of each tenant by its name, and of listeners without one by the empty name; what all share is the same objects.
+
+    Arguments:
+        config: of the proxy.
+        store: takes lines of pushed metrics.
 
     Raises:
         InputError: as of `configured_rules`.
     """
-    shared = configured_rules(config)
+    shared = configured_rules(config, store)
     lock = threading.Lock()
     raw = _raw_tokens(config, bool(config.refusals))
     made = {"": RuleSet([*shared, *raw, *_addresses(config, None)], unknown=config.unknown, lock=lock)}
@@ -45,8 +48,8 @@ def configured_rule_sets(config: ProxyConfig) -> dict[str, RuleSet]:
     return made
 
 
-def configured_rules(config: ProxyConfig) -> list[Rule]:
-    """Make the rules that all listeners share.
+def configured_rules(config: ProxyConfig, store: Callable[[bytes], object] = len) -> list[Rule]:
+    """Make the rules that all listeners share; arguments as of `configured_rule_sets`.
 
     Raises:
         InputError: a release, a condition or a subscription is wrong.
@@ -58,10 +61,10 @@ def configured_rules(config: ProxyConfig) -> list[Rule]:
     if config.versions is not None:
         rules.append(VersionsRule(config.versions.cap))
     if config.telemetry is not None:
-        file = JsonLinesReceiver(config.telemetry.file)
-        rules.append(
-            TelemetryRule(TelemetryReceiver(wanted_metrics(config.telemetry), [file]), _LastOf(1 + len(config.tenants), file.close))
-        )
+        most = config.telemetry.max_pushed
+        # unpacked points are a quarter of their lines, or less
+        receiver = TelemetryReceiver(_wanted_metrics(config.telemetry), [PushedLines(store)], max_unpacked=most // 4)
+        rules.append(TelemetryRule(receiver, most))
     if config.rehearsal is not None:
         rules.append(RehearsalRule(config.rehearsal.release, config.rehearsal.mode))
     return rules
@@ -87,7 +90,7 @@ def _addresses(config: ProxyConfig, tenant: str | None) -> list[Rule]:
     return [AddressesRule(seen, large_answers=config.addresses.large_answers, unknown_node=config.addresses.unknown_node)]
 
 
-def wanted_metrics(config: TelemetryConfig) -> SubscriptionTable:
+def _wanted_metrics(config: TelemetryConfig) -> SubscriptionTable:
     """What clients are asked for.
 
     Raises:
@@ -96,19 +99,3 @@ def wanted_metrics(config: TelemetryConfig) -> SubscriptionTable:
     found = SubscriptionTable()
     found.set("proxy", {"metrics": ",".join(config.metrics) or "*", "interval.ms": str(config.interval_ms)})
     return found
-
-
-class _LastOf:
-    """Called by each of so many rule sets when no connection uses it any more; the last of them does something."""
-
-    def __init__(self, count: int, then: Callable[[], None]) -> None:
-        self._lock = threading.Lock()
-        self._left = count
-        self._then = then
-
-    def __call__(self) -> None:
-        with self._lock:
-            self._left -= 1
-            is_last = self._left == 0
-        if is_last:
-            self._then()

@@ -77,7 +77,8 @@ def tap_metrics(taps: Taps) -> Iterator[Metric]:
     if taps.max_queued:
         missed: Counter[tuple[str, ...]] = Counter({(): taps.missed_bytes})
         yield _counter("kwire_proxy_tap_missed_bytes", "Bytes that passed faster than the taps could blank them", (), missed)
-    for name, what, file in (("tap", "packets", taps.capture), ("request_log", "lines", taps.request_log)):
+    files = (("tap", "packets", taps.capture), ("request_log", "lines", taps.request_log), ("telemetry", "points", taps.telemetry))
+    for name, what, file in files:
         if file is not None:
             written: Counter[tuple[str, ...]] = Counter({(): file.written_bytes})
             yield _counter(f"kwire_proxy_{name}_written_bytes", f"Bytes of {what} that were written", (), written)

@@ -10,10 +10,10 @@ from typing import Final
 from kwire.codec import Edit
 from kwire.protocol.events import Direction
 from kwire.protocol.relay import CALL, CLOSE, REFUSE, FrameEdit, Held, RelayPlan, RelayRule, Unknown
-from kwire.proxy.rules.rule import Answer, ClosableRule, ConnectionRule, Outcome, Peer, Refusal, Rule, WatchingRule
+from kwire.proxy.rules.rule import Answer, ConnectionRule, Outcome, Peer, Refusal, Rule, WatchingRule
 from kwire.schema import catalog
 
-__all__ = ["ConnectionRules", "RuleSet", "RulesEnded"]
+__all__ = ["ConnectionRules", "RuleSet"]
 
 _Slot = tuple[Direction, int, int]
 _FINAL: Final = (CLOSE, REFUSE)
@@ -52,10 +52,6 @@ class _Chain:
         return found
 
 
-class RulesEnded(Exception):
-    """A connection came for rules whose files are closed: others took their place meanwhile."""
-
-
 class RuleSet:
     """Rules in their order.
 
@@ -78,8 +74,6 @@ class RuleSet:
     def __init__(self, rules: Iterable[Rule] = (), *, unknown: Unknown = "pass", lock: threading.Lock | None = None) -> None:
         self.rules = tuple(rules)
         self.lock = threading.Lock() if lock is None else lock
-        self._connections = 0
-        self._is_retired = False
         self._steps: dict[_Slot, list[_Step]] = {}
         final: dict[_Slot, int] = {}
         watching: list[int] = []
@@ -120,22 +114,9 @@ class RuleSet:
         """The rules of a new connection."""
         return ConnectionRules(self, self._steps, peer)
 
-    def retire(self) -> None:
-        """No further connection gets these rules: what they opened is closed when the last of their connections is over."""
-        with self.lock:
-            self._is_retired = True
-            self._end()
-
     def entered(self, peer: Peer) -> list[ConnectionRule | None]:
-        """A connection begins; for `ConnectionRules`.
-
-        Raises:
-            RulesEnded: the last connection is over, and no other was to come.
-        """
+        """A connection begins; for `ConnectionRules`."""
         with self.lock:
-            if self._is_retired and not self._connections:
-                raise RulesEnded
-            self._connections += 1
             return [rule.connected(peer) for rule in self.rules]
 
     def left(self, own: Iterable[ConnectionRule | None]) -> None:
@@ -144,14 +125,6 @@ class RuleSet:
             for each in own:
                 if each is not None:
                     each.closed()
-            self._connections -= 1
-            self._end()
-
-    def _end(self) -> None:
-        if self._is_retired and not self._connections:
-            for rule in self.rules:
-                if isinstance(rule, ClosableRule):
-                    rule.close()
 
 
 def _slots(wanted: RelayRule) -> list[_Slot]:

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import signal
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import compress
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ from kwire.proxy.counts import ConnectionCounts
 from kwire.proxy.listener_asyncio import AsyncioListener
 from kwire.proxy.listener_sni import SniListener
 from kwire.proxy.loop_native import NativeLoop, native_module
-from kwire.proxy.rule_set import RulesEnded, RuleSet
+from kwire.proxy.rule_set import RuleSet
 from kwire.proxy.rules.rule import Peer
 from kwire.proxy.taps import Taps
 
@@ -42,10 +42,10 @@ class ProxyServer:
         config: as it is now.
         counts: of connections.
         counters: of exchanges, one for each thread: first that of asyncio, then those of the native loop; none without `metrics`.
-        taps: a capture and a request log; None before `open`.
+        taps: a capture, a request log and received metrics; None before `open`.
 
     Raises:
-        InputError: a file of its rules cannot be opened, a package is missing, or the loop that is asked for cannot run here.
+        InputError: a package is missing, or the loop that is asked for cannot run here.
     """
 
     def __init__(self, config: ProxyConfig) -> None:
@@ -54,7 +54,7 @@ class ProxyServer:
         self.counters = [] if config.metrics is None else [RelayCounters() for _ in range(1 + config.threads)]
         self.taps: Taps | None = None
         self._metrics = None if config.metrics is None else self._endpoint()
-        self._rule_sets = configured_rule_sets(config)
+        self._rule_sets = configured_rule_sets(config, self._store_metrics)
         self._budget = HeldBudget(config.max_held_in_all)
         natively = [_is_native(config, each) for each in config.listeners]
         self._native = NativeLoop(self, list(compress(config.listeners, natively)), config.threads) if any(natively) else None
@@ -73,6 +73,10 @@ class ProxyServer:
                 raise
             raise InputError("metrics need the package prometheus_client: pip install 'kwire[proxy]'") from error
         return MetricsEndpoint(lambda: metrics_of(self))
+
+    def _store_metrics(self, lines: bytes) -> None:
+        if self.taps is not None and self.taps.telemetry is not None:
+            self.taps.telemetry.offer(lines)
 
     @property
     def rules(self) -> RuleSet:
@@ -97,13 +101,8 @@ class ProxyServer:
         tap = None if self.taps is None else self.taps.connected(peer, local)
         limits = {"max_frame": self.config.max_frame, "max_held": self.config.max_held}
         counters = self.counters[thread] if self.counters else None
-        while True:
-            rules = self._rule_sets[peer.tenant]
-            try:
-                return ProxiedConnection(rules, peer, budget=self._budget, counters=counters, tap=tap, **limits)
-            except RulesEnded:
-                if rules is self._rule_sets[peer.tenant]:
-                    raise
+        rules = self._rule_sets[peer.tenant]
+        return ProxiedConnection(rules, peer, budget=self._budget, counters=counters, tap=tap, **limits)
 
     def turned_away(self, listener: ListenerConfig | SniListenerConfig) -> None:
         """A client was one too many."""
@@ -131,23 +130,17 @@ class ProxyServer:
         """Take other rules, limits and certificates for connections that come from now on. Listeners stay as they are.
 
         Raises:
-            InputError: the listeners, the loop, the metrics' address or a tap are others, or a file cannot be used.
+            InputError: the listeners, the loop, the metrics' address, a tap or telemetry are others, or a file cannot be used.
         """
         if any(
             getattr(config, name) != getattr(self.config, name)
-            for name in ("listeners", "sni_listeners", "loop", "threads", "metrics", "tap", "request_log")
+            for name in ("listeners", "sni_listeners", "loop", "threads", "metrics", "tap", "request_log", "telemetry")
         ):
-            raise InputError("listeners, loop, threads, metrics, request_log and tap can only be changed by a restart")
-        rule_sets = configured_rule_sets(config)
-        try:
-            for listener in self._listeners:
-                listener.renew_certificates()
-        except InputError:
-            _retire(rule_sets)
-            raise
-        before = self._rule_sets
+            raise InputError("listeners, loop, threads, metrics, telemetry, request_log and tap can only be changed by a restart")
+        rule_sets = configured_rule_sets(config, self._store_metrics)
+        for listener in self._listeners:
+            listener.renew_certificates()
         self._rule_sets, self.config = rule_sets, config
-        _retire(before)
         if self._native is not None:
             self._native.take_limits()
 
@@ -183,7 +176,6 @@ class ProxyServer:
         await asyncio.gather(*(listener.close(until) for listener in self._listeners))
         if self._native is not None:
             await self._native.ended()
-        _retire(self._rule_sets)
         if self._metrics is not None:
             self._metrics.close()
         if self.taps is not None:
@@ -228,11 +220,6 @@ def _allow_files() -> None:
 
         _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-
-
-def _retire(rule_sets: Mapping[str, RuleSet]) -> None:
-    for each in rule_sets.values():
-        each.retire()
 
 
 def _is_native(config: ProxyConfig, listener: ListenerConfig) -> bool:

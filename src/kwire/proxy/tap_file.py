@@ -27,7 +27,9 @@ _MODE: Final = 0o600  # names of topics and clients are for the owner alone
 
 
 class TapFile:
-    """Takes packets, or lines. What comes faster than it can be written is dropped and counted; readers see a hole in its connection then.
+    """Takes packets, or lines, into files of their owner alone.
+
+    What comes faster than it can be written is dropped and counted; readers see a hole in its connection then.
 
     Arguments:
         path: `tap.pcapng` makes `tap_00001.pcapng`, `tap_00002.pcapng` and so on, after those that are there.
@@ -35,6 +37,7 @@ class TapFile:
         max_files: that are kept; the oldest is removed.
         max_queued: bytes that wait to be written.
         head: what each file begins with.
+        name: for the log.
 
     Attributes:
         dropped, dropped_bytes: pieces that were not written.
@@ -45,8 +48,11 @@ class TapFile:
         InputError: the first file cannot be made.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, max_bytes: int, max_files: int, max_queued: int, head: bytes = PCAPNG_HEAD) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], *, max_bytes: int, max_files: int, max_queued: int, head: bytes = PCAPNG_HEAD, name: str = "tap"
+    ) -> None:
         self._path = Path(path)
+        self._name = name
         self._head = head
         self._max_bytes, self._max_files, self._max_queued = max_bytes, max_files, max_queued
         self._batch = min(_BATCH_BYTES, max_queued // 2)
@@ -63,7 +69,7 @@ class TapFile:
         try:
             self._file = self._next()
         except OSError as error:
-            raise InputError(f"tap: {os.fspath(path)} cannot be written: {error.strerror}") from error
+            raise InputError(f"{name}: {os.fspath(path)} cannot be written: {error.strerror}") from error
         self._thread = threading.Thread(target=self._write_all, name="kwire tap", daemon=True)
         self._thread.start()
 
@@ -130,7 +136,7 @@ class TapFile:
         now, dropped = time.monotonic(), self.dropped_bytes
         if dropped > self._said and now - self._said_at >= seconds:
             more = dropped - self._said
-            log.warning("the tap drops what the disk is too slow for: %s: %d bytes more, %d in all", self._path, more, dropped)
+            log.warning("the %s drops what the disk is too slow for: %s: %d bytes more, %d in all", self._name, self._path, more, dropped)
             self._said, self._said_at = dropped, now
 
     def _write(self, waiting: list[bytes]) -> None:
@@ -151,10 +157,10 @@ class TapFile:
             self._give_up([], error)
 
     def _give_up(self, waiting: list[bytes], error: Exception) -> None:
-        """A disk that is full, for example: traffic goes on without the tap."""
+        """A disk that is full, for example: traffic goes on without the file."""
         with self._changed:
             if not self._ending:
-                log.error("the tap ends: %s: %s", self._path, error)
+                log.error("the %s ends: %s: %s", self._name, self._path, error)
             self._ending = True
             self.dropped += len(waiting) + len(self._queue)
             self.dropped_bytes += sum(map(len, waiting)) + sum(map(len, self._queue))

@@ -1,4 +1,4 @@
-"""What looks at the connections of a proxy: a capture, a request log, or both."""
+"""What looks at the connections of a proxy: a capture, a request log, or both; and the files of a proxy."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final, Protocol
 
+from kwire.capture.exported_packets import PCAPNG_HEAD
 from kwire.codec.impl import load_native
 from kwire.protocol.events import Direction
 from kwire.protocol.relay import Buffer
@@ -17,7 +18,7 @@ from kwire.proxy.tap_file import TapFile
 from kwire.proxy.tapped_connection import TappedConnection as PureTappedConnection
 
 if TYPE_CHECKING:
-    from kwire.proxy.config import ProxyConfig, TapConfig
+    from kwire.proxy.config import FilesConfig, ProxyConfig
 
 __all__ = ["TappedConnection", "Tapped", "Taps"]
 
@@ -76,7 +77,7 @@ class Taps:
         config: of the proxy.
 
     Attributes:
-        capture, request_log: where packets and lines go; None where they are not asked for.
+        capture, request_log, telemetry: where packets, lines and pushed metrics go; None where they are not asked for.
         missed_bytes: of connections of the native loop that the taps were not given: more came than they could blank.
 
     Raises:
@@ -86,15 +87,18 @@ class Taps:
     def __init__(self, config: ProxyConfig) -> None:
         self._config = config
         self._number = itertools.count()
-        self.capture = None if config.tap is None else _file(config.tap)
-        self.request_log = None
+        self.capture = self.request_log = self.telemetry = None
         self.missed_bytes = 0
-        if config.request_log is not None:
-            try:
-                self.request_log = _file(config.request_log, head=b"")
-            except BaseException:  # also Ctrl-C: the capture that is open is closed, and the fault goes on
-                self.close()
-                raise
+        try:
+            if config.tap is not None:
+                self.capture = _file(config.tap, "tap", PCAPNG_HEAD)
+            if config.request_log is not None:
+                self.request_log = _file(config.request_log, "request log", b"")
+            if config.telemetry is not None:
+                self.telemetry = _file(config.telemetry, "telemetry", b"")
+        except BaseException:  # also Ctrl-C: files that are open are closed, and the fault goes on
+            self.close()
+            raise
 
     def connected(self, peer: Peer, local: tuple[str, int]) -> Tapped | None:
         """What looks at a new connection; `local` is where the client connected to."""
@@ -113,10 +117,11 @@ class Taps:
 
     def close(self) -> None:
         """Write what waits, and end."""
-        for file in (self.capture, self.request_log):
+        for file in (self.capture, self.request_log, self.telemetry):
             if file is not None:
                 file.close()
 
 
-def _file(config: TapConfig, **more: bytes) -> TapFile:
-    return TapFile(config.file, max_bytes=config.max_bytes, max_files=config.max_files, max_queued=config.max_queued, **more)
+def _file(config: FilesConfig, name: str, head: bytes) -> TapFile:
+    sizes = {"max_bytes": config.max_bytes, "max_files": config.max_files, "max_queued": config.max_queued}
+    return TapFile(config.file, head=head, name=name, **sizes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
@@ -20,8 +21,12 @@ def point_line(point: Mapping[str, Any], *, terminating: bool = False) -> str:
     return encode_json({**point, "terminating": terminating}, default=bytes.hex) + "\n"
 
 
+def _own(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)  # client ids and principals are for the owner alone
+
+
 class JsonLinesReceiver:
-    """Appends the points of each payload to a file, with the labels that the receiver adds.
+    """Appends the points of each payload to a file of its owner alone, with the labels that the receiver adds.
 
     Arguments:
         path: of the file.
@@ -34,7 +39,7 @@ class JsonLinesReceiver:
     """
 
     def __init__(self, path: Path | str, *, clean: Clean = lambda points: points) -> None:
-        self._file = Path(path).open("a", encoding="ascii")  # noqa: SIM115 (closed by `close`)
+        self._file = open(path, "a", encoding="ascii", opener=_own)  # noqa: SIM115 (closed by `close`)
         self._clean = clean
 
     def export(self, context: PushContext, payload: MetricsPayload) -> None:

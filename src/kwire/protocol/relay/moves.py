@@ -72,6 +72,8 @@ class Held:
         wants_answer: False for a Produce with acks 0.
         time: when its last byte came, nanoseconds.
         tag: what was given to `own_request`, else None.
+        asked: the client has sent the broker a request that needs authentication.
+        served: the broker has answered such a request.
     """
 
     kind: HeldKind
@@ -83,6 +85,8 @@ class Held:
     wants_answer: bool
     time: int
     tag: object = None
+    asked: bool = False
+    served: bool = False
 
     def __repr__(self) -> str:
         # The frame may hold a SASL token.

@@ -20,6 +20,9 @@ MAX_OWED: Final = 4096
 SASL_AUTHENTICATE: Final = 36
 SASL_KEYS: Final = (17, SASL_AUTHENTICATE)
 
+# What a broker answers before a client is authenticated: these and ApiVersions (`SaslServerAuthenticator`). It closes on all else.
+_OPEN_KEYS: Final = (*SASL_KEYS, 18)
+
 OwedKind = Literal["broker", "token", "answer", "own"]
 
 
@@ -59,13 +62,15 @@ class OwedQueue:
 
     Attributes:
         kept: bytes of own answers that wait.
+        asked, served: whether the client sent the broker a request that needs authentication, and whether one was answered.
     """
 
-    __slots__ = ("_queue", "kept")
+    __slots__ = ("_queue", "asked", "kept", "served")
 
     def __init__(self) -> None:
         self._queue: deque[Owed] = deque()
         self.kept = 0
+        self.asked = self.served = False
 
     def __len__(self) -> int:
         return len(self._queue)
@@ -86,11 +91,13 @@ class OwedQueue:
 
     def add(self, owed: Owed) -> None:
         self._queue.append(owed)
+        self.asked |= owed.kind == "broker" and owed.api_key not in _OPEN_KEYS
         self.kept += len(owed.frame)
 
     def take(self) -> Owed:
         """The oldest one is done."""
         owed = self._queue.popleft()
+        self.served |= owed.kind == "broker" and owed.api_key not in _OPEN_KEYS
         self.kept -= len(owed.frame)
         return owed
 

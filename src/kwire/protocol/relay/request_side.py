@@ -135,7 +135,8 @@ class RequestSide:
         state, stream = self._state, self.stream
         key, version, number = REQUEST_HEAD.unpack_from(stream.kept, LENGTH)
         action = state.plan.action("request", key, version)
-        held = Held("request", stream.take_frame(), key, version, version, number, not stream.silent, t)
+        owed = state.owed
+        held = Held("request", stream.take_frame(), key, version, version, number, not stream.silent, t, None, owed.asked, owed.served)
         stream.restart()
         state.requests += 1
         if action == CALL:

@@ -16,14 +16,14 @@ from typing import Any, Final, Literal
 from kwire.codec.catalog_codec import Codec
 from kwire.codec.records.compression import unpack
 from kwire.codec.uuids import ZERO_UUID, Uuid
-from kwire.errors import InputError, KwireError
+from kwire.errors import InputError, KwireError, LimitExceeded
 from kwire.protocol.instance_ids import new_instance_id
 from kwire.protocol.telemetry.counters import TelemetryCounters
 from kwire.protocol.telemetry.instance_cache import Instance, InstanceCache
 from kwire.protocol.telemetry.instance_states import InstanceEvent, InstanceState
 from kwire.protocol.telemetry.labels import received_labels
 from kwire.protocol.telemetry.metric_points import MAX_METRICS
-from kwire.protocol.telemetry.receivers import MetricsPayload, MetricsReceiver, PushContext
+from kwire.protocol.telemetry.receivers import MetricsPayload, MetricsReceiver, PushContext, PushQuotaExceeded
 from kwire.protocol.telemetry.subscriptions import ClientIdentity, SubscriptionTable
 from kwire.schema import catalog
 
@@ -252,10 +252,16 @@ class TelemetryReceiver:
 
     def _export(self, instance: Instance, body: Any, context: PushContext, t: int) -> int:
         started = self._stopwatch()
+        quota = context.quota
         try:
             data = bytes(body.metrics)
+            if quota is not None:
+                quota.begin(t, instance.wanted.interval_ms)
+                quota.take(len(data))
             if body.compression_type:
                 data = bytes(unpack(body.compression_type, 2, data, self.max_unpacked, 0, "metrics"))
+                if quota is not None:
+                    quota.take(len(data))
             payload = MetricsPayload(
                 instance_id=instance.instance_id,
                 data=data,
@@ -265,7 +271,12 @@ class TelemetryReceiver:
             )
             for receiver in self.receivers:
                 receiver.export(context, payload)
-        except (KwireError, OSError, ValueError, RuntimeError):
+        except PushQuotaExceeded:
+            self.counters.count("throttle", instance.instance_id, t)
+            return _THROTTLING_QUOTA_EXCEEDED
+        except (KwireError, OSError, ValueError, RuntimeError) as error:
+            if quota is not None and isinstance(error, LimitExceeded):  # the client may push less the next time
+                return _TELEMETRY_TOO_LARGE
             self.counters.count("plugin-error", instance.instance_id, t)
             return _INVALID_RECORD
         self.counters.exported(instance.instance_id, t, self._stopwatch() - started)

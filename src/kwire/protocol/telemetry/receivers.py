@@ -8,12 +8,50 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from kwire.codec.uuids import Uuid
-from kwire.protocol.telemetry.metric_points import MAX_METRICS, decode_metrics
+from kwire.errors import KwireError
+from kwire.protocol.telemetry.metric_points import MAX_METRICS, MAX_POINTS, decode_metrics
 
-__all__ = ["OTLP_CONTENT_TYPE", "MemoryReceiver", "MetricsPayload", "MetricsReceiver", "PushContext", "QueueingReceiver"]
+__all__ = [
+    "OTLP_CONTENT_TYPE", "MemoryReceiver", "MetricsPayload", "MetricsReceiver", "PushContext", "PushQuota", "PushQuotaExceeded",
+    "QueueingReceiver",
+]  # fmt: skip
 
 OTLP_CONTENT_TYPE: Final = "OTLP"
 """What Kafka's brokers give plug-ins (`ClientTelemetryPayload.contentType`)."""
+
+
+class PushQuotaExceeded(KwireError):
+    """A connection pushed too much in an interval."""
+
+
+class PushQuota:
+    """Bytes that one connection may push in an interval: as sent, as unpacked and as stored together.
+
+    Attributes:
+        limit: as given.
+    """
+
+    __slots__ = ("_since", "_used", "limit")
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self._used = 0
+        self._since: int | None = None
+
+    def begin(self, t: int, interval_ms: int) -> None:
+        """Begin a new interval at the nanosecond `t` if the current one is over."""
+        if self._since is None or t - self._since >= interval_ms * 1_000_000:
+            self._since, self._used = t, 0
+
+    def take(self, count: int) -> None:
+        """Count bytes.
+
+        Raises:
+            PushQuotaExceeded: they are too many.
+        """
+        self._used += count
+        if self._used > self.limit:
+            raise PushQuotaExceeded("too many bytes of metrics in an interval")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +64,7 @@ class PushContext:
         source_address, source_port: of the client.
         principal: who it is.
         node_id: of the broker.
+        quota: of the connection; None for no limit. Receivers take what they store.
     """
 
     connection: str
@@ -36,6 +75,7 @@ class PushContext:
     source_port: int | None = None
     principal: str | None = None
     node_id: int | None = None
+    quota: PushQuota | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,13 +98,13 @@ class MetricsPayload:
     push_interval_ms: int = 0
     content_type: str = OTLP_CONTENT_TYPE
 
-    def points(self, *, limit: int = MAX_METRICS) -> list[dict[str, Any]]:
+    def points(self, *, limit: int = MAX_METRICS, max_points: int = MAX_POINTS) -> list[dict[str, Any]]:
         """The points, their resources with the labels added.
 
         Raises:
-            WireError: they are not OTLP metrics, or are above the limit.
+            WireError: they are not OTLP metrics, or are above a limit.
         """
-        found = decode_metrics(self.data, 0, limit=limit)
+        found = decode_metrics(self.data, 0, limit=limit, max_points=max_points)
         labelled: dict[int, dict[str, Any]] = {}
         for point in found:
             resource = point["resource"]
@@ -78,7 +118,7 @@ class MetricsReceiver(Protocol):
     """Takes what clients push, as `ClientTelemetryReceiver` of Kafka. Called while a request is handled: it must not block."""
 
     def export(self, context: PushContext, payload: MetricsPayload) -> None:
-        """Take a payload; any error that it raises is answered with INVALID_RECORD (87)."""
+        """Take a payload; any error but `PushQuotaExceeded` is answered with INVALID_RECORD (87)."""
 
 
 class MemoryReceiver:

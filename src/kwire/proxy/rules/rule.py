@@ -8,7 +8,7 @@ from typing import Protocol, TypeAlias, runtime_checkable
 
 from kwire.protocol.relay import Held, RelayRule
 
-__all__ = ["Answer", "ClosableRule", "ConnectionRule", "Outcome", "Peer", "Refusal", "Rule", "WatchingRule"]
+__all__ = ["Answer", "ConnectionRule", "Outcome", "Peer", "Refusal", "Rule", "WatchingRule"]
 
 
 @dataclass(slots=True)
@@ -116,11 +116,3 @@ class WatchingRule(Protocol):
 
     def watching_rules(self) -> Iterable[RelayRule]:
         """The frames that it wants, beside those of `relay_rules`, while `ConnectionRule.watches`."""
-
-
-@runtime_checkable
-class ClosableRule(Protocol):
-    """A rule that has opened a file."""
-
-    def close(self) -> None:
-        """No connection uses it any more."""

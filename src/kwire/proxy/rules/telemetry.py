@@ -1,6 +1,10 @@
 """`[telemetry]`: the proxy receives client metrics (KIP-714) for brokers that do not.
 
 Off by default: to advertise GetTelemetrySubscriptions and PushTelemetry makes every Java client from 3.7 and librdkafka from 2.5 on push.
+
+A broker answers both to authenticated clients only. So does the proxy: to a client that showed its certificate, whose SASL login the broker
+accepted, or that got an answer to another request. Its own answer goes out behind those that the client is owed, so a question may follow
+right behind such a request, as Java's follows Metadata. Others get THROTTLING_QUOTA_EXCEEDED: they ask again an interval later.
 """
 
 from __future__ import annotations
@@ -12,13 +16,43 @@ import kwire
 from kwire.errors import WireError
 from kwire.protocol.relay import CALL, Held, RelayRule
 from kwire.protocol.telemetry import TelemetryReceiver
-from kwire.protocol.telemetry.receivers import PushContext
+from kwire.protocol.telemetry.receivers import MetricsPayload, PushContext, PushQuota
 from kwire.proxy.rules.api_versions_answer import API_VERSIONS, changed_answer, ranges_of, wanted_answers, with_ranges
 from kwire.proxy.rules.rule import Answer, ConnectionRule, Outcome, Peer, Refusal
+from kwire.telemetry_export import point_line
 
-__all__ = ["TelemetryRule"]
+__all__ = ["PushedLines", "TelemetryRule"]
 
-_KEYS: Final = (71, 72)  # GetTelemetrySubscriptions, PushTelemetry
+_ASK: Final = 71  # GetTelemetrySubscriptions
+_PUSH: Final = 72
+_THROTTLING_QUOTA_EXCEEDED: Final = 89
+_SHORTEST_LINE: Final = 200  # bytes of a point without a name, a value and labels, rounded down
+
+
+class PushedLines:
+    """Receives points as lines of JSON, within the quota of their connection.
+
+    Arguments:
+        store: takes the lines of a push.
+    """
+
+    def __init__(self, store: Callable[[bytes], object]) -> None:
+        self._store = store
+
+    def export(self, context: PushContext, payload: MetricsPayload) -> None:
+        """Store the points.
+
+        Raises:
+            WireError: the payload is not OTLP metrics, or has more points than fit in any interval.
+            PushQuotaExceeded: lines repeat what points share, such as labels, and get longer than the quota.
+        """
+        quota = context.quota
+        assert quota is not None  # of `_Telemetry`
+        lines = []
+        for point in payload.points(max_points=quota.limit // _SHORTEST_LINE):
+            lines.append(point_line(point, terminating=payload.terminating).encode())
+            quota.take(len(lines[-1]))
+        self._store(b"".join(lines))
 
 
 class TelemetryRule:
@@ -26,39 +60,40 @@ class TelemetryRule:
 
     Arguments:
         receiver: what is wanted of clients, and where their metrics go.
-        close: called when no connection uses the rule any more.
+        max_pushed: bytes of one connection in an interval.
     """
 
     name = "telemetry"
 
-    def __init__(self, receiver: TelemetryReceiver, close: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, receiver: TelemetryReceiver, max_pushed: int) -> None:
         self.receiver = receiver
-        self._close = close
+        self._max_pushed = max_pushed
 
     def relay_rules(self) -> Iterable[RelayRule]:
-        return (wanted_answers(), *(RelayRule("request", key, None, CALL) for key in _KEYS))
+        return (wanted_answers(), *(RelayRule("request", key, None, CALL) for key in (_ASK, _PUSH)))
 
     def connected(self, peer: Peer) -> ConnectionRule:
-        return _Telemetry(self.receiver, peer)
-
-    def close(self) -> None:
-        """Close what metrics are written to."""
-        self._close()
+        return _Telemetry(self.receiver, peer, PushQuota(self._max_pushed))
 
 
 class _Telemetry(ConnectionRule):
-    def __init__(self, receiver: TelemetryReceiver, peer: Peer) -> None:
+    def __init__(self, receiver: TelemetryReceiver, peer: Peer, quota: PushQuota) -> None:
         self._receiver = receiver
         self._peer = peer
+        self._quota = quota
         self._name = f"{peer.address}:{peer.port}"
 
     def request(self, held: Held, frame: bytes) -> Outcome:
         peer = self._peer
         header = kwire.peek_header(frame, strict=False)
+        if not (held.served or peer.principal or (held.asked and held.api_key == _ASK)):
+            made = kwire.messages.GetTelemetrySubscriptionsResponse if held.api_key == _ASK else kwire.messages.PushTelemetryResponse
+            early = made(error_code=_THROTTLING_QUOTA_EXCEEDED)
+            return Answer(kwire.encode_response(held.correlation_id, early, held.api_key, held.api_version))
         context = PushContext(
             connection=self._name, client_id=header.client_id, software_name=peer.software_name or None,
             software_version=peer.software_version or None, source_address=peer.address, source_port=peer.port,
-            principal=peer.principal or None, node_id=peer.node_id,
+            principal=peer.principal or None, node_id=peer.node_id, quota=self._quota,
         )  # fmt: skip
         try:
             return Answer(self._receiver.respond(frame, context, held.time))

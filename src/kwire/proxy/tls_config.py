@@ -1,0 +1,68 @@
+"""TLS in the configuration: its tables, and their contexts."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
+
+from kwire.errors import InputError
+from kwire.proxy.config_table import ConfigTable
+from kwire.tls_trust import only_trusting
+
+__all__ = ["TlsConfig", "UpstreamTlsConfig"]
+
+_T = TypeVar("_T")
+
+
+class TlsConfig(ConfigTable, frozen=True):
+    """TLS towards clients: PEM files. With `client_ca`, clients must show a certificate of it."""
+
+    certificate: str
+    key: str
+    client_ca: str | None = None
+
+    def context(self) -> ssl.SSLContext:
+        """For the listener's side.
+
+        Raises:
+            InputError: a file cannot be read, or is not what it should be.
+        """
+        found = _context(ssl.Purpose.CLIENT_AUTH, self.client_ca)
+        _load(found.load_cert_chain, self.certificate, self.key)
+        if self.client_ca is not None:
+            found.verify_mode = ssl.CERT_REQUIRED
+        return found
+
+
+class UpstreamTlsConfig(ConfigTable, frozen=True):
+    """TLS towards the broker: PEM files. Only the authorities in `ca` count; without it, the system's."""
+
+    ca: str | None = None
+    certificate: str | None = None
+    key: str | None = None
+    server_name: str | None = None
+
+    def context(self) -> ssl.SSLContext:
+        """For the broker's side.
+
+        Raises:
+            InputError: a file cannot be read, or is not what it should be.
+        """
+        found = _context(ssl.Purpose.SERVER_AUTH, self.ca)
+        if self.certificate is not None:
+            _load(found.load_cert_chain, self.certificate, self.key)
+        return found
+
+
+def _context(purpose: ssl.Purpose, authorities: str | None) -> ssl.SSLContext:
+    return ssl.create_default_context(purpose) if authorities is None else _load(partial(only_trusting, purpose), authorities)
+
+
+def _load(load: Callable[..., _T], *files: str | None) -> _T:
+    try:
+        return load(*files)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise InputError(f"{' and '.join(file for file in files if file is not None)} cannot be used: {why}") from error
