@@ -10,12 +10,13 @@ import pytest
 import kwire
 from kwire import messages
 from kwire.codec.topic_fields import fields_at
-from kwire.errors import InputError
+from kwire.errors import EncodeError, InputError
 from kwire.protocol.relay import CLOSE, RelayRule
 from kwire.proxy import ProxiedConnection, RuleSet, load_config
 from kwire.proxy.rules.addresses import AddressesRule
 from kwire.proxy.rules.identity import IdentityRule
 from kwire.proxy.rules.rule import Peer
+from kwire.proxy.rules.tenant_memory import TenantMemory
 from kwire.proxy.rules.tenants import TenantsRule
 
 MIB = 1 << 20
@@ -109,9 +110,17 @@ def test_assignments_of_an_unknown_type_close() -> None:
     assert "unknown type" in connection.close_reason
 
 
+SYNC_OF_G = "000e 0000 00000002 ffff 0001 67 00000001 0001 6d 00000001 0001 6d" + sized(ASSIGNMENT.format("0001 78"))
+
+
 def test_the_type_is_known_on_a_connection_made_later() -> None:
     rule = TenantsRule("a.")
-    asked(connected(rule), "000b 0000 00000001 ffff 0001 67 00001770 0000 " + CONSUMER + " 00000000")
+    first = connected(rule)
+    for error in ("0019", "0000"):  # UNKNOWN_MEMBER_ID: nothing is learned of it
+        with pytest.raises(EncodeError, match="unknown type"):
+            rule.edit("request", 14, 0, rule.memory.type_of("g")).pieces(bytes.fromhex(SYNC_OF_G))
+        asked(first, "000b 0000 00000001 ffff 0001 67 00001770 0000 " + CONSUMER + " 00000000")
+        answered(first, f"00000001 {error} 00000001 0005 72616e6765 0001 6d 0001 6d 00000000")
     sync = "000e 0000 00000002 ffff {} 00000001 0001 6d 00000001 0001 6d {}"
     sent = asked(connected(rule), sync.format("0001 67", sized(ASSIGNMENT.format("0001 78"))))
     assert sent == framed(sync.format("0003 612e67", sized(ASSIGNMENT.format("0003 612e78"))))
@@ -147,6 +156,94 @@ def test_fetches_by_id_are_confined_to_the_tenants_topics() -> None:
     # no throttle, error 106 (FETCH_SESSION_TOPIC_ID_ERROR), no session, no topics
     assert b"".join(moves.to_client) == framed("0000000a 00 00000000 006a 00000000 01 00")
     assert connection.close_reason == ""
+
+
+def test_an_answer_to_a_fetch_is_checked_too() -> None:
+    connection = connected()
+    learn(connection)
+    asked(connection, FETCH.format(OWN_ID))
+    topic = "{} 02 00000000 0000 0000000000000001 0000000000000001 0000000000000000 00 ffffffff 03 7878 00 00"
+    own, foreign = topic.format(OWN_ID), topic.format(FOREIGN_ID)
+    assert answered(connection, f"0000000a 00 00000000 0000 00000000 02 {own} 00") == framed(
+        f"0000000a 00 00000000 0000 00000000 02 {own} 00"
+    )
+    asked(connection, FETCH.format(OWN_ID))
+    # error 106, as for a request with such an id
+    refused = framed("0000000a 00 00000000 006a 00000000 01 00")
+    assert answered(connection, f"0000000a 00 00000000 0000 00000000 03 {own} {foreign} 00") == refused
+
+
+# Fetch v7: replica, wait, least, most, isolation, session, epoch, no topics, no forgotten ones
+SESSION = "0001 0007 0000000b ffff ffffffff 000001f4 00000001 03200000 00 {} {} 00000000 00000000"
+# throttle, error 70 (FETCH_SESSION_ID_NOT_FOUND), no session, no topics
+NO_SESSION = "0000000b 00000000 0046 00000000 00000000"
+ALONE, NEW, NEXT, END = "ffffffff", "00000000", "00000001", "ffffffff"  # epochs (KIP-227)
+
+
+def begin_session(connection: ProxiedConnection, session: str) -> None:
+    asked(connection, SESSION.format("00000000", NEW))
+    answered(connection, f"0000000b 00000000 0000 {session} 00000000")
+
+
+@pytest.mark.parametrize("epoch", [NEW, NEXT, END, "00000007", "7fffffff", "80000000"])
+def test_a_fetch_session_of_another_connection_is_unknown(epoch: str) -> None:
+    """Also one of another connection of the tenant: what a client may do hangs on no number that it can guess."""
+    rule = TenantsRule("a.")
+    begin_session(connected(rule), "00000005")
+    connection = connected(rule)
+    begin_session(connection, "00000006")
+    moves = connection.from_client(framed(SESSION.format("00000005", epoch)), 1)
+    assert (moves.to_server, b"".join(moves.to_client), connection.close_reason) == ([], framed(NO_SESSION), "")
+    assert asked(connection, SESSION.format("00000006", NEXT)) == framed(SESSION.format("00000006", NEXT))
+
+
+@pytest.mark.parametrize("epoch", [NEW, END])
+def test_a_fetch_session_is_forgotten_with_the_request_that_ends_it(epoch: str) -> None:
+    """The broker may give its number to somebody else; answers to requests before it do not bring it back."""
+    connection = connected()
+    begin_session(connection, "00000005")
+    asked(connection, SESSION.format("00000005", NEXT))
+    asked(connection, SESSION.format("00000005", epoch))
+    answered(connection, "0000000b 00000000 0000 00000005 00000000")
+    moves = connection.from_client(framed(SESSION.format("00000005", NEXT)), 1)
+    assert moves.to_server == []
+    answer = f"0000000b 00000000 0000 {'00000009' if epoch == NEW else '00000000'} 00000000"
+    assert answered(connection, answer) == framed(answer) + framed(NO_SESSION)
+    if epoch == NEW:
+        asked(connection, SESSION.format("00000009", NEXT))
+
+
+def test_a_connection_has_a_hundred_fetch_sessions() -> None:
+    connection = connected()
+    for number in range(1, 102):
+        begin_session(connection, f"{number:08x}")
+    asked(connection, SESSION.format("00000002", NEXT))
+    answered(connection, "0000000b 00000000 0000 00000002 00000000")
+    assert connection.from_client(framed(SESSION.format("00000001", NEXT)), 1).to_server == []
+
+
+def test_the_memory_of_a_tenant_is_bounded_in_bytes() -> None:
+    memory = TenantMemory(100_000)
+    for number in range(100):
+        memory.learn_type("g" * 30_000 + str(number), "consumer")
+        memory.learn_ids([kwire.Uuid(number.to_bytes(16, "big"))])
+    known = [number for number in range(100) if memory.type_of("g" * 30_000 + str(number))]
+    assert known == [97, 98, 99]
+    for number in range(1, 10_000):
+        memory.learn_ids([kwire.Uuid(number.to_bytes(16, "big"))] * 2)
+    ids = [number for number in range(1, 10_000) if memory.owns([kwire.Uuid(number.to_bytes(16, "big"))])]
+    assert ids[-1] == 9_999
+    assert 300 < len(ids) < 600
+    assert memory.type_of("g" * 30_000 + "99") is None
+
+
+def test_ids_in_answers_with_an_error_are_not_learned() -> None:
+    connection = connected()
+    asked(connection, "0003 000c 00000009 ffff 00 00 01 00 00")
+    # throttle, no brokers, cluster, controller, topics: error 3, name, id, internal, no partitions, operations
+    topic = f"0003 04 612e78 {OWN_ID} 00 01 80000000 00"
+    answered(connection, f"00000009 00 00000000 01 00 00000001 02 {topic} 00")
+    assert connection.from_client(framed(FETCH.format(OWN_ID)), 1).to_server == []
 
 
 def test_produces_by_id_are_confined_too() -> None:

@@ -1,6 +1,7 @@
-"""What a client gets for the id of a topic that is not its tenant's: what a broker says that does not know the id.
+"""What a client gets for the id of a topic or of a Fetch session that is not its own: what a broker says that does not know the id.
 
-A client that has the id from before a restart of the proxy then asks Metadata, and the proxy knows the id.
+A client that has a topic's id from before a restart of the proxy then asks Metadata, and the proxy knows the id. One that has a session of
+an earlier connection begins another (KIP-227).
 """
 
 from __future__ import annotations
@@ -11,12 +12,24 @@ import kwire
 from kwire import messages
 from kwire.protocol.relay import Held
 
-__all__ = ["unknown_ids"]
+__all__ = ["refused_fetch", "unknown_ids"]
 
 _PRODUCE, _FETCH = 0, 1
 _UNKNOWN_TOPIC_ID: Final = 100
+_FETCH_SESSION_ID_NOT_FOUND: Final = 70
 # KIP-516: a client drops its fetch session and asks Metadata (`AbstractFetch.handleFetchSuccess`).
 _FETCH_SESSION_TOPIC_ID_ERROR: Final = 106
+
+
+def refused_fetch(held: Held, *, session: bool) -> bytes:
+    """The answer to a Fetch.
+
+    Arguments:
+        held: the request, or the broker's answer to it.
+        session: its session is not the connection's; else a topic is not the tenant's.
+    """
+    refused = messages.FetchResponse(error_code=_FETCH_SESSION_ID_NOT_FOUND if session else _FETCH_SESSION_TOPIC_ID_ERROR)
+    return kwire.encode_response(held.correlation_id, refused, _FETCH, held.api_version)
 
 
 def unknown_ids(held: Held, frame: bytes) -> bytes | None:
@@ -29,8 +42,7 @@ def unknown_ids(held: Held, frame: bytes) -> bytes | None:
     if not held.wants_answer:
         return None
     if held.api_key == _FETCH:
-        refused = messages.FetchResponse(error_code=_FETCH_SESSION_TOPIC_ID_ERROR)
-        return kwire.encode_response(held.correlation_id, refused, _FETCH, held.api_version)
+        return refused_fetch(held, session=False)
     if held.api_key != _PRODUCE:
         return None
     answer, partition = messages.ProduceResponse.TopicProduceResponse, messages.ProduceResponse.PartitionProduceResponse

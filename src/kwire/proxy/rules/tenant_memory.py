@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import OrderedDict
 from collections.abc import Iterable
 from threading import Lock
@@ -11,40 +12,50 @@ from kwire.codec import Uuid
 
 __all__ = ["TenantMemory"]
 
-_MOST_IDS: Final = 1_000_000
-_MOST_GROUPS: Final = 100_000
+_MOST_BYTES: Final = 64 << 20
+_ENTRY: Final = 160  # bytes of an entry beside its key and value
 _NO_ID: Final = Uuid(bytes(16))  # where a topic is known by its name
 
 
 class TenantMemory:
-    """Bounded: what was not used for longest is forgotten, and then asked for once more by the client."""
+    """What brokers said in successful answers; the oldest is forgotten, and then asked for once more by the client.
 
-    def __init__(self) -> None:
-        self._ids: OrderedDict[Uuid, None] = OrderedDict()
-        self._types: OrderedDict[str, str] = OrderedDict()
+    Arguments:
+        most_bytes: it takes at most.
+    """
+
+    def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
+        self._most = most_bytes
+        self._bytes = 0
+        self._entries: OrderedDict[Uuid | str, str] = OrderedDict()  # "" by the id of a topic, and types by groups
         self._lock = Lock()  # the native loop has several threads
 
     def learn_ids(self, ids: Iterable[Uuid]) -> None:
         """These topics are the tenant's."""
         with self._lock:
             for each in ids:
-                self._ids[each] = None
-                self._ids.move_to_end(each)
-            while len(self._ids) > _MOST_IDS:
-                self._ids.popitem(last=False)
+                self._learn(each, "")
 
     def owns(self, ids: Iterable[Uuid]) -> bool:
         """Whether all of these topics are the tenant's; no id stands for a name, which has a prefix."""
-        return all(each == _NO_ID or each in self._ids for each in ids)
+        return all(each == _NO_ID or each in self._entries for each in ids)
 
     def learn_type(self, group: str, protocol_type: str) -> None:
         """The members of a group have this protocol type (JoinGroup)."""
         with self._lock:
-            self._types[group] = protocol_type
-            self._types.move_to_end(group)
-            while len(self._types) > _MOST_GROUPS:
-                self._types.popitem(last=False)
+            self._learn(group, protocol_type)
 
     def type_of(self, group: str) -> str | None:
         """The protocol type of a group, None where no member has said it."""
-        return self._types.get(group)
+        return self._entries.get(group)
+
+    def _learn(self, key: Uuid | str, value: str) -> None:
+        old = self._entries.pop(key, None)
+        self._entries[key] = value
+        self._bytes += _size(key, value) - (0 if old is None else _size(key, old))
+        while self._bytes > self._most:
+            self._bytes -= _size(*self._entries.popitem(last=False))
+
+
+def _size(key: Uuid | str, value: str) -> int:
+    return _ENTRY + sys.getsizeof(key) + sys.getsizeof(value)

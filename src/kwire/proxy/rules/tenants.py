@@ -1,8 +1,9 @@
 """A tenant of the cluster: its clients see topics, groups and transactional ids without a prefix, and none of anybody else.
 
 Names get the prefix in requests and lose it in responses, where elements with other names are dropped. Nearly all of it is done by edits
-without Python. Three things need memory: the ids of the tenant's topics, which requests of newer versions say in place of names; the type
-of a group, which older SyncGroup and JoinGroup do not say; and which requests wait.
+without Python. Four things need memory: the ids of the tenant's topics, which requests of newer versions say in place of names; the type
+of a group, which older SyncGroup and JoinGroup do not say; the Fetch sessions of a connection, which stand for names said before; and which
+requests wait.
 
 Apis that reach the whole cluster are not listed here: ApiVersions does not offer them, and their requests close.
 """
@@ -10,18 +11,18 @@ Apis that reach the whole cluster are not listed here: ApiVersions does not offe
 from __future__ import annotations
 
 import re
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, Final, Literal
 
 import kwire
-from kwire.codec import AddPrefix, Edit, EditChanges, FieldsAbout, Opaque, RemovePrefix, VersionLimits, fields_about
+from kwire.codec import AddPrefix, Edit, EditChanges, FieldsAbout, Opaque, RemovePrefix, Uuid, VersionLimits, fields_about
 from kwire.errors import InputError
 from kwire.protocol.relay import CALL, CLOSE, Held, RelayRule
 from kwire.proxy.rules.api_versions_answer import API_VERSIONS, limited_answers
 from kwire.proxy.rules.rule import Answer, ConnectionRule, Outcome, Peer, Refusal
-from kwire.proxy.rules.tenant_answers import unknown_ids
+from kwire.proxy.rules.tenant_answers import refused_fetch, unknown_ids
 from kwire.proxy.rules.tenant_memory import TenantMemory
 from kwire.schema import Message, catalog
 
@@ -29,7 +30,9 @@ __all__ = ["ErrorTexts", "TenantsRule", "tenant_prefix"]
 
 ErrorTexts = Literal["strip", "blank"]
 
-_METADATA, _JOIN_GROUP, _SYNC_GROUP, _CREATE_TOPICS, _HEARTBEAT = 3, 11, 14, 19, 68
+_FETCH, _METADATA, _JOIN_GROUP, _SYNC_GROUP, _CREATE_TOPICS, _HEARTBEAT = 1, 3, 11, 14, 19, 68
+_FIRST_WITH_SESSIONS: Final = 7  # version of Fetch (KIP-227)
+_MOST_SESSIONS: Final = 100  # of a connection; clients have one at each broker
 _DESCRIBE_CONFIGS: Final = 32
 _BROKER: Final = 4  # ConfigResource.Type; a tenant reads the configuration of brokers, except where they are and where their files lie
 _HIDDEN: Final = re.compile(
@@ -47,7 +50,7 @@ _NAME_CHARACTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQ
 _LONGEST_PREFIX: Final = 100  # of the 249 characters of a topic's name
 _TYPES: Final = ("consumer", "connect")  # groups whose bytes are known; what others say is closed
 _OTHER_TYPE: Final = "other"
-_IDS_LEARNED: Final = {_METADATA: ("topics.name", "topics.topic_id"), _CREATE_TOPICS: ("topics.name", "topics.topic_id")}
+_IDS_LEARNED: Final = dict.fromkeys((_METADATA, _CREATE_TOPICS), ("topics.name", "topics.topic_id", "topics.error_code"))
 
 
 def tenant_prefix(prefix: str) -> str:
@@ -103,7 +106,7 @@ class TenantsRule:
                 if version > highest:
                     if direction == "request":
                         yield RelayRule(direction, key, (version,), CLOSE)
-                elif _needs_memory(message, fields_about(direction, key, version)):
+                elif _needs_memory(message, version, fields_about(direction, key, version)):
                     yield RelayRule(direction, key, (version,), CALL)
                 elif not (edit := self.edit(direction, key, version)).is_empty:
                     yield RelayRule(direction, key, (version,), edit)
@@ -123,14 +126,14 @@ class TenantsRule:
         return _Tenant(self)
 
 
-def _needs_memory(message: Message, about: FieldsAbout) -> bool:
-    """Whether a kind of frame says ids of topics, or bytes of a group without the type of the group."""
-    if message.kind == "request":
-        if message.api_key in (_JOIN_GROUP, _SYNC_GROUP):
-            return True
-        return bool(about.topic_ids) and message.api_key not in (_METADATA, _HEARTBEAT)
+def _needs_memory(message: Message, version: int, about: FieldsAbout) -> bool:
+    """Whether a kind of frame says ids of topics or Fetch sessions, or bytes of a group without the type of the group."""
     if message.api_key in (_JOIN_GROUP, _SYNC_GROUP):
         return True
+    if message.api_key == _FETCH:
+        return version >= _FIRST_WITH_SESSIONS
+    if message.kind == "request":
+        return bool(about.topic_ids) and message.api_key not in (_METADATA, _HEARTBEAT)
     return bool(about.topic_ids) and message.api_key in _IDS_LEARNED
 
 
@@ -139,30 +142,38 @@ class _Tenant(ConnectionRule):
 
     def __init__(self, rule: TenantsRule) -> None:
         self._rule = rule
-        # types of the groups of JoinGroup and SyncGroup requests that wait, by api; responses come in the order of the requests
-        self._waiting: dict[int, deque[str | None]] = {_JOIN_GROUP: deque(), _SYNC_GROUP: deque()}
+        # groups of the JoinGroup and SyncGroup requests that wait, with their types, by api; responses come in the order of the requests
+        self._waiting: dict[int, deque[tuple[str, str | None]]] = {_JOIN_GROUP: deque(), _SYNC_GROUP: deque()}
+        self._fetches: deque[bool] = deque()  # Fetch requests that wait: whether they ask for a session
+        self._sessions: OrderedDict[int, None] = OrderedDict()  # that the broker gave to this connection, and no request has ended
 
     def request(self, held: Held, frame: bytes) -> Outcome:
-        memory, kind = self._rule.memory, None
+        kind = None
         if held.api_key in self._waiting:
             body = _read(kwire.decode_request(frame, strict=False, fields=("group_id", *_type_fields(held))).body)
-            group: str = body.group_id
-            kind = getattr(body, "protocol_type", None) or memory.type_of(group)
-            if kind is not None:
-                memory.learn_type(group, kind)
-            self._waiting[held.api_key].append(kind)
+            kind = getattr(body, "protocol_type", None) or self._rule.memory.type_of(body.group_id)
+            self._waiting[held.api_key].append((body.group_id, kind))
         elif held.api_key != API_VERSIONS:
             answered = self._checked(held, frame)
             if answered is not None:
                 return answered
-        return b"".join(self._rule.edit("request", held.api_key, held.api_version, kind).pieces(frame))
+        return self._edited(held, frame, kind)
+
+    def _edited(self, held: Held, frame: bytes, kind: str | None = None) -> bytes:
+        direction: Literal["request", "response"] = "request" if held.kind == "request" else "response"
+        edit = self._rule.edit(direction, held.api_key, held.api_version, kind)
+        return frame if edit.is_empty else b"".join(edit.pieces(frame))
 
     def _checked(self, held: Held, frame: bytes) -> Answer | Refusal | None:
-        """The answer to a request for a topic of somebody else; also for an id that the client has from before a restart of the proxy."""
-        about = fields_about("request", held.api_key, held.api_version)
-        body = _read(kwire.decode_request(frame, strict=False, fields=about.topic_ids).body)
-        ids = [each for path in about.topic_ids for each in _values(body, path.split("."))]
+        """The answer to a request for a topic or a session of somebody else; also for an id that the client has from before a restart."""
+        ids, body = _topic_ids(held, kwire.decode_request(frame, strict=False, fields=_checked_fields(held)).body)
+        if held.api_key == _FETCH and body.session_id and body.session_id not in self._sessions:
+            return Answer(refused_fetch(held, session=True))
         if self._rule.memory.owns(ids):
+            if held.api_key == _FETCH:
+                if body.session_epoch <= 0:  # it ends the session, and with 0 begins another
+                    self._sessions.pop(body.session_id, None)
+                self._fetches.append(body.session_epoch == 0)
             return None
         answer = unknown_ids(held, frame)
         if answer is None:
@@ -170,14 +181,43 @@ class _Tenant(ConnectionRule):
         return Answer(answer)
 
     def response(self, held: Held, frame: bytes) -> bytes | None:
+        if held.api_key == _FETCH:
+            return self._fetched(held, frame)
         waiting = self._waiting.get(held.api_key)
-        kind = waiting.popleft() if waiting else None
-        made = b"".join(self._rule.edit("response", held.api_key, held.api_version, kind).pieces(frame))
+        group, kind = waiting.popleft() if waiting else ("", None)
+        made = self._edited(held, frame, kind)
         learned = _IDS_LEARNED.get(held.api_key)
         if learned is not None:
             body = _read(kwire.decode_response(made, held.api_key, held.api_version, strict=False, fields=learned).body)
-            self._rule.memory.learn_ids(each.topic_id for each in body.topics if each.name)
+            self._rule.memory.learn_ids(each.topic_id for each in body.topics if each.name and not each.error_code)
+        elif held.api_key == _JOIN_GROUP and kind is not None:
+            body = _read(kwire.decode_response(frame, held.api_key, held.api_version, strict=False, fields=("error_code",)).body)
+            if not body.error_code:
+                self._rule.memory.learn_type(group, kind)
         return made
+
+    def _fetched(self, held: Held, frame: bytes) -> bytes:
+        ids, body = _topic_ids(
+            held, kwire.decode_response(frame, _FETCH, held.api_version, strict=False, fields=_checked_fields(held)).body
+        )
+        if self._fetches.popleft() and body.session_id:
+            self._sessions[body.session_id] = None
+            if len(self._sessions) > _MOST_SESSIONS:
+                self._sessions.popitem(last=False)
+        return self._edited(held, frame) if self._rule.memory.owns(ids) else refused_fetch(held, session=False)
+
+
+def _checked_fields(held: Held) -> tuple[str, ...]:
+    about = fields_about("request" if held.kind == "request" else "response", held.api_key, held.api_version)
+    session = () if held.api_key != _FETCH else ("session_id", "session_epoch") if held.kind == "request" else ("session_id",)
+    return *session, *about.topic_ids
+
+
+def _topic_ids(held: Held, found: Any) -> tuple[list[Uuid], Any]:
+    """Ids of topics in a body, and the body."""
+    body = _read(found)
+    about = fields_about("request" if held.kind == "request" else "response", held.api_key, held.api_version)
+    return [each for path in about.topic_ids for each in _values(body, path.split("."))], body
 
 
 def _type_fields(held: Held) -> tuple[str, ...]:
