@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import kwire
+from client_security import Security
 from kwire import messages
 from kwire.proxy.config import RefusalConfig, TapConfig
 from kwire.schema import releases
@@ -83,3 +84,19 @@ def test_a_refused_client_asks_rarely(broker: Any, client: str, loop: str, tmp_p
     assert error in found
     with read_series([str(tmp_path / "tap_00001.pcapng")], "x", ports) as series:
         assert 0 < series.table("requests").num_rows / seconds < MOST
+
+
+@pytest.mark.parametrize("loop", ["native", "asyncio"])
+@pytest.mark.parametrize(("mechanism", "password"), [("PLAIN", "secret"), ("SCRAM-SHA-256", "scrambled")])
+def test_a_principal_is_refused_after_its_login(broker: Any, loop: str, mechanism: str, password: str) -> None:
+    security = Security(mechanism=mechanism, user="alice", password=password).python()
+
+    def partitions(principal: str) -> Any:
+        with (
+            proxied(broker.sasl, loop=loop, refusals=[RefusalConfig(principal=principal)]) as server,
+            kafka.KafkaConsumer(bootstrap_servers=address(server), **security) as consumer,
+        ):
+            return consumer.partitions_for_topic(TOPIC)
+
+    assert partitions("User:bob") == {0}
+    assert not partitions("User:al*")
