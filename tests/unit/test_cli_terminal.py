@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 from datetime import datetime, timedelta, timezone
 
 import click
@@ -11,6 +12,7 @@ import pytest
 from rich.console import Console
 
 from kwire.cli import tables
+from kwire.cli.log_lines import LineFormatter
 from kwire.cli.tables import Column, TablePrinter, print_table
 from kwire.cli.terminal import INSTANT, json_line, printable
 
@@ -28,6 +30,11 @@ from kwire.cli.terminal import INSTANT, json_line, printable
 )
 def test_text_from_the_wire_is_made_printable(text: str, shown: str) -> None:
     assert printable(text) == shown
+
+
+def test_a_line_of_the_proxys_log_is_one_line_that_hides_nothing() -> None:
+    record = logging.LogRecord("kwire.proxy", logging.WARNING, "", 0, "closed: %s", ("shop\u3164\n\x1b[2Jfake",), None)
+    assert LineFormatter("%(levelname)s %(message)s").format(record) == "WARNING closed: shop\\u3164\\n\\x1b[2Jfake"
 
 
 @pytest.fixture

@@ -46,6 +46,7 @@ def proxy(
     import asyncio
     import logging
 
+    from kwire.cli.log_lines import LineFormatter
     from kwire.cli.rehearsal_page import RehearsalPage
     from kwire.proxy.config import ListenerConfig, ProxyConfig, RehearsalConfig, load_config
     from kwire.proxy.rules.rehearsal import RehearsalRule
@@ -81,7 +82,9 @@ def proxy(
     if check:
         click.echo(f"{config or 'the configuration'} is right: {len(wanted.listeners) + len(wanted.sni_listeners)} listener(s).")
         return
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    handler = logging.StreamHandler()
+    handler.setFormatter(LineFormatter("%(asctime)s %(levelname)s %(message)s"))
+    logging.basicConfig(level=logging.INFO, handlers=[handler])
 
     def ready(server: ProxyServer) -> None:
         for listener, port in zip(server.config.listeners, server.ports, strict=False):
