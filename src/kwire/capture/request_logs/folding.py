@@ -166,6 +166,10 @@ class EntryFolder:
         else:
             yield from self._settle(_Held(file, number, (line,), False))
 
+    def skip(self, file: int, lines: int) -> None:
+        """Count blank lines of a file behind `MAX_JOINED_LINES` others, so that no entry goes on in them."""
+        self._count(file, lines)
+
     def waiting_file(self, default: int) -> int:
         """The number of the file that a line waits of, `default` where none does."""
         files = [each.file for each in (self._held, *self._parts.waiting.values()) if each is not None]

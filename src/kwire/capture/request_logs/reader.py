@@ -6,12 +6,13 @@ last whole line, and the bytes behind that are kept as they are (`LogPosition`) 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from io import BytesIO
 from typing import BinaryIO, Final, Literal, NamedTuple
 
-from kwire.capture.request_logs.folding import EntryFolder, Item, LineFault
+from kwire.capture.request_logs.folding import MAX_JOINED_LINES, EntryFolder, Item, LineFault
 from kwire.capture.source import CaptureSource, open_capture
 
 __all__ = ["MAX_LINE_BYTES", "LogFileFacts", "LogPosition", "iter_log", "torn_line"]
@@ -20,6 +21,9 @@ __all__ = ["MAX_LINE_BYTES", "LogFileFacts", "LogPosition", "iter_log", "torn_li
 MAX_LINE_BYTES: Final = 64 << 20
 _CHUNK_BYTES: Final = 1 << 20
 _BOM: Final = b"\xef\xbb\xbf"
+# So many blank lines are one by one; those behind them, which no entry goes on in, are only counted.
+_BLANK_LINES: Final = 16 * MAX_JOINED_LINES
+_BREAKS: Final = re.compile(rb"[\r\n]*")
 
 
 class LogPosition(NamedTuple):
@@ -145,6 +149,7 @@ def _items(chunk: _Chunk, file: int, folder: EntryFolder) -> Iterator[Item]:
         else:
             yield from folder.feed(file, _text(line), number, whole=whole)
             waiting = folder.is_waiting
+    folder.skip(file, chunk.blank)
 
 
 def _text(line: bytes) -> str:
@@ -152,11 +157,15 @@ def _text(line: bytes) -> str:
 
 
 class _Chunk(NamedTuple):
-    """Lines one after the other: number of the first, the lines (None for one that is too long), and whether the last is whole."""
+    """Lines one after the other: number of the first, the lines (None for one that is too long), and whether the last is whole.
+
+    Behind them are `blank` lines more.
+    """
 
     first: int
     lines: list[bytes | None]
     whole: bool
+    blank: int = 0
 
 
 class _Lines:
@@ -176,8 +185,8 @@ class _Lines:
     def __iter__(self) -> Iterator[_Chunk]:
         read, _, torn, size, _ = self.position
         parts = [torn] if torn else []  # of the line that is not whole yet
-        for data in self._blocks():
-            read += len(data)
+        for data, blank, blank_size in self._blocks():
+            read += len(data) + blank_size
             lines: list[bytes | None] = [*BytesIO(data)]  # with their ends: that is faster than to split
             end = data.rfind(b"\n") + 1
             size += len(lines[0] or b"") - (end > 0)
@@ -187,7 +196,7 @@ class _Lines:
                 continue
             begun = (lines.pop() or b"") if end < len(data) else b""
             lines[0] = b"".join(parts) if size <= MAX_LINE_BYTES else None
-            yield self._chunk(lines, True)
+            yield self._chunk(lines, True, blank)
             parts, size = [begun], len(begun)
         last = b"".join(parts) if size <= MAX_LINE_BYTES else None
         if self._grows:
@@ -195,15 +204,26 @@ class _Lines:
         elif size:
             yield self._chunk([last], False)
 
-    def _blocks(self) -> Iterator[bytes]:
+    def _blocks(self) -> Iterator[tuple[bytes, int, int]]:
+        """Give bytes of lines, how many blank lines follow them that are only counted, and the size of those."""
         found = self._source.read_behind(self.position.read, _CHUNK_BYTES)
         while found:
-            yield found
+            at = 0
+            for run in (b"\n" * _BLANK_LINES, b"\r\n" * _BLANK_LINES):
+                while (start := found.find(run, at)) >= 0:
+                    start += len(run)
+                    breaks = _BREAKS.match(found, start)
+                    assert breaks is not None
+                    end = found.rfind(b"\n", 0, breaks.end()) + 1
+                    yield found[at:start], found.count(b"\n", start, end), end - start
+                    at = end
+            if at < len(found):
+                yield found[at:], 0, 0
             found = self._source.read(_CHUNK_BYTES)
 
-    def _chunk(self, lines: list[bytes | None], whole: bool) -> _Chunk:
+    def _chunk(self, lines: list[bytes | None], whole: bool, blank: int = 0) -> _Chunk:
         first = self.count + 1
         if first == 1 and lines[0] is not None:
             lines[0] = lines[0].removeprefix(_BOM)
-        self.count += len(lines)
-        return _Chunk(first, lines, whole)
+        self.count += len(lines) + blank
+        return _Chunk(first, lines, whole, blank)
