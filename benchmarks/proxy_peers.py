@@ -44,7 +44,10 @@ _KWIRE = """
 loop = "{loop}"
 threads = 1
 metrics = "127.0.0.1:0"
-max_connections = {most}
+max_connections = {twice}
+max_connections_of_address = {most}
+max_handshakes_of_address = {most}
+max_rate_of_address = {most}
 first_frame_seconds = 3600
 [[listeners]]
 listen = "127.0.0.1:{port}"
@@ -154,7 +157,7 @@ def _haproxy(folder: Path, broker: int, most: int) -> Running:
 def _kwire(loop: str, tenant: bool = False) -> Callable[[Path, int, int], Running]:
     def start(folder: Path, broker: int, most: int) -> Running:
         port, config = free_port(), folder / f"{loop}{tenant}.toml"
-        config.write_text(_KWIRE.format(loop=loop, port=port, broker=broker, most=most) + (_TENANT if tenant else ""))
+        config.write_text(_KWIRE.format(loop=loop, port=port, broker=broker, most=most, twice=2 * most) + (_TENANT if tenant else ""))
         return Running("kwire tenant" if tenant else f"kwire {loop}", [sys.executable, "-m", "kwire", "proxy", str(config)], port)
 
     return start

@@ -50,8 +50,13 @@ class RunningProxy:
         return self._log.read_text()
 
     def logged(self, text: str, times: int = 1) -> None:
-        """Wait until a text was logged so many times."""
-        until(lambda: self.log().count(text) >= times, f"{text!r} was logged {self.log().count(text)} times:\n{self.log()[-2000:]}")
+        """Wait until a text was logged so many times; a line may stand for more of its kind."""
+
+        def count() -> int:
+            lines = [line for line in self.log().splitlines() if text in line]
+            return len(lines) + sum(int(found[1]) for line in lines if (found := re.search(r"\(and (\d+) more\)$", line)))
+
+        until(lambda: count() >= times, f"{text!r} was logged {count()} times:\n{self.log()[-2000:]}")
 
     def most_memory(self) -> int:
         """The most resident bytes so far."""

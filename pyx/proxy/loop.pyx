@@ -338,6 +338,10 @@ cdef class Worker:
             over(self, sockets, BY_RELAY, 0)
             return
         relay_begin(core)  # pieces are sent: their memory is given back, for this connection may be idle from now on
+        if sockets.has_passed and not sockets.is_counted and not is_inside(&core.streams[REQUEST]):
+            sockets.is_counted = True
+            with gil:
+                self.calls.passed((<Connection>sockets.owner).proxied)
         if sockets.deadline and sockets.has_passed and not is_inside(&core.streams[REQUEST]) and not is_delayed(sockets):
             set_deadline(self, sockets, 0)
         self.go_on(sockets)

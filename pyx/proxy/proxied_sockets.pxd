@@ -68,6 +68,7 @@ cdef struct Sockets:
     int64_t opened
     int state
     bint has_passed  # something of the client went on or was answered
+    bint is_counted  # Python knows that a whole frame has passed
     uint64_t tapped_as  # its number for the taps; 0 where none looks at it
     int64_t missed[2]  # bytes that the taps were not given, of those that the client sent and of those that it got
 

@@ -429,7 +429,7 @@ def test_certificates_that_have_expired_and_are_replaced(tmp_path: Path) -> None
 
     async def go() -> None:
         _, port = await serving(echo)
-        proxy = await asyncio.to_thread(RunningProxy, tmp_path, port, "max_connections = 2", f"[listeners.tls]\n{files}")
+        proxy = await asyncio.to_thread(RunningProxy, tmp_path, port, "max_connections = 4", f"[listeners.tls]\n{files}")
         try:
             for _ in range(5):  # more than may be connected at once: those that failed are not counted among them
                 with pytest.raises(ssl.SSLCertVerificationError, match="expired"):

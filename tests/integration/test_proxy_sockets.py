@@ -303,6 +303,52 @@ def test_connections_over_the_limit_are_closed() -> None:
     assert asyncio.run(go()) == (answer(7, len(HEARTBEAT)), b"")
 
 
+def test_clients_that_send_nothing_leave_half_of_a_port_to_others(caplog: pytest.LogCaptureFixture) -> None:
+    async def go() -> list[bytes]:
+        async with proxied(echo, max_connections=4) as server:
+            found = []
+            silent = [await connect(server) for _ in range(2)]
+            await asyncio.sleep(0.2)
+            turned_away, _ = await connect(server)
+            found.append(await ended(turned_away))
+            silent[0][1].write(heartbeat(7))
+            found.append(await silent[0][0].readexactly(len(answer(7, len(HEARTBEAT)))))
+            reader, writer = await connect(server)
+            writer.write(heartbeat(8))
+            found.append(await reader.readexactly(len(answer(8, len(HEARTBEAT)))))
+            return found
+
+    assert asyncio.run(go()) == [b"", answer(7, len(HEARTBEAT)), answer(8, len(HEARTBEAT))]
+    assert "turned away: half of max_connections, 4, have sent no whole frame yet" in caplog.text
+
+
+def test_connections_of_one_address_over_its_limit_are_closed() -> None:
+    async def go() -> tuple[bytes, bytes]:
+        async with proxied(echo, max_connections_of_address=1) as server:
+            first, writer = await connect(server)
+            writer.write(heartbeat(7))
+            good = await first.readexactly(len(answer(7, len(HEARTBEAT))))
+            second, _ = await connect(server)
+            return good, await ended(second)
+
+    assert asyncio.run(go()) == (answer(7, len(HEARTBEAT)), b"")
+
+
+def test_who_holds_connections_to_the_metrics_starves_nobody() -> None:
+    async def go() -> bytes:
+        async with proxied(echo, metrics="127.0.0.1:0") as server:
+            for _ in range(40):
+                _, writer = await asyncio.open_connection("127.0.0.1", server.metrics_port)
+                OPEN.append(writer)
+                writer.write(b"GET /metrics HTTP/1.1\r\n")  # the head never ends
+            reader, writer = await asyncio.open_connection("127.0.0.1", server.metrics_port)
+            OPEN.append(writer)
+            writer.write(b"GET /metrics HTTP/1.1\r\n\r\n")
+            return await ended(reader)
+
+    assert asyncio.run(go()).startswith(b"HTTP/1.1 200 OK\r\n")
+
+
 async def refused(port: int) -> None:
     """Wait until nothing listens at a port."""
     while True:

@@ -62,8 +62,9 @@ class Played:
         self.side = ClientSide(
             lambda _: self.opening,
             lambda end, _: ProxiedConnection(rules, Peer(*end, 1), max_frame=1 << 20, max_held=1 << 20),
-            lambda side, ending: self.endings.append(ending),
+            lambda side, ending, reason: self.endings.append(ending),
             60,
+            lambda: None,
         )
         self.client, self.broker = PlayedTransport(), PlayedTransport()
         self.side.connection_made(self.client)

@@ -222,7 +222,10 @@ class ProxyConfig(ConfigTable, frozen=True):
         raw_sasl_tokens: SaslHandshake v0 and GSSAPI tokens without a handshake pass; without a value, only where no tenants and no refusals
             have to hold against them.
         max_frame, max_held, max_held_in_all: bytes: of a frame, kept for one connection, and for all.
-        max_connections: of one listener; more are closed at once.
+        max_connections: of one listener; more are closed at once. Half of them may be of clients that have sent no whole frame yet.
+        max_connections_of_address, max_handshakes_of_address: of one client address (of IPv6 a /64 network) to all listeners: connections,
+            and those of clients that have sent no whole frame yet.
+        max_rate_of_address: new connections of one client address in a second.
         first_frame_seconds: a client that has not sent a whole frame by then is closed.
         connect_seconds: to reach a broker.
         drain_seconds: after SIGTERM, for answers that clients wait for.
@@ -243,6 +246,9 @@ class ProxyConfig(ConfigTable, frozen=True):
     max_held: int = 128 * MIB
     max_held_in_all: int = 512 * MIB
     max_connections: int = 10_000
+    max_connections_of_address: int = 5_000
+    max_handshakes_of_address: int = 1_000
+    max_rate_of_address: int = 1_000
     first_frame_seconds: float = 30.0
     connect_seconds: float = 10.0
     drain_seconds: float = 30.0

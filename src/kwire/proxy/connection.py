@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import time
 
 from kwire.errors import EncodeError, WireError
@@ -12,8 +11,6 @@ from kwire.proxy.rules.rule import Answer, Outcome, Peer, Refusal
 from kwire.proxy.taps import Tapped
 
 __all__ = ["ProxiedConnection"]
-
-log = logging.getLogger("kwire.proxy")
 
 
 class ProxiedConnection:
@@ -87,14 +84,8 @@ class ProxiedConnection:
         """The broker ended its direction."""
         return self._settled(self.relay.end_server(t), t)
 
-    def over(self, reason: str) -> None:
-        """The connection is over.
-
-        Arguments:
-            reason: for the log, which has no line without it.
-        """
-        if reason:
-            log.warning("%s:%d to broker %d: closed: %s", self.peer.address, self.peer.port, self.peer.node_id, reason)
+    def over(self) -> None:
+        """The connection is over."""
         self._rules.closed()
         if self._tap is not None:
             self._tap.closed(time.time_ns())

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Final, Literal, TypeAlias
 
 from kwire.protocol.relay import CloseReason
+from kwire.proxy.admission import TurnedAway
 from kwire.proxy.rules.rule import Peer
 
 __all__ = ["OTHER", "ConnectionCounts", "Ending", "capped", "software_of"]
@@ -21,10 +22,10 @@ Ending: TypeAlias = (
         "tls_failed",
         "first_frame_late",
         "stopped",
-        "too_many",
         "rule",
         "fault",
     ]
+    | TurnedAway
     | CloseReason
 )
 """Why a connection is over: both sides ended, a fault of a socket or of TLS, a limit, `rule` for a frame that no rule could settle, `fault`

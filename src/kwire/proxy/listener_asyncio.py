@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from kwire.errors import InputError
+from kwire.proxy.admission import Slot
 from kwire.proxy.config import ListenerConfig, SniListenerConfig, host_and_port
 from kwire.proxy.connection import ProxiedConnection
 from kwire.proxy.counts import Ending
@@ -38,7 +39,7 @@ class AsyncioListener:
 
     def __init__(self, server: ProxyServer, config: ListenerConfig | SniListenerConfig) -> None:
         self.config = config
-        self._sides: set[ClientSide] = set()
+        self._sides: dict[ClientSide, tuple[Slot, Peer]] = {}
         self._handshakes: set[asyncio.Task[None]] = set()
         self._server = server
         self._tls = self._tls_context()
@@ -57,7 +58,7 @@ class AsyncioListener:
         host, port = host_and_port(self.config.listen, "listen")
         loop = asyncio.get_running_loop()
         try:
-            self._socket = await loop.create_server(self._accept, host or None, port, backlog=_BACKLOG)
+            self._socket = await loop.create_server(lambda: _Arrival(self), host or None, port, backlog=_BACKLOG)
         except OSError as error:
             raise InputError(f"{self.config.listen} cannot be listened on: {error.strerror or error}") from error
 
@@ -107,18 +108,24 @@ class AsyncioListener:
                 return
             await asyncio.sleep(_DRAIN_STEP)
 
-    def _accept(self) -> asyncio.BaseProtocol:
-        if self.connections >= self._server.config.max_connections:
-            self._server.turned_away(self.config)
-            return _Turned()
-        side = self._client()
-        self._sides.add(side)
-        self._server.counts.count_opened(self.config.node_id)
-        return side if self._tls is None else _Handshake(self, side)
+    def arrived(self, transport: asyncio.Transport) -> None:
+        """A client has connected: close it, have it do its TLS handshake, or reach the broker for it."""
+        end = transport.get_extra_info("peername")
+        slot = None if end is None else self._server.enter(self.config, end[0])
+        if slot is None:
+            transport.abort()
+            return
+        side = self._client(slot)
+        self._sides[side] = slot, Peer(end[0], end[1], self.config.node_id, tenant=self.config.tenant or "")
+        if self._tls is not None:
+            self.secure(transport, side)
+            return
+        transport.set_protocol(side)
+        side.connection_made(transport)
 
-    def _client(self) -> ClientSide:
+    def _client(self, slot: Slot) -> ClientSide:
         """A client that has just connected."""
-        return ClientSide(self._connect, self._made, self._closed, self.first_frame_seconds)
+        return ClientSide(self._connect, self._made, self._closed, self.first_frame_seconds, slot.passed)
 
     @property
     def first_frame_seconds(self) -> float:
@@ -135,23 +142,22 @@ class AsyncioListener:
         """`create_server` with TLS says nothing of a handshake that fails, not even that the client is gone."""
         assert self._tls is not None
         loop, seconds = asyncio.get_running_loop(), self.first_frame_seconds
-        peer = transport.get_extra_info("peername")
         enforce_pause(transport)  # bytes that came already belong to the handshake
         try:
             secured = await loop.start_tls(transport, side, self._tls, server_side=True, ssl_handshake_timeout=seconds)
         except (OSError, TimeoutError) as error:
             reason = error.verify_message if isinstance(error, ssl.SSLCertVerificationError) else str(error) or "the client hung up"
-            log.warning("%s:%d to broker %d: TLS failed: %s", *peer[:2], self.config.node_id, reason)
-            side.over("tls_failed")
+            side.over("tls_failed", f"TLS failed: {reason}")
             transport.close()
             return
         if secured is not None and not side.is_over:
             side.connection_made(secured)
 
-    def forget(self, side: ClientSide, node_id: int, ending: Ending) -> None:
+    def forget(self, side: ClientSide, node_id: int, ending: Ending, reason: str) -> None:
         """A client's connection is over."""
-        self._sides.discard(side)
-        self._server.counts.count_ended(node_id, ending)
+        slot, peer = self._sides.pop(side)
+        peer.node_id = node_id
+        self._server.left(slot, peer, ending, reason)
 
     def proxied(self, end: tuple[str, int], local: tuple[str, int], node_id: int) -> ProxiedConnection:
         """The rules and the relay between a client and a broker."""
@@ -169,8 +175,8 @@ class AsyncioListener:
 
     # of a port with one broker
 
-    def _closed(self, side: ClientSide, ending: Ending) -> None:
-        self.forget(side, self.config.node_id, ending)
+    def _closed(self, side: ClientSide, ending: Ending, reason: str) -> None:
+        self.forget(side, self.config.node_id, ending, reason)
 
     def _made(self, end: tuple[str, int], local: tuple[str, int]) -> ProxiedConnection:
         return self.proxied(end, local, self.config.node_id)
@@ -180,21 +186,13 @@ class AsyncioListener:
         return self.reach(self.config.broker, protocol)
 
 
-class _Turned(asyncio.Protocol):
-    """A connection too many."""
+class _Arrival(asyncio.Protocol):
+    """A client that has just connected: nothing is read of it before the listener has taken it."""
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        transport.close()
-
-
-class _Handshake(asyncio.Protocol):
-    """A client before TLS: nothing is read of it but by the handshake."""
-
-    def __init__(self, listener: AsyncioListener, side: ClientSide) -> None:
+    def __init__(self, listener: AsyncioListener) -> None:
         self._listener = listener
-        self._side = side
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         transport.pause_reading()
-        self._listener.secure(transport, self._side)
+        self._listener.arrived(transport)

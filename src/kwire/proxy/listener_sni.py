@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from kwire.proxy.admission import Slot
 from kwire.proxy.config import SniBroker, SniListenerConfig
 from kwire.proxy.connection import ProxiedConnection
 from kwire.proxy.counts import Ending
@@ -61,9 +62,9 @@ class SniListener(AsyncioListener):
         self._named[connection] = found
         return None
 
-    def _client(self) -> ClientSide:
+    def _client(self, slot: Slot) -> ClientSide:
         routed = _Routed(self)
-        routed.side = side = ClientSide(routed.connect, routed.made, routed.closed, self.first_frame_seconds)
+        routed.side = side = ClientSide(routed.connect, routed.made, routed.closed, self.first_frame_seconds, slot.passed)
         return side
 
     def broker_of(self, side: ClientSide) -> SniBroker | None:
@@ -90,5 +91,5 @@ class _Routed:
         assert self._broker is not None
         return self._listener.reach(self._broker.broker, protocol)
 
-    def closed(self, side: ClientSide, ending: Ending) -> None:
-        self._listener.forget(side, self._listener.config.node_id if self._broker is None else self._broker.node_id, ending)
+    def closed(self, side: ClientSide, ending: Ending, reason: str) -> None:
+        self._listener.forget(side, self._listener.config.node_id if self._broker is None else self._broker.node_id, ending, reason)

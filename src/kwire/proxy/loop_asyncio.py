@@ -94,8 +94,9 @@ class ClientSide(_Side):
     Arguments:
         connect: opens the connection to the broker for the protocol that it is given.
         made: makes the rules and the relay once the addresses of the client and of this end are known.
-        closed: called once when both sockets are done with, with why.
+        closed: called once when both sockets are done with, with why, for the counters and for the log.
         first_frame_seconds: a client that has not sent a whole frame by then is closed.
+        passed: called whenever the client has sent whole frames.
 
     Attributes:
         proxied: the rules and the relay; None before the client is there.
@@ -106,14 +107,16 @@ class ClientSide(_Side):
         self,
         connect: Callable[[asyncio.BufferedProtocol], asyncio.Future[object]],
         made: Callable[[tuple[str, int], tuple[str, int]], ProxiedConnection],
-        closed: Callable[[ClientSide, Ending], None],
+        closed: Callable[[ClientSide, Ending, str], None],
         first_frame_seconds: float,
+        passed: Callable[[], None],
     ) -> None:
         super().__init__()
         self._connect = connect
         self._made = made
         self._closed = closed
         self._first_frame_seconds = first_frame_seconds
+        self._passed = passed
         self._timer: asyncio.TimerHandle | None = None
         self._settling: asyncio.TimerHandle | None = None
         self.proxied: ProxiedConnection | None = None
@@ -194,6 +197,8 @@ class ClientSide(_Side):
         assert self.proxied is not None
         self.broker.send(moves.to_server)
         self.send(moves.to_client)
+        if self.proxied.has_passed:
+            self._passed()
         if reason := self.proxied.close_reason:
             closing = self.proxied.relay.closing
             self.over("rule" if self.proxied.refusal or closing is None else closing.reason, reason)
@@ -244,8 +249,8 @@ class ClientSide(_Side):
         self.close()
         self.broker.close()
         if self.proxied is not None:
-            self.proxied.over(reason)
-        self._closed(self, ending)
+            self.proxied.over()
+        self._closed(self, ending, reason)
 
 
 class _BrokerSide(_Side):

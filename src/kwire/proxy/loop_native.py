@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from kwire.codec.impl import load_native
 from kwire.errors import InputError
+from kwire.proxy.admission import Slot
 from kwire.proxy.config import ListenerConfig, host_and_port
 from kwire.proxy.connection import ProxiedConnection
 from kwire.proxy.counts import Ending
@@ -78,8 +79,6 @@ class NativeLoop:
         self._resolvers = ThreadPoolExecutor(_RESOLVERS, "kwire names")
         self._numeric = [_numeric(listener) for listener in listeners]
         self._taps: TapThread | None = None
-        self._lock = threading.Lock()
-        self._open = [0] * len(self.listeners)
 
     def open(self) -> None:
         """Listen, and start the threads.
@@ -120,7 +119,7 @@ class NativeLoop:
     @property
     def connections(self) -> int:
         """Clients that are connected."""
-        return sum(self._open)
+        return sum(len(calls.open) for calls in self._calls)
 
     def peers(self) -> Iterator[Peer]:
         """The clients that are connected."""
@@ -171,19 +170,17 @@ class NativeLoop:
 
     # for the threads
 
-    def connected(self, number: int, peer: tuple[str, int], local: tuple[str, int], thread: int) -> ProxiedConnection | None:
-        """A client has come; None where it is one too many."""
+    def connected(self, number: int, end: tuple[str, int], local: tuple[str, int], thread: int) -> tuple[ProxiedConnection, Slot] | None:
+        """A client has come; None where it exceeds a limit."""
         listener = self.listeners[number]
-        with self._lock:
-            if self._open[number] >= self._server.config.max_connections:
-                self._server.turned_away(listener)
-                return None
-            self._open[number] += 1
-        self._server.counts.count_opened(listener.node_id)
+        slot = self._server.enter(listener, end[0])
+        if slot is None:
+            return None
+        peer = Peer(*end, listener.node_id, tenant=listener.tenant or "")
         try:
-            return self._server.connected(Peer(*peer, listener.node_id, tenant=listener.tenant or ""), local, thread)
+            return self._server.connected(peer, local, thread), slot
         except BaseException:
-            self.disconnected(number, listener.node_id, "fault")
+            self._server.left(slot, peer, "fault", "")
             raise
 
     def tapped(self, proxied: ProxiedConnection) -> int:
@@ -191,11 +188,9 @@ class NativeLoop:
         tap = proxied.take_tap()
         return 0 if self._taps is None or tap is None else self._taps.connected(tap)
 
-    def disconnected(self, number: int, node_id: int, ending: Ending) -> None:
+    def disconnected(self, slot: Slot, peer: Peer, ending: Ending, reason: str) -> None:
         """A connection is over."""
-        with self._lock:
-            self._open[number] -= 1
-        self._server.counts.count_ended(node_id, ending)
+        self._server.left(slot, peer, ending, reason)
 
     def numeric(self, number: int) -> Addresses | None:
         """Addresses of a broker whose name is one; None where it must be looked up."""
@@ -231,15 +226,20 @@ class WorkerCalls:
         self._loop = loop
         self._thread = thread
         self.listeners: list[int] = []
-        self.open: dict[ProxiedConnection, int] = {}
+        self.open: dict[ProxiedConnection, Slot] = {}
 
     def opened(self, number: int, peer: tuple[str, int], local: tuple[str, int]) -> ProxiedConnection | None:
         """A client has come; None where it shall be closed."""
         listener = self.listeners[number]
-        made = self._loop.connected(listener, peer, local, self._thread)
-        if made is not None:
-            self.open[made] = listener
+        found = self._loop.connected(listener, peer, local, self._thread)
+        if found is None:
+            return None
+        made, self.open[made] = found
         return made
+
+    def passed(self, proxied: ProxiedConnection) -> None:
+        """A client has sent a whole frame."""
+        self.open[proxied].passed()
 
     def tapped(self, proxied: ProxiedConnection) -> int:
         """Its number for the taps; 0 where none looks at it."""
@@ -277,9 +277,8 @@ class WorkerCalls:
             reason = text and "the proxy stops"
         elif cause == "fault":
             reason = "an error in kwire"
-        number = self.open.pop(proxied)
-        self._loop.disconnected(number, proxied.peer.node_id, ending)
-        proxied.over(reason)
+        self._loop.disconnected(self.open.pop(proxied), proxied.peer, ending, reason)
+        proxied.over()
 
     def fault(self, error: Exception) -> None:
         """An error that no rule should raise."""

@@ -30,7 +30,7 @@ class MetricsEndpoint:
     def __init__(self, collect: Callable[[], list[Metric]]) -> None:
         self._collect = collect
         self._server: asyncio.Server | None = None
-        self._open: set[asyncio.StreamWriter] = set()
+        self._open: dict[asyncio.StreamWriter, None] = {}  # the oldest first
 
     async def open(self, host: str, port: int) -> None:
         """Listen.
@@ -56,16 +56,17 @@ class MetricsEndpoint:
             writer.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if len(self._open) >= _MOST_SCRAPERS:
-            writer.close()
-            return
-        self._open.add(writer)
+        if len(self._open) >= _MOST_SCRAPERS:  # those who ask and take their answer are quicker than those who hold a connection
+            oldest = next(iter(self._open))
+            del self._open[oldest]
+            oldest.transport.abort()
+        self._open[writer] = None
         try:
             # asyncio has a TimeoutError of its own before Python 3.11
             with suppress(OSError, asyncio.TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
                 await asyncio.wait_for(self._exchange(reader, writer), _SECONDS)
         finally:
-            self._open.discard(writer)
+            self._open.pop(writer, None)
             writer.close()
 
     async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -9,14 +9,15 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import compress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kwire.errors import InputError
 from kwire.protocol.relay import HeldBudget, RelayCounters
+from kwire.proxy.admission import Admission, QuietLog, Slot, TurnedAway
 from kwire.proxy.config import ListenerConfig, ProxyConfig, SniListenerConfig, host_and_port
 from kwire.proxy.configured_rules import configured_rule_sets
 from kwire.proxy.connection import ProxiedConnection
-from kwire.proxy.counts import ConnectionCounts
+from kwire.proxy.counts import ConnectionCounts, Ending
 from kwire.proxy.listener_asyncio import AsyncioListener
 from kwire.proxy.listener_sni import SniListener
 from kwire.proxy.loop_native import NativeLoop, native_module
@@ -30,6 +31,15 @@ if TYPE_CHECKING:
 __all__ = ["ProxyServer"]
 
 log = logging.getLogger("kwire.proxy")
+_LIMITS: Final[dict[TurnedAway, Callable[[ProxyConfig], str]]] = {
+    "too_many": lambda config: f"max_connections, {config.max_connections}, are open",
+    "too_many_handshakes": lambda config: f"half of max_connections, {config.max_connections}, have sent no whole frame yet",
+    "too_many_of_address": lambda config: f"max_connections_of_address, {config.max_connections_of_address}, are open",
+    "too_many_handshakes_of_address": (
+        lambda config: f"max_handshakes_of_address, {config.max_handshakes_of_address}, have sent no whole frame yet"
+    ),
+    "too_fast": lambda config: f"max_rate_of_address, {config.max_rate_of_address}, came in one second",
+}
 
 
 class ProxyServer:
@@ -43,6 +53,7 @@ class ProxyServer:
         counts: of connections.
         counters: of exchanges, one for each thread: first that of asyncio, then those of the native loop; none without `metrics`.
         taps: a capture, a request log and received metrics; None before `open`.
+        quiet: warnings about clients.
 
     Raises:
         InputError: a package is missing, or the loop that is asked for cannot run here.
@@ -56,6 +67,9 @@ class ProxyServer:
         self._metrics = None if config.metrics is None else self._endpoint()
         self._rule_sets = configured_rule_sets(config, self._store_metrics)
         self._budget = HeldBudget(config.max_held_in_all)
+        self._admission = Admission()
+        self.quiet = QuietLog(log)
+        self._flushing: asyncio.Task[None] | None = None
         natively = [_is_native(config, each) for each in config.listeners]
         self._native = NativeLoop(self, list(compress(config.listeners, natively)), config.threads) if any(natively) else None
         self._listeners: list[AsyncioListener] = [
@@ -104,10 +118,31 @@ class ProxyServer:
         rules = self._rule_sets[peer.tenant]
         return ProxiedConnection(rules, peer, budget=self._budget, counters=counters, tap=tap, **limits)
 
-    def turned_away(self, listener: ListenerConfig | SniListenerConfig) -> None:
-        """A client was one too many."""
-        log.warning("%s: more than %d connections", listener.listen, self.config.max_connections)
-        self.counts.count_ended(listener.node_id, "too_many")
+    def enter(self, listener: ListenerConfig | SniListenerConfig, address: str) -> Slot | None:
+        """Let a client in; None where it exceeds a limit and is to be closed."""
+        found = self._admission.enter(self.config, listener.listen, address)
+        if isinstance(found, Slot):
+            self.counts.count_opened(listener.node_id)
+            return found
+        self.quiet.warning(found, address, f"{address} to {listener.listen}: turned away: {_LIMITS[found](self.config)}")
+        self.counts.count_ended(listener.node_id, found)
+        return None
+
+    def left(self, slot: Slot, peer: Peer, ending: Ending, reason: str) -> None:
+        """A connection is over.
+
+        Arguments:
+            slot: its place.
+            peer: the client, as far as it is known.
+            ending: why, for the counters.
+            reason: for the log, which has no line without it.
+        """
+        slot.left()
+        self.counts.count_ended(peer.node_id, ending)
+        if reason:
+            # OpenSSL has a fixed list of reasons; other texts may have numbers that clients choose
+            kind, text = (reason, reason) if ending == "tls_failed" else (ending, f"closed: {reason}")
+            self.quiet.warning(kind, peer.address, f"{peer.address}:{peer.port} to broker {peer.node_id}: {text}")
 
     @property
     def ports(self) -> list[int]:
@@ -151,6 +186,7 @@ class ProxyServer:
             InputError: a tap's file cannot be made, or a port cannot be listened on; none is listened on then.
         """
         self.taps = Taps(self.config)
+        self._flushing = asyncio.ensure_future(self._flush())
         try:
             for listener in self._listeners:
                 await listener.open()
@@ -161,6 +197,11 @@ class ProxyServer:
         except InputError:
             await self.close(0)
             raise
+
+    async def _flush(self) -> None:
+        while True:
+            await asyncio.sleep(1)
+            self.quiet.flush()
 
     async def close(self, seconds: float) -> None:
         """Stop listening, wait for answers that clients are owed, then close all connections.
@@ -176,6 +217,9 @@ class ProxyServer:
         await asyncio.gather(*(listener.close(until) for listener in self._listeners))
         if self._native is not None:
             await self._native.ended()
+        if self._flushing is not None:
+            self._flushing.cancel()
+        self.quiet.flush(everything=True)
         if self._metrics is not None:
             self._metrics.close()
         if self.taps is not None:

@@ -1,0 +1,187 @@
+"""Which clients are let in: limits of a listener and of an address, and log lines that no client can multiply.
+
+A connection is in its *handshake* until the client has sent a whole frame. Handshakes may take half of a listener's connections, so those
+who never finish one leave room for others.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+import threading
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from kwire.proxy.config import ProxyConfig
+
+__all__ = ["Admission", "QuietLog", "Slot", "TurnedAway"]
+
+TurnedAway = Literal["too_many", "too_many_handshakes", "too_many_of_address", "too_many_handshakes_of_address", "too_fast"]
+
+_V6_NETWORK: Final = 64  # bits; a host chooses the others freely (RFC 4291, RFC 8981)
+_SECOND: Final = 1.0
+_MOST_LINES: Final = 10_000  # reasons and addresses whose lines are counted
+
+
+class Slot:
+    """The place of one connection that was let in."""
+
+    __slots__ = ("_in_handshake", "_of", "address", "listener")
+
+    def __init__(self, of: Admission, listener: str, address: str) -> None:
+        self._of = of
+        self._in_handshake = True
+        self.listener = listener
+        self.address = address
+
+    def passed(self) -> None:
+        """The client has sent a whole frame."""
+        if self._in_handshake:
+            self._in_handshake = False
+            self._of.release(self, handshake=True)
+
+    def left(self) -> None:
+        """The connection is over; call it once."""
+        self.passed()
+        self._of.release(self, handshake=False)
+
+
+class Admission:
+    """Counts connections of all listeners of a proxy; any thread may call it.
+
+    Arguments:
+        clock: seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._open: Counter[tuple[str, str]] = Counter()  # of ("listener", its address) and of ("client", its address)
+        self._handshakes: Counter[tuple[str, str]] = Counter()
+        self._second = 0
+        self._came: Counter[str] = Counter()  # in this second, by address
+
+    def enter(self, config: ProxyConfig, listener: str, address: str) -> Slot | TurnedAway:
+        """Let a client in, or say which limit it exceeds.
+
+        Arguments:
+            config: its limits hold.
+            listener: where the client connected to, as the configuration names it.
+            address: of the client. IPv6 addresses of one /64 network are one.
+        """
+        found = Slot(self, listener, _network(address))
+        port, client = _keys(found)
+        limits: tuple[tuple[int, int, TurnedAway], ...] = (
+            (self._open[port], config.max_connections, "too_many"),
+            (self._handshakes[port], (config.max_connections + 1) // 2, "too_many_handshakes"),
+            (self._open[client], config.max_connections_of_address, "too_many_of_address"),
+            (self._handshakes[client], config.max_handshakes_of_address, "too_many_handshakes_of_address"),
+        )
+        with self._lock:
+            second = int(self._clock())
+            if second != self._second:
+                self._second = second
+                self._came.clear()
+            self._came[found.address] += 1
+            if self._came[found.address] > config.max_rate_of_address:
+                return "too_fast"
+            for count, most, reason in limits:
+                if count >= most:
+                    return reason
+            for key in (port, client):
+                self._open[key] += 1
+                self._handshakes[key] += 1
+        return found
+
+    def release(self, slot: Slot, *, handshake: bool) -> None:
+        """Count a handshake or a connection that is over; for `Slot`."""
+        counts = self._handshakes if handshake else self._open
+        with self._lock:
+            for key in _keys(slot):
+                counts[key] -= 1
+                if not counts[key]:
+                    del counts[key]
+
+
+def _keys(slot: Slot) -> tuple[tuple[str, str], tuple[str, str]]:
+    return ("listener", slot.listener), ("client", slot.address)
+
+
+def _network(address: str) -> str:
+    """The address of a client as limits count it."""
+    if ":" not in address:
+        return address
+    found = ipaddress.IPv6Address(address)
+    if found.ipv4_mapped is not None:
+        return str(found.ipv4_mapped)
+    return str(ipaddress.IPv6Network((found.packed[: _V6_NETWORK // 8] + bytes(8), _V6_NETWORK)))
+
+
+class QuietLog:
+    """Warnings of a proxy: one line a second for each reason and address, with the number of those left out.
+
+    Arguments:
+        logger: where lines go.
+        clock: seconds.
+    """
+
+    def __init__(self, logger: logging.Logger, clock: Callable[[], float] = time.monotonic) -> None:
+        self._logger = logger
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._said: OrderedDict[tuple[str, str], _Said] = OrderedDict()  # the oldest first
+
+    def warning(self, reason: str, address: str, text: str) -> None:
+        """Write a line, or count it.
+
+        Arguments:
+            reason: the kind of event, of a fixed list.
+            address: of the client.
+            text: the line.
+        """
+        now = self._clock()
+        key = reason, _network(address)
+        with self._lock:
+            said = self._said.get(key)
+            if said is not None and now - said.at < _SECOND:
+                said.left_out += 1
+                said.text = text
+                return
+            if said is not None:
+                del self._said[key]
+            self._said[key] = _Said(now, text)
+            lines = [] if said is None else said.lines()
+            while len(self._said) > _MOST_LINES:
+                lines += self._said.popitem(last=False)[1].lines()
+        self._write([*lines, text])
+
+    def flush(self, *, everything: bool = False) -> None:
+        """Write what was left out more than a second ago; call it once a second, and with `everything` at the end."""
+        now = self._clock()
+        lines: list[str] = []
+        with self._lock:
+            while self._said and (everything or now - next(iter(self._said.values())).at >= _SECOND):
+                lines += self._said.popitem(last=False)[1].lines()
+        self._write(lines)
+
+    def _write(self, lines: list[str]) -> None:
+        for line in lines:
+            self._logger.warning("%s", line)
+
+
+@dataclass(slots=True)
+class _Said:
+    """The last line of a reason and an address, when it was written, and what was left out since: the number and the last text."""
+
+    at: float
+    text: str
+    left_out: int = 0
+
+    def lines(self) -> list[str]:
+        """The line for what was left out."""
+        if not self.left_out:
+            return []
+        return [f"{self.text} (and {self.left_out - 1} more)" if self.left_out > 1 else self.text]
