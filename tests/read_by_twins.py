@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import math
-import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +14,7 @@ from kwire.capture import impl as capture_impl
 from kwire.capture import reader
 from kwire.codec.impl import load_twin
 from kwire.tables import impl, series
+from kwire.tables.carry_state import pack_carry, unpack_carry
 from made_packets import Packet, columns_of
 
 Tables = dict[str, list[dict[str, Any]]]
@@ -31,7 +31,7 @@ def plain(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 class Reader:
-    """Reads a series into tables, step by step, so that the carry can be looked at or pickled in between."""
+    """Reads a series into tables, step by step, so that the carry can be looked at or stored in between."""
 
     def __init__(self, ports: tuple[int, ...] = ()) -> None:
         self.carry = series.begin_series("s", ports)
@@ -54,8 +54,9 @@ class Reader:
         self.add({"violations": sink.violations.take(whole=True)})
         self.add({name: builder.take(whole=True) for name, builder in sink.observed.builders.items()})
 
-    def pickled(self) -> None:
-        self.carry = pickle.loads(pickle.dumps(self.carry))
+    def stored(self) -> None:
+        """Continue from the state as a file holds it."""
+        self.carry = unpack_carry(b"".join(pack_carry(self.carry)))
 
     def tables(self) -> Tables:
         sink = self.carry.sink

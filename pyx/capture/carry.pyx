@@ -129,7 +129,7 @@ cdef class SeriesCarry:
         for connection in state["live"].values():
             self.adopt(connection)
 
-    cdef int adopt(self, object known) except -1:
+    cpdef int adopt(self, object known) except -1:
         """Add a connection, of either twin."""
         cdef TcpConnection made = TcpConnection.of(known)
         turn_share(&made.turn, &self.turn)

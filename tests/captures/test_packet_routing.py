@@ -26,6 +26,7 @@ from kwire.capture import record_borders
 from kwire.capture.packet_routing import RangeFacts, join_ranges
 from kwire.errors import InputError
 from kwire.tables import impl
+from kwire.tables.carry_state import unpack_carry
 from kwire.tables.series_rows import SPOOLED
 from routed_series import Routed, at_once, same
 from tls_capture import KEY_LOG, blocks, with_keys
@@ -261,7 +262,7 @@ def test_a_series_goes_on_in_either_way(tmp_path: Path) -> None:
         state, kept = b"", []
         waiting: dict[str, list[Any]] = {}
         for pieces in mixed:
-            resume = (state, waiting) if state else None
+            resume = (unpack_carry(state), waiting) if state else None
             rows = tables.read_series(pieces, "x", share=(share, shares), resume=resume, keep_state=True)
             kept += [row for batch in _settled(rows, "requests") for row in batch.to_pylist()]
             state = rows.state

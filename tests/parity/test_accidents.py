@@ -233,7 +233,7 @@ def test_any_accidents_in_any_traffic(
             one.carry.streams.take(*columns_of(part, first + 1), one.carry.sink)
             one.take()
             if pickled:
-                one.pickled()
+                one.stored()
 
     with pytest.MonkeyPatch.context() as monkeypatch:
         numbers_hold(check(monkeypatch, work, ports))

@@ -40,7 +40,7 @@ def test_tables_of_pieces_with_the_carry_pickled_in_between(name: str, count: in
         for number, piece in enumerate(pieces):
             one.read(piece, 1 << 20)
             if number % 2 == 0:
-                one.pickled()
+                one.stored()
 
     check(monkeypatch, work)
 
@@ -69,7 +69,7 @@ def test_tables_of_pieces_whose_packets_are_cut(fleet: Path, monkeypatch: pytest
     def work(one: Reader) -> None:
         for piece in pieces:
             one.read(piece, 1 << 20)
-            one.pickled()
+            one.stored()
 
     check(monkeypatch, work)
 
@@ -265,7 +265,7 @@ def test_tables_of_made_up_traffic(
             one.carry.streams.take(*columns_of(part), one.carry.sink)
             one.take()
             if pickled:
-                one.pickled()
+                one.stored()
 
     with pytest.MonkeyPatch.context() as monkeypatch:
         check(monkeypatch, work)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import pickle
 import random
 import struct
 from itertools import pairwise
@@ -17,6 +16,7 @@ from kwire.capture import reader
 from kwire.capture.tls.session_keys import TlsOptions, tls_options
 from kwire.codec.impl import load_twin
 from kwire.tables import impl, series
+from kwire.tables.carry_state import pack_carry, unpack_carry
 from kwire.tables.row_sink import RowSink
 from tls_capture import KEY_LOG, PACKET, blocks
 
@@ -42,7 +42,7 @@ def tables(pieces: list[bytes], options: TlsOptions, ports: tuple[int, ...] = ()
             carry.sink.begin_file("a file")
             reader.read_piece(io.BytesIO(piece), carry.streams, carry.sink)
             take()
-            carry = pickle.loads(pickle.dumps(carry))
+            carry = unpack_carry(b"".join(pack_carry(carry)))
         carry.streams.finish(carry.sink)
         carry.sink.settle()
         take()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import pickle
 import random
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import pytest
 
 from kwire.codec.impl import load_twin
 from kwire.tables import impl
+from kwire.tables.carry_state import pack_carry, unpack_carry
 from kwire.tables.series import begin_series, finish_series, iter_piece
 
 DATA = Path(__file__).parents[1] / "captures" / "data"
@@ -33,7 +33,7 @@ def tables(monkeypatch: pytest.MonkeyPatch, twin: str, logs: list[bytes], ports:
             for found in iter_piece(io.BytesIO(log), carry):
                 for name, batches in found.items():
                     rows.setdefault(name, []).extend(row for batch in batches for row in batch.to_pylist())
-            carry = pickle.loads(pickle.dumps(carry))
+            carry = unpack_carry(b"".join(pack_carry(carry)))
         assert (carry.sink.logged_rows is None) == (twin == "pure")
         last, facts = finish_series(carry)
         for name, batches in last.items():

@@ -105,7 +105,15 @@ class SeriesCarry:
     def __setstate__(self, state: dict[str, Any]) -> None:
         for name, value in state.items():
             setattr(self, name, value)
-        self.watched = {key: connection for key, connection in self.live.items() if connection.expires}
+        self.live, self.watched = {}, {}
+        for connection in state["live"].values():
+            self.adopt(connection)
+
+    def adopt(self, connection: TcpConnection) -> None:
+        """Add a connection of a state."""
+        self.live[connection.key] = connection
+        if connection.expires:
+            self.watched[connection.key] = connection
 
     def take(self, data: bytes, columns: PacketColumns, sink: StreamSink) -> None:
         """Bring the packets of one chunk to their connections.

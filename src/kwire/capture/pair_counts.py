@@ -34,6 +34,7 @@ _FILTER_BITS: Final = 1 << 25
 _CACHE_KIB: Final = 4096
 _COUNT_BYTES: Final = 4
 _COUNTS: Final = np.dtype("<u4")
+_MOST_BLOCK_BYTES: Final = _COUNT_BYTES + _MERGED_PAIRS * (1 + _COUNT_BYTES + 37)  # pairs of IPv6
 
 
 class SealedPairs(bytes):
@@ -221,8 +222,11 @@ def _size_of(block: bytes) -> int:
 
 
 def _unpacked(block: bytes) -> Iterator[tuple[bytes, int]]:
-    data = zlib.decompress(block)
+    unpacking = zlib.decompressobj()
+    data = unpacking.decompress(block, _MOST_BLOCK_BYTES)
     many = int.from_bytes(data[:_COUNT_BYTES], "little")
+    if not unpacking.eof or len(data) < _COUNT_BYTES * (many + 1) + many:
+        raise ValueError("a block of pairs is too long, or cut off")
     at = _COUNT_BYTES + many
     counts = np.frombuffer(data, _COUNTS, many, at).tolist()
     at += many * _COUNTS.itemsize

@@ -88,7 +88,7 @@ def iter_piece(
 
 
 def finish_series(carry: SeriesStreams, sink: StreamSink) -> None:
-    """End every connection of a series after its last piece; to go on later, pickle the carry before."""
+    """End every connection of a series after its last piece; to continue later, pack the carry before."""
     carry.finish(sink)
 
 

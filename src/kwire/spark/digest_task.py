@@ -83,7 +83,7 @@ def digest_rows(
         KwireError: the job failed.
     """
     tasks = _tasks(parts, wanted, slots)
-    results = [pickle.loads(one) for one in run_each(spark, tasks, partial(_digest, _Digesting(out, wanted, store)))] if tasks else []
+    results = [pickle.loads(one) for one in run_each(spark, tasks, partial(_digest, _Digesting(out, wanted, store)))] if tasks else []  # noqa: S301 - of kwire's own task
     for result in results:
         if isinstance(result, InputError):
             raise result

@@ -128,6 +128,7 @@ class JobReport:
         bytes_read: of the files that were to be read, as stored, each once.
         phases: how long what took.
         cpu_seconds: of the processor, in all tasks.
+        keeps: every task left what a later run can resume from.
         plan: how the captures were shared out (`kwire.spark.plan_facts`).
     """
 
@@ -142,6 +143,7 @@ class JobReport:
     bytes_read: int = 0
     phases: PhaseTimes = field(default_factory=PhaseTimes)
     cpu_seconds: float = 0.0
+    keeps: bool = True
     plan: dict[str, Any] = field(default_factory=dict)
 
 
@@ -191,6 +193,7 @@ def _gather(results: Sequence[SeriesResult], report: JobReport) -> list[str]:
         if result.fault:
             raise InputError(result.fault)
         report.cpu_seconds += result.cpu_seconds
+        report.keeps = report.keeps and result.keeps
         if result.share == 0:  # the tasks of the other shares read the same files
             report.read += result.read
             report.skipped += result.skipped
@@ -200,7 +203,7 @@ def _gather(results: Sequence[SeriesResult], report: JobReport) -> list[str]:
 def _manifest(request: JobRequest, report: JobReport, run: int, entries: Sequence[Mapping[str, Any]], captures: pa.Table) -> dict[str, Any]:
     """What the folder was made from: enough to tell whether the same input would give the same tables, and to go on with it."""
     columns = ("capture", "series", "sha256", "packets")
-    growing = {} if request.redaction else {"state": STATE_VERSION, "series": entries}
+    growing = {} if request.redaction or not report.keeps else {"state": STATE_VERSION, "series": entries}
     return {
         "version": kwire.__version__,
         "backend": kwire.backend,

@@ -73,7 +73,7 @@ def fill_late(
     count = min(slots, len(chosen))
     tasks = [tuple(chosen[at::count]) for at in range(count)]
     filling = partial(_fill, out, _nodes(whole, shown), moves, store)
-    results = [pickle.loads(one) for one in run_each(spark, tasks, filling)] if tasks else []
+    results = [pickle.loads(one) for one in run_each(spark, tasks, filling)] if tasks else []  # noqa: S301 - of kwire's own task
     for result in results:
         if isinstance(result, InputError):
             raise result

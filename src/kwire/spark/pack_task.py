@@ -5,7 +5,6 @@ The rows are those of a task for each series. No Spark here, as in `kwire.spark.
 
 from __future__ import annotations
 
-import pickle
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -22,7 +21,7 @@ from kwire.capture.file_systems import store_options
 from kwire.capture.tls.session_keys import tls_options
 from kwire.errors import InputError
 from kwire.spark.parts import STATE
-from kwire.spark.series_state import SeriesState, read_part, read_state, write_state
+from kwire.spark.series_state import SeriesState, has_states, read_part, read_state, refusing, resumed, write_state
 from kwire.spark.series_task import (
     KINDS,
     WRITTEN,
@@ -41,6 +40,7 @@ from kwire.spark.sums_files import write_sums
 from kwire.tables import SCHEMAS, SeriesRows, SeriesView, read_series
 from kwire.tables.joined_views import JoinedViews
 from kwire.tables.series_rows import SETTLE_BYTES, SPOOLED
+from kwire.tables.state_records import MOST_RECORD_BYTES, packed, read_rows, unpacked, written_rows
 
 __all__ = ["PackState", "PackTask", "locations_of", "run_pack", "run_read"]
 
@@ -83,14 +83,25 @@ class PackState:
 
     def to_bytes(self) -> bytes:
         """Pack it. The carries of small series are much alike: a fifteenth of the bytes is written."""
-        held = pickle.dumps((self.carries, self.waiting))
-        return pickle.dumps((len(held), pa.compress(held, _CODEC, asbytes=True)))
+        waiting = {series: {table: written_rows(rows) for table, rows in tables.items()} for series, tables in self.waiting.items()}
+        held = packed((self.carries, waiting))
+        return packed((len(held), pa.compress(held, _CODEC, asbytes=True)))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> PackState:
-        """Unpack what `to_bytes` packed."""
-        size, held = pickle.loads(data)
-        return cls(*pickle.loads(pa.decompress(held, size, _CODEC)))
+        """Unpack what `to_bytes` packed.
+
+        Raises:
+            ValueError: it is no such thing.
+        """
+        size, held = unpacked(data, tuple[int, bytes])
+        if not 0 <= size <= MOST_RECORD_BYTES:
+            raise ValueError("a length in it is wrong")
+        carries, waiting = unpacked(pa.decompress(held, size, _CODEC), tuple[dict[str, bytes], dict[str, dict[str, bytes]]])
+        return cls(
+            carries,
+            {series: {table: read_rows(rows, SPOOLED[table]) for table, rows in tables.items()} for series, tables in waiting.items()},
+        )
 
 
 def locations_of(task: SeriesTask | PackTask) -> tuple[str, ...]:
@@ -135,7 +146,8 @@ class _Pack:
     def __init__(self, pack: PackTask, parts: TaskParts, result: SeriesResult) -> None:
         self._members, self._parts, self._result = pack.members, parts, result
         first = pack.members[0]
-        self._out, self._keeps = first.out, first.keep_state
+        self._out, self._keeps = first.out, first.keep_state and has_states()
+        result.keeps = self._keeps
         self._progress = progress_of(first.out)
         self._sums = SettledSums(first.out, parts.name("sums"))
         self._settled, self._open = JoinedViews(), JoinedViews()
@@ -169,7 +181,8 @@ class _Pack:
         if known is None:
             return None
         state = read_state(self._out, known.state)
-        earlier = _Earlier(PackState.from_bytes(state.carry))
+        with refusing(self._out, known.state):
+            earlier = _Earlier(PackState.from_bytes(state.carry))
         if known.with_sums:
             self._add(state.settled)
         for part in known.waiting:
@@ -190,7 +203,8 @@ class _Pack:
         if earlier is not None:
             waiting = {table: rows.to_batches() for table, rows in earlier.pack.waiting.get(task.name, {}).items()}
             carry = earlier.pack.carries.get(task.name)  # none of it could be read
-            resume = None if carry is None else (carry, waiting | earlier.open_rows.get(task.name, {}))
+            if carry is not None and task.earlier is not None:
+                resume = resumed(self._out, task.earlier.state, carry), waiting | earlier.open_rows.get(task.name, {})
         try:
             rows = read_series(
                 task.pieces(),
@@ -201,7 +215,7 @@ class _Pack:
                 log_zone=task.log_zone,
                 rename=dict(task.renamed),
                 resume=resume,
-                keep_state=task.keep_state,
+                keep_state=self._keeps,
                 settle=self._settle,
             )
         except InputError:

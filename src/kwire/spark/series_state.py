@@ -2,15 +2,15 @@
 
 The carry of the series, as it was before the series was taken to be over; the sums of the connections that were over by then and are in no
 file that stays (`kwire.spark.sums_files`); and the rows of the others that are in no table (steps of groups). The rest of the others' rows
-stands in the tables, in parts named `open-...`. The carry is a pickle: go on only with folders that you wrote.
+stands in the tables, in parts named `open-...`. All of it is data (`kwire.tables.carry_state`), since others may write to the folder.
 
 In the file the sums come first, those of connections that were over and those of the others, each as a file of sums; then the rest; then
-how long the three are, 8 bytes each.
+how long the three are, 8 bytes each, and the form of the file.
 """
 
 from __future__ import annotations
 
-import pickle
+import importlib.util
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -26,13 +26,29 @@ from kwire.capture.file_systems import reason_of
 from kwire.errors import InputError
 from kwire.spark.parts import STATE, output_place, write_blob
 from kwire.spark.sums_files import SumsFile, pack_sums, read_all_sums
+from kwire.tables.series import TablesCarry
+from kwire.tables.series_rows import SPOOLED
+from kwire.tables.state_records import BadState, packed, read_rows, reading_state, record_of, records_of, unpacked, written_rows
 
-__all__ = ["STATE_VERSION", "SeriesState", "is_state", "read_part", "read_state", "sums_of_state", "write_state"]
+__all__ = [
+    "STATE_VERSION",
+    "SeriesState",
+    "has_states",
+    "is_state",
+    "read_part",
+    "read_state",
+    "refusing",
+    "resumed",
+    "sums_of_state",
+    "write_state",
+]
 
-STATE_VERSION: Final = 8
+STATE_VERSION: Final = 9
 """Of the form of a state, and of sums."""
 
-_LENGTHS: Final = struct.Struct("<3q")
+_MOST_BYTES: Final = 1 << 36
+_END: Final = struct.Struct("<3q8s")
+_FORM: Final = b"kwstate9"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +66,14 @@ class SeriesState:
     waiting: Mapping[str, pa.Table]
 
 
+_Rest = tuple[str, bytes, dict[str, bytes]]  # version of kwire, carry, rows by table
+
+
+def has_states() -> bool:
+    """Return whether this Python can read and write states; without them an analysis cannot be appended to."""
+    return importlib.util.find_spec("msgspec") is not None
+
+
 def write_state(location: str, name: str, state: SeriesState, still: Partial) -> list[SumsFile]:
     """Write a state; gives the two files with sums inside.
 
@@ -62,19 +86,11 @@ def write_state(location: str, name: str, state: SeriesState, still: Partial) ->
     Raises:
         InputError: the folder cannot be written, the disk is full.
     """
-    tables = {table: _stream(rows) for table, rows in state.waiting.items()}
-    rest = pickle.dumps((STATE_VERSION, kwire.__version__, state.carry, tables))
-    sections = [pack_sums(state.settled), pack_sums(still), rest]
+    rest: _Rest = kwire.__version__, state.carry, {table: written_rows(rows) for table, rows in state.waiting.items()}
+    sections = [pack_sums(state.settled), pack_sums(still), record_of(packed(rest))]
     lengths = [len(section) for section in sections]
-    write_blob(location, STATE, name, b"".join([*sections, _LENGTHS.pack(*lengths)]))
+    write_blob(location, STATE, name, b"".join([*sections, _END.pack(*lengths, _FORM)]))
     return _sums(f"{STATE}/{name}", True, lengths)
-
-
-def _stream(table: pa.Table) -> bytes:
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as writer:
-        writer.write_table(table)
-    return sink.getvalue().to_pybytes()
 
 
 def is_state(part: str) -> bool:
@@ -86,7 +102,7 @@ def sums_of_state(location: str, part: str) -> list[SumsFile]:
     """Give the two files with sums in a state that an earlier run left.
 
     Raises:
-        InputError: it is not there.
+        InputError: it is not there, or is invalid.
     """
     with _opened(location, part) as file:
         return _sums(part, False, _lengths(file))
@@ -98,18 +114,31 @@ def _sums(part: str, is_fresh: bool, lengths: Sequence[int]) -> list[SumsFile]:
 
 
 def _lengths(file: Any) -> tuple[int, ...]:
-    found: tuple[int, ...] = _LENGTHS.unpack(file.read_at(_LENGTHS.size, file.size() - _LENGTHS.size))
-    return found
+    size = file.size()
+    *lengths, form = _END.unpack(file.read_at(_END.size, max(size - _END.size, 0)))
+    if form != _FORM or min(lengths) < 0 or sum(lengths) + _END.size != size or size > _MOST_BYTES:
+        raise BadState("it is cut off, damaged, or of another version of kwire")
+    return tuple(lengths)
 
 
 @contextmanager
 def _opened(location: str, part: str) -> Iterator[Any]:
     filesystem, path = output_place(location)
     try:
-        with filesystem.open_input_file(f"{path}/{part}") as file:
+        with refusing(location, part.partition("/")[2]), filesystem.open_input_file(f"{path}/{part}") as file:
             yield file
     except OSError as error:
         raise InputError(f"{location} cannot be appended to: {reason_of(error)}; use --overwrite.") from error
+
+
+@contextmanager
+def refusing(location: str, name: str) -> Iterator[None]:
+    """Turn the errors that an invalid state leads to into one that names it; arguments as for `read_state`."""
+    try:
+        with reading_state():
+            yield
+    except BadState as error:
+        raise InputError(f"{location} cannot be appended to: {STATE}/{name} is no valid state: {error}; use --overwrite.") from error
 
 
 def read_state(location: str, name: str) -> SeriesState:
@@ -120,17 +149,33 @@ def read_state(location: str, name: str) -> SeriesState:
         name: of the state in it.
 
     Raises:
-        InputError: it is not there, or another version of kwire wrote it.
+        InputError: it is not there, is invalid, or another version of kwire wrote it.
     """
     part = f"{STATE}/{name}"
     with _opened(location, part) as file:
         lengths = _lengths(file)
-        found = pickle.loads(file.read_at(lengths[2], lengths[0] + lengths[1]))
-    if found[:2] != (STATE_VERSION, kwire.__version__):
-        raise InputError(f"{location} was written by kwire {found[1]}, which this version cannot append to; use --overwrite.")
-    _, _, carry, tables = found
-    waiting = {table: pa.ipc.open_stream(data).read_all() for table, data in tables.items()}
+        [record] = records_of(file.read_at(lengths[2], lengths[0] + lengths[1]))
+        version, carry, tables = unpacked(record, _Rest)
+        waiting = {table: read_rows(data, SPOOLED[table]) for table, data in tables.items()}
+    if version != kwire.__version__:
+        raise InputError(f"{location} was written by kwire {version}, which this version cannot append to; use --overwrite.")
     return SeriesState(carry, read_all_sums(location, _sums(part, False, lengths)[0]), waiting)
+
+
+def resumed(location: str, name: str, carry: bytes) -> TablesCarry:
+    """Give the carry of a series in a state.
+
+    Args:
+        location, name: of the state, as for `read_state`.
+        carry: as the state has it.
+
+    Raises:
+        InputError: it is invalid.
+    """
+    from kwire.tables.carry_state import unpack_carry  # msgspec is loaded where states are
+
+    with refusing(location, name):
+        return unpack_carry(carry)
 
 
 def read_part(location: str, table: str, name: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:

@@ -12,7 +12,7 @@ import os
 import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Final
@@ -32,7 +32,7 @@ from kwire.errors import InputError
 from kwire.json_encoding import encode_json
 from kwire.spark.dated_parts import DatedParts
 from kwire.spark.parts import STATE, PartWriter, progress_file, read_progress
-from kwire.spark.series_state import SeriesState, read_part, read_state, write_state
+from kwire.spark.series_state import SeriesState, has_states, read_part, read_state, resumed, write_state
 from kwire.spark.settled_sums import SettledSums
 from kwire.spark.sums_files import SumsFile, write_sums
 from kwire.tables import SCHEMAS, SeriesRows, SeriesView, read_series
@@ -147,6 +147,7 @@ class SeriesResult:
         cpu_seconds: of the processor, in all.
         began: when the task began, seconds since 1970.
         unread: the series of a pack of which nothing could be read, by name.
+        keeps: a later run can resume from what the task wrote.
     """
 
     number: int
@@ -161,6 +162,7 @@ class SeriesResult:
     cpu_seconds: float = 0.0
     began: float = 0.0
     unread: list[str] = field(default_factory=list)
+    keeps: bool = True
 
     def to_bytes(self) -> bytes:
         """Pack it for the way through Spark: a line of JSON, then the sums that are not divided."""
@@ -176,6 +178,7 @@ class SeriesResult:
             "cpu_seconds": self.cpu_seconds,
             "began": self.began,
             "unread": self.unread,
+            "keeps": self.keeps,
         }
         return encode_json(facts).encode() + b"\n" + to_bytes(held(self.whole))
 
@@ -309,7 +312,8 @@ def run_task(task: SeriesTask, routed: Sequence[Piece] | None = None) -> SeriesR
         task: what to read and where to write.
         routed: its files, where packets of theirs come from elsewhere.
     """
-    result = SeriesResult(task.number, task.share[0], began=time.time())
+    task = task if has_states() else replace(task, keep_state=False)
+    result = SeriesResult(task.number, task.share[0], began=time.time(), keeps=task.keep_state)
     began, cpu = time.perf_counter(), time.process_time()
     try:
         with (
@@ -350,8 +354,10 @@ def _run(task: SeriesTask, pieces: Sequence[Piece], parts: TaskParts, result: Se
         add(partial_of_series(view, sums))
         settling += time.perf_counter() - since
 
-    if earlier is not None:
+    resume = None
+    if task.earlier is not None and earlier is not None:
         add(earlier.settled)
+        resume = resumed(task.out, task.earlier.state, earlier.carry), _waiting(task, earlier)
     try:
         rows = read_series(
             pieces,
@@ -362,7 +368,7 @@ def _run(task: SeriesTask, pieces: Sequence[Piece], parts: TaskParts, result: Se
             log_zone=task.log_zone,
             share=task.share,
             rename=dict(task.renamed),
-            resume=None if earlier is None else (earlier.carry, _waiting(task, earlier)),
+            resume=resume,
             keep_state=task.keep_state,
             settle=settle,
         )

@@ -1,8 +1,9 @@
 """Files with sums, between the tasks that read captures and those that finish the answers.
 
 A file holds the tables that are not divided, then a piece for each of its buckets (`kwire.analysis.key_buckets`), then where each of them
-ends: 8 bytes each, and how many there are. A piece is compressed (zstd), behind its plain length in 8 bytes. How finely a file is divided
-depends on its size; a reader takes all pieces of its own bucket in one read, or picks its rows from a piece of a coarser division.
+ends: 8 bytes each, the CRC-32 of that, and how many there are. A piece is a record (`kwire.tables.state_records`): its plain length in 8
+bytes and itself, compressed (zstd). How finely a file is divided depends on its size; a reader takes all pieces of its own bucket in one
+read, or picks its rows from a piece of a coarser division.
 
 `_state/sums-*` have sums of connections that are over and stay when an analysis is added to, as settled rows do. The state of a task has
 two more such files inside (`kwire.spark.series_state`).
@@ -10,9 +11,12 @@ two more such files inside (`kwire.spark.series_state`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from contextlib import suppress
+import struct
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Final
 
 import numpy as np
@@ -23,6 +27,7 @@ from kwire.analysis.partials import Partial, from_bytes, held, merge, to_bytes
 from kwire.capture.file_systems import reason_of
 from kwire.errors import InputError
 from kwire.spark.parts import STATE, output_place, write_blob, written_place
+from kwire.tables.state_records import MOST_RECORD_BYTES, BadState, reading_state, record_of, records_of
 
 __all__ = [
     "MAX_BITS", "PIECE_BYTES", "SumsFile", "is_sums", "pack_sums", "read_all_sums", "read_bucket_sums", "read_whole_sums", "remove_sums",
@@ -36,6 +41,7 @@ MAX_BITS: Final = 10
 """A file has no more than ``1 << MAX_BITS`` pieces."""
 
 _END: Final = np.dtype("<i8")
+_TAIL: Final = struct.Struct("<IQ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,18 +77,24 @@ def pack_sums(sums: Partial, bits: int | None = None) -> bytes:
         size = sum(table.nbytes for table in sums.values())
         bits = min((size // PIECE_BYTES).bit_length(), MAX_BITS)
     pieces = [_packed(piece) if piece else b"" for piece in (whole_of(sums), *divided(sums, bits))]
-    ends = np.cumsum([len(piece) for piece in pieces])
-    return b"".join([*pieces, np.array([*ends, len(pieces)], _END).tobytes()])
+    ends = np.cumsum([len(piece) for piece in pieces], dtype=_END).tobytes()
+    return b"".join([*pieces, ends, _TAIL.pack(zlib.crc32(ends), len(pieces))])
 
 
 def _packed(piece: Partial) -> bytes:
     plain = to_bytes(held(piece), None)
-    return len(plain).to_bytes(_END.itemsize, "little") + pa.compress(plain, "zstd", asbytes=True)
+    return record_of(len(plain).to_bytes(_END.itemsize, "little") + pa.compress(plain, "zstd", asbytes=True))
 
 
-def _unpacked(packed: bytes) -> Partial:
-    size = int.from_bytes(packed[: _END.itemsize], "little")
-    return from_bytes(pa.decompress(packed[_END.itemsize :], size, "zstd", asbytes=True))
+def _unpacked(packed: bytes, is_fresh: bool) -> Partial:
+    [record] = records_of(packed)
+    size = int.from_bytes(record[: _END.itemsize], "little")
+    if size > MOST_RECORD_BYTES:
+        raise BadState("a length in it is wrong")
+    sums = from_bytes(pa.decompress(record[_END.itemsize :], size, "zstd", asbytes=True))
+    for table in sums.values() if not is_fresh else ():
+        table.validate(full=True)
+    return sums
 
 
 def write_sums(location: str, name: str, sums: Partial, bits: int | None = None) -> SumsFile:
@@ -163,14 +175,17 @@ class _Reader:
 
     def __enter__(self) -> _Reader:
         try:
-            file: Any = self._filesystem.open_input_file(self._path)
-            self._file = file
-            end = self._told.start + self._told.size - _END.itemsize
-            (count,) = np.frombuffer(file.read_at(_END.itemsize, end), _END).tolist()
+            self._file: Any = self._filesystem.open_input_file(self._path)
         except OSError as error:
-            raise self._fault(error) from error
+            raise self._fault(reason_of(error)) from error
+        with self._reading():
+            end = self._told.size - _TAIL.size
+            checksum, count = _TAIL.unpack(self._read(end, self._told.size))
+            ends = self._read(end - count * _END.itemsize, end)
+            if zlib.crc32(ends) != checksum:
+                raise BadState("a checksum in it is wrong")
+            self._ends = [0, *np.frombuffer(ends, _END).tolist()]
         self.bits = (count - 1).bit_length() - 1
-        self._ends = end - count * _END.itemsize
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -178,20 +193,27 @@ class _Reader:
 
     def pieces(self, start: int, stop: int) -> list[Partial]:
         """Give pieces, the first of which has the tables that are not divided; with one read."""
-        before = min(start, 1)  # the end of the piece before is where the first begins
-        size, places = _END.itemsize, before + stop - start
-        try:
-            ends = np.frombuffer(self._file.read_at(size * places, self._ends + size * (start - before)), _END)
-            first = int(ends[0]) if start else 0
-            data = self._file.read_at(int(ends[-1]) - first, self._told.start + first)
-        except OSError as error:
-            raise self._fault(error) from error
-        found, at = [], 0
-        for end in (ends[before:] - first).tolist():
-            if end > at:
-                found.append(_unpacked(data[at:end]))
-            at = end
-        return found
+        with self._reading():
+            ends = self._ends[start : stop + 1]
+            data = self._read(ends[0], ends[-1])
+            places = [(at - ends[0], end - ends[0]) for at, end in pairwise(ends) if end > at]
+            return [_unpacked(data[at:end], self._told.is_fresh) for at, end in places]
 
-    def _fault(self, error: OSError) -> InputError:
-        return InputError(f"{self._told.part} in {self._location} cannot be read: {reason_of(error)}.")
+    def _read(self, start: int, end: int) -> bytes:
+        if not 0 <= start <= end <= self._told.size:
+            raise BadState("a length in it is wrong")
+        data: bytes = self._file.read_at(end - start, self._told.start + start)
+        return data
+
+    @contextmanager
+    def _reading(self) -> Iterator[None]:
+        try:
+            with reading_state():
+                yield
+        except OSError as error:
+            raise self._fault(reason_of(error)) from error
+        except BadState as error:
+            raise self._fault(f"{error}") from error
+
+    def _fault(self, reason: str) -> InputError:
+        return InputError(f"{self._told.part} in {self._location} cannot be read: {reason}.")

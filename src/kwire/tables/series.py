@@ -5,8 +5,8 @@
         batches = read_piece(location, carry)      # table -> record batches
     batches, facts = finish_series(carry)
 
-`kwire.tables.series_rows` runs the fold and fills in what only the end of the series shows: client keys and node ids. The carry pickles and
-is the only state: a series cut anywhere into files gives the same rows, provenance aside.
+`kwire.tables.series_rows` runs the fold and fills in what only the end of the series shows: client keys and node ids. The carry is
+the only state: a series cut anywhere into files gives the same rows, provenance aside.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _MOST_DAYS: Final = 30
 
 
 class TablesCarry:
-    """All that the rest of a series must know of what was read; pickles.
+    """All that the rest of a series must know of what was read.
 
     Attributes:
         series: name of the series.
@@ -342,7 +342,7 @@ def skip_piece(location: str, carry: TablesCarry, error: InputError, *, given: o
 
 
 def finish_series(carry: TablesCarry) -> tuple[Batches, dict[str, pa.Table]]:
-    """End a series; to go on with it later, pickle the carry before.
+    """End a series; to continue it later, pack the carry before (`kwire.tables.carry_state`).
 
     Returns:
         The last batches, with those of `captures`, and the facts (`kwire.tables.facts`).

@@ -10,7 +10,6 @@ Those of connections that were still open are *open*: the next reader of the ser
 from __future__ import annotations
 
 import os
-import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -101,7 +100,7 @@ class SeriesRows:
         series: its name.
         whole, settled, open: all rows, those that stay, and those that may change when the series grows.
         skipped: the files that could not be read, with why.
-        state: what `resume` takes, the open rows apart; empty unless it was asked for.
+        state: carry of the series as bytes (`kwire.tables.carry_state`), without the open rows; empty unless it was asked for.
     """
 
     def __init__(self, series: str) -> None:
@@ -219,7 +218,9 @@ class SeriesRows:
         settled = pa.Table.from_batches(self._read.connections, schema=CONNECTIONS)
         self._read.refusals = self._take_refusals(carry, ConnectionIndex(settled.column("connection_id")))
         if keep_state:
-            self.state = pickle.dumps(carry)
+            from kwire.tables.carry_state import pack_carry  # msgspec is loaded where states are
+
+            self.state = b"".join(pack_carry(carry))
         batches, facts = finish_series(carry)
         self._end.add(batches)
         self._end.refusals = facts["refusals"]
@@ -285,7 +286,7 @@ def read_series(
     share: tuple[int, int] = (0, 1),
     observing: bool = True,
     hashed: bool = True,
-    resume: tuple[bytes, Mapping[str, Iterable[pa.RecordBatch]]] | None = None,
+    resume: tuple[TablesCarry, Mapping[str, Iterable[pa.RecordBatch]]] | None = None,
     rename: Mapping[str, str] | None = None,
     keep_state: bool = False,
     settle: Callable[[SeriesView], None] | None = None,
@@ -302,8 +303,8 @@ def read_series(
         share: (k, n): of the connections only the k-th of n shares (`kwire.tables.series.begin_series`).
         observing: the tables of `kwire.tables.observed_rows.OBSERVED` and names of topics are wanted too.
         hashed: the hashes of the files are wanted too, for `captures`.
-        resume: `state` of what was read of the series before, and what `waiting` gave, by table of `SPOOLED`; the arguments above but
-            `locations` and `progress` are those of that time then.
+        resume: the carry of `state` of what was read of the series before (`kwire.tables.carry_state.unpack_carry`), and the rows that were
+            `waiting`, by table of `SPOOLED`; the arguments above but `locations` and `progress` are those of that time then.
         rename: the names that request logs have now which were read before, by the place that they had (`place_of_file`).
         keep_state: give a `state`.
         settle: takes the rows of connections that are over, whenever `SETTLE_BYTES` of rows wait; they are in no other view then.
@@ -318,7 +319,7 @@ def read_series(
     if resume is None:
         carry = begin_series(series, ports, disorder=disorder, log_zone=log_zone, share=share, observing=observing, hashed=hashed)
     else:
-        carry = pickle.loads(resume[0])
+        carry = resume[0]
         carry.unread = None
         rename_files(carry, rename or {})
         rows._read.add({table: list(batches) for table, batches in resume[1].items()})

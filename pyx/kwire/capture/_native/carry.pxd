@@ -55,4 +55,4 @@ cdef class SeriesCarry:
     cdef void watch(self, TcpConnection connection) noexcept
     cdef void unwatch(self, TcpConnection connection) noexcept
     cdef list watched_in_order(self)
-    cdef int adopt(self, object known) except -1
+    cpdef int adopt(self, object known) except -1

@@ -4,71 +4,54 @@ Pairs of endpoints, which are most of a state, are written as changes: blocks of
 the hash of their bytes, and states name them (`kwire.capture.pair_counts`).
 
 A state is a function of the files that were read, so whoever does a batch again writes the same one again: that is what makes the stream
-exact across a killed driver, with no more than a file that is there whole or not at all. States are pickles: use no folder that others may
-write to.
+exact across a killed driver, with no more than a file that is there whole or not at all. States are data
+(`kwire.tables.carry_state`), since others may write to the folder.
 """
 
 from __future__ import annotations
 
 import hashlib
-import io
 import os
-import pickle
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, BinaryIO, Final
+from typing import TYPE_CHECKING, Final
 
+import msgspec
 import pyarrow as pa
 
 import kwire
 from kwire.capture.file_systems import filesystem_of, has_rename, reason_of
-from kwire.capture.pair_counts import SealedPairs
 from kwire.capture.private_files import make_private, write_private
 from kwire.errors import InputError
+from kwire.tables.carry_state import block_name, pack_carry, unpack_carry
 from kwire.tables.series import TablesCarry
+from kwire.tables.state_records import BadState, read_rows, reading_state, record_of, records_of, written_rows
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
 
 __all__ = ["SeriesState", "StateFolder"]
 
-_VERSION: Final = 2
+_FORM: Final = "kwire stream state 3"
 _HEAD_BYTES: Final = 1 << 20  # more than the names of blocks take, some 40 bytes for each 65,536 pairs
 # with a dot before and a process id behind while it is written
 _NAME: Final = re.compile(r"\.?([0-9a-f]{16})-([0-9]{10})(?:-[0-9]+)?")
 
 
-class _Pickler(pickle.Pickler):
-    """Leaves blocks of pairs out, and collects them by their names."""
+class _Head(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
+    """First record of a state: what is asked of every state, also of another version."""
 
-    def __init__(self, to: io.BytesIO) -> None:
-        super().__init__(to)
-        self.blocks: dict[str, bytes] = {}
-
-    def persistent_id(self, found: object) -> str | None:
-        if not isinstance(found, SealedPairs):
-            return None
-        name = hashlib.blake2b(found, digest_size=16).hexdigest()
-        self.blocks[name] = bytes(found)
-        return name
+    form: str
+    version: str
+    blocks: list[bytes]
 
 
-class _Unpickler(pickle.Unpickler):
-    """Takes blocks of pairs from their files.
-
-    Arguments:
-        data: the state, behind what `_head` gives.
-        blocks: by their names.
-    """
-
-    def __init__(self, data: BinaryIO, blocks: Mapping[str, bytes]) -> None:
-        super().__init__(data)
-        self._blocks = blocks
-
-    def persistent_load(self, name: str) -> SealedPairs:
-        return SealedPairs(self._blocks[name])
+class _Rest(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
+    log: tuple[int | None, int] | None
+    held: list[bytes]
+    carry: bytes
 
 
 @dataclass(slots=True)
@@ -112,21 +95,25 @@ class StateFolder:
         filesystem, folder = self._place()
         key = _key(series)
         try:
-            data = io.BytesIO(_content(filesystem, f"{folder}/{_name(series, version)}"))
-            head = pickle.load(data)
-            blocks = {name: _content(filesystem, f"{folder}/{key}-{name}.pairs") for name in head[2]} if head[0] == _VERSION else {}
+            with reading_state():
+                records = records_of(_content(filesystem, f"{folder}/{_name(series, version)}"))
+                head = _head_of(records)
+                blocks = {name: _content(filesystem, f"{folder}/{_block_file(key, name)}") for name in head.blocks}
+                if [name for name, block in blocks.items() if block_name(block) != name]:
+                    raise BadState("a block of pairs is damaged")
+                rest = msgspec.msgpack.decode(next(records, b""), type=_Rest)
+                carry = unpack_carry(rest.carry, blocks)
+                held = [batch for rows in rest.held for batch in read_rows(rows, None).to_batches()]
         except OSError as error:
             raise InputError(
                 f"the state of {series} after batch {version} cannot be read from {self._location} ({reason_of(error)}); without it the "
                 "stream has to begin with a new checkpoint"
             ) from error
-        if head[:2] != (_VERSION, kwire.__version__):
+        except BadState as error:
             raise InputError(
-                f"the state in {self._location} was left by kwire {head[1]}, which version {kwire.__version__} cannot resume from; begin "
-                "with a new checkpoint"
-            )
-        state: SeriesState = _Unpickler(data, blocks).load()
-        return state
+                f"the state of {series} after batch {version} in {self._location} is invalid: {error}; begin with a new checkpoint"
+            ) from error
+        return SeriesState(carry, rest.log, held)
 
     def write(self, series: str, version: int, state: SeriesState) -> None:
         """Leave a state; nothing is seen of it before it is whole.
@@ -137,14 +124,15 @@ class StateFolder:
         from pyarrow.fs import FileType
 
         filesystem, folder = self._place()
-        inner = io.BytesIO()
-        pickler = _Pickler(inner)
-        pickler.dump(state)
-        data = pickle.dumps((_VERSION, kwire.__version__, tuple(pickler.blocks))) + inner.getvalue()
+        blocks: dict[bytes, bytes] = {}
+        carry = b"".join(pack_carry(state.carry, blocks))
+        rest = _Rest(state.log, [written_rows(pa.Table.from_batches([batch])) for batch in state.held], carry)
+        head = _Head(_FORM, kwire.__version__, list(blocks))
+        data = record_of(msgspec.msgpack.encode(head)) + record_of(msgspec.msgpack.encode(rest))
         try:
             make_private(filesystem, folder)
-            for block, content in pickler.blocks.items():
-                name = f"{_key(series)}-{block}.pairs"
+            for block, content in blocks.items():
+                name = _block_file(_key(series), block)
                 if filesystem.get_file_info(f"{folder}/{name}").type == FileType.NotFound:
                     _leave(filesystem, folder, name, content)
             _leave(filesystem, folder, _name(series, version), data)
@@ -175,12 +163,12 @@ class StateFolder:
             if found is not None:
                 (gone if int(found[2]) < wanted.get(found[1], 0) else kept).setdefault(found[1], []).append(info.path)
         for key, paths in gone.items():
-            unwanted: set[str] = set()
-            with suppress(OSError, EOFError, pickle.UnpicklingError):  # of a file that is not whole nothing is known, and nothing goes
+            unwanted: set[bytes] = set()
+            with suppress(OSError, BadState):  # of a file that is not whole nothing is known, and nothing goes
                 unwanted = set().union(*(_blocks_of(filesystem, path) for path in paths))
                 unwanted -= set().union(*(_blocks_of(filesystem, path) for path in kept.get(key, ())))
             # blocks before the states that name them: if this is cut short, they are found again
-            for path in (*(f"{folder}/{key}-{block}.pairs" for block in sorted(unwanted)), *paths):
+            for path in (*(f"{folder}/{_block_file(key, block)}" for block in sorted(unwanted)), *paths):
                 with suppress(FileNotFoundError):
                     filesystem.delete_file(path)
 
@@ -200,11 +188,25 @@ def _leave(filesystem: FileSystem, folder: str, name: str, data: bytes) -> None:
         filesystem.move(written, f"{folder}/{name}")
 
 
-def _blocks_of(filesystem: FileSystem, path: str) -> set[str]:
-    """The blocks that a state names, which it says at its beginning; none where another version left it."""
-    with filesystem.open_input_stream(path, compression=None) as file:
-        head = pickle.loads(file.read(_HEAD_BYTES))
-    return set(head[2]) if head[0] == _VERSION else set()
+def _blocks_of(filesystem: FileSystem, path: str) -> set[bytes]:
+    """The blocks that a state names at its beginning.
+
+    Raises:
+        BadState: it is no state of this version.
+    """
+    with filesystem.open_input_stream(path, compression=None) as file, reading_state():
+        return set(_head_of(records_of(file.read(_HEAD_BYTES))).blocks)
+
+
+def _head_of(records: Iterator[memoryview]) -> _Head:
+    head = msgspec.msgpack.decode(next(records, b""), type=_Head)
+    if (head.form, head.version) != (_FORM, kwire.__version__):
+        raise BadState(f"kwire {head.version} wrote it, and this is {kwire.__version__}")
+    return head
+
+
+def _block_file(key: str, block: bytes) -> str:
+    return f"{key}-{block.hex()}.pairs"
 
 
 def _key(series: str) -> str:

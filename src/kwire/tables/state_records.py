@@ -1,0 +1,117 @@
+"""Records of files that a later run reads again: length uint32, CRC-32 uint32, then as many bytes.
+
+A folder of such files may be written by others. The checksum finds damage; what a record holds is checked by who reads it.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+import pyarrow as pa
+
+from kwire.errors import InputError, KwireError
+
+__all__ = ["MOST_RECORD_BYTES", "BadState", "packed", "read_rows", "reading_state", "record_of", "records_of", "unpacked", "written_rows"]
+
+MOST_RECORD_BYTES: Final = 1 << 30
+"""Longest record; a connection holds a few frames of 100 MiB at most."""
+
+_HEAD: Final = struct.Struct("<II")
+
+
+class BadState(KwireError):
+    """A state that cannot be read; the text is a clause."""
+
+
+@contextmanager
+def reading_state() -> Iterator[None]:
+    """Turn the errors that invalid data leads to into `BadState`."""
+    try:
+        yield
+    except (
+        ValueError,
+        TypeError,
+        LookupError,
+        AttributeError,
+        ArithmeticError,
+        RecursionError,
+        InputError,
+        struct.error,
+        zlib.error,
+    ) as error:
+        raise BadState(f"its contents are invalid ({error})") from error
+
+
+def record_of(data: bytes) -> bytes:
+    """Put length and checksum before the contents of a record."""
+    return _HEAD.pack(len(data), zlib.crc32(data)) + data
+
+
+def records_of(data: bytes | memoryview) -> Iterator[memoryview]:
+    """Give the contents of records.
+
+    Raises:
+        BadState: a record is cut off or damaged.
+    """
+    data, at = memoryview(data), 0
+    while at < len(data):
+        begin = at + _HEAD.size
+        if begin > len(data):
+            raise BadState("it is cut off")
+        size, checksum = _HEAD.unpack_from(data, at)
+        at = begin + size
+        if size > MOST_RECORD_BYTES or at > len(data):
+            raise BadState("it is cut off, or a length in it is wrong")
+        if zlib.crc32(data[begin:at]) != checksum:
+            raise BadState("a checksum in it is wrong")
+        yield data[begin:at]
+
+
+def packed(found: object) -> bytes:
+    """Write plain data as MessagePack."""
+    import msgspec  # not on every executor
+
+    return msgspec.msgpack.encode(found)
+
+
+def unpacked(data: Any, kind: Any) -> Any:
+    """Read what `packed` wrote.
+
+    Raises:
+        ValueError: it is not of that type.
+        InputError: this Python has no msgspec.
+    """
+    try:
+        import msgspec
+    except ImportError as error:
+        raise InputError("states are read with msgspec, which is not installed: pip install msgspec") from error
+    return msgspec.msgpack.decode(data, type=kind)
+
+
+def written_rows(rows: pa.Table) -> bytes:
+    """Write rows as an Arrow stream."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, rows.schema) as writer:
+        writer.write_table(rows)
+    return sink.getvalue().to_pybytes()
+
+
+def read_rows(data: bytes, schema: pa.Schema | None) -> pa.Table:
+    """Read what `written_rows` wrote.
+
+    Args:
+        data: the stream.
+        schema: of the rows; None for any.
+
+    Raises:
+        ValueError: these are no valid rows of the schema.
+    """
+    rows = pa.ipc.open_stream(data).read_all()
+    rows.validate(full=True)
+    if schema is not None and rows.schema != schema:
+        raise ValueError("its rows have other columns")
+    return rows
