@@ -172,6 +172,10 @@ _EVENTS: Final = _one_of(get_args(events.Event))
 # TCP.
 
 
+def _attachment(found: Any) -> tuple[Any, bytes | None]:
+    return (None, found) if isinstance(found, bytes) else (found, None)
+
+
 def check_key(found: TcpConnection) -> None:
     """Check the endpoints of a connection, which native code reads by their places."""
     if (len(found.key), found.key[:1]) not in ((13, b"\4"), (37, b"\6")):
@@ -232,10 +236,6 @@ def _streams(values: tuple[Any, ...]) -> SeriesCarry:
     made = series_carry(state["share"])
     made.__setstate__(state | {"lives": recent or pairs, "live": {}})
     return made
-
-
-def _attachment(found: Any) -> tuple[Any, bytes | None]:
-    return (None, found) if isinstance(found, bytes) else (found, None)
 
 
 _made_kind(PairCounts, {list[bytes]: "blocks", bytes: "changed", int: "distinct", bool: "keeps_changes"}, _pairs_values, _pairs)
