@@ -167,6 +167,13 @@ def _one_of(classes: tuple[type, ...]) -> _As:
     )
 
 
+def _same(found: Any) -> Any:
+    return found
+
+
+# In one order, so that the same state is the same bytes in each process.
+_TEXTS: Final = _As(set[str], sorted, _same)
+_NUMBERS: Final = _As(set[int], sorted, _same)
 _EVENTS: Final = _one_of(get_args(events.Event))
 
 # TCP.
@@ -310,7 +317,7 @@ _kind(
 _kind(
     Exchange,
     {
-        set[str]: "_reported",
+        _TEXTS: "_reported",
         list[ViolationFound]: "_unheard",
         dict[int, _Two] | None: "advertised",
         Asked | None: "asked",
@@ -474,7 +481,7 @@ _Row = tuple[str | int | None, ...]
 _kind(
     TopicSum,
     {
-        set[int]: "acks partitions refused",
+        _NUMBERS: "acks partitions refused",
         Count: "batches bytes codecs errors largest magics records requests seen unseen",
         int | None: "first last",
     },
@@ -575,7 +582,7 @@ _kind(
     LogConnection,
     {
         bool: "_broker_knows _name_unseen _watched exact sizes_known",
-        set[str]: "_reported",
+        _TEXTS: "_reported",
         int: "begun requests responses",
         str: "connection_id",
         int | None: "first_us last_us",
