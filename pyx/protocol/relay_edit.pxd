@@ -8,7 +8,7 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy
 
 from codec.edit_run cimport EditDoor, Edited, edit_frame, edited_free, store_change
-from protocol.relay_owed cimport HANDSHAKE_KEY, Owed, owed_first
+from protocol.relay_owed cimport HANDSHAKE_KEY, Owed, is_sasl, owed_first
 from protocol.relay_pieces cimport chunk_adopt, chunk_take, piece_add
 from protocol.relay_request cimport ID_AT, SHORTEST_REQUEST, expect_broker, fits, new_id, observe_request, store_32
 from protocol.relay_response cimport SHORTEST_RESPONSE, action_of, answered, answered_version, count_answer, error_of
@@ -102,6 +102,7 @@ cdef inline int edit_request(RelayCore* core, Bytes p, Py_ssize_t length, bint i
         if not done:
             relay_close(core, PROGRAM_FAILED, REQUEST, key)
         elif fits(core, REQUEST, edited.size, SHORTEST_REQUEST):
+            core.authenticating = is_sasl(key)
             if core.renumber:
                 sent = new_id(core)
             core.streams[REQUEST].owes = -1

@@ -91,10 +91,14 @@ cdef inline bint needs_authentication(const Owed* owed) noexcept nogil:
     return owed.kind == OWED_BROKER and owed.api_key not in (HANDSHAKE_KEY, VERSIONS_KEY, AUTHENTICATE_KEY)
 
 
+cdef inline bint is_sasl(int key) noexcept nogil:
+    return key == HANDSHAKE_KEY or key == AUTHENTICATE_KEY
+
+
 cdef inline bint ends_in_sasl(const OwedRing* ring) noexcept nogil:
     """OwedQueue.ends_in_sasl."""
     cdef const Owed* last = owed_at(ring, ring.end - 1)
-    return last is not NULL and (last.api_key == HANDSHAKE_KEY or last.api_key == AUTHENTICATE_KEY)
+    return last is not NULL and is_sasl(last.api_key)
 
 
 cdef inline void owed_take(OwedRing* ring) noexcept nogil:

@@ -8,8 +8,8 @@ from libc.string cimport memcpy
 from protocol.frame_cutter cimport cutter_empty
 from protocol.relay_counters cimport MOST_OBSERVED, NO_ERROR_CODE, Counters, client_of, count_exchange, software_of
 from protocol.relay_owed cimport (
-    AUTHENTICATE_KEY, BY_PLAN, HANDSHAKE_KEY, OWED_BROKER, OWED_OWN, OWED_TOKEN, Owed, needs_authentication, owed_add, owed_answer,
-    owed_at,
+    AUTHENTICATE_KEY, BY_PLAN, HANDSHAKE_KEY, OWED_BROKER, OWED_OWN, OWED_TOKEN, Owed, is_sasl, needs_authentication, owed_add,
+    owed_answer, owed_at,
 )
 from protocol.relay_pieces cimport chunk_adopt, chunk_take, piece_add, piece_copy
 from protocol.relay_state cimport (
@@ -143,7 +143,6 @@ cdef inline Py_ssize_t look_at_request(RelayCore* core, Bytes p, Py_ssize_t have
                 return relay_close(core, HEAD_TOO_LONG, REQUEST, MAX_HEAD)
             return have + 1
         stream.silent = acks == 0
-    core.authenticating = key == HANDSHAKE_KEY or key == AUTHENTICATE_KEY
     if (action != PASS and action != REFUSE) or (action == PASS and key == HANDSHAKE_KEY and version == 0):
         return gather_whole(core, REQUEST, length, WHOLE)
     core.requests += 1
@@ -156,6 +155,7 @@ cdef inline Py_ssize_t look_at_request(RelayCore* core, Bytes p, Py_ssize_t have
             refuse(core, key, number)
         return gone
     sent = number
+    core.authenticating = is_sasl(key)
     if core.renumber:
         sent = new_id(core)
     if not stream.silent:
@@ -311,6 +311,7 @@ cdef inline int release_request(RelayCore* core, uint8_t* frame, Py_ssize_t size
             (<object>core.owner)._handshake(PyBytes_FromStringAndSize(<const char*>frame, size))
         if core.reason != OPEN:
             return 0
+    core.authenticating = is_sasl(<int16_t>load_16(frame))
     if core.renumber:
         sent = new_id(core)
     core.streams[REQUEST].owes = -1

@@ -120,6 +120,17 @@ def test_rehearsal_counts_a_bounded_number_of_kinds(monkeypatch: pytest.MonkeyPa
     assert (sum(rule.rejected.values()), rule.others) == (3, 2)
 
 
+def test_a_principal_is_the_one_that_the_broker_accepted() -> None:
+    """A client that sends a second login at once has the first one's principal until the broker accepts the second."""
+    connection = connected()
+    begins = request(17, 1, messages.SaslHandshakeRequest(mechanism="PLAIN"))
+    tokens = [request(36, 1, messages.SaslAuthenticateRequest(auth_bytes=token)) for token in (b"\0alice\0secret", b"\0admin\0guess")]
+    connection.from_client(begins + tokens[0] + begins + tokens[1], 1)
+    connection.from_server(response(17, 1, messages.SaslHandshakeResponse(mechanisms=["PLAIN"])), 2)
+    connection.from_server(response(36, 1, messages.SaslAuthenticateResponse()), 3)
+    assert connection.peer.principal == "User:alice"
+
+
 def metadata(topics: tuple[str, ...] = ()) -> Any:
     broker, topic = messages.MetadataResponse.MetadataResponseBroker, messages.MetadataResponse.MetadataResponseTopic
     return messages.MetadataResponse(

@@ -30,7 +30,7 @@ class ConnectionState:
     Attributes:
         closing: why the connection must be closed.
         renumber: requests get correlation ids of the relay's own.
-        authenticating: from SaslHandshake on until the client's next request that is not part of it.
+        authenticating: from SaslHandshake on until the next request to the broker that is not part of it.
         requests: of the client, so far.
         held: the frame that is held in each direction.
         moves: of the current call.

@@ -101,7 +101,6 @@ class RequestSide:
                 self._want_acks()
                 return
             stream.silent = acks == 0
-        state.authenticating = key in SASL_KEYS
         if action == REFUSE:
             self._refuse(key, number, t)
         elif action == PASS and not (key == SASL_HANDSHAKE and version == 0):
@@ -165,6 +164,7 @@ class RequestSide:
     def _expected(self, head: bytearray, owed: Owed | None) -> bytearray:
         """The beginning of a request, length first, as the broker will see it; what is owed for it is noted."""
         state = self._state
+        state.authenticating = REQUEST_HEAD.unpack_from(head, LENGTH)[0] in SASL_KEYS
         if state.renumber:
             number = state.new_id()
             head[_ID_AT : _ID_AT + 4] = number.to_bytes(4, "big")
