@@ -136,6 +136,16 @@ def test_all_rules_at_once(broker: Any, client: str, tmp_path: Path) -> None:
     assert logged_too == captured
 
 
+@pytest.mark.parametrize(("client", "software"), [("confluent", "confluent-kafka-python"), ("java", "apache-kafka-java")])
+def test_metrics_are_received(kafka_broker: Callable[[str], Any], client: str, software: str, tmp_path: Path) -> None:
+    """Without authentication: clients ask for their subscription before the broker's first answer, and push when they end, at the least."""
+    with proxied(kafka_broker(NEWEST).plain, telemetry=TelemetryConfig(file=str(tmp_path / "pushed.jsonl"), interval_ms=500)) as server:
+        assert run_client(client, address(server), f"pushing-{client}", Security())
+    points = [json.loads(line) for line in (tmp_path / "pushed_00001.jsonl").read_text().splitlines()]
+    assert {point["resource"]["client_software_name"] for point in points} == {software}
+    assert True in {point["terminating"] for point in points}
+
+
 @pytest.mark.parametrize("client", CLIENTS)
 def test_a_tenant_with_all_rules(kafka_broker: Callable[[str], Any], client: str, tmp_path: Path) -> None:
     """The client knows nothing of the prefix, which its topic has at the broker."""
