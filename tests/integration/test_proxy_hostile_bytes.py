@@ -90,7 +90,7 @@ def config(loop: str, broker: int, tenant: bool, refused: str) -> ProxyConfig:
 
 def conversations(tenant: bool, refused: str) -> list[Expected]:
     frames = Frames(vectors_of)
-    rules = configured_rule_sets(config("asyncio", 9, tenant, refused))["acme" if tenant else ""]
+    rules = configured_rule_sets(config("asyncio", 9, tenant, refused), lambda _: None)["acme" if tenant else ""]
     found = []
     for seed in range(CONVERSATIONS):
         chance = random.Random(f"{seed} {tenant}")
