@@ -15,6 +15,7 @@ from kwire.protocol.relay import CLOSE, RelayRule
 from kwire.proxy import ProxiedConnection, RuleSet, load_config
 from kwire.proxy.rules.addresses import AddressesRule
 from kwire.proxy.rules.identity import IdentityRule
+from kwire.proxy.rules.principals import PrincipalsRule
 from kwire.proxy.rules.rule import Peer
 from kwire.proxy.rules.tenant_memory import TenantMemory
 from kwire.proxy.rules.tenants import TenantsRule
@@ -405,6 +406,9 @@ error_texts = "blank"
         ('prefix = "acme."', 'prefix = "globex_emea."', "may collide"),
         ('tenant = "globex"', 'tenant = "acme"', "two listeners advertise one node_id"),
         ('"blank"', '"keep"', "tenants"),
+        ('"blank"', '"blank"\nprincipals = ["User:g", "User:CN=g,O=x"]', ""),
+        ('"blank"', '"blank"\nprincipals = []', "every client would be refused"),
+        ('"blank"', '"blank"\nprincipals = ["globex"]', "write User:NAME"),
     ],
 )
 def test_configuration(old: str, new: str, wrong: str, tmp_path: Path) -> None:
@@ -416,6 +420,62 @@ def test_configuration(old: str, new: str, wrong: str, tmp_path: Path) -> None:
         assert wrong in str(raised.value)
     else:
         assert load_config(file).tenants.keys() == {"acme", "globex"}
+
+
+def test_principals_and_raw_tokens_exclude_each_other(tmp_path: Path) -> None:
+    file = tmp_path / "proxy.toml"
+    file.write_text("raw_sasl_tokens = true" + TENANTS + 'principals = ["User:g"]')
+    with pytest.raises(InputError, match="raw tokens name no principal"):
+        load_config(file)
+
+
+@pytest.fixture(scope="module")
+def bound() -> RuleSet:
+    return RuleSet([IdentityRule(), PrincipalsRule(["User:mallory"]), TenantsRule("a.")], unknown="refuse")
+
+
+LOGIN = "0011 0001 00000001 ffff 0005 504c41494e", "00000001 0000 00000000"  # SaslHandshake v1 of PLAIN, and its answer
+TOKEN = "0024 0000 00000002 ffff 0000000f 00 {} 00 736563726574"  # SaslAuthenticate v0
+ALICE, MALLORY = "616c6963652020", "6d616c6c6f7279"
+ACCEPTED = "00000002 0000 ffff 00000000"
+NOT_LISTED = "00000002 003a 0020" + b"the proxy refuses this principal".hex() + "00000000"  # SASL_AUTHENTICATION_FAILED
+
+
+def test_a_token_waits_for_the_answer_to_the_one_before(bound: RuleSet) -> None:
+    """The broker's answer to the first would be taken for one to the second, which names somebody else."""
+    connection = ProxiedConnection(bound, Peer("10.0.0.9", 50_000, 1), max_frame=MIB, max_held=MIB)
+    asked(connection, LOGIN[0])
+    answered(connection, LOGIN[1])
+    moves = connection.from_client(framed(TOKEN.format(ALICE)) + framed(TOKEN.format(MALLORY)), 1)
+    assert b"".join(moves.to_server) == framed(TOKEN.format(ALICE))
+    assert answered(connection, ACCEPTED) == framed(NOT_LISTED)
+
+
+def test_only_a_listed_principal_is_let_through(bound: RuleSet) -> None:
+    connection = ProxiedConnection(bound, Peer("10.0.0.9", 50_000, 1), max_frame=MIB, max_held=MIB)
+    asked(connection, LOGIN[0])
+    answered(connection, LOGIN[1])
+    asked(connection, TOKEN.format(MALLORY))
+    assert answered(connection, ACCEPTED) == framed(ACCEPTED)
+    heartbeat = "000c 0000 00000003 ffff 0003 612e67 00000001 0001 6d"
+    assert asked(connection, heartbeat.replace("0003 612e67", "0001 67")) == framed(heartbeat)
+    asked(connection, "0003 0001 00000004 ffff 00000000")
+
+    other = ProxiedConnection(bound, Peer("10.0.0.9", 50_000, 1), max_frame=MIB, max_held=MIB)
+    asked(other, LOGIN[0])
+    answered(other, LOGIN[1])
+    asked(other, TOKEN.format(ALICE))
+    assert answered(other, ACCEPTED) == framed(NOT_LISTED)
+    assert other.from_client(framed(heartbeat), 1).to_server == []
+    other.settle_delayed(2)
+    assert "is not one of the tenant's" in other.close_reason
+
+
+@pytest.mark.parametrize(("principal", "served"), [("User:mallory", True), ("User:CN=mallory", False), ("", False)])
+def test_certificates_have_principals_too(bound: RuleSet, principal: str, served: bool) -> None:
+    connection = ProxiedConnection(bound, Peer("10.0.0.9", 50_000, 1, principal=principal), max_frame=MIB, max_held=MIB)
+    assert bool(connection.from_client(framed("0003 0001 00000004 ffff 00000000"), 1).to_server) == served
+    assert (connection.delayed is None) == served
 
 
 @pytest.mark.parametrize(

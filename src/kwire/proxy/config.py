@@ -163,10 +163,11 @@ class RefusalConfig(ConfigTable, frozen=True):
 
 
 class TenantConfig(ConfigTable, frozen=True):
-    """See `rules.tenants`."""
+    """See `rules.tenants`, and `rules.principals` for `principals`: without a value any client may use the tenant's listeners."""
 
     prefix: str
     error_texts: Literal["strip", "blank"] = "strip"
+    principals: list[str] | None = None
 
 
 class FilesConfig(ConfigTable, frozen=True):
@@ -369,8 +370,16 @@ def _check_sni(config: SniListenerConfig) -> None:
 
 
 def _check_tenants(config: ProxyConfig) -> None:
+    from kwire.proxy.rules.principals import PrincipalsRule
     from kwire.proxy.rules.tenants import tenant_prefix
 
+    for tenant in config.tenants.values():
+        if tenant.principals is not None:
+            PrincipalsRule(tenant.principals)
+            if config.raw_sasl_tokens:
+                raise InputError(
+                    "raw_sasl_tokens: raw tokens name no principal, so principals of a tenant cannot hold; remove one of the two"
+                )
     for listener in config.all_listeners:
         if listener.tenant is not None and listener.tenant not in config.tenants:
             raise InputError(f"listener {listener.listen} is of tenant {listener.tenant!r}, and there is no [tenants.{listener.tenant}]")

@@ -12,6 +12,7 @@ from kwire.proxy.config import host_and_port
 from kwire.proxy.rule_set import RuleSet
 from kwire.proxy.rules.addresses import AddressesRule
 from kwire.proxy.rules.identity import IdentityRule
+from kwire.proxy.rules.principals import PrincipalsRule
 from kwire.proxy.rules.raw_tokens import RawTokensRule
 from kwire.proxy.rules.refusals import Condition, RefusalsRule
 from kwire.proxy.rules.rehearsal import RehearsalRule
@@ -44,7 +45,9 @@ def configured_rule_sets(config: ProxyConfig, store: Callable[[bytes], object]) 
     unknown: Unknown = "refuse" if config.unknown == "pass" else config.unknown
     for name, tenant in config.tenants.items():
         own = [*_raw_tokens(config, True), *_addresses(config, name), TenantsRule(tenant.prefix, error_texts=tenant.error_texts)]
-        made[name] = RuleSet([*shared, *own], unknown=unknown, lock=lock)
+        identity, *others = shared
+        bound = [] if tenant.principals is None else [PrincipalsRule(tenant.principals)]  # before rules that answer
+        made[name] = RuleSet([identity, *bound, *others, *own], unknown=unknown, lock=lock)
     return made
 
 
