@@ -1,19 +1,45 @@
-"""Files that hold what a series leaves for its next piece: on disks only their owner may read them."""
+"""Files that are written where others may write too: no link is followed, and state on disks is for its owner only."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
 
-__all__ = ["make_private", "write_private"]
+__all__ = ["first_link", "is_link", "make_private", "new_file", "write_private"]
 
 _LOCAL: Final = "local"
 _FOLDER: Final = 0o700
 _FILE: Final = 0o600
+
+
+def is_link(path: str) -> bool:
+    """Return whether a path is a symbolic link, or a junction of Windows (Python 3.12 or newer tells)."""
+    return os.path.islink(path) or getattr(os.path, "isjunction", lambda _path: False)(path)  # noqa: PTH114 - as its neighbour
+
+
+def first_link(folder: str) -> str | None:
+    """Find a link below a folder; the folder itself may be one."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if is_link(entry.path):
+                return entry.path
+            if entry.is_dir(follow_symlinks=False) and (found := first_link(entry.path)) is not None:
+                return found
+    return None
+
+
+def new_file(path: str | os.PathLike[str], mode: int = 0o666, *, buffering: int = -1) -> BinaryIO:
+    """Open a file on a disk to write it anew, and to read it; a link of that name is an error.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    return os.fdopen(os.open(path, flags, mode), "w+b", buffering)
 
 
 def make_private(filesystem: FileSystem, folder: str, *, recursive: bool = True) -> None:
@@ -37,6 +63,6 @@ def write_private(filesystem: FileSystem, path: str, data: bytes) -> None:
         with filesystem.open_output_stream(path, compression=None) as file:
             file.write(data)
         return
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _FILE), "wb") as local:
+    with new_file(path, _FILE) as local:
         Path(path).chmod(_FILE)  # of a file that was there already
         local.write(data)

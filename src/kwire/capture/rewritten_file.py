@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
+from io import IOBase
 from pathlib import Path
-from typing import BinaryIO, Final, Literal
+from typing import BinaryIO, Final, Literal, cast
 
+from kwire.capture.private_files import new_file
 from kwire.errors import InputError
 
 __all__ = ["RewrittenFile"]
@@ -36,7 +38,7 @@ class RewrittenFile:
         if self.path.exists() and not overwrite:
             raise InputError(f"{path} exists already; give --overwrite to replace it, or another name")
         try:
-            self._file: BinaryIO = self._aside.open("w+b", buffering=0)
+            self._file: BinaryIO = new_file(self._aside, buffering=0)
         except OSError as error:
             raise InputError(f"{path} cannot be written: {error.strerror}") from error
 
@@ -91,7 +93,7 @@ class RewrittenFile:
 
         packed = self._aside.with_name(f"{self._aside.name}-packed")
         try:
-            with pyarrow.OSFile(str(packed), "wb") as plain, pyarrow.CompressedOutputStream(plain, compression) as stream:
+            with new_file(packed) as plain, pyarrow.CompressedOutputStream(cast("IOBase", plain), compression) as stream:
                 at = 0
                 while part := self.read(at, _COPY_BYTES):
                     stream.write(part)

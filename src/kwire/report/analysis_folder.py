@@ -30,6 +30,7 @@ from kwire.analysis.digests import (
 from kwire.analysis.digests.of_answers import ANSWER_COLUMNS
 from kwire.analysis.digests.storing import read_digest
 from kwire.capture.file_systems import below, filesystem_of, has_rename, reason_of
+from kwire.capture.private_files import new_file
 from kwire.errors import InputError
 from kwire.tables.schemas import SCHEMAS
 
@@ -211,7 +212,8 @@ class AnalysisFolder:
         target, renames = f"{self.path}/{name}", has_rename(self.filesystem)
         draft = f"{self.path}/.{name}.part" if renames else target  # a store shows a file when it is whole
         try:
-            with self.filesystem.open_output_stream(draft, compression=None) as stream:
+            is_local = self.filesystem.type_name == "local"
+            with new_file(draft) if is_local else self.filesystem.open_output_stream(draft, compression=None) as stream:
                 stream.write(content)
             if renames:
                 self.filesystem.move(draft, target)

@@ -29,7 +29,7 @@ from typing import Any, Final
 from kwire.analysis.digests import Digest
 from kwire.analysis.digests.storing import DIGEST_FILE, write_digest
 from kwire.capture.file_systems import reason_of
-from kwire.capture.private_files import make_private
+from kwire.capture.private_files import first_link, is_link, make_private
 from kwire.errors import InputError
 from kwire.json_encoding import encode_json
 from kwire.spark.parts import RUN, STAGING, STATE, output_place
@@ -72,6 +72,7 @@ class OutputFolder:
         self._filesystem, self._path = output_place(location)
         self._shown = location
         self._made = False
+        self._is_local = self._filesystem.type_name == "local"
 
     def _kind(self, name: str = "") -> str:
         """`folder`, `file` or empty."""
@@ -82,6 +83,9 @@ class OutputFolder:
 
     def _remove(self, *names: str) -> None:
         for name in names:
+            if self._is_local and is_link(f"{self._path}/{name}"):
+                os.unlink(f"{self._path}/{name}")  # noqa: PTH108 - the link goes, not what it leads to
+                continue
             kind = self._kind(name)
             if kind == "folder":
                 self._filesystem.delete_dir(f"{self._path}/{name}")
@@ -120,9 +124,12 @@ class OutputFolder:
         with self._told():
             kind = self._kind()
             self._check_free(kind)
+            if kind and append:
+                self._check_links()
             manifest = self._earlier() if append and kind else None
             if kind and not append:
                 self._check(overwrite)
+                self._check_links()
             self._made = not kind
             self._remove(STAGING)
             self._filesystem.create_dir(f"{self._path}/{STAGING}", recursive=True)
@@ -145,6 +152,12 @@ class OutputFolder:
             raise InputError(f"{self._shown} is a file, not a folder; choose another --out.")
         if kind and self._in_use():
             raise InputError(f"Another run is writing to {self._shown}; wait for it, or choose another --out.")
+
+    def _check_links(self) -> None:
+        """Refuse links inside the folder: what they lead to is not the analysis'."""
+        link = first_link(self._path) if self._is_local else None
+        if link is not None:
+            raise InputError(f"{link} is a link, and kwire writes through none; remove it, or choose another --out.")
 
     def _earlier(self) -> dict[str, Any] | None:
         """The analysis that is there, after a run that was killed while it published has been finished."""
@@ -261,6 +274,9 @@ class OutputFolder:
     def _publish(self, manifest: Mapping[str, Any]) -> None:
         from pyarrow.fs import FileSelector
 
+        for part in (name for names in manifest["parts"].values() for name in names):
+            if part.count("/") > 1 or {"", ".", ".."} & set(part.split("/")) or "\\" in part:
+                raise InputError(f"{self._shown} names a part outside of it, {part!r}; use --overwrite, or choose another --out.")
         self._remove(SUCCESS)  # first: from here on the folder is neither the old analysis nor the new one
         self._remove(*REPORTS)
         for table in self.tables:

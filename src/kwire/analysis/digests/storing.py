@@ -13,6 +13,7 @@ import pyarrow as pa
 from kwire.analysis.digests.tables import DIGESTS, Digest, schema_of
 from kwire.analysis.partials import from_bytes, to_bytes
 from kwire.capture.file_systems import has_rename
+from kwire.capture.private_files import new_file
 from kwire.tables.schemas import SCHEMAS
 
 if TYPE_CHECKING:
@@ -57,7 +58,8 @@ def write_digest(filesystem: FileSystem, path: str, digest: Digest, parts: Mappi
         OSError: the folder cannot be written.
     """
     state = state_of(filesystem, path, None if has_rename(filesystem) else parts)
-    with filesystem.open_output_stream(f"{path}/{DIGEST_FILE}", compression=None) as file:
+    target = f"{path}/{DIGEST_FILE}"
+    with new_file(target) if filesystem.type_name == "local" else filesystem.open_output_stream(target, compression=None) as file:
         data = to_bytes(digest)
         file.write(_VERSION + state + hashlib.sha256(data).digest() + data)
 
