@@ -50,9 +50,10 @@ async def proxied(loop: str, serve: Any, folder: Path, **more: int) -> AsyncIter
 
 
 async def sasl_broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Two answers for SASL, then heartbeats."""
-    await reader.readexactly(len(SASL))
-    writer.write(ANSWERS)
+    """Two answers for SASL, each before the next request comes, then heartbeats."""
+    for said in (ANSWERS[:21], ANSWERS[21:]):
+        await reader.readexactly(int.from_bytes(await reader.readexactly(4), "big"))
+        writer.write(said)
     await echo(reader, writer)
 
 
