@@ -431,6 +431,8 @@ cdef class SeriesCarry:
         cdef list due = []
         cdef list half_open = []
         cdef const uint8_t* at
+        cdef int64_t closed_ns
+        cdef bint is_closed
         while each is not NULL:
             connection = <TcpConnection>each
             after = connection.watched_after
@@ -441,7 +443,9 @@ cdef class SeriesCarry:
             each = after
         for key, packed in self.half_open.items():
             at = half_open_at(packed)
-            if self.is_past(<int64_t>load_64(at + LAST_AT), <int64_t>load_64(at + CLOSED_AT), at[FLAGS_AT] & CLOSED_FLAG != 0, False):
+            is_closed = at[FLAGS_AT] & CLOSED_FLAG != 0
+            closed_ns = <int64_t>load_64(at + CLOSED_AT) if is_closed else 0
+            if self.is_past(<int64_t>load_64(at + LAST_AT), closed_ns, is_closed, False):
                 half_open.append(key)
         self.sort_by_begin(due, half_open)
         while due or half_open:

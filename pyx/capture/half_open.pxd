@@ -16,19 +16,20 @@ cdef enum:
     IGNORED_FLAG = 4
     MOST_PACKETS = 0xFFFF
 
-# The fields of kwire.capture.half_open._HALF_OPEN; behind them is what hangs on the connection.
+# The fields of kwire.capture.half_open._HALF_OPEN, and of a refused one those of _RESET; behind them is what hangs on the connection.
 cdef enum:
     BEGUN_AT = 0
     FIRST_AT = 8
     LAST_AT = 16
-    CLOSED_AT = 24
-    N_AT = 32
-    ISN_AT = 36
-    RESET_AT = 40
-    SENT_AT = 44
-    ANSWERED_AT = 46
-    FLAGS_AT = 48
-    FIXED_SIZE = 49
+    N_AT = 24
+    ISN_AT = 28
+    SENT_AT = 32
+    FLAGS_AT = 34
+    OPEN_SIZE = 35
+    CLOSED_AT = 35
+    RESET_AT = 43
+    ANSWERED_AT = 47
+    CLOSED_SIZE = 49
 
 
 cdef inline bint is_untouched(const TcpFlow* flow) noexcept nogil:
@@ -48,7 +49,7 @@ cdef inline bint is_half_open(const TcpState* tcp) noexcept nogil:
     own, other = &tcp.flows[tcp.opened_by], &tcp.flows[1 - tcp.opened_by]
     return (
         own.isn >= 0 and own.next == <uint32_t>(own.isn + 1) and own.packets > 0 and other.isn < 0 and not other.anchored
-        and (other.next >= 0) == tcp.closed and is_untouched(own) and is_untouched(other)
+        and (other.next >= 0) == tcp.closed and (tcp.closed or not other.packets) and is_untouched(own) and is_untouched(other)
     )
 
 
@@ -59,31 +60,35 @@ cdef inline bytes packed_half_open(TcpConnection connection):
     cdef const TcpFlow* other
     cdef bytes made
     cdef uint8_t* at
+    cdef Py_ssize_t size
     cdef object kept = connection.attachment
     if kept is None and connection.ignored:
         kept = b""
     if type(kept) is not bytes:
         return None
     own, other = &tcp.flows[tcp.opened_by], &tcp.flows[1 - tcp.opened_by]
-    made = PyBytes_FromStringAndSize(NULL, FIXED_SIZE + PyBytes_GET_SIZE(kept))
+    size = CLOSED_SIZE if tcp.closed else OPEN_SIZE
+    made = PyBytes_FromStringAndSize(NULL, size + PyBytes_GET_SIZE(kept))
     at = <uint8_t*>PyBytes_AS_STRING(made)
     store_64(at + BEGUN_AT, connection.begun)
     store_64(at + FIRST_AT, tcp.first_ns)
     store_64(at + LAST_AT, tcp.last_ns)
-    store_64(at + CLOSED_AT, tcp.closed_ns if tcp.closed else 0)
     store_32(at + N_AT, connection.n)
     store_32(at + ISN_AT, <uint32_t>own.isn)
-    store_32(at + RESET_AT, <uint32_t>other.next if tcp.closed else 0)
     store_16(at + SENT_AT, <uint16_t>own.packets)
-    store_16(at + ANSWERED_AT, <uint16_t>other.packets)
     at[FLAGS_AT] = <uint8_t>(tcp.opened_by | (CLOSED_FLAG if tcp.closed else 0) | (IGNORED_FLAG if connection.ignored else 0))
-    memcpy(at + FIXED_SIZE, PyBytes_AS_STRING(kept), PyBytes_GET_SIZE(kept))
+    if tcp.closed:
+        store_64(at + CLOSED_AT, tcp.closed_ns)
+        store_32(at + RESET_AT, <uint32_t>other.next)
+        store_16(at + ANSWERED_AT, <uint16_t>other.packets)
+    memcpy(at + size, PyBytes_AS_STRING(kept), PyBytes_GET_SIZE(kept))
     return made
 
 
 cdef inline const uint8_t* half_open_at(bytes packed) except NULL:
     """The fields of a packed connection."""
-    if PyBytes_GET_SIZE(packed) < FIXED_SIZE:
+    cdef Py_ssize_t size = PyBytes_GET_SIZE(packed)
+    if size < OPEN_SIZE or (size < CLOSED_SIZE and PyBytes_AS_STRING(packed)[FLAGS_AT] & CLOSED_FLAG):
         raise ValueError("a half-open connection is cut")
     return <const uint8_t*>PyBytes_AS_STRING(packed)
 
@@ -95,11 +100,12 @@ cdef inline TcpConnection unpacked_half_open(bytes key, bytes packed):
     cdef TcpState* tcp = &made.tcp
     cdef int side = at[FLAGS_AT] & SIDE_FLAG
     made.begun, made.ignored = <int64_t>load_64(at + BEGUN_AT), at[FLAGS_AT] & IGNORED_FLAG != 0
-    made.attachment = None if made.ignored else packed[FIXED_SIZE:]
+    made.attachment = None if made.ignored else packed[CLOSED_SIZE if at[FLAGS_AT] & CLOSED_FLAG else OPEN_SIZE:]
     tcp.last_ns, tcp.opened_by = <int64_t>load_64(at + LAST_AT), side
     flow_begin(&tcp.flows[side], load_32(at + ISN_AT))
-    tcp.flows[side].packets, tcp.flows[1 - side].packets = load_16(at + SENT_AT), load_16(at + ANSWERED_AT)
+    tcp.flows[side].packets = load_16(at + SENT_AT)
     if at[FLAGS_AT] & CLOSED_FLAG:
         tcp.answered = tcp.closed = True
         tcp.closed_ns, tcp.flows[1 - side].next = <int64_t>load_64(at + CLOSED_AT), load_32(at + RESET_AT)
+        tcp.flows[1 - side].packets = load_16(at + ANSWERED_AT)
     return made

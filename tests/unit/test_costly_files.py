@@ -17,7 +17,7 @@ TORN = b'[2026-01-01 00:00:00,000] DEBUG Completed request:{"isForwarded":false,
 
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
-@pytest.mark.parametrize("count", [1, 1023, 1024, 1025, 600_000, 1_100_000])
+@pytest.mark.parametrize("count", [1, 127, 128, 129, 600_000, 1_100_000])
 def test_blank_lines_are_counted_and_not_read(end: bytes, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Line 1 is foreign, then blank lines come, then two entries that are no JSON: their numbers and the counts say that none is missed."""
     fed = 0
@@ -43,7 +43,7 @@ def test_blank_lines_are_counted_and_not_read(end: bytes, count: int, monkeypatc
     assert len(found) == 2
     assert folder.foreign == {0: count + 2}
     assert facts.lines == count + 4
-    assert fed <= 6000
+    assert fed <= 1000
 
 
 @pytest.mark.parametrize(("interfaces", "reason"), [(65_536, ""), (65_537, "a section with more than 65,536 interfaces")])

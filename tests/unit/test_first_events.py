@@ -22,7 +22,7 @@ def rows_of(data: list[bytes]) -> dict[str, list[Any]]:
     one = Reader()
     for piece in data:
         one.read(piece, 1 << 20)
-        one.pickled()
+        one.stored()
     return {table: sorted(map(repr, rows)) for table, rows in one.tables().items()}
 
 

@@ -13,10 +13,11 @@ from kwire.capture.tcp import TcpConnection
 
 __all__ = ["attachment_of", "pack_half_open", "times_of", "unpack_half_open"]
 
-# `begun`, so that they sort by it, times of the first packet, the last and the reset, `n`, number of the SYN and of the reset, packets of
-# both sides, flags
-_HALF_OPEN: Final = Struct(">QqqqIIIHHB")
-_TIMES: Final = Struct(">16xqq")
+# `begun`, so that they sort by it, times of the first packet and the last, `n`, number of the SYN, packets of its side, flags
+_HALF_OPEN: Final = Struct(">QqqIIHB")
+# Of a refused one, behind that: time and number of the reset, packets of its side
+_RESET: Final = Struct(">qIH")
+_LAST: Final = Struct(">16xq")
 
 _DIRECTION: Final = 1  # of the SYN
 _CLOSED: Final = 2
@@ -44,14 +45,13 @@ def pack_half_open(connection: TcpConnection) -> bytes | None:
         or own.next != (own.isn + 1 & 0xFFFFFFFF)
     ):
         return None
+    if other.packets and not closed:
+        return None
     flags = side | _CLOSED * closed | _IGNORED * connection.ignored
-    return (
-        _HALF_OPEN.pack(
-            connection.begun, connection.first_ns, connection.last_ns, connection.closed_ns or 0, connection.n, own.isn, other.next or 0,
-            own.packets, other.packets, flags,
-        )
-        + (kept or b"")
-    )  # fmt: skip
+    made = _HALF_OPEN.pack(connection.begun, connection.first_ns, connection.last_ns, connection.n, own.isn, own.packets, flags)
+    if connection.closed_ns is not None and other.next is not None:
+        made += _RESET.pack(connection.closed_ns, other.next, other.packets)
+    return made + (kept or b"")
 
 
 def unpack_half_open(key: bytes, packed: bytes) -> TcpConnection:
@@ -61,24 +61,26 @@ def unpack_half_open(key: bytes, packed: bytes) -> TcpConnection:
         key: as `TcpConnection.key`.
         packed: its state.
     """
-    begun, first_ns, last_ns, closed_ns, n, isn, reset, sent, answered, flags = _HALF_OPEN.unpack_from(packed)
+    begun, first_ns, last_ns, n, isn, packets, flags = _HALF_OPEN.unpack_from(packed)
     made = TcpConnection(key, n, first_ns)
     side = flags & _DIRECTION
     made.begun, made.last_ns, made.opened_by, made.ignored = begun, last_ns, side, bool(flags & _IGNORED)
-    made.attachment = None if made.ignored else packed[_HALF_OPEN.size :]
-    made.flows[side].begin(isn)
-    made.flows[side].packets, made.flows[1 - side].packets = sent, answered
+    made.attachment = None if made.ignored else attachment_of(packed)
+    own, other = made.flows[side], made.flows[1 - side]
+    own.begin(isn)
+    own.packets = packets
     if flags & _CLOSED:
-        made.answered, made.closed_ns, made.flows[1 - side].next = True, closed_ns, reset
+        made.answered = True
+        made.closed_ns, other.next, other.packets = _RESET.unpack_from(packed, _HALF_OPEN.size)
     return made
 
 
 def times_of(packed: bytes) -> tuple[int, int | None]:
     """Give `last_ns` and `closed_ns` of a packed connection."""
-    last_ns, closed_ns = _TIMES.unpack_from(packed)
-    return last_ns, closed_ns if packed[_HALF_OPEN.size - 1] & _CLOSED else None
+    last_ns = _LAST.unpack_from(packed)[0]
+    return last_ns, _RESET.unpack_from(packed, _HALF_OPEN.size)[0] if packed[_HALF_OPEN.size - 1] & _CLOSED else None
 
 
 def attachment_of(packed: bytes) -> bytes:
     """Give what hangs on a packed connection, empty for one whose streams are not wanted."""
-    return packed[_HALF_OPEN.size :]
+    return packed[_HALF_OPEN.size + (_RESET.size if packed[_HALF_OPEN.size - 1] & _CLOSED else 0) :]

@@ -22,8 +22,8 @@ MAX_LINE_BYTES: Final = 64 << 20
 _CHUNK_BYTES: Final = 1 << 20
 _BOM: Final = b"\xef\xbb\xbf"
 # So many blank lines are one by one; those behind them, which no entry goes on in, are only counted.
-_BLANK_LINES: Final = 16 * MAX_JOINED_LINES
-_BREAKS: Final = re.compile(rb"[\r\n]*")
+_BLANK_LINES: Final = 2 * MAX_JOINED_LINES
+_BLANK: Final = ((b"\n" * _BLANK_LINES, re.compile(rb"\n*")), (b"\r\n" * _BLANK_LINES, re.compile(rb"[\r\n]*")))
 
 
 class LogPosition(NamedTuple):
@@ -209,10 +209,10 @@ class _Lines:
         found = self._source.read_behind(self.position.read, _CHUNK_BYTES)
         while found:
             at = 0
-            for run in (b"\n" * _BLANK_LINES, b"\r\n" * _BLANK_LINES):
+            for run, more in _BLANK:
                 while (start := found.find(run, at)) >= 0:
                     start += len(run)
-                    breaks = _BREAKS.match(found, start)
+                    breaks = more.match(found, start)
                     assert breaks is not None
                     end = found.rfind(b"\n", 0, breaks.end()) + 1
                     yield found[at:start], found.count(b"\n", start, end), end - start
