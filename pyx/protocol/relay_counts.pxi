@@ -1,10 +1,11 @@
 # What relays share: the budget of bytes that are held, and counters of exchanges; part of relay.pyx.
 
-from libc.stdint cimport uint64_t
+from libc.stdint cimport int64_t, uint64_t
 
 from protocol.relay_counters cimport (
     BUCKETS, NO_ERROR_CODE, Counters, Row, counters_free, counters_open, lock, row_at, unlock,
 )
+from protocol.relay_state cimport add_shared
 from protocol.text_table cimport TextTable
 
 from os import urandom
@@ -29,6 +30,15 @@ cdef class HeldBudget:
     @property
     def used(self):
         return self.budget.used
+
+    def take(self, int64_t count):
+        if add_shared(&self.budget.used, count) <= self.budget.limit:
+            return True
+        add_shared(&self.budget.used, -count)
+        return False
+
+    def give(self, int64_t count):
+        add_shared(&self.budget.used, -count)
 
 
 @cython.final

@@ -13,9 +13,9 @@ from protocol.relay_owed cimport (
 )
 from protocol.relay_pieces cimport chunk_adopt, chunk_take, piece_add, piece_copy
 from protocol.relay_state cimport (
-    HEAD_TOO_LONG, HEADER_MALFORMED, HELD_TOO_LARGE, LENGTH, LENGTH_NEGATIVE, LENGTH_TOO_LARGE, LENGTH_TOO_SHORT, MAX_HEAD, OPEN,
-    PROGRAM_TOO_LARGE, RAW, REFUSED, REQUEST, RESPONSE, UNKNOWN_API, WHOLE, Ask, HeldFrame, RelayCore, Stream, relay_close, see,
-    send_answers,
+    AUTHENTICATION_TOO_LARGE, HEAD_TOO_LONG, HEADER_MALFORMED, HELD_TOO_LARGE, LENGTH, LENGTH_NEGATIVE, LENGTH_TOO_LARGE,
+    LENGTH_TOO_SHORT, MAX_AUTHENTICATION, MAX_HEAD, OPEN, PROGRAM_TOO_LARGE, RAW, REFUSED, REQUEST, RESPONSE, UNKNOWN_API, WHOLE, Ask,
+    HeldFrame, RelayCore, Stream, relay_close, see, send_answers,
 )
 from protocol.relay_table cimport CALL, CLOSE, NO_ACKS, PASS, REFUSE, is_known, read_acks, request_action
 from wire.cursor cimport Bytes, likely, load_16, load_32
@@ -121,6 +121,8 @@ cdef inline Py_ssize_t look_at_request(RelayCore* core, Bytes p, Py_ssize_t have
         if have - LENGTH < min(length, <int64_t>2):
             return <Py_ssize_t>(LENGTH + min(length, <int64_t>2))
         if is_token(core, p, length):
+            if length > MAX_AUTHENTICATION:
+                return relay_close(core, AUTHENTICATION_TOO_LARGE, REQUEST, length)
             return gather_whole(core, REQUEST, length, RAW)
     if not check_length(core, REQUEST, length, SHORTEST_REQUEST):
         return NOTHING
@@ -128,6 +130,8 @@ cdef inline Py_ssize_t look_at_request(RelayCore* core, Bytes p, Py_ssize_t have
         return LENGTH + SHORTEST_REQUEST
     key, version = <int16_t>load_16(p + LENGTH), <int16_t>load_16(p + LENGTH + 2)
     number = <int32_t>load_32(p + LENGTH + ID_AT)
+    if length > MAX_AUTHENTICATION and (key == VERSIONS_KEY or key == HANDSHAKE_KEY or key == AUTHENTICATE_KEY):
+        return relay_close(core, AUTHENTICATION_TOO_LARGE, REQUEST, length)
     known = is_known(core.table, key, version)
     action = request_action(core.table, key, version)
     if action == CLOSE or (key == PRODUCE_KEY and not known):

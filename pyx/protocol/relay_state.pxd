@@ -20,6 +20,7 @@ cdef enum:
     REQUEST = 0  # also: towards the server
     RESPONSE = 1  # also: towards the client
     MAX_HEAD = 1 << 17  # kwire.protocol.relay.heads.MAX_HEAD
+    MAX_AUTHENTICATION = 512 << 10  # kwire.protocol.relay.heads.MAX_AUTHENTICATION
 
 cdef enum CloseReason:
     # By their order in kwire.protocol.relay.moves.CLOSE_TEXTS
@@ -42,6 +43,7 @@ cdef enum CloseReason:
     SERVER_ENDED = 16
     SASL_WITHOUT_HANDSHAKE = 17
     SASL_REFUSED = 18
+    AUTHENTICATION_TOO_LARGE = 19
 
 cdef enum Gathered:
     # What the bytes that are kept of a frame wait for

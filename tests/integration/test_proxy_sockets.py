@@ -179,6 +179,24 @@ def test_a_frame_over_the_limit_is_closed() -> None:
     assert asyncio.run(go()) in (b"", answer(7, len(HEARTBEAT)))
 
 
+def test_a_large_request_before_authentication_is_closed_at_its_first_bytes(caplog: pytest.LogCaptureFixture) -> None:
+    """ApiVersions v3 of 90 MiB, as tagged fields would fill it: the proxy closes while 16 bytes are there; another client goes on."""
+    begun = (90 << 20).to_bytes(4, "big") + bytes.fromhex("0012 0003 00000001 ffff 00")
+
+    async def go() -> tuple[bytes, bytes, int]:
+        async with proxied(echo) as server:
+            other_reader, other_writer = await connect(server)
+            reader, writer = await connect(server)
+            writer.write(begun)
+            closed = await asyncio.wait_for(reader.read(-1), 30)
+            other_writer.write(heartbeat(7))
+            served = await asyncio.wait_for(other_reader.readexactly(len(answer(7, len(HEARTBEAT)))), 30)
+            return closed, served, server._budget.used
+
+    assert asyncio.run(go()) == (b"", answer(7, len(HEARTBEAT)), 0)
+    assert "an ApiVersions or SASL request of 94371840 bytes is longer than the 524,288 that brokers accept" in caplog.text
+
+
 def test_a_broker_that_is_not_there(caplog: pytest.LogCaptureFixture) -> None:
     async def go() -> bytes:
         async with proxied(echo, broker_address="127.0.0.1:1") as server:

@@ -12,10 +12,11 @@ import kwire
 from kafka_bytes import api_versions, framed, head, heartbeat, produce
 from kafka_frames import Frames
 from kwire import messages
+from kwire.protocol.relay import HeldBudget
 from kwire.proxy import ProxiedConnection, RuleSet
 from kwire.proxy.rules.identity import IdentityRule
 from kwire.proxy.rules.refusals import Condition, RefusalsRule
-from kwire.proxy.rules.rule import Answer, Peer
+from kwire.proxy.rules.rule import Answer, Peer, Refusal
 from kwire.schema import catalog
 
 MIB = 1 << 20
@@ -249,3 +250,16 @@ def test_a_condition_on_the_principal_holds_or_the_client_is_closed(mechanism: s
     other = connected(Condition(client_id="none such"), principal=certificate)
     logs_in(other, mechanism, token)
     assert passes(other, metadata_request(3))
+
+
+@pytest.mark.parametrize(("limit", "closes"), [(127, True), (128, False)])
+def test_objects_of_a_refused_request_count_in_the_budget(limit: int, closes: bool) -> None:
+    """64 bytes of objects for each byte of the request, and as many for the answer."""
+    data = framed(head(3, 1, 1) + bytes(4))
+    budget = HeldBudget(limit * (len(data) - 4))
+    rules = RuleSet([RefusalsRule([Condition(client_id="app")], budget=budget)])
+    connection = ProxiedConnection(rules, Peer("10.0.0.9", 50_000, 1), max_frame=MIB, max_held=MIB)
+    connection.from_client(data, 1)
+    assert connection.delayed is not None
+    assert isinstance(connection.delayed[1], Refusal) == closes
+    assert budget.used == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import pytest
@@ -9,12 +10,13 @@ import pytest
 import kwire
 from kwire import messages
 from kwire.errors import InputError
+from kwire.protocol.relay import CALL, Held, RelayRule
 from kwire.proxy import ProxiedConnection, RuleSet
 from kwire.proxy.rules.addresses import AddressesRule
 from kwire.proxy.rules.identity import IdentityRule
 from kwire.proxy.rules.refusals import Condition
 from kwire.proxy.rules.rehearsal import RehearsalMode, RehearsalRule, Rejected
-from kwire.proxy.rules.rule import Peer, Rule
+from kwire.proxy.rules.rule import ConnectionRule, Peer, Rule
 from kwire.proxy.rules.versions import VersionsRule
 
 MIB = 1 << 20
@@ -249,3 +251,34 @@ def test_an_answer_that_no_rule_can_read_closes() -> None:
     moves = connection.from_server(framed(bytes.fromhex("00000001 0000 7f")), 2)
     assert moves.to_client == []
     assert "api key 18" in connection.close_reason
+
+
+def test_a_rule_at_work_does_not_stop_other_connections() -> None:
+    """Connections of several threads share the rules, and no lock of all of them is held while a rule reads a frame."""
+    stuck: list[bool] = []
+    asked = request(18, 0, messages.ApiVersionsRequest())
+
+    class Slow(ConnectionRule):
+        def __init__(self, peer: Peer) -> None:
+            self._peer = peer
+
+        def request(self, held: Held, frame: bytes) -> None:
+            if self._peer.port == 1:
+                thread = threading.Thread(target=connections[1].from_client, args=(asked, 1), daemon=True)
+                thread.start()
+                thread.join(10)
+                stuck.append(thread.is_alive())
+
+    class SlowRule:
+        name = "slow"
+
+        def relay_rules(self) -> list[RelayRule]:
+            return [RelayRule("request", 18, None, CALL)]
+
+        def connected(self, peer: Peer) -> ConnectionRule:
+            return Slow(peer)
+
+    rules = RuleSet([SlowRule()])
+    connections = [ProxiedConnection(rules, Peer("10.0.0.9", port, 1), max_frame=MIB, max_held=MIB) for port in (1, 2)]
+    connections[0].from_client(asked, 1)
+    assert stuck == [False]

@@ -110,3 +110,11 @@ def test_an_end_is_given_on_once(twin: Any) -> None:
     moves = relay.from_server(ok(1), 3)
     assert sent(moves) == (b"", ok(1))
     assert not moves.end_server
+
+
+def test_callers_take_bytes_from_the_budget_of_relays(twin: Any) -> None:
+    budget = twin.HeldBudget(100)
+    assert [budget.take(60), budget.take(41), budget.take(40), budget.take(1)] == [True, False, True, False]
+    assert budget.used == 100
+    budget.give(60)
+    assert budget.used == 40

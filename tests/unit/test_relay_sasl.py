@@ -225,3 +225,30 @@ def test_every_request_is_looked_up_or_the_broker_agreed_to_tokens(
             assert len(looked_up) == (1 if api[0] in (HANDSHAKE, AUTHENTICATE) else 3 - TOKENS[mechanism]), api
         else:
             assert len(looked_up) == (0 if at_once else 1 if api[0] in (HANDSHAKE, AUTHENTICATE) else 3), api
+
+
+LONGEST = 524_288  # default of sasl.server.max.receive.size
+
+
+@pytest.mark.parametrize("plan", [RelayPlan(), RelayPlan([RelayRule("request", 18, None, CALL)])])
+@pytest.mark.parametrize(("key", "version"), [(18, 3), (18, 99), (HANDSHAKE, 1), (HANDSHAKE, 0), (AUTHENTICATE, 2)])
+def test_long_requests_of_authentication_close_at_their_first_bytes(twin: Any, plan: RelayPlan, key: int, version: int) -> None:
+    fitting, relay = twin.Relay(plan), twin.Relay(plan)
+    assert fitting.from_client(LONGEST.to_bytes(4, "big") + head(key, version, 1)[:8], 1).close is None
+    moves = relay.from_client((LONGEST + 1).to_bytes(4, "big") + head(key, version, 1)[:8], 1)
+    assert (moves.close.reason, moves.close.direction, moves.close.value) == ("authentication_too_large", "request", LONGEST + 1)
+    assert (moves.to_server, moves.held, relay.kept <= 12) == ([], [], True)
+
+
+def test_requests_of_other_apis_may_be_longer(twin: Any) -> None:
+    begun = (LONGEST + 1).to_bytes(4, "big") + head(3, 1, 1)[:8]
+    assert sent(twin.Relay(RelayPlan()).from_client(begun, 1)) == (begun, b"")
+
+
+def test_long_raw_tokens_close_at_their_first_bytes(twin: Any) -> None:
+    relay = twin.Relay(RelayPlan())
+    relay.from_client(handshake(1, 0, b"PLAIN"), 1)
+    relay.from_server(shaken(1), 2)
+    assert relay.from_client((LONGEST + 1).to_bytes(4, "big") + b"\0a", 3).close.reason == "authentication_too_large"
+    relay = twin.Relay(RelayPlan())
+    assert relay.from_client((LONGEST + 1).to_bytes(4, "big") + b"\x60\x82", 1).close.reason == "authentication_too_large"

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from kwire.protocol.relay import Unknown
+from kwire.protocol.relay import HeldBudget, Unknown
 from kwire.protocol.telemetry import SubscriptionTable, TelemetryReceiver
 from kwire.proxy.config import host_and_port
 from kwire.proxy.rule_set import RuleSet
@@ -27,31 +26,31 @@ if TYPE_CHECKING:
 __all__ = ["configured_rule_sets", "configured_rules"]
 
 
-def configured_rule_sets(config: ProxyConfig, store: Callable[[bytes], object]) -> dict[str, RuleSet]:
+def configured_rule_sets(config: ProxyConfig, store: Callable[[bytes], object], budget: HeldBudget | None = None) -> dict[str, RuleSet]:
     """The rules of each tenant by its name, and of listeners without one by the empty name; what all share is the same objects.
 
     Arguments:
         config: of the proxy.
         store: takes lines of pushed metrics.
+        budget: for memory of rules; None without a limit.
 
     Raises:
         InputError: as of `configured_rules`.
     """
-    shared = configured_rules(config, store)
-    lock = threading.Lock()
+    shared = configured_rules(config, store, budget)
     raw = _raw_tokens(config, bool(config.refusals))
-    made = {"": RuleSet([*shared, *raw, *_addresses(config, None)], unknown=config.unknown, lock=lock)}
+    made = {"": RuleSet([*shared, *raw, *_addresses(config, None)], unknown=config.unknown)}
     # what is not known may hold names of others; refused, newer clients still come to an agreement about ApiVersions
     unknown: Unknown = "refuse" if config.unknown == "pass" else config.unknown
     for name, tenant in config.tenants.items():
         own = [*_raw_tokens(config, True), *_addresses(config, name), TenantsRule(tenant.prefix, error_texts=tenant.error_texts)]
         identity, *others = shared
         bound = [] if tenant.principals is None else [PrincipalsRule(tenant.principals)]  # before rules that answer
-        made[name] = RuleSet([identity, *bound, *others, *own], unknown=unknown, lock=lock)
+        made[name] = RuleSet([identity, *bound, *others, *own], unknown=unknown)
     return made
 
 
-def configured_rules(config: ProxyConfig, store: Callable[[bytes], object] = len) -> list[Rule]:
+def configured_rules(config: ProxyConfig, store: Callable[[bytes], object] = len, budget: HeldBudget | None = None) -> list[Rule]:
     """Make the rules that all listeners share; arguments as of `configured_rule_sets`.
 
     Raises:
@@ -60,7 +59,7 @@ def configured_rules(config: ProxyConfig, store: Callable[[bytes], object] = len
     rules: list[Rule] = [IdentityRule()]
     if config.refusals:
         conditions = [Condition(each.software, each.version, each.client_id, each.principal, each.address) for each in config.refusals]
-        rules.append(RefusalsRule(conditions, _reached(config)))
+        rules.append(RefusalsRule(conditions, _reached(config), budget))
     if config.versions is not None:
         rules.append(VersionsRule(config.versions.cap))
     if config.telemetry is not None:

@@ -47,9 +47,7 @@ def exposition(metrics: Iterable[Metric]) -> bytes:
 def metrics_of(server: ProxyServer) -> list[Metric]:
     """All metrics of a proxy as they are now; to be called by the thread of its asyncio loop."""
     found = list(connection_metrics(server.counts, server.peers()))
-    rules = server.rules
-    with rules.lock:
-        found += rule_metrics(rules.rules)
+    found += rule_metrics(server.rules.rules)
     counters = server.counters
     if counters:
         found += exchange_metrics(chain.from_iterable(each.rows() for each in counters), sum(each.dropped for each in counters))
@@ -93,7 +91,9 @@ def rule_metrics(rules: Iterable[Rule]) -> Iterator[Metric]:
         if isinstance(rule, RefusalsRule):
             names = ("client_software_name", "client_software_version", "api")
             refused: Counter[tuple[str, ...]] = Counter()
-            for (name, version, key), count in rule.refused.items():
+            with rule.lock:
+                counts = rule.refused.copy()
+            for (name, version, key), count in counts.items():
                 refused[name or "unknown", version or "unknown", catalog().api_name(key) or str(key)] += count
             yield _counter("kwire_proxy_refusals", "Responses to clients that are refused", names, refused)
         elif isinstance(rule, RehearsalRule):
@@ -106,7 +106,9 @@ def rule_metrics(rules: Iterable[Rule]) -> Iterator[Metric]:
 
 def _rejected(rule: RehearsalRule) -> Counter[tuple[str, ...]]:
     found: Counter[tuple[str, ...]] = Counter()
-    for who, count in rule.rejected.items():
+    with rule.lock:
+        counts = rule.rejected.copy()
+    for who, count in counts.items():
         api = catalog().api_name(who.api_key) or str(who.api_key)
         name, version = who.software_name or "unknown", who.software_version or "unknown"
         found[name, version, who.client_id, api, str(who.api_version), rule.release.name] += count

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -58,22 +57,19 @@ class RuleSet:
     Arguments:
         rules: they act in this order on a frame that several want.
         unknown: what is done with requests of an unknown api or version, see `RelayPlan`.
-        lock: of other rule sets with some of these rules.
 
     Attributes:
         rules: as given.
         plan: the table of the relays.
         watching_plan: the table of those with a rule that watches; the same where no rule ever does. Requests of unknown apis and versions
             do not pass then.
-        lock: held while a rule is called, since connections of several threads share it; to be held by readers of what rules counted.
 
     Raises:
         ValueError: a rule names an api or a version that no release has.
     """
 
-    def __init__(self, rules: Iterable[Rule] = (), *, unknown: Unknown = "pass", lock: threading.Lock | None = None) -> None:
+    def __init__(self, rules: Iterable[Rule] = (), *, unknown: Unknown = "pass") -> None:
         self.rules = tuple(rules)
-        self.lock = threading.Lock() if lock is None else lock
         self._steps: dict[_Slot, list[_Step]] = {}
         final: dict[_Slot, int] = {}
         watching: list[int] = []
@@ -116,15 +112,13 @@ class RuleSet:
 
     def entered(self, peer: Peer) -> list[ConnectionRule | None]:
         """A connection begins; for `ConnectionRules`."""
-        with self.lock:
-            return [rule.connected(peer) for rule in self.rules]
+        return [rule.connected(peer) for rule in self.rules]
 
     def left(self, own: Iterable[ConnectionRule | None]) -> None:
         """A connection is over; for `ConnectionRules`."""
-        with self.lock:
-            for each in own:
-                if each is not None:
-                    each.closed()
+        for each in own:
+            if each is not None:
+                each.closed()
 
 
 def _slots(wanted: RelayRule) -> list[_Slot]:
@@ -157,10 +151,6 @@ class ConnectionRules:
         Raises:
             WireError: a rule cannot read it.
         """
-        with self._of.lock:
-            return self._apply(held)
-
-    def _apply(self, held: Held) -> Outcome:
         is_request = held.kind == "request"
         frame = held.frame
         for step in self._steps.get(("request" if is_request else "response", held.api_key, held.api_version), ()):

@@ -65,8 +65,8 @@ class ProxyServer:
         self.counters = [] if config.metrics is None else [RelayCounters() for _ in range(1 + config.threads)]
         self.taps: Taps | None = None
         self._metrics = None if config.metrics is None else self._endpoint()
-        self._rule_sets = configured_rule_sets(config, self._store_metrics)
         self._budget = HeldBudget(config.max_held_in_all)
+        self._rule_sets = configured_rule_sets(config, self._store_metrics, self._budget)
         self._admission = Admission()
         self.quiet = QuietLog(log)
         self._flushing: asyncio.Task[None] | None = None
@@ -172,7 +172,7 @@ class ProxyServer:
             for name in ("listeners", "sni_listeners", "loop", "threads", "metrics", "tap", "request_log", "telemetry")
         ):
             raise InputError("listeners, loop, threads, metrics, telemetry, request_log and tap can only be changed by a restart")
-        rule_sets = configured_rule_sets(config, self._store_metrics)
+        rule_sets = configured_rule_sets(config, self._store_metrics, self._budget)
         for listener in self._listeners:
             listener.renew_certificates()
         self._rule_sets, self.config = rule_sets, config

@@ -11,7 +11,7 @@ from kwire.protocol.tracking.passing import PRODUCE, read_acks
 from kwire.protocol.tracking.reading import REQUEST_HEAD, header_reader
 
 __all__ = [
-    "API_VERSIONS", "LENGTH", "MAX_HEAD", "PRODUCE", "REQUEST_HEAD", "SASL_HANDSHAKE", "SHORTEST_REQUEST",
+    "API_VERSIONS", "LENGTH", "MAX_AUTHENTICATION", "MAX_HEAD", "PRODUCE", "REQUEST_HEAD", "SASL_HANDSHAKE", "SHORTEST_REQUEST",
     "SHORTEST_RESPONSE", "UNSUPPORTED_VERSION", "acks_of", "mechanism_of", "refusal",
 ]  # fmt: skip
 
@@ -23,6 +23,8 @@ API_VERSIONS: Final = 18
 UNSUPPORTED_VERSION: Final = 35
 # Client id and transactional id have at most 32767 bytes each; tagged fields of a header are rare and small.
 MAX_HEAD: Final = 1 << 17
+# Longest request that authenticates or comes before: default of sasl.server.max.receive.size (`SaslServerAuthenticator`).
+MAX_AUTHENTICATION: Final = 512 << 10
 
 _REFUSAL: Final = struct.Struct(">ih")
 _RANGES: Final = struct.Struct(">ihhh")

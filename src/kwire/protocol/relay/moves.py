@@ -15,6 +15,7 @@ CloseReason = Literal[
     "length_negative", "length_too_large", "length_too_short", "head_too_long", "header_malformed", "response_unexpected",
     "response_mismatched", "refused", "unknown_api", "held_too_large", "budget_exhausted", "program_failed", "program_too_large",
     "sasl_unknown_mechanism", "frame_unfinished", "server_ended", "sasl_without_handshake", "sasl_refused",
+    "authentication_too_large",
 ]  # fmt: skip
 
 # A sentence a reason; `{value}` is `Closing.value`. The native twin numbers the reasons in this order, from 1 on.
@@ -37,6 +38,7 @@ CLOSE_TEXTS: Final[dict[CloseReason, str]] = {
     "server_ended": "the broker ended the connection while {value} requests wait",
     "sasl_without_handshake": "the plan closes connections that begin with a GSSAPI token instead of SaslHandshake",
     "sasl_refused": "the broker refused SaslHandshake v0 (error {value}) and the client had sent more behind it",
+    "authentication_too_large": "an ApiVersions or SASL request of {value} bytes is longer than the 524,288 that brokers accept",
 }
 
 

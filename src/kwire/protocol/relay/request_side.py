@@ -9,6 +9,7 @@ from kwire.protocol.relay.frame_stream import FrameStream
 from kwire.protocol.relay.heads import (
     API_VERSIONS,
     LENGTH,
+    MAX_AUTHENTICATION,
     MAX_HEAD,
     PRODUCE,
     REQUEST_HEAD,
@@ -56,7 +57,8 @@ class RequestSide:
                 stream.want("head", SHORTEST_REQUEST)
         elif stream.stage == "token":
             if self._is_token():
-                state.gather_whole(stream, "raw")
+                if self._fits_authentication():
+                    state.gather_whole(stream, "raw")
             elif state.check_length(stream, SHORTEST_REQUEST):
                 stream.want("head", SHORTEST_REQUEST)
         elif stream.stage == "head":
@@ -75,6 +77,12 @@ class RequestSide:
                 state.close("sasl_without_handshake", "request")
         return state.tokens.is_open and state.tokens.is_token(begin)
 
+    def _fits_authentication(self) -> bool:
+        """Whether a frame that may come before authentication is as short as brokers demand."""
+        if self.stream.length > MAX_AUTHENTICATION:
+            self._state.close("authentication_too_large", "request", self.stream.length)
+        return self.stream.length <= MAX_AUTHENTICATION
+
     def _take_token(self, t: int) -> None:
         token = self.stream.take_frame()
         self.stream.restart()
@@ -89,6 +97,8 @@ class RequestSide:
         """The verdict over a request, once api, version and, of a Produce, acks are known."""
         state, stream = self._state, self.stream
         key, version, number = REQUEST_HEAD.unpack_from(stream.kept, LENGTH)
+        if (key == API_VERSIONS or key in SASL_KEYS) and not self._fits_authentication():
+            return
         known = state.plan.is_known(key, version)
         action = state.plan.action("request", key, version)
         if action == CLOSE or (key == PRODUCE and not known):  # of an unknown Produce nothing says whether an answer will come

@@ -18,6 +18,9 @@ __all__ = ["IdentityRule"]
 _WITH_SOFTWARE: Final = 3  # version of ApiVersions that brings name and version
 _HANDSHAKE: Final = 17
 _AUTHENTICATE: Final = 36
+_FIELDS: Final = {
+    API_VERSIONS: ("client_software_name", "client_software_version"), _HANDSHAKE: ("mechanism",), _AUTHENTICATE: ("auth_bytes",),
+}  # fmt: skip
 
 
 class IdentityRule:
@@ -44,7 +47,7 @@ class _Identity(ConnectionRule):
 
     def request(self, held: Held, frame: bytes) -> None:
         try:
-            found = kwire.decode_request(frame, strict=False)
+            found = kwire.decode_request(frame, strict=False, fields=_FIELDS[held.api_key])
         except WireError:
             return  # the broker's to judge
         self._peer.client_id = found.header.client_id
@@ -68,7 +71,7 @@ class _Identity(ConnectionRule):
         if self._sasl is None:
             return
         try:
-            found = kwire.decode_response(frame, held.api_key, held.api_version).body
+            found = kwire.decode_response(frame, held.api_key, held.api_version, fields=("error_code", "auth_bytes")).body
         except WireError:
             return
         self._sasl.server_token(found.auth_bytes, found.error_code)

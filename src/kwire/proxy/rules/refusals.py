@@ -11,14 +11,16 @@ others connect again after each error. Otherwise they would ask thousands of tim
 from __future__ import annotations
 
 import fnmatch
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import kwire
+from kwire.codec.decoding import MEMORY_MULTIPLE
 from kwire.errors import InputError
-from kwire.protocol.relay import CALL, Held, RelayRule
+from kwire.protocol.relay import CALL, Held, HeldBudget, RelayRule
 from kwire.proxy.rules.refusal_answers import refused_answer
 from kwire.proxy.rules.rule import Answer, ConnectionRule, Outcome, Peer, Refusal
 from kwire.schema import catalog
@@ -31,6 +33,7 @@ _NAMING: Final = (3, 10, 22)  # Metadata, FindCoordinator, InitProducerId: of ev
 _DELAY: Final = 2.0  # seconds: of some libraries a client that is made anew after each error sends six requests in that time
 _MOST_COUNTED: Final = 1000
 _OTHER: Final = "other"
+_MEMORY: Final = 2 * MEMORY_MULTIPLE  # bytes for each byte of a request: its objects, and as many of the answer
 _OPERATORS: Final[dict[str, Callable[[Any, Any], bool]]] = {
     "<=": lambda one, other: one <= other, ">=": lambda one, other: one >= other, "<": lambda one, other: one < other,
     ">": lambda one, other: one > other, "=": lambda one, other: one == other,
@@ -96,17 +99,26 @@ class RefusalsRule:
     Arguments:
         conditions: a client is refused for which any of them holds.
         addresses: where clients of a tenant, or of none by the empty name, reach a broker: host and port by tenant and node id.
+        budget: of memory that requests take while they are answered; None without a limit.
 
     Attributes:
+        lock: held by readers of `refused`.
         refused: answers that say so, by software name and version (`other` beyond 1,000 kinds), and api key.
         knows_principals: a condition is on the principal, so clients whose principal is unknown are closed.
     """
 
     name = "refusals"
 
-    def __init__(self, conditions: Sequence[Condition], addresses: Mapping[tuple[str, int], tuple[str, int]] | None = None) -> None:
+    def __init__(
+        self,
+        conditions: Sequence[Condition],
+        addresses: Mapping[tuple[str, int], tuple[str, int]] | None = None,
+        budget: HeldBudget | None = None,
+    ) -> None:
         self._conditions = tuple(conditions)
         self._addresses = {} if addresses is None else addresses
+        self.budget = budget
+        self.lock = threading.Lock()
         self.refused: Counter[tuple[str, str, int]] = Counter()
         self.knows_principals = any(each.principal is not None for each in self._conditions)
 
@@ -117,7 +129,8 @@ class RefusalsRule:
     def count(self, peer: Peer, api_key: int) -> None:
         """Count one answer to a refused client."""
         what = peer.software_name, peer.software_version, api_key
-        self.refused[what if what in self.refused or len(self.refused) < _MOST_COUNTED else (_OTHER, _OTHER, api_key)] += 1
+        with self.lock:
+            self.refused[what if what in self.refused or len(self.refused) < _MOST_COUNTED else (_OTHER, _OTHER, api_key)] += 1
 
     def address(self, peer: Peer) -> tuple[int, str, int]:
         """Node id, host and port of the broker that a client has reached."""
@@ -168,5 +181,12 @@ class _Refusing(ConnectionRule):
 
     def _answer(self, held: Held, frame: bytes) -> Answer | Refusal:
         self._rule.count(self._peer, held.api_key)
-        found = refused_answer(held, frame, self._rule.address(self._peer))
+        budget, size = self._rule.budget, _MEMORY * len(frame)
+        if budget is not None and not budget.take(size):
+            return Refusal(f"a refused request of {len(frame)} bytes, whose answer would take more memory than is left", _DELAY)
+        try:
+            found = refused_answer(held, frame, self._rule.address(self._peer))
+        finally:
+            if budget is not None:
+                budget.give(size)
         return Refusal(f"api {held.api_key} v{held.api_version} of a refused client", _DELAY) if found is None else Answer(found, _DELAY)

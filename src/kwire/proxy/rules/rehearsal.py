@@ -9,6 +9,7 @@ It cannot show versions that only the later release has, other defaults of its b
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final, Literal, NamedTuple
@@ -45,6 +46,7 @@ class RehearsalRule:
         mode: `count` or `break`.
 
     Attributes:
+        lock: held by readers of the counts.
         rejected: requests that the release would reject, by sender: at most 10,000 kinds; later ones are counted in `others`.
             With `break` the first of each connection closes it, and the log says so.
         others: requests beyond.
@@ -60,6 +62,7 @@ class RehearsalRule:
         self.release = releases().resolve(release)
         self.mode: RehearsalMode = mode
         self.raw_gssapi = mode == "count" or self.release.takes_raw_gssapi
+        self.lock = threading.Lock()
         self.rejected: Counter[Rejected] = Counter()
         self.others = 0
 
@@ -85,10 +88,11 @@ class RehearsalRule:
 
     def count(self, what: Rejected) -> None:
         """Count one request that the release would reject."""
-        if what in self.rejected or len(self.rejected) < _MOST_COUNTED:
-            self.rejected[what] += 1
-        else:
-            self.others += 1
+        with self.lock:
+            if what in self.rejected or len(self.rejected) < _MOST_COUNTED:
+                self.rejected[what] += 1
+            else:
+                self.others += 1
 
 
 class _Rehearsing(ConnectionRule):

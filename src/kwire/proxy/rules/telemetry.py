@@ -9,6 +9,7 @@ right behind such a request, as Java's follows Metadata. Others get THROTTLING_Q
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable
 from typing import Final
 
@@ -67,18 +68,19 @@ class TelemetryRule:
 
     def __init__(self, receiver: TelemetryReceiver, max_pushed: int) -> None:
         self.receiver = receiver
+        self.lock = threading.Lock()  # the receiver is for one thread, and the native loop has several
         self._max_pushed = max_pushed
 
     def relay_rules(self) -> Iterable[RelayRule]:
         return (wanted_answers(), *(RelayRule("request", key, None, CALL) for key in (_ASK, _PUSH)))
 
     def connected(self, peer: Peer) -> ConnectionRule:
-        return _Telemetry(self.receiver, peer, PushQuota(self._max_pushed))
+        return _Telemetry(self, peer, PushQuota(self._max_pushed))
 
 
 class _Telemetry(ConnectionRule):
-    def __init__(self, receiver: TelemetryReceiver, peer: Peer, quota: PushQuota) -> None:
-        self._receiver = receiver
+    def __init__(self, rule: TelemetryRule, peer: Peer, quota: PushQuota) -> None:
+        self._rule = rule
         self._peer = peer
         self._quota = quota
         self._name = f"{peer.address}:{peer.port}"
@@ -96,7 +98,8 @@ class _Telemetry(ConnectionRule):
             principal=peer.principal or None, node_id=peer.node_id, quota=self._quota,
         )  # fmt: skip
         try:
-            return Answer(self._receiver.respond(frame, context, held.time))
+            with self._rule.lock:
+                return Answer(self._rule.receiver.respond(frame, context, held.time))
         except WireError as error:
             return Refusal(f"telemetry: {error}")
 
@@ -104,8 +107,9 @@ class _Telemetry(ConnectionRule):
         correlation_id, body = changed_answer(held, frame)
         if body.error_code:
             return None
-        with_ranges(body, ranges_of(body) | self._receiver.advertised())
+        with_ranges(body, ranges_of(body) | self._rule.receiver.advertised())
         return kwire.encode_response(correlation_id, body, API_VERSIONS, held.api_version)
 
     def closed(self) -> None:
-        self._receiver.disconnected(self._name)
+        with self._rule.lock:
+            self._rule.receiver.disconnected(self._name)
