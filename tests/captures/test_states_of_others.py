@@ -230,3 +230,10 @@ def test_states_of_a_stream_hold_no_pickle(tmp_path: Path) -> None:
             folder.read("s", 1)
         folder.forget({"t": 1})
         assert not marker.exists()
+
+
+def test_files_that_are_counted_in_two_ways(tmp_path: Path) -> None:
+    carry = read(cut(tmp_path)[0])
+    carry.facts.append(None)
+    with pytest.raises(BadState, match="two ways"):
+        unpack_carry(b"".join(pack_carry(carry)))
