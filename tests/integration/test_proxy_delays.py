@@ -141,3 +141,49 @@ def test_the_proxy_stops_while_an_answer_waits() -> None:
             assert await asyncio.wait_for(reader.read(-1), 30) == denied(1)
 
     asyncio.run(go())
+
+
+def test_a_fault_behind_an_answer_that_waits_ends_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing else would close it: the proxy does not read it while the answer waits."""
+
+    def fails(*given: object) -> object:
+        raise LookupError
+
+    async def go() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: None)
+        async with proxied(reads, refusals=REFUSALS) as server:
+            _, writer = await connect(server)
+            writer.write(heartbeat(1, b"old") + heartbeat(2, b"old"))
+            while not any(each.client_id for each in server.peers()):
+                await asyncio.sleep(0.01)
+            monkeypatch.setattr("kwire.proxy.rules.refusals.refused_answer", fails)
+            await is_left_alone(server)
+
+    asyncio.run(go())
+
+
+def test_the_limit_of_the_first_frame_ends_with_the_frame() -> None:
+    async def go() -> bytes:
+        async with proxied(reads, refusals=REFUSALS, first_frame_seconds=0.1) as server:
+            reader, writer = await connect(server)
+            writer.write(heartbeat(1, b"old"))
+            return await asyncio.wait_for(reader.readexactly(len(denied(1))), 30)
+
+    assert asyncio.run(go()) == denied(1)
+
+
+def test_a_connection_that_no_rule_can_begin_gives_its_place_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*given: object) -> object:
+        raise LookupError
+
+    async def go() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda loop, context: None)
+        async with proxied(reads, refusals=REFUSALS) as server:
+            monkeypatch.setattr("kwire.proxy.rules.refusals.RefusalsRule.connected", fails)
+            reader, _ = await connect(server)
+            assert await asyncio.wait_for(reader.read(-1), 30) == b""
+            await is_left_alone(server)
+            opened, ends = server.counts.read()
+            assert sum(opened.values()) == sum(ends.values()) == 1
+
+    asyncio.run(go())

@@ -125,6 +125,24 @@ def test_other_names_fail_the_handshake(name: str | None, tls: TlsConfig, author
     assert f"TLS asks for {name!r}," in caplog.text or (name is None and "TLS asks for no name," in caplog.text)
 
 
+def test_names_that_no_broker_has_are_one_line_a_second(
+    tls: TlsConfig, authority: trustme.CA, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def go() -> None:
+        async with proxied(tls) as server:
+            monkeypatch.setattr(server.quiet, "_clock", lambda: 1.0)
+            for number in range(3):
+                with pytest.raises((ssl.SSLError, ConnectionError)):
+                    await metadata(server, authority, f"broker-{number}.elsewhere.test")
+
+    asyncio.run(go())
+    lines = [each.getMessage() for each in caplog.records if "TLS asks for" in each.getMessage()]
+    assert [line.partition(": ")[2] for line in lines] == [
+        "TLS asks for 'broker-0.elsewhere.test', which is not a name of this listener",
+        "TLS asks for 'broker-2.elsewhere.test', which is not a name of this listener (and 1 more)",
+    ]
+
+
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [

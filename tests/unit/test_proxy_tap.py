@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import random
+import resource
 import threading
 from pathlib import Path
 from typing import Any
@@ -185,3 +186,17 @@ def test_a_fault_of_the_tap_ends_it_for_that_connection_alone(
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be written: No such file"):
         tap(tmp_path / "none")
+
+
+def test_a_full_disk_ends_a_file_and_nothing_else(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """A limit of the process stands for the disk: writes fail likewise, again and again."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    file = tap(tmp_path)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    try:
+        file.offer(bytes(2000))
+        file.close()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert "the tap ends" in caplog.text
+    assert file.files()[0].stat().st_size == 1000

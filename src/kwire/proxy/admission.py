@@ -74,11 +74,11 @@ class Admission:
         """
         found = Slot(self, listener, _network(address))
         port, client = _keys(found)
-        limits: tuple[tuple[int, int, TurnedAway], ...] = (
-            (self._open[port], config.max_connections, "too_many"),
-            (self._handshakes[port], (config.max_connections + 1) // 2, "too_many_handshakes"),
-            (self._open[client], config.max_connections_of_address, "too_many_of_address"),
-            (self._handshakes[client], config.max_handshakes_of_address, "too_many_handshakes_of_address"),
+        limits: tuple[tuple[Counter[tuple[str, str]], tuple[str, str], int, TurnedAway], ...] = (
+            (self._open, port, config.max_connections, "too_many"),
+            (self._handshakes, port, (config.max_connections + 1) // 2, "too_many_handshakes"),
+            (self._open, client, config.max_connections_of_address, "too_many_of_address"),
+            (self._handshakes, client, config.max_handshakes_of_address, "too_many_handshakes_of_address"),
         )
         with self._lock:
             second = int(self._clock())
@@ -88,8 +88,8 @@ class Admission:
             self._came[found.address] += 1
             if self._came[found.address] > config.max_rate_of_address:
                 return "too_fast"
-            for count, most, reason in limits:
-                if count >= most:
+            for counts, key, most, reason in limits:
+                if counts[key] >= most:
                     return reason
             for key in (port, client):
                 self._open[key] += 1

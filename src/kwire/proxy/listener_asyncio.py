@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import ssl
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["AsyncioListener"]
 
-log = logging.getLogger("kwire.proxy")
 _BACKLOG: Final = 1024
 _DRAIN_STEP: Final = 0.05
 

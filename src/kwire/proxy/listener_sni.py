@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import logging
 import ssl
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
     from kwire.proxy.server import ProxyServer
 
 __all__ = ["SniListener"]
-
-log = logging.getLogger("kwire.proxy")
 
 
 class SniListener(AsyncioListener):
@@ -55,8 +52,10 @@ class SniListener(AsyncioListener):
         # each client that begins gets the next broker; one that is down costs a client a retry
         found = next(self._in_turn) if asked == self._bootstrap else self._by_name.get(asked)
         if found is None:
-            log.warning(
-                "%s: TLS asks for %s, which is not a name of this listener", self.config.listen, repr(name[:255]) if name else "no name"
+            said = repr(name[:255]) if name else "no name"
+            # `ssl` does not say whose handshake it is
+            self._server.quiet.warning(
+                "unknown_name", "", f"{self.config.listen}: TLS asks for {said}, which is not a name of this listener"
             )
             return ssl.ALERT_DESCRIPTION_UNRECOGNIZED_NAME
         self._named[connection] = found

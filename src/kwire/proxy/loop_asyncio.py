@@ -130,6 +130,9 @@ class ClientSide(_Side):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
+        self._guarded(self._begin)
+
+    def _begin(self) -> None:
         assert self.transport is not None
         self.transport.pause_reading()  # until the broker is reached
         peer, local = (self.transport.get_extra_info(end)[:2] for end in ("peername", "sockname"))
@@ -140,7 +143,7 @@ class ClientSide(_Side):
         self._opening.add_done_callback(self._reached)
 
     def _first_frame_late(self) -> None:
-        if self.proxied is not None and not self.proxied.has_passed:
+        if self.proxied is not None and not self.proxied.has_passed and self.proxied.delayed is None:
             self.over("first_frame_late", f"no whole frame within {self._first_frame_seconds:g} s")
 
     def _reached(self, opening: asyncio.Future[object]) -> None:
@@ -150,11 +153,15 @@ class ClientSide(_Side):
             self.over("broker_unreachable", f"the broker cannot be reached: {error}")
         else:
             self._is_reached = True
-            try:
-                self._first_bytes()
-            except Exception as error:  # as a transport does with what comes of `buffer_updated`
-                self.lost("client_broke", f"the client's connection broke: {error}")
-                raise
+            self._guarded(self._first_bytes)
+
+    def _guarded(self, step: Callable[[], None]) -> None:
+        """Take a step that no transport guards, as each guards `buffer_updated`: a fault ends the connection."""
+        try:
+            step()
+        except Exception as error:
+            self.lost("client_broke", f"the client's connection broke: {error}")
+            raise
 
     def _first_bytes(self) -> None:
         """What the client has sent before there was a broker."""
@@ -204,7 +211,7 @@ class ClientSide(_Side):
             self.over("rule" if self.proxied.refusal or closing is None else closing.reason, reason)
             return
         if self.proxied.delayed is not None and self._settling is None:
-            self._settling = asyncio.get_running_loop().call_later(self.proxied.delayed[1].delay, self._settle_delayed)
+            self._settling = asyncio.get_running_loop().call_later(self.proxied.delayed[1].delay, self._guarded, self._settle_delayed)
         if moves.end_server:
             self.broker.end()
         if moves.end_client:

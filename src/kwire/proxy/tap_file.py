@@ -8,6 +8,7 @@ import re
 import threading
 import time
 from collections import deque
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -96,7 +97,8 @@ class TapFile:
             self._ending = True
             self._changed.notify()
         self._thread.join()
-        self._file.close()
+        with suppress(OSError):  # of the disk that ended the file: its buffer is written again here
+            self._file.close()
 
     def _numbered(self) -> list[tuple[int, Path]]:
         name = re.compile(re.escape(self._path.stem) + r"_([0-9]{5,})" + re.escape(self._path.suffix))
@@ -159,8 +161,7 @@ class TapFile:
     def _give_up(self, waiting: list[bytes], error: Exception) -> None:
         """A disk that is full, for example: traffic goes on without the file."""
         with self._changed:
-            if not self._ending:
-                log.error("the %s ends: %s: %s", self._name, self._path, error)
+            log.error("the %s ends: %s: %s", self._name, self._path, error)
             self._ending = True
             self.dropped += len(waiting) + len(self._queue)
             self.dropped_bytes += sum(map(len, waiting)) + sum(map(len, self._queue))
