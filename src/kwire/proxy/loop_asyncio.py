@@ -21,6 +21,7 @@ __all__ = ["ClientSide"]
 # Bytes that may wait in a transport before the other side is no longer read.
 _MOST_UNSENT: Final = 256 << 10
 _RECEIVE_BYTES: Final = 256 << 10
+_FLUSH_SECONDS: Final = 10.0  # for an end to take what it was given before the connection was over
 _KEEPALIVE: Final = (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 4))
 
 
@@ -86,6 +87,8 @@ class _Side(asyncio.BufferedProtocol):
     def close(self) -> None:
         if self.transport is not None:
             self.transport.close()
+            # an end that reads no more would keep its socket, which no limit counts any more
+            asyncio.get_running_loop().call_later(_FLUSH_SECONDS, self.transport.abort)
 
 
 class ClientSide(_Side):

@@ -67,12 +67,13 @@ class MetricsEndpoint:
                 await asyncio.wait_for(self._exchange(reader, writer), _SECONDS)
         finally:
             self._open.pop(writer, None)
-            writer.close()
+            writer.transport.abort()
 
     async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = await reader.readuntil(b"\r\n\r\n")
         writer.write(await self._answer(head.split(b"\r\n", 1)[0]))
-        await writer.drain()
+        writer.close()
+        await writer.wait_closed()
 
     async def _answer(self, line: bytes) -> bytes:
         method, _, rest = line.partition(b" ")
