@@ -128,7 +128,7 @@ class Sessions(RuleBasedStateMachine):
 
     @rule(who=st.integers(0, 3))
     def reconnect(self, who: int) -> None:
-        self.clients[who].connection.over("")
+        self.clients[who].connection.over()
         self.clients[who] = connected(self.clients[who].tenant)
 
     @invariant()

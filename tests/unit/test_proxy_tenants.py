@@ -214,6 +214,19 @@ def test_a_fetch_session_is_forgotten_with_the_request_that_ends_it(epoch: str) 
         asked(connection, SESSION.format("00000009", NEXT))
 
 
+@pytest.mark.parametrize("version", [0, 4, 6, 7, 12, 14, 15, 18])
+def test_a_fetch_of_a_replica_closes(version: int) -> None:
+    """It reads above the high watermark, moves it, and its session ends those of clients (`FetchSessionCache.tryEvict`)."""
+    for node_id in (-1, 0, 2):
+        state = messages.FetchRequest.ReplicaState(replica_id=node_id if version >= 15 else -1)
+        body = messages.FetchRequest(replica_id=node_id if version < 15 else -1, replica_state=state)
+        header = messages.RequestHeader(api_key=1, api_version=version, correlation_id=7, client_id="c")
+        frame = kwire.encode_request(header, body)
+        connection = connected()
+        passed = connection.from_client(len(frame).to_bytes(4, "big") + frame, 1).to_server
+        assert bool(passed) == (connection.close_reason == "") == (node_id < 0)
+
+
 def test_a_connection_has_a_hundred_fetch_sessions() -> None:
     connection = connected()
     for number in range(1, 102):

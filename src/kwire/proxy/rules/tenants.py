@@ -31,7 +31,7 @@ __all__ = ["ErrorTexts", "TenantsRule", "tenant_prefix"]
 ErrorTexts = Literal["strip", "blank"]
 
 _FETCH, _METADATA, _JOIN_GROUP, _SYNC_GROUP, _CREATE_TOPICS, _HEARTBEAT = 1, 3, 11, 14, 19, 68
-_FIRST_WITH_SESSIONS: Final = 7  # version of Fetch (KIP-227)
+_FETCH_FIELDS: Final = ("session_id", "session_epoch", "replica_id", "replica_state.replica_id")
 _MOST_SESSIONS: Final = 100  # of a connection; clients have one at each broker
 _DESCRIBE_CONFIGS: Final = 32
 _BROKER: Final = 4  # ConfigResource.Type; a tenant reads the configuration of brokers, except where they are and where their files lie
@@ -128,10 +128,8 @@ class TenantsRule:
 
 def _needs_memory(message: Message, version: int, about: FieldsAbout) -> bool:
     """Whether a kind of frame says ids of topics or Fetch sessions, or bytes of a group without the type of the group."""
-    if message.api_key in (_JOIN_GROUP, _SYNC_GROUP):
+    if message.api_key in (_FETCH, _JOIN_GROUP, _SYNC_GROUP):
         return True
-    if message.api_key == _FETCH:
-        return version >= _FIRST_WITH_SESSIONS
     if message.kind == "request":
         return bool(about.topic_ids) and message.api_key not in (_METADATA, _HEARTBEAT)
     return bool(about.topic_ids) and message.api_key in _IDS_LEARNED
@@ -167,8 +165,11 @@ class _Tenant(ConnectionRule):
     def _checked(self, held: Held, frame: bytes) -> Answer | Refusal | None:
         """The answer to a request for a topic or a session of somebody else; also for an id that the client has from before a restart."""
         ids, body = _topic_ids(held, kwire.decode_request(frame, strict=False, fields=_checked_fields(held)).body)
-        if held.api_key == _FETCH and body.session_id and body.session_id not in self._sessions:
-            return Answer(refused_fetch(held, session=True))
+        if held.api_key == _FETCH:
+            if max(body.replica_id, body.replica_state.replica_id) >= 0:  # it would push sessions of others out, and count as a replica
+                return Refusal(f"Fetch v{held.api_version} in the name of a broker")
+            if body.session_id and body.session_id not in self._sessions:
+                return Answer(refused_fetch(held, session=True))
         if self._rule.memory.owns(ids):
             if held.api_key == _FETCH:
                 if body.session_epoch <= 0:  # it ends the session, and with 0 begins another
@@ -209,8 +210,9 @@ class _Tenant(ConnectionRule):
 
 def _checked_fields(held: Held) -> tuple[str, ...]:
     about = fields_about("request" if held.kind == "request" else "response", held.api_key, held.api_version)
-    session = () if held.api_key != _FETCH else ("session_id", "session_epoch") if held.kind == "request" else ("session_id",)
-    return *session, *about.topic_ids
+    if held.api_key != _FETCH:
+        return about.topic_ids
+    return *(_FETCH_FIELDS if held.kind == "request" else ("session_id",)), *about.topic_ids
 
 
 def _topic_ids(held: Held, found: Any) -> tuple[list[Uuid], Any]:
