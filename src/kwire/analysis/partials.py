@@ -29,8 +29,8 @@ from kwire.tables.node_ids import node_finder
 from kwire.tables.schemas import CAPTURES, INT, LONG, TEXT, TIME
 
 __all__ = [
-    "PARTS", "Part", "Partial", "empty", "from_bytes", "held", "merge", "node_ids", "partial_of_series", "to_bytes",
-    "with_server_nodes",
+    "PARTS", "Part", "Partial", "empty", "from_bytes", "held", "merge", "node_ids", "partial_of_series", "schema_of",
+    "to_bytes", "with_server_nodes",
 ]  # fmt: skip
 
 Partial = dict[str, pa.Table]

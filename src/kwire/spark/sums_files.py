@@ -23,7 +23,7 @@ import numpy as np
 import pyarrow as pa
 
 from kwire.analysis.key_buckets import bucket_of, divided, whole_of
-from kwire.analysis.partials import Partial, from_bytes, held, merge, to_bytes
+from kwire.analysis.partials import Partial, from_bytes, held, merge, schema_of, to_bytes
 from kwire.capture.file_systems import reason_of
 from kwire.errors import InputError
 from kwire.spark.parts import STATE, output_place, write_blob, written_place
@@ -92,7 +92,9 @@ def _unpacked(packed: bytes, is_fresh: bool) -> Partial:
     if size > MOST_RECORD_BYTES:
         raise BadState("a length in it is wrong")
     sums = from_bytes(pa.decompress(record[_END.itemsize :], size, "zstd", asbytes=True))
-    for table in sums.values() if not is_fresh else ():
+    for name, table in sums.items() if not is_fresh else ():
+        if table.schema != schema_of(name):
+            raise BadState(f"its {name} have other columns")
         table.validate(full=True)
     return sums
 

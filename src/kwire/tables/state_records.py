@@ -40,6 +40,7 @@ def reading_state() -> Iterator[None]:
         ArithmeticError,
         RecursionError,
         InputError,
+        pa.ArrowException,
         struct.error,
         zlib.error,
     ) as error:

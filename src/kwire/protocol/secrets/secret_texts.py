@@ -49,6 +49,7 @@ def _texts() -> Iterator[tuple[str, str, str]]:
         ("DescribeConfigsResponse", "results.error_message"),
         ("CreateTopicsResponse", "topics.error_message"),
         ("AlterUserScramCredentialsResponse", "results.error_message"),
+        ("SaslAuthenticateResponse", "error_message"),  # of an authenticator that may be anyone's
         ("ProduceResponse", "responses.partition_responses.error_message"),
         ("ProduceResponse", "responses.partition_responses.record_errors.batch_index_error_message"),
     ):
