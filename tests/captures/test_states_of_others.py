@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import pickle
 import random
 import struct
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
+import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 
 from kwire.cli.entry import commands
 from kwire.errors import InputError
 from kwire.spark.job import JobRequest, run_job
+from kwire.spark.output import MANIFEST
 from kwire.spark.parts import STATE
 from kwire.spark.series_state import _END, _FORM
 from kwire.spark.source.stream_state import SeriesState, StateFolder
+from kwire.spark.sums_files import _packed
 from kwire.tables.carry_state import pack_carry, unpack_carry
 from kwire.tables.series import TablesCarry, begin_series, finish_series, iter_piece
-from kwire.tables.state_records import BadState, packed, record_of, records_of
+from kwire.tables.state_records import BadState, packed, read_rows, reading_state, record_of, records_of
 from pcap_files import pieces_of
 
 DATA = Path(__file__).parent / "data"
@@ -117,6 +122,64 @@ def test_a_damaged_state_is_refused_with_one_sentence(begun: tuple[list[str], Pa
         assert sentence.endswith(".")
     state.write_bytes(whole)
     run_job(JobRequest(inputs=tuple(pieces), out=str(out), append=True))
+
+
+@pytest.mark.parametrize("name", ["nodes", "captures", "other"])
+def test_sums_of_other_columns_are_refused(name: str, begun: tuple[list[str], Path]) -> None:
+    pieces, out = begun
+    state = state_of(out)
+    old = state.read_bytes()
+    settled, still, length, _ = _END.unpack(old[-_END.size :])
+    whole = _packed({name: pa.table({"node_id": ["one"]})})
+    ends = struct.pack("<2q", len(whole), len(whole))
+    other = whole + ends + struct.pack("<IQ", zlib.crc32(ends), 2)
+    state.write_bytes(other + old[settled : settled + still + length] + _END.pack(len(other), still, length, _FORM))
+    assert "cannot be read" in refused(pieces, out)
+
+
+INVALID = [
+    ("captures", None), ("captures", [None]), ("parts", []), ("parts", {"requests": [1]}), ("parts", {"requests": ["../../x"]}),
+    ("run", "1"), ("run", -1), ("series", 5), ("series", [5]), ("series", [{"name": "s"}]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("key", "value"), INVALID)
+def test_an_invalid_manifest_is_refused(key: str, value: Any, begun: tuple[list[str], Path]) -> None:
+    pieces, out = begun
+    manifest = json.loads((out / MANIFEST).read_text())
+    (out / MANIFEST).write_text(json.dumps(manifest | {key: value}))
+    assert "invalid manifest" in refused(pieces, out)
+
+
+@pytest.mark.parametrize("key", ["name", "number", "shares", "files", "states", "waiting", "packed", "by_hosts"])
+@pytest.mark.parametrize("value", [None, -5, 10**12, "../../x", ["../../x"], {"a": 1}])
+def test_an_invalid_series_in_a_manifest_is_refused(key: str, value: Any, begun: tuple[list[str], Path]) -> None:
+    pieces, out = begun
+    manifest = json.loads((out / MANIFEST).read_text())
+    if key == "name" and isinstance(value, str):
+        return  # a name like any other
+    manifest["series"][0][key] = value
+    (out / MANIFEST).write_text(json.dumps(manifest))
+    assert "invalid manifest" in refused(pieces, out)
+
+
+@pytest.mark.parametrize("text", ["3", "[]", "{", "[" * 100_000])
+def test_a_manifest_that_is_no_object_is_refused(text: str, begun: tuple[list[str], Path]) -> None:
+    pieces, out = begun
+    (out / MANIFEST).write_text(text)
+    assert "without what --append needs" in refused(pieces, out)
+
+
+def test_rows_that_arrow_cannot_read_are_refused() -> None:
+    """A compressed column claims a length that no memory has."""
+    rows = pa.table({"a": ["x" * 1000] * 100})
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, rows.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
+        writer.write_table(rows)
+    data, length = sink.getvalue().to_pybytes(), struct.pack("<q", 100_000)
+    assert data.count(length) == 1
+    with pytest.raises(BadState), reading_state():
+        read_rows(data.replace(length, struct.pack("<q", 1 << 60)), None)
 
 
 def test_the_command_fails_with_the_sentence(begun: tuple[list[str], Path]) -> None:

@@ -9,9 +9,11 @@ from datetime import datetime, timedelta, timezone
 
 import click
 import pytest
+from click.testing import CliRunner
 from rich.console import Console
 
 from kwire.cli import tables
+from kwire.cli.entry import commands
 from kwire.cli.log_lines import LineFormatter
 from kwire.cli.tables import Column, TablePrinter, print_table
 from kwire.cli.terminal import INSTANT, json_line, printable
@@ -129,3 +131,14 @@ def test_a_time_before_now_and_a_time_of_today() -> None:
     at = INSTANT.convert("10:22:30", None, None)
     assert (at.hour, at.minute, at.second, at.tzinfo) == (10, 22, 30, timezone.utc)
     assert at.date() in (before.date(), datetime.now(timezone.utc).date())
+
+
+@pytest.mark.parametrize("arguments", [["watch", "{}"], ["inspect", "--table", "{}"], ["inspect", "--{}"], ["{}"]])
+def test_errors_of_usage_hide_nothing_of_a_name(arguments: list[str]) -> None:
+    """Names of files come from a glob."""
+    result = CliRunner().invoke(commands, [each.format("x\u2800\ufe0f\u202e\x1b") for each in arguments])
+    assert result.exit_code == 2
+    assert "Error:" in result.output
+    assert "x\\u2800\\ufe0f\\u202e" in result.output.replace("\\\\", "\\")
+    assert result.output.replace("\n", "").isprintable()
+    assert "\u2800" not in result.output

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
@@ -33,12 +34,14 @@ def first_link(folder: str) -> str | None:
 
 
 def new_file(path: str | os.PathLike[str], mode: int = 0o666, *, buffering: int = -1) -> BinaryIO:
-    """Open a file on a disk to write it anew, and to read it; a link of that name is an error.
+    """Make a file on a disk, to write and to read. A file or link of that name goes first: what else leads to its contents keeps them.
 
     Raises:
-        OSError: it cannot be written.
+        OSError: it cannot be made.
     """
-    flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    with suppress(FileNotFoundError):
+        os.unlink(path)  # noqa: PTH108 - as `os.open`
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     return os.fdopen(os.open(path, flags, mode), "w+b", buffering)
 
 
@@ -64,5 +67,4 @@ def write_private(filesystem: FileSystem, path: str, data: bytes) -> None:
             file.write(data)
         return
     with new_file(path, _FILE) as local:
-        Path(path).chmod(_FILE)  # of a file that was there already
         local.write(data)

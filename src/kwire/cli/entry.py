@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -66,7 +67,9 @@ class Commands(click.Group):
             click.echo(error.ctx.get_help() if error.ctx is not None else "")
             return 0
         except click.ClickException as error:
-            error.show()
+            shown = io.StringIO()
+            error.show(shown)
+            click.echo("\n".join(map(printable, shown.getvalue().rstrip("\n").split("\n"))), err=True)
             return error.exit_code
         except (click.Abort, KeyboardInterrupt):
             return INTERRUPTED

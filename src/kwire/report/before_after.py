@@ -52,7 +52,7 @@ def _redaction(folder: AnalysisFolder) -> str | None:
     try:
         with folder.filesystem.open_input_stream(f"{folder.path}/{_MANIFEST}") as file:
             manifest = json.loads(file.read())
-    except (OSError, ValueError):  # not there, or not whole: the tables are what counts
+    except (OSError, ValueError, RecursionError):  # not there, or not whole: the tables are what counts
         return None
     return manifest.get("redacted") if isinstance(manifest, dict) else None
 

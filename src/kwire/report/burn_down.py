@@ -34,7 +34,7 @@ def read_history(folder: AnalysisFolder) -> tuple[HistoryPoint, ...]:
     """The states that earlier reports of this folder have found, oldest first; a file that cannot be read counts as none."""
     try:
         lines = json.loads(folder.read_text(HISTORY))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return ()
     return tuple(point for line in (lines if isinstance(lines, list) else ()) if (point := _point(line)))
 

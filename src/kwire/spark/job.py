@@ -269,6 +269,9 @@ def _check_same(request: JobRequest, manifest: Mapping[str, Any]) -> None:
         if manifest.get(name) != asked:
             before = _shown(manifest.get(name))
             raise InputError(f"{request.out} was made with {option} {before}; give the same, or use --overwrite.")
+    from kwire.spark.manifest_types import check_manifest  # needs msgspec, as states do
+
+    check_manifest(request.out, manifest)
 
 
 def _shown(value: object) -> str:

@@ -29,7 +29,7 @@ from typing import Any, Final
 from kwire.analysis.digests import Digest
 from kwire.analysis.digests.storing import DIGEST_FILE, write_digest
 from kwire.capture.file_systems import reason_of
-from kwire.capture.private_files import first_link, is_link, make_private
+from kwire.capture.private_files import first_link, is_link, make_private, new_file
 from kwire.errors import InputError
 from kwire.json_encoding import encode_json
 from kwire.spark.parts import RUN, STAGING, STATE, output_place
@@ -93,18 +93,20 @@ class OutputFolder:
                 self._filesystem.delete_file(f"{self._path}/{name}")
 
     def _write(self, name: str, text: str) -> None:
-        with self._filesystem.open_output_stream(f"{self._path}/{name}", compression=None) as file:
+        path = f"{self._path}/{name}"
+        with new_file(path) if self._is_local else self._filesystem.open_output_stream(path, compression=None) as file:
             file.write(text.encode())
 
     def _read(self, name: str) -> Any:
-        """The JSON value of a file, None when it is not there or half written."""
+        """The JSON object of a file, None when it is not there or half written."""
         if self._kind(name) != "file":
             return None
         with self._filesystem.open_input_stream(f"{self._path}/{name}", compression=None) as file:
             try:
-                return json.loads(file.read())
-            except ValueError:
+                found = json.loads(file.read())
+            except (ValueError, RecursionError):
                 return None
+        return found if isinstance(found, dict) else None
 
     def begin(self, *, overwrite: bool = False, append: bool = False) -> dict[str, Any] | None:
         """Make the folder ready for staging.
@@ -163,6 +165,9 @@ class OutputFolder:
         """The analysis that is there, after a run that was killed while it published has been finished."""
         plan = self._read(_PUBLISH)
         if plan is not None:
+            from kwire.spark.manifest_types import check_manifest  # needs msgspec, as --append does
+
+            check_manifest(self._shown, plan)
             self._publish(plan)
             self.complete()
         if self._kind(SUCCESS):
@@ -208,7 +213,7 @@ class OutputFolder:
         run = self._read(RUN)
         try:
             host, pid = run["host"], int(run["pid"])
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, OverflowError):
             return False  # nobody's, or killed while it wrote this
         if host != socket.gethostname() or pid == os.getpid() or os.name == "nt":
             return False
@@ -274,9 +279,6 @@ class OutputFolder:
     def _publish(self, manifest: Mapping[str, Any]) -> None:
         from pyarrow.fs import FileSelector
 
-        for part in (name for names in manifest["parts"].values() for name in names):
-            if part.count("/") > 1 or {"", ".", ".."} & set(part.split("/")) or "\\" in part:
-                raise InputError(f"{self._shown} names a part outside of it, {part!r}; use --overwrite, or choose another --out.")
         self._remove(SUCCESS)  # first: from here on the folder is neither the old analysis nor the new one
         self._remove(*REPORTS)
         for table in self.tables:

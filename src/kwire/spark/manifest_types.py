@@ -1,0 +1,59 @@
+"""Types of what a run goes on from in the manifest of an analysis, which others may have written."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final, TypedDict
+
+import msgspec
+
+from kwire.errors import InputError
+
+__all__ = ["check_manifest"]
+
+_NAME: Final = r"(?!\.\.?$)[^/\\]+$"
+_Number = Annotated[int, msgspec.Meta(ge=0, lt=100_000)]  # names of parts have five digits for it
+_Size = Annotated[int, msgspec.Meta(ge=0, lt=1 << 62)]
+_State = Annotated[str, msgspec.Meta(pattern=rf"^{_NAME}")]
+_Part = Annotated[str, msgspec.Meta(pattern=rf"^(date=[^/\\]*/)?{_NAME}")]
+_PartOfTable = Annotated[str, msgspec.Meta(pattern=rf"^[a-z_]+/(date=[^/\\]*/)?{_NAME}")]
+
+
+class _Series(TypedDict):
+    name: str
+    number: _Number
+    shares: _Number
+    files: list[tuple[str, _Size]]
+    states: list[_State]
+    waiting: list[list[_PartOfTable]]
+    packed: bool
+    by_hosts: bool
+
+
+class _Capture(TypedDict):
+    capture: str
+    sha256: str | None
+
+
+class _Manifest(TypedDict):
+    run: _Size
+    series: list[_Series]
+    captures: list[_Capture]
+    parts: dict[str, list[_Part]]
+
+
+def check_manifest(shown: str, manifest: Any) -> None:
+    """Check types and values; no part lies outside the folder.
+
+    Args:
+        shown: the folder, for the error.
+        manifest: JSON value.
+
+    Raises:
+        InputError: it is not what a run writes.
+    """
+    try:
+        found = msgspec.convert(manifest, _Manifest)
+        if any(not len(each["states"]) == len(each["waiting"]) == each["shares"] for each in found["series"]):
+            raise ValueError("a state is missing")
+    except ValueError as error:
+        raise InputError(f"{shown} has an invalid manifest ({error}); use --overwrite, or choose another --out.") from error
