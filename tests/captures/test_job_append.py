@@ -124,12 +124,13 @@ def test_going_on_in_shares(whole_of: Whole, tmp_path: Path, monkeypatch: pytest
 def test_tables_do_not_depend_on_how_keys_are_divided(
     capture: str, whole_of: Whole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each bucket of keys is finished alone; files of sums are divided more coarsely or finely than that."""
+    """Each bucket of keys is finished alone, in steps; files of sums are divided more coarsely or finely than that."""
     pieces = cut(capture, tmp_path, 3)
     whole = whole_of(capture, 3)
     monkeypatch.setattr(sums_files, "PIECE_BYTES", 30_000)
     monkeypatch.setattr(finish_task, "GATHERED_BYTES", 30_000)
     monkeypatch.setattr(finish_task, "BUCKET_BYTES", 8_000)
+    monkeypatch.setattr(finish_task, "STEP_BYTES", 2_000)
     for few_bits in (8, 0):  # the second: files are brought together first
         monkeypatch.setattr(finish_task, "_FEW_BITS", few_bits)
         for count in (1, 3):

@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+import pyarrow as pa
+
 from kwire.analysis.answers import Cluster, answers_by_key
 from kwire.analysis.digests import PAGE, digest_of_answers
 from kwire.analysis.digests.of_answers import OPENINGS
@@ -28,7 +30,6 @@ from kwire.spark.task_running import run_each
 from kwire.tables import SCHEMAS
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
@@ -38,6 +39,9 @@ __all__ = ["BUCKET_BYTES", "FinishResult", "Finishing", "bits_of", "gathered", "
 
 BUCKET_BYTES: Final = 8 << 20
 """Bytes of sums, as stored, that are worth a task of their own; in memory they are about ten times as many."""
+
+STEP_BYTES: Final = 1 << 20
+"""Bytes of sums, as stored, that a task finishes at a time: of addresses that only tried to connect they take fifty times as many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +95,9 @@ MAX_BITS: Final = 14
 _FEW_BITS: Final = 6  # files of tasks have so many or little fewer
 
 
-def bits_of(files: Iterable[SumsFile]) -> int:
-    """Give how finely sums are divided: there will be a task for about each `BUCKET_BYTES`."""
-    return min((sum(file.size for file in files) // BUCKET_BYTES).bit_length(), MAX_BITS)
+def bits_of(files: Iterable[SumsFile], size: int) -> int:
+    """Give how finely sums are divided, so that each bucket has about `size` bytes."""
+    return min((sum(file.size for file in files) // size).bit_length(), MAX_BITS)
 
 
 def gathered(
@@ -116,7 +120,7 @@ def gathered(
         InputError: the folder cannot be written or read.
         KwireError: the job failed.
     """
-    bits = bits_of(files)
+    bits = bits_of(files, BUCKET_BYTES)
     if bits <= _FEW_BITS:
         return list(files), bits
     groups: list[list[SumsFile]] = [[]]
@@ -180,13 +184,17 @@ def run_finish(shared: Finishing, bucket: int) -> FinishResult:
     """
     result, cpu = FinishResult(), time.process_time()
     redactor = None if shared.redaction is None else Redactor(shared.redaction)
+    finer = max(bits_of(shared.files, STEP_BYTES) - shared.bits, 0)
     with store_options(shared.store):
-        sums, result.moves = united(
-            merge(piece for file in shared.files for piece in read_bucket_sums(shared.out, file, shared.bits, bucket))
-        )
-        tables = answers_by_key(sums, shared.cluster, shared.owners)
-        openings = sums["openings"]
-        del sums
+        steps: list[dict[str, pa.Table]] = []
+        for step in range(bucket << finer, (bucket + 1) << finer):
+            sums, moves = united(
+                merge(piece for file in shared.files for piece in read_bucket_sums(shared.out, file, shared.bits + finer, step))
+            )
+            result.moves |= moves
+            steps.append(answers_by_key(sums, shared.cluster, shared.owners) | {"openings": sums["openings"]})
+        tables = {name: pa.concat_tables(step[name] for step in steps) for name in steps[0]}
+        openings = tables.pop("openings")
         if redactor is not None:
             tables, openings = (
                 redactor.tables(tables),
