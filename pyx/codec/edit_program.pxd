@@ -12,9 +12,10 @@ from codec.edit_tables cimport (
 )
 from codec.marked_program cimport MarkedProgram
 from codec.program cimport STRING, UINT16, Program
+from codec.skip cimport LONGEST_TEXT
 from codec.span_walk cimport MISSING, SpanWalk
 from codec.spans cimport NotedArray, Place
-from codec.spliced_values cimport LONGEST_TEXT, Kind
+from codec.spliced_values cimport Kind
 from wire.cursor cimport Bytes, load_16, load_32
 
 cdef enum ActionKind:

@@ -23,10 +23,10 @@ from codec.edit_tables cimport (
 )
 from codec.marked_program cimport RuleMembers, marked_lower, marked_release
 from codec.program cimport INT8, INT16, INT32, UINT16, Trace, program_lower, program_release
-from codec.skip cimport skip_block
+from codec.skip cimport LONGEST_TEXT, skip_block
 from codec.span_walk cimport MISSING, OWN, SpanWalk, walk_block, walk_close, walk_open
 from codec.spans cimport NotedArray, NotedElement, Place
-from codec.spliced_values cimport LONGEST_TEXT, Kind, kinds_of, plain_content, value_at
+from codec.spliced_values cimport Kind, kinds_of, plain_content, value_at
 from wire.cursor cimport OK, Bytes, Cursor, cursor_open
 
 from kwire.codec._pure.edits import LEAST_VIEW

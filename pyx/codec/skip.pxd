@@ -17,6 +17,10 @@ from wire.cursor cimport (
 from wire.utf8 cimport is_utf8
 
 
+cdef enum:
+    LONGEST_TEXT = 0x7FFF  # kwire.codec.written_values.LONGEST_TEXT
+
+
 # A tagged field: where its number begins, its size and its value
 cdef struct Tag:
     uint32_t number
@@ -28,6 +32,7 @@ cdef struct Tag:
 
 cdef inline Py_ssize_t read_size(Cursor* cursor, int32_t code, bint nullable) noexcept nogil:
     """Length of a string or bytes value, of which all content is there; NULL_LENGTH or NO_LENGTH otherwise."""
+    cdef Bytes start = cursor.p
     cdef Py_ssize_t size
     if code == STRING:
         size = read_length_16(cursor, nullable)
@@ -35,6 +40,9 @@ cdef inline Py_ssize_t read_size(Cursor* cursor, int32_t code, bint nullable) no
         size = read_length_32(cursor, nullable)
     else:
         size = read_length_compact(cursor, nullable)
+        if unlikely(size > LONGEST_TEXT) and code == STRING_COMPACT:
+            cursor_fail(cursor, BAD_LENGTH, start)
+            return NO_LENGTH
     if size > 0 and not cursor_has(cursor, size):
         return NO_LENGTH
     return size

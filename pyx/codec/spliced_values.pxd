@@ -6,6 +6,7 @@ from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcpy
 
 from codec.program cimport BOOL, BYTES, INT8, INT16, INT32, INT64, STRING, UINT16, UINT32, UUID, fixed_size
+from codec.skip cimport LONGEST_TEXT
 from codec.spans cimport Place
 from wire.cursor cimport Bytes, load_16, load_32, load_64, load_double
 
@@ -17,9 +18,6 @@ cdef extern from "Python.h":
     const void* PyUnicode_DATA(object text)
     bint PyLong_CheckExact(object number)
     long long PyLong_AsLongLongAndOverflow(object number, int* overflow) except? -1
-
-cdef enum:
-    LONGEST_TEXT = 0x7FFF  # as in kwire.codec.written_values
 
 cdef struct Kind:
     # A leaf

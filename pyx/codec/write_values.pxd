@@ -13,12 +13,10 @@ from libc.string cimport memcpy
 from codec.program cimport (
     BOOL, BYTES, BYTES_COMPACT, FLOAT64, INT8, INT16, INT32, INT64, STRING, STRING_COMPACT, UINT16, UINT32, UUID,
 )
+from codec.skip cimport LONGEST_TEXT
 from wire.cursor cimport likely, unlikely
 from wire.raw_python cimport raw_decref, raw_error_clear, raw_false, raw_true
 from wire.write_buffer cimport Output, make_room, put_varint, store_16, store_32, store_64
-
-cdef enum:
-    LONGEST_TEXT = 0x7FFF
 
 cdef extern from *:
     """

@@ -11,7 +11,7 @@ from codec.program cimport (
     ARRAY, ARRAY_OF_STRUCTS, BYTES, BYTES_COMPACT, NULLABLE_STRUCT, RUN, STRING, STRING_COMPACT, STRUCT, Block, Program, Step, Trace,
     fixed_size,
 )
-from codec.skip cimport find_tagged, is_refused, skip_block
+from codec.skip cimport LONGEST_TEXT, find_tagged, is_refused, skip_block
 from protocol.field_plan cimport FieldPlan
 from wire.cursor cimport (
     MAX_LENGTH, NO_LENGTH, OK, TRUNCATED, Bytes, Cursor, cursor_left, cursor_open, read_length_16, read_length_32, read_length_compact,
@@ -61,6 +61,9 @@ cdef inline bint sight_sized(Sight* sight, int32_t shape, bint nullable) noexcep
     cdef int64_t length
     cdef int width = 2 if shape == STRING else 4 if shape == BYTES else 0
     if not sight_length(sight, width, nullable, &length):
+        return False
+    if shape == STRING_COMPACT and length > LONGEST_TEXT:
+        sight.is_bad = True
         return False
     if length > 0:
         if not sight_has(sight, length):

@@ -9,8 +9,8 @@ Where a fault is placed (offset and path), for both twins; a value is checked in
   first byte. Of a string, bytes value or tagged payload whose length is there and whose content is not: the first content byte. Of a count
   of elements or tagged fields that cannot fit into the bytes left: the count. A fixed-size field that follows others is named itself.
 * ``BAD_VARINT`` (a fifth byte above 0x0F), ``BAD_LENGTH`` (a compact length or count, a number of tagged fields or a tagged size above
-  2^31-1), ``NULL_NOT_ALLOWED``: the first byte of the varint, the length, the count or the null marker. A varint that ends with the
-  buffer before its fifth byte is ``TRUNCATED``.
+  2^31-1; a compact string above 32,767), ``NULL_NOT_ALLOWED``: the first byte of the varint, the length, the count or the null marker.
+  A varint that ends with the buffer before its fifth byte is ``TRUNCATED``.
 * ``BAD_UTF8``: the first byte of the string's content, which is checked after its bounds.
 * ``BAD_TAG``: the first byte of the tag number. Number, size and bounds of the payload are read first. A known tag is then read in place,
   with the end of the buffer as its bound, and must end where its size says; a tag that only other versions define is refused unread; a

@@ -47,6 +47,7 @@ from kwire.codec._pure.structs import default_maker
 from kwire.codec.layout import Default
 from kwire.codec.plan import FIXED_SIZE, Flag, Op, Operation, Plan
 from kwire.codec.uuids import Uuid
+from kwire.codec.written_values import LONGEST_TEXT
 from kwire.errors import Fault
 
 __all__ = ["FALLBACK_ERRORS", "Reader", "make_reader", "reader_source"]
@@ -66,6 +67,14 @@ def long_varint(data: Buffer, at: int, end: int) -> tuple[int, int]:
     if length < 127:
         raise Break(Fault.BAD_VARINT, at)
     return length + 1, pos
+
+
+def long_text(data: Buffer, at: int, end: int) -> tuple[int, int]:
+    """`long_varint` of a compact string."""
+    length, pos = long_varint(data, at, end)
+    if length - 1 > LONGEST_TEXT:
+        raise Break(Fault.BAD_LENGTH, at)
+    return length, pos
 
 
 def unknown_tags(data: Buffer, pos: int, end: int) -> tuple[tuple[tuple[int, bytes], ...], int]:
@@ -102,6 +111,7 @@ class _Source(SourceText):
     def __init__(self, plan: Plan, classes: tuple[type, ...], build: bool, of_bytes: bool, views: bool) -> None:
         super().__init__({
             "new": object.__new__, "Break": Break, "bad_length": Fault.BAD_LENGTH, "Uuid": Uuid, "long_varint": long_varint,
+            "long_text": long_text,
             "read_varint": read_varint, "unknown_tags": unknown_tags, "unpack_from": struct.unpack_from,
         })  # fmt: skip
         self.plan = plan
@@ -237,10 +247,11 @@ class _Source(SourceText):
         self._length("B" if compact else "h" if string else "i")
         length = "n - 1" if compact else "n"
         if assign is None:
-            self._by_length(compact, lambda: self.line(f"pos += {length}"), "", null)
+            self._by_length(compact, lambda: self.line(f"pos += {length}"), "", null, string)
         else:
             value = (self._text if string else self._bytes).format(length)
-            self._by_length(compact, lambda: self.line(assign.format(value)), assign.format('""' if string else self._no_bytes), null)
+            empty = assign.format('""' if string else self._no_bytes)
+            self._by_length(compact, lambda: self.line(assign.format(value)), empty, null, string)
 
     def _struct(self, operation: Operation, compact: bool, target: str | None, null: str | None) -> None:
         function = self._call(operation.block, target is not None)
@@ -291,12 +302,12 @@ class _Source(SourceText):
         with self.inside(f"if {condition}:"):
             self.line("raise Break(bad_length, pos)")
 
-    def _by_length(self, compact: bool, present: Callable[[], None], empty: str, null: str | None) -> None:
+    def _by_length(self, compact: bool, present: Callable[[], None], empty: str, null: str | None, string: bool = False) -> None:
         """What to do with the length `n`: of a value that has one, the line for an empty one, the line for null (None: it is odd)."""
         with self.inside("if n > 1:" if compact else "if n > 0:"):
             if compact:
                 with self.inside("if n > 127:"):
-                    self.line("n, pos = long_varint(data, pos - 1, end)")
+                    self.line(f"n, pos = {'long_text' if string else 'long_varint'}(data, pos - 1, end)")
             present()
         null = "raise Break(bad_length, pos)" if null is None else null
         if compact:  # 0 is null, 1 is empty

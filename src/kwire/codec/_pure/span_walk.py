@@ -13,6 +13,7 @@ from kwire.codec._pure.primitives import MAX_LENGTH, Break, Buffer, join_path, r
 from kwire.codec._pure.readers import FALLBACK_ERRORS, Reader, make_reader
 from kwire.codec.plan import FIXED_SIZE, Flag, Op
 from kwire.codec.splice_plan import Leaf, Marking
+from kwire.codec.written_values import LONGEST_TEXT
 from kwire.errors import Fault, raise_for, wire_error
 
 __all__ = ["ArraySpan", "Element", "MarkedPlan", "Place", "Section", "SpanWalk", "walk_over"]
@@ -312,6 +313,8 @@ class SpanWalk:
         size = FIXED_SIZE.get(code)
         if size is None:
             size = self.length(0 if compact else 2 if code == _STRING else 4, nullable)
+            if code == _STRING and size > LONGEST_TEXT:
+                raise Break(Fault.BAD_LENGTH, begin)
         content = self.pos
         stop = content + max(size, 0)
         if stop > self.end:

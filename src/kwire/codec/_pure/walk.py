@@ -16,6 +16,7 @@ from kwire.codec._pure.primitives import MAX_LENGTH, Break, Buffer, read_length,
 from kwire.codec.layout import Default
 from kwire.codec.plan import FIXED_SIZE, Flag, Op, Operation, Plan
 from kwire.codec.uuids import Uuid
+from kwire.codec.written_values import LONGEST_TEXT
 from kwire.errors import Fault
 
 __all__ = ["Anomaly", "Walk"]
@@ -307,6 +308,8 @@ class Walk:
             if not nullable:
                 raise Break(Fault.NULL_NOT_ALLOWED, at)
             return None
+        if code == _STRING and length > LONGEST_TEXT:
+            raise Break(Fault.BAD_LENGTH, at)
         begin, stop = self._take(length)
         if not build:
             return None
