@@ -7,16 +7,20 @@ from pathlib import Path
 
 import pytest
 
+from kwire.capture.capture_chunks import MAX_INTERFACES
+from kwire.capture.carry import MAX_OPEN
 from kwire.capture.packet_columns import MAX_FRAGMENT_BYTES, MAX_FRAGMENTED_PACKETS
 from kwire.codec import columns, decoding
 from kwire.codec.records import compression, reading
+from kwire.protocol.relay.heads import MAX_AUTHENTICATION
 from kwire.protocol.telemetry import metric_points
 from kwire.protocol.tracking import frames, pairing
-from kwire.proxy.config import ProxyConfig
+from kwire.proxy.config import ProxyConfig, TelemetryConfig
 
 PAGE = Path(__file__).resolve().parents[2] / "SECURITY.md"
 UNITS = {"KiB": 1 << 10, "MiB": 1 << 20}
 CONFIG = ProxyConfig(listeners=())
+PUSHED = TelemetryConfig(file="pushed.jsonl")
 BOUNDS = {
     "a frame": [frames.MAX_FRAME],
     "objects of a message": [decoding.MEMORY_MULTIPLE, decoding.MEMORY_MULTIPLE_OF_VIEWS, decoding.MESSAGE_BYTES],
@@ -26,9 +30,19 @@ BOUNDS = {
     "client telemetry of one push": [metric_points.MAX_METRICS, metric_points.MAX_POINTS],
     "requests of a connection that wait for their responses": [pairing.MAX_WAITING, pairing.MAX_WAITING_BYTES],
     "responses of a connection whose request was not found yet": [pairing.MAX_HELD, pairing.MAX_HELD_BYTES],
+    # measured by test_tables_memory.py
+    "a connection of a capture: half-open; undecided after 384 bytes of one side at most; undecided later; open": [
+        256, 1 << 10, 13 << 10, 4 << 10,
+    ],
+    "open connections of a capture set; half-open ones": [MAX_OPEN],
+    "interfaces of a pcapng section": [MAX_INTERFACES],
     "IP fragments that wait": [MAX_FRAGMENTED_PACKETS, MAX_FRAGMENT_BYTES],
+    "a proxied request that authenticates, or ApiVersions": [MAX_AUTHENTICATION],
     "a proxied connection; all of a proxy": [CONFIG.max_held, CONFIG.max_held_in_all],
-}
+    "client telemetry that the proxy stores of a connection": [PUSHED.max_pushed, PUSHED.max_files, PUSHED.max_bytes],
+    "connections to a proxy's port": [CONFIG.max_connections, CONFIG.max_connections_of_address, CONFIG.max_handshakes_of_address],
+    "log lines about proxied clients": [],
+}  # fmt: skip
 
 
 def rows() -> dict[str, str]:

@@ -22,7 +22,7 @@ __all__ = ["FileFacts", "FileReading", "iter_chunks", "read_again"]
 
 _TEXT_HEAD: Final = 16
 # The file of a router of this size is still read; each costs 100 bytes, and time for each chunk of the file.
-_MOST_INTERFACES: Final = 1 << 16
+MAX_INTERFACES: Final = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,8 +199,8 @@ def _iter_records(
         reported = source.stored_bytes
         yield data + columns.spilled if columns.spilled else data, columns
         reading.position += columns.consumed
-        if len(state.interfaces) > _MOST_INTERFACES:
-            reading.reason = f"a section with more than {_MOST_INTERFACES:,} interfaces"
+        if len(state.interfaces) > MAX_INTERFACES:
+            reading.reason = f"a section with more than {MAX_INTERFACES:,} interfaces"
             return
         data, at, damaged = data[columns.consumed :], 0, columns.damaged
         more = data if damaged else source.read_on(data, chunk_bytes)
