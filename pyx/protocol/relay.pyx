@@ -16,7 +16,7 @@ from libc.string cimport memcpy
 from build_id cimport build_id
 from protocol.relay_counters cimport TEXT_OTHER, TEXT_UNKNOWN
 from protocol.relay_feed cimport relay_begin, relay_drain, relay_feed, relay_finish
-from protocol.relay_owed cimport BY_PLAN, OWED_OWN, owed_answer, owed_at, owed_count
+from protocol.relay_owed cimport BY_PLAN, OWED_OWN, owed_answer, owed_at, owed_count, owed_first
 from protocol.relay_pieces cimport Piece, Pieces, chunk_take
 from protocol.relay_request cimport release_request
 from protocol.relay_response cimport release_response
@@ -188,6 +188,7 @@ cdef class Relay:
                 PyBytes_FromStringAndSize(<const char*>held.frame, held.size), held.api_key, held.api_version, held.asked_version,
                 held.correlation_id, held.wants_answer, held.time_ns, None if held.tag is NULL else <object>held.tag,
                 self.core.owed.asked, self.core.owed.served,
+                side == RESPONSE and owed_first(&self.core.owed).action != BY_PLAN,
             )
             if side == REQUEST:
                 self.held_request = known

@@ -41,7 +41,8 @@ import os
 from collections import deque
 from functools import partial  # no-cython-lint
 
-from kwire.proxy.rules.rule import Answer
+from kwire.protocol.relay import CALL
+from kwire.proxy.rules.rule import Answer, Watched
 
 __all__ = ["Worker"]
 
@@ -390,7 +391,8 @@ cdef class Worker:
                 if isinstance(outcome, Answer):
                     relay.answer_held(held, outcome.frame, t)
                 else:
-                    relay.release_held(held, None if outcome is None or outcome is held.frame else [outcome], t, None)
+                    frame, response = (outcome.frame, CALL) if isinstance(outcome, Watched) else (outcome, None)
+                    relay.release_held(held, None if frame is None or frame is held.frame else [frame], t, response)
             finally:
                 relay.over()
             waiting += connection.held()

@@ -144,7 +144,7 @@ def shown(relay: Any, moves: Moves) -> tuple[object, ...]:
         b"".join(moves.to_server), b"".join(moves.to_client), moves.end_server, moves.end_client, moves.close,
         [
             (held.kind, held.frame, held.api_key, held.api_version, held.asked_version, held.correlation_id, held.wants_answer, held.time,
-             held.tag, held.asked, held.served) for held in moves.held
+             held.tag, held.asked, held.served, held.was_asked_for) for held in moves.held
         ],
     )  # fmt: skip
     state = (relay.reads_client, relay.reads_server, relay.closing)

@@ -16,7 +16,7 @@ from kwire.proxy.rules.addresses import AddressesRule
 from kwire.proxy.rules.identity import IdentityRule
 from kwire.proxy.rules.refusals import Condition
 from kwire.proxy.rules.rehearsal import RehearsalMode, RehearsalRule, Rejected
-from kwire.proxy.rules.rule import ConnectionRule, Peer, Rule
+from kwire.proxy.rules.rule import ConnectionRule, Outcome, Peer, Rule, Watched
 from kwire.proxy.rules.versions import VersionsRule
 
 MIB = 1 << 20
@@ -243,6 +243,48 @@ def test_rules_act_in_their_order_on_one_answer() -> None:
     connection = connected(VersionsRule("3.9"), AddressesRule({1: ("proxy", 19_001)}))
     found = exchange(connection, 18, 3, software("x", "1"), ranges((0, 0, 13), (1, 4, 18)))
     assert advertised(found) == [(0, 0, 9), (1, 4, 15)]
+
+
+class _Watching(ConnectionRule):
+    """Looks at the answers to requests of the client `watched`, behind all edits, and calls for all where `calls`."""
+
+    name = "watching"
+
+    def __init__(self, calls: bool) -> None:
+        self.calls = calls
+        self.seen: list[tuple[str, int, str]] = []
+
+    def relay_rules(self) -> list[RelayRule]:
+        return [RelayRule("request", 3, (1,), CALL)] + [RelayRule("response", 3, (1,), CALL)] * self.calls
+
+    def connected(self, peer: Peer) -> ConnectionRule:
+        return self
+
+    def request(self, held: Held, frame: bytes) -> Outcome:
+        watched = kwire.peek_header(frame).client_id == "watched"
+        return Watched(frame, lambda held, frame: self.see("watched", held, frame)) if watched else None
+
+    def response(self, held: Held, frame: bytes) -> None:
+        self.see("called", held, frame)
+
+    def see(self, how: str, held: Held, frame: bytes) -> None:
+        host = kwire.decode_response(frame, 3, held.api_version).body.brokers[0].host
+        self.seen.append((how, held.correlation_id, host))
+
+
+@pytest.mark.parametrize("calls", [False, True])
+def test_answers_that_a_rule_asked_for_are_looked_at_behind_all_edits(calls: bool) -> None:
+    watching = _Watching(calls)
+    connection = connected(watching, AddressesRule({1: ("proxy", 9), 2: ("proxy", 10)}))
+    for number, client_id in enumerate(("other", "watched", "other", "watched"), 1):
+        assert connection.from_client(request(3, 1, messages.MetadataRequest(topics=None), number, client_id), 1).to_server
+    for number in range(1, 5):
+        moves = connection.from_server(response(3, 1, metadata(), number), 2)
+        assert kwire.decode_response(b"".join(moves.to_client)[4:], 3, 1).body.brokers[0].host == "proxy"
+    called = [("called", number, "10.0.0.1") for number in range(1, 5)] if calls else []
+    watched = [("watched", number, "proxy") for number in (2, 4)]
+    assert sorted(watching.seen) == called + watched
+    assert connection.close_reason == ""
 
 
 def test_an_answer_that_no_rule_can_read_closes() -> None:

@@ -126,6 +126,12 @@ class Sessions(RuleBasedStateMachine):
             assert client.connection.close_reason == ""
             client.got += b"".join(moves.to_client)
 
+    @rule(session=st.sampled_from(SESSIONS))
+    def put_all_topics_in(self, session: int) -> None:
+        """A client without the proxy puts topics of both tenants into a session."""
+        if (found := self.broker.sessions.get(session)) is not None:
+            found.topics |= set(ID_OF.values()) if found.has_ids else {f"{tenant}.x" for tenant in TENANTS}
+
     @rule(who=st.integers(0, 3))
     def reconnect(self, who: int) -> None:
         self.clients[who].connection.over()
@@ -148,9 +154,16 @@ def test_the_model_gives_records_and_the_rule_lets_own_ones_pass() -> None:
         machine.fetch(0, 1 if epoch else 0, epoch, IDS, topics)
         machine.answer(0)
     assert machine.clients[0].got.count(b"records of a") == 3
-    machine.fetch(1, 1, 3, IDS, set())
+    machine.fetch(0, 0, -1, IDS, {"a"})
+    machine.fetch(0, 1, 3, IDS, set())
+    machine.put_all_topics_in(1)
+    machine.answer(0)
+    assert machine.clients[0].got.count(b"records of a") == 4
+    machine.answer(0)
+    assert machine.clients[0].got.count(b"records of a") == 4
+    machine.fetch(1, 1, 4, IDS, set())
     assert not machine.clients[1].asked
     stolen = kwire.encode_request(
-        messages.RequestHeader(api_key=FETCH, api_version=IDS, client_id="c"), REQUEST(session_id=1, session_epoch=3)
+        messages.RequestHeader(api_key=FETCH, api_version=IDS, client_id="c"), REQUEST(session_id=1, session_epoch=4)
     )
     assert b"records of a" in machine.broker.answer(stolen)  # what the proxy does not let through

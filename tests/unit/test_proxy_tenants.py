@@ -159,19 +159,56 @@ def test_fetches_by_id_are_confined_to_the_tenants_topics() -> None:
     assert connection.close_reason == ""
 
 
-def test_an_answer_to_a_fetch_is_checked_too() -> None:
+def test_an_answer_to_a_fetch_in_a_session_is_checked_too() -> None:
+    connection = connected()
+    learn(connection)
+    begin = FETCH.replace("ffffffff 02", "00000000 02")
+    asked(connection, begin.format(OWN_ID))
+    answered(connection, "0000000a 00 00000000 0000 00000005 01 00")
+    in_session = FETCH.replace("00000000 ffffffff 02", "00000005 00000001 02")
+    asked(connection, in_session.format(OWN_ID))
+    topic = "{} 02 00000000 0000 0000000000000001 0000000000000001 0000000000000000 00 ffffffff 03 7878 00 00"
+    own, foreign = topic.format(OWN_ID), topic.format(FOREIGN_ID)
+    assert answered(connection, f"0000000a 00 00000000 0000 00000005 02 {own} 00") == framed(
+        f"0000000a 00 00000000 0000 00000005 02 {own} 00"
+    )
+    asked(connection, in_session.format(OWN_ID))
+    # error 106, as for a request with such an id
+    refused = framed("0000000a 00 00000000 006a 00000000 01 00")
+    assert answered(connection, f"0000000a 00 00000000 0000 00000005 03 {own} {foreign} 00") == refused
+    asked(connection, begin.format(OWN_ID))
+    assert answered(connection, f"0000000a 00 00000000 0000 00000006 03 {own} {foreign} 00") == refused
+
+
+def test_an_answer_by_id_outside_a_session_is_not_kept() -> None:
+    """A broker answers what the request asked for, and that was checked."""
     connection = connected()
     learn(connection)
     asked(connection, FETCH.format(OWN_ID))
-    topic = "{} 02 00000000 0000 0000000000000001 0000000000000001 0000000000000000 00 ffffffff 03 7878 00 00"
-    own, foreign = topic.format(OWN_ID), topic.format(FOREIGN_ID)
-    assert answered(connection, f"0000000a 00 00000000 0000 00000000 02 {own} 00") == framed(
-        f"0000000a 00 00000000 0000 00000000 02 {own} 00"
-    )
-    asked(connection, FETCH.format(OWN_ID))
-    # error 106, as for a request with such an id
-    refused = framed("0000000a 00 00000000 006a 00000000 01 00")
-    assert answered(connection, f"0000000a 00 00000000 0000 00000000 03 {own} {foreign} 00") == refused
+    records = bytes(MIB // 2)
+    # no throttle, no error, no session, one topic with one partition; the records' length and one in an unsigned varint
+    head = bytes.fromhex(f"0000000a 00 00000000 0000 00000000 02 {OWN_ID} 02 00000000 0000 {'0000000000000001' * 3} 00 ffffffff 818020")
+    frame = head + records + bytes(3)
+    frame = len(frame).to_bytes(4, "big") + frame
+    got = b""
+    for start in range(0, len(frame), 65536):
+        moves = connection.from_server(frame[start : start + 65536], 2)
+        assert connection.relay.kept == 0
+        got += b"".join(moves.to_client)
+    assert got == frame
+    assert connection.relay.owed == 0
+
+
+def test_an_answer_by_name_loses_the_prefix_without_a_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    connection = connected()
+    begin_session(connection, "00000005")
+    monkeypatch.setattr(kwire, "decode_response", None)
+    for session, epoch in (("00000000", ALONE), ("00000005", NEXT)):
+        asked(connection, SESSION.format(session, epoch))
+        # throttle, no error, session, topics: name, no partitions
+        answer = f"0000000b 00000000 0000 {session} {{}} 00000000"
+        found = answered(connection, answer.format("00000002 0003 622e78 00000000 0003 612e78"))
+        assert found == framed(answer.format("00000001 0001 78"))
 
 
 # Fetch v7: replica, wait, least, most, isolation, session, epoch, no topics, no forgotten ones

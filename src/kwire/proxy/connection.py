@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 
 from kwire.errors import EncodeError, WireError
-from kwire.protocol.relay import Buffer, Held, HeldBudget, Moves, Relay, RelayCounters
+from kwire.protocol.relay import CALL, Buffer, Held, HeldBudget, Moves, Relay, RelayCounters
 from kwire.proxy.rule_set import RuleSet
-from kwire.proxy.rules.rule import Answer, Outcome, Peer, Refusal
+from kwire.proxy.rules.rule import Answer, Outcome, Peer, Refusal, Watched
 from kwire.proxy.taps import Tapped
 
 __all__ = ["ProxiedConnection"]
@@ -143,4 +143,5 @@ class ProxiedConnection:
             return Moves()
         if isinstance(outcome, Answer):
             return self.relay.answer(held, outcome.frame, t=t)
-        return self.relay.release(held, None if outcome is None or outcome is held.frame else [outcome], t=t)
+        frame, response = (outcome.frame, CALL) if isinstance(outcome, Watched) else (outcome, None)
+        return self.relay.release(held, None if frame is None or frame is held.frame else [frame], t=t, response=response)

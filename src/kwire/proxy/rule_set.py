@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from kwire.codec import Edit
 from kwire.protocol.events import Direction
 from kwire.protocol.relay import CALL, CLOSE, REFUSE, FrameEdit, Held, RelayPlan, RelayRule, Unknown
-from kwire.proxy.rules.rule import Answer, ConnectionRule, Outcome, Peer, Refusal, Rule, WatchingRule
+from kwire.proxy.rules.rule import Answer, ConnectionRule, Outcome, Peer, Refusal, Rule, Watched, WatchingRule
 from kwire.schema import catalog
 
 __all__ = ["ConnectionRules", "RuleSet"]
@@ -137,13 +138,15 @@ class ConnectionRules:
         peer: the client.
     """
 
-    __slots__ = ("_of", "_own", "_steps", "peer")
+    __slots__ = ("_of", "_own", "_steps", "_watched", "peer")
 
     def __init__(self, of: RuleSet, steps: dict[_Slot, list[_Step]], peer: Peer) -> None:
         self.peer = peer
         self._steps = steps
         self._of = of
         self._own = of.entered(peer)
+        # what looks at the responses that were asked for; these come in the order of the requests
+        self._watched: deque[list[Callable[[Held, bytes], bytes | None]]] = deque()
 
     def apply(self, held: Held) -> Outcome:
         """What becomes of a held frame.
@@ -153,6 +156,7 @@ class ConnectionRules:
         """
         is_request = held.kind == "request"
         frame = held.frame
+        watching = self._watched.popleft() if held.was_asked_for else []
         for step in self._steps.get(("request" if is_request else "response", held.api_key, held.api_version), ()):
             outcome: Outcome
             own = self._own[step.rule]
@@ -164,8 +168,17 @@ class ConnectionRules:
                 outcome = own.request(held, frame) if is_request else own.response(held, frame)
             if isinstance(outcome, (Answer, Refusal)):
                 return outcome
-            if outcome is not None:
-                frame = outcome
+            if isinstance(outcome, Watched):
+                watching.append(outcome.response)
+                outcome = outcome.frame
+            frame = frame if outcome is None else outcome
+        if is_request:
+            if not watching or not held.wants_answer or self.plan.action("response", held.api_key, held.api_version) == CLOSE:
+                return frame
+            self._watched.append(watching)
+            return Watched(frame, watching[0])
+        for look in watching:
+            frame = look(held, frame) or frame
         return frame
 
     @property

@@ -76,6 +76,7 @@ class Held:
         tag: what was given to `own_request`, else None.
         asked: the client has sent the broker a request that needs authentication.
         served: the broker has answered such a request.
+        was_asked_for: a response for which `Relay.release` of its request asked, whatever the plan says.
     """
 
     kind: HeldKind
@@ -89,6 +90,7 @@ class Held:
     tag: object = None
     asked: bool = False
     served: bool = False
+    was_asked_for: bool = False
 
     def __repr__(self) -> str:
         # The frame may hold a SASL token.

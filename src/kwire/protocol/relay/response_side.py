@@ -122,7 +122,7 @@ class ResponseSide:
         stream.kept[_ID_AT : _ID_AT + 4] = first.correlation_id.to_bytes(4, "big", signed=True)
         held = Held(
             "response", stream.take_frame(), first.api_key, version, first.api_version, first.correlation_id, True, t, first.tag,
-            state.owed.asked, state.owed.served,
+            state.owed.asked, state.owed.served, first.action is not None,
         )  # fmt: skip
         self._count(held.frame, LENGTH + len(held.frame), t)
         held.kind = "own" if first.kind == "own" else "response"

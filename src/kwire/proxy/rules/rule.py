@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias, runtime_checkable
 
 from kwire.protocol.relay import Held, RelayRule
 
-__all__ = ["Answer", "ConnectionRule", "Outcome", "Peer", "Refusal", "Rule", "WatchingRule"]
+__all__ = ["Answer", "ConnectionRule", "Outcome", "Peer", "Refusal", "Rule", "Watched", "WatchingRule"]
 
 
 @dataclass(slots=True)
@@ -61,8 +61,21 @@ class Refusal:
     delay: float = 0
 
 
-Outcome: TypeAlias = bytes | Answer | Refusal | None
-"""The frame that goes on, an `Answer` (requests only), a `Refusal`, or None for the frame as it came."""
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """A request goes on, and its response is looked at, which need not be a `CALL` of the rule.
+
+    Attributes:
+        frame: the request.
+        response: as `ConnectionRule.response`, with the frame as the edits and calls of all rules left it.
+    """
+
+    frame: bytes
+    response: Callable[[Held, bytes], bytes | None]
+
+
+Outcome: TypeAlias = bytes | Answer | Refusal | Watched | None
+"""The frame that goes on, an `Answer` or a `Watched` (requests only), a `Refusal`, or None for the frame as it came."""
 
 
 class ConnectionRule:

@@ -14,6 +14,7 @@ import re
 from collections import OrderedDict, deque
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final, Literal
 
 import kwire
@@ -21,7 +22,7 @@ from kwire.codec import AddPrefix, Edit, EditChanges, FieldsAbout, Opaque, Remov
 from kwire.errors import InputError
 from kwire.protocol.relay import CALL, CLOSE, Held, RelayRule
 from kwire.proxy.rules.api_versions_answer import API_VERSIONS, limited_answers
-from kwire.proxy.rules.rule import Answer, ConnectionRule, Outcome, Peer, Refusal
+from kwire.proxy.rules.rule import Answer, ConnectionRule, Outcome, Peer, Refusal, Watched
 from kwire.proxy.rules.tenant_answers import refused_fetch, unknown_ids
 from kwire.proxy.rules.tenant_memory import TenantMemory
 from kwire.schema import Message, catalog
@@ -32,6 +33,8 @@ ErrorTexts = Literal["strip", "blank"]
 
 _FETCH, _METADATA, _JOIN_GROUP, _SYNC_GROUP, _CREATE_TOPICS, _HEARTBEAT = 1, 3, 11, 14, 19, 68
 _FETCH_FIELDS: Final = ("session_id", "session_epoch", "replica_id", "replica_state.replica_id")
+_FIRST_WITH_IDS: Final = 13  # of Fetch
+_NO_SESSION: Final = -1  # epoch: the broker ends the session, if there is one, and answers what the request asks for, no more
 _MOST_SESSIONS: Final = 100  # of a connection; clients have one at each broker
 _DESCRIBE_CONFIGS: Final = 32
 _BROKER: Final = 4  # ConfigResource.Type; a tenant reads the configuration of brokers, except where they are and where their files lie
@@ -127,9 +130,14 @@ class TenantsRule:
 
 
 def _needs_memory(message: Message, version: int, about: FieldsAbout) -> bool:
-    """Whether a kind of frame says ids of topics or Fetch sessions, or bytes of a group without the type of the group."""
-    if message.api_key in (_FETCH, _JOIN_GROUP, _SYNC_GROUP):
+    """Whether a kind of frame says ids of topics or Fetch sessions, or bytes of a group without the type of the group.
+
+    Fetch answers may pass: a request says whether its answer is looked at.
+    """
+    if message.api_key in (_JOIN_GROUP, _SYNC_GROUP):
         return True
+    if message.api_key == _FETCH:
+        return message.kind == "request"
     if message.kind == "request":
         return bool(about.topic_ids) and message.api_key not in (_METADATA, _HEARTBEAT)
     return bool(about.topic_ids) and message.api_key in _IDS_LEARNED
@@ -142,7 +150,6 @@ class _Tenant(ConnectionRule):
         self._rule = rule
         # groups of the JoinGroup and SyncGroup requests that wait, with their types, by api; responses come in the order of the requests
         self._waiting: dict[int, deque[tuple[str, str | None]]] = {_JOIN_GROUP: deque(), _SYNC_GROUP: deque()}
-        self._fetches: deque[bool] = deque()  # Fetch requests that wait: whether they ask for a session
         self._sessions: OrderedDict[int, None] = OrderedDict()  # that the broker gave to this connection, and no request has ended
 
     def request(self, held: Held, frame: bytes) -> Outcome:
@@ -152,9 +159,7 @@ class _Tenant(ConnectionRule):
             kind = getattr(body, "protocol_type", None) or self._rule.memory.type_of(body.group_id)
             self._waiting[held.api_key].append((body.group_id, kind))
         elif held.api_key != API_VERSIONS:
-            answered = self._checked(held, frame)
-            if answered is not None:
-                return answered
+            return self._checked(held, frame)
         return self._edited(held, frame, kind)
 
     def _edited(self, held: Held, frame: bytes, kind: str | None = None) -> bytes:
@@ -162,8 +167,11 @@ class _Tenant(ConnectionRule):
         edit = self._rule.edit(direction, held.api_key, held.api_version, kind)
         return frame if edit.is_empty else b"".join(edit.pieces(frame))
 
-    def _checked(self, held: Held, frame: bytes) -> Answer | Refusal | None:
-        """The answer to a request for a topic or a session of somebody else; also for an id that the client has from before a restart."""
+    def _checked(self, held: Held, frame: bytes) -> Outcome:
+        """The edited request, or the answer to it where it asks for a topic or a session of somebody else.
+
+        An id that the client has from before a restart is answered too.
+        """
         ids, body = _topic_ids(held, kwire.decode_request(frame, strict=False, fields=_checked_fields(held)).body)
         if held.api_key == _FETCH:
             if max(body.replica_id, body.replica_state.replica_id) >= 0:  # it would push sessions of others out, and count as a replica
@@ -171,19 +179,21 @@ class _Tenant(ConnectionRule):
             if body.session_id and body.session_id not in self._sessions:
                 return Answer(refused_fetch(held, session=True))
         if self._rule.memory.owns(ids):
-            if held.api_key == _FETCH:
-                if body.session_epoch <= 0:  # it ends the session, and with 0 begins another
-                    self._sessions.pop(body.session_id, None)
-                self._fetches.append(body.session_epoch == 0)
-            return None
+            edited = self._edited(held, frame)
+            if held.api_key != _FETCH:
+                return edited
+            if body.session_epoch <= 0:  # it ends the session, and with 0 begins another
+                self._sessions.pop(body.session_id, None)
+            # the edit of the answer drops names of others; their ids can be in a session only, for this request's are the tenant's
+            begins = body.session_epoch == 0
+            may_have_ids = held.api_version >= _FIRST_WITH_IDS and body.session_epoch != _NO_SESSION
+            return Watched(edited, partial(self._fetched, begins=begins)) if begins or may_have_ids else edited
         answer = unknown_ids(held, frame)
         if answer is None:
             return Refusal(f"api {held.api_key} v{held.api_version}: the id of a topic that is not the tenant's")
         return Answer(answer)
 
     def response(self, held: Held, frame: bytes) -> bytes | None:
-        if held.api_key == _FETCH:
-            return self._fetched(held, frame)
         waiting = self._waiting.get(held.api_key)
         group, kind = waiting.popleft() if waiting else ("", None)
         made = self._edited(held, frame, kind)
@@ -197,15 +207,14 @@ class _Tenant(ConnectionRule):
                 self._rule.memory.learn_type(group, kind)
         return made
 
-    def _fetched(self, held: Held, frame: bytes) -> bytes:
-        ids, body = _topic_ids(
-            held, kwire.decode_response(frame, _FETCH, held.api_version, strict=False, fields=_checked_fields(held)).body
-        )
-        if self._fetches.popleft() and body.session_id:
+    def _fetched(self, held: Held, frame: bytes, *, begins: bool) -> bytes | None:
+        found = kwire.decode_response(frame, _FETCH, held.api_version, strict=False, fields=_checked_fields(held)).body
+        ids, body = _topic_ids(held, found)
+        if begins and body.session_id:
             self._sessions[body.session_id] = None
             if len(self._sessions) > _MOST_SESSIONS:
                 self._sessions.popitem(last=False)
-        return self._edited(held, frame) if self._rule.memory.owns(ids) else refused_fetch(held, session=False)
+        return None if self._rule.memory.owns(ids) else refused_fetch(held, session=False)
 
 
 def _checked_fields(held: Held) -> tuple[str, ...]:
