@@ -16,6 +16,7 @@ PER_OPEN_CONNECTION = {"native": 4 << 10, "pure": 16 << 10}
 PER_PAST_CONNECTION = 512
 PER_HALF_OPEN_CONNECTION = 256
 PER_UNDECIDED_CONNECTION = {"native": 1 << 10, "pure": 3 << 10}
+PER_ANALYZED_CONNECTION = 2700
 PER_PAIR_ON_DISK = 100  # their names, until 65,536 are forgotten together, and the database's cache, which has a cap; it was 143 in memory
 
 # Run in a process of its own, whose memory nobody else fills. Prints bytes per connection.
@@ -61,6 +62,28 @@ before = resident()
 for first in range({2}, {3}, STEP):
     read(first)
 print((resident() - before) // ({3} - {2}))
+"""
+
+# Analyzes SYNs, each from an address of its own. Prints the peak of memory in bytes.
+ANALYSIS = """
+import contextlib, random, re, struct, sys
+from pathlib import Path
+from kwire.cli import main
+
+folder, count = Path(sys.argv[1]), int(sys.argv[2])
+draw = random.Random(36)
+with (folder / "syns.pcap").open("wb") as file:
+    file.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 101))
+    for number in range(count):
+        file.write(struct.pack("<IIII", 1_700_000_000 + number // 10_000, number % 10_000 * 100, 40, 40))
+        addresses = struct.pack(">II", draw.randrange(0x0B000000, 0xDF000000), 0x0A000001)
+        file.write(bytes([0x45, 0, 0, 40, 0, 0, 0, 0, 64, 6, 0, 0]) + addresses)
+        file.write(struct.pack(">HHIIBBHHH", draw.randrange(1024, 65536), 9092, draw.randrange(1 << 32), 0, 0x50, 2, 65535, 0, 0))
+sys.argv[1:] = ["analyze", str(folder / "syns.pcap"), "--out", str(folder / "out"), "--engine", "local"]
+with contextlib.suppress(SystemExit):
+    main()
+assert (folder / "out" / "report.html").exists()
+print(int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]) << 10)
 """
 
 
@@ -122,6 +145,19 @@ def test_a_half_open_connection_takes_256_bytes(seen: str, twin: str) -> None:
 @pytest.mark.parametrize("seen", UNDECIDED)
 def test_a_connection_that_said_next_to_nothing_takes_a_kilobyte(seen: str, twin: str) -> None:
     assert bytes_per_connection(UNDECIDED[seen], 1000, 20_000, 40_000, twin, 4096) <= PER_UNDECIDED_CONNECTION[twin]
+
+
+@pytest.mark.whole
+@linux_only
+def test_an_analyzed_attempt_takes_what_the_page_says(tmp_path: Path) -> None:
+    """From the reader to the report: each address is a client that sent nothing."""
+    peaks = []
+    for count in (40_000, 80_000):
+        folder = tmp_path / str(count)
+        folder.mkdir()
+        found = subprocess.run([sys.executable, "-c", ANALYSIS, str(folder), str(count)], check=True, capture_output=True, text=True)
+        peaks.append(int(found.stdout.split()[-1]))
+    assert (peaks[1] - peaks[0]) // 40_000 <= PER_ANALYZED_CONNECTION
 
 
 @pytest.mark.whole

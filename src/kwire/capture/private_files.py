@@ -56,7 +56,7 @@ def make_private(filesystem: FileSystem, folder: str, *, recursive: bool = True)
         Path(folder).chmod(_FOLDER)
 
 
-def write_private(filesystem: FileSystem, path: str, data: bytes) -> None:
+def write_private(filesystem: FileSystem, path: str, *pieces: bytes) -> None:
     """Write a file; on a disk only the owner may read it, from its first byte on.
 
     Raises:
@@ -64,7 +64,8 @@ def write_private(filesystem: FileSystem, path: str, data: bytes) -> None:
     """
     if filesystem.type_name != _LOCAL:
         with filesystem.open_output_stream(path, compression=None) as file:
-            file.write(data)
+            for piece in pieces:
+                file.write(piece)
         return
     with new_file(path, _FILE) as local:
-        local.write(data)
+        local.writelines(pieces)

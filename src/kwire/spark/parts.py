@@ -279,7 +279,7 @@ class PartWriter:
             raise InputError(f"{self._location} cannot be written: {reason_of(error)}.") from error
 
 
-def write_blob(location: str, folder: str, name: str, data: bytes) -> None:
+def write_blob(location: str, folder: str, name: str, *pieces: bytes) -> None:
     """Write what the next run goes on from into the staging of an output folder; nothing is seen of it before it is whole.
 
     On a disk only the owner may read it: it holds what keys of TLS are derived to.
@@ -287,7 +287,7 @@ def write_blob(location: str, folder: str, name: str, data: bytes) -> None:
     Args:
         location: the output folder, path or URI.
         folder, name: where it will stand in it.
-        data: what it holds.
+        pieces: what it holds, one after the other.
 
     Raises:
         InputError: the folder cannot be written, the disk is full.
@@ -295,7 +295,7 @@ def write_blob(location: str, folder: str, name: str, data: bytes) -> None:
     landing = _Landing(location, folder, name, private=True)
     try:
         landing.prepare()
-        write_private(landing.filesystem, landing.path, data)
+        write_private(landing.filesystem, landing.path, *pieces)
         landing.land()
     except OSError as error:
         raise InputError(f"{location} cannot be written: {reason_of(error)}.") from error

@@ -89,7 +89,7 @@ def write_state(location: str, name: str, state: SeriesState, still: Partial) ->
     rest: _Rest = kwire.__version__, state.carry, {table: written_rows(rows) for table, rows in state.waiting.items()}
     sections = [pack_sums(state.settled), pack_sums(still), record_of(packed(rest))]
     lengths = [len(section) for section in sections]
-    write_blob(location, STATE, name, b"".join([*sections, _END.pack(*lengths, _FORM)]))
+    write_blob(location, STATE, name, *sections, _END.pack(*lengths, _FORM))
     return _sums(f"{STATE}/{name}", True, lengths)
 
 
