@@ -63,7 +63,7 @@ def test_parts_of_dates_are_published_and_dates_without_parts_go(tmp_path: Path)
         folder = OutputFolder(str(out), TABLES)
         with folder.writing(append=True):
             parts = [write(out, "first", f"date=2026-11-{day}/part-{run}.parquet", day) for day in days]
-            folder.publish({"version": "x", "series": []}, parts, kept)
+            folder.publish({"version": "x", "run": 0, "series": [], "captures": []}, parts, kept)
             assert not (out / SUCCESS).exists()
             assert OutputFolder(str(out), TABLES).begin(append=True) is not None  # killed here, the next run publishes once more
         OutputFolder(str(out), TABLES)._remove(STAGING)
