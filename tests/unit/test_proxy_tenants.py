@@ -16,6 +16,7 @@ from kwire.proxy import ProxiedConnection, RuleSet, load_config
 from kwire.proxy.rules.addresses import AddressesRule
 from kwire.proxy.rules.identity import IdentityRule
 from kwire.proxy.rules.principals import PrincipalsRule
+from kwire.proxy.rules.refusals import Condition, RefusalsRule
 from kwire.proxy.rules.rule import Peer
 from kwire.proxy.rules.tenant_memory import TenantMemory
 from kwire.proxy.rules.tenants import TenantsRule
@@ -57,6 +58,15 @@ def test_metadata() -> None:
         connection, "00000007" + brokers.format("0002 6231 00002384") + "00000002" + other + mine.format("0003 612e78")
     )  # fmt: skip
     assert found == framed("00000007" + brokers.format("0001 70 00000001") + "00000001" + mine.format("0001 78"))
+
+
+def test_a_name_gets_the_prefix_once_where_another_rule_looks_at_the_request() -> None:
+    """ListOffsets up to version 5 has two messages in the catalog: its former name was ListOffset."""
+    rules = RuleSet([IdentityRule(), RefusalsRule([Condition(client_id="none")]), TenantsRule("a.")])
+    connection = ProxiedConnection(rules, Peer("10.0.0.9", 50_000, 1), max_frame=MIB, max_held=MIB)
+    request = "0002 0001 00000007 ffff ffffffff 00000001 {} 00000001 00000000 fffffffffffffffe"
+    for _ in range(2):  # the first request of a client is looked at, the second is not
+        assert asked(connection, request.format("0001 78")) == framed(request.format("0003 612e78"))
 
 
 def test_groups_of_others_are_not_listed() -> None:

@@ -80,18 +80,24 @@ class RuleSet:
                     if isinstance(wanted.action, int) and wanted.action in _FINAL:
                         final[slot] = min(final.get(slot, 0), wanted.action)
                     elif wanted.action == CALL:
-                        self._steps.setdefault(slot, []).append(_Step(number, None))
+                        self._add(slot, _Step(number, None))
                     elif not isinstance(wanted.action, int):
-                        self._steps.setdefault(slot, []).append(_Step(number, wanted.action))
+                        self._add(slot, _Step(number, wanted.action))
             if isinstance(rule, WatchingRule):
                 watching.append(number)
                 for slot in (each for wanted in rule.watching_rules() for each in _slots(wanted)):
-                    self._steps.setdefault(slot, []).append(_Step(number, None, watches=True))
+                    self._add(slot, _Step(number, None, watches=True))
         raw_gssapi = all(getattr(rule, "raw_gssapi", True) for rule in self.rules)
         self.plan = self.watching_plan = RelayPlan(self._table(final, watches=False), unknown=unknown, raw_gssapi=raw_gssapi)
         if watching:
             unknown = "refuse" if unknown == "pass" else unknown
             self.watching_plan = RelayPlan(self._table(final, watches=True), unknown=unknown, raw_gssapi=raw_gssapi)
+
+    def _add(self, slot: _Slot, step: _Step) -> None:
+        """Add a step once: the catalog has two messages for an api that was renamed, such as ListOffset up to version 5."""
+        steps = self._steps.setdefault(slot, [])
+        if step not in steps:
+            steps.append(step)
 
     def _table(self, final: dict[_Slot, int], *, watches: bool) -> list[RelayRule]:
         table = [RelayRule(direction, key, (version,), action) for (direction, key, version), action in final.items()]
