@@ -32,7 +32,7 @@ from quick_spark import OPTIONS
 from small_disk import mounting
 
 # What comes with pyarrow and pandas.
-PACKAGES = {"numpy", "pandas", "pyarrow", "dateutil", "python_dateutil", "pytz", "tzdata", "six"}
+PACKAGES = {"numpy", "pandas", "pyarrow", "msgspec", "dateutil", "python_dateutil", "pytz", "tzdata", "six"}
 QUICK = " ".join(OPTIONS)
 DEFAULTS = f"""\
 spark.ui.enabled false
@@ -73,7 +73,7 @@ def two_packs(folder: Path) -> list[str]:
 
 
 def bare_python(folder: Path) -> Path:
-    """A virtual environment that sees pyarrow and pandas of this one."""
+    """A virtual environment that sees pyarrow, pandas and msgspec of this one."""
     venv.create(folder, with_pip=False, symlinks=True)
     (target,) = folder.glob("lib/python*/site-packages")
     for each in Path(pyspark.__file__).parents[1].iterdir():

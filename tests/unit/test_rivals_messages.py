@@ -35,7 +35,7 @@ FAULTS: dict[str, tuple[str, int, str, type[WireError], int, str]] = {
     "kafka-protocol-rs: 54 million topics": ("MetadataRequest", 0, "0300033c0c00b6", Truncated, 0, "topics"),
     "kmsg: as many elements as bytes": ("MetadataRequest", 0, "0000000a" + "00" * 10, Truncated, 0, "topics"),
     "grepplabs: number of tags 2^31-1": ("HeartbeatRequest", 4, HEARTBEAT_V4 + "ffffffff07" + "00" * 9, Truncated, 9, ""),
-    "ydb: position and length overflow": ("HeartbeatRequest", 4, "8080808008" + "6161", Truncated, 5, "group_id"),
+    "ydb: position and length overflow": ("HeartbeatRequest", 4, "8080808008" + "6161", BadLength, 0, "group_id"),
     "ydb: bytes of 2^31-1": ("SaslAuthenticateRequest", 0, "7fffffff" + "00", Truncated, 4, "auth_bytes"),
     # Varints: kio takes 35 bits, kafka-python any number of them in quadratic time.
     "kio: varint of 35 bits": ("ApiVersionsRequest", 3, "ffffffff7f" + "00" * 9, BadVarint, 0, "client_software_name"),
