@@ -459,7 +459,7 @@ cdef class SeriesCarry:
         return self.is_past(tcp.last_ns, tcp.closed_ns, tcp.closed, tcp.answered)
 
     cdef bint is_past(self, int64_t last_ns, int64_t closed_ns, bint closed, bint answered) noexcept:
-        """Whether a connection has lingered, or nothing answers it."""
+        """Return True for a connection that has lingered, or that nothing answers."""
         if closed:
             return self.latest_ns - closed_ns > self.limits.linger_ns
         return not answered and self.latest_ns - last_ns > self.limits.unanswered_ns

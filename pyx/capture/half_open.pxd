@@ -33,7 +33,7 @@ cdef enum:
 
 
 cdef inline bint is_untouched(const TcpFlow* flow) noexcept nogil:
-    """Whether a direction has no more than a SYN or a reset."""
+    """Return True for a direction with no more than a SYN or a reset."""
     return (
         flow.payload_packets == 0 and flow.strays == 0 and flow.position == 0 and flow.waiting is NULL and flow.fin_at == INT64_MIN
         and flow.packets <= MOST_PACKETS
@@ -41,7 +41,7 @@ cdef inline bint is_untouched(const TcpFlow* flow) noexcept nogil:
 
 
 cdef inline bint is_half_open(const TcpState* tcp) noexcept nogil:
-    """Whether nothing but a SYN, its copies and a reset of the other side were seen."""
+    """Return True for a connection with only a SYN, its copies and a reset of the other side."""
     cdef const TcpFlow* own
     cdef const TcpFlow* other
     if tcp.opened_by < 0 or tcp.answered != tcp.closed or tcp.held_count:

@@ -331,7 +331,7 @@ cdef class Worker:
         return 0
 
     cdef void settled(self, Sockets* sockets) noexcept nogil:
-        """What a call of the relay gave is sent."""
+        """Continue a connection after the output of the relay was sent."""
         cdef RelayCore* core = sockets.core
         if sockets.state != PASSING:
             return

@@ -274,7 +274,7 @@ class SeriesCarry:
             connection.resolve(sink)
 
     def _is_over(self, last_ns: int, closed_ns: int | None, answered: bool = False) -> bool:
-        """Whether a connection has lingered, or nothing answers it."""
+        """Return True for a connection that has lingered, or that nothing answers."""
         if closed_ns is not None:
             return self.latest_ns - closed_ns > LINGER_NS
         return not answered and self.latest_ns - last_ns > UNANSWERED_NS

@@ -201,7 +201,7 @@ class TelemetryConfig(FilesConfig, frozen=True):
 
 
 class TapConfig(FilesConfig, frozen=True):
-    """What passes, without secrets, as a capture or as a request log; see `tapped_connection` and `logged_connection`.
+    """A capture or a request log of the traffic, without secrets; see `tapped_connection` and `logged_connection`.
 
     Attributes:
         snaplen: bytes of a frame that are kept; in a request log the body of a longer frame is null.

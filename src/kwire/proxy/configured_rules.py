@@ -78,7 +78,7 @@ def _raw_tokens(config: ProxyConfig, closes: bool) -> list[Rule]:
 
 
 def _reached(config: ProxyConfig) -> dict[tuple[str, int], tuple[str, int]]:
-    """Where clients of a tenant, or of none, are told that they reach a broker, by tenant and node id."""
+    """Give the advertised host and port of each broker, by tenant (empty for none) and node id."""
     found = {(each.tenant or "", each.node_id): host_and_port(each.broker, "broker") for each in config.listeners}
     return found | {(each.tenant or "", node_id): address for each in config.all_listeners for node_id, address in each.addresses()}
 

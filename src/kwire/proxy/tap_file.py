@@ -159,7 +159,7 @@ class TapFile:
             self._give_up([], error)
 
     def _give_up(self, waiting: list[bytes], error: Exception) -> None:
-        """A disk that is full, for example: traffic goes on without the file."""
+        """End the file after an error such as a full disk; traffic continues."""
         with self._changed:
             log.error("the %s ends: %s: %s", self._name, self._path, error)
             self._ending = True

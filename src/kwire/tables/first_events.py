@@ -15,7 +15,7 @@ __all__ = ["MAX_FIRST_BYTES", "begin", "place_of", "replay", "with_closed", "wit
 # What is kept of a connection: no answer to a request fits beside the request, most requests fit alone.
 MAX_FIRST_BYTES: Final = 384
 
-# Place of the first packet with its file, and who opened the connection then, -1 for nobody
+# Place of the first packet and its file, and the side that had opened the connection by then (-1: unknown)
 _HEAD: Final = Struct("<qb")
 # Time and place, size of the bytes that follow, direction and kind
 _EVENT: Final = Struct("<qqHB")

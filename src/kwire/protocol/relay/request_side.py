@@ -78,7 +78,7 @@ class RequestSide:
         return state.tokens.is_open and state.tokens.is_token(begin)
 
     def _fits_authentication(self) -> bool:
-        """Whether a frame that may come before authentication is as short as brokers demand."""
+        """Check the length limit of frames that may come before authentication."""
         if self.stream.length > MAX_AUTHENTICATION:
             self._state.close("authentication_too_large", "request", self.stream.length)
         return self.stream.length <= MAX_AUTHENTICATION

@@ -30,7 +30,7 @@ __all__ = ["Condition", "RefusalsRule"]
 
 _HANDSHAKE, _API_VERSIONS, _AUTHENTICATE = 17, 18, 36  # they pass
 _NAMING: Final = (3, 10, 22)  # Metadata, FindCoordinator, InitProducerId: of every client, which may come with another client id
-_DELAY: Final = 2.0  # seconds: of some libraries a client that is made anew after each error sends six requests in that time
+_DELAY: Final = 2.0  # seconds; some libraries send six requests for each new client, and applications make one after each error
 _MOST_COUNTED: Final = 1000
 _OTHER: Final = "other"
 _MEMORY: Final = 2 * MEMORY_MULTIPLE  # bytes for each byte of a request: its objects, and as many of the answer
