@@ -23,12 +23,11 @@ CC=$compiler CFLAGS="-O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefine
     LDFLAGS="-fsanitize=address,undefined" \
     "$python" setup.py -q build --build-base "$at" --build-lib "$at/lib" build_ext --parallel "$cores"
 
-unit() { for name; do printf 'tests/unit/test_%s.py\n' "$name"; done; }
 sockets() { for name; do printf 'tests/integration/test_proxy_%s.py\n' "$name"; done; }
-[ $# -gt 0 ] || set -- tests/parity tests/vectors tests/unit/test_codec_*.py tests/unit/test_records_*.py tests/unit/test_columns_*.py \
-    tests/unit/test_encode_*.py tests/unit/test_protocol_*.py tests/unit/test_tls_*.py tests/unit/test_relay*.py tests/unit/test_proxy_*.py tests/unit/test_request_log*.py \
-    $(unit frame_blanking record_blanking splices edits field_spans topic_renaming broker_addresses native_memory memory_views failing_decodes ending_while_decoding \
-        free_threads shared_objects capture_packets text_columns fetch_columns fuzz_targets spark_frame_structs spark_frame_rows spark_frame_sums) \
+[ $# -gt 0 ] || set -- tests/parity tests/vectors tests/unit/codec tests/unit/protocol tests/unit/proxy tests/unit/capture/tls \
+    tests/unit/capture/request_logs tests/unit/capture/test_packets.py tests/unit/tables/test_text_columns.py \
+    tests/unit/tables/test_fetch_columns.py tests/unit/spark/test_frame_structs.py tests/unit/spark/test_frame_rows.py \
+    tests/unit/spark/test_frame_sums.py \
     tests/captures/test_tls_captures.py tests/captures/test_trim_decrypt.py \
     $(sockets sockets tls faults sni every_message hostile_bytes taps)
 rm -rf "$reports"

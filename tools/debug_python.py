@@ -32,12 +32,12 @@ TESTS: Final = (
     "tests/parity",
     "--ignore=tests/parity/test_other_decoders.py",  # which starts Pythons with other decoders, and they are release builds
     "tests/vectors",
-    "tests/unit/test_native_memory.py",
-    "tests/unit/test_failing_decodes.py",
-    "tests/unit/test_ending_while_decoding.py",
-    "tests/unit/test_free_threads.py",
-    "tests/unit/test_protocol_threads.py",
-    "tests/unit/test_fuzz_targets.py",
+    "tests/unit/codec/test_native_memory.py",
+    "tests/unit/codec/test_failing_decodes.py",
+    "tests/unit/codec/test_ending_while_decoding.py",
+    "tests/unit/codec/test_free_threads.py",
+    "tests/unit/protocol/test_threads.py",
+    "tests/unit/codec/test_fuzz_targets.py",
 )
 
 

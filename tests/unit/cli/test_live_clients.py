@@ -1,0 +1,88 @@
+"""Clients as they come: counts, rates, latency and the verdict, from rows of requests; and the command that shows them."""
+
+from __future__ import annotations
+
+import gzip
+import threading
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from click.testing import CliRunner
+
+from kwire.analysis.live_clients import LiveClients
+from kwire.cli.entry import commands
+from kwire.cli.watch import _Collector
+from kwire.schema import releases
+
+EXAMPLE = Path(__file__).parents[3] / "examples" / "upgrade-fleet.pcap.gz"
+SCHEMA = pa.schema(
+    [
+        ("client_id", pa.string()), ("software_name", pa.string()), ("software_version", pa.string()), ("api_key", pa.int16()),
+        ("api_version", pa.int16()), ("error_code", pa.int16()), ("latency_us", pa.int64()),
+    ]
+)  # fmt: skip
+
+
+def rows(*given: tuple[Any, ...]) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pylist([dict(zip(SCHEMA.names, row, strict=True)) for row in given], SCHEMA)
+
+
+def test_counts_latency_and_what_the_release_rejects() -> None:
+    clients = LiveClients(releases()["4.0.0"])
+    clients.add(
+        rows(
+            ("a", "sarama", "1.27.2", 8, 1, 0, 40), ("a", "sarama", "1.27.2", 8, 1, 16, 60), ("a", "sarama", "1.27.2", 8, 2, None, None),
+            ("b", "unknown", "unknown", 18, 99, 35, 10), ("b", None, None, 3, 12, 0, 20),
+        )
+    )  # fmt: skip
+    first, second = clients
+    assert (first.client_id, first.library, first.requests, first.errors) == ("a", "sarama", 3, 1)
+    assert first.rejected == ["OffsetCommit v1"]  # 4.0 takes 2 to 9 (KIP-896)
+    assert (first.quantile_us(0.5), first.quantile_us(0.99)) == (40, 60)
+    # brokers answer every version of ApiVersions, and "unknown" is no name (KIP-511)
+    assert (second.client_id, second.library, second.requests, second.rejected, second.errors) == ("b", "", 2, [], 0)
+
+
+def test_an_interval_begins_from_zero() -> None:
+    clients = LiveClients(releases()["4.0.0"])
+    clients.add(rows(("a", None, None, 3, 12, 5, 20)))
+    clients.begin_interval()
+    (one,) = clients
+    assert (one.requests, one.errors, one.recent, one.recent_errors, one.quantile_us(0.5)) == (1, 1, 0, 0, None)
+
+
+def test_memory_has_a_bound() -> None:
+    clients = LiveClients(releases()["4.0.0"], most=3)
+    for number in range(50):
+        clients.add(rows((f"client-{number}", None, None, 3, number, 0, 20)))
+    assert len(clients) == 4
+    others = next(one for one in clients if one.client_id == "(others)")
+    assert others.requests == 47
+
+
+def test_the_command_in_a_pipe() -> None:
+    done = CliRunner().invoke(
+        commands, ["watch", "--target-release", "4.0", "--clients", "40"], input=gzip.decompress(EXAMPLE.read_bytes())
+    )
+    assert done.exit_code == 0, done.output
+    line = next(line for line in done.output.splitlines() if "web-frontend-old" in line)
+    assert "ListOffsets v0" in line
+    assert "clients break on Kafka 4.0.2 so far" in done.output
+
+
+def test_metrics_are_counts_by_client() -> None:
+    clients = LiveClients(releases()["4.0.0"])
+    clients.add(rows(("a", "sarama", "1.27.2", 8, 1, 16, 60)))
+    found = {
+        metric.name: [(sample.labels["client_id"], sample.value) for sample in metric.samples]
+        for metric in _Collector(clients, threading.Lock()).collect()
+    }
+    assert found == {"kwire_requests": [("a", 1.0)], "kwire_request_errors": [("a", 1.0)], "kwire_client_breaks": [("a", 1.0)]}
+
+
+@pytest.mark.parametrize("address", ["9401", "host:port", ":70000"])
+def test_an_address_that_is_none(address: str) -> None:
+    done = CliRunner().invoke(commands, ["watch", "--metrics", address], input=b"")
+    assert done.exit_code == 1

@@ -1,0 +1,163 @@
+"""Batches with frames to rows, and pushed metrics to arrays of points."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from kwire.errors import NullNotAllowed, Truncated, UnsupportedVersion
+from kwire.spark.body_types import body_type
+from kwire.spark.frame_rows import FrameRows
+from kwire.spark.metric_arrays import MetricArrays
+from kwire.spark.reading_options import ReadingOptions
+
+DATA = Path(__file__).parents[2] / "vectors" / "data"
+FAILFAST, DROP = ReadingOptions("FAILFAST"), ReadingOptions("DROPMALFORMED")
+
+
+def lines(name: str) -> list[dict[str, Any]]:
+    with gzip.open(DATA / name, "rt", encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+FRAMES = lines("frames-sample.jsonl.gz")
+REQUESTS = [each for each in FRAMES if each["kind"] == "request"]
+
+
+def frame(case: dict[str, Any]) -> bytes:
+    return bytes.fromhex(case["hex"])[4:]
+
+
+def one(message: str, version: int) -> dict[str, Any]:
+    return next(each for each in FRAMES if (each["message"], each["version"]) == (message, version))
+
+
+def json_of(case: dict[str, Any]) -> Any:
+    body = case["hex"][8 + 2 * case["header_size"] :]
+    found = ((each["message"], each["version"], each["hex"], each["json"]) for each in lines("messages-sample.jsonl.gz"))
+    return next(value for *key, value in found if key == [case["message"], case["version"], body])
+
+
+def mapped(rows: FrameRows, frames: list[bytes | None], **kept: list[Any]) -> list[dict[str, Any]]:
+    batch = pa.RecordBatch.from_pydict({"frame": pa.array(frames, pa.binary()), **kept})
+    made = list(rows(iter([batch])))
+    for each in made:
+        assert each.schema.names == [*kept, *rows.schema.names]
+        assert pa.schema(list(each.schema)[len(kept) :]) == rows.schema
+    return [row for each in made for row in each.to_pylist()]
+
+
+HEADERS = body_type(None, None, None)
+HEARTBEAT = body_type("HeartbeatRequest", 0, "group_id,member_id")
+LEADERS = body_type("MetadataResponse", 12, "topics.name,topics.partitions.leader_id")
+
+
+def test_headers_of_every_request():
+    rows = FrameRows("frame", ("id",), HEADERS, FAILFAST)
+    found = mapped(rows, [None, *map(frame, REQUESTS)], id=list(range(len(REQUESTS) + 1)))
+    assert found[0] == {"id": 0, "api_key": None, "api_version": None, "correlation_id": None, "client_id": None, "error": None}
+    for row, (number, case) in zip(found[1:], enumerate(REQUESTS, 1), strict=True):
+        header = case["header"]
+        assert (row["id"], row["api_key"], row["api_version"], row["error"]) == (number, case["api_key"], case["version"], None)
+        assert (row["correlation_id"], row["client_id"]) == (header["correlation_id"], header.get("client_id"))
+
+
+@pytest.mark.parametrize("kind", [pa.binary(), pa.large_binary(), pa.binary_view()], ids=str)
+def test_frames_in_any_binary_column(kind):
+    whole = frame(one("HeartbeatRequest", 0))
+    column = pa.array([b"left out", None, whole, None, b"\x00", whole, b"left out"], pa.binary()).cast(kind).slice(1, 5)
+    batch = pa.RecordBatch.from_arrays([column], names=["frame"])
+    for body in (HEADERS, HEARTBEAT):
+        [made] = FrameRows("frame", (), body, ReadingOptions(corrupt_record="bad"))(iter([batch]))
+        assert made.column("error").to_pylist() == [None, None, None, "TRUNCATED", None]
+        assert made.column("bad").to_pylist() == [None, None, None, b"\x00", None]
+        first = made.column(0).is_valid().to_pylist()
+        assert first == [False, True, False, False, True]
+    with pytest.raises(Truncated) as caught:
+        list(FrameRows("frame", (), HEADERS, FAILFAST)(iter([batch])))
+    assert "row 3 of the batch" in caught.value.__notes__[-1]
+
+
+def test_a_response_is_a_row_for_each_element():
+    case = one("MetadataResponse", 12)
+    told = [
+        (topic["name"], partition["leaderId"])
+        for topic in json_of(case)["topics"]
+        for partition in topic["partitions"] or [{"leaderId": None}]
+    ]
+    assert len(told) > 1
+    found = mapped(FrameRows("frame", ("id",), LEADERS, FAILFAST), [frame(case), None, frame(case)], id=["a", "b", "c"])
+    assert [(row["id"], row["topics.name"], row["topics.partitions.leader_id"]) for row in found] == [
+        *(("a", *each) for each in told), ("b", None, None), *(("c", *each) for each in told),
+    ]  # fmt: skip
+    bodies = [frame(case)[case["header_size"] :]]
+    assert mapped(FrameRows("frame", (), LEADERS, FAILFAST, header=False), bodies) == [
+        {"topics.name": name, "topics.partitions.leader_id": leader, "error": None, "error_offset": None, "error_path": None}
+        for name, leader in told
+    ]
+
+
+def test_requests_of_other_messages_are_left_out():
+    frames = [frame(one("HeartbeatRequest", version)) for version in (0, 4, 0)] + [frame(one("MetadataRequest", 0)), None]
+    found = mapped(FrameRows("frame", ("id",), HEARTBEAT, FAILFAST), frames, id=[0, 1, 2, 3, 4])
+    told = json_of(one("HeartbeatRequest", 0))
+    held = [(row["id"], row["group_id"], row["member_id"]) for row in found]
+    assert held == [(0, told["groupId"], told["memberId"]), (2, told["groupId"], told["memberId"]), (4, None, None)]
+
+
+def test_modes_are_as_in_sparks_readers():
+    case = one("HeartbeatRequest", 0)
+    whole, size = frame(case), case["header_size"]
+    negative = whole[:size] + b"\xff\xfe" + whole[size + 2 :]
+    frames = [whole, whole[:-1], negative, b"\x00", whole]
+    found = mapped(FrameRows("frame", ("id",), HEARTBEAT, ReadingOptions(corrupt_record="bad")), frames, id=[0, 1, 2, 3, 4])
+    assert [(row["id"], row["error"], row["bad"]) for row in found] == [
+        (0, None, None), (1, "TRUNCATED", frames[1]), (2, "NULL_NOT_ALLOWED", negative), (3, "TRUNCATED", b"\x00"), (4, None, None),
+    ]  # fmt: skip
+    assert (found[2]["error_offset"], found[2]["error_path"]) == (size, "group_id")
+    assert [row["id"] for row in mapped(FrameRows("frame", ("id",), HEARTBEAT, DROP), frames, id=[0, 1, 2, 3, 4])] == [0, 4]
+    for bad, error in ((frames[1], Truncated), (negative, NullNotAllowed), (b"\x00", Truncated)):
+        with pytest.raises(error):
+            mapped(FrameRows("frame", (), HEARTBEAT, FAILFAST), [whole, bad])
+    with pytest.raises(Truncated) as caught:
+        mapped(FrameRows("frame", (), HEADERS, FAILFAST), [whole, b"\x00"])
+    assert "row 1 of the batch" in caught.value.__notes__[-1]
+    assert len(mapped(FrameRows("frame", (), HEADERS, DROP), [whole, b"\x00", None])) == 2
+
+
+def test_responses_cut_in_their_headers():
+    found = mapped(FrameRows("frame", (), LEADERS, ReadingOptions()), [b"\x00\x00", frame(one("MetadataResponse", 12))[:-1]])
+    assert [(row["error"], row["error_offset"] is None) for row in found] == [("TRUNCATED", False)] * 2
+
+
+def test_pushed_metrics_are_points():
+    cases = lines("telemetry-sample.jsonl.gz")
+    payloads = pa.array([bytes.fromhex(each["metrics_hex"]) for each in cases])
+    found = MetricArrays(FAILFAST)(payloads, pa.array([each["compression_id"] for each in cases])).to_pylist()
+    assert sum(len(each["metrics"]) for each in cases) > 50
+    for row, case in zip(found, cases, strict=True):
+        assert len(row) == len(case["metrics"])
+        for held, told in zip(row, case["metrics"], strict=True):
+            assert (held["metric"], held["type"], held["error"]) == (told["name"], told["type"], None)
+            assert (held["time_unix_nano"], held["start_time_unix_nano"]) == (told["time_unix_nano"], told["start_time_unix_nano"])
+            assert (dict(held["attributes"]), dict(held["resource"])) == (told["attributes"], told["resource"])
+            if not isinstance(told["value"], str):  # infinities and NaN are texts there
+                assert held["value"] == float(told["value"])
+
+
+def test_bad_payloads_say_why():
+    payloads, compressions = pa.array([b"\xff\xff", b"x", None, b"", b""]), pa.array([0, 9, 0, None, 4])
+    found = MetricArrays()(payloads, compressions).to_pylist()
+    assert found[2:] == [None, None, []]
+    assert [len(row) for row in found[:2]] == [1, 1]
+    assert "unknown compression type 9" in found[1][0]["error"]
+    assert found[0][0]["error"] is not None
+    assert found[0][0]["metric"] is None
+    with pytest.raises(UnsupportedVersion) as caught:
+        MetricArrays(FAILFAST)(payloads.slice(1), compressions.slice(1))
+    assert "row 0 of the batch" in caught.value.__notes__[-1]

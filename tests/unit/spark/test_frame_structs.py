@@ -1,0 +1,234 @@
+"""Frames in Arrow arrays to structs, against the JSON that Kafka's own converters wrote."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from kwire.codec.json_text import json_text
+from kwire.errors import InputError, KwireError, NullNotAllowed, Truncated, UnsupportedVersion
+from kwire.schema import catalog
+from kwire.spark.body_types import body_type, ddl
+from kwire.spark.frame_structs import RequestStruct, ResponseStruct
+from kwire.spark.reading_options import ReadingOptions, reading_options
+
+DATA = Path(__file__).parents[2] / "vectors" / "data"
+FAILFAST = ReadingOptions("FAILFAST")
+
+
+def lines(name: str) -> list[dict[str, Any]]:
+    with gzip.open(DATA / name, "rt", encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+FRAMES = lines("frames-sample.jsonl.gz")
+MESSAGES = lines("messages-sample.jsonl.gz")
+
+
+def frame(case: dict[str, Any]) -> bytes:
+    return bytes.fromhex(case["hex"])[4:]
+
+
+def cases_of(kind: str) -> list[tuple[dict[str, Any], Any]]:
+    """Frames of Kafka's classes, and what its converters wrote of their bodies."""
+    known = {(each["message"], each["version"], each["hex"]): each["json"] for each in MESSAGES}
+    # Two apis got other names, ListClientMetricsResources (74) and AlterIsr (56): frames are read under the newest one.
+    old = ("ListClientMetricsResources", "AlterIsr")
+    chosen = [case for case in FRAMES if case["kind"] == kind and not case["message"].startswith(old)]
+    assert len(chosen) > 300
+    return [(case, known[case["message"], case["version"], case["hex"][8 + 2 * case["header_size"] :]]) for case in chosen]
+
+
+def one(message: str, version: int) -> dict[str, Any]:
+    return next(case for case in FRAMES if (case["message"], case["version"]) == (message, version))
+
+
+def test_requests_are_their_headers_and_kafkas_json():
+    cases = cases_of("request")
+    found = RequestStruct(options=FAILFAST)(pa.array([frame(case) for case, _ in cases], pa.large_binary()))
+    for row, (case, value) in zip(found.to_pylist(), cases, strict=True):
+        assert json.loads(row["body"]) == value, case["message"]
+        header = case["header"]
+        assert (row["api_key"], row["api_version"], row["message"]) == (case["api_key"], case["version"], case["message"])
+        assert (row["correlation_id"], row["client_id"]) == (header["correlation_id"], header.get("client_id", ""))
+        assert (row["error"], row["error_offset"], row["error_path"]) == (None, None, None)
+
+
+def test_responses_are_their_headers_and_kafkas_json():
+    cases = cases_of("response")
+    keys = pa.array([case["api_key"] for case, _ in cases], pa.int32())
+    versions = pa.array([case["version"] for case, _ in cases], pa.int32())
+    found = ResponseStruct(options=FAILFAST)(pa.array([frame(case) for case, _ in cases]), keys, versions)
+    for row, (case, value) in zip(found.to_pylist(), cases, strict=True):
+        assert json.loads(row["body"]) == value, case["message"]
+        assert (row["api_key"], row["api_version"], row["message"]) == (case["api_key"], case["version"], case["message"])
+        assert (row["correlation_id"], row["error"]) == (case["header"]["correlation_id"], None)
+
+
+@pytest.mark.parametrize(("kind", "step"), [("request", 11), ("response", 11)])
+def test_typed_bodies_hold_what_kafkas_json_says(kind, step):
+    for case, value in cases_of(kind)[::step]:
+        body = body_type(case["message"], case["version"], None, kind) if value else None
+        if body is None:
+            continue
+        frames = pa.array([frame(case)])
+        if kind == "request":
+            found = RequestStruct(body, FAILFAST)(frames)
+        else:
+            found = ResponseStruct(body, FAILFAST)(frames, pa.array([case["api_key"]]), pa.array([case["version"]]))
+        definition = catalog()[case["message"]]
+        for field in definition.fields:
+            name = field.name[0].lower() + field.name[1:]
+            if isinstance(value.get(name), (int, str)) and field.type in ("int8", "int16", "int32", "int64", "string", "uuid", "bool"):
+                typed = next(iter(found.to_pylist()))["body"]
+                assert value[name] in typed.values(), (case["message"], name)
+
+
+def test_fields_leave_the_rest_out_of_the_struct_and_explode_nothing():
+    case = one("MetadataResponse", 12)
+    body = body_type("MetadataResponse", 12, "controller_id, topics.name, topics.partitions.leader_id", "response")
+    found = ResponseStruct(body, FAILFAST)(pa.array([frame(case)]), pa.array([3]), pa.array([12]))
+    value = next(value for other, value in cases_of("response") if other is case)
+    assert found.to_pylist()[0]["body"] == {
+        "controller_id": value["controllerId"],
+        "topics": [
+            {"name": topic["name"], "partitions": [{"leader_id": each["leaderId"]} for each in topic["partitions"]]}
+            for topic in value["topics"]
+        ],
+    }
+    assert value["topics"][0]["partitions"]
+
+
+def test_ddl_of_a_message():
+    assert ddl("MetadataResponse", 12, "topics.name,topics.partitions.leader_id,controller_id") == (
+        "`controller_id` INT, `topics` ARRAY<STRUCT<`name`: STRING, `partitions`: ARRAY<STRUCT<`leader_id`: INT>>>>"
+    )
+    assert ddl("HeartbeatRequest", 0) == "`group_id` STRING, `generation_id` INT, `member_id` STRING"
+    # what the version lacks is left out, and nothing at all cannot be a struct
+    assert ddl("HeartbeatRequest", 0, ["group_id", "group_instance_id"]) == "`group_id` STRING"
+    with pytest.raises(InputError, match="has in version 0 no field of group_instance_id: its struct would be empty"):
+        ddl("HeartbeatRequest", 0, ["group_instance_id"])
+    with pytest.raises(UnsupportedVersion):
+        ddl("HeartbeatRequest", 99)
+    with pytest.raises(KwireError, match="no_such_field"):
+        ddl("HeartbeatRequest", 0, ["no_such_field"])
+
+
+def test_a_typed_body_is_null_for_other_messages_and_versions():
+    frames = pa.array([frame(one("HeartbeatRequest", 0)), frame(one("HeartbeatRequest", 4)), frame(one("AddOffsetsToTxnRequest", 0)), None])
+    body = body_type("HeartbeatRequest", 4, ["group_id"], "request")
+    found = RequestStruct(body, FAILFAST)(frames).to_pylist()
+    assert [None if row is None else row["body"] is None for row in found] == [True, False, True, None]
+    assert [row["message"] for row in found[:3]] == ["HeartbeatRequest", "HeartbeatRequest", "AddOffsetsToTxnRequest"]
+
+
+@pytest.mark.parametrize("body", [None, "HeartbeatRequest"], ids=["json", "typed"])
+def test_a_bad_frame_keeps_its_header_and_says_what_is_wrong(body):
+    case = one("HeartbeatRequest", 0)
+    whole, size = frame(case), case["header_size"]
+    bad = [whole[:-1], whole + b"!", whole[:5], b"", whole[:size] + b"\xff\xfe" + whole[size + 2 :], whole, None]
+    body = body_type(body, 0, None, "request") if body else body_type(None, None, None)
+    make = RequestStruct(body, ReadingOptions(corrupt_record="_corrupt_record"))
+    found = make(pa.array([b"other", *bad]).slice(1)).to_pylist()
+    assert [row and row["error"] for row in found] == [
+        "TRUNCATED",
+        "TRAILING_BYTES",
+        "TRUNCATED",
+        "TRUNCATED",
+        "NULL_NOT_ALLOWED",
+        None,
+        None,
+    ]
+    assert [row and row["error_path"] for row in found][:2] == ["member_id", ""]
+    assert found[1]["error_offset"] == len(whole)
+    assert found[4]["error_offset"] == size
+    assert [row and row["_corrupt_record"] for row in found] == [*bad[:5], None, None]
+    assert [row and row["message"] for row in found] == [
+        "HeartbeatRequest",
+        "HeartbeatRequest",
+        None,
+        None,
+        "HeartbeatRequest",
+        "HeartbeatRequest",
+        None,
+    ]
+    assert [row is not None and row["body"] is not None for row in found] == [False, False, False, False, False, True, False]
+
+
+@pytest.mark.parametrize("body", [None, "HeartbeatRequest"], ids=["json", "typed"])
+def test_failfast_raises_and_names_the_row(body):
+    whole = frame(one("HeartbeatRequest", 0))
+    make = RequestStruct(body_type(body, 0, None) if body else body_type(None, None, None), FAILFAST)
+    with pytest.raises(Truncated) as caught:
+        make(pa.array([whole, whole[:-1]]))
+    assert "row 1 of the batch; the mode is FAILFAST" in caught.value.__notes__[-1]
+    with pytest.raises(NullNotAllowed):
+        make(pa.array([_negative_group(whole)]))
+
+
+def _negative_group(whole: bytes) -> bytes:
+    size = one("HeartbeatRequest", 0)["header_size"]
+    return whole[:size] + b"\xff\xfe" + whole[size + 2 :]
+
+
+def test_unknown_apis_and_versions_are_told():
+    header = b"\x7f\x00\x00\x00\x00\x00\x00\x07\x00\x01a"
+    version = b"\x00\x03\x00\x63\x00\x00\x00\x08\x00\x01b\x00"
+    found = RequestStruct()(pa.array([header, version])).to_pylist()
+    assert [(row["error"], row["correlation_id"], row["client_id"], row["message"]) for row in found] == [
+        ("UNKNOWN_API", 7, "a", None), ("UNSUPPORTED_VERSION", 8, "b", "MetadataRequest"),
+    ]  # fmt: skip
+
+
+def test_the_answer_to_a_refused_version_is_read_in_version_0():
+    answer = bytes.fromhex("00000009002300000001001200000004")  # error 35; api 18 in versions 0 to 4
+    frames, keys, versions = pa.array([answer, answer]), pa.array([18, 18]), pa.array([99, 3])
+    for row in ResponseStruct(options=FAILFAST)(frames, keys, versions).to_pylist():
+        assert (row["api_version"], row["correlation_id"], row["error"]) == (0, 9, None)
+        assert json.loads(row["body"]) == {"errorCode": 35, "apiKeys": [{"apiKey": 18, "minVersion": 0, "maxVersion": 4}]}
+    typed = ResponseStruct(body_type("ApiVersionsResponse", 0, ["error_code"]), FAILFAST)
+    assert [row["body"] for row in typed(frames, keys, versions).to_pylist()] == [{"error_code": 35}] * 2
+
+
+def test_a_response_without_its_request_is_null():
+    answer = frame(one("HeartbeatResponse", 0))
+    found = ResponseStruct()(pa.array([answer, answer]), pa.array([12, None]), pa.array([None, 0]))
+    assert found.to_pylist() == [None, None]
+
+
+def test_empty_batches_have_the_type():
+    for make in (RequestStruct(), RequestStruct(body_type("HeartbeatRequest", 4, None), ReadingOptions(corrupt_record="c"))):
+        assert make(pa.array([], pa.binary())).type == make.type
+
+
+def test_numbers_that_json_has_not_are_named_as_jackson_does():
+    from kwire.messages import AlterClientQuotasRequest
+
+    message = AlterClientQuotasRequest(entries=[AlterClientQuotasRequest.EntryData(ops=[
+        AlterClientQuotasRequest.OpData(key="a", value=float("inf")), AlterClientQuotasRequest.OpData(key="b", value=float("nan")),
+    ])])  # fmt: skip
+    ops = json.loads(json_text(message, 1))["entries"][0]["ops"]
+    assert [each["value"] for each in ops] == ["Infinity", "NaN"]
+
+
+def test_options_are_read_in_any_case_and_checked():
+    assert reading_options({"MODE": "failfast", "columnnameofcorruptrecord": "c"}, "f") == ReadingOptions("FAILFAST", "c")
+    assert reading_options({"mode": "dropMalformed"}, "f", drops=True).drops
+    with pytest.raises(InputError, match="from_x does not know the mode DROPMALFORMED; its modes are PERMISSIVE, FAILFAST"):
+        reading_options({"mode": "DROPMALFORMED"}, "from_x")
+    with pytest.raises(InputError, match="from_x has no option 'modus'"):
+        reading_options({"modus": "FAILFAST"}, "from_x")
+
+
+def test_bodies_are_of_the_kind_that_is_asked_for():
+    with pytest.raises(InputError, match="takes the name of a request, which HeartbeatResponse is not"):
+        body_type("HeartbeatResponse", 0, None, "request", "from_kafka_request")
+    with pytest.raises(InputError, match="takes a message and its version together"):
+        body_type("HeartbeatResponse", None, None)
+    with pytest.raises(InputError, match="fields only with both"):
+        body_type(None, None, ["group_id"])
