@@ -15,10 +15,10 @@ from typing import Final
 from kwire.codec.uuids import ZERO_UUID, Uuid
 from kwire.protocol.transitions import Transitions
 
-__all__ = ["INSTANCE_ID", "InstanceIdEvent", "InstanceIdRule", "InstanceIdState", "new_instance_id"]
+__all__ = ["INSTANCE_ID", "WITH_INSTANCE_ID", "InstanceIdEvent", "InstanceIdRule", "InstanceIdState", "new_instance_id"]
 
 _ONE: Final = Uuid(bytes(15) + b"\x01")
-_WITH_ID: Final = 3  # the request header that carries the id
+WITH_INSTANCE_ID: Final = 3  # the request header that carries the id
 
 
 def new_instance_id(random: Callable[[int], bytes] = secrets.token_bytes, *, hyphens: bool = True) -> Uuid:
@@ -126,7 +126,7 @@ class InstanceIdRule:
         return None
 
     def _event(self, header_version: int, instance_id: bytes) -> InstanceIdEvent:
-        if header_version < _WITH_ID:
+        if header_version < WITH_INSTANCE_ID:
             return InstanceIdEvent.OLDER_HEADER
         if instance_id == ZERO_UUID:
             return InstanceIdEvent.ZERO

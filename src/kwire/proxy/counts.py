@@ -7,11 +7,12 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final, Literal, TypeAlias
 
+from kwire.protocol.capped_counts import capped
 from kwire.protocol.relay import CloseReason
 from kwire.proxy.admission import TurnedAway
 from kwire.proxy.rules.rule import Peer
 
-__all__ = ["OTHER", "ConnectionCounts", "Ending", "capped", "software_of"]
+__all__ = ["ConnectionCounts", "Ending", "software_of"]
 
 Ending: TypeAlias = (
     Literal[
@@ -31,7 +32,6 @@ Ending: TypeAlias = (
 """Why a connection is over: both sides ended, a fault of a socket or of TLS, a limit, `rule` for a frame that no rule could settle, `fault`
 for an error in kwire that the log has whole, or the relay's."""
 
-OTHER: Final = "other"
 _MOST_SOFTWARE: Final = 200
 
 
@@ -72,21 +72,3 @@ def software_of(peers: Iterable[Peer]) -> Counter[tuple[str, ...]]:
     for peer in peers:
         found[peer.software_name or "unknown", peer.software_version or "unknown", str(peer.node_id)] += 1
     return capped(found, _MOST_SOFTWARE, 2)
-
-
-def capped(counts: Counter[tuple[str, ...]], most: int, texts: int) -> Counter[tuple[str, ...]]:
-    """Counts whose clients' texts are replaced by `other` in all but the most frequent: a client may send any text.
-
-    Arguments:
-        counts: by labels, of which the first are the clients'.
-        most: combinations of texts that keep them.
-        texts: how many labels are texts of clients.
-    """
-    sums: Counter[tuple[str, ...]] = Counter()
-    for labels, count in counts.items():
-        sums[labels[:texts]] += count
-    kept = {labels for labels, _ in sums.most_common(most)}
-    found: Counter[tuple[str, ...]] = Counter()
-    for labels, count in counts.items():
-        found[labels if labels[:texts] in kept else (OTHER,) * texts + labels[texts:]] += count
-    return found

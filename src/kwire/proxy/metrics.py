@@ -11,7 +11,8 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from kwire.proxy.counts import ConnectionCounts, capped, software_of
+from kwire.protocol.capped_counts import capped
+from kwire.proxy.counts import ConnectionCounts, software_of
 from kwire.proxy.exchange_metrics import exchange_metrics
 from kwire.proxy.rules.refusals import RefusalsRule
 from kwire.proxy.rules.rehearsal import RehearsalRule

@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 
 from kwire.codec.catalog_codec import Codec
 from kwire.codec.uuids import ZERO_UUID, Uuid
+from kwire.drafts.connected_clients import NOT_OBSERVED, UNKNOWN, ClientIds, ClientRegistry
+from kwire.drafts.connection_gauge import GaugeKey, gauge_key, mbean_name
 from kwire.errors import InputError
 from kwire.protocol import Connection
-from kwire.protocol.client_ids import ClientIds
-from kwire.protocol.clients import NOT_OBSERVED, UNKNOWN, ClientRegistry
-from kwire.protocol.connection_gauge import OTHER, ConnectionGauge, GaugeKey, gauge_key, mbean_name
 from kwire.protocol.events import IdentityChanged
 from kwire.protocol.instance_ids import INSTANCE_ID, InstanceIdEvent, InstanceIdRule, InstanceIdState, new_instance_id
 from kwire.protocol.negotiation import NegotiatingClient, clean_software_text, is_valid_software, is_valid_software_text, software_faults
@@ -54,11 +53,11 @@ def test_K511_29_a_registry_follows_trackers() -> None:
             assert clients.follow(name, connection.receive_request_bytes(sent, 1) + connection.receive_response_bytes(got, 2)) == []
     told = {
         each.connection: (each.software_name, each.software_version, each.principal, each.client_id, each.requests)
-        for each in clients.connections
+        for each in clients.open.values()
     }
     assert told == {"plain": ("kgo", "v1", None, "app", 1), "sasl": ("unknown", "unknown", "User:alice", "app", 4)}
     clients.closed("sasl")
-    assert clients.gauge.counts() == {GaugeKey("kgo", "v1", "", ""): 1}
+    assert clients.gauge() == {GaugeKey("kgo", "v1", "", ""): 1}
 
 
 def test_events_that_come_after_a_connection_closed_count_for_what_closed_gave() -> None:
@@ -74,10 +73,10 @@ def test_events_that_come_after_a_connection_closed_count_for_what_closed_gave()
     assert (gone.requests, gone.client_id) == (1, "app")
     named = IdentityChanged(0, 1, "java", "4.0", None, None)
     clients.follow("c", [named])
-    assert (gone.software_name, len(clients), clients.gauge.counts()) == ("java", 0, {})
+    assert (gone.software_name, len(clients.open), clients.gauge()) == ("java", 0, {})
     clients.opened("c", 4)  # another connection of this name: late events of the first are its own now
     clients.follow("c", [named])
-    assert (clients["c"].software_version, clients.gauge.counts()) == ("4.0", {GaugeKey("java", "4.0", "", ""): 1})
+    assert (clients.open["c"].software_version, clients.gauge()) == ("4.0", {GaugeKey("java", "4.0", "", ""): 1})
 
 
 def test_events_of_a_connection_that_was_not_opened_are_refused() -> None:
@@ -96,12 +95,12 @@ def test_K511_29_three_connections_open_and_one_closes() -> None:
     clients = ClientRegistry()
     for number, (listener, principal) in enumerate((("PLAINTEXT", None), ("SSL", "User:a"), ("SASL_SSL", "User:b"))):
         clients.opened(f"c{number}", number, listener=listener, processor=str(number), principal=principal)
-        clients.identified(f"c{number}", f"name-{number}", f"1.{number}")
+        clients.open[f"c{number}"].identify(f"name-{number}", f"1.{number}")
     gone = clients.closed("c1")
-    assert (gone.software_name, gone.principal, len(clients), "c1" in clients) == ("name-1", "User:a", 2, False)
+    assert (gone.software_name, gone.principal, len(clients.open), "c1" in clients.open) == ("name-1", "User:a", 2, False)
     assert [
         (each.connection, each.opened, each.software_name, each.software_version, each.listener, each.principal)
-        for each in clients.connections
+        for each in clients.open.values()
     ] == [
         ("c0", 0, "name-0", "1.0", "PLAINTEXT", None),
         ("c2", 2, "name-2", "1.2", "SASL_SSL", "User:b"),
@@ -116,18 +115,18 @@ def test_K511_29_three_connections_open_and_one_closes() -> None:
 def test_K511_30_what_was_not_sent_is_unknown_and_what_was_not_seen_is_something_else() -> None:
     clients = ClientRegistry()
     assert clients.opened("c", 0).software_name == UNKNOWN == "unknown"
-    clients.identified("c", "", "")
-    assert (clients["c"].software_name, clients["c"].software_version) == ("unknown", "unknown")
+    clients.open["c"].identify("", "")
+    assert (clients.open["c"].software_name, clients.open["c"].software_version) == ("unknown", "unknown")
     assert clients.opened("late", 0, observed=False).software_name == NOT_OBSERVED == "not_observed"
 
 
 def test_K511_27_the_identity_after_sasl_replaces_the_first() -> None:
     clients = ClientRegistry()
     clients.opened("c", 0)
-    clients.identified("c", "unknown", "unknown")
-    clients.authenticated("c", "User:alice")
-    clients.identified("c", "apache-kafka-java", "2.4.0")
-    assert (clients["c"].software_name, clients["c"].principal) == ("apache-kafka-java", "User:alice")
+    clients.open["c"].identify("unknown", "unknown")
+    clients.open["c"].principal = "User:alice"
+    clients.open["c"].identify("apache-kafka-java", "2.4.0")
+    assert (clients.open["c"].software_name, clients.open["c"].principal) == ("apache-kafka-java", "User:alice")
 
 
 def test_K511_32_the_gauge_follows_the_connections() -> None:
@@ -135,14 +134,14 @@ def test_K511_32_the_gauge_follows_the_connections() -> None:
     for name in "ab":
         clients.opened(name, 0, listener="PLAINTEXT", processor="1")
     unknown, java = (GaugeKey(name, version, "PLAINTEXT", "1") for name, version in (("unknown", "unknown"), ("java", "2.4.0")))
-    assert clients.gauge.counts() == {unknown: 2}
-    clients.identified("a", "java", "2.4.0")
-    assert clients.gauge.counts() == {unknown: 1, java: 1}
-    clients.identified("b", "java", "2.4.0")
-    assert clients.gauge.counts() == {java: 2}
+    assert clients.gauge() == {unknown: 2}
+    clients.open["a"].identify("java", "2.4.0")
+    assert clients.gauge() == {unknown: 1, java: 1}
+    clients.open["b"].identify("java", "2.4.0")
+    assert clients.gauge() == {java: 2}
     clients.closed("a")
     clients.closed("b")
-    assert clients.gauge.counts() == {}
+    assert clients.gauge() == {}
 
 
 def test_K511_33_the_mbean_is_named_as_in_the_proposal() -> None:
@@ -170,34 +169,26 @@ def test_what_is_no_name_of_the_gauge(text: str) -> None:
 
 
 def test_K511_34_above_the_cap_the_rest_is_counted_together() -> None:
-    gauge = ConnectionGauge(cap=100)
-    keys = [GaugeKey(f"name-{number}", "1", "PLAINTEXT", "0") for number in range(150)]
-    for key in keys:
-        gauge.up(key)
-    counts = gauge.counts()
-    assert (len(counts), counts[OTHER], sum(counts.values())) == (101, 50, 150)
-    for key in keys[:120]:
-        gauge.down(key)
-    assert gauge.counts() == {OTHER: 30}
-    gauge.moved(keys[149], keys[0])
-    assert gauge.counts() == {keys[0]: 1, OTHER: 29}
+    clients = ClientRegistry(gauge_cap=100)
+    for number in range(150):
+        clients.opened(str(number), 0, listener="PLAINTEXT").identify(f"name-{number}", "1")
+    counts = clients.gauge()
+    other = ("other",) * 4
+    assert (len(counts), counts[other], sum(counts.values())) == (101, 50, 150)
+    for number in range(120):
+        clients.closed(str(number))
+    assert clients.gauge() == {GaugeKey(f"name-{number}", "1", "PLAINTEXT", ""): 1 for number in range(120, 150)}
 
 
-@given(st.lists(st.tuples(st.booleans(), st.integers(0, 7)), max_size=60))
-def test_K511_34_the_sum_is_always_that_of_the_connections(steps: list[tuple[bool, int]]) -> None:
-    gauge = ConnectionGauge(cap=3)
-    open_ones: list[GaugeKey] = []
-    for up, number in steps:
-        key = GaugeKey(str(number), "1", "", "")
-        if up:
-            gauge.up(key)
-            open_ones.append(key)
-        elif open_ones:
-            gauge.down(open_ones.pop(number % len(open_ones)))
-    counts = gauge.counts()
-    assert sum(counts.values()) == len(open_ones)
+@given(st.lists(st.integers(0, 7), max_size=60))
+def test_K511_34_the_sum_is_always_that_of_the_connections(numbers: list[int]) -> None:
+    clients = ClientRegistry(gauge_cap=3)
+    for place, number in enumerate(numbers):
+        clients.opened(str(place), 0).identify(str(number), "1")
+    counts = clients.gauge()
+    assert sum(counts.values()) == len(numbers)
     assert len(counts) <= 4
-    assert all(counts[key] == open_ones.count(key) for key in counts if key != OTHER)
+    assert all(count == numbers.count(int(key[0])) for key, count in counts.items() if key[0] != "other")
 
 
 @pytest.mark.parametrize(
@@ -247,7 +238,7 @@ def test_K1313_22_one_id_on_three_connections_is_one_instance() -> None:
         (sent,) = machine.connected(0)
         header = machine.codec.peek_header(sent.data[4:])
         clients.opened(node, 0, node=node)
-        assert clients.requested(node, header.api_key, 3, header.client_id, header.client_instance_id) == []
+        assert clients.requested(clients.open[node], header.api_key, 3, header.client_id, header.client_instance_id) == []
     (connections,) = clients.instances.values()
     assert [each.node for each in connections] == ["1", "2", "1 again"]
     clients.closed("1")
@@ -258,13 +249,13 @@ def test_K1313_23_an_id_of_two_principals_or_programs_is_reported() -> None:
     clients = ClientRegistry()
     for name, principal, software in (("a", "User:a", "x"), ("b", "User:a", "x"), ("c", "User:b", "x"), ("d", "User:b", "y")):
         clients.opened(name, 0, principal=principal)
-        clients.identified(name, software, "1")
-    assert clients.requested("a", METADATA, 3, "", ONE) == clients.requested("b", METADATA, 3, "", ONE) == []
+        clients.open[name].identify(software, "1")
+    assert clients.requested(clients.open["a"], METADATA, 3, "", ONE) == clients.requested(clients.open["b"], METADATA, 3, "", ONE) == []
     for name in "cd":
-        ((rule, sentence),) = clients.requested(name, METADATA, 3, "", ONE)
+        ((rule, sentence),) = clients.requested(clients.open[name], METADATA, 3, "", ONE)
         assert (rule, str(ONE) in sentence) == ("instance_id_shared", True)
-        assert clients.requested(name, METADATA, 3, "", ONE) == []
-    clients.requested("a", METADATA, 3, "", ONE)
+        assert clients.requested(clients.open[name], METADATA, 3, "", ONE) == []
+    clients.requested(clients.open["a"], METADATA, 3, "", ONE)
     (shared,) = clients.shared_instances
     assert (shared.instance_id, shared.principals, shared.software) == (ONE, ("User:a", "User:b"), ("x 1", "y 1"))
 
@@ -273,11 +264,11 @@ def test_the_released_form_names_the_id_in_telemetry() -> None:
     clients = ClientRegistry(most_instances=2)
     for name in "abc":
         clients.opened(name, 0, principal=f"User:{name}")
-    assert clients.pushed("a", ZERO_UUID) == []
-    assert clients.pushed("a", ONE) == clients.pushed("b", TWO) == []
-    assert clients.pushed("c", ONE)[0][0] == "instance_id_shared"
+    assert clients.pushed(clients.open["a"], ZERO_UUID) == []
+    assert clients.pushed(clients.open["a"], ONE) == clients.pushed(clients.open["b"], TWO) == []
+    assert clients.pushed(clients.open["c"], ONE)[0][0] == "instance_id_shared"
     clients.closed("a")
-    assert clients.pushed("b", Uuid(b"x" * 16)) == []  # the oldest id is forgotten
+    assert clients.pushed(clients.open["b"], Uuid(b"x" * 16)) == []  # the oldest id is forgotten
     assert clients.shared_instances == []
 
 
@@ -306,9 +297,9 @@ def _given(*values: bytes) -> Any:
 def test_K1313_30_the_id_is_kept_with_the_connection() -> None:
     clients = ClientRegistry()
     clients.opened("c", 0)
-    clients.requested("c", METADATA, 3, "app", ONE)
-    clients.requested("c", HANDSHAKE, 1, "app", ZERO_UUID)
-    assert (clients["c"].instance_id, clients["c"].requests) == (ONE, 2)
+    clients.requested(clients.open["c"], METADATA, 3, "app", ONE)
+    clients.requested(clients.open["c"], HANDSHAKE, 1, "app", ZERO_UUID)
+    assert (clients.open["c"].instance_id, clients.open["c"].requests) == (ONE, 2)
 
 
 @pytest.mark.requirement("K1313-26", "K1313-27", "K1313-28", "K1313-29")
@@ -316,7 +307,7 @@ def test_K1313_25_what_a_tap_reports() -> None:
     def faults(*requests: tuple[int, int, Uuid]) -> list[bool]:
         clients = ClientRegistry()
         clients.opened("c", 0)
-        return [bool(clients.requested("c", key, header, "", instance)) for key, header, instance in requests]
+        return [bool(clients.requested(clients.open["c"], key, header, "", instance)) for key, header, instance in requests]
 
     assert faults((METADATA, 3, ZERO_UUID), (METADATA, 3, ONE)) == [True, False]
     assert faults((METADATA, 3, ONE), (METADATA, 3, TWO), (METADATA, 3, ONE)) == [False, True, False]
@@ -358,9 +349,9 @@ def test_K1313_31_the_first_client_id_holds() -> None:
     assert ids.ignored == ["other"]
     clients = ClientRegistry(client_ids="first_wins")
     clients.opened("c", 0)
-    assert clients.requested("c", METADATA, 3, "app", ONE) == clients.requested("c", METADATA, 3, None, ONE) == []
-    ((rule, sentence),) = clients.requested("c", METADATA, 3, "other", ONE)
-    assert (rule, clients["c"].client_id) == ("client_id_ignored", "app")
+    assert [clients.requested(clients.open["c"], METADATA, 3, text, ONE) for text in ("app", None)] == [[], []]
+    ((rule, sentence),) = clients.requested(clients.open["c"], METADATA, 3, "other", ONE)
+    assert (rule, clients.open["c"].client_id) == ("client_id_ignored", "app")
     assert "'other'" in sentence
 
 

@@ -4,8 +4,6 @@
 * `NegotiatingBroker`: answers as a broker of a release does, authentication in between, and hands other requests on.
 * `BrokerVersions`: what one broker speaks.
 * `software`: what is accepted as a client's software name and version.
-
-The draft of KIP-35 is `broker_metadata`, `broker_tags` and `protocol_versions`, with the dialect `kip-35-draft`.
 """
 
 from __future__ import annotations

@@ -11,12 +11,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping
 from importlib.metadata import version as installed_version
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from kwire.codec.catalog_codec import Codec
 from kwire.codec.uuids import ZERO_UUID, Uuid
 from kwire.errors import KwireError, TrailingBytes, WireError
-from kwire.protocol.client_ids import ClientIdPolicy
 from kwire.protocol.endpoint_frames import EndpointFrames, framed
 from kwire.protocol.negotiation import API_VERSIONS
 from kwire.protocol.negotiation.client_states import CLIENT_ROLE, ClientEvent, ClientState
@@ -38,7 +37,9 @@ from kwire.protocol.negotiation.version_choice import BrokerVersions, NoCommonVe
 from kwire.schema import catalog, error_name
 from kwire.schema.header_versions import header_version_of
 
-__all__ = ["NegotiatingClient"]
+__all__ = ["ClientIdPolicy", "NegotiatingClient"]
+
+ClientIdPolicy = Literal["per_request", "first_wins"]
 
 _UNSUPPORTED_VERSION: Final = 35
 _INVALID_REQUEST: Final = 42

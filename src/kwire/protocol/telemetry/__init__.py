@@ -5,8 +5,6 @@
 * `TelemetryReceiver`: answers clients as a broker does and hands payloads to `MetricsReceiver`s.
 * `Subscription`, `SubscriptionTable`: what the operator wants of whom.
 * `MetricSelector`: which metrics a subscription means.
-
-The draft of the proposal is `draft_role` and `content_types`, with the dialect `kip-714-draft`.
 """
 
 from __future__ import annotations

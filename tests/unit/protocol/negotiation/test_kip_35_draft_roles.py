@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 
 from kwire.codec.catalog_codec import Codec
+from kwire.drafts.broker_metadata import BrokerMetadata, DraftBroker
+from kwire.drafts.broker_tags import BUILTIN_TAGS, Endpoint, format_tag, parse_tag, user_tags
+from kwire.drafts.node_addresses import NodeAddresses, NodeMismatch
+from kwire.drafts.protocol_versions import ProtocolRange, chosen_versions, protocol_range, protocol_registry, protocol_text
 from kwire.errors import InputError
 from kwire.protocol.events import BrokerNode, BrokersLearned
 from kwire.protocol.negotiation import BrokerVersions, NegotiatingBroker, NegotiatingClient, NoCommonVersion
-from kwire.protocol.negotiation.broker_metadata import BrokerMetadata, DraftBroker
-from kwire.protocol.negotiation.broker_tags import BUILTIN_TAGS, Endpoint, format_tag, parse_tag, user_tags
 from kwire.protocol.negotiation.outcomes import Answered, Over, Send
-from kwire.protocol.negotiation.protocol_versions import ProtocolRange, chosen_versions, protocol_range, protocol_registry, protocol_text
 from kwire.protocol.negotiation.version_choice import clamped, common_ranges
-from kwire.protocol.node_addresses import NodeAddresses, NodeMismatch
 from kwire.schema import Catalog, Versions, catalog, dialect, parse_definition, release_catalog, releases
 
 CODEC = Codec(dialect("kip-35-draft"))

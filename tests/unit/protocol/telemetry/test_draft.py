@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 import kwire
 from kwire.codec.catalog_codec import Codec
+from kwire.drafts.content_types import ACCEPTED_CONTENT_TYPES, UnsupportedEncoding, parse_content_type, to_draft, to_released
+from kwire.drafts.telemetry_broker import DraftTelemetryBroker
+from kwire.drafts.telemetry_client import DRAFT_CLIENT, DraftEvent, DraftState, DraftTelemetryClient
 from kwire.protocol.telemetry import MemoryReceiver, MetricStore
-from kwire.protocol.telemetry.content_types import ACCEPTED_CONTENT_TYPES, UnsupportedEncoding, parse_content_type, to_draft, to_released
-from kwire.protocol.telemetry.draft_broker import DraftTelemetryBroker
-from kwire.protocol.telemetry.draft_client import DRAFT_CLIENT, DraftEvent, DraftState, DraftTelemetryClient
 from kwire.protocol.telemetry.otlp import encode_metrics
 from kwire.protocol.telemetry.receivers import PushContext
 from kwire.protocol.transitions import ForbiddenMove

@@ -1,24 +1,18 @@
-"""Which broker an address is: a node table that is built from what responses say alone (KIP-35: metadata without ZooKeeper).
-
-A client's first connections go to addresses that are no broker's yet. Once a response names the nodes, such a connection is one to a known
-broker. Behind a proxy or an address translation the two can disagree: then the address answers for another node.
-"""
+"""Brokers by address, learned from responses alone (KIP-35: metadata without ZooKeeper)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from kwire.protocol.events import BrokerNode, BrokersLearned
 
 __all__ = ["BOOTSTRAP", "NodeAddresses", "NodeMismatch"]
 
-BOOTSTRAP: Final = "bootstrap"  # what KIP-714 calls the broker of a connection while it is unknown which one it is
+BOOTSTRAP: Final = "bootstrap"  # label of KIP-714 for a broker whose id is not known
 
 
-@dataclass(frozen=True, slots=True)
-class NodeMismatch:
-    """An address that is one node by the cluster's metadata and another by what answers there."""
+class NodeMismatch(NamedTuple):
+    """An address that the cluster's metadata lists for one node and that answers as another, as behind a proxy."""
 
     host: str
     port: int
@@ -27,11 +21,11 @@ class NodeMismatch:
 
 
 class NodeAddresses:
-    """The nodes of one cluster.
+    """Nodes of one cluster.
 
     Attributes:
         cluster_id: None until a response names it.
-        mismatches: addresses that answered for another node, in the order in which they were found.
+        mismatches: addresses that answered for another node, each once.
     """
 
     def __init__(self) -> None:
@@ -41,29 +35,29 @@ class NodeAddresses:
         self._by_address: dict[tuple[str, int], int] = {}
 
     def learn(self, learned: BrokersLearned) -> None:
-        """Take what a response says; a node that moved has its new address alone."""
+        """Take the nodes of a response; a node that moved loses its old address."""
         self.cluster_id = learned.cluster_id or self.cluster_id
         for node in learned.nodes:
             before = self._nodes.get(node.node_id)
             if before is not None:
                 if self._by_address.get((before.host, before.port)) == node.node_id:
                     del self._by_address[before.host, before.port]
-                if node.rack is None:  # FindCoordinator knows no racks
+                if node.rack is None:  # FindCoordinator has no racks
                     node = BrokerNode(node.node_id, node.host, node.port, before.rack)
             self._nodes[node.node_id] = node
             self._by_address[node.host, node.port] = node.node_id
 
     def node_of(self, host: str, port: int) -> int | None:
-        """The node that has this address, None while it is unknown."""
+        """Return the node at an address, None if unknown."""
         return self._by_address.get((host, port))
 
     def label(self, host: str, port: int) -> str:
-        """The broker of a connection to an address as a label: its node id, `bootstrap` while that is not known."""
+        """Return the node id at an address as a label, `bootstrap` if unknown."""
         node = self.node_of(host, port)
         return BOOTSTRAP if node is None else str(node)
 
     def answered(self, host: str, port: int, node_id: int) -> NodeMismatch | None:
-        """What answers at an address says that it is this node, in ApiVersions v5 or a tag; gives a disagreement, once."""
+        """Take the node id that a broker gives at an address (ApiVersions v5, or a tag); return a mismatch."""
         listed = self.node_of(host, port)
         if listed is None or listed == node_id:
             return None
@@ -74,5 +68,5 @@ class NodeAddresses:
 
     @property
     def nodes(self) -> list[BrokerNode]:
-        """The nodes that were named, by id."""
+        """Known nodes, by id."""
         return [self._nodes[each] for each in sorted(self._nodes)]

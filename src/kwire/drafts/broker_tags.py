@@ -1,13 +1,8 @@
-"""The tags of the KIP-35 draft: what a broker says of itself in BrokerMetadata, each with its format; dialect `kip-35-draft`.
-
-Builtin tags have a format of their own, and are what this table says. Users add others in the broker's configuration,
-``tag.NAME = VALUE``. Unknown tags are text.
-"""
+"""Broker tags of the KIP-35 draft (dialect `kip-35-draft`): built-in ones with a format each; any other tag is text."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from kwire.errors import InputError
@@ -16,23 +11,15 @@ __all__ = ["BUILTIN_TAGS", "BuiltinTag", "Endpoint", "format_tag", "parse_tag", 
 
 
 class Endpoint(NamedTuple):
-    """An address of a broker; `protocol` is in lower case, `host` without the brackets of IPv6."""
+    """An address of a broker: protocol in lower case, host without the brackets of IPv6."""
 
     protocol: str
     host: str
     port: int
 
 
-@dataclass(frozen=True, slots=True)
-class BuiltinTag:
-    """A tag with a meaning.
-
-    Attributes:
-        name: its key.
-        meaning: one sentence, with the format of the value.
-        example: the proposal's.
-        parse, format: from text and back.
-    """
+class BuiltinTag(NamedTuple):
+    """A tag with its meaning in one sentence, the proposal's example, and functions from text and back."""
 
     name: str
     meaning: str
@@ -107,10 +94,10 @@ BUILTIN_TAGS: Final[Mapping[str, BuiltinTag]] = {
 
 
 def parse_tag(name: str, value: str) -> Any:
-    """What a tag says: of a builtin one its parsed value, of any other its text.
+    """Return the parsed value of a built-in tag, the text of any other.
 
     Raises:
-        InputError: a builtin tag whose value has not its format.
+        InputError: the value of a built-in tag does not have its format.
     """
     tag = BUILTIN_TAGS.get(name)
     if tag is None:
@@ -122,18 +109,16 @@ def parse_tag(name: str, value: str) -> Any:
 
 
 def format_tag(name: str, value: Any) -> str:
-    """The text of a tag's value; the inverse of `parse_tag`."""
+    """Return the text of a tag's value; the inverse of `parse_tag`."""
     tag = BUILTIN_TAGS.get(name)
     return str(value) if tag is None else tag.format(value)
 
 
 def user_tags(lines: Iterable[str]) -> dict[str, str]:
-    """The tags that a broker's configuration gives it: lines ``tag.NAME = VALUE`` among others, as in a properties file.
-
-    Names may contain dots, a value may be empty, and of a name that comes twice the last line counts.
+    """Return the tags in a broker's properties file: its lines ``tag.NAME = VALUE``; the last line of a name counts.
 
     Raises:
-        InputError: a tag without a name, or with that of a builtin one.
+        InputError: a tag has no name, or the name of a built-in one.
     """
     found: dict[str, str] = {}
     for line in lines:

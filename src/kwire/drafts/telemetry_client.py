@@ -1,4 +1,4 @@
-"""The client's side of KIP-714's draft: one request for all, a handshake with each broker that is chosen."""
+"""The client's side of KIP-714's draft: one request for everything, and a handshake with each chosen broker."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from random import Random
 from typing import Any, Final
 
 from kwire.codec.catalog_codec import Codec
-from kwire.protocol.telemetry.content_types import ACCEPTED_CONTENT_TYPES
+from kwire.drafts.content_types import ACCEPTED_CONTENT_TYPES
 from kwire.protocol.telemetry.metric_store import MetricStore
 from kwire.protocol.telemetry.otlp import encode_metrics
 from kwire.protocol.telemetry.selection import MetricSelector
@@ -33,8 +33,6 @@ class DraftState(Enum):
 
 
 class DraftEvent(Enum):
-    """What happens to it."""
-
     CHOSE_BROKER = auto()
     SENT = auto()
     ANSWERED = auto()
@@ -60,17 +58,7 @@ DRAFT_CLIENT: Final = Transitions(
 
 
 class DraftTelemetryClient:
-    """The metrics of one client, as the draft has it: values are cumulative and not compressed.
-
-    Arguments:
-        store: the metrics.
-        random: chooses brokers.
-        delay_ms: before the first handshake.
-
-    Attributes:
-        broker: the one that was chosen.
-        instance_id: None until a broker assigned it.
-    """
+    """Pushes the metrics of one client, cumulative and not compressed; waits `delay_ms` before the first handshake."""
 
     def __init__(self, store: MetricStore, *, random: Random | None = None, delay_ms: int = 1000) -> None:
         self.codec = Codec(dialect("kip-714-draft"))
@@ -84,7 +72,7 @@ class DraftTelemetryClient:
         self._random = random or Random()
 
     def choose(self, connected: Sequence[str], t: int) -> str:
-        """Choose one of the brokers that are connected; a handshake with it is due, the first one after a short delay."""
+        """Choose a connected broker; a handshake with it is due."""
         first = self.broker is None
         self.state = DRAFT_CLIENT.after(self.state, DraftEvent.CHOSE_BROKER)
         self.broker = self._random.choice(connected)
@@ -92,12 +80,7 @@ class DraftTelemetryClient:
         return self.broker
 
     def next_request(self, t: int, *, terminating: bool = False) -> Any:
-        """The request that is due, None when none is.
-
-        Arguments:
-            t: now, nanoseconds.
-            terminating: the client ends; the last metrics are due at once if any are wanted.
-        """
+        """Return the due request, None if there is none; with `terminating` the last metrics are due at once if any are wanted."""
         if terminating:
             wanted = not self.wanted.nothing and self.state in (DraftState.PUSH_NEEDED, DraftState.PUSH_IN_PROGRESS)
             self.state = DRAFT_CLIENT.after(self.state, DraftEvent.ENDED)
@@ -119,7 +102,7 @@ class DraftTelemetryClient:
         )
 
     def receive(self, body: Any, t: int) -> None:
-        """The answer; an error changes only when the next push is due."""
+        """Take the answer; an error only changes the time of the next push."""
         self.state = DRAFT_CLIENT.after(self.state, DraftEvent.ANSWERED)
         self.due = t + body.next_push_ms * _MS
         if body.error_code:

@@ -1,4 +1,4 @@
-"""The broker's side of KIP-714's draft: every answer says when the next push is due and what it should have."""
+"""The broker's side of KIP-714's draft: every answer has the time of the next push and the metrics for it."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from typing import Any, Final
 from kwire.codec.catalog_codec import Codec
 from kwire.codec.records.compression import unpack
 from kwire.codec.uuids import Uuid
+from kwire.drafts.content_types import ACCEPTED_CONTENT_TYPES, UnsupportedEncoding, parse_content_type
 from kwire.errors import KwireError
-from kwire.protocol.telemetry.content_types import ACCEPTED_CONTENT_TYPES, UnsupportedEncoding, parse_content_type
 from kwire.protocol.telemetry.instance_cache import INSTANCE_LIMIT
 from kwire.protocol.telemetry.metric_points import MAX_METRICS
 from kwire.protocol.telemetry.receivers import MetricsPayload, MetricsReceiver, PushContext
 from kwire.schema import dialect
 
-__all__ = ["FUNCTIONALITY_NOT_ENABLED", "INVALID_RECORD", "RATE_LIMITED", "UNSUPPORTED_FORMAT", "DraftTelemetryBroker"]
+__all__ = ["DraftTelemetryBroker"]
 
-# The draft names its errors and gives no numbers: these are the codes that the released form uses for the same.
-FUNCTIONALITY_NOT_ENABLED: Final = 35
-UNSUPPORTED_FORMAT: Final = 76
-INVALID_RECORD: Final = 87
-RATE_LIMITED: Final = 89
+# The draft names its errors without numbers: these are the released form's.
+_FUNCTIONALITY_NOT_ENABLED: Final = 35
+_UNSUPPORTED_FORMAT: Final = 76
+_INVALID_RECORD: Final = 87
+_RATE_LIMITED: Final = 89
 
 _MS: Final = 1_000_000
 _IDLE_MS: Final = 300_000
 
 
 class DraftTelemetryBroker:
-    """The draft's telemetry of one broker.
+    """Telemetry of one broker.
 
     Arguments:
-        configs: resource name, a prefix of instance ids, to metric prefix to interval in milliseconds.
-        receivers: get what is pushed; without any the function is not enabled.
-        random: of new ids and of the first interval.
+        configs: intervals in milliseconds by prefix of instance ids, then by metric prefix.
+        receivers: without any, the function is not enabled.
+        random: source of new ids and of the first interval.
         accepted: content types that the receivers read.
     """
 
@@ -53,25 +53,19 @@ class DraftTelemetryBroker:
         self.receivers = tuple(receivers)
         self.accepted = tuple(accepted)
         self._random = random or Random()
-        self._due: OrderedDict[str, tuple[int, int]] = OrderedDict()  # id to when it may push, and when it is forgotten
+        self._due: OrderedDict[str, tuple[int, int]] = OrderedDict()  # times of the next push and of forgetting, by id
 
     def answer(self, body: Any, context: PushContext, t: int) -> Any:
-        """The response to a PushTelemetryRequest.
-
-        Arguments:
-            body: the request.
-            context: the connection.
-            t: now, nanoseconds.
-        """
+        """Return the response to a PushTelemetryRequest; `t` is now, in nanoseconds."""
         response = self.codec.messages.PushTelemetryResponse
         if not self.receivers:
-            return response(error_code=FUNCTIONALITY_NOT_ENABLED)
+            return response(error_code=_FUNCTIONALITY_NOT_ENABLED)
         sent = body.client_instance_id
         instance_id = sent or f"{context.client_id}-{uuid.UUID(int=self._random.getrandbits(128), version=4)}"
         due, forgotten = self._due.get(instance_id, (0, 0))
         known = t < forgotten
         if known and t < due and not body.terminating:
-            return response(error_code=RATE_LIMITED, next_push_ms=-(-(due - t) // _MS))
+            return response(error_code=_RATE_LIMITED, next_push_ms=-(-(due - t) // _MS))
         code = self._take(body, instance_id, context)
         wanted = {
             prefix: interval
@@ -89,7 +83,7 @@ class DraftTelemetryBroker:
         return response(
             error_code=code,
             client_instance_id=instance_id if sent is None else None,
-            accepted_content_types=self.accepted if not body.content_type or code == UNSUPPORTED_FORMAT else (),
+            accepted_content_types=self.accepted if not body.content_type or code == _UNSUPPORTED_FORMAT else (),
             next_push_ms=next_ms,
             requested_metrics=sorted(wanted),
         )
@@ -100,7 +94,7 @@ class DraftTelemetryBroker:
         try:
             kind = parse_content_type(body.content_type)
             if str(kind) not in self.accepted:
-                return UNSUPPORTED_FORMAT
+                return _UNSUPPORTED_FORMAT
             data = bytes(body.metrics)
             if not data:
                 return 0
@@ -116,7 +110,7 @@ class DraftTelemetryBroker:
             for receiver in self.receivers:
                 receiver.export(context, payload)
         except UnsupportedEncoding:
-            return UNSUPPORTED_FORMAT
+            return _UNSUPPORTED_FORMAT
         except (KwireError, OSError, ValueError):
-            return INVALID_RECORD
+            return _INVALID_RECORD
         return 0

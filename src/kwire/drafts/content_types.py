@@ -1,4 +1,4 @@
-"""Content types of KIP-714's draft: `application/x-protobuf+zstd;type=otlp+metrics09`. The released form has a compression type instead."""
+"""Content types of KIP-714's draft, `application/x-protobuf+zstd;type=otlp+metrics09`, where the released form has a compression type."""
 
 from __future__ import annotations
 
@@ -11,23 +11,15 @@ from kwire.errors import KwireError
 __all__ = ["ACCEPTED_CONTENT_TYPES", "ContentType", "UnsupportedEncoding", "parse_content_type", "to_draft", "to_released"]
 
 _CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd")
-_BASE: Final = "application/x-protobuf"
 _FORM: Final = re.compile(r"(?P<base>[\w.-]+/[\w.-]+?)(?:\+(?P<codec>\w+))?\s*;\s*type=(?P<format>[a-z+]+?)(?P<version>[\d.]+)", re.ASCII)
 
 
 class UnsupportedEncoding(KwireError):
-    """The draft's UnsupportedEncoding, which it also calls UnsupportedFormat: a content type that the receiver does not read."""
+    """A content type that the receiver does not read: the draft's UnsupportedEncoding, which it also calls UnsupportedFormat."""
 
 
 class ContentType(NamedTuple):
-    """A content type taken apart.
-
-    Attributes:
-        base: `application/x-protobuf`.
-        compression_type: as in the released form, 0 for none.
-        format: such as `otlp+metrics`.
-        version: of the format, such as `09`.
-    """
+    """Parts of a content type: `application/x-protobuf`, compression type as released (0: none), `otlp+metrics`, `09`."""
 
     base: str
     compression_type: int
@@ -39,8 +31,16 @@ class ContentType(NamedTuple):
         return f"{self.base}{codec};type={self.format}{self.version}"
 
 
+def _otlp(compression_type: int) -> str:
+    return str(ContentType("application/x-protobuf", compression_type, "otlp+metrics", "09"))
+
+
+ACCEPTED_CONTENT_TYPES: Final = tuple(map(_otlp, (4, 3, 1, 2, 0)))
+"""Content types that kwire's receiver reads, best first."""
+
+
 def parse_content_type(text: str) -> ContentType:
-    """Read a content type.
+    """Parse a content type.
 
     Raises:
         UnsupportedEncoding: it has no `type` with a format and a version, or a compression that Kafka does not have.
@@ -54,23 +54,16 @@ def parse_content_type(text: str) -> ContentType:
     return ContentType(found["base"], _CODECS.index(codec), found["format"], found["version"])
 
 
-ACCEPTED_CONTENT_TYPES: Final = tuple(str(ContentType(_BASE, codec, "otlp+metrics", "09")) for codec in (4, 3, 1, 2, 0))
-"""What a receiver of kwire reads, best first."""
-
-
 def to_released(body: Any, released: Any, subscription_id: int = 0) -> tuple[Any, list[str]]:
-    """The released form of a draft's request.
+    """Return the released form of a draft's PushTelemetryRequest, and in words what it cannot hold.
 
     Arguments:
-        body: PushTelemetryRequest of the dialect `kip-714-draft`.
-        released: the messages of a catalog with the released form.
-        subscription_id: which the draft does not have.
-
-    Returns:
-        The message, and what could not be mapped, in words.
+        body: request of the dialect `kip-714-draft`.
+        released: messages of a catalog with the released form.
+        subscription_id: the draft has none.
 
     Raises:
-        UnsupportedEncoding: as `parse_content_type`.
+        UnsupportedEncoding: see `parse_content_type`.
         ValueError: the instance id does not end with a UUID.
     """
     lost = []
@@ -93,12 +86,11 @@ def to_released(body: Any, released: Any, subscription_id: int = 0) -> tuple[Any
 
 
 def to_draft(body: Any, draft: Any, client_id: str) -> tuple[Any, list[str]]:
-    """The draft's form of a released PushTelemetryRequest; what is returned, as `to_released`.
+    """Return the draft's form of a released PushTelemetryRequest, and in words what it cannot hold.
 
     Arguments:
-        body: the request.
-        draft: the messages of the dialect `kip-714-draft`.
-        client_id: which the draft's instance ids begin with.
+        draft: messages of the dialect `kip-714-draft`.
+        client_id: beginning of the draft's instance id.
     """
     import uuid  # it asks the platform many things when it is loaded
 
@@ -106,7 +98,7 @@ def to_draft(body: Any, draft: Any, client_id: str) -> tuple[Any, list[str]]:
     made = draft.PushTelemetryRequest(
         client_instance_id=f"{client_id}-{uuid.UUID(bytes=bytes(body.client_instance_id))}" if known else None,
         terminating=body.terminating,
-        content_type=str(ContentType(_BASE, body.compression_type, "otlp+metrics", "09")),
+        content_type=_otlp(body.compression_type),
         metrics=body.metrics,
     )
     return made, [f"the subscription id {body.subscription_id}"] if body.subscription_id else []

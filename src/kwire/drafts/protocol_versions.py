@@ -1,13 +1,10 @@
 """The KIP-35 draft's ProtocolVersion: one number for the whole protocol, one higher for each new version of a request.
 
-The numbers are not stored but counted, so that there is one place that defines them: the table of releases. Releases are gone through from
-the oldest to the newest; each version of a request that a release is the first to take gets the next number, in the order of api keys and
-versions. What a release marks deprecated or no longer takes is noted with the highest number of that release. Nothing is ever taken out.
+Numbers are counted over the table of releases, oldest first, in the order of api keys and versions; entries are never removed.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import cache
 from typing import NamedTuple
 
@@ -16,16 +13,8 @@ from kwire.schema import Catalog, Release, Versions, catalog, releases
 __all__ = ["ProtocolEntry", "ProtocolRange", "chosen_versions", "protocol_range", "protocol_registry", "protocol_text"]
 
 
-@dataclass(frozen=True, slots=True)
-class ProtocolEntry:
-    """One version of one request.
-
-    Attributes:
-        api_key, api_version: which.
-        added: the number that came with it.
-        deprecated: the protocol version from which on it is marked, None while it is not.
-        removed: the one from which on it is not taken, None while it is.
-    """
+class ProtocolEntry(NamedTuple):
+    """One version of one request, with the protocol versions that added, deprecated and removed it (None: not)."""
 
     api_key: int
     api_version: int
@@ -35,7 +24,7 @@ class ProtocolEntry:
 
 
 class ProtocolRange(NamedTuple):
-    """The protocol versions that a broker has."""
+    """Protocol versions of a broker."""
 
     lowest: int
     highest: int
@@ -43,7 +32,7 @@ class ProtocolRange(NamedTuple):
 
 @cache
 def protocol_registry() -> tuple[ProtocolEntry, ...]:
-    """Every version of every request that a release took, by number: the first is 1, and none is left out."""
+    """Return every version of every request that a release accepted, in the order of their numbers, from 1."""
     entries: dict[tuple[int, int], ProtocolEntry] = {}
     for release in releases():
         taken = _taken(release)
@@ -52,11 +41,11 @@ def protocol_registry() -> tuple[ProtocolEntry, ...]:
         highest = len(entries)
         for key, entry in entries.items():
             if key in taken:
-                # taken again after a release that did not: a preview that was switched off for a while
+                # accepted again after a release that did not accept it: a preview that was off for a while
                 deprecated = key[1] in (release.deprecated(key[0]) or Versions(0, -1))
-                entries[key] = replace(entry, removed=None, deprecated=(entry.deprecated or highest) if deprecated else None)
+                entries[key] = entry._replace(removed=None, deprecated=(entry.deprecated or highest) if deprecated else None)
             elif entry.removed is None:
-                entries[key] = replace(entry, removed=highest)
+                entries[key] = entry._replace(removed=highest)
     return tuple(entries.values())
 
 
@@ -67,7 +56,7 @@ def _taken(release: Release) -> set[tuple[int, int]]:
 
 @cache
 def protocol_range(release: str) -> ProtocolRange:
-    """The range that brokers of a release state: the highest number that came with it or before, and the lowest that it still takes.
+    """Return the range that brokers of a release state: the lowest number that it accepts, the highest that it or an older one added.
 
     Raises:
         InputError: no such release.
@@ -79,13 +68,11 @@ def protocol_range(release: str) -> ProtocolRange:
 
 
 def chosen_versions(stated: ProtocolRange, known: Catalog | None = None) -> dict[int, int]:
-    """The version of each api that a client uses with a broker that states this range.
-
-    Of what the client has, the highest that came within the range and was not removed by its end.
+    """Return the version of each api for a broker's range: the highest of the client's that the range added and did not remove.
 
     Arguments:
-        stated: by the broker.
-        known: what the client has, the built-in catalog when not given.
+        stated: range of the broker.
+        known: catalog of the client, None for the built-in one.
     """
     ours = catalog() if known is None else known
     chosen: dict[int, int] = {}
@@ -98,7 +85,7 @@ def chosen_versions(stated: ProtocolRange, known: Catalog | None = None) -> dict
 
 
 def protocol_text(entry: ProtocolEntry, known: Catalog | None = None) -> str:
-    """An entry in the draft's words: ``ProduceRequest v3:`` and a line each for added, deprecated and removed."""
+    """Return an entry in the draft's words: ``ProduceRequest v3:`` and a line each for added, deprecated and removed."""
     name = (catalog() if known is None else known).api_name(entry.api_key) or str(entry.api_key)
     changes = (("Added", entry.added), ("Deprecated", entry.deprecated), ("Removed", entry.removed))
     lines = [f"{name}Request v{entry.api_version}:", *(f"    {what} in ProtocolVersion: {number}" for what, number in changes if number)]
