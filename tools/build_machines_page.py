@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Write docs/explanation/machines.md, the state machines of `kwire.protocol` as diagrams: `python tools/build_machines_page.py [--check]`.
 
-Every `Transitions` that a module of `kwire.protocol` or `kwire.drafts` makes is drawn, with what its states and events are where the enumerations say so.
+Every `Transitions` table of `kwire.protocol` and `kwire.drafts` is drawn, with the docstring of its states.
 """
 
 from __future__ import annotations
