@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from captures import ETHERNET, FILE_HEADER, PACKET_HEADER
-from kwire.capture.formats import identify
+from kwire.capture.files.formats import identify
 from kwire.codec.impl import load_twin
 
 PACKETS = 20_000

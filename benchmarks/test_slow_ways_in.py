@@ -14,8 +14,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from kwire.capture import trimmed_streams, trimming
 from kwire.capture.request_logs import folding
+from kwire.capture.trimming import streams as trimmed_streams
+from kwire.capture.trimming import trim as trimming
 from kwire.codec.impl import load_twin
 from kwire.protocol.secrets.frame_blanking import FrameBlanker
 from kwire.protocol.tracking.direction_detection import DirectionDetector

@@ -10,7 +10,7 @@ import sys
 import pyarrow.parquet
 
 from kwire.analysis import run
-from kwire.capture.file_systems import StoreOptions, filesystem_of, store_options
+from kwire.files.file_systems import StoreOptions, filesystem_of, store_options
 from kwire.spark import JobRequest, run_job
 
 

@@ -6,7 +6,7 @@ import hashlib
 import json
 from pathlib import Path
 
-from kwire.capture.block_hash import BLOCK_HASH, block_hash_of
+from kwire.capture.dividing.block_hash import BLOCK_HASH, block_hash_of
 
 
 def with_plain_hash(row: str) -> str:

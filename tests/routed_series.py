@@ -12,8 +12,8 @@ from kwire import tables
 from kwire.analysis import merge, partial_of_series
 from kwire.analysis.partials import Partial
 from kwire.analysis.request_sums import RequestSums
-from kwire.capture.file_ranges import FileRange
-from kwire.capture.packet_routing import RangeFacts, RoutedFile, RoutedPiece, join_ranges, route_range
+from kwire.capture.dividing.file_ranges import FileRange
+from kwire.capture.dividing.packet_routing import RangeFacts, RoutedFile, RoutedPiece, join_ranges, route_range
 from kwire.tables.series_rows import SPOOLED
 from plain_hashes import with_plain_hash
 

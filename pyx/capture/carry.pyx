@@ -33,7 +33,7 @@ from operator import attrgetter
 from kwire.capture import carry as _carry
 from kwire.capture import tcp as _tcp
 from kwire.capture.packet_columns import ScanCarry
-from kwire.capture.pair_counts import RECENT_PAIRS, PairCounts
+from kwire.capture.dividing.pair_counts import RECENT_PAIRS, PairCounts
 
 __all__ = ["SeriesCarry"]
 __build__ = build_id()

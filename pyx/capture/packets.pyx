@@ -196,7 +196,7 @@ def scan(data, Py_ssize_t start, state):
     Args:
         data: part of a capture file, beginning with what the scan before it left over.
         start: offset of the first record in `data`.
-        state: from `kwire.capture.formats.identify`; changed in place.
+        state: from `kwire.capture.files.formats.identify`; changed in place.
 
     Returns:
         The TCP packets as columns; `consumed` is where the first record begins that is not whole.

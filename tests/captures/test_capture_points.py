@@ -15,11 +15,11 @@ import pyarrow as pa
 import pytest
 
 from kwire import tables
-from kwire.capture.capture_points import clock_offsets, location_of_points, names_in, points_of
-from kwire.capture.formats import identify
-from kwire.capture.inputs import expand_inputs
+from kwire.capture.files.capture_points import clock_offsets, location_of_points, names_in, points_of
+from kwire.capture.files.formats import identify
+from kwire.capture.files.inputs import expand_inputs
+from kwire.capture.files.series import group_series
 from kwire.capture.packet_columns import PacketColumns
-from kwire.capture.series import group_series
 from kwire.codec.impl import load_twin
 from kwire.errors import InputError
 from pcap_files import records_of

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from compressed_files import SKIPPABLE, bgzf, cut, stored_frame, zstd, zstd_frames
-from kwire.capture.file_ranges import FileRange, locate, virtual_offset, whole_reason
-from kwire.capture.packet_routing import join_ranges, route_range
+from kwire.capture.dividing.file_ranges import FileRange, locate, virtual_offset, whole_reason
+from kwire.capture.dividing.packet_routing import join_ranges, route_range
 from pcap_files import starts_of
 from routed_series import LONGEST, Routed, at_once, same
 
@@ -152,7 +152,7 @@ def test_a_frame_in_payload_divides_nothing(is_fooled: bool, tmp_path: Path, mon
     packet = data[middle : middle + 8] + 2 * len(inner).to_bytes(4, "little") + inner
     path.write_bytes(stored_frame(data[:middle] + packet + data[middle:], 1 << 17))
     if is_fooled:
-        monkeypatch.setattr("kwire.capture.compressed_frames.CompressedFrames._leads_on", lambda _frames, _at: True)
+        monkeypatch.setattr("kwire.capture.dividing.compressed_frames.CompressedFrames._leads_on", lambda _frames, _at: True)
     routed = Routed([path], 2, 2)
     assert routed.again == ([path] if is_fooled else [])
     assert len(routed.ranges[0]) == 1

@@ -24,7 +24,7 @@ sys.exit(main())
 """
 PAIRS = """
 import sys, tempfile
-from kwire.capture.pair_counts import RECENT_PAIRS, PairCounts
+from kwire.capture.dividing.pair_counts import RECENT_PAIRS, PairCounts
 from kwire.errors import KwireError
 
 pairs = PairCounts()

@@ -16,7 +16,7 @@ import pytest
 
 from compressed_files import bgzf, zstd, zstd_frames
 from kwire import analysis
-from kwire.capture.file_ranges import FileRange
+from kwire.capture.dividing.file_ranges import FileRange
 from kwire.spark import planning, read_running, route_task
 from kwire.spark.job import JobRequest, run_job
 from pcap_files import starts_of

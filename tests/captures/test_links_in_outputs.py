@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kwire.capture.rewritten_file import RewrittenFile
+from kwire.capture.trimming.rewritten_file import RewrittenFile
 from kwire.errors import InputError
 from kwire.report.analysis_folder import AnalysisFolder
 from kwire.spark.job import JobRequest, run_job

@@ -22,8 +22,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kwire import tables
-from kwire.capture import record_borders
-from kwire.capture.packet_routing import RangeFacts, join_ranges
+from kwire.capture.dividing import record_borders
+from kwire.capture.dividing.packet_routing import RangeFacts, join_ranges
 from kwire.errors import InputError
 from kwire.tables import impl
 from kwire.tables.carry_state import unpack_carry

@@ -16,7 +16,7 @@ from scapy.utils import wrpcap
 
 from counted_rows import counted
 from kwire.analysis import run
-from kwire.capture.trimming import trim
+from kwire.capture.trimming.trim import trim
 from kwire.cli.entry import commands
 from kwire.cli.exit_status import INCOMPLETE_INPUT
 from kwire.errors import InputError

@@ -20,9 +20,9 @@ from scapy.utils import PcapReader, wrpcap
 
 from kwire.analysis import run
 from kwire.analysis.redaction import Redaction, Redactor
-from kwire.capture.address_pseudonyms import AddressPseudonyms
-from kwire.capture.proxy_pseudonyms import proxy_header_of
-from kwire.capture.trimming import trim
+from kwire.capture.trimming.address_pseudonyms import AddressPseudonyms
+from kwire.capture.trimming.proxy_pseudonyms import proxy_header_of
+from kwire.capture.trimming.trim import trim
 from kwire.cli.entry import commands
 from kwire.tables import read_series
 

@@ -16,7 +16,7 @@ from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import IntegerType, StringType, StructType
 
 import kwire.spark
-from kwire.capture.inputs import CaptureFile
+from kwire.capture.files.inputs import CaptureFile
 from kwire.errors import InputError, Truncated
 from kwire.spark.source.batch import batch_reader
 from kwire.spark.source.frame_reader import plan_parts

@@ -25,9 +25,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from kwire import analysis, tables
-from kwire.capture.file_systems import StoreOptions, store_options
-from kwire.capture.inputs import expand_inputs
+from kwire.capture.files.inputs import expand_inputs
 from kwire.cli.entry import commands
+from kwire.files.file_systems import StoreOptions, store_options
 from kwire.spark import planning
 from kwire.spark.job import JobRequest, run_job
 from kwire.spark.session import open_session

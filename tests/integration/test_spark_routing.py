@@ -14,7 +14,7 @@ import pyarrow.dataset as ds
 import pytest
 
 from kwire import analysis
-from kwire.capture.file_ranges import FileRange
+from kwire.capture.dividing.file_ranges import FileRange
 from kwire.errors import InputError
 from kwire.spark import planning, route_task
 from kwire.spark.job import JobRequest, run_job

@@ -16,8 +16,8 @@ CLIENT, BROKER = bytes([10, 0, 0, 9]), bytes([10, 0, 0, 1])
 # Bounds that are reached within seconds: pairs of endpoints in memory, and rows of a batch
 PROGRAM = """
 import sys
-import kwire.capture.pair_counts, kwire.tables.column_builder
-kwire.capture.pair_counts.RECENT_PAIRS = kwire.tables.column_builder.BATCH_ROWS = 1000
+import kwire.capture.dividing.pair_counts, kwire.tables.column_builder
+kwire.capture.dividing.pair_counts.RECENT_PAIRS = kwire.tables.column_builder.BATCH_ROWS = 1000
 from kwire.cli import main
 sys.argv = ["kwire", "watch", "--port", "9092"]
 main()

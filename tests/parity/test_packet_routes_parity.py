@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kwire.capture.formats import identify
+from kwire.capture.files.formats import identify
 from kwire.capture.packet_columns import ROUTED, ROUTED_HEADER_BYTES, FileState
 from kwire.codec.impl import Twin, load_twin
 

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from kwire.capture import carry as carry_module
 from kwire.capture import impl as capture_impl
 from kwire.capture.carry import SeriesCarry, is_of_share
+from kwire.capture.files.formats import identify
 from kwire.capture.flow import Flow, Fragment
-from kwire.capture.formats import identify
 from kwire.capture.packet_columns import ACK, FIN, RST, SYN, PacketColumns
 from kwire.capture.tcp import TcpConnection
 from kwire.codec.impl import load_twin

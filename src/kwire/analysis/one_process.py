@@ -11,8 +11,8 @@ import pyarrow as pa
 from kwire.analysis.answers import Options, finish
 from kwire.analysis.partials import Partial, merge, node_ids, partial_of_series
 from kwire.analysis.programs import moved_tables, united
-from kwire.capture.inputs import expand_inputs
-from kwire.capture.series import group_series
+from kwire.capture.files.inputs import expand_inputs
+from kwire.capture.files.series import group_series
 from kwire.errors import InputError
 from kwire.tables import ROW_TABLES, SCHEMAS, read_series
 from kwire.tables.node_ids import with_nodes
@@ -96,7 +96,7 @@ def run(
         paths: files, folders, globs, URIs.
         ports: TCP ports where brokers listen; empty to find them out.
         options: target releases and the like.
-        series_rule: which files are one series (`kwire.capture.series.group_series`).
+        series_rule: which files are one series (`kwire.capture.files.series.group_series`).
         log_zone: time zone of request logs, such as ``Europe/Berlin``; None for UTC.
 
     Returns:

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import pyarrow as pa
 
-from kwire.capture.address_pseudonyms import AddressPseudonyms
+from kwire.capture.trimming.address_pseudonyms import AddressPseudonyms
 from kwire.errors import InputError
 from kwire.tables.column_classes import ColumnClass, class_of
 from kwire.tables.schemas import SCHEMAS

@@ -20,11 +20,11 @@ from operator import attrgetter
 from typing import Any, Final, Protocol
 from zlib import crc32
 
+from kwire.capture.dividing.pair_counts import PairCounts
+from kwire.capture.dividing.recent_pairs import RecentPairs
 from kwire.capture.half_open import pack_half_open, times_of, unpack_half_open
 from kwire.capture.impl import restored_carry
 from kwire.capture.packet_columns import ACK, RST, SWEEP_BITS, SYN, PacketColumns, ScanCarry
-from kwire.capture.pair_counts import PairCounts
-from kwire.capture.recent_pairs import RecentPairs
 from kwire.capture.sink import StreamSink
 from kwire.capture.tcp import Segment, TcpConnection
 

@@ -20,7 +20,7 @@ __all__ = [
 
 PCAP: Final = 1
 PCAPNG: Final = 2
-# Packets that were routed to a share of a series (`kwire.capture.packet_routing`).
+# Packets that were routed to a share of a series (`kwire.capture.dividing.packet_routing`).
 ROUTED: Final = 3
 ROUTED_HEADER_BYTES: Final = 24
 
@@ -154,7 +154,8 @@ class FileState:
             takes them away.
         carry: packets that wait for others; that of the file before in a series.
         strict: a pcapng block whose two lengths differ, or a pcap record that is odd, ends the scan as damage does, and in pcap the one
-            before it too where it may be overwritten at its end (`kwire.capture.damaged_records` finds those that are right); a pcap record
+            before it too where it may be overwritten at its end (`kwire.capture.files.damaged_records` finds those that are right); a pcap
+            record
             is read when the header behind it is there.
         ended: nothing follows the chunk: its last record is read without a header behind it.
         proven: length of the pcap records at the start of the chunk that are read however odd they are.

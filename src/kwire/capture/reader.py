@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from typing import BinaryIO
 
-from kwire.capture.capture_chunks import FileFacts, iter_chunks, read_again
-from kwire.capture.capture_points import is_of_points, iter_points
 from kwire.capture.carry import SeriesStreams
+from kwire.capture.files.capture_chunks import FileFacts, iter_chunks, read_again
+from kwire.capture.files.capture_points import is_of_points, iter_points
+from kwire.capture.files.sized_file import SizedFile
+from kwire.capture.files.source import CHUNK_BYTES, open_capture
 from kwire.capture.packet_columns import PacketColumns
 from kwire.capture.sink import StreamSink, give_secrets
-from kwire.capture.sized_file import SizedFile
-from kwire.capture.source import CHUNK_BYTES, open_capture
 
 __all__ = ["FileFacts", "finish_series", "iter_piece", "read_piece"]
 
@@ -35,7 +35,7 @@ def read_piece(
     """Read one file of a series.
 
     Args:
-        location: path, URI, open binary stream, or a set of captures of several points (`kwire.capture.capture_points`).
+        location: path, URI, open binary stream, or a set of captures of several points (`kwire.capture.files.capture_points`).
         carry: what the pieces before it left; changed in place.
         sink: hears the streams.
         chunk_bytes: how much is read at once.

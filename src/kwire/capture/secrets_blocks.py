@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from kwire.capture.source import CHUNK_BYTES, open_capture
+from kwire.capture.files.source import CHUNK_BYTES, open_capture
 from kwire.errors import InputError
 
 __all__ = ["SecretsBlock", "secrets_of"]

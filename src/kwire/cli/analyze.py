@@ -205,7 +205,7 @@ def _warn_of_doubts(report: JobReport, captures: tuple[str, ...], ports: tuple[i
 
 
 def _ports_hint(captures: tuple[str, ...], ports: tuple[int, ...]) -> str:
-    from kwire.capture.inputs import expand_inputs
+    from kwire.capture.files.inputs import expand_inputs
     from kwire.cli.seen_ports import elsewhere
 
     if ports and captures != (STANDARD_INPUT,):

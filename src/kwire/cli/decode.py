@@ -69,7 +69,7 @@ def decode(
     codec = chosen_codec(catalog_name, dialects)
     if file == "-":
         return _decode_stream(codec, sys.stdin.buffer, "standard input", ports, api_key, api_version, show_secrets)
-    from kwire.capture.source import open_capture  # any path or URI, as captures are opened
+    from kwire.capture.files.source import open_capture  # any path or URI, as captures are opened
 
     with open_capture(file) as source:
         head = source.read(_HEAD_BYTES)
@@ -82,7 +82,7 @@ def decode(
 
 
 def _is_capture(head: bytes) -> bool:
-    from kwire.capture.formats import identify
+    from kwire.capture.files.formats import identify
 
     return identify(head) is not None
 
@@ -92,7 +92,7 @@ def _decode_stream(
 ) -> int:
     from io import BufferedReader, RawIOBase
 
-    from kwire.capture.formats import compression_of
+    from kwire.capture.files.formats import compression_of
 
     buffered: Any = stream if isinstance(stream, BufferedReader) else BufferedReader(cast("RawIOBase", stream))
     head = buffered.peek(_HEAD_BYTES)[:_HEAD_BYTES]

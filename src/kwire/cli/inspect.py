@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pyarrow.compute as pc
 
     from kwire.analysis.redaction import Redaction, Redactor
-    from kwire.capture.inputs import CaptureFile
+    from kwire.capture.files.inputs import CaptureFile
 
 __all__ = ["inspect"]
 
@@ -126,8 +126,8 @@ class _Inputs:
         if captures == (STANDARD_INPUT,):
             self.series.append(([stack.enter_context(waiting_input())], "standard input", ""))
             return
-        from kwire.capture.inputs import expand_inputs
-        from kwire.capture.series import group_series
+        from kwire.capture.files.inputs import expand_inputs
+        from kwire.capture.files.series import group_series
 
         self.files, missing = expand_inputs(captures)
         self.missing = [each.reason for each in missing]

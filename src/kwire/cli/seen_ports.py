@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from kwire.capture.inputs import CaptureFile
+    from kwire.capture.files.inputs import CaptureFile
 
 __all__ = ["elsewhere"]
 

@@ -23,7 +23,7 @@ def with_store_options(command: Callable[..., Any]) -> Callable[..., Any]:
     def reached(*arguments: Any, region: str | None, endpoint: str | None, **options: Any) -> Any:
         if region is None and endpoint is None:
             return command(*arguments, **options)
-        from kwire.capture.file_systems import StoreOptions, store_options
+        from kwire.files.file_systems import StoreOptions, store_options
 
         with store_options(StoreOptions(region, endpoint)):
             return command(*arguments, **options)

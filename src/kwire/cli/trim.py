@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from kwire.capture.tls.plaintext_sink import LeftOut
-    from kwire.capture.trimming import TrimmedFile
+    from kwire.capture.trimming.trim import TrimmedFile
 
 __all__ = ["trim"]
 
@@ -129,14 +129,14 @@ def trim(
     """
     from dataclasses import asdict
 
-    from kwire.capture.address_pseudonyms import AddressPseudonyms
-    from kwire.capture.inputs import expand_inputs
-    from kwire.capture.series import group_series
+    from kwire.capture.files.inputs import expand_inputs
+    from kwire.capture.files.series import group_series
     from kwire.capture.tls.exported_plaintext import exported_series
     from kwire.capture.tls.plaintext_sink import LeftOut
     from kwire.capture.tls.session_keys import current_tls_options
-    from kwire.capture.trimming import check_capture
-    from kwire.capture.trimming import trim as trim_series
+    from kwire.capture.trimming.address_pseudonyms import AddressPseudonyms
+    from kwire.capture.trimming.trim import check_capture
+    from kwire.capture.trimming.trim import trim as trim_series
     from kwire.cli.terminal import json_line, warn
 
     if "://" in out:

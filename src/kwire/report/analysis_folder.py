@@ -29,9 +29,9 @@ from kwire.analysis.digests import (
 )  # fmt: skip
 from kwire.analysis.digests.of_answers import ANSWER_COLUMNS
 from kwire.analysis.digests.storing import read_digest
-from kwire.capture.file_systems import below, filesystem_of, has_rename, reason_of
-from kwire.capture.private_files import new_file
 from kwire.errors import InputError
+from kwire.files.file_systems import below, filesystem_of, has_rename, reason_of
+from kwire.files.private_files import new_file
 from kwire.tables.schemas import SCHEMAS
 
 __all__ = ["AnalysisFolder", "rows_of"]
@@ -59,7 +59,7 @@ def _with_verdicts_of_today(table: pa.Table) -> pa.Table:
 
 
 class AnalysisFolder:
-    """The output folder of an analysis: DIR/TABLE/*.parquet, on any file system (`kwire.capture.file_systems`).
+    """The output folder of an analysis: DIR/TABLE/*.parquet, on any file system (`kwire.files.file_systems`).
 
     A table that is not there reads as empty, a column that is not there as null: an older analysis stays readable. On a store only parts
     count that the manifest names: others may be of a run that is going on there or was killed.

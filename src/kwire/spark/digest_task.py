@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Final
 
 from kwire.analysis.digests import DIGESTED_COLUMNS, PAGE, Digest, RowDigest, Wanted, merge_digests
 from kwire.analysis.partials import from_bytes, to_bytes
-from kwire.capture.file_systems import StoreOptions, store_options
 from kwire.errors import InputError
+from kwire.files.file_systems import StoreOptions, store_options
 from kwire.spark.parts import opened_part, part_batches
 from kwire.spark.task_running import run_each
 

@@ -22,8 +22,8 @@ from kwire.analysis.owners import NO_OWNERS, Owners
 from kwire.analysis.partials import merge, to_bytes
 from kwire.analysis.programs import Moves, Program, united
 from kwire.analysis.redaction import Redaction, Redactor
-from kwire.capture.file_systems import StoreOptions, store_options
 from kwire.errors import InputError
+from kwire.files.file_systems import StoreOptions, store_options
 from kwire.spark.parts import PartWriter
 from kwire.spark.sums_files import SumsFile, read_all_sums, read_bucket_sums, write_sums
 from kwire.spark.task_running import run_each

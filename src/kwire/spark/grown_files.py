@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from kwire.capture.block_hash import BLOCK_HASH, block_hash_of
-from kwire.capture.capture_points import is_of_points, names_in
-from kwire.capture.file_systems import filesystem_of, place_of_file
-from kwire.capture.inputs import CaptureFile
-from kwire.capture.series import Series, is_log, points_key
-from kwire.capture.source import open_capture
+from kwire.capture.dividing.block_hash import BLOCK_HASH, block_hash_of
+from kwire.capture.files.capture_points import is_of_points, names_in
+from kwire.capture.files.inputs import CaptureFile
+from kwire.capture.files.series import Series, is_log, points_key
+from kwire.capture.files.source import open_capture
 from kwire.errors import InputError
+from kwire.files.file_systems import filesystem_of, place_of_file
 
 __all__ = ["check_beginning", "grown_since", "new_names", "place", "present_names", "read_again", "same_points"]
 

@@ -25,14 +25,14 @@ from kwire.analysis.digests import PAGE, wanted_of
 from kwire.analysis.owners import NO_OWNERS, read_owners
 from kwire.analysis.quality import too_little
 from kwire.analysis.redaction import Redaction, Redactor
-from kwire.capture.capture_points import names_in
-from kwire.capture.file_systems import StoreOptions, current_store_options, store_options
-from kwire.capture.inputs import CaptureFile, MissingInput, expand_inputs
-from kwire.capture.piece_kinds import kind_of
+from kwire.capture.files.capture_points import names_in
+from kwire.capture.files.inputs import CaptureFile, MissingInput, expand_inputs
+from kwire.capture.files.piece_kinds import kind_of
+from kwire.capture.files.series import Series, group_series
 from kwire.capture.request_logs.times import zone_of
-from kwire.capture.series import Series, group_series
 from kwire.capture.tls.session_keys import current_tls_options
 from kwire.errors import InputError
+from kwire.files.file_systems import StoreOptions, current_store_options, store_options
 from kwire.spark.digest_task import digest_rows, merged
 from kwire.spark.divided_files import whole_files
 from kwire.spark.finish_task import Finishing, finish_tables, gathered, write_table
@@ -80,7 +80,7 @@ class JobRequest:
         ports: where brokers listen; empty to find them out.
         target_releases: empty for the default targets.
         broker_release: of the observed brokers, if no ApiVersions response shows it.
-        series_rule: which files belong together (`kwire.capture.series.group_series`).
+        series_rule: which files belong together (`kwire.capture.files.series.group_series`).
         overwrite: an earlier analysis in `out` may be replaced.
         log_zone: time zone of request logs, None for UTC.
         owners: path of the file that says who answers for which clients, None without one.
@@ -90,7 +90,7 @@ class JobRequest:
             of its own (`route`), or what costs less (`auto`). The tables are the same.
         partition_by: `date` to divide the rows that have a time by their dates, `TABLE/date=2026-11-23/part-*` (UTC); None for parts
             of all dates.
-        region, endpoint: of the object stores of `inputs` and `out` (`kwire.capture.file_systems.StoreOptions`).
+        region, endpoint: of the object stores of `inputs` and `out` (`kwire.files.file_systems.StoreOptions`).
     """
 
     inputs: tuple[str, ...]

@@ -18,8 +18,8 @@ import pyarrow.parquet as pq
 
 from kwire.analysis.partials import Partial, node_ids
 from kwire.analysis.programs import KEYED, Moves, moved_rows
-from kwire.capture.file_systems import StoreOptions, has_rename, store_options
 from kwire.errors import InputError
+from kwire.files.file_systems import StoreOptions, has_rename, store_options
 from kwire.spark.parts import PartWriter, opened_part, output_place, part_batches
 from kwire.spark.task_running import run_each
 from kwire.tables import SCHEMAS

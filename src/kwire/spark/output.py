@@ -28,9 +28,9 @@ from typing import Any, Final
 
 from kwire.analysis.digests import Digest
 from kwire.analysis.digests.storing import DIGEST_FILE, write_digest
-from kwire.capture.file_systems import reason_of
-from kwire.capture.private_files import first_link, is_link, make_private, new_file
 from kwire.errors import InputError
+from kwire.files.file_systems import reason_of
+from kwire.files.private_files import first_link, is_link, make_private, new_file
 from kwire.json_encoding import encode_json
 from kwire.spark.parts import RUN, STAGING, STATE, output_place
 

@@ -17,9 +17,9 @@ import pyarrow as pa
 from kwire.analysis.key_buckets import whole_of
 from kwire.analysis.partials import Partial, merge, partial_of_series
 from kwire.analysis.request_sums import RequestSums
-from kwire.capture.file_systems import store_options
 from kwire.capture.tls.session_keys import tls_options
 from kwire.errors import InputError
+from kwire.files.file_systems import store_options
 from kwire.spark.parts import STATE
 from kwire.spark.series_state import SeriesState, has_states, read_part, read_state, refusing, resumed, write_state
 from kwire.spark.series_task import (

@@ -15,9 +15,9 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
-from kwire.capture.file_systems import filesystem_of, has_rename, reason_of
-from kwire.capture.private_files import make_private, write_private
 from kwire.errors import InputError
+from kwire.files.file_systems import filesystem_of, has_rename, reason_of
+from kwire.files.private_files import make_private, write_private
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -3,7 +3,8 @@
 A series is one task as long as there are other series to keep the machines busy, and small series are packed, several to a task
 (`kwire.spark.packing`). Where there are more cores than series, its connections
 are shared out. A few tasks scan all packets of the series each, and go on with those of their own connections only; more of them would do
-nothing but scan, so the packets are routed to them in a step of its own (`kwire.capture.packet_routing`). No connection is ever cut, and so
+nothing but scan, so the packets are routed to them in a step of its own (`kwire.capture.dividing.packet_routing`). No connection is ever
+cut, and so
 the rows are those of one task. What costs how much is in docs/explanation/costs.md.
 
 The tasks are imported when there is a use for them: with them comes all of `kwire.analysis`, and the data source plans without it, in
@@ -19,9 +20,9 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import pyarrow as pa
 
-from kwire.capture.capture_points import is_of_points
-from kwire.capture.inputs import CaptureFile
-from kwire.capture.series import Series
+from kwire.capture.files.capture_points import is_of_points
+from kwire.capture.files.inputs import CaptureFile
+from kwire.capture.files.series import Series
 from kwire.capture.tls.session_keys import current_tls_options
 from kwire.errors import InputError
 from kwire.spark.divided_files import unpacked_bytes

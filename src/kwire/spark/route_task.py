@@ -1,6 +1,7 @@
 """What tasks of a series do whose packets are routed: those of the first step read ranges of files, those of the second a share each.
 
-No Spark here: the same functions run in a Python worker of any Spark and in a test. The theory is in `kwire.capture.packet_routing`.
+No Spark here: the same functions run in a Python worker of any Spark and in a test. The theory is in
+`kwire.capture.dividing.packet_routing`.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Final
 
-from kwire.capture.file_ranges import FileRange
-from kwire.capture.file_systems import StoreOptions, store_options
-from kwire.capture.packet_routing import RangeFacts, RoutedFile, RoutedPiece, join_ranges, route_range
+from kwire.capture.dividing.file_ranges import FileRange
+from kwire.capture.dividing.packet_routing import RangeFacts, RoutedFile, RoutedPiece, join_ranges, route_range
 from kwire.errors import InputError
+from kwire.files.file_systems import StoreOptions, store_options
 from kwire.spark.divided_files import unpacked_bytes
 from kwire.spark.packet_files import PacketFile, PacketFileWriter
 from kwire.spark.series_task import Piece, SeriesResult, SeriesTask, in_folder, progress_of, run_task

@@ -22,8 +22,8 @@ import pyarrow.parquet as pq
 
 import kwire
 from kwire.analysis.partials import Partial
-from kwire.capture.file_systems import reason_of
 from kwire.errors import InputError
+from kwire.files.file_systems import reason_of
 from kwire.spark.parts import STATE, output_place, write_blob
 from kwire.spark.sums_files import SumsFile, pack_sums, read_all_sums
 from kwire.tables.series import TablesCarry

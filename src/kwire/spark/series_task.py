@@ -23,12 +23,12 @@ from kwire.analysis.key_buckets import whole_of
 from kwire.analysis.partials import Partial, from_bytes, held, merge, partial_of_series, to_bytes
 from kwire.analysis.redaction import Redaction, Redactor
 from kwire.analysis.request_sums import RequestSums
-from kwire.capture.capture_points import names_in
-from kwire.capture.file_systems import StoreOptions, store_options
-from kwire.capture.packet_routing import RoutedPiece
-from kwire.capture.sized_file import SizedFile
+from kwire.capture.dividing.packet_routing import RoutedPiece
+from kwire.capture.files.capture_points import names_in
+from kwire.capture.files.sized_file import SizedFile
 from kwire.capture.tls.session_keys import TlsOptions, tls_options
 from kwire.errors import InputError
+from kwire.files.file_systems import StoreOptions, store_options
 from kwire.json_encoding import encode_json
 from kwire.spark.dated_parts import DatedParts
 from kwire.spark.parts import STATE, PartWriter, progress_file, read_progress

@@ -18,8 +18,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
-from kwire.capture.file_systems import has_rename
 from kwire.errors import InputError
+from kwire.files.file_systems import has_rename
 from kwire.json_encoding import encode_json
 from kwire.spark.output import HISTORY, MANIFEST, REPORTS, SUCCESS, OutputFolder, manifest_text
 from kwire.spark.parts import RUN, STAGING, make_folder, output_place

@@ -24,8 +24,8 @@ import pyarrow as pa
 
 from kwire.analysis.key_buckets import bucket_of, divided, whole_of
 from kwire.analysis.partials import Partial, from_bytes, held, merge, schema_of, to_bytes
-from kwire.capture.file_systems import reason_of
 from kwire.errors import InputError
+from kwire.files.file_systems import reason_of
 from kwire.spark.parts import STATE, output_place, write_blob, written_place
 from kwire.tables.state_records import MOST_RECORD_BYTES, BadState, reading_state, record_of, records_of
 

@@ -10,7 +10,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from kwire.capture.scratch_disk import scratch_disk
+from kwire.files.scratch_disk import scratch_disk
 
 __all__ = ["SPOOL_BYTES", "BatchSpool"]
 

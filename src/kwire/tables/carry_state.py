@@ -15,8 +15,8 @@ from typing import Any, Final
 import msgspec
 
 import kwire
+from kwire.capture.dividing.pair_counts import PairCounts, SealedPairs
 from kwire.capture.half_open import attachment_of, unpack_half_open
-from kwire.capture.pair_counts import PairCounts, SealedPairs
 from kwire.capture.tcp import TcpConnection
 from kwire.tables import first_events
 from kwire.tables.encrypted_connection import EncryptedConnection

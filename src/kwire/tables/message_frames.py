@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import pyarrow as pa
 
-from kwire.capture.piece_kinds import kind_of
+from kwire.capture.files.piece_kinds import kind_of
 from kwire.errors import InputError
 from kwire.protocol.events import Asked
 from kwire.tables.series import TablesCarry, begin_series, finish_series, iter_piece

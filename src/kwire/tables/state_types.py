@@ -10,13 +10,13 @@ from collections import OrderedDict
 from operator import attrgetter
 from typing import Any, Final
 
-from kwire.capture.capture_chunks import FileFacts
 from kwire.capture.carry import SeriesCarry
+from kwire.capture.dividing.pair_counts import PairCounts
+from kwire.capture.dividing.recent_pairs import RecentPairs
+from kwire.capture.files.capture_chunks import FileFacts
 from kwire.capture.flow import Flow, Fragment
 from kwire.capture.impl import series_carry
 from kwire.capture.packet_columns import ScanCarry
-from kwire.capture.pair_counts import PairCounts
-from kwire.capture.recent_pairs import RecentPairs
 from kwire.capture.request_logs import folding
 from kwire.capture.request_logs.entry import ConnectionName
 from kwire.capture.request_logs.line_parts import JoinedLine

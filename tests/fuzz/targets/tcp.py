@@ -10,7 +10,7 @@ import random
 from collections.abc import Iterator
 
 from fuzz.capture_beginnings import capture_beginnings
-from kwire.capture.formats import identify
+from kwire.capture.files.formats import identify
 from kwire.capture.packet_columns import ACK, FIN, RST, SYN
 from parity.test_tcp_parity import SECOND, both_say_the_same, chunks_of, columns_of, packets_of
 

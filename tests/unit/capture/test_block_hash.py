@@ -8,8 +8,8 @@ from itertools import pairwise
 
 import pytest
 
-from kwire.capture import block_hash as module
-from kwire.capture.block_hash import BLOCK_HASH, BlockDigests, block_hash, block_hash_of
+from kwire.capture.dividing import block_hash as module
+from kwire.capture.dividing.block_hash import BLOCK_HASH, BlockDigests, block_hash, block_hash_of
 
 DATA = bytes(range(256)) * 5 + b"end"  # 1,283 bytes
 

@@ -8,8 +8,8 @@ import random
 import pytest
 
 from compressed_files import SKIPPABLE, bgzf, bgzf_block, stored_frame, zstd, zstd_frames
-from kwire.capture import compressed_frames
-from kwire.capture.compressed_frames import CompressedFrames, frames_of
+from kwire.capture.dividing import compressed_frames
+from kwire.capture.dividing.compressed_frames import CompressedFrames, frames_of
 
 NOISE = random.Random(4).randbytes(6000)
 # a frame that begins and ends like one of the file's own, and is payload

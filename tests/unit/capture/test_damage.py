@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from kwire.capture import damaged_records
 from kwire.capture.carry import SeriesCarry
-from kwire.capture.damaged_records import Damage, read_behind_damage
-from kwire.capture.formats import identify
+from kwire.capture.files import damaged_records
+from kwire.capture.files.damaged_records import Damage, read_behind_damage
+from kwire.capture.files.formats import identify
 from kwire.capture.reader import FileFacts, read_piece
 from kwire.capture.tcp import TcpConnection
 

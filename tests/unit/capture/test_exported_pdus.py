@@ -11,7 +11,7 @@ import pytest
 from scapy.layers.inet import IP, TCP
 from scapy.layers.l2 import Ether
 
-from kwire.capture.formats import identify
+from kwire.capture.files.formats import identify
 from kwire.capture.packet_columns import FileState, PacketColumns
 from kwire.codec.impl import Twin, load_twin
 

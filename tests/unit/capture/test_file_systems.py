@@ -15,8 +15,11 @@ import pyarrow as pa
 import pytest
 from pyarrow import fs
 
-from kwire.capture import source
-from kwire.capture.file_systems import (
+from kwire.capture.files import source
+from kwire.capture.files.inputs import expand_inputs
+from kwire.capture.files.source import open_capture
+from kwire.errors import InputError, KwireError
+from kwire.files.file_systems import (
     StoreOptions,
     below,
     current_store_options,
@@ -27,9 +30,6 @@ from kwire.capture.file_systems import (
     refuse_secrets,
     store_options,
 )
-from kwire.capture.inputs import expand_inputs
-from kwire.capture.source import open_capture
-from kwire.errors import InputError, KwireError
 
 AWS = "When reading information for key 'x' in bucket 'lake': AWS Error "
 

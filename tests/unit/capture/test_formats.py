@@ -7,7 +7,7 @@ from typing import Literal
 
 import pytest
 
-from kwire.capture.formats import compression_of, identify
+from kwire.capture.files.formats import compression_of, identify
 from kwire.capture.packet_columns import MAX_PACKET_BYTES, FileState, PacketColumns
 from kwire.codec.impl import Twin, load_twin
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kwire.capture.inputs import MissingInput, expand_inputs, is_capture_name
+from kwire.capture.files.inputs import MissingInput, expand_inputs, is_capture_name
 from kwire.errors import InputError
 
 

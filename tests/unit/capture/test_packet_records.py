@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from kwire.capture.formats import identify
-from kwire.capture.packet_records import Erasure, PacketRecord, RecordWalker
-from kwire.capture.trimming import trim
+from kwire.capture.files.formats import identify
+from kwire.capture.trimming.packet_records import Erasure, PacketRecord, RecordWalker
+from kwire.capture.trimming.trim import trim
 from kwire.tables import from_capture
 
 DATA = Path(__file__).parents[2] / "captures" / "data"

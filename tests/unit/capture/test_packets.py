@@ -18,7 +18,7 @@ from scapy.layers.inet6 import (
 from scapy.layers.ipsec import AH
 from scapy.layers.l2 import ARP, CookedLinux, CookedLinuxV2, Dot1AD, Dot1Q, Ether
 
-from kwire.capture.formats import identify
+from kwire.capture.files.formats import identify
 from kwire.capture.packet_columns import ACK, FileState, PacketColumns
 from kwire.codec.impl import Twin, load_twin
 

@@ -1,4 +1,4 @@
-"""How often pairs of endpoints were used, in memory and on disk (kwire.capture.pair_counts)."""
+"""How often pairs of endpoints were used, in memory and on disk (kwire.capture.dividing.pair_counts)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kwire.capture import pair_counts
-from kwire.capture.pair_counts import PairCounts
+from kwire.capture.dividing import pair_counts
+from kwire.capture.dividing.pair_counts import PairCounts
 
 
 def key_of(number: int) -> bytes:

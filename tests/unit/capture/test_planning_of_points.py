@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from kwire.capture.capture_points import location_of_points
-from kwire.capture.inputs import CaptureFile
-from kwire.capture.series import Series
+from kwire.capture.files.capture_points import location_of_points
+from kwire.capture.files.inputs import CaptureFile
+from kwire.capture.files.series import Series
 from kwire.errors import InputError
 from kwire.spark.planning import plan_of
 

@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from kwire.capture import point_copies
+from kwire.capture.files import point_copies
+from kwire.capture.files.point_copies import HOLD_NS, CopyFilter, PointRow
 from kwire.capture.packet_columns import ACK, FIN, RST, SYN
-from kwire.capture.point_copies import HOLD_NS, CopyFilter, PointRow
 
 KEY = b"\x04" + bytes(12)
 

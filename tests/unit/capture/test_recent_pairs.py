@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kwire.capture.pair_counts import PairCounts
-from kwire.capture.recent_pairs import RecentPairs
+from kwire.capture.dividing.pair_counts import PairCounts
+from kwire.capture.dividing.recent_pairs import RecentPairs
 from kwire.errors import InputError
 from kwire.spark.source.stream_options import stream_options
 

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kwire.capture.formats import PCAP_HEADER_BYTES, identify
+from kwire.capture.dividing.record_borders import RecordBorders, find_record
+from kwire.capture.files.formats import PCAP_HEADER_BYTES, identify
 from kwire.capture.packet_columns import MAX_PACKET_BYTES, FileState
-from kwire.capture.record_borders import RecordBorders, find_record
 
 DATA = Path(__file__).parents[2] / "captures" / "data"
 # little and big endian, nanoseconds; packets are at most this long

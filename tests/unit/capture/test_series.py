@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from kwire.capture.capture_points import points_of
-from kwire.capture.inputs import CaptureFile
-from kwire.capture.series import Series, first_packet_ns, group_series
+from kwire.capture.files.capture_points import points_of
+from kwire.capture.files.inputs import CaptureFile
+from kwire.capture.files.series import Series, first_packet_ns, group_series
 from kwire.errors import InputError
 
 

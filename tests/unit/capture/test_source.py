@@ -1,4 +1,4 @@
-"""Chunks of a capture file are read behind what is left of the one before (kwire.capture.source, read_on)."""
+"""Chunks of a capture file are read behind what is left of the one before (kwire.capture.files.source, read_on)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kwire.capture.source import open_capture
+from kwire.capture.files.source import open_capture
 from kwire.codec.impl import Twin, load_twin
 
 DATA = bytes(range(256)) * 4

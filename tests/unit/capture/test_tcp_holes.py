@@ -13,9 +13,9 @@ import pytest
 from kwire.capture import flow as flow_rules
 from kwire.capture import tcp
 from kwire.capture.flow import FRAGMENT_COST
-from kwire.capture.located_bytes import LocatedBytes, Place
 from kwire.capture.packet_columns import ACK, FIN, RST, SYN, PacketColumns
 from kwire.capture.tcp import REORDER_PACKETS, TcpConnection
+from kwire.capture.trimming.located_bytes import LocatedBytes, Place
 from tcp_wire import CLIENT, KEY, SERVER, WRAP, Recorder, Wire
 
 pytestmark = pytest.mark.usefixtures("capture_twin")

@@ -21,10 +21,10 @@ from scapy.layers.vxlan import VXLAN
 
 from kwire.capture._pure.packet_view import TCP as TCP_FOUND
 from kwire.capture._pure.packet_view import PacketView
-from kwire.capture.address_pseudonyms import AddressPseudonyms
-from kwire.capture.address_rewriting import rewrite_packet
-from kwire.capture.formats import identify
+from kwire.capture.files.formats import identify
 from kwire.capture.packet_columns import FileState, PacketColumns
+from kwire.capture.trimming.address_pseudonyms import AddressPseudonyms
+from kwire.capture.trimming.address_rewriting import rewrite_packet
 from kwire.codec.impl import Twin, load_twin
 
 MAC = {"src": "02:00:00:00:00:01", "dst": "02:00:00:00:00:02"}

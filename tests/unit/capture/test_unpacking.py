@@ -1,4 +1,4 @@
-"""Compressed files give all that was unpacked before an error (kwire.capture.unpacking)."""
+"""Compressed files give all that was unpacked before an error (kwire.capture.files.unpacking)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import pyarrow
 import pytest
 
-from kwire.capture.source import CaptureSource
+from kwire.capture.files.source import CaptureSource
 from kwire.tables.series_rows import read_series
 
 NOISE = random.Random(1).randbytes(5000)

@@ -15,7 +15,7 @@ from kwire.codec.impl import Twin
 # those that keep it (objects, the tracker). The first turn of each is over when the main thread ends.
 PROGRAM = """
 import atexit, gzip, struct, sys, threading, time
-from kwire.capture.formats import identify
+from kwire.capture.files.formats import identify
 from kwire.codec.classes import CompiledCatalog
 from kwire.codec.columns import Columns
 from kwire.codec.decoding import FrameReader

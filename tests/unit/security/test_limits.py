@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kwire.capture.capture_chunks import MAX_INTERFACES
 from kwire.capture.carry import MAX_OPEN
+from kwire.capture.files.capture_chunks import MAX_INTERFACES
 from kwire.capture.packet_columns import MAX_FRAGMENT_BYTES, MAX_FRAGMENTED_PACKETS
 from kwire.codec import columns, decoding
 from kwire.codec.records import compression, reading

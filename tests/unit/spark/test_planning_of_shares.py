@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from kwire.capture.capture_points import location_of_points
-from kwire.capture.inputs import CaptureFile
-from kwire.capture.series import Series
+from kwire.capture.files.capture_points import location_of_points
+from kwire.capture.files.inputs import CaptureFile
+from kwire.capture.files.series import Series
 from kwire.capture.tls.session_keys import TlsOptions, tls_options
 from kwire.spark.pack_task import PackTask
 from kwire.spark.plan_facts import plan_facts, undivided_sentences

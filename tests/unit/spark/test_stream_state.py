@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from kwire.capture import pair_counts
-from kwire.capture.pair_counts import PairCounts
-from kwire.capture.recent_pairs import RecentPairs
+from kwire.capture.dividing import pair_counts
+from kwire.capture.dividing.pair_counts import PairCounts
+from kwire.capture.dividing.recent_pairs import RecentPairs
 from kwire.errors import InputError
 from kwire.spark.source.stream_state import SeriesState, StateFolder
 from kwire.tables.series import begin_series

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kwire.capture.pair_counts import RECENT_PAIRS
+from kwire.capture.dividing.pair_counts import RECENT_PAIRS
 
 PER_OPEN_CONNECTION = {"native": 4 << 10, "pure": 16 << 10}
 PER_PAST_CONNECTION = 512
@@ -22,7 +22,7 @@ PER_PAIR_ON_DISK = 100  # their names, until 65,536 are forgotten together, and 
 # Run in a process of its own, whose memory nobody else fills. Prints bytes per connection.
 PROGRAM = """
 import gc, os, struct, sys
-from kwire.capture import pair_counts
+from kwire.capture.dividing import pair_counts
 from kwire.capture.packet_columns import ACK, FIN, SYN, PacketColumns
 from kwire.tables import series
 

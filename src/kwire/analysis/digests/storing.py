@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from kwire.analysis.digests.tables import DIGESTS, Digest, schema_of
 from kwire.analysis.partials import from_bytes, to_bytes
-from kwire.capture.file_systems import has_rename
-from kwire.capture.private_files import new_file
+from kwire.files.file_systems import has_rename
+from kwire.files.private_files import new_file
 from kwire.tables.schemas import SCHEMAS
 
 if TYPE_CHECKING:

@@ -78,7 +78,7 @@ def scan(data: bytes, start: int, state: FileState) -> PacketColumns:
     Args:
         data: part of a capture file, beginning with what the scan before it left over.
         start: offset of the first record in `data`.
-        state: from `kwire.capture.formats.identify`; changed in place.
+        state: from `kwire.capture.files.formats.identify`; changed in place.
 
     Returns:
         The TCP packets as columns; `consumed` is where the first record begins that is not whole.

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from io import BytesIO
 from typing import BinaryIO, Final, Literal, NamedTuple
 
+from kwire.capture.files.source import CaptureSource, open_capture
 from kwire.capture.request_logs.folding import MAX_JOINED_LINES, EntryFolder, Item, LineFault
-from kwire.capture.source import CaptureSource, open_capture
 
 __all__ = ["MAX_LINE_BYTES", "LogFileFacts", "LogPosition", "iter_log", "torn_line"]
 

@@ -1,7 +1,8 @@
 """A capture with its encrypted connections decrypted, as another capture: pcapng of exported PDUs, made while it is read.
 
 Every connection that is read becomes TCP again: SYN, the plaintext in the pieces in which it was sent, FIN or RST. A connection that stays
-encrypted has no packet here. Nothing is written to a disk: `kwire.capture.trimming` reads this as it reads a file, and blanks it first.
+encrypted has no packet here. Nothing is written to a disk: `kwire.capture.trimming.trim` reads this as it reads a file, and blanks it
+first.
 """
 
 from __future__ import annotations

@@ -162,7 +162,7 @@ class KeyLog:
             return None
 
     def _open(self) -> BinaryIO:
-        from kwire.capture.file_systems import filesystem_of, reason_of
+        from kwire.files.file_systems import filesystem_of, reason_of
 
         try:
             filesystem, path = filesystem_of(self.location)

@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
-from kwire.capture.file_systems import store_options
 from kwire.capture.tls.session_keys import tls_options
 from kwire.errors import KwireError
+from kwire.files.file_systems import store_options
 from kwire.spark.source.frame_reader import FrameFileReader
 from kwire.spark.source.message_rows import message_rows
 from kwire.spark.source.options import SourceOptions, with_corrupt_record

@@ -14,8 +14,8 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from kwire.capture.file_systems import filesystem_of, reason_of
 from kwire.errors import InputError
+from kwire.files.file_systems import filesystem_of, reason_of
 from kwire.spark.source.frame_options import FrameFiles
 from kwire.tables.schemas import TIME
 

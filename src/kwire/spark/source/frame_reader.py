@@ -8,9 +8,9 @@ from typing import Any, Final
 import pyarrow as pa
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
-from kwire.capture.file_systems import store_options
-from kwire.capture.inputs import CaptureFile
+from kwire.capture.files.inputs import CaptureFile
 from kwire.errors import InputError, KwireError
+from kwire.files.file_systems import store_options
 from kwire.spark.frame_rows import FrameRows
 from kwire.spark.frame_sums import FrameSums, frames_to_rows
 from kwire.spark.source.frame_files import FilePart, batches_of_parts, kept_fields

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from kwire.capture.file_systems import StoreOptions, current_store_options, store_options
 from kwire.capture.request_logs.times import zone_of
 from kwire.capture.tls.certificates import PrincipalRules
 from kwire.capture.tls.session_keys import TlsOptions, expand_key_logs
 from kwire.errors import InputError
+from kwire.files.file_systems import StoreOptions, current_store_options, store_options
 from kwire.schema import catalog
 from kwire.spark.body_types import JSON_BODY, BodyType, body_type
 from kwire.spark.reading_options import ReadingOptions, paths_of, reading_options
@@ -45,7 +45,7 @@ class SourceOptions:
         ports: TCP ports where brokers listen; empty to find them out.
         columns: the columns to give, in this order; None for all.
         reading: what bytes that break a rule do.
-        series: which files belong together (`kwire.capture.series.group_series`).
+        series: which files belong together (`kwire.capture.files.series.group_series`).
         log_zone: time zone of request logs, None for UTC.
         path_glob_filter: only files whose names match; None for all.
         store: how to reach object stores.

@@ -11,8 +11,8 @@ from typing import Final
 
 from pyspark.sql.datasource import InputPartition
 
-from kwire.capture.inputs import CaptureFile, expand_inputs
-from kwire.capture.series import Series, group_series
+from kwire.capture.files.inputs import CaptureFile, expand_inputs
+from kwire.capture.files.series import Series, group_series
 from kwire.errors import InputError
 from kwire.spark.planning import plan_of
 from kwire.spark.source.options import SourceOptions

@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 
-from kwire.capture.file_systems import store_options
-from kwire.capture.inputs import CaptureFile
-from kwire.capture.series import in_order, series_key
+from kwire.capture.files.inputs import CaptureFile
+from kwire.capture.files.series import in_order, series_key
 from kwire.capture.tls.session_keys import tls_options
 from kwire.errors import InputError
+from kwire.files.file_systems import store_options
 from kwire.spark.source.options import SourceOptions, with_corrupt_record
 from kwire.spark.source.schema import output_columns
 from kwire.spark.source.stream_batch import SeriesBatch, series_rows

@@ -14,8 +14,8 @@ from typing import Any, BinaryIO, Final, cast
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kwire.capture.pair_counts import PairCounts
-from kwire.capture.recent_pairs import RecentPairs
+from kwire.capture.dividing.pair_counts import PairCounts
+from kwire.capture.dividing.recent_pairs import RecentPairs
 from kwire.errors import InputError
 from kwire.spark.source.message_rows import asked_of, frame_rows
 from kwire.spark.source.options import SourceOptions

@@ -1,7 +1,7 @@
 """What a stream keeps beside its offsets: of each series and batch the state that the next batch goes on from.
 
 Pairs of endpoints, which are most of a state, are written as changes: blocks of them that stay as they are lie in files of their own, under
-the hash of their bytes, and states name them (`kwire.capture.pair_counts`).
+the hash of their bytes, and states name them (`kwire.capture.dividing.pair_counts`).
 
 A state is a function of the files that were read, so whoever does a batch again writes the same one again: that is what makes the stream
 exact across a killed driver, with no more than a file that is there whole or not at all. States are data
@@ -22,9 +22,9 @@ import msgspec
 import pyarrow as pa
 
 import kwire
-from kwire.capture.file_systems import filesystem_of, has_rename, reason_of
-from kwire.capture.private_files import make_private, write_private
 from kwire.errors import InputError
+from kwire.files.file_systems import filesystem_of, has_rename, reason_of
+from kwire.files.private_files import make_private, write_private
 from kwire.tables.carry_state import block_name, pack_carry, unpack_carry
 from kwire.tables.series import TablesCarry
 from kwire.tables.state_records import BadState, read_rows, reading_state, record_of, records_of, written_rows

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kwire.capture.piece_kinds import kind_of, look_ahead
+from kwire.capture.files.piece_kinds import kind_of, look_ahead
 from kwire.capture.request_logs.entry import LogEntry
 from kwire.capture.request_logs.folding import MAX_JOINED_LINES, EntryFolder, Item, LineFault
 from kwire.capture.request_logs.reader import LogFileFacts, iter_log, torn_line

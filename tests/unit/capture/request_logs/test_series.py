@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from kwire.capture.inputs import expand_inputs
+from kwire.capture.files.inputs import expand_inputs
+from kwire.capture.files.series import group_series
 from kwire.capture.request_logs.names import is_log_name, log_rotation
-from kwire.capture.series import group_series
 
 CAPTURE = Path(__file__).parents[3] / "captures" / "data" / "seed.pcap.gz"
 HEADER = "RequestHeader(apiKey=HEARTBEAT, apiVersion=1, clientId=x, correlationId=1)"

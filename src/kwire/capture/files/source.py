@@ -1,4 +1,4 @@
-"""Opening a capture wherever it lies: disks, object stores (`kwire.capture.file_systems`), open streams, gzip and zstd.
+"""Opening a capture wherever it lies: disks, object stores (`kwire.files.file_systems`), open streams, gzip and zstd.
 
 The bytes are hashed as they are stored, while they are read; tasks that share a series have each file hashed by one of them. A file is
 never held whole: of one on a store a block is there at a time.
@@ -13,10 +13,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO, Final, Protocol
 
 from kwire.capture import impl
-from kwire.capture.file_systems import filesystem_of, reason_of
-from kwire.capture.formats import compression_of
-from kwire.capture.unpacking import Unpacked
+from kwire.capture.files.formats import compression_of
+from kwire.capture.files.unpacking import Unpacked
 from kwire.errors import InputError, KwireError
+from kwire.files.file_systems import filesystem_of, reason_of
 
 if TYPE_CHECKING:
     from pyarrow import NativeFile

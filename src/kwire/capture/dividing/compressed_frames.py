@@ -6,7 +6,7 @@ in a field of its header. Other gzip files say nowhere how long a member is; the
 
 Payload may look like a frame: Kafka's batches are compressed with zstd too, and what does not get smaller is stored as it is. So a
 candidate counts where its sizes lead to another frame or to the end of the file. That is strong, but no proof: a border counts in the end
-when the range before it ends there (`kwire.capture.packet_routing.join_ranges`).
+when the range before it ends there (`kwire.capture.dividing.packet_routing.join_ranges`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, Literal
 
-from kwire.capture.formats import ZSTD_MAGIC, compression_of, is_skippable_frame
+from kwire.capture.files.formats import ZSTD_MAGIC, compression_of, is_skippable_frame
 
 __all__ = ["MAX_FRAME_BYTES", "CompressedFrames", "frames_of"]
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from kwire.capture.scratch_disk import scratch_disk
+from kwire.files.scratch_disk import scratch_disk
 
 if TYPE_CHECKING:
     import sqlite3

@@ -20,18 +20,18 @@ from typing import BinaryIO, Final
 
 from kwire.capture import impl
 from kwire.capture._pure.packet_view import EXPORTED, FRAGMENT, PROTOCOL, TCP, PacketView
-from kwire.capture.address_pseudonyms import AddressPseudonyms
-from kwire.capture.address_rewriting import rewrite_packet
 from kwire.capture.carry import SeriesStreams
-from kwire.capture.damaged_records import Damages
-from kwire.capture.formats import PCAP_HEADER_BYTES, identify
-from kwire.capture.located_bytes import LocatedBytes, Place
+from kwire.capture.files.damaged_records import Damages
+from kwire.capture.files.formats import PCAP_HEADER_BYTES, identify
+from kwire.capture.files.source import CHUNK_BYTES, HEAD_BYTES, CaptureSource, open_capture
 from kwire.capture.packet_checksums import is_right, right_checksum
 from kwire.capture.packet_columns import FileState, PacketColumns
-from kwire.capture.packet_records import PacketRecord, RecordWalker
-from kwire.capture.rewritten_file import RewrittenFile
-from kwire.capture.source import CHUNK_BYTES, HEAD_BYTES, CaptureSource, open_capture
-from kwire.capture.trimmed_streams import TrimmedStreams
+from kwire.capture.trimming.address_pseudonyms import AddressPseudonyms
+from kwire.capture.trimming.address_rewriting import rewrite_packet
+from kwire.capture.trimming.located_bytes import LocatedBytes, Place
+from kwire.capture.trimming.packet_records import PacketRecord, RecordWalker
+from kwire.capture.trimming.rewritten_file import RewrittenFile
+from kwire.capture.trimming.streams import TrimmedStreams
 from kwire.errors import InputError
 from kwire.protocol.secrets.token_blanking import FILL
 

@@ -1,7 +1,8 @@
 """A series read in two steps by many tasks: its packets to the shares of their connections, then each share as if it were the series.
 
 Theory of operation. A task of the first step reads one *range*: a file, or a part of a pcap file between two records
-(`kwire.capture.file_ranges`). It looks at each packet far enough to know its connection and hands it on to that connection's share, with
+(`kwire.capture.dividing.file_ranges`). It looks at each packet far enough to know its connection and hands it on to that connection's
+share, with
 its number in the range (`impl.packets.Router`). When all ranges are read their counts are put together (`join_ranges`): only now it is
 known which number the first packet of a range has in its file, and that the ranges of a file follow each other without a hole. The second
 step takes the packets of one share in their order, scans them again and goes on as with a file (`read_routed`). The rows are those of a
@@ -16,17 +17,17 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
 from kwire.capture import impl
-from kwire.capture.block_hash import block_hash
-from kwire.capture.capture_chunks import FileFacts
 from kwire.capture.carry import SeriesStreams
-from kwire.capture.damaged_records import Damages
-from kwire.capture.file_ranges import FileRange, locate
-from kwire.capture.formats import PCAP_HEADER_BYTES, identify
+from kwire.capture.dividing.block_hash import block_hash
+from kwire.capture.dividing.file_ranges import FileRange, locate
+from kwire.capture.files.capture_chunks import FileFacts
+from kwire.capture.files.damaged_records import Damages
+from kwire.capture.files.formats import PCAP_HEADER_BYTES, identify
+from kwire.capture.files.piece_kinds import kind_of
+from kwire.capture.files.source import CHUNK_BYTES, CaptureSource, open_capture
 from kwire.capture.packet_columns import PCAP, ROUTED, ROUTED_HEADER_BYTES, FileState
-from kwire.capture.piece_kinds import kind_of
 from kwire.capture.secrets_blocks import SecretsBlock, secrets_of
 from kwire.capture.sink import StreamSink, give_secrets
-from kwire.capture.source import CHUNK_BYTES, CaptureSource, open_capture
 from kwire.errors import InputError
 
 __all__ = ["RangeFacts", "RoutedFile", "RoutedPiece", "join_ranges", "read_routed", "route_range"]
@@ -43,7 +44,7 @@ class RangeFacts:
     Attributes:
         part: of the file.
         start: where its first record is; None for a part that is none. In parts of a compressed file this and `border` are virtual
-            offsets (`kwire.capture.file_ranges`).
+            offsets (`kwire.capture.dividing.file_ranges`).
         border: where the next range shall begin, None at the end of the file.
         end: the first byte that was not read as a record; in parts of a compressed file `border`, where all up to there was read.
         length: bytes of records, unpacked.
@@ -52,7 +53,7 @@ class RangeFacts:
         is_log: it is a request log, which has no packets to route.
         state: counts of the range.
         compression, sha256, stored_bytes: of the file, where one range is all of it.
-        blocks: digests of the blocks of the file that begin in the range (`kwire.capture.block_hash`), where it is not all of it.
+        blocks: digests of the blocks of the file that begin in the range (`kwire.capture.dividing.block_hash`), where it is not all of it.
         damages: of the file, where one range is all of it; a part of a file is not read on behind damage.
         secrets: the Decryption Secrets Blocks of the range.
         error: why nothing of the file can be read, empty where it can.

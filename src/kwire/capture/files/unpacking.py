@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable
 from typing import Any, Final, Literal, Protocol
 
-from kwire.capture.formats import compression_of, is_skippable_frame
+from kwire.capture.files.formats import compression_of, is_skippable_frame
 
 __all__ = ["StoredMembers", "Unpacked"]
 

@@ -16,7 +16,7 @@ class SizedFile:
         size: how many bytes of it are read, as stored.
         before: how many of them an earlier run of the same series has read, whose packets or lines are not read again; None for a file
             that no run has read.
-        sizes: of captures of several points the bytes of each file, in the order of `kwire.capture.capture_points.names_in`.
+        sizes: of captures of several points the bytes of each file, in the order of `kwire.capture.files.capture_points.names_in`.
     """
 
     location: str

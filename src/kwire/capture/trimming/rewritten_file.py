@@ -8,8 +8,8 @@ from io import IOBase
 from pathlib import Path
 from typing import BinaryIO, Final, Literal, cast
 
-from kwire.capture.private_files import new_file
 from kwire.errors import InputError
+from kwire.files.private_files import new_file
 
 __all__ = ["RewrittenFile"]
 

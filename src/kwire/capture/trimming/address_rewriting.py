@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from kwire.capture._pure.packet_view import FRAGMENT, PROTOCOL, TCP, PacketView
-from kwire.capture.address_pseudonyms import AddressPseudonyms
 from kwire.capture.packet_checksums import right_checksum, words_sum
+from kwire.capture.trimming.address_pseudonyms import AddressPseudonyms
 
 __all__ = ["rewrite_packet"]
 

@@ -16,12 +16,12 @@ from statistics import median_low
 from typing import Final
 from urllib.parse import quote, unquote
 
-from kwire.capture.capture_chunks import FileFacts, iter_chunks
-from kwire.capture.damaged_records import MAX_DAMAGES
+from kwire.capture.files.capture_chunks import FileFacts, iter_chunks
+from kwire.capture.files.damaged_records import MAX_DAMAGES
+from kwire.capture.files.point_copies import CopyFilter, PointRow
+from kwire.capture.files.source import open_capture
 from kwire.capture.packet_columns import SYN, PacketColumns, ScanCarry
-from kwire.capture.point_copies import CopyFilter, PointRow
 from kwire.capture.secrets_blocks import SecretsBlock
-from kwire.capture.source import open_capture
 from kwire.errors import InputError
 
 __all__ = ["clock_offsets", "is_of_points", "iter_points", "location_of_points", "names_in", "points_of"]

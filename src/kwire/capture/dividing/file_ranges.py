@@ -1,7 +1,8 @@
 """Parts of a capture file that tasks read each, from one packet record to another, and how such a part is opened.
 
-A plain pcap file is divided where records begin (`kwire.capture.record_borders`). A compressed one is divided where frames begin
-(`kwire.capture.compressed_frames`), whatever record they cut: the first record that begins in a frame is found, with the same proof, in
+A plain pcap file is divided where records begin (`kwire.capture.dividing.record_borders`). A compressed one is divided where frames begin
+(`kwire.capture.dividing.compressed_frames`), whatever record they cut: the first record that begins in a frame is found, with the same
+proof, in
 what is unpacked from there on, and what is before it belongs to the range before. Such a place is written as a *virtual offset*, as BGZF's
 indexes do: the stored offset of the frame, and how many unpacked bytes behind it.
 """
@@ -13,13 +14,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final, Literal, Protocol
 
-from kwire.capture.block_hash import BlockDigests
-from kwire.capture.compressed_frames import CompressedFrames, frames_of
-from kwire.capture.file_part import FilePart, open_part
-from kwire.capture.formats import PCAP_HEADER_BYTES, compression_of, identify
+from kwire.capture.dividing.block_hash import BlockDigests
+from kwire.capture.dividing.compressed_frames import CompressedFrames, frames_of
+from kwire.capture.dividing.file_part import FilePart, open_part
+from kwire.capture.dividing.record_borders import MAX_SEARCH_BYTES, RecordBorders, find_record, longest_packet
+from kwire.capture.files.formats import PCAP_HEADER_BYTES, compression_of, identify
+from kwire.capture.files.source import CaptureSource
 from kwire.capture.packet_columns import PCAP, FileState
-from kwire.capture.record_borders import MAX_SEARCH_BYTES, RecordBorders, find_record, longest_packet
-from kwire.capture.source import CaptureSource
 
 __all__ = ["FileRange", "FramedPart", "LocatedRange", "PartSource", "locate", "virtual_offset", "whole_reason"]
 
@@ -48,7 +49,7 @@ class FileRange:
 
 
 class PartSource(Protocol):
-    """The bytes of a part, as a `kwire.capture.source.CaptureSource` has those of a file."""
+    """The bytes of a part, as a `kwire.capture.files.source.CaptureSource` has those of a file."""
 
     @property
     def compression(self) -> Literal["gzip", "zstd"] | None:

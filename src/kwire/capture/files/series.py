@@ -16,12 +16,12 @@ from itertools import pairwise
 from typing import Final
 
 from kwire.capture import impl
-from kwire.capture.capture_points import location_of_points
-from kwire.capture.formats import PCAP_HEADER_BYTES, identify
-from kwire.capture.inputs import CaptureFile
-from kwire.capture.piece_kinds import first_logged_us, kind_of
+from kwire.capture.files.capture_points import location_of_points
+from kwire.capture.files.formats import PCAP_HEADER_BYTES, identify
+from kwire.capture.files.inputs import CaptureFile
+from kwire.capture.files.piece_kinds import first_logged_us, kind_of
+from kwire.capture.files.source import HEAD_BYTES, open_capture
 from kwire.capture.request_logs.names import log_rotation
-from kwire.capture.source import HEAD_BYTES, open_capture
 from kwire.errors import InputError
 
 __all__ = ["Series", "first_packet_ns", "group_series", "in_order", "is_log", "points_key", "series_key"]
@@ -64,7 +64,7 @@ def group_series(
     """Group files into series and order each.
 
     Args:
-        files: what `kwire.capture.inputs.expand_inputs` found.
+        files: what `kwire.capture.files.inputs.expand_inputs` found.
         rule: ``name`` (files of one folder whose names differ only in a rotation number or time), ``folder`` (all files of a folder),
             ``all`` (everything is one series), ``file`` (each file alone), ``match:REGEX`` (files are together whose locations give the
             same text for the groups of the expression), or ``points`` (everything is the same traffic, captured at several points, which

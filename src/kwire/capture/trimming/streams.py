@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Final
 
-from kwire.capture.address_pseudonyms import AddressPseudonyms
-from kwire.capture.located_bytes import LocatedBytes, Place, StreamTail
-from kwire.capture.proxy_pseudonyms import proxy_header_of
 from kwire.capture.sink import StreamSink
 from kwire.capture.tcp import TcpConnection
+from kwire.capture.trimming.address_pseudonyms import AddressPseudonyms
+from kwire.capture.trimming.located_bytes import LocatedBytes, Place, StreamTail
+from kwire.capture.trimming.proxy_pseudonyms import proxy_header_of
 from kwire.protocol import DirectionDetector
 from kwire.protocol.events import Event, FrameSeen
 from kwire.protocol.impl import frame_blanker

@@ -6,18 +6,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from kwire.capture.block_hash import BlockDigests
-from kwire.capture.file_systems import reason_of
-from kwire.capture.source import StoredBlocks, open_stored
+from kwire.capture.dividing.block_hash import BlockDigests
+from kwire.capture.files.source import StoredBlocks, open_stored
+from kwire.files.file_systems import reason_of
 
 __all__ = ["FilePart", "open_part"]
 
 
 class FilePart:
-    """The bytes of a part, in order, where a `kwire.capture.source.CaptureSource` has those of a whole file.
+    """The bytes of a part, in order, where a `kwire.capture.files.source.CaptureSource` has those of a whole file.
 
     Attributes:
-        compression: None; what is compressed is unpacked elsewhere (`kwire.capture.file_ranges`).
+        compression: None; what is compressed is unpacked elsewhere (`kwire.capture.dividing.file_ranges`).
         stored_bytes: how many were read so far.
         damage: why reading ended early, empty while all is well.
         digests: takes what is read; None where no hash is wanted.

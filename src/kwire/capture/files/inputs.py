@@ -14,10 +14,10 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
-from kwire.capture.file_systems import as_location, filesystem_of, place_of, reason_of, refuse_secrets
-from kwire.capture.piece_kinds import kind_of
+from kwire.capture.files.piece_kinds import kind_of
 from kwire.capture.request_logs.names import is_log_name
 from kwire.errors import InputError
+from kwire.files.file_systems import as_location, filesystem_of, place_of, reason_of, refuse_secrets
 
 if TYPE_CHECKING:
     from pyarrow.fs import FileInfo, FileSystem
@@ -69,7 +69,7 @@ def expand_inputs(
 
     Args:
         arguments: files (taken whatever their names), folders (searched with all below them for names of captures, and for logs
-            that hold requests), glob patterns, and URIs (`kwire.capture.file_systems`); ``*`` works in URIs too. ``s3a://`` is read as
+            that hold requests), glob patterns, and URIs (`kwire.files.file_systems`); ``*`` works in URIs too. ``s3a://`` is read as
             ``s3://``.
         accepts: which names count in a folder, where files of another kind are meant than captures and request logs.
         what: a folder without them holds none of, for the sentence that says so.

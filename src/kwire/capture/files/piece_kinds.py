@@ -7,12 +7,12 @@ from collections.abc import Callable
 from datetime import tzinfo
 from typing import Any, BinaryIO, Final, Literal, cast
 
-from kwire.capture.capture_points import is_of_points
-from kwire.capture.formats import PCAP_HEADER_BYTES, cut_header, identify
+from kwire.capture.files.capture_points import is_of_points
+from kwire.capture.files.formats import PCAP_HEADER_BYTES, cut_header, identify
+from kwire.capture.files.source import HEAD_BYTES, CaptureSource, open_capture
 from kwire.capture.request_logs.entry import UnreadableLine
 from kwire.capture.request_logs.lines import is_log_head, read_line
 from kwire.capture.request_logs.names import is_log_name
-from kwire.capture.source import HEAD_BYTES, CaptureSource, open_capture
 from kwire.errors import InputError
 
 __all__ = ["PieceKind", "first_logged_us", "kind_of", "look_ahead"]

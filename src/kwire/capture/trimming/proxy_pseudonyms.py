@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from kwire.capture.address_pseudonyms import AddressPseudonyms
+from kwire.capture.trimming.address_pseudonyms import AddressPseudonyms
 from kwire.protocol.tracking.foreign_protocols import recognise
 
 __all__ = ["proxy_header_of"]

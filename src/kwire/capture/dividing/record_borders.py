@@ -10,7 +10,8 @@ for its captured length, and in most files they are the same.)
 
 The proof holds for a file that is whole from the offset on, and whose records keep these rules and the snapshot length of its header.
 Where a file is damaged no border behind the damage is one for the scan, which stops there; so a range counts only when the scan of the
-range before it ends exactly at its start (`kwire.capture.packet_routing.join_ranges`), and then it is a true border whatever the file is.
+range before it ends exactly at its start (`kwire.capture.dividing.packet_routing.join_ranges`), and then it is a true border whatever the
+file is.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import struct
 from collections.abc import Callable
 from typing import Final
 
-from kwire.capture.formats import PCAP_HEADER_BYTES
+from kwire.capture.files.formats import PCAP_HEADER_BYTES
 from kwire.capture.packet_columns import MAX_PACKET_BYTES, FileState
 
 __all__ = ["MAX_SEARCH_BYTES", "RecordBorders", "find_record", "longest_packet"]
@@ -43,7 +44,7 @@ def find_record(
     Args:
         data: part of the file, whole from `start` on.
         start: any offset in `data` behind the file's header; nothing has to begin there.
-        state: from `kwire.capture.formats.identify`: byte order and size of the record headers.
+        state: from `kwire.capture.files.formats.identify`: byte order and size of the record headers.
         longest: the file holds no more bytes of a packet.
         longest_original: no packet was longer on the wire.
 
@@ -100,7 +101,7 @@ class RecordBorders:
         read: offset and count to the bytes there, fewer only at the end of the file.
         size: of the file.
         parts: how many there shall be.
-        state: from `kwire.capture.formats.identify`.
+        state: from `kwire.capture.files.formats.identify`.
         longest: the file holds no more bytes of a packet; None for what its header says.
     """
 

@@ -9,7 +9,7 @@ No id of a connection is given twice: a pair that may have been forgotten is cou
 
 from __future__ import annotations
 
-from kwire.capture.pair_counts import PairCounts
+from kwire.capture.dividing.pair_counts import PairCounts
 
 __all__ = ["RecentPairs"]
 

@@ -1,7 +1,7 @@
 """One capture file as chunks of packet columns, and what is known of it afterwards.
 
 A file that ends in the middle of a packet is read up to there. Where its records stop making sense, it is read on at the next record that
-is proven (`kwire.capture.damaged_records`). Both are facts of the file.
+is proven (`kwire.capture.files.damaged_records`). Both are facts of the file.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from kwire.capture import impl
-from kwire.capture.damaged_records import Damage, Damages
-from kwire.capture.formats import PCAP_HEADER_BYTES, cut_header, identify
+from kwire.capture.files.damaged_records import Damage, Damages
+from kwire.capture.files.formats import PCAP_HEADER_BYTES, cut_header, identify
+from kwire.capture.files.source import CaptureSource
 from kwire.capture.packet_columns import PCAP, FileState, PacketColumns, ScanCarry
 from kwire.capture.secrets_blocks import secrets_of
-from kwire.capture.source import CaptureSource
 from kwire.errors import InputError
 
 __all__ = ["FileFacts", "FileReading", "iter_chunks", "read_again"]

@@ -1,0 +1,1 @@
+"""Parts of capture files for tasks that read at the same time."""

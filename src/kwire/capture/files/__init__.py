@@ -1,0 +1,1 @@
+"""Capture files: inputs, formats, series and their packets."""

@@ -1,0 +1,1 @@
+"""Smaller or pseudonymous copies of captures."""
