@@ -1,4 +1,4 @@
-"""Packets of a connection made by hand, and the columns in which a reader takes them."""
+"""Packets of connections made by hand, and the columns in which a reader takes them."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from typing import NamedTuple
 
 from kwire.capture.packet_columns import ACK, FIN, SYN, PacketColumns
 
-__all__ = ["CLIENT", "SERVER", "Packet", "Wire", "columns_of"]
+__all__ = ["CLIENT", "MISSING", "SERVER", "Packet", "Packets", "Wire", "columns_of", "connections_of"]
 
 CLIENT, SERVER = 1, 0
+MISSING = 1 << 8  # among the flags of a packet that was not captured
+Packets = list[tuple[int, int, bytes]]  # side, flags, payload
 _BROKER = bytes([10, 0, 0, 1]) + (9092).to_bytes(2, "big")
 _KEYS = [bytes([4]) + _BROKER + bytes([10, 0, 0, 9]) + (40000 + key).to_bytes(2, "big") for key in range(4)]
 
@@ -66,4 +68,31 @@ def columns_of(packets: list[Packet], first: int = 1) -> tuple[bytes, PacketColu
         for name, value in values.items():
             getattr(columns, name).append(value)
         data += each.payload[: each.kept]
+    return bytes(data), columns
+
+
+def connections_of(played: list[Packets], snaplen: int = 1 << 16) -> tuple[bytes, PacketColumns]:
+    """Payloads and columns of the packets of each connection; packet n of all, counted from 1, comes n microseconds after 10**18 ns.
+
+    Args:
+        played: the packets of each connection in the order of their stream. That at index n has the client's port 20000 + n.
+        snaplen: how many bytes of each payload were captured at most.
+    """
+    data, columns, number = bytearray(), PacketColumns(), 0
+    for key, packets in enumerate(played):
+        columns.keys.append(bytes([4]) + _BROKER + bytes([10, 0, 0, 9]) + (20_000 + key).to_bytes(2, "big"))
+        seq = [7000, 9000]
+        for side, flags, payload in packets:
+            number += 1
+            at, taken = seq[side], payload[:snaplen]
+            seq[side] = at + len(payload) + bool(flags & (SYN | FIN))
+            if flags & MISSING:
+                continue
+            values = {
+                "number": number, "time_ns": 10**18 + number * 1000, "key": key, "direction": side, "seq": at, "ack": seq[1 - side],
+                "flags": flags, "offset": len(data), "captured": len(taken), "original": len(payload), "signature": number,
+            }  # fmt: skip
+            for name, value in values.items():
+                getattr(columns, name).append(value)
+            data += taken
     return bytes(data), columns

@@ -10,12 +10,14 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from kafka_bytes import framed
 from kwire.capture import impl as capture_impl
 from kwire.capture import reader
+from kwire.capture.packet_columns import ACK, SYN
 from kwire.codec.impl import load_twin
 from kwire.tables import impl, series
 from kwire.tables.carry_state import pack_carry, unpack_carry
-from made_packets import Packet, columns_of
+from made_packets import CLIENT, SERVER, Packet, Packets, columns_of, connections_of
 
 Tables = dict[str, list[dict[str, Any]]]
 
@@ -48,6 +50,11 @@ class Reader:
         reader.read_piece(io.BytesIO(data), self.carry.streams, sink, chunk_bytes=chunk_bytes)
         self.take()
 
+    def play(self, played: list[Packets], snaplen: int = 1 << 16) -> None:
+        """The packets of each connection."""
+        self.carry.sink.begin_file("a file")
+        self.carry.streams.take(*connections_of(played, snaplen), self.carry.sink)
+
     def take(self) -> None:
         sink = self.carry.sink
         self.add({table: sink.take(table, whole=True) for table in ("requests", "connections")})
@@ -69,19 +76,15 @@ class Reader:
         return tables
 
 
-def check(
-    monkeypatch: pytest.MonkeyPatch,
-    work: Callable[[Reader], None],
-    ports: tuple[int, ...] = (),
-    twins: tuple[str, ...] = ("pure", "native"),
-) -> Tables:
+def check(work: Callable[[Reader], None], ports: tuple[int, ...] = (), twins: tuple[str, ...] = ("pure", "native")) -> Tables:
     """What the twins make of the same work; they must agree."""
     found = []
     for twin in twins:
-        using(monkeypatch, twin)
-        one = Reader(ports)
-        work(one)
-        found.append(one.tables())
+        with pytest.MonkeyPatch.context() as monkeypatch:
+            using(monkeypatch, twin)
+            one = Reader(ports)
+            work(one)
+            found.append(one.tables())
     assert found[0].keys() == found[-1].keys()
     for table, rows in found[0].items():
         assert found[-1][table] == rows, table
@@ -98,9 +101,56 @@ def tables_of(twin: str, packets: list[Packet], ports: tuple[int, ...] = (), tim
     data, columns = columns_of(packets)
     for index, time_ns in (times_ns or {}).items():
         columns.time_ns[index] = time_ns
+
+    def work(one: Reader) -> None:
+        one.carry.sink.begin_file("a file")
+        one.carry.streams.take(data, columns, one.carry.sink)
+
+    return check(work, ports, (twin,))
+
+
+def read_connections(
+    played: list[Packets], twin: str, silent_ns: int | None = None, snaplen: int = 1 << 16, ports: tuple[int, ...] = ()
+) -> Any:
+    """The sink of the tables behind the end of all connections of `connections_of`.
+
+    Args:
+        played, snaplen: what `connections_of` takes.
+        twin: which one reads.
+        silent_ns: end only the connections that have brought nothing since then; None ends all.
+        ports: where brokers listen; the servers' is 9092.
+    """
     with pytest.MonkeyPatch.context() as monkeypatch:
         using(monkeypatch, twin)
         one = Reader(ports)
-        one.carry.sink.begin_file("a file")
-        one.carry.streams.take(data, columns, one.carry.sink)
-        return one.tables()
+        one.play(played, snaplen)
+        sink = one.carry.sink
+        if silent_ns is None:
+            one.carry.streams.finish(sink)
+        else:
+            one.carry.streams.end_silent(silent_ns, sink)
+        sink.settle()
+    return sink
+
+
+def read_connection(frames: list[tuple[int, bytes]], twin: str, snaplen: int = 1 << 16) -> Any:
+    """The sink behind the end of a connection of which every frame came in a packet of its own, behind the three of the handshake.
+
+    Args:
+        frames: side and bytes without the length, in the order in which they were sent.
+        twin, snaplen: as for `read_connections`.
+    """
+    shake: Packets = [(CLIENT, SYN, b""), (SERVER, SYN | ACK, b""), (CLIENT, ACK, b"")]
+    return read_connections([[*shake, *((side, ACK, framed(each)) for side, each in frames)]], twin, snaplen=snaplen)
+
+
+def sink_tables(sink: Any) -> Tables:
+    """The rows of `requests`, `connections` and `violations` in the order of their connections, and `counts` of files."""
+    found = {table: sink.take(table, whole=True) for table in ("requests", "connections")}
+    found["violations"] = sink.violations.take(whole=True)
+    tables = {
+        table: sorted((row for batch in batches for row in batch.to_pylist()), key=lambda row: (row["connection_id"], repr(row)))
+        for table, batches in found.items()
+    }
+    tables["counts"] = [{name: getattr(count, name) for name in type(count).__slots__} for count in sink.counts]
+    return tables

@@ -8,26 +8,19 @@ from typing import Any
 
 import pytest
 
-from kafka_bytes import framed
-from kwire.capture.packet_columns import ACK, FIN, SYN
+from kafka_bytes import framed, head, heartbeat, ok
+from kwire.capture.packet_columns import ACK, SYN
 from kwire.codec.impl import load_twin
 from kwire.protocol.tracking.direction_detection import MAX_UNDECIDED
 from kwire.tables import row_sink
 from kwire.tables.row_sink import RowSink
-from many_connections import CLIENT, MISSING, SERVER, read_connections, tables_of
+from made_packets import CLIENT, SERVER
+from read_by_twins import read_connections, sink_tables
 
 NAMED = framed(bytes.fromhex("00120003 00000007 0003617070 00 04 6b676f 03 7631 00"))  # ApiVersions v3 of "app", software kgo v1
 VERSIONS = framed(bytes.fromhex("00000007 0000 02 0003 0000 000c 00 00000000 00"))
 PRODUCE = framed(bytes.fromhex("00000003 00000009 0003617070 0001 00000001 00000000"))  # Produce v3 with a null transactional id cut short
 Piece = tuple[str, int, bytes]
-
-
-def heartbeat(number: int) -> bytes:
-    return framed(bytes.fromhex("000c0000") + number.to_bytes(4, "big") + b"\0\3app\0\1g" + bytes(4) + b"\0\1m")
-
-
-def ok(number: int) -> bytes:
-    return framed(number.to_bytes(4, "big") + b"\0\0")
 
 
 def traffic(chance: random.Random) -> list[Piece]:
@@ -88,7 +81,7 @@ def test_both_twins_decide_alike(seed: int) -> None:
 @pytest.mark.parametrize("size", [MAX_UNDECIDED - 30, MAX_UNDECIDED + 30])
 def test_both_twins_give_up_at_the_same_byte(size: int) -> None:
     """Requests alone, and a last piece that crosses the limit: the reading that is taken has every byte once."""
-    frame = framed(bytes.fromhex("000c0000 00000001 0003") + b"app" + b"\0\1g" + bytes(4) + (30000).to_bytes(2, "big") + b"m" * 30000)
+    frame = framed(head(12, 0, 1) + b"\0\1g" + bytes(4) + (30000).to_bytes(2, "big") + b"m" * 30000)
     data = frame * (size // len(frame) + 1)
     pieces: list[Piece] = [("data", 0, data[:size]), ("data", 0, data[size:] + frame * 3)]
     found = outcome("native", pieces, (40000, 50000), -1)
@@ -102,7 +95,7 @@ def test_python_takes_no_piece_of_a_connection_that_was_joined_late(monkeypatch:
     for name in ("data", "lost", "closed", "ended"):
         monkeypatch.setattr(RowSink, name, None)
     sink = read_connections(played, "native")  # type: ignore[arg-type]
-    tables = tables_of(sink)
+    tables = sink_tables(sink)
     assert [(row["correlation_id"], row["state"]) for row in tables["requests"]] == [(1, "answered"), (2, "unanswered"), (3, "unseen")]
     assert [row["role"] for row in tables["connections"]] == ["client", "client"]
 
@@ -112,30 +105,5 @@ def test_a_request_in_segments_is_not_exported_to_python(monkeypatch: pytest.Mon
     opened: list[tuple[int, int, bytes]] = [(CLIENT, SYN, b""), (SERVER, SYN | ACK, b"")]
     played = [[*opened, (CLIENT, ACK, heartbeat(1)[:9]), (CLIENT, ACK, heartbeat(1)[9:]), (SERVER, ACK, ok(1))]]
     monkeypatch.setattr(row_sink, "Tracked", None)
-    tables = tables_of(read_connections(played, "native"))  # type: ignore[arg-type]
+    tables = sink_tables(read_connections(played, "native"))  # type: ignore[arg-type]
     assert [(row["correlation_id"], row["state"], row["packet_number"]) for row in tables["requests"]] == [(1, "answered", 3)]
-
-
-def test_a_loss_does_not_say_that_the_server_is_out_of_sight() -> None:
-    """Its FIN is in the capture, so requests that come free with a later loss are unanswered, not unseen."""
-    asked = ["0000000c01f4ffff0000", "0005000000", "01", "00000044fe534d424000", 46 * "00", 16 * "00"]
-    asked.append("00000014000300010000000400036170700000000500 0174")
-    more = ["0000231400110000", "0000000400036170700005504c41494e"]
-    played = [
-        [
-            (SERVER, SYN | ACK, b""), *((CLIENT, ACK, bytes.fromhex(each)) for each in asked), (SERVER, FIN | ACK, b""),
-            *((CLIENT, ACK, bytes.fromhex(each)) for each in more), (CLIENT, ACK | MISSING, bytes(11)), (CLIENT, FIN | ACK, b""),
-        ]
-    ]  # fmt: skip
-    native, pure = (tables_of(read_connections(played, twin)) for twin in ("native", "pure"))  # type: ignore[arg-type]
-    assert native == pure
-    assert {row["state"] for row in native["requests"]} == {"unanswered"}
-
-
-def test_bytes_that_may_be_tls_are_judged_before_they_are_split() -> None:
-    """A record's first byte alone does not say that it is one: the connection is Kafka's all the same."""
-    response = bytes.fromhex("17")  # the end of a response that the capture has not seen begin
-    played = [[(SERVER, ACK, response), (CLIENT, ACK, heartbeat(1)), (SERVER, ACK, ok(1)), (CLIENT, ACK, heartbeat(2))]]
-    native, pure = (tables_of(read_connections(played, twin)) for twin in ("native", "pure"))  # type: ignore[arg-type]
-    assert native == pure
-    assert [(row["correlation_id"], row["state"]) for row in native["requests"]] == [(1, "answered"), (2, "unanswered")]

@@ -8,32 +8,25 @@ from typing import Any
 
 import pytest
 
+from kafka_bytes import framed, heartbeat
 from kwire.capture.packet_columns import ACK, FIN, SYN
 from kwire.tables.series import begin_series, finish_series, iter_piece
 from kwire.tables.violation_rows import ViolationRows
-from many_connections import CLIENT, SERVER, read_connections, tables_of
+from made_packets import CLIENT, SERVER
+from read_by_twins import read_connections, sink_tables
 
 EMPTY = bytes(4)  # a frame of no bytes: `frame_too_short`
-
-
-def framed(payload: bytes) -> bytes:
-    return len(payload).to_bytes(4, "big") + payload
-
-
-def heartbeat(number: int, tail: bytes = b"") -> bytes:
-    return framed(b"\0\x0c\0\0" + number.to_bytes(4, "big") + b"\0\3app\0\1g" + bytes(4) + b"\0\1m" + tail)
 
 
 def rows_of(sent: list[bytes], twin: str) -> list[dict[str, Any]]:
     """The violations of a connection whose client sends these bytes, be it closed or open at the end, in the order of the stream."""
     shake = [(CLIENT, SYN, b""), (SERVER, SYN | ACK, b""), *((CLIENT, ACK, each) for each in sent)]
     ended = [*shake, (CLIENT, FIN | ACK, b""), (SERVER, FIN | ACK, b"")]
-    first, second = (tables_of(read_connections([each], twin))["violations"] for each in (ended, shake))
+    first, second = (sink_tables(read_connections([each], twin))["violations"] for each in (ended, shake))
     assert first == second
     return sorted(first, key=lambda row: (row["rule"], row["stream_offset"]))
 
 
-@pytest.mark.parametrize("twin", ["pure", "native"])
 @pytest.mark.parametrize(("breaches", "counts"), [(99, [1] * 99), (100, [1] * 100), (101, [1] * 101), (5000, [1] * 100 + [4900])])
 def test_frames_of_no_bytes(breaches: int, counts: list[int], twin: str) -> None:
     rows = rows_of([heartbeat(0), *[EMPTY] * breaches], twin)
@@ -43,10 +36,9 @@ def test_frames_of_no_bytes(breaches: int, counts: list[int], twin: str) -> None
     assert [row["packet_number"] for row in rows] == [4 + number for number in (*range(min(breaches, 100)), breaches - 1)][: len(counts)]
 
 
-@pytest.mark.parametrize("twin", ["pure", "native"])
 def test_each_rule_has_its_hundred(twin: str) -> None:
     """Bytes behind a body are found by compiled code, frames of no bytes by Python."""
-    rows = rows_of([heartbeat(0), *[heartbeat(1, b"x"), EMPTY] * 150], twin)
+    rows = rows_of([heartbeat(0), *[framed(heartbeat(1)[4:] + b"x"), EMPTY] * 150], twin)
     assert [(row["rule"], row["count"]) for row in rows] == [
         *[("frame_too_short", 1)] * 100, ("frame_too_short", 50), *[("trailing_bytes", 1)] * 100, ("trailing_bytes", 50),
     ]  # fmt: skip

@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import parity.test_tracker_mutations as mutations
+import parity.test_damaged_conversations as damaged
 from fuzz.byte_choices import cut_pieces, joined_pieces
 from kwire.capture.packet_columns import ACK, FIN, RST, SYN
-from many_connections import CLIENT, MISSING, SERVER, Packets, read_connections, tables_of
+from made_packets import CLIENT, MISSING, SERVER, Packets
+from read_by_twins import read_connections, sink_tables
 
 LOST = (0, 0, 5, 17)
 SNAPLENS = (1 << 16, 1 << 16, 1 << 16, 200, 66, 20)
@@ -21,7 +22,7 @@ PIECES_FROM = 3
 
 
 def seeds() -> Iterator[bytes]:
-    for number, frames in enumerate(mutations.detectors()):
+    for number, frames in enumerate(damaged.conversations()):
         head = bytes([number % 7, number // 2 % 4, number % 6])
         yield head + joined_pieces((int(not from_client), data[:SHORT]) for from_client, data in frames[:FRAMES])
 
@@ -43,7 +44,7 @@ def compare(data: bytes) -> None:
 
 def told(sink: Any) -> dict[str, list[str]]:
     """The rows of all tables, as text: no number is another one that it is not equal to."""
-    tables = tables_of(sink)
+    tables = sink_tables(sink)
     for name, builder in sink.observed.builders.items():
         tables[name] = [row for batch in builder.take(whole=True) for row in batch.to_pylist()]
     for name, table in sink.facts.tables().items():

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import parity.test_tracker_mutations as mutations
+import parity.test_damaged_conversations as damaged
 from fuzz.byte_choices import cut_pieces, joined_pieces
 from kwire.codec.impl import load_twin
 from kwire.protocol.events import Asked
@@ -24,7 +24,7 @@ PIECES_FROM = 4
 
 
 def seeds() -> Iterator[bytes]:
-    for number, frames in enumerate(mutations.detectors()):
+    for number, frames in enumerate(damaged.conversations()):
         head = bytes([number % 7 == 0, number // 2 % 4, number // 8 % 4, number // 32 % 4])
         yield head + joined_pieces((int(not from_client), data[:SHORT]) for from_client, data in frames[:FRAMES])
 
@@ -35,4 +35,4 @@ def compare(data: bytes) -> None:
     late, bodies, wish, lost = data[:PIECES_FROM]
     native = load_twin("protocol", "tracker", "native").Connection
     twins = [make(bool(late & 1), bodies=BODIES[bodies % 4], **WISHES[wish % 4]) for make in (native, PureConnection)]
-    mutations.compare(twins, [(side == 0, piece) for side, piece in cut_pieces(data[PIECES_FROM:])], LOST[lost % 4])
+    damaged.compare(twins, [(side == 0, piece) for side, piece in cut_pieces(data[PIECES_FROM:])], LOST[lost % 4])

@@ -11,7 +11,8 @@ from kafka_bytes import framed, head, heartbeat, ok
 from kwire.capture.packet_columns import ACK, FIN, SYN
 from kwire.codec.impl import load_twin
 from kwire.protocol.tracking.direction_detection import MAX_UNPROVEN
-from many_connections import CLIENT, SERVER, Packets, read_connections, tables_of
+from made_packets import CLIENT, SERVER, Packets
+from read_by_twins import read_connections, sink_tables
 
 SHAKE: Packets = [(CLIENT, SYN, b""), (SERVER, SYN | ACK, b"")]
 ENDS: Packets = [(CLIENT, FIN | ACK, b""), (SERVER, FIN | ACK, b"")]
@@ -30,6 +31,10 @@ FOREIGN = {
     "thrift": ("00000014 80010001 00000003 676574 00000000 0b0001 0000", "0000000f 80010002 00000003 676574 00000000"),
     "thrift in the compact protocol": ("00000008 822100 03676574 00", "00000008 824100 03676574 00"),
     "thrift without frames": ("80010001 00000003 676574 00000000 00", "80010002 00000003 676574 00000000 00"),
+    # https://www.postgresql.org/docs/current/protocol-message-formats.html: length 8, code 1234.5678 and its neighbours
+    "postgres CancelRequest": ("00000008 04d2162e", ""),
+    "postgres SSLRequest": ("00000008 04d2162f", "4e"),
+    "postgres GSSENCRequest": ("00000008 04d21630", ""),
     "openwire": ("0000001c 01 4163746976654d51 0000000c" + 15 * "00", "0000001c 01 4163746976654d51 0000000c" + 15 * "00"),
 }
 
@@ -37,7 +42,7 @@ FOREIGN = {
 def read(twin: str, *pieces: tuple[int, bytes], ports: tuple[int, ...] = (), snaplen: int = 1 << 16) -> dict[str, list[dict[str, Any]]]:
     """The tables of one connection."""
     data: Packets = [(side, ACK, piece) for side, piece in pieces if piece]
-    return tables_of(read_connections([[*SHAKE, *data, *ENDS]], twin, snaplen=snaplen, ports=ports))
+    return sink_tables(read_connections([[*SHAKE, *data, *ENDS]], twin, snaplen=snaplen, ports=ports))
 
 
 def said(tables: dict[str, list[dict[str, Any]]]) -> tuple[str, list[tuple[str, str]], list[str]]:

@@ -11,7 +11,8 @@ import pytest
 
 from kwire.analysis.redaction import Redaction, Redactor
 from kwire.tables import read_series
-from one_connection import CLIENT, read_connection
+from made_packets import CLIENT
+from read_by_twins import read_connection
 
 # Key 1, version, correlation id 7, client id "c"; from version 12 on (header version 2) an empty section of tagged fields.
 HEAD = "0001 {:04x} 00000007 0001 63"

@@ -1,6 +1,6 @@
 """Conversations of real captures, damaged in any way and cut into any pieces: the compiled tracker says of them what the readable one says.
 
-A detector is taken apart into its frames. Some of these are damaged, repeated, left out or put elsewhere; then each direction's bytes
+A conversation is taken apart into its frames. Some of these are damaged, repeated, left out or put elsewhere; then each direction's bytes
 come in pieces that know nothing of frames, some of them not at all, and both twins must say the same at every call.
 """
 
@@ -18,12 +18,14 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from kafka_bytes import api_versions, framed, head, heartbeat, produce
 from kwire.capture.carry import SeriesCarry
 from kwire.capture.reader import finish_series, read_piece
 from kwire.capture.tcp import TcpConnection
 from kwire.codec.impl import load_twin
 from kwire.protocol.events import Asked, RequestCompleted
 from kwire.protocol.tracking.connection import Connection as PureConnection
+from kwire.protocol.tracking.pairing import ORDINARY_TEXT
 
 TESTS = Path(__file__).parents[1]
 # Groups and transactions, authentication, topic ids, telemetry, and clients from 0.8 on with record batches of all kinds.
@@ -34,14 +36,14 @@ CAPTURES = [
     ),
     TESTS.parent / "examples" / "upgrade-fleet.pcap.gz",
 ]
-MOST_FRAMES = 60  # of a detector, from its beginning on
+MOST_FRAMES = 60  # of a conversation, from its beginning on
 MOST_BYTES = 20_000  # of a frame; longer ones are cut, which is damage of its own
 
 Frame = tuple[bool, bytes]  # from the client?, with its length
 
 
 class Damage(NamedTuple):
-    """What is done to a detector.
+    """What is done to a conversation.
 
     Attributes:
         kind: the name of a function of `DAMAGES`.
@@ -60,37 +62,35 @@ class Frames:
     """The frames of the connections of a capture, in the order in which they ended."""
 
     def __init__(self) -> None:
-        self.detectors: dict[tuple[bytes, int], list[Frame]] = {}
+        self.conversations: dict[tuple[bytes, int], list[Frame]] = {}
         self._kept: dict[tuple[bytes, int, int], bytes] = {}
 
-    def opened(self, connection: TcpConnection, time_ns: int, packet: int) -> None:
-        self.detectors[connection.key, connection.n] = []
+    def opened(self, connection: TcpConnection, *_: Any) -> None:
+        self.conversations[connection.key, connection.n] = []
 
-    def data(self, connection: TcpConnection, direction: int, data: bytes, time_ns: int, packet: int) -> None:
-        detector = self.detectors.get((connection.key, connection.n))
-        if detector is None or connection.opened_by is None:
+    def data(self, connection: TcpConnection, direction: int, data: bytes, *_: Any) -> None:
+        conversation = self.conversations.get((connection.key, connection.n))
+        if conversation is None or connection.opened_by is None:
             return
         kept = self._kept.get((connection.key, connection.n, direction), b"") + data
         while len(kept) >= 4 and len(kept) >= (end := 4 + int.from_bytes(kept[:4], "big")):
-            detector.append((direction == connection.opened_by, kept[:end][:MOST_BYTES]))
+            conversation.append((direction == connection.opened_by, kept[:end][:MOST_BYTES]))
             kept = kept[end:]
         self._kept[connection.key, connection.n, direction] = kept
 
-    def lost(self, connection: TcpConnection, direction: int, count: int, cut: bool, time_ns: int, packet: int) -> None: ...
+    def lost(self, *_: Any) -> None: ...
 
-    def closed(self, connection: TcpConnection, direction: int, reset: bool, time_ns: int, packet: int) -> None: ...
-
-    def ended(self, connection: TcpConnection) -> None: ...
+    closed = ended = lost
 
 
 @cache
-def detectors() -> list[list[Frame]]:
+def conversations() -> list[list[Frame]]:
     found = []
     for path in CAPTURES:
         frames, carry = Frames(), SeriesCarry()
         read_piece(io.BytesIO(gzip.decompress(path.read_bytes())), carry, frames)
         finish_series(carry, frames)
-        found += [each[:MOST_FRAMES] for each in frames.detectors.values() if len(each) > 3]
+        found += [each[:MOST_FRAMES] for each in frames.conversations.values() if len(each) > 3]
     return found
 
 
@@ -112,15 +112,13 @@ def cut(frames: list[Frame], place: int, at: int, size: int) -> None:
 def shorten(frames: list[Frame], place: int, at: int, size: int) -> None:
     """A frame ends early, and its length says so too."""
     side, data = frames[place]
-    kept = data[4 : 4 + at % len(data)]
-    frames[place] = side, len(kept).to_bytes(4, "big") + kept
+    frames[place] = side, framed(data[4 : 4 + at % len(data)])
 
 
 def lengthen(frames: list[Frame], place: int, at: int, size: int) -> None:
     """There is more in a frame than its message."""
     side, data = frames[place]
-    kept = data[4:] + bytes([at % 256]) * (size % 9 + 1)
-    frames[place] = side, len(kept).to_bytes(4, "big") + kept
+    frames[place] = side, framed(data[4:] + bytes([at % 256]) * (size % 9 + 1))
 
 
 def overwrite(frames: list[Frame], place: int, at: int, size: int) -> None:
@@ -225,7 +223,7 @@ def test_damaged_conversations(
     lost: int,
     wish: dict[str, Any],
 ) -> None:
-    frames = list(detectors()[which % len(detectors())])
+    frames = list(conversations()[which % len(conversations())])
     for each in damage:
         DAMAGES[each.kind](frames, each.place % len(frames), each.at, each.size)
         frames = [(side, data) for side, data in frames if data] or [(True, b"\0")]
@@ -233,16 +231,48 @@ def test_damaged_conversations(
     compare(twins, pieces_of(frames, sizes), lost)
 
 
+@st.composite
+def exchanges(draw: st.DrawFn) -> list[Frame]:
+    """Requests and what answers them, as a client with several in flight has it; now and then an answer that does not fit."""
+    sent: list[int] = []
+    made: list[Frame] = []
+    for number in range(draw(st.integers(1, 25))):
+        client_id = draw(st.sampled_from(("app", "app", "app", "app-2", "", "né", "x" * (ORDINARY_TEXT + 1)))).encode()
+        acks = draw(st.sampled_from((0, 1, -1)))
+        kinds = {
+            "heartbeat": heartbeat(number, client_id),
+            "produce": produce(number, acks, client_id=client_id),
+            "api versions": api_versions(number, 3),
+            "unknown api": framed(head(5000, 1, number)),
+            "fetch": framed(head(1, 12, number, client_id) + bytes(1) + draw(st.binary(max_size=90))),
+        }
+        kind = draw(st.sampled_from((*kinds, "heartbeat", "heartbeat", "fetch")))
+        made.append((True, kinds[kind]))
+        sent += [] if kind == "produce" and acks == 0 else [number]
+        while sent and draw(st.booleans()):
+            answered = sent.pop(0) if draw(st.integers(0, 12)) else 77
+            made.append((False, framed(answered.to_bytes(4, "big") + draw(st.binary(max_size=120)))))
+    return made
+
+
+@settings(deadline=None)
+@given(exchanges(), bodies, st.lists(st.integers(1, 200), min_size=1, max_size=6), st.sampled_from((0, 37)))
+def test_any_exchanges_in_any_pieces(
+    native: Callable[..., Any], made: list[Frame], read: tuple[int, ...] | None, sizes: list[int], lost: int
+) -> None:
+    compare([make(bodies=read) for make in (native, PureConnection)], pieces_of(made, sizes), lost)
+
+
 def test_the_conversations_hold_what_is_worth_damaging() -> None:
     """Without damage they are read: each of the apis that a busy cluster sees, with answers."""
     answered: dict[str | None, int] = {}
-    for frames in detectors():
+    for frames in conversations():
         connection = PureConnection()
         for number, (side, data) in enumerate(frames):
             for event in (connection.receive_request_bytes if side else connection.receive_response_bytes)(data, number):
                 if isinstance(event, RequestCompleted) and event.state == "answered":
                     answered[event.api_name] = answered.get(event.api_name, 0) + 1
-    assert len(detectors()) > 100
+    assert len(conversations()) > 100
     assert len(answered) > 20
     assert all(
         answered[name] > 20 for name in ("Produce", "Fetch", "Metadata", "Heartbeat", "OffsetCommit", "JoinGroup", "SaslAuthenticate")

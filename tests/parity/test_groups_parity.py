@@ -1,4 +1,4 @@
-"""Steps of groups that the native tracker makes are those of Python's rules, whatever members are called and whatever they send."""
+"""Groups seen by a tap: the steps of both twins whatever members are called and send, and the violations of protocol types (KIP-559)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import kwire
+from kafka_bytes import head
 from kwire import messages
-from one_connection import CLIENT, SERVER, read_connection
+from made_packets import CLIENT, SERVER
+from read_by_twins import read_connection
 
 JOIN, LEAVE, SYNC = 11, 13, 14
 
@@ -90,18 +92,27 @@ def syncing(draw: Any) -> tuple[int, Any, Any]:
     return version, request, response
 
 
+Exchange = tuple[int, int, Any, Any]  # api, version, request, response
+
+
+def frames_of(exchanges: list[Exchange]) -> list[tuple[int, bytes]]:
+    """Frames of both sides, one exchange after the other, without their lengths."""
+    sent = []
+    for number, (key, version, request, response) in enumerate(exchanges):
+        tags = b"\0" * (version >= {JOIN: 6, LEAVE: 4, SYNC: 4}[key])
+        sent.append((CLIENT, head(key, version, number) + tags + kwire.encode(request, version)))
+        sent.append((SERVER, struct.pack(">i", number) + tags + kwire.encode(response, version)))
+    return sent
+
+
+APIS = [(JOIN, joining), (LEAVE, leaving), (SYNC, syncing)]
+
+
 @st.composite
 def talks(draw: Any) -> list[tuple[int, bytes]]:
-    """Frames of both sides, one exchange after the other; the last may stay without an answer."""
-    sent = []
-    for number in range(draw(st.integers(1, 4))):
-        key, make = draw(st.sampled_from([(JOIN, joining), (LEAVE, leaving), (SYNC, syncing)]))
-        version, request, response = make(draw)
-        flexible = version >= {JOIN: 6, LEAVE: 4, SYNC: 4}[key]
-        head = struct.pack(">hhih", key, version, number, 3) + b"app" + b"\0" * flexible
-        sent.append((CLIENT, head + kwire.encode(request, version)))
-        sent.append((SERVER, struct.pack(">i", number) + b"\0" * flexible + kwire.encode(response, version)))
-    return sent[: len(sent) - draw(st.integers(0, 1))]
+    """The frames of exchanges; the last may stay without an answer."""
+    made = [(key, *make(draw)) for key, make in draw(st.lists(st.sampled_from(APIS), min_size=1, max_size=4))]
+    return frames_of(made)[: 2 * len(made) - draw(st.integers(0, 1))]
 
 
 def steps_of(sent: list[tuple[int, bytes]], snaplen: int, twin: str) -> list[dict[str, Any]]:
@@ -122,16 +133,15 @@ def test_members_are_json() -> None:
     identity, answered = messages.LeaveGroupRequest.MemberIdentity, messages.LeaveGroupResponse.MemberResponse
     request.members = [identity(member_id='a"\n\x01', reason="é"), identity(member_id="b", group_instance_id="i")]
     response = messages.LeaveGroupResponse(members=[answered(member_id="b", group_instance_id="i", error_code=code) for code in (25, 82)])
-    frames = [
-        (CLIENT, struct.pack(">hhih", LEAVE, 5, 7, -1) + b"\0" + kwire.encode(request, 5)),
-        (SERVER, struct.pack(">i", 7) + b"\0" + kwire.encode(response, 5)),
-    ]
-    (step,) = steps_of(frames, 9000, "native")
+    (step,) = steps_of(frames_of([(LEAVE, 5, request, response)]), 9000, "native")
     assert step["members"] == r'[["a\"\n\u0001",null,null,"é",0],["b","i",null,null,82]]'
-    assert (step["event"], step["member_id"], step["response_time"].microsecond) == ("leave", None, 4_938)
+    assert (step["event"], step["member_id"], step["response_time"].microsecond) == (
+        "leave",
+        None,
+        5,
+    )  # behind a handshake of 3 packets and the request
 
 
-@pytest.mark.parametrize("twin", ["pure", "native"])
 @pytest.mark.parametrize(("codes", "expected"), [((25, 82), 25), ((25, 0), 0), ((0, 0), 0)])
 def test_a_leave_has_failed_if_nobody_left(twin: str, codes: tuple[int, ...], expected: int) -> None:
     """The code of the whole response is 0; each member has its own (KIP-345)."""
@@ -143,9 +153,71 @@ def test_a_leave_has_failed_if_nobody_left(twin: str, codes: tuple[int, ...], ex
     response = messages.LeaveGroupResponse(
         members=[answered(member_id=name, group_instance_id=None, error_code=code) for name, code in zip(names, codes, strict=True)]
     )
-    frames = [
-        (CLIENT, struct.pack(">hhih", LEAVE, 5, 7, -1) + b"\0" + kwire.encode(request, 5)),
-        (SERVER, struct.pack(">i", 7) + b"\0" + kwire.encode(response, 5)),
-    ]
-    (step,) = steps_of(frames, 9000, twin)
+    (step,) = steps_of(frames_of([(LEAVE, 5, request, response)]), 9000, twin)
     assert step["error_code"] == expected
+
+
+def join(*names: str, **more: Any) -> Any:
+    protocol = messages.JoinGroupRequest.JoinGroupRequestProtocol
+    return messages.JoinGroupRequest(group_id="g", protocol_type="consumer", protocols=[protocol(name=name) for name in names], **more)
+
+
+def joined(kind: str | None, name: str | None, code: int = 0) -> Any:
+    return messages.JoinGroupResponse(error_code=code, protocol_type=kind, protocol_name=name, member_id="m")
+
+
+def sync(kind: str | None, name: str | None) -> Any:
+    return messages.SyncGroupRequest(group_id="g", protocol_type=kind, protocol_name=name)
+
+
+def synced(kind: str | None, name: str | None, code: int = 0) -> Any:
+    return messages.SyncGroupResponse(error_code=code, protocol_type=kind, protocol_name=name)
+
+
+# version, request, response, and what a tap says of them
+TALK: list[tuple[Exchange, list[tuple[str, str]]]] = [
+    ((JOIN, 7, join("range", "sticky"), joined("consumer", "sticky")), []),
+    ((JOIN, 7, join("range"), joined(None, "range")), []),
+    ((JOIN, 5, join("range"), joined(None, "range")), []),
+    ((JOIN, 7, join("range"), joined("connect", "range")), [
+        ("group_protocol_inconsistent",
+         "The response to JoinGroup v7 of group 'g' has protocol type 'connect', the request has 'consumer'."),
+    ]),
+    ((JOIN, 9, join("range", "sticky"), joined("consumer", "mine")), [
+        ("group_protocol_inconsistent",
+         "The response to JoinGroup v9 of group 'g' has protocol name 'mine', the request has 'range', 'sticky'."),
+    ]),
+    ((JOIN, 4, join("range"), joined(None, "", 79)), []),
+    ((JOIN, 2, join("range", "sticky"), joined(None, "", 23)), [
+        ("group_protocol_refused",
+         "JoinGroup v2 of group 'g' was rejected with INCONSISTENT_GROUP_PROTOCOL; the member has 'consumer' with 'range', 'sticky'."),
+    ]),
+    ((SYNC, 5, sync("consumer", "range"), synced("consumer", "range")), []),
+    ((SYNC, 5, sync("consumer", "range"), synced(None, None)), []),
+    ((SYNC, 4, sync(None, None), synced(None, None)), []),
+    ((SYNC, 5, sync(None, "range"), synced(None, None, 23)), [
+        ("group_protocol_missing",
+         "SyncGroup v5 of group 'g' must have a protocol type and name; the type is null, the name is 'range'."),
+        ("group_protocol_refused",
+         "SyncGroup v5 of group 'g' was rejected with INCONSISTENT_GROUP_PROTOCOL; the member has null with 'range'."),
+    ]),
+    ((SYNC, 5, sync("consumer", "range"), synced("connect", "sticky")), [
+        ("group_protocol_inconsistent",
+         "The response to SyncGroup v5 of group 'g' has protocol type 'connect', the request has 'consumer'."),
+        ("group_protocol_inconsistent", "The response to SyncGroup v5 of group 'g' has protocol name 'sticky', the request has 'range'."),
+    ]),
+    ((SYNC, 5, sync("consumer", "range"), synced(None, None, 27)), []),
+]  # fmt: skip
+
+
+def violations(twin: str, talk: list[Exchange]) -> list[tuple[str, str]]:
+    """The rule and the sentence of each violation of a talk on one connection."""
+    batches = read_connection(frames_of(talk), twin).violations.take(whole=True)
+    return [(row["rule"], row["explanation"]) for batch in batches for row in batch.to_pylist()]
+
+
+def test_K559_42_what_does_not_fit_is_told_with_both_values(twin: str) -> None:
+    assert violations(twin, [exchange for exchange, _ in TALK]) == [each for _, told in TALK for each in told]
+    # each on a connection of its own: a finding leaves the state of its connection changed
+    for exchange, told in TALK:
+        assert violations(twin, [exchange]) == told

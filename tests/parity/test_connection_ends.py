@@ -1,31 +1,12 @@
-"""Both twins agree how a connection ended, be it with packets that the capture lacks: any few of SYN, its answer, FIN and RST."""
+"""How a connection ended, be it with packets that the capture lacks."""
 
 from __future__ import annotations
-
-import itertools
 
 import pytest
 
 from kwire.capture.packet_columns import ACK, FIN, RST, SYN
-from many_connections import CLIENT, SERVER, Packets, read_connections, tables_of
-
-SENT: Packets = [
-    (CLIENT, SYN, b""),
-    (SERVER, SYN | ACK, b""),
-    (CLIENT, ACK, b""),
-    (CLIENT, FIN | ACK, b""),
-    (SERVER, FIN | ACK, b""),
-    (CLIENT, RST, b""),
-    (SERVER, RST | ACK, b""),
-]
-
-
-@pytest.mark.parametrize("count", [1, 2, 3, 4])
-def test_any_few_packets(count: int) -> None:
-    played = [list(packets) for packets in itertools.product(SENT, repeat=count)]
-    pure, native = (tables_of(read_connections(played, twin)) for twin in ("pure", "native"))
-    assert native == pure
-
+from made_packets import CLIENT, SERVER, Packets
+from read_by_twins import read_connections, sink_tables
 
 ENDS = {
     # RFC 9293, 3.5.2: a RST is the answer of a port on which nobody listens
@@ -39,19 +20,17 @@ ENDS = {
 }
 
 
-@pytest.mark.parametrize("twin", ["pure", "native"])
 @pytest.mark.parametrize("name", ENDS)
 def test_state_and_refusal(name: str, twin: str) -> None:
     packets, state, closed_by, refused = ENDS[name]
-    found = tables_of(read_connections([[(side, flags, b"") for side, flags in packets]], twin))
+    found = sink_tables(read_connections([[(side, flags, b"") for side, flags in packets]], twin))
     (row,), (counts,) = found["connections"], found["counts"]
     assert (row["state"], row["closed_by"], counts["refused"]) == (state, closed_by, refused)
 
 
-@pytest.mark.parametrize("twin", ["pure", "native"])
 def test_a_connection_that_is_silent_is_ended_and_another_one_is_not(twin: str) -> None:
     """Packets 1 to 3 are of the first connection, 4 to 6 of the second."""
     shaken: Packets = [(CLIENT, SYN, b""), (SERVER, SYN | ACK, b""), (CLIENT, ACK, b"")]
-    found = tables_of(read_connections([shaken, shaken], twin, silent_ns=10**18 + 4000))
+    found = sink_tables(read_connections([shaken, shaken], twin, silent_ns=10**18 + 4000))
     (row,) = found["connections"]
     assert (row["client_port"], row["state"], row["closed_by"]) == (20_000, "open", None)
