@@ -1,8 +1,10 @@
-"""Frames written byte by byte, with their length: what hand-worked tests of a connection feed it, and what they look at."""
+"""Frames written byte by byte, with their length, what tests look at in events, and frames that Kafka's own Java classes wrote."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import struct
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from kwire.protocol import Event, RequestCompleted, ViolationFound
 
@@ -11,6 +13,25 @@ MS = 1_000_000
 
 def framed(payload: bytes) -> bytes:
     return len(payload).to_bytes(4, "big") + payload
+
+
+def framed_hex(text: str) -> bytes:
+    return framed(bytes.fromhex(text))
+
+
+def text(value: str) -> bytes:
+    """A string of a version that is not flexible."""
+    return len(value).to_bytes(2, "big") + value.encode()
+
+
+def varint(value: int) -> bytes:
+    """A zigzag varint, as records have them."""
+    value = value << 1 if value >= 0 else (-value << 1) - 1
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    return bytes((*out, value))
 
 
 def head(key: int, version: int, correlation_id: int, client_id: bytes = b"app") -> bytes:
@@ -67,3 +88,26 @@ def states(events: Iterable[Event]) -> list[tuple[int | None, str]]:
 
 def rules(events: Iterable[Event]) -> list[str]:
     return [event.rule for event in events if isinstance(event, ViolationFound)]
+
+
+class Frames:
+    """Kafka's frames by api and version, with their bodies in several cases."""
+
+    def __init__(self, vectors: Callable[[str], list[dict[str, Any]]]) -> None:
+        self.headers: dict[tuple[int, int, str], bytes] = {}
+        self.bodies: dict[tuple[int, int, str], list[bytes]] = {}
+        for line in vectors("frames-sample"):
+            kind = line["api_key"], line["version"], line["kind"]
+            self.headers[kind] = bytes.fromhex(line["hex"])[4 : 4 + line["header_size"]]
+            self.bodies[kind] = [bytes.fromhex(line["hex"])[4 + line["header_size"] :]]
+        for line in vectors("messages-sample"):
+            kind = line.get("api_key"), line["version"], line["kind"]
+            if kind in self.bodies:
+                self.bodies[kind].append(bytes.fromhex(line["hex"]))
+        self.apis = sorted({(key, version) for key, version, kind in self.headers if kind == "request"})
+
+    def frame(self, api: tuple[int, int], kind: str, case: int, correlation_id: int) -> bytes:
+        header = bytearray(self.headers[(*api, kind)])
+        struct.pack_into(">i", header, 4 if kind == "request" else 0, correlation_id)
+        cases = self.bodies[(*api, kind)]
+        return bytes(header) + cases[case % len(cases)]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import kwire
+from kafka_bytes import framed
 from kwire import messages
 from kwire.codec import records
 from kwire.protocol.nested_rules import RULES
@@ -164,10 +165,6 @@ class Marker:
                     token = bytes(kwire.encode_request(header, messages.SaslAuthenticateRequest(auth_bytes=token)))
                     answer = bytes(kwire.encode_response(8, messages.SaslAuthenticateResponse(auth_bytes=answer), 36, 2))
                 yield Exchange(17, version, ((True, asked), (False, answered), (True, token), (False, answer)))
-
-
-def framed(frame: bytes) -> bytes:
-    return struct.pack(">i", len(frame)) + frame
 
 
 def write_capture(path: Path, exchanges: list[Exchange]) -> None:

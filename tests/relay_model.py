@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any, Final
 
+from kafka_bytes import framed
 from kwire.codec.impl import load_twin
 from kwire.protocol.relay import CALL, CLOSE, REFUSE, Buffer, Held, Moves, RelayPlan, RelayRule
-from parity.test_relay_parity import framed, shown
+from parity.test_relay_parity import shown
 
 TWINS: Final = [load_twin("protocol", "relay", twin) for twin in ("pure", "native")]
 PRODUCE, FETCH, METADATA, HEARTBEAT, LEAVE_GROUP, HANDSHAKE, API_VERSIONS, DELETE_TOPICS, AUTHENTICATE, UNKNOWN = (

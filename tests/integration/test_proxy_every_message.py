@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 import kwire
-from kafka_frames import Frames
+from kafka_bytes import Frames, framed
 from kwire.proxy.config import AddressesConfig, ListenerConfig, ProxyConfig, RefusalConfig, RehearsalConfig, TapConfig, VersionsConfig
 from kwire.proxy.server import ProxyServer
 from kwire.schema import releases
@@ -20,10 +20,6 @@ from kwire.schema import releases
 PRODUCE, API_VERSIONS = 0, 18
 RAW_TOKENS_FOLLOW = (17, 0)  # SaslHandshake
 MOST = 3000
-
-
-def framed(frame: bytes) -> bytes:
-    return len(frame).to_bytes(4, "big") + frame
 
 
 def conversation(frames: Frames, seed: int) -> list[tuple[tuple[int, int], bytes, bytes]]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from kafka_frames import Frames
+from kafka_bytes import Frames
 from kwire.proxy.config import ListenerConfig, ProxyConfig, RefusalConfig, RehearsalConfig, TenantConfig, VersionsConfig
 from kwire.proxy.configured_rules import configured_rule_sets
 from kwire.proxy.connection import ProxiedConnection

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kafka_frames import Frames
+from kafka_bytes import Frames
 
 TESTS = Path(__file__).parents[1]
 CAPTURES = [*sorted((TESTS / "captures" / "data").glob("*.pcap*.gz")), TESTS.parent / "examples" / "upgrade-fleet.pcap.gz"]

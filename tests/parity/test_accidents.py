@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from kafka_bytes import framed
-from kafka_frames import Frames
+from kafka_bytes import Frames, framed
 from kwire.capture.packet_columns import ACK, RST
 from made_packets import CLIENT, SERVER, Packet, Wire, columns_of
 from read_by_twins import Reader, Tables, check, tables_of

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import pytest
 
-from kafka_frames import Frames
+from kafka_bytes import Frames
 from kwire.codec import AddPrefix, AddressTable, Edit, EditChanges, RemovePrefix, VersionLimits
 from kwire.codec.broker_addresses import BrokerAddress
 from kwire.codec.impl import load_twin

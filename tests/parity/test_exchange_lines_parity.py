@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kafka_frames import Frames
+from kafka_bytes import Frames
 from kwire.capture.request_logs import exchange_entries
 from kwire.capture.request_logs.exchange_entries import exchange_entry, exchange_line
 from kwire.codec.impl import load_twin

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import pytest
 
+from kafka_bytes import framed
 from kwire.codec.impl import load_twin
 from kwire.protocol.events import FrameSeen
 from kwire.protocol.secrets.frame_blanking import FrameBlanker, frame_plan
@@ -81,25 +82,21 @@ def test_which_frames_are_of_python() -> None:
     assert frame_plan("request", 9999, 0) is None
 
 
-def sized(data: bytes) -> bytes:
-    return len(data).to_bytes(4, "big") + data
-
-
 def produce(records: bytes, *, after: bytes = b"") -> bytes:
     """Produce v3: header v1 of client `c`, no transactional id, acks 1, one topic `t` with partition 0."""
-    return bytes.fromhex("0000 0003 00000007 0001 63 ffff 0001 00000064 00000001 0001 74 00000001 00000000") + sized(records) + after
+    return bytes.fromhex("0000 0003 00000007 0001 63 ffff 0001 00000064 00000001 0001 74 00000001 00000000") + framed(records) + after
 
 
 def message(value: bytes, magic: int, codec: int = 0, key: bytes = b"\xff\xff\xff\xff") -> bytes:
-    body = bytes((magic, codec)) + (bytes(8) if magic else b"") + key + sized(value)
-    return bytes(8) + sized(zlib.crc32(body).to_bytes(4, "big") + body)
+    body = bytes((magic, codec)) + (bytes(8) if magic else b"") + key + framed(value)
+    return bytes(8) + framed(zlib.crc32(body).to_bytes(4, "big") + body)
 
 
 def test_record_batches(vectors: Vectors, share: Share) -> None:
     chance = random.Random(11)
     batches = [bytes.fromhex(vector["hex"]) for vector in share(vectors("records-sample"), 2)]
     batches += [message(b"secret" * 5, magic, codec) for magic in (0, 1) for codec in (0, 1, 4, 7)]
-    batches += [message(gzip.compress(message(b"secret", 1)), 1, 1), message(b"secret", 1, 0, sized(b"a key"))]
+    batches += [message(gzip.compress(message(b"secret", 1)), 1, 1), message(b"secret", 1, 0, framed(b"a key"))]
     batches += [one + other for one, other in zip(batches, reversed(batches), strict=True)]
     for batch in batches:
         for data in changed(batch, chance):
@@ -152,10 +149,10 @@ def group(api_key: int, version: int, body: bytes) -> bytes:
 
 def test_what_requests_leave_for_their_responses() -> None:
     """A JoinGroup for a group of connectors, a response of another api with its index, then a SyncGroup of the group."""
-    members = bytes.fromhex("00000001 0001 72") + sized(b"mine")
+    members = bytes.fromhex("00000001 0001 72") + framed(b"mine")
     join = group(11, 2, bytes.fromhex("0001 67 00000009 00000009 0000 0007") + b"connect" + members)
     sync = group(14, 1, bytes.fromhex("0001 67 00000001 0001 6d 00000000"))
-    assigned = bytes(4) + bytes(4) + bytes(2) + sized(b"\0\1" + b"assigned")
+    assigned = bytes(4) + bytes(4) + bytes(2) + framed(b"\0\1" + b"assigned")
     heartbeat = bytes(10)
     for between in (None, 5, 6):
         found = []
@@ -191,7 +188,7 @@ def test_hosts_are_replaced_by_either(vectors: Vectors) -> None:
 
 def test_frames_that_a_tracker_saw() -> None:
     token = b"\0alice\0secret"
-    request = bytes.fromhex("0024 0001 00000001 0001 63") + sized(token)
+    request = bytes.fromhex("0024 0001 00000001 0001 63") + framed(token)
     metadata = bytes.fromhex("0003 0001 00000001 0001 63 00000000")
     for event, frame in (
         (FrameSeen("request", "token", 0, len(token), sasl_mechanism="PLAIN"), token),

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import pytest
 
-from kafka_frames import Frames
+from kafka_bytes import Frames, framed
 from kwire.codec import AddPrefix, Edit, EditChanges, VersionLimits
 from kwire.codec.impl import load_twin
 from kwire.errors import Truncated
@@ -63,10 +63,6 @@ def random_plan(chance: random.Random, gentle: bool) -> RelayPlan:
                     rules.append(RelayRule(direction, key, None, action))  # type: ignore[arg-type]
     unknown = "pass" if gentle else chance.choice(["pass", "refuse", "close"])
     return RelayPlan(rules, unknown=unknown, raw_gssapi=gentle or chance.random() < 0.7)  # type: ignore[arg-type]
-
-
-def framed(payload: bytes) -> bytes:
-    return len(payload).to_bytes(4, "big") + payload
 
 
 def random_request(chance: random.Random, frames: Frames, number: int) -> tuple[bytes, bool]:

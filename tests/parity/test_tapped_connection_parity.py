@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import pytest
 
-from kafka_frames import Frames
+from kafka_bytes import Frames, framed
 from kwire.codec.impl import load_twin
 from kwire.proxy.rules.rule import Peer
 from kwire.proxy.tapped_connection import TappedConnection
@@ -36,10 +36,6 @@ class Offered(list[bytes]):
 
 def text(value: bytes) -> bytes:
     return len(value).to_bytes(2, "big") + value
-
-
-def framed(frame: bytes) -> bytes:
-    return len(frame).to_bytes(4, "big") + frame
 
 
 def sasl(version: int, number: int) -> tuple[bytes, bytes]:

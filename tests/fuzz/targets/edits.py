@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 
-from kafka_frames import Frames
+from kafka_bytes import Frames
 from kwire.codec import Edit
 from kwire.codec.impl import load_twin
 from kwire.protocol.relay import RelayPlan, RelayRule

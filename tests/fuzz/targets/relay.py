@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from functools import cache
 
 from fuzz.byte_choices import ByteChoices, cut_pieces, joined_pieces
-from kafka_frames import Frames
+from kafka_bytes import Frames, framed
 from kwire.protocol.relay import RelayPlan
-from parity.test_relay_parity import KEYS, Pair, framed, random_plan, random_streams, relay_pieces
+from parity.test_relay_parity import KEYS, Pair, random_plan, random_streams, relay_pieces
 from twin_codecs import vectors_of
 
 CHOICES = 64

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
+from kafka_bytes import framed
 from kwire.analysis.known_clients import newest_version
 from kwire.capture.request_logs.bodies import BodyFault, read_body
 from kwire.capture.request_logs.entry import UnreadableLine, connection_name
@@ -27,10 +28,6 @@ LONG = "9" * 4301
 LIBRARIES = ("kgo", "apache-kafka-java", "librdkafka", "confluent-kafka-python", "sarama", "unheard-of")
 SYN, ACK = 2, 16
 HEARTBEAT = struct.pack(">hhih3sh1sih1s", 12, 0, 2, 3, b"app", 1, b"g", 5, 1, b"m")
-
-
-def framed(data: bytes) -> bytes:
-    return struct.pack(">i", len(data)) + data
 
 
 def api_versions(name: str, version: str) -> bytes:

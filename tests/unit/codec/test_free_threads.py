@@ -8,6 +8,7 @@ import sys
 import sysconfig
 from typing import Any
 
+from kafka_bytes import framed
 from kwire.codec.classes import CompiledCatalog
 from kwire.codec.encoding import FrameWriter
 from kwire.codec.impl import Twin, load_twin
@@ -50,10 +51,6 @@ def test_one_decoder_and_one_writer(twin: Twin) -> None:
         return found
 
     assert at_once(decode) == [[(NAMES, METADATA)] * ROUNDS] * THREADS
-
-
-def framed(payload: bytes) -> bytes:
-    return len(payload).to_bytes(4, "big") + payload
 
 
 def test_a_connection_each(twin: Twin) -> None:

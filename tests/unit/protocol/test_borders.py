@@ -8,16 +8,10 @@ from typing import Any
 import pytest
 
 from kafka_bytes import MS, framed, head, heartbeat, ok, produce, rows, rules, states
-from kwire.codec.impl import Twin, load_twin
+from kwire.codec.impl import load_twin
 
 # Looks like a request: length, Metadata v1, a client id of four bytes; there is no such frame behind it.
 PRETENDER = bytes.fromhex("0000000c 0003 0001 00000001 0004")
-
-
-@pytest.fixture(scope="module")
-def make(twin: Twin) -> Callable[..., Any]:
-    made: Callable[..., Any] = load_twin("protocol", "tracker", twin).Connection
-    return made
 
 
 def ids(connection: Any) -> list[int | None]:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from kwire.protocol import BrokerNode, BrokersLearned, Connection, Event, RequestCompleted, VersionsLearned, ViolationFound
+from kafka_bytes import framed, rows, rules
+from kwire.protocol import BrokerNode, BrokersLearned, Connection, RequestCompleted, VersionsLearned, ViolationFound
 from kwire.protocol.events import GroupStep
 
 MS = 1_000_000
 INT = "big"
-
-
-def framed(payload: bytes) -> bytes:
-    return len(payload).to_bytes(4, INT) + payload
 
 
 def head(key: int, version: int, correlation_id: int, client_id: bytes | None = b"app") -> bytes:
@@ -48,14 +45,6 @@ def ok(correlation_id: int) -> bytes:
 
 RANGES = bytes.fromhex("0000 00000002 0003 0000 000c 0012 0000 0004")
 REFUSED = bytes.fromhex("0023 00000001 0012 0000 0004")
-
-
-def rows(events: list[Event]) -> list[RequestCompleted]:
-    return [event for event in events if isinstance(event, RequestCompleted)]
-
-
-def rules(events: list[Event]) -> list[str]:
-    return [event.rule for event in events if isinstance(event, ViolationFound)]
 
 
 def test_a_request_and_its_response_make_a_row() -> None:

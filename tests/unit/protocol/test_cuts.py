@@ -8,13 +8,10 @@ from typing import Literal, NamedTuple
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kafka_bytes import framed
 from kwire.protocol import Connection, DirectionDetector, Event, RequestCompleted
 from kwire.protocol.events import ConnectionSummary
 from kwire.protocol.tracking.connection import Connection as PureConnection
-
-
-def framed(payload: bytes) -> bytes:
-    return len(payload).to_bytes(4, "big") + payload
 
 
 def head(key: int, version: int, correlation_id: int, client_id: str = "app") -> bytes:

@@ -6,16 +6,9 @@ import pickle
 
 import pytest
 
+from kafka_bytes import framed, heartbeat
 from kwire.protocol import DirectionDetector, Event, RequestCompleted
 from kwire.protocol.tracking.direction_detection import MAX_UNDECIDED
-
-
-def framed(payload: bytes) -> bytes:
-    return len(payload).to_bytes(4, "big") + payload
-
-
-def heartbeat(correlation_id: int) -> bytes:
-    return framed(bytes.fromhex("000c0000") + correlation_id.to_bytes(4, "big") + b"\0\3app\0\1g" + bytes(4) + b"\0\1m")
 
 
 def ok(correlation_id: int) -> bytes:

@@ -8,15 +8,8 @@ from typing import Any
 import pytest
 
 from kafka_bytes import MS, api_versions, framed, handshake, head, heartbeat, metadata, ok, rows, rules, shaken, states
-from kwire.codec.impl import Twin, load_twin
 from kwire.protocol import ViolationFound
 from kwire.protocol.events import FrameSeen
-
-
-@pytest.fixture(scope="module")
-def make(twin: Twin) -> Callable[..., Any]:
-    made: Callable[..., Any] = load_twin("protocol", "tracker", twin).Connection
-    return made
 
 
 @pytest.mark.parametrize(

@@ -9,19 +9,12 @@ from typing import Any
 import pytest
 
 from kafka_bytes import MS, api_versions, framed, handshake, head, heartbeat, metadata, ok, rows, rules, shaken, states
-from kwire.codec.impl import Twin, load_twin
 from kwire.protocol import ViolationFound
 from kwire.protocol.tracking.pairing import MAX_HELD_BYTES, MAX_WAITING
 
 # The first token of GSS-API names Kerberos by its object identifier (RFC 2743, 3.1).
 KERBEROS = framed(bytes.fromhex("60 1f 06092a864886f712010202") + bytes(20))
 NO_BORDER = b"\xff\xff\xff\xff"  # a frame length of -1
-
-
-@pytest.fixture(scope="module")
-def make(twin: Twin) -> Callable[..., Any]:
-    made: Callable[..., Any] = load_twin("protocol", "tracker", twin).Connection
-    return made
 
 
 def test_a_second_name_is_in_force_behind_its_request(make: Callable[..., Any]) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from kafka_bytes import framed, text
 from kwire.codec import decode_request, decode_response, to_json
 from kwire.protocol.nested_rules import RULES
 from kwire.protocol.sasl import attempted_name
@@ -31,14 +32,6 @@ def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
             yield from leaves(held, path)
     else:
         yield path, value
-
-
-def text(value: str) -> bytes:
-    return len(value).to_bytes(2, "big") + value.encode()
-
-
-def sized(value: bytes) -> bytes:
-    return len(value).to_bytes(4, "big") + value
 
 
 def compact(value: bytes) -> bytes:
@@ -134,19 +127,19 @@ def test_the_answer_in_an_envelope_is_read_as_its_request_was() -> None:
 
 def join(protocol_type: str, metadata: bytes) -> bytes:
     return request(
-        11, 2, text("g") + number(9) + number(9) + text("") + text(protocol_type) + number(1) + text("range") + sized(metadata)
+        11, 2, text("g") + number(9) + number(9) + text("") + text(protocol_type) + number(1) + text("range") + framed(metadata)
     )  # fmt: skip
 
 
 def test_a_subscription_keeps_its_topics_and_loses_its_user_data() -> None:
-    told = number(1, 2) + number(1) + text("orders") + sized(b"private") + number(0)
+    told = number(1, 2) + number(1) + text("orders") + framed(b"private") + number(0)
     assert FrameBlanker().request(join("consumer", told)) == join("consumer", told.replace(b"private", b"xxxxxxx"))
     assert FrameBlanker().request(join("sr", b'{"host":"a"}')) == join("sr", b"x" * 12)
 
 
 def test_what_a_member_is_assigned_is_read_by_the_type_that_its_group_has() -> None:
-    given = number(0, 2) + number(1) + text("orders") + number(1) + number(0) + sized(b"private")
-    response = number(7) + number(0) + number(0, 2) + sized(given)
+    given = number(0, 2) + number(1) + text("orders") + number(1) + number(0) + framed(b"private")
+    response = number(7) + number(0) + number(0, 2) + framed(given)
     sync = request(14, 1, text("g") + number(1) + text("m") + number(0))
     for types in ({"g": "consumer"}, {}):
         blanker = FrameBlanker(dict(types))
@@ -176,7 +169,7 @@ def test_a_group_tells_its_type_in_its_first_request() -> None:
 
 @pytest.mark.parametrize("cut", range(10, 60, 3))
 def test_a_frame_that_is_cut_keeps_what_is_whole_and_no_part_of_a_secret(cut: int) -> None:
-    frame = request(36, 1, sized(b"\0alice\0open sesame open sesame"))
+    frame = request(36, 1, framed(b"\0alice\0open sesame open sesame"))
     blanked = FrameBlanker().request(frame[:cut], mechanism="PLAIN", whole=False)
     assert len(blanked) == len(frame[:cut])
     kept = 14 if cut >= 14 else 10  # a client id that is cut may be part of anything

@@ -6,6 +6,7 @@ import tracemalloc
 
 import pytest
 
+from kafka_bytes import framed
 from kwire.protocol.tracking.frames import MAX_FRAME, REJECT, Frame, FrameFault, FrameSplitter
 
 
@@ -27,10 +28,6 @@ class Marked:
 
 
 JUDGE = Marked()
-
-
-def framed(payload: bytes) -> bytes:
-    return len(payload).to_bytes(4, "big") + payload
 
 
 def feed(splitter: FrameSplitter, data: bytes, t: int = 0, packet: int = 0) -> list[Frame | FrameFault]:

@@ -8,14 +8,7 @@ from typing import Any
 import pytest
 
 from kafka_bytes import MS, api_versions, framed, handshake, head, heartbeat, produce, rows, rules, shaken
-from kwire.codec.impl import Twin, load_twin
 from kwire.protocol.tracking.identity import MOST_CLIENT_IDS
-
-
-@pytest.fixture(scope="module")
-def make(twin: Twin) -> Callable[..., Any]:
-    made: Callable[..., Any] = load_twin("protocol", "tracker", twin).Connection
-    return made
 
 
 def named(connection: Any) -> tuple[str | None, str]:

@@ -9,17 +9,12 @@ from typing import Any
 
 import pytest
 
-from kwire.codec.impl import Twin, load_twin
+from kafka_bytes import framed
 from kwire.protocol.events import RequestCompleted
-from kwire.protocol.tracking.connection import Connection as PureConnection
 from kwire.protocol.tracking.identity import MOST_CLIENT_ID_TEXT, MOST_CLIENT_IDS
 from kwire.protocol.tracking.pairing import MAX_HELD, MAX_HELD_BYTES, MAX_WAITING, MAX_WAITING_BYTES
 
 MIB = 1 << 20
-
-
-def framed(payload: bytes) -> bytes:
-    return len(payload).to_bytes(4, "big") + payload
 
 
 def request(key: int, version: int, number: int, body: bytes = b"", client_id: bytes = b"app") -> bytes:
@@ -29,11 +24,6 @@ def request(key: int, version: int, number: int, body: bytes = b"", client_id: b
 
 def heartbeat(number: int, client_id: bytes = b"app") -> bytes:
     return request(12, 0, number, b"\0\2g1" + bytes(4) + b"\0\1m", client_id)
-
-
-@pytest.fixture
-def make(twin: Twin) -> Callable[..., Any]:
-    return PureConnection if twin == "pure" else load_twin("protocol", "tracker", twin).Connection
 
 
 def kept_after(connection: Any, pieces: Iterator[tuple[bool, bytes]]) -> int:

@@ -4,16 +4,9 @@ from __future__ import annotations
 
 import pickle
 
+from kafka_bytes import framed, heartbeat
 from kwire.protocol import Connection, Event, RequestCompleted
 from kwire.protocol.tracking.pairing import MAX_HELD, MAX_HELD_BYTES, MAX_WAITING
-
-
-def framed(payload: bytes) -> bytes:
-    return len(payload).to_bytes(4, "big") + payload
-
-
-def heartbeat(correlation_id: int) -> bytes:
-    return framed(bytes.fromhex("000c0000") + correlation_id.to_bytes(4, "big") + b"\0\3app\0\1g" + bytes(4) + b"\0\1m")
 
 
 def ok(correlation_id: int, tail: bytes = b"") -> bytes:

@@ -6,14 +6,11 @@ from typing import Any
 
 import pytest
 
+from kafka_bytes import framed
 from kwire.protocol import Connection, RequestCompleted
 from kwire.protocol.tracking import frames as frames_module
 from kwire.protocol.tracking.frames import Frame, FrameSplitter
 from kwire.protocol.tracking.resync import RequestJudge
-
-
-def framed(payload: bytes) -> bytes:
-    return len(payload).to_bytes(4, "big") + payload
 
 
 def head(key: int, version: int, correlation_id: int, client_id: bytes = b"app") -> bytes:

@@ -8,15 +8,12 @@ import pickle
 
 import pytest
 
+from kafka_bytes import framed, rows
 from kwire.codec.impl import Twin, load_twin
-from kwire.protocol import Connection, Event, RequestCompleted
+from kwire.protocol import Connection, Event
 from kwire.protocol.sasl import attempted_name
 
 PASSWORD = "hunter2-s3cret"
-
-
-def framed(payload: bytes) -> bytes:
-    return len(payload).to_bytes(4, "big") + payload
 
 
 def head(key: int, version: int, correlation_id: int) -> bytes:
@@ -56,10 +53,6 @@ SCRAM_FIRST = b"n,,n=bob=2Cjr,r=fyko+d2lbbFgONRv9qkxdawL"
 SCRAM_SERVER_FIRST = b"r=fyko+d2lbbFgONRv9qkxdawL3rfc,s=QSXCR+Q6sek8bf92,i=4096"
 SCRAM_FINAL = b"c=biws,r=fyko+d2lbbFgONRv9qkxdawL3rfc,p=v0X8v3Bz2T0CJGbJQyF0X+HI4Ts="
 SCRAM_SERVER_FINAL = b"v=rmF9pqV8S7suAoZWja4dJRkFsKQ="
-
-
-def rows(events: list[Event]) -> list[RequestCompleted]:
-    return [event for event in events if isinstance(event, RequestCompleted)]
 
 
 @pytest.mark.parametrize(

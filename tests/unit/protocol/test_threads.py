@@ -11,14 +11,8 @@ from typing import Any
 
 import pytest
 
-from kwire.codec.impl import Twin, load_twin
+from kafka_bytes import framed
 from kwire.protocol.tracking.connection import TWO_THREADS
-from kwire.protocol.tracking.connection import Connection as PureConnection
-
-
-@pytest.fixture
-def make(twin: Twin) -> Callable[..., Any]:
-    return PureConnection if twin == "pure" else load_twin("protocol", "tracker", twin).Connection
 
 
 @pytest.fixture
@@ -27,10 +21,6 @@ def hasty_switches() -> Iterator[None]:
     sys.setswitchinterval(1e-5)
     yield
     sys.setswitchinterval(before)
-
-
-def framed(payload: bytes) -> bytes:
-    return len(payload).to_bytes(4, "big") + payload
 
 
 def heartbeat(number: int) -> bytes:

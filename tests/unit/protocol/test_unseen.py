@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from kwire.protocol import Connection, Event, RequestCompleted, ViolationFound
+from kafka_bytes import framed, rows
+from kwire.protocol import Connection, Event, ViolationFound
 from kwire.protocol._pure.tracker import Connection as PureConnection
 from kwire.protocol.events import TopicsUsed
 
@@ -17,10 +18,6 @@ INT = "big"
 @pytest.fixture(params=["chosen", "pure"])
 def connection(request: pytest.FixtureRequest) -> Any:
     return Connection() if request.param == "chosen" else PureConnection()
-
-
-def framed(payload: bytes) -> bytes:
-    return len(payload).to_bytes(4, INT) + payload
 
 
 def head(key: int, version: int, correlation_id: int) -> bytes:
@@ -53,10 +50,6 @@ def metadata(correlation_id: int, *topics: bytes) -> bytes:
 def api_versions(correlation_id: int, version: int) -> bytes:
     body = b"" if version < 3 else b"\0" + b"\5java" + b"\0043.9" + b"\0"
     return framed(head(18, version, correlation_id) + body)
-
-
-def rows(events: list[Event]) -> list[RequestCompleted]:
-    return [event for event in events if isinstance(event, RequestCompleted)]
 
 
 def rules(events: list[Event]) -> list[tuple[str, str]]:

@@ -9,18 +9,14 @@ import struct
 
 import pytest
 
-from kwire.protocol import Connection, Event, ViolationFound
+from kafka_bytes import framed_hex, rules
+from kwire.protocol import Connection, ViolationFound
 from kwire.protocol._pure.tracker import Connection as PureConnection
 from kwire.protocol.rules import RULES, explain, shown
 
 HOSTILE = "000000010007" + "686f7374696c65"  # correlation id 1, client id `hostile`
 BATCH_HEAD = "0000018bcfe568000000018bcfe56800ffffffffffffffffffffffffffff"
 PRODUCE = "00000009" + HOSTILE + "0000000100000bb80207706f69736f6e0200000000"
-
-
-def framed(payload: str) -> bytes:
-    data = bytes.fromhex(payload)
-    return len(data).to_bytes(4, "big") + data
 
 
 def produced(length: int, attributes: int, count: int, records: bytes) -> str:
@@ -123,13 +119,9 @@ RESPONSES = [
 ]  # fmt: skip
 
 
-def rules(events: list[Event]) -> list[str]:
-    return [event.rule for event in events if isinstance(event, ViolationFound)]
-
-
 @pytest.mark.parametrize("payload", REQUESTS)
 def test_a_hostile_request_leaves_its_rule(payload: str) -> None:
-    events = Connection().receive_request_bytes(framed(payload), 5, 6)
+    events = Connection().receive_request_bytes(framed_hex(payload), 5, 6)
     assert rules(events) == REQUESTS[payload]
     for event in events:
         if isinstance(event, ViolationFound):
@@ -142,28 +134,28 @@ def test_a_hostile_request_leaves_its_rule(payload: str) -> None:
 def test_a_request_that_breaks_a_rule_behind_one_that_breaks_none(frame: str, expected: list[str]) -> None:
     """A Heartbeat comes first: who the client is does not hang on the request that is at fault."""
     connection = Connection()
-    assert rules(connection.receive_request_bytes(framed("000c0000000000090000" + "000167" + "00000000" + "00016d"), 0)) == []
-    assert rules(connection.receive_request_bytes(framed(frame), 0)) == expected
+    assert rules(connection.receive_request_bytes(framed_hex("000c0000000000090000" + "000167" + "00000000" + "00016d"), 0)) == []
+    assert rules(connection.receive_request_bytes(framed_hex(frame), 0)) == expected
 
 
 @pytest.mark.parametrize("payload", HARMLESS)
 def test_an_odd_request_leaves_none(payload: str) -> None:
-    assert rules(Connection().receive_request_bytes(framed(payload), 0)) == []
+    assert rules(Connection().receive_request_bytes(framed_hex(payload), 0)) == []
 
 
 @pytest.mark.parametrize(("asked", "answer", "broken"), RESPONSES)
 def test_a_hostile_response_leaves_its_rule(asked: list[str], answer: str, broken: list[str]) -> None:
     connection = Connection()
     for name in asked:
-        assert rules(connection.receive_request_bytes(framed(ASKED[name]), 0)) == []
-    events = connection.receive_response_bytes(framed(answer), 1)
+        assert rules(connection.receive_request_bytes(framed_hex(ASKED[name]), 0)) == []
+    events = connection.receive_response_bytes(framed_hex(answer), 1)
     assert rules(events + connection.finish(2)) == broken
 
 
 def test_the_same_response_twice() -> None:
     connection = Connection()
-    connection.receive_request_bytes(framed(ASKED["ApiVersions v0"]), 0)
-    answer = framed("0000000100000000000100030000000c")
+    connection.receive_request_bytes(framed_hex(ASKED["ApiVersions v0"]), 0)
+    answer = framed_hex("0000000100000000000100030000000c")
     assert rules(connection.receive_response_bytes(answer + answer, 0) + connection.finish(0)) == ["response_repeated"]
 
 
@@ -173,16 +165,16 @@ def test_impossible_lengths_of_both_directions(data: str, rule: str) -> None:
     assert rules(connection.receive_request_bytes(bytes.fromhex(data), 0)) == [rule]
     assert connection.protocol == "unknown"
     connection = Connection()
-    connection.receive_request_bytes(framed(ASKED["ApiVersions v0"]), 0)
+    connection.receive_request_bytes(framed_hex(ASKED["ApiVersions v0"]), 0)
     assert rules(connection.receive_response_bytes(bytes.fromhex(data), 0)) == [rule]
     assert connection.protocol == "kafka"
     connection = Connection()
-    assert rules(connection.receive_request_bytes(framed(ASKED["ApiVersions v0"]) + bytes.fromhex(data), 0)) == [rule]
+    assert rules(connection.receive_request_bytes(framed_hex(ASKED["ApiVersions v0"]) + bytes.fromhex(data), 0)) == [rule]
 
 
 def test_a_frame_that_never_ends() -> None:
     connection = Connection()
-    connection.receive_request_bytes(framed("00030001" + HOSTILE + "00000000")[:22], 0)
+    connection.receive_request_bytes(framed_hex("00030001" + HOSTILE + "00000000")[:22], 0)
     (event,) = connection.closed("request", False, 0)
     assert isinstance(event, ViolationFound)
     assert (event.rule, event.explanation) == ("frame_unfinished", "The connection ended after 22 of the 25 bytes of a frame.")
@@ -190,16 +182,16 @@ def test_a_frame_that_never_ends() -> None:
 
 def test_a_broker_that_calls_a_batch_corrupt() -> None:
     connection = Connection()
-    connection.receive_request_bytes(framed(produced(58, 0, 1, RECORD)), 0)
+    connection.receive_request_bytes(framed_hex(produced(58, 0, 1, RECORD)), 0)
     answer = "00000001000207706f69736f6e0200000000" + "0002" + "ff" * 24 + "0100" + "00" + "00" + "00000000" + "00"
-    assert "batch_refused" in rules(connection.receive_response_bytes(framed(answer), 0))
+    assert "batch_refused" in rules(connection.receive_response_bytes(framed_hex(answer), 0))
 
 
 def test_what_is_only_worth_knowing_is_said_once_a_connection() -> None:
     connection = Connection()
-    events = [event for _ in range(3) for event in connection.receive_request_bytes(framed("00120000fffffff00000"), 0)]
+    events = [event for _ in range(3) for event in connection.receive_request_bytes(framed_hex("00120000fffffff00000"), 0)]
     assert rules(events) == ["correlation_id_negative"]
-    events = [event for _ in range(3) for event in connection.receive_request_bytes(framed("1f400000" + HOSTILE), 0)]
+    events = [event for _ in range(3) for event in connection.receive_request_bytes(framed_hex("1f400000" + HOSTILE), 0)]
     assert rules(events) == ["unknown_api_key"] * 3
 
 
@@ -218,9 +210,10 @@ VENDOR_KEYS = "00000001" + "0000" + "00000003" + "000000000009" + "271000000002"
 def test_an_api_that_the_broker_offers_is_no_error(make: type[Connection], key: str, rule: str, sentence: str) -> None:
     """Confluent's brokers have APIs from 10000 on."""
     connection = make()
-    connection.receive_request_bytes(framed(ASKED["ApiVersions v0"]), 0)
-    connection.receive_response_bytes(framed(VENDOR_KEYS), 0)
-    (event,) = (each for each in connection.receive_request_bytes(framed(key + "0000" + HOSTILE), 0) if isinstance(each, ViolationFound))
+    connection.receive_request_bytes(framed_hex(ASKED["ApiVersions v0"]), 0)
+    connection.receive_response_bytes(framed_hex(VENDOR_KEYS), 0)
+    found = connection.receive_request_bytes(framed_hex(key + "0000" + HOSTILE), 0)
+    (event,) = (each for each in found if isinstance(each, ViolationFound))
     assert (event.rule, event.severity, event.explanation) == (rule, RULES[rule].severity, sentence)
 
 
@@ -231,13 +224,13 @@ def test_no_error_rests_on_an_api_versions_answer_that_was_not_seen(make: type[C
     """It was lost, or the client asked on another connection."""
     connection = make()
     connection.lost("response", lost, 0)
-    assert rules(connection.receive_request_bytes(framed(key + "0000" + HOSTILE), 0)) == [rule]
+    assert rules(connection.receive_request_bytes(framed_hex(key + "0000" + HOSTILE), 0)) == [rule]
 
 
 def test_wire_text_in_a_sentence_is_escaped_and_short() -> None:
     name = b"\x1b[31m" + b"x" * 500
     payload = "00120003" + HOSTILE + "00" + bytes([(len(name) + 1) & 0x7F | 0x80, (len(name) + 1) >> 7]).hex() + name.hex() + "023100"
-    (event,) = [each for each in Connection().receive_request_bytes(framed(payload), 0) if isinstance(each, ViolationFound)]
+    (event,) = [each for each in Connection().receive_request_bytes(framed_hex(payload), 0) if isinstance(each, ViolationFound)]
     assert "\x1b" not in event.explanation
     assert len(event.explanation) < 300
     assert shown("a\n" * 100).count("\n") == 0

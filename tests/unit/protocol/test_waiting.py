@@ -8,18 +8,11 @@ from typing import Any
 import pytest
 
 from kafka_bytes import MS, framed, handshake, head, heartbeat, metadata, ok, produce, rows, rules, shaken, states
-from kwire.codec.impl import Twin, load_twin
 from kwire.protocol import ViolationFound
 from kwire.protocol.events import FrameSeen
 from kwire.protocol.tracking.pairing import MAX_HELD, MAX_WAITING_BYTES
 
 NO_TOPICS = bytes(4) + b"\xff\xff\xff\xff" + bytes(4)  # Metadata v1: no brokers, controller -1, no topics
-
-
-@pytest.fixture(scope="module")
-def make(twin: Twin) -> Callable[..., Any]:
-    made: Callable[..., Any] = load_twin("protocol", "tracker", twin).Connection
-    return made
 
 
 def answer(correlation_id: int, body: bytes) -> bytes:

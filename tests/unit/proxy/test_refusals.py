@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 import kwire
-from kafka_bytes import api_versions, framed, head, heartbeat, produce
-from kafka_frames import Frames
+from kafka_bytes import Frames, api_versions, framed, head, heartbeat, produce
 from kwire import messages
 from kwire.protocol.relay import HeldBudget
 from kwire.proxy import ProxiedConnection, RuleSet

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import kwire
+from kafka_bytes import framed
 from kwire import messages
 from kwire.errors import InputError
 from kwire.protocol.relay import CALL, Held, RelayRule
@@ -24,10 +25,6 @@ MIB = 1 << 20
 
 def connected(*rules: Rule) -> ProxiedConnection:
     return ProxiedConnection(RuleSet([IdentityRule(), *rules]), Peer("10.0.0.9", 50_000, 1), max_frame=MIB, max_held=MIB)
-
-
-def framed(frame: bytes) -> bytes:
-    return len(frame).to_bytes(4, "big") + frame
 
 
 def request(key: int, version: int, body: Any, number: int = 1, client_id: str = "shop") -> bytes:

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import kwire
+from kafka_bytes import framed
 from kwire import messages
 from kwire.capture.exported_packets import PCAPNG_HEAD
 from kwire.errors import InputError
@@ -25,10 +26,6 @@ PACKET = bytes(40)
 
 def tap(folder: Path, **more: int) -> TapFile:
     return TapFile(folder / "tap.pcapng", **{"max_bytes": MIB, "max_files": 3, "max_queued": MIB, **more})
-
-
-def framed(frame: bytes) -> bytes:
-    return len(frame).to_bytes(4, "big") + frame
 
 
 def request(key: int, version: int, body: Any, number: int) -> bytes:

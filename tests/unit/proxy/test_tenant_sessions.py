@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 import kwire
+from kafka_bytes import framed
 from kwire import messages
 from kwire.proxy import ProxiedConnection, RuleSet
 from kwire.proxy.rules.rule import Peer
@@ -25,10 +26,6 @@ OWNER = {ID_OF[tenant]: tenant for tenant in TENANTS} | {f"{tenant}.x": tenant f
 SESSIONS = range(1, 5)  # a broker draws from 2,147,483,647 numbers; so few are given again and again
 NOT_FOUND, BAD_EPOCH, BAD_ID = 70, 71, 106
 REQUEST, RESPONSE = messages.FetchRequest, messages.FetchResponse
-
-
-def framed(frame: bytes) -> bytes:
-    return len(frame).to_bytes(4, "big") + frame
 
 
 @dataclass

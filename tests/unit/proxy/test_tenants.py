@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import kwire
+from kafka_bytes import framed_hex
 from kwire import messages
 from kwire.codec.topic_fields import fields_at
 from kwire.errors import EncodeError, InputError
@@ -30,34 +31,29 @@ def connected(rule: TenantsRule | None = None) -> ProxiedConnection:
     return ProxiedConnection(rules, Peer("10.0.0.9", 50_000, 1), max_frame=MIB, max_held=MIB)
 
 
-def framed(text: str) -> bytes:
-    frame = bytes.fromhex(text)
-    return len(frame).to_bytes(4, "big") + frame
-
-
 def asked(connection: ProxiedConnection, text: str) -> bytes:
     """What the broker gets."""
-    moves = connection.from_client(framed(text), 1)
+    moves = connection.from_client(framed_hex(text), 1)
     assert connection.close_reason == ""
     return b"".join(moves.to_server)
 
 
 def answered(connection: ProxiedConnection, text: str) -> bytes:
     """What the client gets."""
-    moves = connection.from_server(framed(text), 2)
+    moves = connection.from_server(framed_hex(text), 2)
     assert connection.close_reason == ""
     return b"".join(moves.to_client)
 
 
 def test_metadata() -> None:
     connection = connected()
-    assert asked(connection, "0003 0001 00000007 ffff 00000001 0001 78") == framed("0003 0001 00000007 ffff 00000001 0003 612e78")
+    assert asked(connection, "0003 0001 00000007 ffff 00000001 0001 78") == framed_hex("0003 0001 00000007 ffff 00000001 0003 612e78")
     brokers = "00000001 00000001 {} ffff 00000001"  # node 1, its host and port, no rack; the controller
     mine, other = "0000 {} 00 00000000", "0000 0003 622e78 00 00000000"  # error, name, internal, no partitions
     found = answered(
         connection, "00000007" + brokers.format("0002 6231 00002384") + "00000002" + other + mine.format("0003 612e78")
     )  # fmt: skip
-    assert found == framed("00000007" + brokers.format("0001 70 00000001") + "00000001" + mine.format("0001 78"))
+    assert found == framed_hex("00000007" + brokers.format("0001 70 00000001") + "00000001" + mine.format("0001 78"))
 
 
 def test_a_name_gets_the_prefix_once_where_another_rule_looks_at_the_request() -> None:
@@ -66,7 +62,7 @@ def test_a_name_gets_the_prefix_once_where_another_rule_looks_at_the_request() -
     connection = ProxiedConnection(rules, Peer("10.0.0.9", 50_000, 1), max_frame=MIB, max_held=MIB)
     request = "0002 0001 00000007 ffff ffffffff 00000001 {} 00000001 00000000 fffffffffffffffe"
     for _ in range(2):  # the first request of a client is looked at, the second is not
-        assert asked(connection, request.format("0001 78")) == framed(request.format("0003 612e78"))
+        assert asked(connection, request.format("0001 78")) == framed_hex(request.format("0003 612e78"))
 
 
 def test_groups_of_others_are_not_listed() -> None:
@@ -76,7 +72,7 @@ def test_groups_of_others_are_not_listed() -> None:
     consumer = (b"\0\x08consumer").hex()
     others = f"0001 67 {consumer} 0003 622e67 {consumer} 0000 {consumer}"
     found = answered(connection, f"00000007 0000 00000004 0003 612e67 {consumer} {others}")
-    assert found == framed(f"00000007 0000 00000001 0001 67 {consumer}")
+    assert found == framed_hex(f"00000007 0000 00000001 0001 67 {consumer}")
 
 
 @pytest.mark.parametrize("kind", ["00", "01"])
@@ -84,9 +80,9 @@ def test_coordinators_of_groups_and_transactions(kind: str) -> None:
     """From FindCoordinator 4 on the answer does not say what its keys are (KIP-699)."""
     connection = connected()
     request = "000a 0004 00000001 ffff 00 {} 02 {} 00"
-    assert asked(connection, request.format(kind, "02 67")) == framed(request.format(kind, "04 612e67"))
+    assert asked(connection, request.format(kind, "02 67")) == framed_hex(request.format(kind, "04 612e67"))
     found = answered(connection, "00000001 00 00000000 02 04 612e67 00000001 03 6231 00002384 0000 00 00 00")
-    assert found == framed("00000001 00 00000000 02 02 67 00000001 02 70 00000001 0000 00 00 00")
+    assert found == framed_hex("00000001 00 00000000 02 02 67 00000001 02 70 00000001 0000 00 00 00")
 
 
 SUBSCRIPTION = "0000 00000001 {} ffffffff"
@@ -103,21 +99,21 @@ def test_the_type_of_a_group_is_remembered_for_what_does_not_say_it() -> None:
     connection = connected()
     join = "000b 0000 00000001 ffff {} 00001770 0000 " + CONSUMER + " 00000001 0005 72616e6765 {}"
     sent = asked(connection, join.format("0001 67", sized(SUBSCRIPTION.format("0001 78"))))
-    assert sent == framed(join.format("0003 612e67", sized(SUBSCRIPTION.format("0003 612e78"))))
+    assert sent == framed_hex(join.format("0003 612e67", sized(SUBSCRIPTION.format("0003 612e78"))))
     joined = "00000001 0000 00000001 0005 72616e6765 0001 6d 0001 6d 00000001 0001 6d {}"
     found = answered(connection, joined.format(sized(SUBSCRIPTION.format("0003 612e78"))))
-    assert found == framed(joined.format(sized(SUBSCRIPTION.format("0001 78"))))
+    assert found == framed_hex(joined.format(sized(SUBSCRIPTION.format("0001 78"))))
     sync = "000e 0000 00000002 ffff {} 00000001 0001 6d 00000001 0001 6d {}"
     sent = asked(connection, sync.format("0001 67", sized(ASSIGNMENT.format("0001 78"))))
-    assert sent == framed(sync.format("0003 612e67", sized(ASSIGNMENT.format("0003 612e78"))))
+    assert sent == framed_hex(sync.format("0003 612e67", sized(ASSIGNMENT.format("0003 612e78"))))
     found = answered(connection, "00000002 0000" + sized(ASSIGNMENT.format("0003 612e78")))
-    assert found == framed("00000002 0000" + sized(ASSIGNMENT.format("0001 78")))
+    assert found == framed_hex("00000002 0000" + sized(ASSIGNMENT.format("0001 78")))
 
 
 def test_assignments_of_an_unknown_type_close() -> None:
     connection = connected()
     sync = "000e 0000 00000002 ffff 0001 67 00000001 0001 6d 00000001 0001 6d" + sized(ASSIGNMENT.format("0001 78"))
-    assert connection.from_client(framed(sync), 1).to_server == []
+    assert connection.from_client(framed_hex(sync), 1).to_server == []
     assert "unknown type" in connection.close_reason
 
 
@@ -134,7 +130,7 @@ def test_the_type_is_known_on_a_connection_made_later() -> None:
         answered(first, f"00000001 {error} 00000001 0005 72616e6765 0001 6d 0001 6d 00000000")
     sync = "000e 0000 00000002 ffff {} 00000001 0001 6d 00000001 0001 6d {}"
     sent = asked(connected(rule), sync.format("0001 67", sized(ASSIGNMENT.format("0001 78"))))
-    assert sent == framed(sync.format("0003 612e67", sized(ASSIGNMENT.format("0003 612e78"))))
+    assert sent == framed_hex(sync.format("0003 612e67", sized(ASSIGNMENT.format("0003 612e78"))))
 
 
 def learn(connection: ProxiedConnection) -> None:
@@ -144,7 +140,7 @@ def learn(connection: ProxiedConnection) -> None:
         topic(name="a.x", topic_id=kwire.Uuid(bytes.fromhex(OWN_ID))),
         topic(name="b.x", topic_id=kwire.Uuid(bytes.fromhex(FOREIGN_ID))),
     ]
-    connection.from_client(framed("0003 000c 00000009 ffff 00 00 01 00 00"), 1)
+    connection.from_client(framed_hex("0003 000c 00000009 ffff 00 00 01 00 00"), 1)
     answer = kwire.encode_response(9, messages.MetadataResponse(topics=topics), 3, 12)
     moves = connection.from_server(len(answer).to_bytes(4, "big") + answer, 2)
     found = kwire.decode_response(b"".join(moves.to_client)[4:], 3, 12).body
@@ -159,13 +155,13 @@ def test_fetches_by_id_are_confined_to_the_tenants_topics() -> None:
     """From Fetch 13 on a topic is named by its id (KIP-516), which no prefix protects."""
     connection = connected()
     learn(connection)
-    request = framed(FETCH.format(OWN_ID))
+    request = framed_hex(FETCH.format(OWN_ID))
     assert b"".join(connection.from_client(request, 3).to_server) == request
     answered(connection, "0000000a 00 00000000 0000 00000000 01 00")
-    moves = connection.from_client(framed(FETCH.format(FOREIGN_ID)), 4)
+    moves = connection.from_client(framed_hex(FETCH.format(FOREIGN_ID)), 4)
     assert moves.to_server == []
     # no throttle, error 106 (FETCH_SESSION_TOPIC_ID_ERROR), no session, no topics
-    assert b"".join(moves.to_client) == framed("0000000a 00 00000000 006a 00000000 01 00")
+    assert b"".join(moves.to_client) == framed_hex("0000000a 00 00000000 006a 00000000 01 00")
     assert connection.close_reason == ""
 
 
@@ -179,12 +175,12 @@ def test_an_answer_to_a_fetch_in_a_session_is_checked_too() -> None:
     asked(connection, in_session.format(OWN_ID))
     topic = "{} 02 00000000 0000 0000000000000001 0000000000000001 0000000000000000 00 ffffffff 03 7878 00 00"
     own, foreign = topic.format(OWN_ID), topic.format(FOREIGN_ID)
-    assert answered(connection, f"0000000a 00 00000000 0000 00000005 02 {own} 00") == framed(
+    assert answered(connection, f"0000000a 00 00000000 0000 00000005 02 {own} 00") == framed_hex(
         f"0000000a 00 00000000 0000 00000005 02 {own} 00"
     )
     asked(connection, in_session.format(OWN_ID))
     # error 106, as for a request with such an id
-    refused = framed("0000000a 00 00000000 006a 00000000 01 00")
+    refused = framed_hex("0000000a 00 00000000 006a 00000000 01 00")
     assert answered(connection, f"0000000a 00 00000000 0000 00000005 03 {own} {foreign} 00") == refused
     asked(connection, begin.format(OWN_ID))
     assert answered(connection, f"0000000a 00 00000000 0000 00000006 03 {own} {foreign} 00") == refused
@@ -218,7 +214,7 @@ def test_an_answer_by_name_loses_the_prefix_without_a_call(monkeypatch: pytest.M
         # throttle, no error, session, topics: name, no partitions
         answer = f"0000000b 00000000 0000 {session} {{}} 00000000"
         found = answered(connection, answer.format("00000002 0003 622e78 00000000 0003 612e78"))
-        assert found == framed(answer.format("00000001 0001 78"))
+        assert found == framed_hex(answer.format("00000001 0001 78"))
 
 
 # Fetch v7: replica, wait, least, most, isolation, session, epoch, no topics, no forgotten ones
@@ -240,9 +236,9 @@ def test_a_fetch_session_of_another_connection_is_unknown(epoch: str) -> None:
     begin_session(connected(rule), "00000005")
     connection = connected(rule)
     begin_session(connection, "00000006")
-    moves = connection.from_client(framed(SESSION.format("00000005", epoch)), 1)
-    assert (moves.to_server, b"".join(moves.to_client), connection.close_reason) == ([], framed(NO_SESSION), "")
-    assert asked(connection, SESSION.format("00000006", NEXT)) == framed(SESSION.format("00000006", NEXT))
+    moves = connection.from_client(framed_hex(SESSION.format("00000005", epoch)), 1)
+    assert (moves.to_server, b"".join(moves.to_client), connection.close_reason) == ([], framed_hex(NO_SESSION), "")
+    assert asked(connection, SESSION.format("00000006", NEXT)) == framed_hex(SESSION.format("00000006", NEXT))
 
 
 @pytest.mark.parametrize("epoch", [NEW, END])
@@ -253,10 +249,10 @@ def test_a_fetch_session_is_forgotten_with_the_request_that_ends_it(epoch: str) 
     asked(connection, SESSION.format("00000005", NEXT))
     asked(connection, SESSION.format("00000005", epoch))
     answered(connection, "0000000b 00000000 0000 00000005 00000000")
-    moves = connection.from_client(framed(SESSION.format("00000005", NEXT)), 1)
+    moves = connection.from_client(framed_hex(SESSION.format("00000005", NEXT)), 1)
     assert moves.to_server == []
     answer = f"0000000b 00000000 0000 {'00000009' if epoch == NEW else '00000000'} 00000000"
-    assert answered(connection, answer) == framed(answer) + framed(NO_SESSION)
+    assert answered(connection, answer) == framed_hex(answer) + framed_hex(NO_SESSION)
     if epoch == NEW:
         asked(connection, SESSION.format("00000009", NEXT))
 
@@ -280,7 +276,7 @@ def test_a_connection_has_a_hundred_fetch_sessions() -> None:
         begin_session(connection, f"{number:08x}")
     asked(connection, SESSION.format("00000002", NEXT))
     answered(connection, "0000000b 00000000 0000 00000002 00000000")
-    assert connection.from_client(framed(SESSION.format("00000001", NEXT)), 1).to_server == []
+    assert connection.from_client(framed_hex(SESSION.format("00000001", NEXT)), 1).to_server == []
 
 
 def test_the_memory_of_a_tenant_is_bounded_in_bytes() -> None:
@@ -304,21 +300,21 @@ def test_ids_in_answers_with_an_error_are_not_learned() -> None:
     # throttle, no brokers, cluster, controller, topics: error 3, name, id, internal, no partitions, operations
     topic = f"0003 04 612e78 {OWN_ID} 00 01 80000000 00"
     answered(connection, f"00000009 00 00000000 01 00 00000001 02 {topic} 00")
-    assert connection.from_client(framed(FETCH.format(OWN_ID)), 1).to_server == []
+    assert connection.from_client(framed_hex(FETCH.format(OWN_ID)), 1).to_server == []
 
 
 def test_produces_by_id_are_confined_too() -> None:
     connection = connected()
     learn(connection)
     produce = "0000 000d 0000000b ffff 00 00 {} 00007530 02 {} 02 00000003 01 00 00 00"
-    request = framed(produce.format("ffff", OWN_ID))
+    request = framed_hex(produce.format("ffff", OWN_ID))
     assert b"".join(connection.from_client(request, 3).to_server) == request
     answered(connection, "0000000b 00 01 00000000 00")
-    moves = connection.from_client(framed(produce.format("ffff", FOREIGN_ID)), 4)
+    moves = connection.from_client(framed_hex(produce.format("ffff", FOREIGN_ID)), 4)
     # one topic by its id, partition 3: error 100 (UNKNOWN_TOPIC_ID), offset and time -1, log start -1, no errors, no message
     wanted = f"0000000b 00 02 {FOREIGN_ID} 02 00000003 0064 ffffffffffffffff ffffffffffffffff ffffffffffffffff 01 00 00 00 00000000 00"
-    assert (moves.to_server, b"".join(moves.to_client)) == ([], framed(wanted))
-    connection.from_client(framed(produce.format("0000", FOREIGN_ID)), 5)
+    assert (moves.to_server, b"".join(moves.to_client)) == ([], framed_hex(wanted))
+    connection.from_client(framed_hex(produce.format("0000", FOREIGN_ID)), 5)
     assert "not the tenant's" in connection.close_reason  # with acks 0 nothing can be said
 
 
@@ -326,8 +322,8 @@ def test_other_requests_by_id_close() -> None:
     connection = connected()
     learn(connection)
     delete = "0014 0006 0000000c ffff 00 02 00 {} 00 000003e8 00"
-    assert asked(connection, delete.format(OWN_ID)) == framed(delete.format(OWN_ID))
-    connection.from_client(framed(delete.format(FOREIGN_ID)), 2)
+    assert asked(connection, delete.format(OWN_ID)) == framed_hex(delete.format(OWN_ID))
+    connection.from_client(framed_hex(delete.format(FOREIGN_ID)), 2)
     assert "not the tenant's" in connection.close_reason
 
 
@@ -345,7 +341,7 @@ def test_other_requests_by_id_close() -> None:
 )
 def test_what_reaches_the_whole_cluster_closes(text: str) -> None:
     connection = connected()
-    assert connection.from_client(framed(text), 1).to_server == []
+    assert connection.from_client(framed_hex(text), 1).to_server == []
     assert connection.close_reason
 
 
@@ -354,15 +350,15 @@ def test_a_group_of_kip_848_without_a_pattern(pattern: str) -> None:
     """ConsumerGroupHeartbeat v1, which librdkafka asks for; its pattern is null, or empty (KIP-848: no subscription to one)."""
     connection = connected()
     request = "0044 0001 00000007 ffff 00 {} 02 6d 00000000 00 00 00000001 02 {} " + pattern + " 00 00 00"
-    assert asked(connection, request.format("02 67", "02 78")) == framed(request.format("04 612e67", "04 612e78"))
+    assert asked(connection, request.format("02 67", "02 78")) == framed_hex(request.format("04 612e67", "04 612e78"))
     answer = "00000007 00 00000000 0000 00 02 6d 00000001 00001388 ff 00"
-    assert answered(connection, answer) == framed(answer)
+    assert answered(connection, answer) == framed_hex(answer)
 
 
 def test_unknown_apis_are_not_forwarded() -> None:
     connection = connected()
-    moves = connection.from_client(framed("2710 0000 00000001 ffff"), 1)  # api 10000
-    assert (moves.to_server, b"".join(moves.to_client)) == ([], framed("00000001 0023"))
+    moves = connection.from_client(framed_hex("2710 0000 00000001 ffff"), 1)  # api 10000
+    assert (moves.to_server, b"".join(moves.to_client)) == ([], framed_hex("00000001 0023"))
 
 
 def test_api_versions_offers_what_a_tenant_may_use() -> None:
@@ -370,17 +366,17 @@ def test_api_versions_offers_what_a_tenant_may_use() -> None:
     asked(connection, "0012 0000 00000001 ffff")
     # Produce 0-13, CreateAcls, ConsumerGroupHeartbeat 0-1, ListTransactions 0-2
     found = answered(connection, "00000001 0000 00000004 0000 0000 000d 001e 0000 0003 0044 0000 0001 0042 0000 0002")
-    assert found == framed("00000001 0000 00000003 0000 0000 0009 0044 0000 0001 0042 0000 0001")
+    assert found == framed_hex("00000001 0000 00000003 0000 0000 0009 0044 0000 0001 0042 0000 0001")
 
 
 @pytest.mark.parametrize(("texts", "text"), [("strip", b"Topic 'x' already exists."), ("blank", b"")])
 def test_error_texts_do_not_say_the_prefix(texts: Any, text: bytes) -> None:
     connection = connected(TenantsRule("a.", error_texts=texts))
     create = "0013 0001 00000001 ffff 00000001 {} 00000001 0001 00000000 00000000 000003e8 00"
-    assert asked(connection, create.format("0001 78")) == framed(create.format("0003 612e78"))
+    assert asked(connection, create.format("0001 78")) == framed_hex(create.format("0003 612e78"))
     said = b"Topic 'a.x' already exists."
     found = answered(connection, "00000001 00000001 0003 612e78 0024" + len(said).to_bytes(2, "big").hex() + said.hex())
-    assert found == framed("00000001 00000001 0001 78 0024" + len(text).to_bytes(2, "big").hex() + text.hex())
+    assert found == framed_hex("00000001 00000001 0001 78 0024" + len(text).to_bytes(2, "big").hex() + text.hex())
 
 
 # Texts, ids and bytes that say nothing of a topic, group or transaction, or only of the tenant's own group. A field that is new must be
@@ -506,9 +502,9 @@ def test_a_token_waits_for_the_answer_to_the_one_before(bound: RuleSet) -> None:
     connection = ProxiedConnection(bound, Peer("10.0.0.9", 50_000, 1), max_frame=MIB, max_held=MIB)
     asked(connection, LOGIN[0])
     answered(connection, LOGIN[1])
-    moves = connection.from_client(framed(TOKEN.format(ALICE)) + framed(TOKEN.format(MALLORY)), 1)
-    assert b"".join(moves.to_server) == framed(TOKEN.format(ALICE))
-    assert answered(connection, ACCEPTED) == framed(NOT_LISTED)
+    moves = connection.from_client(framed_hex(TOKEN.format(ALICE)) + framed_hex(TOKEN.format(MALLORY)), 1)
+    assert b"".join(moves.to_server) == framed_hex(TOKEN.format(ALICE))
+    assert answered(connection, ACCEPTED) == framed_hex(NOT_LISTED)
 
 
 def test_only_a_listed_principal_is_let_through(bound: RuleSet) -> None:
@@ -516,17 +512,17 @@ def test_only_a_listed_principal_is_let_through(bound: RuleSet) -> None:
     asked(connection, LOGIN[0])
     answered(connection, LOGIN[1])
     asked(connection, TOKEN.format(MALLORY))
-    assert answered(connection, ACCEPTED) == framed(ACCEPTED)
+    assert answered(connection, ACCEPTED) == framed_hex(ACCEPTED)
     heartbeat = "000c 0000 00000003 ffff 0003 612e67 00000001 0001 6d"
-    assert asked(connection, heartbeat.replace("0003 612e67", "0001 67")) == framed(heartbeat)
+    assert asked(connection, heartbeat.replace("0003 612e67", "0001 67")) == framed_hex(heartbeat)
     asked(connection, "0003 0001 00000004 ffff 00000000")
 
     other = ProxiedConnection(bound, Peer("10.0.0.9", 50_000, 1), max_frame=MIB, max_held=MIB)
     asked(other, LOGIN[0])
     answered(other, LOGIN[1])
     asked(other, TOKEN.format(ALICE))
-    assert answered(other, ACCEPTED) == framed(NOT_LISTED)
-    assert other.from_client(framed(heartbeat), 1).to_server == []
+    assert answered(other, ACCEPTED) == framed_hex(NOT_LISTED)
+    assert other.from_client(framed_hex(heartbeat), 1).to_server == []
     other.settle_delayed(2)
     assert "is not one of the tenant's" in other.close_reason
 
@@ -534,7 +530,7 @@ def test_only_a_listed_principal_is_let_through(bound: RuleSet) -> None:
 @pytest.mark.parametrize(("principal", "served"), [("User:mallory", True), ("User:CN=mallory", False), ("", False)])
 def test_certificates_have_principals_too(bound: RuleSet, principal: str, served: bool) -> None:
     connection = ProxiedConnection(bound, Peer("10.0.0.9", 50_000, 1, principal=principal), max_frame=MIB, max_held=MIB)
-    assert bool(connection.from_client(framed("0003 0001 00000004 ffff 00000000"), 1).to_server) == served
+    assert bool(connection.from_client(framed_hex("0003 0001 00000004 ffff 00000000"), 1).to_server) == served
     assert (connection.delayed is None) == served
 
 
@@ -548,7 +544,7 @@ def test_certificates_have_principals_too(bound: RuleSet, principal: str, served
 )
 def test_a_body_that_cannot_be_read_closes_with_its_reason(request_: str, reason: str) -> None:
     connection = connected()
-    moves = connection.from_client(framed(request_), 1)
+    moves = connection.from_client(framed_hex(request_), 1)
     assert (moves.to_server, moves.to_client) == ([], [])
     assert connection.close_reason.startswith(reason)
 
@@ -556,5 +552,5 @@ def test_a_body_that_cannot_be_read_closes_with_its_reason(request_: str, reason
 def test_an_answer_that_cannot_be_read_closes_with_its_reason() -> None:
     connection = connected()
     asked(connection, "0003 000c 00000007 ffff 00 00 01 00 00")
-    assert connection.from_server(framed("00000007 00 00000000 01 00 00000001 02 0000 05 61"), 2).to_client == []  # a name of 4 bytes
+    assert connection.from_server(framed_hex("00000007 00 00000000 01 00 00000001 02 0000 05 61"), 2).to_client == []  # a name of 4 bytes
     assert connection.close_reason.startswith("response of api 3 v12: ")

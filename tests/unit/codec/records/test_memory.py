@@ -11,10 +11,10 @@ from typing import Any
 import crc32c
 import pytest
 
+from kafka_bytes import varint
 from kwire.codec.impl import load_twin
 from kwire.codec.records import MEMORY_MULTIPLE, record_reader
 from kwire.errors import BadCompression, LimitExceeded, Truncated, UnsupportedVersion, WireError
-from zigzag import varint
 
 SIZE = 50_000  # bytes of records
 ONCE = 300_000  # what a call costs whatever the bytes are: room for the first rows, text of an error, modules that Arrow loads

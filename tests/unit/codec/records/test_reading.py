@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from kafka_bytes import varint
 from kwire.codec._pure.checksums import crc32c_by_table
 from kwire.codec.impl import load_twin
 from kwire.codec.records import read_control
@@ -26,7 +27,6 @@ from kwire.errors import (
     Truncated,
     UnsupportedVersion,
 )  # fmt: skip
-from zigzag import varint
 
 V2 = struct.Struct(">hiqqqhii")
 

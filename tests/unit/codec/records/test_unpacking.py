@@ -10,11 +10,11 @@ from typing import Any
 import crc32c
 import pytest
 
+from kafka_bytes import varint
 from kwire.codec.impl import load_twin
 from kwire.codec.records import MAX_DECOMPRESSED, UNPACKED_BYTES, UNPACKED_MULTIPLE, record_reader
 from kwire.codec.records.compression import UnpackLimit
 from kwire.errors import BadCompression, BadLength, LimitExceeded
-from zigzag import varint
 
 MIB = 1 << 20
 

@@ -6,14 +6,10 @@ from typing import Any
 
 import pytest
 
+from kafka_bytes import text
 from kwire import messages
 from kwire.protocol.events import RequestCompleted
 from kwire.protocol.tracking.group_steps import assignment_of, group_step
-
-
-def text(value: str) -> bytes:
-    return len(value).to_bytes(2, "big") + value.encode()
-
 
 LEADER = b"\0\0" + text("w-1") + text("http://w1:8083/") + (7).to_bytes(8, "big")  # error, leader, its URL, offset of the configuration
 SINK = text("sink") + b"\0\0\0\x03" + b"\xff\xff\xff\xff" + b"\0\0\0\0" + b"\0\0\0\1"  # CONNECTOR_TASK (-1), tasks 0 and 1

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from kafka_bytes import framed_hex
 from kwire.codec.catalog_codec import Codec
 from kwire.errors import EncodeError, KwireError, NullNotAllowed, TrailingBytes
 from kwire.protocol import Connection
@@ -168,15 +169,10 @@ def test_K511_45_the_request_header_has_no_software() -> None:
     ]  # fmt: skip
 
 
-def frame(text: str) -> bytes:
-    data = bytes.fromhex(text)
-    return len(data).to_bytes(4, "big") + data
-
-
 def test_K511_9_an_api_that_is_listed_twice_is_a_violation() -> None:
     connection = Connection()
-    connection.receive_request_bytes(frame("0012 0000 00000001 0001 63"), 1)
-    events = connection.receive_response_bytes(frame("00000001 0000 00000002 0012 0000 0003 0012 0000 0004"), 2)
+    connection.receive_request_bytes(framed_hex("0012 0000 00000001 0001 63"), 1)
+    events = connection.receive_response_bytes(framed_hex("00000001 0000 00000002 0012 0000 0003 0012 0000 0004"), 2)
     assert [each.rule for each in events if isinstance(each, ViolationFound)] == ["api_versions_key_repeated"]
 
 
@@ -191,8 +187,8 @@ def test_K511_27_behind_sasl_the_tracker_has_the_second_identity() -> None:
         ("0024 0000 00000003 0001 63 0000000d 00 616c696365 00 736563726574", "00000003 0000 ffff 00000000"),
         (G1.replace("00000001", "00000004", 1), G3.replace("00000001", "00000004", 1)),
     ):
-        events += connection.receive_request_bytes(frame(request), 1)
-        events += connection.receive_response_bytes(frame(response), 2)
+        events += connection.receive_request_bytes(framed_hex(request), 1)
+        events += connection.receive_response_bytes(framed_hex(response), 2)
     events += connection.finish(3)
     assert not [each for each in events if isinstance(each, ViolationFound)]
     summary = connection.summary()
@@ -202,18 +198,18 @@ def test_K511_27_behind_sasl_the_tracker_has_the_second_identity() -> None:
 
 def test_K511_19_after_the_fallback_the_tracker_has_the_identity() -> None:
     connection = Connection()
-    connection.receive_request_bytes(frame("0012 03e7 00000000 0001 63 00"), 1)
-    connection.receive_response_bytes(frame("00000000 0023 00000001 0012 0000 0003"), 2)
-    connection.receive_request_bytes(frame(G1), 3)
-    connection.receive_response_bytes(frame(G3), 4)
+    connection.receive_request_bytes(framed_hex("0012 03e7 00000000 0001 63 00"), 1)
+    connection.receive_response_bytes(framed_hex("00000000 0023 00000001 0012 0000 0003"), 2)
+    connection.receive_request_bytes(framed_hex(G1), 3)
+    connection.receive_response_bytes(framed_hex(G3), 4)
     summary = connection.summary()
     assert (summary.software_name, summary.software_version) == ("apache-kafka-java", "2.4.0")
 
 
 def test_K511_5_who_means_another_node_is_a_row_with_its_error() -> None:
     connection = Connection()
-    connection.receive_request_bytes(frame("0012 0005 00000001 0001 63 00 02 61 02 31 02 6b 00000008 00"), 1)
-    events = connection.receive_response_bytes(frame("00000001 0081 01 00000000 00"), 2)
+    connection.receive_request_bytes(framed_hex("0012 0005 00000001 0001 63 00 02 61 02 31 02 6b 00000008 00"), 1)
+    events = connection.receive_response_bytes(framed_hex("00000001 0081 01 00000000 00"), 2)
     (row,) = (each for each in events if isinstance(each, RequestCompleted))
     assert (row.api_name, row.api_version, row.error_code) == ("ApiVersions", 5, 129)
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from kafka_bytes import framed_hex
 from kwire.codec.catalog_codec import Codec
 from kwire.errors import KwireError
 from kwire.protocol.instance_ids import InstanceIdRule
@@ -22,12 +23,6 @@ G3 = "00000013 00000001 0000 02 0012 0000 0003 00 00000000 00"
 G4 = "0000000c 00000001 002a 01 00000000 00"
 G5 = "00000004 00000007"
 JAVA = Identified("apache-kafka-java", "2.4.0")
-
-
-def request(text: str) -> bytes:
-    """A frame of these bytes, with its length in front."""
-    data = bytes.fromhex(text)
-    return len(data).to_bytes(4, "big") + data
 
 
 def written(outcomes: list[Outcome]) -> bytes:
@@ -47,10 +42,10 @@ def sasl(**more: Any) -> NegotiatingBroker:
     return NegotiatingBroker({3: (0, 9), 17: (0, 1), 18: (0, 3), 36: (0, 2)}, mechanisms=["PLAIN"], authenticate=authenticate, **more)
 
 
-VERSIONS_0 = request("0012 0000 00000005 0001 63")
-HANDSHAKE = request("0011 0001 00000006 0001 63 0005 504c41494e")
-PLAIN = request("0024 0000 00000007 0001 63 0000000d 00 616c696365 00 736563726574")
-METADATA = request("0003 0001 00000008 0001 63 00000000")
+VERSIONS_0 = framed_hex("0012 0000 00000005 0001 63")
+HANDSHAKE = framed_hex("0011 0001 00000006 0001 63 0005 504c41494e")
+PLAIN = framed_hex("0024 0000 00000007 0001 63 0000000d 00 616c696365 00 736563726574")
+METADATA = framed_hex("0003 0001 00000008 0001 63 00000000")
 
 
 def test_the_golden_request_gives_the_golden_answer() -> None:
@@ -63,12 +58,12 @@ def test_the_golden_request_gives_the_golden_answer() -> None:
 def test_K511_13_an_unknown_version_is_answered_in_version_0_with_our_range(version: str) -> None:
     machine = broker()
     # a body that no version has, and a tagged field in the header
-    assert machine.receive(request(f"0012 {version} 00000001 0001 63 00 ffffffffffff"), 0) == [Send(bytes.fromhex(G2), 1)]
+    assert machine.receive(framed_hex(f"0012 {version} 00000001 0001 63 00 ffffffffffff"), 0) == [Send(bytes.fromhex(G2), 1)]
     assert machine.state is BrokerState.SERVING
 
 
 def test_K511_14_brokers_before_2_4_tell_nothing_with_error_35() -> None:
-    frame = request("0012 03e7 00000001 0001 63 00")
+    frame = framed_hex("0012 03e7 00000001 0001 63 00")
     empty = bytes.fromhex("0000000a 00000001 0023 00000000")
     assert written(broker(legacy_fallback=True).receive(frame, 0)) == empty
     assert written(NegotiatingBroker.of_release("2.3").receive(frame, 0)) == empty
@@ -79,12 +74,12 @@ def test_K511_14_brokers_before_2_4_tell_nothing_with_error_35() -> None:
 def test_K511_20_a_bad_name_is_an_invalid_request(name: str, version: str) -> None:
     machine = broker()
     texts = "".join(f"{len(text) + 1:02x}{text.encode().hex()}" for text in (name, version))
-    assert machine.receive(request(f"0012 0003 00000001 0001 63 00 {texts} 00"), 0) == [Send(bytes.fromhex(G4), 1)]
+    assert machine.receive(framed_hex(f"0012 0003 00000001 0001 63 00 {texts} 00"), 0) == [Send(bytes.fromhex(G4), 1)]
     assert (machine.state, machine.software) == (BrokerState.SERVING, ("unknown", "unknown"))
 
 
 def test_K511_22_the_proposals_pattern_is_a_policy() -> None:
-    frame = request("0012 0003 00000001 0001 63 00 03 2d61 02 31 00")  # "-a" "1"
+    frame = framed_hex("0012 0003 00000001 0001 63 00 03 2d61 02 31 00")  # "-a" "1"
     assert written(broker(software_rule="proposed").receive(frame, 0)) == bytes.fromhex(G3)
     assert written(broker().receive(frame, 0)) == bytes.fromhex(G4)
 
@@ -92,10 +87,10 @@ def test_K511_22_the_proposals_pattern_is_a_policy() -> None:
 @pytest.mark.parametrize("version", range(3))
 def test_K511_24_below_version_3_nothing_is_checked(version: int) -> None:
     machine = broker()
-    identified, sent = machine.receive(request(f"0012 {version:04x} 00000001 0001 63"), 0)
+    identified, sent = machine.receive(framed_hex(f"0012 {version:04x} 00000001 0001 63"), 0)
     assert identified == Identified("unknown", "unknown")
     throttle = "00000000" if version else ""
-    assert sent.data == request(f"00000001 0000 00000001 0012 0000 0003 {throttle}")
+    assert sent.data == framed_hex(f"00000001 0000 00000001 0012 0000 0003 {throttle}")
 
 
 def test_K511_26_apiversions_comes_before_sasl_and_after_it() -> None:
@@ -109,14 +104,14 @@ def test_K511_26_apiversions_comes_before_sasl_and_after_it() -> None:
     said = [each for each in outcomes if not isinstance(each, Send)]
     assert said == [Identified("unknown", "unknown"), Authenticated("User:alice", "PLAIN"), JAVA]
     sent = [each.data for each in outcomes if isinstance(each, Send)]
-    assert sent[1] == request("00000006 0000 00000001 0005 504c41494e")
-    assert sent[2] == request("00000007 0000 0000 00000000")  # Kafka leaves the message empty, not null
+    assert sent[1] == framed_hex("00000006 0000 00000001 0005 504c41494e")
+    assert sent[2] == framed_hex("00000007 0000 0000 00000000")  # Kafka leaves the message empty, not null
     assert (machine.principal, machine.software) == ("User:alice", ("apache-kafka-java", "2.4.0"))
 
 
 def test_K511_26_what_is_refused_during_sasl_may_be_asked_again() -> None:
     machine = sasl()
-    for frame in (request("0012 03e7 00000001 0001 63 00"), request("0012 0003 00000001 0001 63 00 02 5f 02 31 00")):
+    for frame in (framed_hex("0012 03e7 00000001 0001 63 00"), framed_hex("0012 0003 00000001 0001 63 00 02 5f 02 31 00")):
         assert machine.receive(frame, 0)[0].data[8:10] in (b"\0\x23", b"\0\x2a")
         assert machine.state is BrokerState.FIRST_OF_SASL
     assert machine.receive(bytes.fromhex(G1), 0)[0] == JAVA
@@ -138,42 +133,42 @@ def test_where_a_token_has_to_come_the_broker_says_so_before_it_closes() -> None
     machine = sasl()
     machine.receive(HANDSHAKE, 0)
     sent, over = machine.receive(VERSIONS_0, 0)
-    assert (sent.data, over.reason) == (request("00000005 0022 00000000"), "out_of_order")
+    assert (sent.data, over.reason) == (framed_hex("00000005 0022 00000000"), "out_of_order")
 
 
 def test_a_wrong_password_is_told_and_ends_the_connection() -> None:
     machine = sasl()
     machine.receive(HANDSHAKE, 0)
-    sent, over = machine.receive(request("0024 0000 00000007 0001 63 00000004 00 61 00 62"), 0)
-    assert sent.data == request("00000007 003a 0015 41757468656e7469636174696f6e206661696c6564 00000000")
+    sent, over = machine.receive(framed_hex("0024 0000 00000007 0001 63 00000004 00 61 00 62"), 0)
+    assert sent.data == framed_hex("00000007 003a 0015 41757468656e7469636174696f6e206661696c6564 00000000")
     assert over == Over("authentication_failed")
 
 
 def test_a_mechanism_that_is_not_there_is_told_and_ends_the_connection() -> None:
     machine = sasl()
-    sent, over = machine.receive(request("0011 0001 00000006 0001 63 0004 52494e47"), 0)
-    assert sent.data == request("00000006 0021 00000001 0005 504c41494e")
+    sent, over = machine.receive(framed_hex("0011 0001 00000006 0001 63 0004 52494e47"), 0)
+    assert sent.data == framed_hex("00000006 0021 00000001 0005 504c41494e")
     assert over == Over("authentication_failed")
 
 
 def test_raw_tokens_after_handshake_0() -> None:
     machine = sasl()
-    machine.receive(request("0011 0000 00000006 0001 63 0005 504c41494e"), 0)
+    machine.receive(framed_hex("0011 0000 00000006 0001 63 0005 504c41494e"), 0)
     assert machine.state is BrokerState.RAW_TOKENS
-    sent, authenticated = machine.receive(request("00 616c696365 00 736563726574"), 0)
+    sent, authenticated = machine.receive(framed_hex("00 616c696365 00 736563726574"), 0)
     assert (sent.data, authenticated) == (bytes(4), Authenticated("User:alice", "PLAIN"))
     assert "secret" not in repr(machine.receive(METADATA, 0))
     refused = sasl()
-    refused.receive(request("0011 0000 00000006 0001 63 0005 504c41494e"), 0)
-    assert refused.receive(request("00 61 00 62"), 0) == [Over("authentication_failed")]
+    refused.receive(framed_hex("0011 0000 00000006 0001 63 0005 504c41494e"), 0)
+    assert refused.receive(framed_hex("00 61 00 62"), 0) == [Over("authentication_failed")]
 
 
 def test_authentication_again_and_listeners_without_it() -> None:
     machine = sasl()
     machine.receive(HANDSHAKE + PLAIN, 0)
-    assert written(machine.receive(HANDSHAKE + PLAIN, 0)).startswith(request("00000006 0000 00000001 0005 504c41494e"))
+    assert written(machine.receive(HANDSHAKE + PLAIN, 0)).startswith(framed_hex("00000006 0000 00000001 0005 504c41494e"))
     plain = NegotiatingBroker({17: (0, 1), 36: (0, 2)})
-    assert written(plain.receive(HANDSHAKE, 0)) == request("00000006 0022 00000000")
+    assert written(plain.receive(HANDSHAKE, 0)) == framed_hex("00000006 0022 00000000")
     assert plain.receive(PLAIN, 0)[0].data[8:10] == b"\0\x22"
 
 
@@ -187,7 +182,7 @@ def test_authentication_again_and_listeners_without_it() -> None:
 )
 def test_K35_25_an_unknown_api_or_version_closes_the_connection(frame: str, reason: str, why: str) -> None:
     machine = NegotiatingBroker({3: (0, 9), 18: (0, 3)})
-    (over,) = machine.receive(request(frame) + METADATA, 0)
+    (over,) = machine.receive(framed_hex(frame) + METADATA, 0)
     assert (over.reason, machine.state) == (reason, BrokerState.CLOSED)
     assert why in str(over.error)
 
@@ -197,7 +192,7 @@ def test_K35_25_what_is_advertised_and_not_taken_closes_too() -> None:
     machine = NegotiatingBroker.of_release("4.1.0")
     told = written(machine.receive(VERSIONS_0, 0))
     assert bytes.fromhex("0000 0000 000d") in told
-    (over,) = machine.receive(request("0000 0000 00000007 0001 63 0001 00000000 00000000"), 0)
+    (over,) = machine.receive(framed_hex("0000 0000 00000007 0001 63 0001 00000000 00000000"), 0)
     assert over.reason == "unsupported_version"
 
 
@@ -205,12 +200,12 @@ def test_K35_25_what_is_advertised_and_not_taken_closes_too() -> None:
 @pytest.mark.parametrize("frame", ["4e43 0000 00000007 0001 63", "0003 000a 00000007 0001 63"])
 def test_K35_20_the_draft_answers_with_nothing_and_goes_on(frame: str) -> None:
     machine = NegotiatingBroker({3: (0, 9), 18: (0, 3)}, unsupported="empty_answer")
-    assert machine.receive(request(frame), 0) == [Send(bytes.fromhex(G5), 7)]
+    assert machine.receive(framed_hex(frame), 0) == [Send(bytes.fromhex(G5), 7)]
     (received,) = machine.receive(METADATA, 0)
     assert isinstance(received, Received)
     assert written(machine.receive(bytes.fromhex(G1), 0)) == b""  # ApiVersions waits for the answer to Metadata
     first, second = machine.respond(machine.codec.messages.MetadataResponse())
-    assert (first.correlation_id, second.data) == (8, request("00000001 0000 03 0003 0000 0009 00 0012 0000 0003 00 00000000 00"))
+    assert (first.correlation_id, second.data) == (8, framed_hex("00000001 0000 03 0003 0000 0009 00 0012 0000 0003 00 00000000 00"))
 
 
 def test_K511_5_who_means_another_cluster_or_node_is_told_so() -> None:
@@ -218,7 +213,7 @@ def test_K511_5_who_means_another_cluster_or_node_is_told_so() -> None:
 
     def asked(cluster: str, node: str) -> int:
         machine = NegotiatingBroker({18: (0, 5)}, cluster_id="k", node_id=7)
-        (*_, sent) = machine.receive(request(f"0012 0005 00000001 0001 63 00 02 61 02 31 {cluster} {node} 00"), 0)
+        (*_, sent) = machine.receive(framed_hex(f"0012 0005 00000001 0001 63 00 02 61 02 31 {cluster} {node} 00"), 0)
         return int.from_bytes(sent.data[8:10], "big")
 
     assert [asked("026b", "00000007"), asked("00", "ffffffff"), asked("026a", "00000007"), asked("026b", "00000008")] == [0, 0, 129, 129]
@@ -229,7 +224,7 @@ def test_requests_are_handed_on_and_answered_in_their_order() -> None:
     first, second = machine.receive(METADATA + METADATA.replace(b"\0\0\0\x08", b"\0\0\0\x09"), 0)
     assert (first.request.header.correlation_id, second.request.header.correlation_id, machine.waiting) == (8, 9, 2)
     # no throttle time in version 1: brokers, controller, topics
-    assert written(machine.respond(machine.codec.messages.MetadataResponse())) == request("00000008 00000000 ffffffff 00000000")
+    assert written(machine.respond(machine.codec.messages.MetadataResponse())) == framed_hex("00000008 00000000 ffffffff 00000000")
     assert machine.respond(machine.codec.messages.MetadataResponse())[0].correlation_id == 9
     with pytest.raises(KwireError, match="no request waits"):
         machine.respond(machine.codec.messages.MetadataResponse())
@@ -237,7 +232,7 @@ def test_requests_are_handed_on_and_answered_in_their_order() -> None:
 
 def test_K35_27_produce_without_acknowledgement_wants_no_answer() -> None:
     machine = NegotiatingBroker({0: (0, 9), 3: (0, 9)})
-    outcomes = machine.receive(request("0000 0003 00000001 0001 63 ffff 0000 00000000 00000000") + METADATA, 0)
+    outcomes = machine.receive(framed_hex("0000 0003 00000001 0001 63 ffff 0000 00000000 00000000") + METADATA, 0)
     assert [each.answered for each in outcomes] == [False, True]
     assert machine.respond(machine.codec.messages.MetadataResponse())[0].correlation_id == 8
 
@@ -252,7 +247,7 @@ def test_what_cannot_be_read_ends_the_connection(frame: str) -> None:
 
 def test_bytes_behind_a_body_are_passed_over() -> None:
     """As Kafka does; librdkafka 2.16 sends some behind Metadata v12."""
-    (received,) = NegotiatingBroker({3: (0, 9)}).receive(request("0003 0001 00000008 0001 63 00000000 0000"), 0)
+    (received,) = NegotiatingBroker({3: (0, 9)}).receive(framed_hex("0003 0001 00000008 0001 63 00000000 0000"), 0)
     assert isinstance(received, Received)
 
 
@@ -273,14 +268,14 @@ def new_broker(**more: Any) -> NegotiatingBroker:
 
 
 def offset_delete(instance_id: str) -> bytes:
-    return request(f"002f 0001 00000007 ffff {instance_id} 00 02 67 01 00")
+    return framed_hex(f"002f 0001 00000007 ffff {instance_id} 00 02 67 01 00")
 
 
 def offset_delete_0() -> bytes:
-    return request("002f 0000 00000007 ffff 0001 67 00000000")
+    return framed_hex("002f 0000 00000007 ffff 0001 67 00000000")
 
 
-INVALID = request("00000007 00 002a 00000000 01 00")
+INVALID = framed_hex("00000007 00 002a 00000000 01 00")
 
 
 def test_K1313_25_the_first_request_with_header_3_names_an_id() -> None:
@@ -301,7 +296,7 @@ def test_K1313_27_a_later_request_without_an_id_is_an_invalid_request() -> None:
     machine = new_broker()
     machine.receive(offset_delete(ID), 0)
     machine.respond(machine.codec.messages.OffsetDeleteResponse())
-    assert written(machine.receive(offset_delete_0(), 0)) == request("00000007 002a 00000000 00000000")
+    assert written(machine.receive(offset_delete_0(), 0)) == framed_hex("00000007 002a 00000000 00000000")
 
 
 def test_K1313_27_a_response_with_no_place_for_the_error_closes() -> None:
@@ -316,7 +311,7 @@ def test_K1313_28_saslhandshake_is_exempt_at_any_point() -> None:
     machine = new_broker()
     machine.receive(offset_delete(ID), 0)
     machine.respond(machine.codec.messages.OffsetDeleteResponse())
-    assert written(machine.receive(HANDSHAKE, 0)) == request("00000006 0022 00000000")  # no SASL here, and no INVALID_REQUEST
+    assert written(machine.receive(HANDSHAKE, 0)) == framed_hex("00000006 0022 00000000")  # no SASL here, and no INVALID_REQUEST
     assert isinstance(machine.receive(offset_delete(ID), 0)[0], Received)
 
 
@@ -343,7 +338,7 @@ def test_every_state_with_every_event(state: BrokerState, event: BrokerEvent) ->
 
 
 @pytest.mark.parametrize(
-    "frame", [VERSIONS_0, HANDSHAKE, PLAIN, METADATA, request("4e43 0000 00000007 0001 63"), request("0012 03e7 00000001 0001 63 00")]
+    "frame", [VERSIONS_0, HANDSHAKE, PLAIN, METADATA, framed_hex("4e43 0000 00000007 0001 63"), framed_hex("0012 03e7 00000001 0001 63 00")]
 )
 @pytest.mark.parametrize(
     "state", [each for each in BrokerState if each not in (BrokerState.NEW, BrokerState.CLOSED, BrokerState.RAW_TOKENS)]

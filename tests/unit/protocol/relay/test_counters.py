@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from kafka_bytes import framed_hex
 from kwire.codec.impl import load_twin
 from kwire.protocol.relay import RelayPlan
 from kwire.protocol.relay.counters import bucket_of
@@ -16,16 +17,11 @@ def twin(request: pytest.FixtureRequest) -> Any:
     return load_twin("protocol", "relay", request.param)
 
 
-def frame(text: str) -> bytes:
-    payload = bytes.fromhex(text)
-    return len(payload).to_bytes(4, "big") + payload
-
-
 # ApiVersions v3 of client "c", "java" "9"; Heartbeat v0 of client "c"; their responses: Heartbeat with error 27
-API_VERSIONS = frame("0012 0003 00000001 0001 63 00 05 6a617661 02 39 00")  # 20 + 4 bytes
-API_VERSIONS_ANSWER = frame("00000001 0000 01 00000000 00")
-HEARTBEAT = frame("000c 0000 00000002 0001 63 0001 67 00000001 0001 6d")
-HEARTBEAT_ANSWER = frame("00000002 001b")
+API_VERSIONS = framed_hex("0012 0003 00000001 0001 63 00 05 6a617661 02 39 00")  # 20 + 4 bytes
+API_VERSIONS_ANSWER = framed_hex("00000001 0000 01 00000000 00")
+HEARTBEAT = framed_hex("000c 0000 00000002 0001 63 0001 67 00000001 0001 6d")
+HEARTBEAT_ANSWER = framed_hex("00000002 001b")
 
 
 def counted(counters: Any) -> list[tuple[object, ...]]:
@@ -73,7 +69,7 @@ def test_a_request_takes_its_time_from_its_last_byte_on(twin: Any) -> None:
 def test_a_produce_without_an_answer_counts_alone(twin: Any) -> None:
     counters = twin.RelayCounters()
     relay = twin.Relay(RelayPlan(), counters=counters)
-    relay.from_client(frame("0000 0002 00000005 ffff 0000 00007530 00000000"), 1)
+    relay.from_client(framed_hex("0000 0002 00000005 ffff 0000 00007530 00000000"), 1)
     assert counted(counters) == [("unknown", "unknown", None, 0, 2, None, 1, 24, 0, 0)]
 
 
@@ -82,8 +78,8 @@ def test_an_api_and_a_version_below_zero(twin: Any) -> None:
     counters = twin.RelayCounters()
     relay = twin.Relay(RelayPlan(), counters=counters)
     for number, api in enumerate(("ffff 0000", "ffff fffe", "8000 0000")):
-        relay.from_client(frame(f"{api} {number:08x} 0001 63"), 1_000)  # 4 + 11 bytes
-        relay.from_server(frame(f"{number:08x}"), 3_000)  # 4 + 4
+        relay.from_client(framed_hex(f"{api} {number:08x} 0001 63"), 1_000)  # 4 + 11 bytes
+        relay.from_server(framed_hex(f"{number:08x}"), 3_000)  # 4 + 4
     assert sorted(row[3:5] for row in counted(counters)) == [(-32768, 0), (-1, -2), (-1, 0)]
     assert {row[6:] for row in counted(counters)} == {(1, 15, 8, 2)}
 
@@ -93,7 +89,7 @@ def test_texts_are_capped(twin: Any) -> None:
     counters = twin.RelayCounters(max_clients=1)
     relay = twin.Relay(RelayPlan(), counters=counters)
     for client in ("0001 61", "0001 62", "0001 61", "0002 fffe", "0100" + "63" * 256):
-        relay.from_client(frame(f"000c 0000 00000002 {client} 0001 67 00000001 0001 6d"), 1)
+        relay.from_client(framed_hex(f"000c 0000 00000002 {client} 0001 67 00000001 0001 6d"), 1)
         relay.from_server(HEARTBEAT_ANSWER, 1)
     assert [(row["client_id"], row["exchanges"]) for row in counters.rows()] == [("a", 2), ("other", 3)]
 
@@ -104,7 +100,7 @@ def test_texts_are_capped(twin: Any) -> None:
 def test_long_and_replaced_texts(twin: Any, client: str, counted: str) -> None:
     counters = twin.RelayCounters()
     relay = twin.Relay(RelayPlan(), counters=counters)
-    relay.from_client(frame(f"000c 0000 00000002 {client} 0001 67 00000001 0001 6d"), 1)
+    relay.from_client(framed_hex(f"000c 0000 00000002 {client} 0001 67 00000001 0001 6d"), 1)
     relay.from_server(HEARTBEAT_ANSWER, 1)
     assert [row["client_id"] for row in counters.rows()] == [counted]
 
@@ -114,7 +110,7 @@ def test_rows_are_capped(twin: Any) -> None:
     relay = twin.Relay(RelayPlan(), counters=counters)
     for error in (0, 27, 0):
         relay.from_client(HEARTBEAT, 1)
-        relay.from_server(frame(f"00000002 {error:04x}"), 1)
+        relay.from_server(framed_hex(f"00000002 {error:04x}"), 1)
     assert [(row["error_code"], row["exchanges"]) for row in counters.rows()] == [(0, 2)]
     assert counters.dropped == 1
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from kafka_bytes import framed, text
 from kwire.codec import AddressTable, Edit, EditChanges
 from kwire.codec.impl import load_twin
 from kwire.protocol.relay import CALL, Closing, Moves, RelayPlan, RelayRule
@@ -16,14 +17,6 @@ CHANGES = EditChanges(topics={"t": "tenant.t"}, addresses=AddressTable({1: ("pro
 @pytest.fixture(params=["pure", "native"])
 def twin(request: pytest.FixtureRequest) -> Any:
     return load_twin("protocol", "relay", request.param)
-
-
-def framed(payload: bytes) -> bytes:
-    return len(payload).to_bytes(4, "big") + payload
-
-
-def text(value: str) -> bytes:
-    return len(value).to_bytes(2, "big") + value.encode()
 
 
 def metadata(number: int, *topics: str) -> bytes:

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import pytest
 
+from kafka_bytes import framed_hex
 from kwire.codec.impl import load_twin
 from kwire.protocol.relay import CALL, CLOSE, PASS, REFUSE, Closing, Moves, RelayPlan, RelayRule
 from kwire.schema import catalog
@@ -16,23 +17,17 @@ def twin(request: pytest.FixtureRequest) -> Any:
     return load_twin("protocol", "relay", request.param)
 
 
-def frame(text: str) -> bytes:
-    """A frame of hexadecimal digits, with its length in front."""
-    payload = bytes.fromhex(text)
-    return len(payload).to_bytes(4, "big") + payload
-
-
 def sent(moves: Moves) -> tuple[bytes, bytes]:
     assert moves.close is None
     return b"".join(moves.to_server), b"".join(moves.to_client)
 
 
 def heartbeat(number: int) -> bytes:
-    return frame(f"000c 0000 {number:08x} 0001 63 0001 67 00000001 0001 6d")  # client id "c", group "g", generation 1, member "m"
+    return framed_hex(f"000c 0000 {number:08x} 0001 63 0001 67 00000001 0001 6d")  # client id "c", group "g", generation 1, member "m"
 
 
 def heartbeat_answer(number: int) -> bytes:
-    return frame(f"{number:08x} 0000")
+    return framed_hex(f"{number:08x} 0000")
 
 
 def closing(moves: Moves) -> tuple[str, str, int]:
@@ -54,7 +49,7 @@ PRODUCES = [
 
 @pytest.mark.parametrize(("before", "acks", "behind"), PRODUCES)
 def test_a_produce_goes_on_when_its_acks_are_read(twin: Any, before: str, acks: str, behind: str) -> None:
-    data = frame(before + acks + behind)
+    data = framed_hex(before + acks + behind)
     decided = 4 + len(bytes.fromhex(before)) + 2
     relay = twin.Relay(RelayPlan())
     for at in range(decided - 1):
@@ -63,16 +58,16 @@ def test_a_produce_goes_on_when_its_acks_are_read(twin: Any, before: str, acks: 
     assert sent(relay.from_client(data[decided:], 1)) == (data[decided:], b"")
     assert relay.owed == 0
     for acks in ("0001", "ffff"):
-        relay.from_client(frame(before + acks + behind), 1)
+        relay.from_client(framed_hex(before + acks + behind), 1)
     assert relay.owed == 2
 
 
 def test_a_produce_whose_acks_cannot_be_read_closes(twin: Any) -> None:
-    short = frame("0000 0003 00000005 0001 63 0009 7478 0000 0000")  # the transactional id ends behind the frame
+    short = framed_hex("0000 0003 00000005 0001 63 0009 7478 0000 0000")  # the transactional id ends behind the frame
     assert closing(twin.Relay(RelayPlan()).from_client(short, 1)) == ("header_malformed", "request", 0)
     long = (1 << 20).to_bytes(4, "big") + bytes.fromhex("0000 0009 00000005 0001 63 00 8180 40") + bytes(1 << 18)  # a text of 1 MiB
     assert closing(twin.Relay(RelayPlan()).from_client(long, 1)) == ("head_too_long", "request", 1 << 17)
-    unknown = frame("0000 001f 00000005 0001 63")  # Produce v31
+    unknown = framed_hex("0000 001f 00000005 0001 63")  # Produce v31
     assert closing(twin.Relay(RelayPlan(unknown="pass")).from_client(unknown, 1)) == ("unknown_api", "request", 0)
 
 
@@ -129,10 +124,10 @@ def test_bodies_pass_as_views_of_what_came(twin: Any) -> None:
 
 # SaslHandshake v0 with the mechanism in hex, and its response: error 0 and no mechanisms
 def handshake(mechanism: str) -> bytes:
-    return frame(f"0011 0000 00000001 0001 63 {len(mechanism):04x} {mechanism.encode().hex()}")
+    return framed_hex(f"0011 0000 00000001 0001 63 {len(mechanism):04x} {mechanism.encode().hex()}")
 
 
-HANDSHAKE_ANSWER = frame("00000001 0000 00000000")
+HANDSHAKE_ANSWER = framed_hex("00000001 0000 00000000")
 
 
 def shaken(twin: Any, mechanism: str) -> Any:
@@ -144,9 +139,9 @@ def shaken(twin: Any, mechanism: str) -> Any:
 
 def test_raw_tokens_of_plain(twin: Any) -> None:
     relay = shaken(twin, "PLAIN")
-    token = frame("00 616c696365 00 736563726574")  # \0alice\0secret: as a request it would be api 97
+    token = framed_hex("00 616c696365 00 736563726574")  # \0alice\0secret: as a request it would be api 97
     assert sent(relay.from_client(token, 1)) == (token, b"")
-    assert sent(relay.from_server(frame(""), 1)) == (b"", frame(""))
+    assert sent(relay.from_server(framed_hex(""), 1)) == (b"", framed_hex(""))
     assert sent(relay.from_client(heartbeat(2), 1)) == (heartbeat(2), b"")
     assert sent(relay.from_server(heartbeat_answer(2), 1)) == (b"", heartbeat_answer(2))
 
@@ -154,8 +149,8 @@ def test_raw_tokens_of_plain(twin: Any) -> None:
 def test_a_token_that_looks_like_an_answer_is_one_where_each_token_is_answered(twin: Any) -> None:
     """A broker answers every token of PLAIN, so its next frame is a token, be it that it begins with the id of the request behind."""
     relay = shaken(twin, "PLAIN")
-    relay.from_client(frame("00 616c696365 00 736563726574") + heartbeat(2), 1)
-    assert sent(relay.from_server(frame("00000002 0000"), 1)) == (heartbeat(2), frame("00000002 0000"))
+    relay.from_client(framed_hex("00 616c696365 00 736563726574") + heartbeat(2), 1)
+    assert sent(relay.from_server(framed_hex("00000002 0000"), 1)) == (heartbeat(2), framed_hex("00000002 0000"))
     assert relay.owed == 1
     assert sent(relay.from_server(heartbeat_answer(2), 1)) == (b"", heartbeat_answer(2))
     assert relay.owed == 0
@@ -164,8 +159,8 @@ def test_a_token_that_looks_like_an_answer_is_one_where_each_token_is_answered(t
 def test_raw_tokens_of_scram_in_pieces(twin: Any) -> None:
     relay = shaken(twin, "SCRAM-SHA-256")
     tokens = [
-        (frame(b"n,,n=alice,r=x".hex()), frame(b"r=xy,s=QQ==,i=4096".hex())),
-        (frame(b"c=biws,r=xy,p=QQ==".hex()), frame(b"v=QQ==".hex())),
+        (framed_hex(b"n,,n=alice,r=x".hex()), framed_hex(b"r=xy,s=QQ==,i=4096".hex())),
+        (framed_hex(b"c=biws,r=xy,p=QQ==".hex()), framed_hex(b"v=QQ==".hex())),
     ]
     for client, server in tokens:
         out = [sent(relay.from_client(client[at : at + 1], 1)) for at in range(len(client))]
@@ -178,17 +173,17 @@ def test_raw_tokens_of_scram_in_pieces(twin: Any) -> None:
 
 def test_a_refused_oauthbearer_client_sends_one_token_more(twin: Any) -> None:
     relay = shaken(twin, "OAUTHBEARER")
-    relay.from_client(frame(b"n,,\x01auth=Bearer x\x01\x01".hex()), 1)
-    relay.from_server(frame(b'{"status":"invalid_token"}'.hex()), 1)
-    assert sent(relay.from_client(frame("01"), 1)) == (frame("01"), b"")
+    relay.from_client(framed_hex(b"n,,\x01auth=Bearer x\x01\x01".hex()), 1)
+    relay.from_server(framed_hex(b'{"status":"invalid_token"}'.hex()), 1)
+    assert sent(relay.from_client(framed_hex("01"), 1)) == (framed_hex("01"), b"")
     assert relay.owed == 0
 
 
 def test_the_last_token_of_gssapi_gets_no_answer(twin: Any) -> None:
     relay = shaken(twin, "GSSAPI")
-    for token in (frame("6006 0607"), frame("0504 04ff")):
+    for token in (framed_hex("6006 0607"), framed_hex("0504 04ff")):
         assert sent(relay.from_client(token, 1)) == (token, b"")
-    assert sent(relay.from_server(frame("6004 0102"), 1)) == (b"", frame("6004 0102"))
+    assert sent(relay.from_server(framed_hex("6004 0102"), 1)) == (b"", framed_hex("6004 0102"))
     relay.from_client(heartbeat(2), 1)
     assert relay.owed == 2
     assert sent(relay.from_server(heartbeat_answer(2), 1)) == (b"", heartbeat_answer(2))
@@ -197,28 +192,28 @@ def test_the_last_token_of_gssapi_gets_no_answer(twin: Any) -> None:
 
 def test_a_token_of_gssapi_may_be_answered_behind_a_request(twin: Any) -> None:
     relay = shaken(twin, "GSSAPI")
-    relay.from_client(frame("6006 0607") + heartbeat(2), 1)
-    assert sent(relay.from_server(frame("6004 0102"), 1)) == (b"", frame("6004 0102"))
+    relay.from_client(framed_hex("6006 0607") + heartbeat(2), 1)
+    assert sent(relay.from_server(framed_hex("6004 0102"), 1)) == (b"", framed_hex("6004 0102"))
     assert sent(relay.from_server(heartbeat_answer(2), 1)) == (b"", heartbeat_answer(2))
 
 
 def test_a_plan_may_close_on_gssapi_tokens_without_a_handshake(twin: Any) -> None:
     plan = RelayPlan(raw_gssapi=False)
-    moves = twin.Relay(plan).from_client(frame("6082 0102 0609 2a86 4886 f712 0102 02") + heartbeat(1), 1)
+    moves = twin.Relay(plan).from_client(framed_hex("6082 0102 0609 2a86 4886 f712 0102 02") + heartbeat(1), 1)
     assert closing(moves) == ("sasl_without_handshake", "request", 0)
     assert moves.to_server == []
-    begun = frame("0011 0000 00000001 0001 63 0006 475353415049")  # SaslHandshake v0 for GSSAPI
+    begun = framed_hex("0011 0000 00000001 0001 63 0006 475353415049")  # SaslHandshake v0 for GSSAPI
     relay = twin.Relay(plan)
     assert sent(relay.from_client(begun, 1)) == (begun, b"")
-    relay.from_server(frame("00000001 0000 00000000"), 1)
-    token = frame("6082 0102")
+    relay.from_server(framed_hex("00000001 0000 00000000"), 1)
+    token = framed_hex("6082 0102")
     assert sent(relay.from_client(token, 1)) == (token, b"")
 
 
 def test_a_first_frame_may_be_a_gssapi_token(twin: Any) -> None:
     relay = twin.Relay(RelayPlan())
-    assert sent(relay.from_client(frame("6006 0607"), 1)) == (frame("6006 0607"), b"")
-    assert sent(relay.from_server(frame("6001"), 1)) == (b"", frame("6001"))
+    assert sent(relay.from_client(framed_hex("6006 0607"), 1)) == (framed_hex("6006 0607"), b"")
+    assert sent(relay.from_server(framed_hex("6001"), 1)) == (b"", framed_hex("6001"))
 
 
 def test_a_mechanism_without_a_known_end_closes(twin: Any) -> None:
@@ -230,13 +225,13 @@ def test_a_mechanism_without_a_known_end_closes(twin: Any) -> None:
 def test_a_refused_mechanism_leads_to_no_tokens(twin: Any) -> None:
     relay = twin.Relay(RelayPlan())
     relay.from_client(handshake("PLAIN"), 1)
-    relay.from_server(frame("00000001 0021 00000000"), 1)  # error 33
+    relay.from_server(framed_hex("00000001 0021 00000000"), 1)  # error 33
     relay.from_client(heartbeat(2), 1)
     assert closing(relay.from_server(heartbeat_answer(3), 1)) == ("response_mismatched", "response", 3)
 
 
-AUTHENTICATE = frame("0024 0000 00000002 0001 63 00000001 00")
-HANDSHAKE_V1 = frame("0011 0001 00000001 0001 63 0005 504c41494e")
+AUTHENTICATE = framed_hex("0024 0000 00000002 0001 63 00000001 00")
+HANDSHAKE_V1 = framed_hex("0011 0001 00000001 0001 63 0005 504c41494e")
 
 
 def test_own_requests_wait_while_a_client_authenticates_again(twin: Any) -> None:
@@ -244,9 +239,9 @@ def test_own_requests_wait_while_a_client_authenticates_again(twin: Any) -> None
     relay = twin.Relay(RelayPlan())
     assert sent(relay.from_client(HANDSHAKE_V1, 1)) == (HANDSHAKE_V1, b"")
     assert sent(relay.own_request(heartbeat(0)[4:])) == (b"", b"")
-    relay.from_server(frame("00000001 0000 00000000"), 1)
+    relay.from_server(framed_hex("00000001 0000 00000000"), 1)
     assert sent(relay.from_client(AUTHENTICATE, 1))[0][12:] == AUTHENTICATE[12:]
-    relay.from_server(frame("00000000 0000 ffff 00000000"), 1)
+    relay.from_server(framed_hex("00000000 0000 ffff 00000000"), 1)
     moves = relay.from_client(heartbeat(7), 1)
     assert sent(moves) == (heartbeat(1) + heartbeat(2), b"")  # that of the client, which ends it, then the relay's
 
@@ -270,8 +265,8 @@ def test_renumbered_requests_of_one_correlation_id(twin: Any) -> None:
 def test_api_versions_of_an_unknown_version_is_answered_in_version_0(twin: Any) -> None:
     """KIP-511: the broker answers error 35 in version 0, so a rule for version 0 holds and one for the version that was asked does not."""
     relay = twin.Relay(RelayPlan([RelayRule("response", 18, [0], CALL)]))
-    relay.from_client(frame("0012 0063 00000003 0001 63 00 05 6a617661 02 39 00"), 1)  # version 99
-    answer = frame("00000003 0023 00000000")
+    relay.from_client(framed_hex("0012 0063 00000003 0001 63 00 05 6a617661 02 39 00"), 1)  # version 99
+    answer = framed_hex("00000003 0023 00000000")
     moves = relay.from_server(answer[:9], 1)
     assert not moves.held
     (held,) = relay.from_server(answer[9:], 1).held
@@ -282,24 +277,24 @@ def test_api_versions_of_an_unknown_version_is_answered_in_version_0(twin: Any) 
 def test_an_answer_that_ends_inside_its_error_code_has_that_byte(twin: Any) -> None:
     """0x23 is 35, and what follows is the length of the next answer."""
     relay = twin.Relay(RelayPlan([RelayRule("response", 18, [0], CALL)]))
-    relay.from_client(frame("0012 0063 00000003 0001 63 00 05 6a617661 02 39 00") + heartbeat(4), 1)
-    (held,) = relay.from_server(frame("00000003 23") + heartbeat_answer(4), 1).held
+    relay.from_client(framed_hex("0012 0063 00000003 0001 63 00 05 6a617661 02 39 00") + heartbeat(4), 1)
+    (held,) = relay.from_server(framed_hex("00000003 23") + heartbeat_answer(4), 1).held
     assert (held.api_version, held.asked_version) == (0, 99)
 
 
 def test_two_bytes_that_look_like_an_error_of_another_api_are_none(twin: Any) -> None:
     """Heartbeat v1 begins with the time of a throttle: 0x00230000 milliseconds, and no error."""
     relay = twin.Relay(RelayPlan([RelayRule("response", 12, [1], CALL)]))
-    relay.from_client(frame("000c 0001 00000001 0001 63 0001 67 00000001 0001 6d"), 1)
-    (held,) = relay.from_server(frame("00000001 00230000 0000"), 1).held
+    relay.from_client(framed_hex("000c 0001 00000001 0001 63 0001 67 00000001 0001 6d"), 1)
+    (held,) = relay.from_server(framed_hex("00000001 00230000 0000"), 1).held
     assert held.api_version == 1
 
 
 def test_refusals_have_the_form_of_api_versions_v0(twin: Any) -> None:
     relay = twin.Relay(RelayPlan(unknown="refuse"))
-    assert sent(relay.from_client(frame("2711 0000 00000007 0102 0304"), 1)) == (b"", frame("00000007 0023"))
+    assert sent(relay.from_client(framed_hex("2711 0000 00000007 0102 0304"), 1)) == (b"", framed_hex("00000007 0023"))
     # ApiVersions v99: one range, that of ApiVersions (18), 0 to 5 in this catalog
-    assert sent(relay.from_client(frame("0012 0063 00000008"), 1)) == (b"", frame("00000008 0023 00000001 0012 0000 0005"))
+    assert sent(relay.from_client(framed_hex("0012 0063 00000008"), 1)) == (b"", framed_hex("00000008 0023 00000001 0012 0000 0005"))
 
 
 class WithoutApiVersions:
@@ -314,13 +309,13 @@ class WithoutApiVersions:
 
 def test_a_refusal_names_no_range_where_there_is_none(twin: Any) -> None:
     relay = twin.Relay(RelayPlan(unknown="refuse", source=cast("Any", WithoutApiVersions())))
-    assert sent(relay.from_client(frame("0012 0000 00000008 0001 63"), 1)) == (b"", frame("00000008 0023"))
+    assert sent(relay.from_client(framed_hex("0012 0000 00000008 0001 63"), 1)) == (b"", framed_hex("00000008 0023"))
 
 
 def test_a_refused_request_is_not_kept(twin: Any) -> None:
     relay = twin.Relay(RelayPlan([RelayRule("request", 12, None, REFUSE)]), max_held=100)
     long = (1 << 20).to_bytes(4, "big") + heartbeat(7)[4:12]
-    assert sent(relay.from_client(long, 1)) == (b"", frame("00000007 0023"))
+    assert sent(relay.from_client(long, 1)) == (b"", framed_hex("00000007 0023"))
     assert relay.kept == 0
     assert sent(relay.from_client(bytes((1 << 20) - 8), 1)) == (b"", b"")
     assert relay.is_idle
@@ -328,23 +323,23 @@ def test_a_refused_request_is_not_kept(twin: Any) -> None:
 
 def test_own_answers_stand_behind_two_requests(twin: Any) -> None:
     relay = twin.Relay(RelayPlan([RelayRule("request", 12, [4], REFUSE)]))
-    refused = frame("000c 0004 00000003 0001 63 00")
+    refused = framed_hex("000c 0004 00000003 0001 63 00")
     assert sent(relay.from_client(heartbeat(1) + refused + heartbeat(2), 1)) == (heartbeat(1) + heartbeat(2), b"")
-    assert sent(relay.from_server(heartbeat_answer(1), 1)) == (b"", heartbeat_answer(1) + frame("00000003 0023"))
+    assert sent(relay.from_server(heartbeat_answer(1), 1)) == (b"", heartbeat_answer(1) + framed_hex("00000003 0023"))
     assert sent(relay.from_server(heartbeat_answer(2), 1)) == (b"", heartbeat_answer(2))
 
 
 def test_a_produce_with_acks_0_gets_no_own_answer(twin: Any) -> None:
     relay = twin.Relay(RelayPlan([RelayRule("request", 0, None, CALL)]))
-    (held,) = relay.from_client(frame("0000 0002 00000005 0001 63 0000 00007530 00000000"), 1).held
+    (held,) = relay.from_client(framed_hex("0000 0002 00000005 0001 63 0000 00007530 00000000"), 1).held
     assert not held.wants_answer
     assert sent(relay.answer(held, bytes.fromhex("00000000 0000"))) == (b"", b"")
 
 
 def test_a_refused_produce_with_acks_0_gets_no_answer(twin: Any) -> None:
     relay = twin.Relay(RelayPlan([RelayRule("request", 0, None, REFUSE)]))
-    assert sent(relay.from_client(frame("0000 0002 00000005 0001 63 0000 00007530 00000000"), 1)) == (b"", b"")
-    assert sent(relay.from_client(frame("0000 0002 00000006 0001 63 0001 00007530 00000000"), 1)) == (b"", frame("00000006 0023"))
+    assert sent(relay.from_client(framed_hex("0000 0002 00000005 0001 63 0000 00007530 00000000"), 1)) == (b"", b"")
+    assert sent(relay.from_client(framed_hex("0000 0002 00000006 0001 63 0001 00007530 00000000"), 1)) == (b"", framed_hex("00000006 0023"))
 
 
 def test_a_long_frame_that_would_be_held_closes_at_its_verdict(twin: Any) -> None:
@@ -387,7 +382,7 @@ def test_what_a_program_makes_of_a_frame_is_one(twin: Any, direction: str, size:
 
 def test_a_held_produce_with_acks_0_is_owed_nothing(twin: Any) -> None:
     relay = twin.Relay(RelayPlan([RelayRule("request", 0, None, CALL)]))
-    silent = frame("0000 0002 00000005 0001 63 0000 00007530 00000000")
+    silent = framed_hex("0000 0002 00000005 0001 63 0000 00007530 00000000")
     (held,) = relay.from_client(silent, 1).held
     assert sent(relay.release(held, response=PASS)) == (silent, b"")
     assert relay.owed == 0

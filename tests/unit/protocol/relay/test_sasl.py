@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 
-from kafka_bytes import framed, handshake, head, heartbeat, metadata, ok, shaken
-from kafka_frames import Frames
+from kafka_bytes import Frames, framed, handshake, head, heartbeat, metadata, ok, shaken
 from kwire.codec.impl import load_twin
 from kwire.protocol.relay import CALL, REFUSE, Moves, RelayPlan, RelayRule
 from kwire.schema import catalog
