@@ -1,4 +1,4 @@
-# make demo: the main job on a small real capture; make test: everything that guards main. Both set up what they need.
+# make demo: the main job on a small real capture; make test: what guards main. Both set up what they need.
 VENV ?= .venv
 export VENV
 PYTHON_IN := $(VENV)/bin/python
@@ -6,9 +6,11 @@ SOURCES := pyproject.toml setup.py tools/environment.sh $(shell find pyx -name '
 REPORT ?= demo-report
 
 # Byte code is kept, whatever the environment says: tests begin many processes, which would each compile all of kwire again.
-test unit parity cases: export PYTHONDONTWRITEBYTECODE :=
+test test-all unit: export PYTHONDONTWRITEBYTECODE :=
+TESTS := KWIRE_REQUIRE_NATIVE=1 $(PYTHON_IN) -m pytest
+WITH_SERVICES := -n 3 --dist loadgroup --no-loadscope-reorder --durations=40 --ignore=tests/lint tests
 
-.PHONY: demo test unit parity cases bench peers asan debug flat fuzz mutants lint docs wheels proof sbom requirements clean
+.PHONY: demo test test-all unit bench peers asan debug flat fuzz mutants lint docs wheels proof sbom requirements clean
 .DELETE_ON_ERROR:
 
 $(VENV)/.ready-%: $(SOURCES)
@@ -20,20 +22,16 @@ demo: $(VENV)/.ready-demo
 
 # Three workers for two cores: tests with brokers and browsers wait more than they run. tests/conftest.py says which groups begin first.
 test: $(VENV)/.ready-test
-	KWIRE_REQUIRE_NATIVE=1 $(PYTHON_IN) -m pytest -n 3 --dist loadgroup --no-loadscope-reorder --durations=40 tests
+	$(TESTS) -m "not matrix" $(WITH_SERVICES)
+
+# With the matrix (other versions of Spark and brokers, clusters, lakes, builds, all looks of the page) and with all cases of the tests that
+# otherwise take a share of them
+test-all: $(VENV)/.ready-test
+	$(TESTS) --whole $(WITH_SERVICES)
 
 # What to run after each change: without the tests of tests/slow_tests.txt
 unit: $(VENV)/.ready-test
-	KWIRE_REQUIRE_NATIVE=1 $(PYTHON_IN) -m pytest -n 2 --quick tests/unit tests/parity tests/vectors
-
-# The same with those tests: what needs neither a broker nor Spark nor a browser
-parity: $(VENV)/.ready-test
-	KWIRE_REQUIRE_NATIVE=1 $(PYTHON_IN) -m pytest -n 2 tests/unit tests/parity tests/vectors
-
-# All cases of the tests that take a share of them: minutes more, in which none of the mutants of tools/mutants dies that lived before.
-# Nightly, and before a release.
-cases: $(VENV)/.ready-test
-	KWIRE_REQUIRE_NATIVE=1 $(PYTHON_IN) -m pytest -n 2 --whole tests/unit tests/parity tests/vectors tests/captures
+	$(TESTS) -n 2 --quick tests/unit tests/parity tests/vectors
 
 bench: $(VENV)/.ready-bench
 	KWIRE_REQUIRE_NATIVE=1 $(PYTHON_IN) -m pytest benchmarks -p no:xdist -q --benchmark-quiet
@@ -69,6 +67,7 @@ lint: $(VENV)/.ready-test
 	$(VENV)/bin/mypy
 	PATH=$(VENV)/bin:$$PATH cython-lint pyx
 	$(VENV)/bin/lint-imports
+	$(TESTS) -n 2 -q tests/lint
 	$(VENV)/bin/zizmor --offline --quiet .github/workflows
 	@if command -v go >/dev/null; then go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12 .github/workflows/*.yml; \
 	    else echo "kwire: the workflows were not checked by actionlint, which needs Go"; fi

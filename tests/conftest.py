@@ -28,7 +28,7 @@ from twin_codecs import TwinCodec, codec_of, keep, vectors_of  # noqa: E402
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--quick", action="store_true", help="without the tests of slow_tests.txt; `make unit` leaves them to `make test`")
-    parser.addoption("--whole", action="store_true", help="all cases where tests usually take a share of them; `make cases` does")
+    parser.addoption("--whole", action="store_true", help="all cases where tests usually take a share of them; `make test-all` does")
 
 
 def pytest_configure(config: pytest.Config) -> None:

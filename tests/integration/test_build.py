@@ -12,7 +12,7 @@ from built_wheel import run
 
 ROOT = Path(__file__).resolve().parents[2]
 
-pytestmark = [pytest.mark.build, pytest.mark.xdist_group("build")]
+pytestmark = [pytest.mark.matrix, pytest.mark.build, pytest.mark.xdist_group("build")]
 
 
 def test_sdist_holds_sources_and_nothing_compiled(sdist: Path) -> None:

@@ -21,7 +21,7 @@ from kwire.schema.catalog_diff import diff_catalogs
 from kwire.schema.layout import LayoutField, fields_at
 from quick_spark import OPTIONS
 
-pytestmark = pytest.mark.xdist_group("jars")  # they are fetched once
+pytestmark = [pytest.mark.matrix, pytest.mark.xdist_group("jars")]  # they are fetched once
 
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = ROOT / ".cache" / "kafka-jars"

@@ -19,7 +19,7 @@ from kwire.tables.dates import BEGINS
 from kwire.tables.schemas import SCHEMAS
 from pcap_files import pieces_of
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = [pytest.mark.matrix, pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
 DATA = Path(__file__).parents[1] / "captures" / "data"
 

@@ -19,7 +19,7 @@ from kwire.spark.java import ensure_java
 from pcap_files import pieces_of
 from standalone_cluster import bare_python
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark-processes")]
+pytestmark = [pytest.mark.matrix, pytest.mark.spark, pytest.mark.xdist_group("spark-processes")]
 
 TESTS = Path(__file__).parents[1]
 DATA = TESTS / "captures" / "data"

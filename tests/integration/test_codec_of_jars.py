@@ -16,7 +16,7 @@ import kwire
 from kwire.errors import EncodeError
 from kwire.schema import dialect, load, releases
 
-pytestmark = pytest.mark.xdist_group("jars")  # they are fetched once
+pytestmark = [pytest.mark.matrix, pytest.mark.xdist_group("jars")]  # they are fetched once
 
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = ROOT / ".cache" / "kafka-jars"

@@ -20,7 +20,7 @@ from kwire.protocol.groups.outcomes import Answer, Ask, Failed
 from kwire.schema import releases
 
 # Brokers of 3.9 have these groups in preview, off by default.
-pytestmark = pytest.mark.xdist_group("kafka")
+pytestmark = [pytest.mark.matrix, pytest.mark.xdist_group("kafka")]
 NEWEST = releases().newest.name
 HEARTBEAT = 68
 Asking = Callable[..., Any]

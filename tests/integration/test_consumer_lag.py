@@ -14,7 +14,7 @@ from confluent_kafka.admin import AdminClient, NewTopic, OffsetSpec
 
 from kwire.schema import releases
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("kafka")]
+pytestmark = [pytest.mark.matrix, pytest.mark.spark, pytest.mark.xdist_group("kafka")]
 
 ROOT = Path(__file__).parents[2]
 # Spark's own Kafka source and what it wants beside Spark's jars, each the newest that is published for certain; Spark 4.3 runs them.

@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
-pytestmark = pytest.mark.xdist_group("build")
+pytestmark = [pytest.mark.matrix, pytest.mark.xdist_group("build")]
 
 
 @pytest.fixture(scope="module")

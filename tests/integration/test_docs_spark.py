@@ -22,7 +22,7 @@ from kwire.spark.java import ensure_java
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "examples" / "upgrade-fleet.pcap.gz"
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark-processes")]
+pytestmark = [pytest.mark.matrix, pytest.mark.spark, pytest.mark.xdist_group("spark-processes")]
 
 
 @pytest.fixture(scope="module")

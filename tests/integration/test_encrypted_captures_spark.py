@@ -22,7 +22,7 @@ from tls_capture import KEY_LOG, PACKET, blocks
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = [pytest.mark.matrix, pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
 SERVER_PORTS = range(9092, 9099)
 TABLES = ("requests", "connections")

@@ -25,7 +25,7 @@ import kwire.spark
 from kwire import analysis
 from standalone_cluster import Cluster, Drivers, assert_whole, finished, waited
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark-processes"), pytest.mark.usefixtures("without_session")]
+pytestmark = [pytest.mark.matrix, pytest.mark.spark, pytest.mark.xdist_group("spark-processes"), pytest.mark.usefixtures("without_session")]
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLE = ROOT / "examples" / "executors.py"

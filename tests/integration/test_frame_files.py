@@ -24,7 +24,7 @@ from kwire.spark.source.options import source_options
 from kwire.spark.source.schema import row_schema, schema_ddl
 from kwire.spark.source.stream import KwireStreamReader
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = [pytest.mark.matrix, pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
 
 def heartbeat(number: int, group: bytes = b"g") -> bytes:

@@ -12,6 +12,7 @@ import pytest
 from standalone_cluster import Cluster, SmallDisk, assert_whole
 
 pytestmark = [
+    pytest.mark.matrix,
     pytest.mark.spark, pytest.mark.xdist_group("spark-processes"), pytest.mark.usefixtures("without_session"),
 ]  # fmt: skip
 

@@ -17,7 +17,7 @@ from kwire.protocol.groups.group_states import MemberState
 from kwire.protocol.groups.outcomes import Answer, Ask, Assigned, Failed
 from kwire.schema import catalog, releases
 
-pytestmark = pytest.mark.xdist_group("kafka")
+pytestmark = [pytest.mark.matrix, pytest.mark.xdist_group("kafka")]
 
 BOTH = [releases().newest.name, releases().resolve("3.9").name]
 JOIN, HEARTBEAT, LEAVE, SYNC = 11, 12, 13, 14

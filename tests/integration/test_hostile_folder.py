@@ -14,7 +14,7 @@ import pytest
 from kwire.spark import executor_facts, session
 from kwire.spark.task_running import run_each
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = [pytest.mark.matrix, pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
 SEED = Path(__file__).parent.parent / "captures" / "data" / "seed.pcap.gz"
 HOSTILE = ("secrets", "json", "kwire", "pyspark")

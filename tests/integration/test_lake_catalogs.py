@@ -23,7 +23,7 @@ from other_sparks import LAKES, installed
 from pcap_files import pieces_of
 from quick_spark import UNVERIFIED
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark-versions")]
+pytestmark = [pytest.mark.matrix, pytest.mark.spark, pytest.mark.xdist_group("spark-versions")]
 
 ROOT = Path(__file__).parents[2]
 CAPTURE = ROOT / "tests" / "captures" / "data" / "topicids.pcap.gz"

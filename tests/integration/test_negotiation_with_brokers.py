@@ -20,7 +20,7 @@ from kwire.schema import Versions, catalog, dialect, releases
 pytestmark = pytest.mark.xdist_group("kafka")
 
 NEWEST, OLDER = releases().newest.name, releases().resolve("3.9").name
-BOTH = [NEWEST, OLDER]
+BOTH = [NEWEST, pytest.param(OLDER, marks=pytest.mark.matrix)]
 
 
 class Wire:

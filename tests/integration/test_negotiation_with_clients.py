@@ -29,7 +29,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # it reads its schemas in a way that Python is giving up
     import kafka
 
-pytestmark = pytest.mark.xdist_group("kafka")  # the jars are fetched once
+pytestmark = [pytest.mark.matrix, pytest.mark.xdist_group("kafka")]  # the jars are fetched once
 
 ROOT = Path(__file__).resolve().parents[2]
 NEWEST = releases().newest.name

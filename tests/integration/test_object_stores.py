@@ -37,7 +37,7 @@ from script_modules import module_of
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark-processes")]
+pytestmark = [pytest.mark.matrix, pytest.mark.spark, pytest.mark.xdist_group("spark-processes")]
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT / "tests" / "captures" / "data"

@@ -13,7 +13,7 @@ from selenium.webdriver.common.by import By
 from page_axe import findings
 from page_browser import DESK, PHONE, Pages, copied, open_everything, prefer, show, shown, until
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.matrix, pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
 FIRST = "#client-table .who"
 

@@ -16,7 +16,7 @@ from kwire.proxy.config import TenantConfig
 from kwire.schema import releases
 from threaded_proxy import address, proxied
 
-pytestmark = pytest.mark.xdist_group("kafka")
+pytestmark = [pytest.mark.matrix, pytest.mark.xdist_group("kafka")]
 
 NEWEST = releases().newest.name
 PREFIX = "acme."

@@ -21,7 +21,7 @@ from proxied_clients import kafka
 from refused_clients import CLIENT_ID, CLIENTS
 from threaded_proxy import address, proxied
 
-pytestmark = pytest.mark.xdist_group("kafka")
+pytestmark = [pytest.mark.matrix, pytest.mark.xdist_group("kafka")]
 
 NEWEST = releases().newest.name
 REFUSALS = [RefusalConfig(client_id=CLIENT_ID)]

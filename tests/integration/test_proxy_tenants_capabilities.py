@@ -17,7 +17,7 @@ from kwire.proxy.server import ProxyServer
 from kwire.schema import releases
 from threaded_proxy import free_port, running
 
-pytestmark = pytest.mark.xdist_group("kafka")
+pytestmark = [pytest.mark.matrix, pytest.mark.xdist_group("kafka")]
 
 TENANTS = {"acme": TenantConfig(prefix="acme."), "globex": TenantConfig(prefix="globex-")}
 PRODUCE, JOIN, HEARTBEAT, LEAVE, SYNC, INIT, ADD, ADD_OFFSETS, END, COMMIT, DESCRIBE = 0, 11, 12, 13, 14, 22, 24, 25, 26, 28, 65

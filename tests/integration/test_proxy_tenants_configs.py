@@ -14,7 +14,7 @@ from kwire.proxy.config import TenantConfig
 from kwire.schema import catalog, releases
 from threaded_proxy import address, proxied
 
-pytestmark = pytest.mark.xdist_group("kafka")
+pytestmark = [pytest.mark.matrix, pytest.mark.xdist_group("kafka")]
 
 NEWEST = releases().newest
 OLDER = releases().resolve("3.9")

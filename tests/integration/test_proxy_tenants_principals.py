@@ -16,7 +16,7 @@ from kwire.schema import releases
 from proxied_clients import SECONDS
 from threaded_proxy import address, proxied
 
-pytestmark = pytest.mark.xdist_group("kafka")
+pytestmark = [pytest.mark.matrix, pytest.mark.xdist_group("kafka")]
 
 NEWEST = releases().newest.name
 METADATA, HANDSHAKE, API_VERSIONS, AUTHENTICATE = 3, 17, 18, 36

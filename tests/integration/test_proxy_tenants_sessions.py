@@ -17,7 +17,7 @@ from kwire.proxy.server import ProxyServer
 from kwire.schema import releases
 from threaded_proxy import free_port, running
 
-pytestmark = pytest.mark.xdist_group("kafka")
+pytestmark = [pytest.mark.matrix, pytest.mark.xdist_group("kafka")]
 
 NEWEST = releases().newest
 FETCH, METADATA = 1, 3

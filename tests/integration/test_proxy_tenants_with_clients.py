@@ -17,7 +17,7 @@ from kwire.schema import releases
 from proxied_clients import ALL, RECORDS, SECONDS, confluent, java, kafka, kafka_python, program
 from threaded_proxy import free_port, running
 
-pytestmark = pytest.mark.xdist_group("kafka")
+pytestmark = [pytest.mark.matrix, pytest.mark.xdist_group("kafka")]
 
 NEWEST = releases().newest.name
 OLDER = releases().resolve("3.9").name

@@ -58,7 +58,7 @@ def run_client(client: str, where: str, topic: str, security: Security, records:
     return True
 
 
-@pytest.fixture(params=[OLDER, NEWEST])
+@pytest.fixture(params=[pytest.param(OLDER, marks=pytest.mark.matrix), NEWEST])
 def broker(request: pytest.FixtureRequest, kafka_broker: Callable[[str], Any]) -> Any:
     return kafka_broker(request.param)
 
@@ -136,6 +136,7 @@ def test_all_rules_at_once(broker: Any, client: str, tmp_path: Path) -> None:
     assert logged_too == captured
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(("client", "software"), [("confluent", "confluent-kafka-python"), ("java", "apache-kafka-java")])
 def test_metrics_are_received(kafka_broker: Callable[[str], Any], client: str, software: str, tmp_path: Path) -> None:
     """Without authentication: clients ask for their subscription before the broker's first answer, and push when they end, at the least."""
@@ -146,6 +147,7 @@ def test_metrics_are_received(kafka_broker: Callable[[str], Any], client: str, s
     assert True in {point["terminating"] for point in points}
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("client", CLIENTS)
 def test_a_tenant_with_all_rules(kafka_broker: Callable[[str], Any], client: str, tmp_path: Path) -> None:
     """The client knows nothing of the prefix, which its topic has at the broker."""
@@ -164,6 +166,7 @@ SECURED = [(protocol, client) for protocol in ("mutual-tls", "scram", "plain-ove
 SECURED += [("tls", "confluent"), ("tls", "java"), ("plain", "kafka-python"), ("plain", "sarama")]
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(("protocol", "client"), SECURED)
 def test_security_protocols(kafka_broker: Callable[[str], Any], secured: Secured, protocol: str, client: str, tmp_path: Path) -> None:
     """TLS is on both sides; with SASL the client authenticates with the broker."""
@@ -172,6 +175,7 @@ def test_security_protocols(kafka_broker: Callable[[str], Any], secured: Secured
         assert run_client(client, address(server), f"{protocol}-{client}", security)
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("client", ["confluent", "java"])
 def test_groups_of_kip_848(kafka_broker: Callable[[str], Any], client: str, tmp_path: Path) -> None:
     with proxied(kafka_broker(NEWEST).plain, **all_rules(tmp_path)) as server:
@@ -184,12 +188,14 @@ def test_groups_of_kip_848(kafka_broker: Callable[[str], Any], client: str, tmp_
     assert "JoinGroup" not in apis
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("client", ["confluent", "kafka-python"])
 def test_large_answers_may_be_held(broker: Any, client: str) -> None:
     with proxied(broker.plain, addresses=AddressesConfig(large_answers="hold")) as server:
         assert run_client(client, address(server), f"held-{client}", Security())
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize(
     ("protocol", "sees", "proxy_sees"),
     [
@@ -241,6 +247,7 @@ def sends_as_0_10(where: str, topic: str) -> str:
     return ""
 
 
+@pytest.mark.matrix
 def test_a_rehearsal_breaks_the_clients_that_the_release_would_break(kafka_broker: Callable[[str], Any]) -> None:
     """Produce v2 and Metadata v1 of kafka-python for Kafka 0.10: Kafka 4 has Produce from v3 on (KIP-896). Behind the rehearsal a client
     ends as on the real broker, and with `count` it works and is counted."""
@@ -260,6 +267,7 @@ def test_a_rehearsal_breaks_the_clients_that_the_release_would_break(kafka_broke
         assert {(each.api_key, each.api_version) for each in rule.rejected} == {(0, 2)}
 
 
+@pytest.mark.matrix
 def test_the_page_of_a_rehearsal(kafka_broker: Callable[[str], Any], tmp_path: Path) -> None:
     """The analysis of what the tap wrote, made while the proxy runs and again at its end."""
     older = kafka_broker(OLDER)

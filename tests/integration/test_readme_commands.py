@@ -18,10 +18,12 @@ from pathlib import Path
 
 import pytest
 
+from threaded_proxy import free_port
+
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "examples" / "upgrade-fleet.pcap.gz"
 
-pytestmark = [pytest.mark.build, pytest.mark.xdist_group("build")]
+pytestmark = [pytest.mark.matrix, pytest.mark.build, pytest.mark.xdist_group("build")]
 
 STAND_INS = {
     "sudo": 'exec "$@"',
@@ -80,14 +82,15 @@ def run(block: str, folder: Path, environment: dict[str, str]) -> subprocess.Com
 
 def proxied(block: str, folder: Path, environment: dict[str, str]) -> None:
     """Install the proxy, start it, and end it as a user does, by Ctrl-C."""
-    install, start = block.splitlines()
+    port = str(free_port())
+    install, start = block.replace("19092", port).splitlines()
     run(install, folder, environment)
     with subprocess.Popen(
         ["bash", "-c", f"exec {start}"], cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as running:
         assert running.stderr is not None
         try:
-            assert running.stderr.readline() == "port 19092 stands for broker 1 at kafka-1:9092\n"
+            assert running.stderr.readline() == f"port {port} stands for broker 1 at kafka-1:9092\n"
         finally:
             running.send_signal(signal.SIGINT)
         said, _ = running.communicate(timeout=60)

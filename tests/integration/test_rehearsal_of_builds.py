@@ -17,7 +17,7 @@ sys.path[:0] = [str(ROOT / "tools" / "rehearsal"), str(ROOT / "tools")]
 from builds import BUILDS  # noqa: E402
 from rehearse import rehearse  # noqa: E402
 
-pytestmark = pytest.mark.xdist_group("kafka")
+pytestmark = [pytest.mark.matrix, pytest.mark.xdist_group("kafka")]
 
 # By what Kafka 4 removed (KIP-896): Produce up to 2, Fetch up to 3, ListOffsets 0, OffsetCommit up to 1.
 BREAK = {"kafka-clients 0.9.0.1": "Produce v1", "kafka-clients 0.10.2.2": "Produce v2"}

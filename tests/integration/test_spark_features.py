@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from other_sparks import documented, yes_or_no
 from script_modules import module_of
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = [pytest.mark.matrix, pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
 CAPTURE = Path(__file__).parents[1] / "captures" / "data" / "topicids.pcap.gz"
 

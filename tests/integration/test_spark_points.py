@@ -12,7 +12,7 @@ from kwire.spark.job import JobRequest, run_job
 from kwire.tables import from_capture
 
 # `run_job` finds the session
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark"), pytest.mark.usefixtures("spark")]
+pytestmark = [pytest.mark.matrix, pytest.mark.spark, pytest.mark.xdist_group("spark"), pytest.mark.usefixtures("spark")]
 
 ORDER = [("connection_id", "ascending"), ("request_index", "ascending")]
 SEED = Path(__file__).parent.parent / "captures" / "data" / "seed.pcap.gz"

@@ -16,7 +16,7 @@ from kwire.spark.job import JobRequest, run_job
 from kwire.tables import SCHEMAS
 from kwire.tables.column_classes import class_of
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = [pytest.mark.matrix, pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
 CAPTURES = Path(__file__).parent.parent / "captures" / "data"
 SASL = str(CAPTURES / "sasl.pcap.gz")

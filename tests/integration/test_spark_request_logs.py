@@ -17,7 +17,7 @@ from kwire.spark.job import JobRequest, run_job
 from kwire.tables import SCHEMAS
 
 # `run_job` finds the session
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark"), pytest.mark.usefixtures("spark")]
+pytestmark = [pytest.mark.matrix, pytest.mark.spark, pytest.mark.xdist_group("spark"), pytest.mark.usefixtures("spark")]
 
 DATA = Path(__file__).parents[1] / "captures" / "data"
 

@@ -24,7 +24,7 @@ from plain_hashes import with_plain_hash
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = [pytest.mark.matrix, pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
 FLEET = Path(__file__).parents[2] / "examples" / "upgrade-fleet.pcap.gz"
 

@@ -21,7 +21,7 @@ from other_sparks import OTHERS, documented, installed, yes_or_no
 ROOT = Path(__file__).parents[2]
 CAPTURE = ROOT / "tests" / "captures" / "data" / "topicids.pcap.gz"
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark-versions")]
+pytestmark = [pytest.mark.matrix, pytest.mark.spark, pytest.mark.xdist_group("spark-versions")]
 
 
 @pytest.mark.parametrize("version", OTHERS)

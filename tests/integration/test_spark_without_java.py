@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark-processes")]
+pytestmark = [pytest.mark.matrix, pytest.mark.spark, pytest.mark.xdist_group("spark-processes")]
 
 SEED = Path(__file__).parent.parent / "captures" / "data" / "seed.pcap.gz"
 

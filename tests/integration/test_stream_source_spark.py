@@ -19,7 +19,7 @@ from pyspark.sql import SparkSession
 
 from pcap_files import pieces_of
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
+pytestmark = [pytest.mark.matrix, pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
 ROOT = Path(__file__).parents[2]
 DATA = ROOT / "tests" / "captures" / "data"

@@ -17,7 +17,7 @@ from kwire.protocol.telemetry.client_outcomes import Accepted, Subscribed
 from kwire.protocol.telemetry.subscriptions import CLIENT_METRICS, Wanted, subscription_id_of
 from kwire.schema import releases
 
-pytestmark = pytest.mark.xdist_group("kafka")
+pytestmark = [pytest.mark.matrix, pytest.mark.xdist_group("kafka")]
 
 CREATED = "org.apache.kafka.producer.connection.creation.total"
 

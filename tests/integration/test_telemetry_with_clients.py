@@ -22,7 +22,7 @@ from kwire.protocol.telemetry.receivers import PushContext
 from kwire.schema import releases
 from quick_spark import java_program
 
-pytestmark = pytest.mark.xdist_group("kafka")  # the jars are fetched once
+pytestmark = [pytest.mark.matrix, pytest.mark.xdist_group("kafka")]  # the jars are fetched once
 
 ROOT = Path(__file__).resolve().parents[2]
 NEWEST = releases().newest.name

@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 TYPED = ["examples", "tests/integration/typed"]
 
-pytestmark = pytest.mark.xdist_group("types")
+pytestmark = [pytest.mark.matrix, pytest.mark.xdist_group("types")]
 
 
 def run(*command: str) -> str:

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.matrix
+
 MIB = 1 << 20
 CLIENT, BROKER = bytes([10, 0, 0, 9]), bytes([10, 0, 0, 1])
 # Bounds that are reached within seconds: pairs of endpoints in memory, and rows of a batch

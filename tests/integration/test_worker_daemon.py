@@ -16,7 +16,7 @@ import kwire.spark
 from kwire.spark.session import open_spark
 from kwire.spark.task_running import run_each
 
-pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark-processes"), pytest.mark.usefixtures("without_session")]
+pytestmark = [pytest.mark.matrix, pytest.mark.spark, pytest.mark.xdist_group("spark-processes"), pytest.mark.usefixtures("without_session")]
 
 # Built-in functions are what any worker can unpickle, with nothing imported for it.
 ASK = """repr((
