@@ -1,6 +1,6 @@
 """Sans-IO rules of the protocol: bytes and a clock value in, events out. No sockets, no threads, no real time.
 
-The door is `Connection`, for who knows which side is the client, and `DirectionDetector`, for who does not (a capture)::
+Use `Connection` if you know which side is the client, `DirectionDetector` if not (a capture)::
 
     Connection(joined_late=False, *, max_frame=MAX_FRAME, frames=False, bodies=None)
         receive_request_bytes(data, t, packet=0) -> list[Event]
@@ -17,7 +17,7 @@ The door is `Connection`, for who knows which side is the client, and `Direction
         server_side -> int | None                            None until it is decided
         connection -> Connection | None
 
-Both pickle at any moment, and what they say does not depend on how the bytes are cut into calls.
+Both pickle at any moment, and their events do not depend on how the bytes are cut into calls.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
 """Records of Kafka's internal topics: group, transaction and share coordinators, KRaft metadata, remote log metadata.
 
-`__consumer_offsets`, `__transaction_state` and `__share_group_state` have keys, a 2-byte type and a message, and values, a 2-byte version
-and a message; a null value is a tombstone. Up to 3.9 Kafka called the type the version of the key, from 4.0 on the key is version 0 behind
-a type: the bytes are the same. `__cluster_metadata` and `__remote_log_metadata` have no keys; a value is a frame version (1), the type and
-the version as varints, and a message (`AbstractApiMessageSerde`).
+`__consumer_offsets`, `__transaction_state` and `__share_group_state` have keys (2-byte type, message) and values (2-byte version, message);
+a null value is a tombstone. Up to 3.9 Kafka called the type the version of the key; the bytes are the same. `__cluster_metadata` and
+`__remote_log_metadata` have no keys; a value is a frame version (1), type and version as varints, and a message
+(`AbstractApiMessageSerde`).
 
-New types come with every release, and foreign records are found in these topics (a key "version 27493" was seen): strict reading raises
-`UnknownApi` for a type and `UnsupportedVersion` for a version that the catalog does not have, lenient reading gives an `Opaque`.
+Every release adds types, and foreign records are found in these topics: strict reading raises `UnknownApi` for an unknown type and
+`UnsupportedVersion` for an unknown version, lenient reading returns an `Opaque`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,6 @@ _SUFFIXES: Final = ("Key", "Value", "Record")
 
 @cache
 def _messages() -> dict[tuple[str, Kind, int], str]:
-    """Message name by topic, kind and type."""
     known = catalog()
     found: dict[tuple[str, Kind, int], str] = {}
     for name in known:
@@ -52,7 +51,7 @@ def _check(topic: str) -> None:
 
 
 def read_key(topic: str, data: Any, *, strict: bool = False) -> Embedded:
-    """Read the key of a record; never raises for bytes. Arguments as in `decode_key`; the reading's `version` is the record type."""
+    """Read the key of a record; never raise for bytes. Arguments as in `decode_key`; `version` of the result is the record type."""
     _check(topic)
     if data is None:
         return Embedded(None)
@@ -75,23 +74,23 @@ def decode_key(topic: str, data: Any, *, strict: bool = True) -> Any:
     """Decode the key of a record of an internal topic.
 
     Arguments:
-        topic: its name, `__consumer_offsets`.
-        data: the whole key, type first; any contiguous buffer, or None for a null key.
-        strict: raise for bytes that cannot be read; else give an `Opaque`.
+        topic: name, such as `__consumer_offsets`.
+        data: whole key, type first; any contiguous buffer, or None for a null key.
+        strict: raise for bytes that cannot be read; else return an `Opaque`.
 
     Returns:
-        A message, whose class says the kind of record: `OffsetCommitKey`, `GroupMetadataKey`; None for a null key.
+        A message whose class is the kind of record: `OffsetCommitKey`, `GroupMetadataKey`; None for a null key.
 
     Raises:
         UnknownApi: no release has this type of record.
         WireError: the bytes break a rule.
-        InputError: not such a topic.
+        InputError: unknown topic.
     """
     return message_or_raise(read_key(topic, data, strict=strict), strict)
 
 
 def read_value(topic: str, type_id: int | None, data: Any, *, strict: bool = False) -> Embedded:
-    """Read the value of a record; never raises for bytes. Arguments as in `decode_value`."""
+    """Read the value of a record; never raise for bytes. Arguments as in `decode_value`."""
     _check(topic)
     if data is None:
         return Embedded(None)
@@ -117,11 +116,11 @@ def decode_value(topic: str, type_id: int | None, data: Any, *, strict: bool = T
     """Decode the value of a record of an internal topic.
 
     Arguments:
-        topic: its name, `__consumer_offsets`.
-        type_id: the type that its key has; None for the value that has none, `ShareGroupPartitionMetadataValue`. In `__cluster_metadata`
-            and `__remote_log_metadata` the value itself says it, and it is not looked at.
-        data: the whole value, version first; any contiguous buffer, or None for a tombstone.
-        strict: raise for bytes that cannot be read; else give an `Opaque`.
+        topic: name, such as `__consumer_offsets`.
+        type_id: type of its key; None for `ShareGroupPartitionMetadataValue`, whose key has none. Ignored for `__cluster_metadata` and
+            `__remote_log_metadata`, whose values hold it.
+        data: whole value, version first; any contiguous buffer, or None for a tombstone.
+        strict: raise for bytes that cannot be read; else return an `Opaque`.
 
     Returns:
         A message; None for a tombstone.
@@ -130,7 +129,7 @@ def decode_value(topic: str, type_id: int | None, data: Any, *, strict: bool = T
         UnknownApi: no release has this type of record.
         UnsupportedVersion: no release has this version of the value.
         WireError: the bytes break a rule.
-        InputError: not such a topic.
+        InputError: unknown topic.
     """
     return message_or_raise(read_value(topic, type_id, data, strict=strict), strict)
 
@@ -146,7 +145,7 @@ def _unknown_version(name: str, type_id: int | None, version: int, offset: int) 
 
 
 def _varint(data: memoryview, offset: int, path: str) -> tuple[int, int]:
-    """An unsigned varint of the frame, and the offset behind it."""
+    """Return an unsigned varint of the frame, and the offset behind it."""
     try:
         return read_varint(data, offset, len(data))
     except Break as fault:
@@ -183,14 +182,13 @@ def _read_version(name: str, type_id: int, version: int, data: Any, version_at: 
 
 
 class CoordinatorRecord(NamedTuple):
-    """A record of an internal topic.
+    """Record of an internal topic.
 
     Attributes:
-        type_id: type of the record, None when its key cannot be read so far.
-        key: message, or `Opaque`; None of a topic without keys.
-        value: message, or `Opaque`; None of a tombstone.
-        key_version, value_version: the versions that these were read in; None when they were not.
-        violations: what is wrong with the key and the value.
+        type_id: type of the record, None if its key cannot be read so far.
+        key: message, or `Opaque`; None in a topic without keys.
+        value: message, or `Opaque`; None for a tombstone.
+        key_version, value_version: versions in which they were read; None if they were not.
     """
 
     type_id: int | None
@@ -202,14 +200,14 @@ class CoordinatorRecord(NamedTuple):
 
 
 def read_record(topic: str, key: Any, value: Any) -> CoordinatorRecord:
-    """Read a whole record, key first; never raises for bytes.
+    """Read a whole record; never raise for bytes.
 
     Arguments:
-        topic: its name, `__consumer_offsets`.
-        key, value: as the record has them; any contiguous buffers, None for null.
+        topic: name, such as `__consumer_offsets`.
+        key, value: contiguous buffers, None for null.
 
     Raises:
-        InputError: not such a topic.
+        InputError: unknown topic.
     """
     first = read_key(topic, key)
     type_id = first.version

@@ -1,4 +1,4 @@
-"""Reads messages that travel inside other bytes behind a 2-byte version or type: consumer protocol, coordinator records, principals."""
+"""Messages inside other bytes, behind a 2-byte version or type: consumer protocol, coordinator records, principals."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ PREFIX: Final = 2  # bytes of a version or type prefix: a signed 16-bit number
 
 
 class Embedded(NamedTuple):
-    """What bytes inside a message hold.
+    """Reading of embedded bytes.
 
     Attributes:
-        message: a message object, or `Opaque` where the bytes cannot be read; None where there is nothing (a tombstone).
-        version: the number before the message, None when the bytes end before it.
-        read_as: the version the message was read in, None when it was not read.
-        extra: bytes left over behind the message.
-        violation: the rule that the bytes break, None when they keep all.
+        message: message, or `Opaque` if the bytes cannot be read; None for nothing (a tombstone).
+        version: number before the message, None if the bytes end before it.
+        read_as: version in which the message was read, None if it was not.
+        extra: number of trailing bytes.
+        violation: rule that the bytes break.
     """
 
     message: Any
@@ -32,12 +32,12 @@ class Embedded(NamedTuple):
 
 
 def opaque(data: Any, error: WireError, version: int | None = None) -> Embedded:
-    """The reading of bytes that cannot be read, for the reason `error`."""
+    """Return the reading of bytes that cannot be read."""
     return Embedded(Opaque(bytes(data), error), version, None, 0, error)
 
 
 def message_or_raise(reading: Embedded, strict: bool) -> Any:
-    """The message of a reading.
+    """Return the message of a reading.
 
     Raises:
         WireError: strict, and the bytes break a rule.
@@ -48,10 +48,10 @@ def message_or_raise(reading: Embedded, strict: bool) -> Any:
 
 
 def prefix_of(data: Any, name: str, path: str) -> int:
-    """The number in the first two bytes.
+    """Return the number in the first two bytes.
 
     Raises:
-        Truncated: there are no two bytes.
+        Truncated: there are fewer.
     """
     head = bytes(memoryview(data).cast("B")[:PREFIX])
     if len(head) < PREFIX:
@@ -60,14 +60,10 @@ def prefix_of(data: Any, name: str, path: str) -> int:
 
 
 def read_embedded(source: CompiledCatalog, name: str, version: int, data: Any, offset: int, strict: bool) -> Embedded:
-    """Read one message that begins at `offset`; bytes behind it are counted and are a violation.
+    """Read one message at `offset`; trailing bytes are a violation.
 
     Arguments:
-        source: the catalog of the message.
-        name, version: of the message.
-        data: any contiguous buffer.
-        offset: where the message begins, in bytes.
-        strict: strings have to be UTF-8; else what is not is replaced, as Java does.
+        strict: strings must be UTF-8; else invalid bytes are replaced, as in Java.
     """
     try:
         decoder = source.decoder(name, version)

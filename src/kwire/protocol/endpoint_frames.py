@@ -1,4 +1,4 @@
-"""The frames that an endpoint receives. It sees every byte, unlike a tap (`tracking.frames`): an impossible length is the end."""
+"""Frames received by an endpoint, which sees every byte, unlike a tap (`tracking.frames`): an invalid length is final."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ _LENGTH = 4
 
 
 def framed(payload: bytes) -> bytes:
-    """A frame as it goes over the wire: its length as an int32, then its bytes."""
+    """Return a frame with its length as an int32."""
     return len(payload).to_bytes(_LENGTH, "big") + payload
 
 
 class EndpointFrames:
-    """Cuts received bytes into frames.
+    """Frames in received bytes.
 
     Arguments:
-        max_frame: longest frame, in bytes without its length; brokers have it as `socket.request.max.bytes`.
-        zero_length_answers: take a length of 0 as 4, the correlation id that follows: the literal reading of the KIP-35 draft's "only
+        max_frame: longest frame, in bytes without its length (`socket.request.max.bytes` of brokers).
+        zero_length_answers: read a length of 0 as 4, the correlation id that follows: the literal reading of the KIP-35 draft's "only
             including the common Length+CorrId header with Length=0".
     """
 
@@ -33,10 +33,10 @@ class EndpointFrames:
         self._position = 0
 
     def feed(self, data: bytes | bytearray | memoryview) -> list[bytes]:
-        """The frames that end with these bytes, without their lengths.
+        """Take bytes and return the frames that end with them, without their lengths.
 
         Raises:
-            BadLength: a length is negative or above `max_frame`; nothing behind it can be read.
+            BadLength: a length is negative or above `max_frame`; the rest is unreadable.
         """
         self._buffer += data
         frames: list[bytes] = []

@@ -1,7 +1,7 @@
-"""What a tracked connection says: the events of `Connection` and its summary. Plain data, no behaviour.
+"""Events of `Connection` and its summary.
 
-Times are integers, nanoseconds since 1970 UTC, as the caller's clock gave them. Text from the wire is kept as it came: it is hostile, and
-escape it before showing it. No event ever holds a SASL token, a password or a record payload, but `MessageSeen` what was asked for.
+Times are nanoseconds since 1970 UTC, from the caller's clock. Text from the wire is hostile: escape it before showing it. Except for the
+payload of `MessageSeen`, no event holds a SASL token, a password or a record payload.
 """
 
 from __future__ import annotations
@@ -26,34 +26,34 @@ StepKind = Literal["join", "sync", "leave", "heartbeat_error", "offset_commit_er
 
 @dataclass(slots=True)
 class RequestCompleted:
-    """One row of table `requests`, less what only the series knows.
+    """Row of table `requests`, without the columns that only the series knows.
 
     A row comes when its outcome is known (answered, acks 0, given up at a gap, at the close or at the end), so rows come in the order of
-    completion; `request_index` is the order of sending.
+    completion.
 
     Attributes:
-        request_index: order of the request in its connection, from 0. An orphan response has -1.
-        api_key, api_name, api_version: of the header; the name is None for a key that the catalog does not have. All None for an orphan.
-        header_version: None where header or API are unknown.
-        correlation_id: None when the header was cut before it.
-        client_id: of this request, None for null and where it could not be read.
-        client_instance_id: in force at the request, in Kafka's 22 letters.
-        software_name, software_version: in force at the request, so that an ApiVersions request has what was in force before it, as in
-            the broker's own log; `unknown` where the client has not sent them, None where nothing was observed.
+        request_index: order of sending in the connection, from 0; -1 for an orphan response.
+        api_key, api_name, api_version: from the header; the name is None for an unknown key. All None for an orphan.
+        header_version: None if header or API are unknown.
+        correlation_id: None if the header was cut before it.
+        client_id: client id of this request, None for null and if it could not be read.
+        client_instance_id: id in force at the request, in Kafka's 22 letters.
+        software_name, software_version: in force at the request, so that an ApiVersions request has those in force before it, as in the
+            broker's log; `unknown` if the client sent none, None if nothing was observed.
         principal: in force at the request, in Kafka's form `User:alice`; None without authentication.
-        request_time, response_time: arrival of the last byte of the frame; None for what was not seen.
-        latency_us: between the two, None across a gap.
-        request_bytes, response_bytes: size of the frame on the wire, its 4-byte length included, lost bytes too.
+        request_time, response_time: arrival of the last byte of the frame; None if not seen.
+        latency_us: time between the two, None across a gap.
+        request_bytes, response_bytes: size of the frame on the wire, with its 4-byte length and lost bytes.
         error_code: the response's top-level code if it is not 0, else the first non-zero code inside, in the order of the wire; None
-            without a readable response, without any code in the schema, and where a cut hides the code that decides.
-        throttle_time_ms, acks, first_topic, topic_count, group_id, transactional_id, rack_id, max_wait_ms: None where the schema has no
-            such field, and where it was not seen.
-        state: `answered`; `no_response_expected`: a Produce with acks 0 and nothing else; `abandoned`: the client closed first, and the
-            whole answer had not come; `unseen`: an answer may lie in bytes that the capture lacks, or snaplen cut away whether one was
-            wanted; `unanswered`: the server was seen and gave none; `orphan_response`: a response alone. An answer that was begun when the
-            server or the capture ended is one.
-        body: how the request's body was read; of an orphan always `skipped`.
-        packet_number, stream_offset: of the first byte of the request's frame (of an orphan: the response's).
+            without a readable response, without a code in the schema, and if a cut hides the code that decides.
+        throttle_time_ms, acks, first_topic, topic_count, group_id, transactional_id, rack_id, max_wait_ms: None if the schema has no such
+            field, or if it was not seen.
+        state: `answered`; `no_response_expected`: a Produce with acks 0; `abandoned`: the client closed before the whole answer came;
+            `unseen`: an answer may lie in bytes missing from the capture, or snaplen cut away whether one was wanted; `unanswered`: the
+            server was seen and gave none; `orphan_response`: a response alone. An answer that had begun when the server or the capture
+            ended counts.
+        body: how the request's body was read; `skipped` for an orphan.
+        packet_number, stream_offset: position of the first byte of the request's frame (of an orphan: the response's).
     """
 
     request_index: int
@@ -89,14 +89,13 @@ class RequestCompleted:
 
 @dataclass(slots=True)
 class ViolationFound:
-    """A broken rule; the rules are in `kwire.protocol.rules`.
+    """Broken rule of `kwire.protocol.rules`.
 
     Attributes:
-        rule, severity: id and weight of the rule.
-        direction: the side that broke it.
-        request_index: the request it belongs to, None where there is none.
-        packet_number, stream_offset, time: where in that direction it was seen.
-        software_name, client_id: of the connection, as far as seen so far.
+        direction: side that broke the rule.
+        request_index: its request, None without one.
+        packet_number, stream_offset, time: position in that direction.
+        software_name, client_id: of the connection, as far as seen.
         explanation: one sentence; wire text in it is escaped and shortened.
     """
 
@@ -114,12 +113,12 @@ class ViolationFound:
 
 @dataclass(slots=True)
 class VersionsLearned:
-    """The ranges that the server advertised in an ApiVersions response, also in one that was cut, as far as it could be read.
+    """Ranges that the server advertised in an ApiVersions response, as far as it could be read.
 
     Attributes:
         versions: (lowest, highest) by API key.
         error_code: 35 marks the fallback answer, which lists little or nothing.
-        complete: False when the response was cut.
+        complete: False if the response was cut.
     """
 
     request_index: int
@@ -131,7 +130,7 @@ class VersionsLearned:
 
 @dataclass(slots=True)
 class BrokerNode:
-    """A node as a response names it."""
+    """Node as a response names it."""
 
     node_id: int
     host: str
@@ -141,7 +140,7 @@ class BrokerNode:
 
 @dataclass(slots=True)
 class BrokersLearned:
-    """Nodes named by a Metadata, DescribeCluster or FindCoordinator response; cluster and controller id where the response has them."""
+    """Nodes in a Metadata, DescribeCluster or FindCoordinator response, with cluster and controller id if present."""
 
     request_index: int
     time: int
@@ -153,7 +152,7 @@ class BrokersLearned:
 
 @dataclass(slots=True)
 class IdentityChanged:
-    """The client identity that is in force from this request on."""
+    """Client identity in force from this request on."""
 
     request_index: int
     time: int
@@ -164,16 +163,14 @@ class IdentityChanged:
 
 
 class PartitionUse(NamedTuple):
-    """What one request and its response did with one partition.
+    """Use of one partition by a request and its response.
 
     Attributes:
-        topic, topic_id: one of them, as the version names topics; the id in Kafka's 22 letters.
-        partition: number of the partition.
-        error_code: of the response, None without one.
-        records, batches, bytes, largest: of the record batches that travelled: whole batches, records in them, bytes of all, bytes of the
-            largest.
-        magics, codecs: bit sets of what the batches have: bit 2 of `magics` for magic 2, bit 4 of `codecs` for zstd.
-        unseen: more may have travelled: bytes of the message that carries the records are missing, here or behind it.
+        topic, topic_id: one of them, by version; the id in Kafka's 22 letters.
+        error_code: code of the response, None without one.
+        records, batches, bytes, largest: counts of the whole record batches: their records, the batches, their bytes, bytes of the largest.
+        magics, codecs: bit sets: bit 2 of `magics` for magic 2, bit 4 of `codecs` for zstd.
+        unseen: more may have travelled, in missing bytes of the message that carries the records.
     """
 
     topic: str | None
@@ -191,13 +188,12 @@ class PartitionUse(NamedTuple):
 
 @dataclass(slots=True)
 class TopicsUsed:
-    """A Produce, Fetch or ShareFetch request and its response, partition by partition.
+    """Produce, Fetch or ShareFetch request and its response, by partition.
 
     Attributes:
-        direction: `produce` or `fetch`.
-        time: of the request.
-        error_code: that stands above the partitions, 0 without one.
-        uses: a partition that request and response name is there once.
+        time: time of the request.
+        error_code: code above the partitions, 0 without one.
+        uses: each partition once, whether request, response or both name it.
     """
 
     request_index: int
@@ -211,18 +207,14 @@ class TopicsUsed:
 
 @dataclass(slots=True)
 class TopicsNamed:
-    """Names and ids of topics that a message gives together.
-
-    Attributes:
-        names: name by id, the id in Kafka's 22 letters.
-    """
+    """Names of topics by id (in Kafka's 22 letters), as a message has them together."""
 
     time: int
     names: dict[str, str]
 
 
 class GroupMember(NamedTuple):
-    """A member in the leader's JoinGroup response, or as a leader or an administrator names it."""
+    """Member in the leader's JoinGroup response, or as a leader or an administrator names it."""
 
     member_id: str
     group_instance_id: str | None = None
@@ -233,20 +225,19 @@ class GroupMember(NamedTuple):
 
 @dataclass(slots=True)
 class GroupStep:
-    """A request of a group member and what the coordinator answered.
+    """Request of a group member and the coordinator's answer.
 
     Attributes:
-        kind: what was done.
-        protocol: of the group: `classic`, `consumer` (KIP-848), `share` (KIP-932), `streams` (KIP-1071).
-        time, response_time: of request and response.
-        member_id: as the member has it after the answer.
-        generation: of the answer where it has one; the member epoch of the newer protocols.
-        protocol_name: the assignor that was chosen, or asked for.
+        protocol: `classic`, `consumer` (KIP-848), `share` (KIP-932), `streams` (KIP-1071).
+        time, response_time: times of request and response.
+        member_id: member id after the answer.
+        generation: generation of the answer if it has one; the member epoch of the newer protocols.
+        protocol_name: assignor that was chosen, or asked for.
         leader: member id of the leader, for `join`.
-        subscription: topics that the member wants, sorted; a regular expression stands as `regex:...`; None where it is not said.
-        assignment: (topic or topic id, partitions) that the member got, None where it is not said.
-        members: for `join` those in the leader's response, for `leave` those who leave.
-        reason: why, in the client's words (KIP-800).
+        subscription: topics that the member wants, sorted; a regular expression as `regex:...`; None if not sent.
+        assignment: (topic or topic id, partitions) that the member got, None if not sent.
+        members: for `join` the members in the leader's response, for `leave` those that leave.
+        reason: the client's reason (KIP-800).
     """
 
     kind: StepKind
@@ -273,11 +264,11 @@ class GroupStep:
 
 @dataclass(slots=True)
 class MetricsPushed:
-    """A PushTelemetry request (KIP-714).
+    """PushTelemetry request (KIP-714).
 
     Attributes:
         software_name, software_version, principal: in force at the request.
-        points: as `kwire.protocol.telemetry.decode_metrics` gives them.
+        points: see `kwire.protocol.telemetry.decode_metrics`.
     """
 
     request_index: int
@@ -294,15 +285,15 @@ class MetricsPushed:
 
 @dataclass(slots=True)
 class FrameSeen:
-    """Where a frame lies in its direction, and what it was taken for; only for who asks for `frames`. Bytes in none were not understood.
+    """Position and kind of a frame in its direction, if `frames` is set. Bytes in no frame were not understood.
 
     Attributes:
-        kind: `request` and `response`; `token`: a SASL token without a Kafka header; `length`: nothing but its length could be read;
-            `proxy`: PROXY headers, which have no length before them.
-        stream_offset: of its first byte, which is the first of its length.
+        kind: `request`, `response`; `token`: a SASL token without a Kafka header; `length`: only the length could be read; `proxy`: PROXY
+            headers, which have no length.
+        stream_offset: offset of the first byte, which is the first of its length.
         length: bytes behind that length.
-        request_index, api_key, api_version: of the request, None where it is not known.
-        sasl_mechanism: of the connection by then.
+        request_index, api_key, api_version: of the request, None if unknown.
+        sasl_mechanism: mechanism of the connection by then.
     """
 
     direction: Direction
@@ -316,12 +307,7 @@ class FrameSeen:
 
 
 class Asked(NamedTuple):
-    """A message whose frames are asked for.
-
-    Attributes:
-        direction: `request` or `response`.
-        api_key, api_version: of the message; that of a refused ApiVersions request is answered in version 0 (KIP-511).
-    """
+    """Message whose frames are wanted; that of a refused ApiVersions request is answered in version 0 (KIP-511)."""
 
     direction: Direction
     api_key: int
@@ -330,13 +316,13 @@ class Asked(NamedTuple):
 
 @dataclass(slots=True)
 class MessageSeen:
-    """A frame of the message that was asked for; only for who asks for one.
+    """Frame of the wanted message.
 
     Attributes:
-        row: its request, with all that is known by then; of a request itself that is not its response.
-        payload: the frame without its length; of a damaged one the bytes before the loss.
-        time: when its last byte came.
-        packet_number, stream_offset: of its first byte, which is the first of its length.
+        row: its request, as far as known; for a request, not its response.
+        payload: frame without its length; for a damaged one, the bytes before the loss.
+        time: arrival of its last byte.
+        packet_number, stream_offset: position of its first byte, which is the first of its length.
     """
 
     row: RequestCompleted
@@ -363,24 +349,23 @@ Event = (
 
 @dataclass(slots=True)
 class ConnectionSummary:
-    """What table `connections` needs of a tracked connection.
+    """Values of table `connections`.
 
     Attributes:
         protocol: `kafka`, `tls`, `http`, `http2`, `ssh`, `postgres`, `zookeeper`, `smb`, ..., `silent` without a byte, `unknown`.
-        state: `complete` (both or either side said goodbye), `joined_late`, `open`, `reset`.
-        closed_by: `client` or `server`, the one that closed first; None while open.
+        state: `complete` (both sides ended), `joined_late`, `open`, `reset`.
+        closed_by: side that closed first; None while open.
         request_frames, response_frames: whole and damaged frames.
-        request_bytes, response_bytes: bytes seen, lost ones not counted; `bytes_lost`: those.
-        bytes_opaque: bytes of foreign protocols and of stretches where no frame was found.
+        request_bytes, response_bytes: bytes seen, without `bytes_lost`.
+        bytes_opaque: bytes of foreign protocols and of ranges without a frame.
         gaps: lost ranges in both directions.
         requests, unanswered: rows so far; `unanswered` counts those in that state, so neither `abandoned` nor `unseen`.
         proxied_address: client address of a PROXY header, `address:port`.
-        tls_version, tls_sni, tls_ja3, tls_ja4: of a ClientHello.
-        tls_cipher, tls_alpn, tls_client_subject, tls_decrypted, bytes_decrypted: what the reader of TLS fills in
+        tls_version, tls_sni, tls_ja3, tls_ja4: from a ClientHello.
+        tls_cipher, tls_alpn, tls_client_subject, tls_decrypted, bytes_decrypted: set by the reader of TLS
             (`kwire.tables.encrypted_connection`).
-        sasl_mechanism, attempted_principal: what the client tried, also in vain; `principal` only after success.
-        software_name, software_version: at the end; as in `RequestCompleted`.
-        identity_source: where they come from.
+        sasl_mechanism, attempted_principal: attempts of the client, also failed ones; `principal` only after success.
+        software_name, software_version: at the end; see `RequestCompleted`.
         client_id: the most frequent one that is not empty, the first of equals.
         first_seen, last_seen: None without a byte.
         advertised: ranges of the last complete ApiVersions response, None without one.

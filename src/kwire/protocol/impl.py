@@ -1,9 +1,4 @@
-"""The one place of this room that picks the twin, by the rules of `kwire.codec.impl`.
-
-`kwire.protocol.tracking.connection`, `kwire.protocol.tracking.direction_detection`, `kwire.protocol.relay.relay` and
-`kwire.protocol.secrets.frame_blanking` are the pure twins and the contract. `kwire.tables` makes rows of captures with the tracker's native
-state.
-"""
+"""Choice of the backend of this package, by the rules of `kwire.codec.impl`."""
 
 from __future__ import annotations
 
@@ -38,7 +33,7 @@ def _choose_relay() -> tuple[type[PureRelay], type[PureHeldBudget], type[PureCou
 
 @cache
 def frame_blanker() -> type[FrameBlanker]:
-    """What blanks frames; it is loaded when the first frame is to be blanked."""
+    """Return the class that blanks frames, loaded on first use."""
     from kwire.protocol.secrets.frame_blanking import FrameBlanker
 
     native = load_native("protocol", "frame_blanking", "blanking of frames")

@@ -1,8 +1,8 @@
-"""Client instance ids: making one, and holding a connection to the one that it began with (KIP-714, KIP-1313).
+"""Client instance ids: creation, and the rule that a connection keeps one (KIP-714, KIP-1313).
 
-A client makes its id before its first connection and uses it with every broker for as long as it lives. A connection whose first request
-has request header 3 names the id there, and every later request but SaslHandshake, which has no room for it, names the same one. What the
-proposal leaves open is decided so: a connection that begins with an older header may name an id later, and is held to it from then on.
+A client makes its id before its first connection and uses it with every broker for life. A connection whose first request has request
+header 3 names the id there, and every later request but SaslHandshake, which has no field for it, repeats it. Decision where the proposal
+is silent: a connection that begins with an older header may name an id later, and must keep it from then on.
 """
 
 from __future__ import annotations
@@ -22,15 +22,12 @@ WITH_INSTANCE_ID: Final = 3  # the request header that carries the id
 
 
 def new_instance_id(random: Callable[[int], bytes] = secrets.token_bytes, *, hyphens: bool = True) -> Uuid:
-    """A new client instance id.
+    """Return a random UUID of version 4, never a reserved one (0 and 1), as `org.apache.kafka.common.Uuid.randomUuid`.
 
     Arguments:
-        random: gives that many random bytes.
-        hyphens: False takes none whose text has a hyphen, as Kafka does from 2026 on (apache/kafka#21313); before, only none that begins
-            with one, which a command line would take for an option.
-
-    Returns:
-        A random UUID of version 4, never one of Kafka's reserved ones (0 and 1). Source: `org.apache.kafka.common.Uuid.randomUuid`.
+        random: returns random bytes.
+        hyphens: False avoids hyphens in its text, as Kafka does from 2026 on (apache/kafka#21313); before, only a leading one, which a
+            command line would take for an option.
     """
     while True:
         data = bytearray(random(16))
@@ -51,8 +48,6 @@ class InstanceIdState(Enum):
 
 
 class InstanceIdEvent(Enum):
-    """What a request says of it."""
-
     NAMED = auto()
     REPEATED = auto()
     CHANGED = auto()
@@ -87,13 +82,10 @@ INSTANCE_ID: Final = Transitions(
 
 
 class InstanceIdRule:
-    """Holds one connection to one client instance id.
+    """Rule that one connection keeps one client instance id (KIP-1313, "Proposed Changes"); do not show it SaslHandshake.
 
     Attributes:
-        state: `InstanceIdState`.
-        instance_id: the id in force, None before there is one.
-
-    SaslHandshake is not shown to it. Source: KIP-1313, "Proposed Changes".
+        instance_id: id in force, None before there is one.
     """
 
     __slots__ = ("instance_id", "state")
@@ -103,14 +95,9 @@ class InstanceIdRule:
         self.instance_id: Uuid | None = None
 
     def see(self, header_version: int, instance_id: bytes) -> str | None:
-        """Take what a request's header says.
+        """Take a request header; return why a broker answers INVALID_REQUEST (42), None if it does not.
 
-        Arguments:
-            header_version: of the request.
-            instance_id: 16 bytes; below header 3 it is not looked at.
-
-        Returns:
-            Why a broker answers INVALID_REQUEST (42), None where it does not. A refused request changes nothing.
+        A refused request changes nothing. Below header 3 the 16 bytes of `instance_id` are ignored.
         """
         before = self.state
         event = self._event(header_version, instance_id)

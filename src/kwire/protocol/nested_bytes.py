@@ -1,7 +1,7 @@
-"""What every `bytes` and `records` field of every message holds, as a table, and how to look inside.
+"""Contents of every `bytes` and `records` field of every message.
 
-A field is *nested* (a decoder reads it), *opaque* (known to its writer alone, or plain data) or *secret* (never shown, never kept:
-length, and for tokens that cannot be guessed a hash to compare them). Looking inside is for people and tables: it never raises for bytes.
+A field is *nested* (a decoder reads it), *opaque* (known to its writer alone, or plain data) or *secret* (only its length is kept, and for
+tokens that cannot be guessed a hash). Looking inside never raises for bytes.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ MAX_DEPTH: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is known of a message from elsewhere: an older version of it does not say itself what its bytes are.
+    """Knowledge about a message that an older version of it does not contain.
 
     Attributes:
-        protocol_type: of the group (KIP-559: JoinGroupResponse below v7 and SyncGroup below v5 do not contain it).
-        protocol_name: the assignor, whose user data a subscription may hold.
-        sasl_mechanism: of the connection's SaslHandshake.
-        carried: api key and version of the request inside the Envelope that a response answers.
+        protocol_type: type of the group (KIP-559: missing in JoinGroupResponse below v7 and SyncGroup below v5).
+        protocol_name: assignor, whose user data a subscription may hold.
+        sasl_mechanism: from the connection's SaslHandshake.
+        carried: API key and version of the request inside the Envelope that a response answers.
         compression_type: of pushed metrics.
-        guess: give a `Guessed` for bytes of a group whose type is unknown; KIP-559 rejects guessing, so nothing is guessed else.
+        guess: guess the type of a group (`Guessed`); KIP-559 rejects guessing, so by default nothing is guessed.
     """
 
     protocol_type: str | None = None
@@ -57,12 +57,12 @@ NOTHING_KNOWN: Final = Known()
 
 
 class Hidden:
-    """A secret that was in a field, without the secret.
+    """Secret of a field, without the secret.
 
     Attributes:
         length: its bytes.
-        digest: first 12 hexadecimal digits of its SHA-256, of secrets made by a machine; None of those that could be guessed with it.
-        principal: `User:NAME` that a SASL token claims to be, None where none is seen.
+        digest: first 12 hexadecimal digits of its SHA-256, if a machine made it; None if it could be guessed.
+        principal: `User:NAME` claimed by a SASL token, None without one.
     """
 
     __slots__ = ("digest", "length", "principal")
@@ -85,7 +85,7 @@ class Hidden:
 
 
 class _Found(NamedTuple):
-    """What a decoder found: the value, and where it is a message the version it was read in and what is known of it."""
+    """Value of a field; for a message the version in which it was read, and knowledge about it."""
 
     value: Any
     version: int | None = None
@@ -93,11 +93,11 @@ class _Found(NamedTuple):
 
 
 def rule_of(message_name: str, field_path: str) -> Rule:
-    """The rule of a field of type `bytes` or `records`.
+    """Return the rule of a field of type `bytes` or `records`.
 
     Arguments:
-        message_name: `JoinGroupRequest`.
-        field_path: path in snake_case without indexes, `protocols.metadata`.
+        message_name: such as `JoinGroupRequest`.
+        field_path: in snake_case without indexes, such as `protocols.metadata`.
 
     Raises:
         InputError: there is no such field.
@@ -159,9 +159,9 @@ def _response_frame(data: Any, known: Known) -> _Found:
 
 
 def read_principal(data: Any) -> Embedded:
-    """Read a principal as brokers hand it on (`DefaultKafkaPrincipalBuilder`), version first; never raises for bytes.
+    """Read a principal that a broker hands on (`DefaultKafkaPrincipalBuilder`), version first; never raise for bytes.
 
-    A broker with a principal builder of its own writes what it likes: as a rule that is no `DefaultPrincipalData`.
+    A broker with its own principal builder usually writes something other than `DefaultPrincipalData`.
     """
     name = "DefaultPrincipalData"
     try:
@@ -234,16 +234,16 @@ def _look(rule: Rule, data: Any, known: Known, depth: int) -> _Found:
 
 
 def decode(message_name: str, field_path: str, data: Any, known: Known = NOTHING_KNOWN) -> Any:
-    """Look into the bytes of one field; never raises for bytes.
+    """Look into the bytes of one field; never raise for bytes.
 
     Arguments:
-        message_name, field_path: as in `rule_of`.
-        data: the field's bytes; any contiguous buffer.
-        known: what the message around the field says, and what is known beside.
+        message_name, field_path: see `rule_of`.
+        data: any contiguous buffer.
+        known: knowledge from the message around the field and from elsewhere.
 
     Returns:
-        What a nested field holds: a message, a `Request` or `Response`, a list (metric points, record batches), a text (an address), None
-        for nothing, `Opaque` for what cannot be read; the bytes of an opaque field; `Hidden` for a secret.
+        For a nested field a message, a `Request` or `Response`, a list (metric points, record batches), a text (an address), None for
+        nothing, `Opaque` for what cannot be read; the bytes of an opaque field; `Hidden` for a secret.
 
     Raises:
         InputError: there is no such field.
@@ -253,7 +253,6 @@ def decode(message_name: str, field_path: str, data: Any, known: Known = NOTHING
 
 @cache
 def _rules_at(name: str, version: int) -> tuple[tuple[tuple[str, ...], Rule], ...]:
-    """The rules of the fields that a message has at a version."""
     own = compiled_groups().catalog
     message = own[name] if name in own else catalog()[name]
 
@@ -272,7 +271,7 @@ def _rules_at(name: str, version: int) -> tuple[tuple[tuple[str, ...], Rule], ..
 
 
 def _places(owner: Any, steps: tuple[str, ...], path: str, owners: tuple[Any, ...]) -> Iterator[tuple[str, Any, tuple[Any, ...]]]:
-    """Every value at a path that is not null, with its path and the structs around it, the nearest first."""
+    """Yield every value at a path that is not null, with its path and the structs around it, the nearest first."""
     value = getattr(owner, steps[0], None)  # a projection leaves fields out
     here = f"{path}.{steps[0]}" if path else steps[0]
     if value is None:
@@ -287,7 +286,6 @@ def _places(owner: Any, steps: tuple[str, ...], path: str, owners: tuple[Any, ..
 
 
 def _told(rule: Rule, owners: tuple[Any, ...], known: Known) -> Known:
-    """What is known, and what the message itself says, which counts more."""
     said: dict[str, Any] = {}
     for attribute, field in rule.described_by:
         value = next((getattr(owner, field) for owner in owners if hasattr(owner, field)), None)
@@ -297,17 +295,17 @@ def _told(rule: Rule, owners: tuple[Any, ...], known: Known) -> Known:
 
 
 def decode_nested(message: Any, version: int, known: Known = NOTHING_KNOWN, *, records: bool = False) -> Iterator[tuple[str, Any]]:
-    """Look into every `bytes` and `records` field of a message, and into what is found there; never raises for bytes.
+    """Look into every `bytes` and `records` field of a message, and into what is found there; never raise for bytes.
 
     Arguments:
-        message: a message object; of an `Opaque` there is nothing to give.
-        version: the version it was read in.
-        known: what the message cannot say itself.
-        records: look into record batches too (their records are unpacked when they are asked for); else their bytes are given as they are.
+        message: message object; an `Opaque` yields nothing.
+        version: version in which it was read.
+        known: knowledge that the message does not contain.
+        records: look into record batches too (records are unpacked on access); else yield their bytes.
 
     Yields:
-        Path of the field (`protocols[0].metadata`, and `protocols[0].metadata.user_data` for what is in that) and what `decode` says of it,
-        in the order of the rules; a null field gives nothing.
+        Path of the field (`protocols[0].metadata`, and `protocols[0].metadata.user_data` inside it) and the result of `decode`, in the
+        order of the rules; null fields are skipped.
     """
     yield from _nested(message, version, known, records, "", 0)
 

@@ -1,7 +1,6 @@
-"""What each field of type `bytes` or `records` holds: one rule per message and field, for the whole catalog.
+"""Contents of each field of type `bytes` or `records`: one rule per message and field, for the whole catalog.
 
-A path is in snake_case without indexes. A test fails for a field of the catalog that is not here, so a new release of Kafka cannot bring
-bytes without a rule.
+A path is in snake_case without indexes. A test fails for a field of the catalog without a rule.
 """
 
 from __future__ import annotations
@@ -15,13 +14,13 @@ __all__ = ["RULES", "Rule"]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What a field holds.
+    """Contents of a field.
 
     Attributes:
         kind: `nested`: a decoder reads it; `opaque`: bytes to pass on; `secret`: never shown.
-        holds: name of the decoder of a nested field (a key of `nested_bytes.DECODERS`), or what the bytes are.
-        described_by: what the message says of the bytes: pairs of an attribute of `Known` and a field, of the nearest struct that has it.
-        hashed: of a secret: no guess can be tried against its hash, so the hash may be shown.
+        holds: decoder of a nested field (a key of `nested_bytes.DECODERS`), or the name of the contents.
+        described_by: pairs of an attribute of `Known` and the field that sets it, in the nearest struct that has it.
+        hashed: the secret cannot be guessed, so its hash may be shown.
     """
 
     kind: Literal["nested", "opaque", "secret"]
@@ -34,7 +33,6 @@ _TYPE: Final = ("protocol_type", "protocol_type")
 
 
 def _group(holds: str, assignor: str) -> Rule:
-    """A member's metadata or assignment in a message that says the protocol type, in its newer versions (KIP-559)."""
     return Rule("nested", holds, (_TYPE, ("protocol_name", assignor)))
 
 

@@ -1,7 +1,7 @@
-"""The columns of the biggest table, `requests`, each declared once: every writer of rows, and the redaction, follows this table.
+"""Columns of the biggest table, `requests`, each declared once: every writer of rows, and the redaction, follows this table.
 
-A column that a field of message bodies feeds needs a line here and an attribute of `kwire.protocol.events.RequestCompleted`, and nothing
-else: plans with a projection read the field (`kwire.protocol.tracking.first_fields`, and `field_plans` for the native tracker), and both
+A column from a field of message bodies needs a line here and an attribute of `kwire.protocol.events.RequestCompleted`, and nothing else:
+plans with a projection read the field (`kwire.protocol.tracking.first_fields`, and `field_plans` for the native tracker), and both
 trackers, both row writers and the request logs carry it.
 """
 
@@ -56,13 +56,12 @@ Source = Literal["writer", "state", "time", "tcp", "series", "log"]
 
 
 class Body(NamedTuple):
-    """A field of message bodies, as a plan with a projection finds it.
+    """Field of message bodies, as a plan with a projection finds it.
 
     Attributes:
-        side: of which bodies.
-        field: attribute of the message, dotted where it lies deeper; of what an array has the first that is not null. Empty with `entity`.
-        entity: the outermost string of this entity type of Kafka's message definitions, whatever it is called.
-        api: name of the one api whose bodies are meant (`Fetch`); empty for those of all.
+        field: attribute of the message, dotted if it is deeper; for an array the first value that is not null. Empty with `entity`.
+        entity: the outermost string of this entity type of Kafka's message definitions, whatever its name.
+        api: name of the only API (`Fetch`); empty for all.
     """
 
     side: Literal["request", "response"]
@@ -72,14 +71,13 @@ class Body(NamedTuple):
 
 
 class Column(NamedTuple):
-    """A column of a table.
+    """Column of a table.
 
     Attributes:
-        name: in the table; of a column of `requests` that a body feeds, the attribute of `RequestCompleted` too.
-        type: Arrow's, with `time` for UTC microseconds; `int32` or `string` where a body feeds it.
-        source: where its value comes from.
-        redaction: which person or system it identifies; `kwire.analysis.redaction` hashes all but `plain`.
-        description: what it holds, with its unit.
+        name: name in the table; for a column of `requests` from a body, also the attribute of `RequestCompleted`.
+        type: Arrow's, with `time` for UTC microseconds; `int32` or `string` for a column from a body.
+        redaction: person or system that it identifies; `kwire.analysis.redaction` hashes all but `plain`.
+        description: contents, with their unit.
     """
 
     name: str
@@ -147,5 +145,5 @@ RESPONSE_BODIES: Final = _bodies("response")
 
 
 def columns_from(columns: tuple[Column, ...], *sources: Source) -> tuple[str, ...]:
-    """Names of the columns whose values come from one of these sources, in their order."""
+    """Return names of the columns whose values come from one of these sources, in their order."""
     return tuple(each.name for each in columns if each.source in sources)

@@ -1,4 +1,4 @@
-"""The rules whose breach is a row of table `violations`, as data: id, severity, and the sentence that explains the breach."""
+"""Rules of table `violations`: id, severity, and a sentence."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _LONGEST_SHOWN: Final = 60  # characters of wire text in a sentence
 
 
 class Rule(NamedTuple):
-    """A rule of the wire.
+    """Rule of the wire.
 
     Attributes:
         id: the value of column `rule`.
         severity: `error`: the peer cannot be understood or breaks the protocol; `warning`: readable, yet
             wrong; `info`: legal, worth knowing.
-        sentence: with the names in braces filled in by `explain`.
+        sentence: `explain` fills in the names in braces.
     """
 
     id: str
@@ -117,16 +117,16 @@ _BY_FAULT: Final[dict[Fault, str]] = {
 
 
 def rule_of_fault(fault: Fault) -> str:
-    """The rule that a body breaks in which the codec found this fault."""
+    """Return the rule that a body with this fault breaks."""
     return _BY_FAULT.get(fault, "body_malformed")
 
 
 def shown(text: str | bytes) -> str:
-    """Text from the wire as it may stand in a sentence: quoted, escaped, shortened."""
+    """Return text from the wire for a sentence: quoted, escaped, shortened."""
     cut = text[:_LONGEST_SHOWN]
     return ascii(cut) + ("..." if len(text) > len(cut) else "")
 
 
 def explain(rule: str, **facts: object) -> str:
-    """The sentence of a rule with its facts; strings from the wire must have gone through `shown`."""
+    """Return the sentence of a rule with its facts; pass strings from the wire through `shown`."""
     return RULES[rule].sentence.format(**facts)

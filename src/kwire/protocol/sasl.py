@@ -1,9 +1,10 @@
-"""What authentication shows of a client: mechanism, whom it tried to be, and who it is once the server agreed.
+"""Identity from authentication: mechanism, attempted principal, and principal after success.
 
-Two forms exist. After SaslHandshake v0 come raw tokens: a length and opaque bytes both ways, without any Kafka header (read as one, a PLAIN
-token is "api 25972 version 27648"). After SaslHandshake v1 tokens travel inside SaslAuthenticate requests (KIP-152).
+After SaslHandshake v0 come raw tokens: a length and opaque bytes both ways, without a Kafka header (read as one, a PLAIN token is "api
+    25972
+version 27648"). After SaslHandshake v1 tokens travel inside SaslAuthenticate requests (KIP-152).
 
-Tokens hold passwords and bearer tokens. They are looked at once and dropped: nothing of them is kept but the name.
+Tokens hold passwords and bearer tokens: only the name is kept.
 """
 
 from __future__ import annotations
@@ -69,14 +70,10 @@ def _oauth(token: bytes) -> str | None:
 
 
 def attempted_name(mechanism: str | None, token: bytes) -> str | None:
-    """The name that a client's first token gives.
-
-    Arguments:
-        mechanism: of the SaslHandshake.
-        token: the first token of the exchange.
+    """Return the name in a client's first token.
 
     Returns:
-        The authentication id of PLAIN, the user of SCRAM, the `sub` claim of an OAUTHBEARER token (not verified); None when it shows none.
+        The authentication id of PLAIN, the user of SCRAM, the `sub` claim of an OAUTHBEARER token (not verified); None without one.
     """
     if mechanism == "PLAIN":
         name = _plain(token)
@@ -90,7 +87,7 @@ def attempted_name(mechanism: str | None, token: bytes) -> str | None:
 
 
 def is_kerberos_token(token: bytes) -> bool:
-    """Whether these bytes are the first token of a GSSAPI exchange; read as a request header they would be api 24706 or so."""
+    """Return whether these bytes are the first token of a GSSAPI exchange; as a request header they would be api 24706 or so."""
     return token[:1] == b"\x60" and _KERBEROS in token[:24]
 
 
@@ -98,13 +95,12 @@ class SaslState:
     """Authentication on one connection; a later one (KIP-368) starts over, its principal counts from its success on.
 
     Attributes:
-        mechanism: of the latest SaslHandshake.
         attempted_principal: `User:NAME` of the latest attempt.
         principal: `User:NAME` after success.
-        failures: attempts that the server refused.
+        failures: refused attempts.
         raw: tokens travel without Kafka headers.
         pending: an exchange has begun and is not known to have ended.
-        is_unclear: what the server answered to the latest token is lost.
+        is_unclear: the server's answer to the latest token is lost.
     """
 
     __slots__ = ("attempted_principal", "failures", "is_unclear", "mechanism", "pending", "principal", "raw", "tokens")
@@ -121,7 +117,7 @@ class SaslState:
 
     @property
     def expected(self) -> int | None:
-        """Client tokens of one exchange; None where the mechanism has no fixed number."""
+        """Client tokens of one exchange; None if the mechanism has no fixed number."""
         return EXCHANGES.get(self.mechanism or "")
 
     @property
@@ -130,7 +126,7 @@ class SaslState:
         return self.is_unclear or self.expected is None
 
     def handshake(self, mechanism: str | None, version: int) -> None:
-        """A SaslHandshake request was sent."""
+        """Take a SaslHandshake request."""
         self.mechanism = None if mechanism is None else mechanism[:MAX_NAME]
         self.raw = version == 0
         self.pending = True
@@ -138,12 +134,12 @@ class SaslState:
         self.tokens = 0
 
     def handshake_answered(self, error_code: int | None) -> None:
-        """Its response came; error 33 refuses the mechanism."""
+        """Take its response; error 33 refuses the mechanism."""
         if error_code:
             self._fail()
 
     def client_token(self, token: bytes | None) -> None:
-        """The client sent a token, raw or inside SaslAuthenticate; None when it was cut off."""
+        """Take a token of the client, raw or inside SaslAuthenticate; None if it was cut off."""
         self.tokens += 1
         self.pending = True
         self.is_unclear = False
@@ -152,11 +148,11 @@ class SaslState:
             self.attempted_principal = None if name is None else f"User:{name}"
 
     def server_token(self, token: bytes | None, error_code: int | None = 0) -> None:
-        """The server answered a token.
+        """Take the server's answer to a token.
 
         Arguments:
-            token: its bytes; None when they were cut off.
-            error_code: of the SaslAuthenticate response, None when it was cut off; 0 for a raw token.
+            token: None if it was cut off.
+            error_code: code of the SaslAuthenticate response, None if it was cut off; 0 for a raw token.
         """
         if error_code:
             self._fail()
@@ -175,13 +171,13 @@ class SaslState:
                 self._succeed()
 
     def went_on(self) -> None:
-        """The client sent a request that is not part of SASL: an exchange is over whose end no answer shows (GSSAPI) or none that came."""
+        """Take a request that is not part of SASL: it ends an exchange whose end no answer shows (GSSAPI), or none that came."""
         self.raw = False
         if self.pending and self.ends_unsaid:
             self._succeed()
 
     def closed_by_server(self) -> None:
-        """The server closed while an exchange was open: in version 0 that is how it refuses."""
+        """Take the server's close: in version 0 it refuses an open exchange so."""
         if self.pending and self.tokens:
             self._fail()
 

@@ -1,4 +1,4 @@
-"""JA3 and JA4 of a ClientHello: fingerprints that name a TLS library, not a program.
+"""JA3 and JA4 of a ClientHello: fingerprints of a TLS library, not of a program.
 
 JA3 (Althouse, Atkinson, Atkins): MD5 of version, ciphers, extensions, curves and point formats. JA4 (FoxIO's technical details, JA4 under
 BSD 3-Clause): `t13d1516h2_8daaf6152771_e5627efa2ab1`, with ciphers and extensions sorted. Both leave GREASE out.
@@ -25,7 +25,7 @@ def _without_grease(values: Iterable[int]) -> list[int]:
 
 
 def ja3(hello: ClientHello) -> str:
-    """The JA3 of a hello, as hex."""
+    """Return the JA3 of a hello, as hex."""
     lists = (tuple(hello.ciphers), tuple(hello.extensions), tuple(hello.curves), tuple(hello.formats))
     return (_ja3 if sum(map(len, lists)) < _MOST_KEPT else _ja3.__wrapped__)(hello.version, *lists)
 
@@ -37,7 +37,7 @@ def _ja3(version: int, *lists: tuple[int, ...]) -> str:
 
 
 def ja4(hello: ClientHello) -> str:
-    """The JA4 of a hello over TCP."""
+    """Return the JA4 of a hello over TCP."""
     offered = max(_without_grease(hello.versions), default=hello.version)
     lists = (tuple(hello.ciphers), tuple(hello.extensions), tuple(hello.signatures))
     made = _ja4 if sum(map(len, lists)) < _MOST_KEPT else _ja4.__wrapped__
@@ -57,7 +57,7 @@ def _ja4(offered: int, all_ciphers: tuple[int, ...], all_extensions: tuple[int, 
 
 
 def _ends(first: bytes) -> str:
-    """First and last character of the first protocol; of its hex where one of them is neither letter nor digit."""
+    """Return first and last character of the first protocol, or of its hex if one of them is neither letter nor digit."""
     if not first:
         return "00"
     ends = (first[:1] + first[-1:]).decode("latin-1")

@@ -1,4 +1,4 @@
-"""Handshake messages: hellos, certificates and tickets, as far as a reader of captures needs them (RFC 5246, RFC 8446).
+"""TLS handshake messages, as far as a reader of captures needs them (RFC 5246, RFC 8446).
 
 message     type uint8, length uint24, body
 """
@@ -49,7 +49,7 @@ _MOST_TICKETS: Final = 8
 
 
 class Short(Exception):
-    """The message ends before a value does."""
+    """The message ends before a value."""
 
 
 class _Cursor:
@@ -75,16 +75,16 @@ class _Cursor:
 
 
 class ClientHello(NamedTuple):
-    """Attributes:
-    version: legacy version.
-    random, session_id: as sent.
-    ciphers, extensions, curves, formats, signatures: numbers in the order of the wire, GREASE among them.
-    server_name: SNI, None without.
-    alpn: names that are offered.
-    versions: of extension supported_versions; empty without it.
-    tickets: session tickets and identities of pre-shared keys.
-    early_data: the client sends some.
-    is_whole: nothing of it is missing.
+    """ClientHello message.
+
+    Attributes:
+        version: legacy version.
+        ciphers, extensions, curves, formats, signatures: numbers in the order of the wire, with GREASE.
+        server_name: SNI, None without.
+        alpn: offered names.
+        versions: extension supported_versions; empty without it.
+        tickets: session tickets and identities of pre-shared keys.
+        is_whole: nothing of it is missing.
     """
 
     version: int
@@ -104,16 +104,12 @@ class ClientHello(NamedTuple):
 
     @property
     def highest_version(self) -> int:
-        """The newest version that is offered."""
+        """Newest offered version."""
         return max((each for each in self.versions if each in VERSION_NAMES), default=self.version)
 
 
 class ServerHello(NamedTuple):
-    """Attributes:
-    version: what was chosen.
-    is_retry: it is a HelloRetryRequest.
-    resumes: a pre-shared key was taken (TLS 1.3).
-    """
+    """ServerHello message; `is_retry` for a HelloRetryRequest, `resumes` if a pre-shared key was taken (TLS 1.3)."""
 
     version: int
     random: bytes
@@ -127,11 +123,7 @@ class ServerHello(NamedTuple):
 
 
 class Messages:
-    """Puts handshake messages together from records of one direction.
-
-    Attributes:
-        pending: what came of a message that is not whole.
-    """
+    """Handshake messages from records of one direction; `pending` is the beginning of the next one."""
 
     __slots__ = ("pending",)
 
@@ -139,7 +131,7 @@ class Messages:
         self.pending = b""
 
     def feed(self, data: bytes) -> list[tuple[int, bytes]]:
-        """Take the next bytes; gives (type, whole message with its header)."""
+        """Take the next bytes; return (type, whole message with its header)."""
         data, found, at = self.pending + data, [], 0
         while len(data) - at >= 4:
             end = at + 4 + int.from_bytes(data[at + 1 : at + 4], "big")
@@ -154,12 +146,12 @@ class Messages:
         return found
 
     def lose(self) -> None:
-        """Bytes are missing: the message that was begun is lost."""
+        """Drop the unfinished message, as bytes are missing."""
         self.pending = b""
 
 
 def is_grease(value: int) -> bool:
-    """Values that do not exist, which some libraries sprinkle in (RFC 8701): 0a0a, 1a1a, ... fafa."""
+    """Return whether a value is one of RFC 8701, which some libraries add: 0a0a, 1a1a, ... fafa."""
     return value & 0x0F0F == 0x0A0A and value >> 8 == value & 0xFF
 
 
@@ -185,7 +177,7 @@ def _extensions(cursor: _Cursor) -> list[tuple[int, _Cursor]]:
 
 @lru_cache(maxsize=64)  # the tracker of a connection and the reader of its records look at the same one
 def read_client_hello(message: bytes) -> ClientHello | None:
-    """Read a ClientHello; of one that is cut what there is, None where that lacks the session id."""
+    """Read a ClientHello, perhaps cut; None if the session id is missing."""
     try:
         return _client_hello(_Cursor(message[4 : 4 + int.from_bytes(message[1:4], "big")]))
     except Short:
@@ -240,7 +232,7 @@ def _client_hello(cursor: _Cursor) -> ClientHello:
 
 @lru_cache(maxsize=64)
 def read_server_hello(message: bytes) -> ServerHello | None:
-    """Read a ServerHello or HelloRetryRequest; None for one that ends before its values do."""
+    """Read a ServerHello or HelloRetryRequest; None for one that is cut."""
     cursor = _Cursor(message[4:])
     try:
         version, random, session_id = cursor.number(2), cursor.take(32), cursor.vector(1)
@@ -259,7 +251,7 @@ def read_server_hello(message: bytes) -> ServerHello | None:
 
 
 def chosen_alpn(message: bytes) -> bytes | None:
-    """The protocol that the EncryptedExtensions of TLS 1.3 name."""
+    """Return the protocol in the EncryptedExtensions of TLS 1.3."""
     try:
         found = dict(_extensions(_Cursor(message[4:])))
         return _names(found[_ALPN].vector(2))[0] if _ALPN in found else None
@@ -268,7 +260,7 @@ def chosen_alpn(message: bytes) -> bytes | None:
 
 
 def read_certificates(message: bytes, is_13: bool) -> list[bytes]:
-    """The certificates of a Certificate message, the peer's own first; empty where it has none."""
+    """Return the certificates of a Certificate message, the peer's own first."""
     cursor, found = _Cursor(message[4:]), []
     try:
         if is_13:
@@ -284,7 +276,7 @@ def read_certificates(message: bytes, is_13: bool) -> list[bytes]:
 
 
 def read_ticket(message: bytes, is_13: bool) -> bytes:
-    """The ticket of a NewSessionTicket (RFC 5077; RFC 8446, 4.6.1), empty where there is none."""
+    """Return the ticket of a NewSessionTicket (RFC 5077; RFC 8446, 4.6.1), empty without one."""
     cursor = _Cursor(message[4:])
     try:
         if not is_13:
@@ -298,5 +290,5 @@ def read_ticket(message: bytes, is_13: bool) -> bytes:
 
 
 def premaster_name(message: bytes) -> bytes:
-    """What an `RSA` line of a key log names: the first 8 bytes of the encrypted premaster secret of a ClientKeyExchange."""
+    """Return the first 8 bytes of a ClientKeyExchange's encrypted premaster secret, which an `RSA` line of a key log names."""
     return message[6:14]

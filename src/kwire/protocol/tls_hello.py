@@ -1,9 +1,9 @@
-"""Reads what a TLS handshake shows in clear: version, server name (SNI) and fingerprints of its hello messages (RFC 8446, RFC 6066).
+"""Plaintext parts of a TLS handshake: version, server name (SNI) and fingerprints of its hello messages (RFC 8446, RFC 6066).
 
     record     type uint8 (22 handshake), version uint16, length uint16, fragment
     handshake  type uint8 (1 ClientHello, 2 ServerHello), length uint24, legacy version uint16, random 32, session id, ciphers, ...
 
-Nothing is decrypted, and no more is kept than the hello message itself.
+Nothing is decrypted, and only the hello message is kept.
 """
 
 from __future__ import annotations
@@ -20,12 +20,11 @@ _HANDSHAKE: Final = 22
 
 
 class HelloReader:
-    """Collects one direction of a handshake until its hello is whole.
+    """Reader of one direction of a handshake until its hello is whole.
 
     Attributes:
         done: nothing more is wanted.
-        version: what a ServerHello chose, or the highest that a ClientHello offers, `TLS 1.3`.
-        server_name: of a ClientHello.
+        version: chosen by a ServerHello, or the highest that a ClientHello offers, `TLS 1.3`.
         ja3, ja4: fingerprints of a whole ClientHello (`kwire.protocol.tls_fingerprints`).
     """
 
@@ -54,7 +53,6 @@ class HelloReader:
             self._data = b""
 
     def _message(self) -> bytes:
-        """The first handshake message as far as it came, put together from its records."""
         message, pos = b"", 0
         while pos + 5 <= len(self._data):
             if self._data[pos] != _HANDSHAKE:

@@ -1,8 +1,4 @@
-"""State machines as tables: what a role does next is looked up, not hidden in branches, and the table draws its own diagram.
-
-A machine's rules stay in its own module; here is what all of them share: a table that is checked when it is made, the lookup, and the
-diagram in Mermaid's notation for the pages in ``docs/``.
-"""
+"""State machines as tables, which draw their own Mermaid diagrams for docs/."""
 
 from __future__ import annotations
 
@@ -19,12 +15,7 @@ Event = TypeVar("Event", bound=Enum)
 
 
 class ForbiddenMove(KwireError):
-    """An event that the table does not have in the state that a machine is in. The machine stays where it is.
-
-    Attributes:
-        machine: name of the table.
-        state, event: members of the machine's enumerations.
-    """
+    """Event that the table does not have in the machine's state. The machine stays where it is."""
 
     def __init__(self, machine: str, state: Enum, event: Enum) -> None:
         super().__init__(f"{machine} cannot take {event.name} in state {state.name}")
@@ -37,14 +28,13 @@ class ForbiddenMove(KwireError):
 
 
 class Transitions(Generic[State, Event]):
-    """The moves that a machine may make.
+    """Transitions of a machine.
 
     Arguments:
-        name: what the machine is, in words, for errors and the diagram.
-        states, events: the enumerations; every member of both has to occur in the table.
-        start: the state that a new machine is in.
-        moves: for each state the events that it takes and the states they lead to; what is not there is forbidden. A state without moves
-            is an end.
+        name: words for errors and the diagram.
+        states, events: enumerations; every member must occur in the table.
+        start: state of a new machine.
+        moves: next state by state and event; others are forbidden. A state without moves is an end.
 
     Raises:
         ValueError: a state cannot be reached from `start`, or no state takes an event.
@@ -77,11 +67,11 @@ class Transitions(Generic[State, Event]):
         return seen
 
     def allows(self, state: State, event: Event) -> bool:
-        """Whether the table has a move for the event in the state."""
+        """Return whether the state takes the event."""
         return (state, event) in self._moves
 
     def after(self, state: State, event: Event) -> State:
-        """The state that an event leads to.
+        """Return the next state.
 
         Raises:
             ForbiddenMove: the state does not take the event.
@@ -92,14 +82,14 @@ class Transitions(Generic[State, Event]):
             raise ForbiddenMove(self.name, state, event) from None
 
     def __iter__(self) -> Iterator[tuple[State, Event, State]]:
-        """All moves, in the order of the enumerations."""
+        """Yield all transitions, in the order of the enumerations."""
         for state in self.states:
             for event in self.events:
                 if (state, event) in self._moves:
                     yield state, event, self._moves[state, event]
 
     def diagram(self) -> str:
-        """The table as a state diagram in Mermaid's notation; events between the same two states share an arrow."""
+        """Return the table as a Mermaid state diagram; events between the same two states share an arrow."""
         arrows: dict[tuple[State, State], list[str]] = {}
         for state, event, to in self:
             arrows.setdefault((state, to), []).append(event.name.lower())

@@ -1,6 +1,6 @@
-"""The proxy: the only room with sockets. Clients connect to a listener, each listener stands for one broker, and rules change what passes.
+"""Proxy between clients and brokers: each listener stands for one broker, and rules change what passes.
 
-ProxyConfig --> RuleSet --> RelayPlan            what is done with each kind of frame
+ProxyConfig --> RuleSet --> RelayPlan            action for each kind of frame
 sockets ------> ProxiedConnection --> Relay      one client and one broker
 """
 

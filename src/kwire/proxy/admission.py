@@ -1,7 +1,7 @@
-"""Which clients are let in: limits of a listener and of an address, and log lines that no client can multiply.
+"""Limits on clients of a listener and of an address, and log lines that no client can multiply.
 
-A connection is in its *handshake* until the client has sent a whole frame. Handshakes may take half of a listener's connections, so those
-who never finish one leave room for others.
+A connection is in its *handshake* until the client has sent a whole frame. Handshakes may take half of a listener's connections, so
+clients that never finish one leave room for others.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MOST_LINES: Final = 10_000  # reasons and addresses whose lines are counted
 
 
 class Slot:
-    """The place of one connection that was let in."""
+    """Admitted connection."""
 
     __slots__ = ("_in_handshake", "_of", "address", "listener")
 
@@ -38,23 +38,19 @@ class Slot:
         self.address = address
 
     def passed(self) -> None:
-        """The client has sent a whole frame."""
+        """Record that the client has sent a whole frame."""
         if self._in_handshake:
             self._in_handshake = False
             self._of.release(self, handshake=True)
 
     def left(self) -> None:
-        """The connection is over; call it once."""
+        """Record the end of the connection; call it once."""
         self.passed()
         self._of.release(self, handshake=False)
 
 
 class Admission:
-    """Counts connections of all listeners of a proxy; any thread may call it.
-
-    Arguments:
-        clock: seconds.
-    """
+    """Counts of connections over all listeners; any thread may call it."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -65,12 +61,11 @@ class Admission:
         self._came: Counter[str] = Counter()  # in this second, by address
 
     def enter(self, config: ProxyConfig, listener: str, address: str) -> Slot | TurnedAway:
-        """Let a client in, or say which limit it exceeds.
+        """Admit a client, or return the limit that it exceeds.
 
         Arguments:
-            config: its limits hold.
-            listener: where the client connected to, as the configuration names it.
-            address: of the client. IPv6 addresses of one /64 network are one.
+            listener: address of the listener, as configured.
+            address: address of the client; the IPv6 addresses of a /64 network count as one.
         """
         found = Slot(self, listener, _network(address))
         port, client = _keys(found)
@@ -97,7 +92,6 @@ class Admission:
         return found
 
     def release(self, slot: Slot, *, handshake: bool) -> None:
-        """Count a handshake or a connection that is over; for `Slot`."""
         counts = self._handshakes if handshake else self._open
         with self._lock:
             for key in _keys(slot):
@@ -111,7 +105,6 @@ def _keys(slot: Slot) -> tuple[tuple[str, str], tuple[str, str]]:
 
 
 def _network(address: str) -> str:
-    """The address of a client as limits count it."""
     if ":" not in address:
         return address
     found = ipaddress.IPv6Address(address)
@@ -121,12 +114,7 @@ def _network(address: str) -> str:
 
 
 class QuietLog:
-    """Warnings of a proxy: one line a second for each reason and address, with the number of those left out.
-
-    Arguments:
-        logger: where lines go.
-        clock: seconds.
-    """
+    """Warnings of a proxy: one line a second for each reason and address, with the number of suppressed lines."""
 
     def __init__(self, logger: logging.Logger, clock: Callable[[], float] = time.monotonic) -> None:
         self._logger = logger
@@ -135,13 +123,7 @@ class QuietLog:
         self._said: OrderedDict[tuple[str, str], _Said] = OrderedDict()  # the oldest first
 
     def warning(self, reason: str, address: str, text: str) -> None:
-        """Write a line, or count it.
-
-        Arguments:
-            reason: the kind of event, of a fixed list.
-            address: of the client.
-            text: the line.
-        """
+        """Write a line, or count it; `reason` is one of a fixed list."""
         now = self._clock()
         key = reason, _network(address)
         with self._lock:
@@ -159,7 +141,7 @@ class QuietLog:
         self._write([*lines, text])
 
     def flush(self, *, everything: bool = False) -> None:
-        """Write what was left out more than a second ago; call it once a second, and with `everything` at the end."""
+        """Write lines suppressed for more than a second; call it once a second, and with `everything` at the end."""
         now = self._clock()
         lines: list[str] = []
         with self._lock:
@@ -174,14 +156,13 @@ class QuietLog:
 
 @dataclass(slots=True)
 class _Said:
-    """The last line of a reason and an address, when it was written, and what was left out since: the number and the last text."""
+    """Last line of a reason and an address, and the number and the last text of lines suppressed since."""
 
     at: float
     text: str
     left_out: int = 0
 
     def lines(self) -> list[str]:
-        """The line for what was left out."""
         if not self.left_out:
             return []
         return [f"{self.text} (and {self.left_out - 1} more)" if self.left_out > 1 else self.text]

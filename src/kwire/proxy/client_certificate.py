@@ -1,4 +1,4 @@
-"""Who a client is by the certificate that it showed to the proxy."""
+"""Principal of a client's TLS certificate."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _DEFAULT = PrincipalRules()
 
 
 def certified_principal(connection: ssl.SSLObject | None) -> str:
-    """`User:` and the subject, as a broker's `ssl.principal.mapping.rules=DEFAULT` has it; empty without TLS or a certificate."""
+    """Return `User:SUBJECT`, as brokers do with `ssl.principal.mapping.rules=DEFAULT`; empty without TLS or a certificate."""
     der = None if connection is None else connection.getpeercert(binary_form=True)
     found = None if der is None else read_certificate(der)
     return "" if found is None else _DEFAULT.principal(found.subject)

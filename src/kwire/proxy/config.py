@@ -32,15 +32,14 @@ _DOMAIN = re.compile(r"([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)*[A-Za-z0-
 
 
 class ListenerConfig(ConfigTable, frozen=True):
-    """One port, which stands for one broker.
+    """Port that stands for one broker.
 
     Attributes:
         listen: `host:port`; an empty host listens on all addresses.
-        broker: `host:port` of the broker behind it.
-        node_id: of that broker.
-        advertised: `host:port` that clients are given for it; without it they see the broker's own address.
-        tenant: whose port it is, one of `[tenants]`; without it clients see the whole cluster.
-        tls, upstream_tls: encryption of either side.
+        broker: `host:port` of the broker.
+        node_id: node id of that broker.
+        advertised: `host:port` given to clients; without it they see the broker's own address.
+        tenant: name in `[tenants]`; without it clients see the whole cluster.
     """
 
     listen: str
@@ -52,10 +51,10 @@ class ListenerConfig(ConfigTable, frozen=True):
     upstream_tls: UpstreamTlsConfig | None = None
 
     def addresses(self) -> list[tuple[int, tuple[str, int]]]:
-        """Where clients reach the broker: its node id with host and port; empty where they see its own address.
+        """Return the node id with the advertised host and port; empty without one.
 
         Raises:
-            InputError: the address is wrong.
+            InputError: the address is invalid.
         """
         return [] if self.advertised is None else [(self.node_id, host_and_port(self.advertised, "advertised"))]
 
@@ -66,30 +65,23 @@ class ListenerConfig(ConfigTable, frozen=True):
 
 
 class SniBroker(ConfigTable, frozen=True):
-    """A broker behind a port that several share.
-
-    Attributes:
-        node_id: of the broker.
-        broker: `host:port` of it.
-    """
+    """Broker behind a shared port; `broker` is its `host:port`."""
 
     node_id: int
     broker: str
 
 
 class SniListenerConfig(ConfigTable, frozen=True):
-    """One port for several brokers. Clients begin at `bootstrap.DOMAIN` and reach broker N at `broker-N.DOMAIN`.
+    """Port for several brokers, chosen by the name in the client's TLS handshake.
 
-    The name in their TLS handshake says which broker they want.
+    Clients begin at `bootstrap.DOMAIN` and reach broker N at `broker-N.DOMAIN`.
 
     Attributes:
         listen: `host:port`; an empty host listens on all addresses.
-        domain: whose names lead clients here, such as `kafka.example.com`.
-        brokers: at least one.
-        tls: with a certificate for all these names, such as `*.kafka.example.com`.
-        advertised_port: that clients are given; the one of `listen` without it.
-        tenant: whose port it is, as of `ListenerConfig`.
-        upstream_tls: encryption of the brokers' side.
+        domain: domain of these names, such as `kafka.example.com`.
+        tls: its certificate must cover the names, for example with `*.kafka.example.com`.
+        advertised_port: port given to clients; by default the port of `listen`.
+        tenant: see `ListenerConfig`.
     """
 
     listen: str
@@ -101,20 +93,20 @@ class SniListenerConfig(ConfigTable, frozen=True):
     upstream_tls: UpstreamTlsConfig | None = None
 
     def addresses(self) -> list[tuple[int, tuple[str, int]]]:
-        """Where clients reach the brokers: node ids with host and port.
+        """Return node ids with the host and port given to clients.
 
         Raises:
-            InputError: the address to listen on is wrong.
+            InputError: `listen` is invalid.
         """
         return [(each.node_id, (self.name_of(each), self.port)) for each in self.brokers]
 
     @property
     def bootstrap(self) -> str:
-        """The name that leads to any broker."""
+        """Name that leads to any broker."""
         return f"bootstrap.{self._suffix}"
 
     def name_of(self, broker: SniBroker) -> str:
-        """The name that leads to one broker."""
+        """Return the name that leads to one broker."""
         return f"broker-{broker.node_id}.{self._suffix}"
 
     @property
@@ -123,37 +115,37 @@ class SniListenerConfig(ConfigTable, frozen=True):
 
     @property
     def port(self) -> int:
-        """That clients are given."""
+        """Port given to clients."""
         return host_and_port(self.listen, "listen")[1] if self.advertised_port is None else self.advertised_port
 
     @property
     def node_id(self) -> int:
-        """Of connections whose handshake named none of the brokers."""
+        """Node id of connections whose handshake named no broker."""
         return -1
 
 
 class AddressesConfig(ConfigTable, frozen=True):
-    """See `rules.addresses`."""
+    """Table of `rules.addresses`."""
 
     large_answers: Literal["cap", "hold"] = "cap"
     unknown_node: Literal["close", "keep"] = "close"
 
 
 class VersionsConfig(ConfigTable, frozen=True):
-    """See `rules.versions`."""
+    """Table of `rules.versions`."""
 
     cap: str
 
 
 class RehearsalConfig(ConfigTable, frozen=True):
-    """See `rules.rehearsal`."""
+    """Table of `rules.rehearsal`."""
 
     release: str
     mode: Literal["count", "break"] = "count"
 
 
 class RefusalConfig(ConfigTable, frozen=True):
-    """See `rules.refusals.Condition`."""
+    """Table of `rules.refusals.Condition`."""
 
     software: str | None = None
     version: str | None = None
@@ -163,7 +155,7 @@ class RefusalConfig(ConfigTable, frozen=True):
 
 
 class TenantConfig(ConfigTable, frozen=True):
-    """See `rules.tenants`, and `rules.principals` for `principals`: without a value any client may use the tenant's listeners."""
+    """Table of `rules.tenants`; without `principals` (`rules.principals`) any client may use the tenant's listeners."""
 
     prefix: str
     error_texts: Literal["strip", "blank"] = "strip"
@@ -171,13 +163,13 @@ class TenantConfig(ConfigTable, frozen=True):
 
 
 class FilesConfig(ConfigTable, frozen=True):
-    """Files that are written while the proxy runs; see `tap_file`.
+    """Rotated files (`tap_file`).
 
     Attributes:
-        file: `tap.pcapng` makes `tap_00001.pcapng` and so on.
-        max_bytes: of a file, then comes the next.
-        max_files: that are kept.
-        max_queued: bytes that wait for the disk; what comes beyond them is dropped and counted.
+        file: `tap.pcapng` becomes `tap_00001.pcapng` and so on.
+        max_bytes: size of a file.
+        max_files: number of files that are kept.
+        max_queued: bytes that may wait for the disk; more are dropped and counted.
     """
 
     file: str
@@ -187,11 +179,11 @@ class FilesConfig(ConfigTable, frozen=True):
 
 
 class TelemetryConfig(FilesConfig, frozen=True):
-    """See `rules.telemetry`.
+    """Table of `rules.telemetry`.
 
     Attributes:
-        metrics: prefixes of names, all when empty.
-        interval_ms: between two pushes of a client.
+        metrics: prefixes of names; empty for all.
+        interval_ms: time between two pushes of a client.
         max_pushed: bytes of one connection in an interval, see `PushQuota`.
     """
 
@@ -201,40 +193,34 @@ class TelemetryConfig(FilesConfig, frozen=True):
 
 
 class TapConfig(FilesConfig, frozen=True):
-    """A capture or a request log of the traffic, without secrets; see `tapped_connection` and `logged_connection`.
+    """Capture or request log of the traffic, without secrets; `snaplen` is the number of bytes kept of a frame.
 
-    Attributes:
-        snaplen: bytes of a frame that are kept; in a request log the body of a longer frame is null.
+    In a request log, the body of a longer frame is null. See `tapped_connection` and `logged_connection`.
     """
 
     snaplen: int = 65_536
 
 
 class ProxyConfig(ConfigTable, frozen=True):
-    """The whole file.
+    """Configuration of a proxy.
 
     Attributes:
-        listeners: one for each broker.
-        sni_listeners: one for several.
-        loop: `native` passes bytes outside the interpreter lock, on Linux and without TLS; `asyncio` runs everywhere; `auto` takes the
-            native one for each listener that can have it.
-        threads: of the native loop.
-        unknown: requests of apis and versions that no known release has: `pass`, `refuse` with UNSUPPORTED_VERSION, or `close`.
-        raw_sasl_tokens: SaslHandshake v0 and GSSAPI tokens without a handshake pass; without a value, only where no tenants and no refusals
-            have to hold against them.
-        max_frame, max_held, max_held_in_all: bytes: of a frame, kept for one connection, and for all.
-        max_connections: of one listener; more are closed at once. Half of them may be of clients that have sent no whole frame yet.
-        max_connections_of_address, max_handshakes_of_address: of one client address (of IPv6 a /64 network) to all listeners: connections,
-            and those of clients that have sent no whole frame yet.
+        loop: `native` passes bytes outside the interpreter lock, on Linux and without TLS; `asyncio` runs everywhere; `auto` uses
+            the native loop where possible.
+        threads: threads of the native loop.
+        unknown: action for requests of APIs and versions that no known release has: `pass`, `refuse` with UNSUPPORTED_VERSION, or `close`.
+        raw_sasl_tokens: let SaslHandshake v0 and GSSAPI tokens without a handshake pass; by default only without tenants and refusals.
+        max_frame, max_held, max_held_in_all: bytes of a frame, kept for one connection, and kept for all.
+        max_connections: limit of one listener; half of them may be clients that have sent no whole frame yet.
+        max_connections_of_address, max_handshakes_of_address: limits of one client address (IPv6: /64 network) over all listeners:
+            connections, and those of clients that have sent no whole frame yet.
         max_rate_of_address: new connections of one client address in a second.
-        first_frame_seconds: a client that has not sent a whole frame by then is closed.
-        connect_seconds: to reach a broker.
-        drain_seconds: after SIGTERM, for answers that clients wait for.
-        metrics: `host:port` of a Prometheus endpoint; none without.
-        addresses, versions, rehearsal, refusals, telemetry: the rules.
-        tenants: by name; a listener names the one whose it is.
-        tap: a capture of what passes; none without.
-        request_log: the same as lines of a broker's JSON request log; none without.
+        first_frame_seconds: time in which a client must send a whole frame.
+        connect_seconds: time to connect to a broker.
+        drain_seconds: time after SIGTERM for answers that clients wait for.
+        metrics: `host:port` of a Prometheus endpoint.
+        tenants: tenants by name.
+        tap, request_log: captures of what passes, as packets and as lines of a broker's JSON request log.
     """
 
     listeners: list[ListenerConfig] = []
@@ -265,12 +251,12 @@ class ProxyConfig(ConfigTable, frozen=True):
 
     @property
     def all_listeners(self) -> list[ListenerConfig | SniListenerConfig]:
-        """Of both kinds."""
+        """Listeners of both kinds."""
         return [*self.listeners, *self.sni_listeners]
 
 
 def host_and_port(text: str, what: str) -> tuple[str, int]:
-    """`host:port`, `[address]:port` or `:port`.
+    """Parse `host:port`, `[address]:port` or `:port`.
 
     Raises:
         InputError: it is none of them.
@@ -285,7 +271,7 @@ def load_config(path: str | os.PathLike[str]) -> ProxyConfig:
     """Read a file and check it.
 
     Raises:
-        InputError: it cannot be read, is not TOML, or has a key or a value that is not right; says which.
+        InputError: the file cannot be read, is not TOML, or has an invalid key or value, which the text names.
     """
     try:
         found = msgspec.toml.decode(Path(path).read_bytes(), type=ProxyConfig)
@@ -303,7 +289,6 @@ def load_config(path: str | os.PathLike[str]) -> ProxyConfig:
 
 
 def _in_toml(text: str) -> str:
-    """msgspec's sentence with a path as TOML writes it: `listeners[0].port` for `$.listeners[0].port`."""
     said, _, place = text.partition(" - at `$")
     said = said[:1].lower() + said[1:]
     return f"{place.strip('`').lstrip('.')}: {said}" if place else said

@@ -11,4 +11,4 @@ __all__ = ["ConfigTable", "msgspec"]
 
 
 class ConfigTable(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """A table of the configuration; a key that it does not have is an error."""
+    """Table of the configuration; unknown keys are errors."""

@@ -1,4 +1,4 @@
-"""The rules that a configuration asks for, in the order in which they act on a frame."""
+"""Rules of a configuration, in the order in which they act on a frame."""
 
 from __future__ import annotations
 
@@ -27,15 +27,14 @@ __all__ = ["configured_rule_sets", "configured_rules"]
 
 
 def configured_rule_sets(config: ProxyConfig, store: Callable[[bytes], object], budget: HeldBudget | None = None) -> dict[str, RuleSet]:
-    """The rules of each tenant by its name, and of listeners without one by the empty name; what all share is the same objects.
+    """Make the rules of each tenant by name; the empty name is for listeners without one. Tenants share what all have in common.
 
     Arguments:
-        config: of the proxy.
         store: takes lines of pushed metrics.
-        budget: for memory of rules; None without a limit.
+        budget: memory of rules; None without a limit.
 
     Raises:
-        InputError: as of `configured_rules`.
+        InputError: see `configured_rules`.
     """
     shared = configured_rules(config, store, budget)
     raw = _raw_tokens(config, bool(config.refusals))
@@ -51,10 +50,10 @@ def configured_rule_sets(config: ProxyConfig, store: Callable[[bytes], object], 
 
 
 def configured_rules(config: ProxyConfig, store: Callable[[bytes], object] = len, budget: HeldBudget | None = None) -> list[Rule]:
-    """Make the rules that all listeners share; arguments as of `configured_rule_sets`.
+    """Make the rules that all listeners share; arguments as in `configured_rule_sets`.
 
     Raises:
-        InputError: a release, a condition or a subscription is wrong.
+        InputError: a release, a condition or a subscription is invalid.
     """
     rules: list[Rule] = [IdentityRule()]
     if config.refusals:
@@ -73,18 +72,15 @@ def configured_rules(config: ProxyConfig, store: Callable[[bytes], object] = len
 
 
 def _raw_tokens(config: ProxyConfig, closes: bool) -> list[Rule]:
-    """The rule that closes raw SASL tokens; `closes` is the default of the listeners."""
     return [RawTokensRule()] if (closes if config.raw_sasl_tokens is None else not config.raw_sasl_tokens) else []
 
 
 def _reached(config: ProxyConfig) -> dict[tuple[str, int], tuple[str, int]]:
-    """Give the advertised host and port of each broker, by tenant (empty for none) and node id."""
     found = {(each.tenant or "", each.node_id): host_and_port(each.broker, "broker") for each in config.listeners}
     return found | {(each.tenant or "", node_id): address for each in config.all_listeners for node_id, address in each.addresses()}
 
 
 def _addresses(config: ProxyConfig, tenant: str | None) -> list[Rule]:
-    """The rule for the listeners of a tenant, none where they advertise no address."""
     listeners = (each for each in config.all_listeners if each.tenant == tenant)
     seen = dict(found for each in listeners for found in each.addresses())
     if not seen:
@@ -93,11 +89,6 @@ def _addresses(config: ProxyConfig, tenant: str | None) -> list[Rule]:
 
 
 def _wanted_metrics(config: TelemetryConfig) -> SubscriptionTable:
-    """What clients are asked for.
-
-    Raises:
-        InputError: Kafka would refuse the subscription.
-    """
     found = SubscriptionTable()
     found.set("proxy", {"metrics": ",".join(config.metrics) or "*", "interval.ms": str(config.interval_ms)})
     return found

@@ -1,4 +1,4 @@
-"""One client and one broker with the rules between them, without sockets."""
+"""One client, one broker and the rules between them, without sockets."""
 
 from __future__ import annotations
 
@@ -14,19 +14,11 @@ __all__ = ["ProxiedConnection"]
 
 
 class ProxiedConnection:
-    """A relay whose held frames are settled by rules at once.
-
-    Arguments:
-        rules: of the proxy.
-        peer: the client.
-        max_frame, max_held, budget, counters: as in `Relay`.
-        tap: looks at what the client sends and gets; None for no such look.
+    """Relay whose held frames are settled by rules at once.
 
     Attributes:
-        relay: the relay.
-        peer: the client.
-        refusal: why a rule closed the connection; empty while none did.
-        delayed: a request whose outcome waits for `settle_delayed`; None where none does. The client is not read before.
+        refusal: reason why a rule closed the connection; empty if none did.
+        delayed: request whose outcome waits for `settle_delayed`; until then the client is not read.
     """
 
     __slots__ = ("_frames", "_rules", "_tap", "delayed", "peer", "refusal", "relay")
@@ -51,7 +43,7 @@ class ProxiedConnection:
         self.peer = peer
 
     def from_client(self, data: Buffer, t: int) -> Moves:
-        """Take bytes of the client, see `Relay.from_client`; `Moves.held` is empty and `Moves.close` may come of a rule."""
+        """Take bytes of the client, see `Relay.from_client`; `Moves.held` is empty, and a rule may set `Moves.close`."""
         if self._tap is not None:
             self._tap.from_client(data, time.time_ns())
         moves = self._settled(self.relay.from_client(data, t), t)
@@ -63,13 +55,13 @@ class ProxiedConnection:
         return self._settled(self.relay.from_server(data, t), t)
 
     def settle_delayed(self, t: int) -> Moves:
-        """Do what waited; its delay is over."""
+        """Apply the delayed outcome."""
         held, outcome = self.take_delayed()
         self._frames = True
         return Moves() if isinstance(outcome, Refusal) else self._settled(self.relay.answer(held, outcome.frame, t=t), t)
 
     def take_delayed(self) -> tuple[Held, Answer | Refusal]:
-        """What waited, which the caller does now; a `Refusal` is `refusal` then."""
+        """Return the delayed outcome, which the caller applies; a `Refusal` sets `refusal`."""
         assert self.delayed is not None
         found, self.delayed = self.delayed, None
         if isinstance(found[1], Refusal):
@@ -77,32 +69,32 @@ class ProxiedConnection:
         return found
 
     def end_client(self, t: int) -> Moves:
-        """The client ended its direction."""
+        """Take the end of the client's direction."""
         return self._settled(self.relay.end_client(t), t)
 
     def end_server(self, t: int) -> Moves:
-        """The broker ended its direction."""
+        """Take the end of the broker's direction."""
         return self._settled(self.relay.end_server(t), t)
 
     def over(self) -> None:
-        """The connection is over."""
+        """Close the rules and the tap."""
         self._rules.closed()
         if self._tap is not None:
             self._tap.closed(time.time_ns())
 
     def take_tap(self) -> Tapped | None:
-        """The tap, which the caller gives the bytes from now on; None where there is none."""
+        """Hand over the tap: the caller gives it the bytes from now on."""
         tap, self._tap = self._tap, None
         return tap
 
     @property
     def has_passed(self) -> bool:
-        """Whether a whole frame of the client was taken for Kafka: it went to the broker or was answered."""
+        """Whether a whole frame of the client went to the broker or was answered."""
         return self._frames
 
     @property
     def close_reason(self) -> str:
-        """Why the connection is closed by the proxy; empty while it is not."""
+        """Reason why the proxy closes the connection; empty while it does not."""
         return self.refusal or ("" if self.relay.closing is None else str(self.relay.closing))
 
     def _settled(self, moves: Moves, t: int) -> Moves:
@@ -121,9 +113,9 @@ class ProxiedConnection:
         return moves
 
     def outcome(self, held: Held) -> Outcome:
-        """What the rules make of a held frame. A `Refusal`, which is `refusal` then, is also what a frame gets that no rule can read.
+        """Apply the rules to a held frame; a frame that no rule can read is refused.
 
-        One with a delay is `delayed` then, and the frame stays held.
+        A `Refusal` sets `refusal`. An outcome with a delay sets `delayed`, and the frame stays held.
         """
         try:
             found = self._rules.apply(held)

@@ -1,4 +1,4 @@
-"""What a proxy counts about connections; about exchanges its relays count."""
+"""Counts of connections; relays count exchanges."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ _MOST_SOFTWARE: Final = 200
 
 
 class ConnectionCounts:
-    """Of one proxy since its start; any thread may count.
+    """Counts since the start of a proxy; any thread may count.
 
     Attributes:
-        opened: connections of clients by node id.
-        ended: by node id and why.
+        opened: connections by node id.
+        ended: ends by node id and reason.
     """
 
     __slots__ = ("_lock", "ended", "opened")
@@ -51,23 +51,21 @@ class ConnectionCounts:
         self.ended: Counter[tuple[int, Ending]] = Counter()
 
     def count_opened(self, node_id: int) -> None:
-        """A client has connected."""
         with self._lock:
             self.opened[node_id] += 1
 
     def count_ended(self, node_id: int, ending: Ending) -> None:
-        """A connection is over, or was turned away."""
         with self._lock:
             self.ended[node_id, ending] += 1
 
     def read(self) -> tuple[Counter[int], Counter[tuple[int, Ending]]]:
-        """Both as they are now."""
+        """Return copies of both."""
         with self._lock:
             return self.opened.copy(), self.ended.copy()
 
 
 def software_of(peers: Iterable[Peer]) -> Counter[tuple[str, ...]]:
-    """Connected clients by software name and version, `unknown` where they send none (KIP-511), and node id."""
+    """Count connected clients by software name and version, `unknown` where they send none (KIP-511), and node id."""
     found: Counter[tuple[str, ...]] = Counter()
     for peer in peers:
         found[peer.software_name or "unknown", peer.software_version or "unknown", str(peer.node_id)] += 1

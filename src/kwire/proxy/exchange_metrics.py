@@ -1,7 +1,6 @@
-"""What the relays of a proxy have counted, as Prometheus' metrics.
+"""Prometheus metrics of exchanges, as counted by the relays.
 
-Client ids, API versions and error codes are labels of the counter alone. A histogram has a sample for each bucket, so it is by software and
-API.
+Client IDs, API versions and error codes are labels of the counter only: a histogram has a sample for each bucket.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ _BOUNDS: Final = range(6, 26)
 
 
 def exchange_metrics(rows: Iterable[Mapping[str, Any]], dropped: int) -> Iterator[Metric]:
-    """Exchanges, their bytes and latencies.
+    """Yield exchanges, their bytes and latencies.
 
     Arguments:
-        rows: of `RelayCounters.rows`; those of several threads are added up.
-        dropped: exchanges that found no row.
+        rows: rows of `RelayCounters.rows`, of one or more threads.
+        dropped: exchanges without a row.
     """
     exchanges = CounterMetricFamily(
         "kwire_proxy_exchanges", "Requests that were answered, and Produce requests without an answer",

@@ -1,4 +1,4 @@
-"""The beginnings of frames that pass, kept until a tracker says where each ends."""
+"""Beginnings of passing frames, kept until a tracker reports where each frame ends."""
 
 from __future__ import annotations
 
@@ -10,14 +10,7 @@ LENGTH = 4
 
 
 class FrameBeginnings:
-    """One direction of a connection. At most one frame's beginning is kept at a time.
-
-    Arguments:
-        kept: bytes of a frame, its length among them.
-
-    Attributes:
-        at: offset of the next byte that comes.
-    """
+    """One direction of a connection, with the first `kept` bytes of at most one frame; `at` is the offset of the next byte."""
 
     __slots__ = ("_beginning", "_frame_at", "_kept", "at")
 
@@ -28,14 +21,11 @@ class FrameBeginnings:
         self._beginning = b""  # from `_frame_at` on
 
     def take(self, event: FrameSeen, data: bytes) -> tuple[bytes, int]:
-        """A frame that ends in the bytes that came last.
+        """Return the first bytes of a frame with its length, empty if they are not kept, and the offset of its end.
 
         Arguments:
-            event: of the tracker for these bytes.
-            data: the bytes, before `came`; empty where bytes of the other direction made the tracker see the frame.
-
-        Returns:
-            Its first bytes with the length, empty where they are not kept, and the offset of its end.
+            event: event of the tracker.
+            data: latest bytes, before `came`; empty if bytes of the other direction made the tracker see the frame.
         """
         begin = event.stream_offset
         end = begin + (event.length if event.kind != "length" else 0) + (0 if event.kind == "proxy" else LENGTH)
@@ -54,16 +44,15 @@ class FrameBeginnings:
 
     @property
     def _is_whole(self) -> bool:
-        """Whether what is kept reaches to the next byte that comes."""
         return self._frame_at + len(self._beginning) == self.at
 
     def missed(self, count: int) -> None:
-        """Bytes are missing; the frame in which they are has no beginning any more."""
+        """Skip missing bytes; the beginning of their frame is dropped."""
         self.at += count
         self._frame_at, self._beginning = self.at, b""
 
     def came(self, data: bytes) -> None:
-        """Keep what belongs to the frame that is not over; call it once the events for `data` are dealt with."""
+        """Keep the bytes of an unfinished frame; call it after `take` for all events of `data`."""
         if self._frame_at >= self.at:
             self._beginning = data[self._frame_at - self.at :][: self._kept]
         elif self._is_whole:

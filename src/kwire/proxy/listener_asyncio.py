@@ -1,4 +1,4 @@
-"""One port of the proxy on asyncio: everywhere, and where either side has TLS."""
+"""Port of the proxy on asyncio: for TLS on either side, and where the native loop cannot run."""
 
 from __future__ import annotations
 
@@ -25,14 +25,10 @@ _DRAIN_STEP: Final = 0.05
 
 
 class AsyncioListener:
-    """A port and the broker behind it.
-
-    Arguments:
-        server: whose rules, limits and counts hold.
-        config: of this port.
+    """Port and the broker behind it.
 
     Raises:
-        InputError: a file of its certificates cannot be used.
+        InputError: a certificate or key file is invalid.
     """
 
     def __init__(self, server: ProxyServer, config: ListenerConfig | SniListenerConfig) -> None:
@@ -51,7 +47,7 @@ class AsyncioListener:
         """Listen.
 
         Raises:
-            InputError: the port cannot be listened on.
+            InputError: the port is not available.
         """
         host, port = host_and_port(self.config.listen, "listen")
         loop = asyncio.get_running_loop()
@@ -67,32 +63,30 @@ class AsyncioListener:
 
     @property
     def connections(self) -> int:
-        """Clients that are connected."""
+        """Number of connected clients."""
         return len(self._sides)
 
     def peers(self) -> Iterator[Peer]:
-        """The clients that are connected."""
+        """Yield the connected clients."""
         yield from (side.proxied.peer for side in self._sides if side.proxied is not None)
 
     def renew_certificates(self) -> None:
-        """Read the files of certificates and keys again, which expire and are replaced under their names.
-
-        Connections that come from now on have the new ones.
+        """Read certificates and keys again, for new connections.
 
         Raises:
-            InputError: one cannot be used; the old ones stay.
+            InputError: one is invalid; the old ones stay in use.
         """
         tls = self._tls_context()
         upstream_tls = None if self.config.upstream_tls is None else self.config.upstream_tls.context()
         self._tls, self._upstream_tls = tls, upstream_tls
 
     def stop(self) -> None:
-        """Accept no more."""
+        """Stop accepting."""
         if self._socket is not None:
             self._socket.close()
 
     async def close(self, until: float) -> None:
-        """Close connections when they are owed nothing, and all of them at `until`, seconds of `time.monotonic`."""
+        """Close idle connections, and all of them at `until`, seconds of `time.monotonic`."""
         loop = asyncio.get_running_loop()
         while True:
             late = loop.time() >= until
@@ -107,7 +101,7 @@ class AsyncioListener:
             await asyncio.sleep(_DRAIN_STEP)
 
     def arrived(self, transport: asyncio.Transport) -> None:
-        """A client has connected: close it, have it do its TLS handshake, or reach the broker for it."""
+        """Take a new client: close it, start its TLS handshake, or connect to the broker."""
         end = transport.get_extra_info("peername")
         slot = None if end is None else self._server.enter(self.config, end[0])
         if slot is None:
@@ -122,22 +116,21 @@ class AsyncioListener:
         side.connection_made(transport)
 
     def _client(self, slot: Slot) -> ClientSide:
-        """A client that has just connected."""
         return ClientSide(self._connect, self._made, self._closed, self.first_frame_seconds, slot.passed)
 
     @property
     def first_frame_seconds(self) -> float:
-        """Within which a client must have sent a whole frame."""
+        """Time in which a client must send a whole frame."""
         return self._server.config.first_frame_seconds
 
     def secure(self, transport: asyncio.Transport, side: ClientSide) -> None:
-        """Have a client that has just connected do its handshake."""
+        """Start the handshake of a new client."""
         task = asyncio.ensure_future(self._secure(transport, side))
         self._handshakes.add(task)
         task.add_done_callback(self._handshakes.discard)
 
     async def _secure(self, transport: asyncio.Transport, side: ClientSide) -> None:
-        """`create_server` with TLS says nothing of a handshake that fails, not even that the client is gone."""
+        """`create_server` with TLS reports neither failed handshakes nor clients that leave during one."""
         assert self._tls is not None
         loop, seconds = asyncio.get_running_loop(), self.first_frame_seconds
         enforce_pause(transport)  # bytes that came already belong to the handshake
@@ -152,17 +145,16 @@ class AsyncioListener:
             side.connection_made(secured)
 
     def forget(self, side: ClientSide, node_id: int, ending: Ending, reason: str) -> None:
-        """A client's connection is over."""
         slot, peer = self._sides.pop(side)
         peer.node_id = node_id
         self._server.left(slot, peer, ending, reason)
 
     def proxied(self, end: tuple[str, int], local: tuple[str, int], node_id: int) -> ProxiedConnection:
-        """The rules and the relay between a client and a broker."""
+        """Make the rules and the relay between a client and a broker."""
         return self._server.connected(Peer(end[0], end[1], node_id, tenant=self.config.tenant or ""), local, 0)
 
     def reach(self, broker: str, protocol: asyncio.BufferedProtocol) -> asyncio.Future[object]:
-        """Open a connection to a broker, `host:port`."""
+        """Connect to a broker, `host:port`."""
         loop = asyncio.get_running_loop()
         host, port = host_and_port(broker, "broker")
         name = None
@@ -185,7 +177,7 @@ class AsyncioListener:
 
 
 class _Arrival(asyncio.Protocol):
-    """A client that has just connected: nothing is read of it before the listener has taken it."""
+    """New client, which is not read before the listener has taken it."""
 
     def __init__(self, listener: AsyncioListener) -> None:
         self._listener = listener

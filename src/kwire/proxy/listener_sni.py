@@ -1,4 +1,4 @@
-"""One port for several brokers: the name that a client asks for in its TLS handshake (SNI, RFC 6066) says which."""
+"""Port for several brokers, chosen by the name in the client's TLS handshake (SNI, RFC 6066)."""
 
 from __future__ import annotations
 
@@ -23,14 +23,10 @@ __all__ = ["SniListener"]
 
 
 class SniListener(AsyncioListener):
-    """A port and the brokers behind it. A client whose handshake names none of them is closed.
-
-    Arguments:
-        server: whose rules, limits and counts hold.
-        config: of this port.
+    """Port and the brokers behind it; a client whose handshake names none of them is closed.
 
     Raises:
-        InputError: a file of its certificates cannot be used.
+        InputError: a certificate or key file is invalid.
     """
 
     def __init__(self, server: ProxyServer, config: SniListenerConfig) -> None:
@@ -67,14 +63,12 @@ class SniListener(AsyncioListener):
         return side
 
     def broker_of(self, side: ClientSide) -> SniBroker | None:
-        """The broker that a client asked for; None before its handshake."""
+        """Return the broker that a client asked for; None before its handshake."""
         secured = None if side.transport is None else side.transport.get_extra_info("ssl_object")
         return None if secured is None else self._named.get(secured)
 
 
 class _Routed:
-    """One client on its way to the broker that it asks for."""
-
     def __init__(self, listener: SniListener) -> None:
         self._listener = listener
         self._broker: SniBroker | None = None

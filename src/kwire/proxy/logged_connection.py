@@ -1,6 +1,6 @@
-"""What passes between one client and the proxy as lines of a broker's JSON request log (KIP-673), without secrets and record contents.
+"""Lines of a broker's JSON request log (KIP-673) from the traffic of one client, without secrets and record contents.
 
-A line is written when a request has its response, and for the others when the connection is over.
+A line is written when a request has its response, and for others at the end of the connection.
 """
 
 from __future__ import annotations
@@ -31,10 +31,9 @@ class LoggedConnection:
     """One connection.
 
     Arguments:
-        file: where lines go.
-        peer: the client.
-        local: address and port to which it connected.
-        number: distinguishes it from others between the same ends.
+        file: file for lines.
+        local: address and port of the listener.
+        number: distinguishes connections between the same addresses and ports.
         snaplen: the body of a longer frame, without its length, is null.
     """
 
@@ -53,23 +52,23 @@ class LoggedConnection:
         self._highest: dict[int, int] = {}
 
     def from_client(self, data: Buffer, time_ns: int) -> None:
-        """Bytes that the client sent."""
+        """Take bytes that the client sent."""
         self._take("request", data, time_ns)
 
     def to_client(self, pieces: Iterable[Buffer], time_ns: int) -> None:
-        """Bytes that go to the client."""
+        """Take bytes that go to the client."""
         for piece in pieces:
             self._take("response", piece, time_ns)
 
     def missed(self, direction: Direction, count: int, time_ns: int) -> None:
-        """The next bytes of a direction are not given."""
+        """Skip the next bytes of a direction."""
         connection = self._connection
         if connection is not None:
             self._deal(connection.lost, direction, b"", direction, count, time_ns)
             self._streams[direction].missed(count)
 
     def closed(self, time_ns: int) -> None:
-        """The connection is over."""
+        """End the log of the connection."""
         connection = self._connection
         if connection is not None:
             for direction in _DIRECTIONS:
@@ -86,7 +85,6 @@ class LoggedConnection:
             )  # fmt: skip
 
     def _deal(self, happened: Callable[..., Iterable[Event]], direction: Direction, data: bytes, *given: Any) -> None:
-        """Give something to the tracker, and deal with its events."""
         try:
             self._events(happened(*given), direction, data)
             self._streams[direction].came(data)
@@ -105,7 +103,7 @@ class LoggedConnection:
                 self._completed(event)
 
     def _seen(self, event: FrameSeen, side: Direction, data: bytes) -> None:
-        """A frame; `data` came last, from `side`. Behind a hole, bytes of one side show what frames the other one has."""
+        """Take a frame; `data` came last, from `side`. After a gap, bytes of one side reveal frames of the other."""
         direction = event.direction
         kept, _ = self._streams[direction].take(event, data if direction == side else b"")
         if event.request_index is None or event.kind != direction or len(kept) < LENGTH + event.length:

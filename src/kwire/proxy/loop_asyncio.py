@@ -1,6 +1,6 @@
-"""The sockets of one client and its broker, on asyncio: everywhere, and with TLS on either side.
+"""Sockets of one client and its broker, on asyncio.
 
-Backpressure: what one side cannot take stops the reading of the other side, so a slow reader costs no memory beyond the sockets' buffers.
+Backpressure: while one side's buffer is full, the other side is not read, so a slow reader costs no memory beyond the sockets' buffers.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _KEEPALIVE: Final = (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT"
 
 
 def keep_alive(transport: asyncio.BaseTransport) -> None:
-    """Find ends that are gone without a word: Kafka's own idle limits belong to client and broker."""
+    """Detect dead peers; Kafka's own idle limits belong to client and broker."""
     found = transport.get_extra_info("socket")
     if found is None:
         return
@@ -43,8 +43,6 @@ def enforce_pause(transport: asyncio.Transport) -> None:
 
 
 class _Side(asyncio.BufferedProtocol):
-    """One of the two sockets of a connection."""
-
     def __init__(self) -> None:
         self.transport: asyncio.Transport | None = None
         self.is_full = False
@@ -64,7 +62,7 @@ class _Side(asyncio.BufferedProtocol):
         return self._buffer
 
     def received(self, count: int) -> bytes:
-        """What lies in the buffer. A copy: a transport may keep pieces of it until they can be sent."""
+        """Return a copy of the received bytes: a transport may keep pieces of it until they can be sent."""
         data = bytes(self._buffer[:count])
         if count < _RECEIVE_BYTES // 4:
             self._buffer = memoryview(b"")
@@ -76,7 +74,7 @@ class _Side(asyncio.BufferedProtocol):
             self.transport.write(pieces[0] if len(pieces) == 1 else b"".join(pieces))
 
     def end(self) -> None:
-        """No more will be sent. With TLS, which cannot half-close, and where the other end has ended too, the connection ends then."""
+        """Half-close; with TLS, which cannot, and after the other end has ended, close."""
         if self.transport is None or self.transport.is_closing():
             return
         if self.transport.can_write_eof() and not self.has_ended:
@@ -92,18 +90,13 @@ class _Side(asyncio.BufferedProtocol):
 
 
 class ClientSide(_Side):
-    """A client's socket; it opens the broker's.
+    """Socket of a client; it opens the broker's.
 
     Arguments:
-        connect: opens the connection to the broker for the protocol that it is given.
-        made: makes the rules and the relay once the addresses of the client and of this end are known.
-        closed: called once when both sockets are done with, with why, for the counters and for the log.
-        first_frame_seconds: a client that has not sent a whole frame by then is closed.
+        connect: connects to the broker with the given protocol.
+        made: makes the rules and the relay from the addresses of the client and of the listener.
+        closed: called once both sockets are closed, with the reason for counters and for the log.
         passed: called whenever the client has sent whole frames.
-
-    Attributes:
-        proxied: the rules and the relay; None before the client is there.
-        is_over: nothing more is read.
     """
 
     def __init__(
@@ -159,7 +152,7 @@ class ClientSide(_Side):
             self._guarded(self._first_bytes)
 
     def _guarded(self, step: Callable[[], None]) -> None:
-        """Take a step that no transport guards, as each guards `buffer_updated`: a fault ends the connection."""
+        """Close the connection on an exception; transports only guard `buffer_updated`."""
         try:
             step()
         except Exception as error:
@@ -167,7 +160,6 @@ class ClientSide(_Side):
             raise
 
     def _first_bytes(self) -> None:
-        """What the client has sent before there was a broker."""
         self.read_on()
         if self._early and self.proxied is not None:
             early, self._early = self._early, b""
@@ -203,7 +195,7 @@ class ClientSide(_Side):
     # both
 
     def carry_out(self, moves: Moves) -> None:
-        """Do what the relay says."""
+        """Apply the moves of the relay."""
         assert self.proxied is not None
         self.broker.send(moves.to_server)
         self.send(moves.to_client)
@@ -238,15 +230,14 @@ class ClientSide(_Side):
         _reading(self.broker, relay.reads_server and not self.is_full)
 
     def lost(self, ending: Ending, reason: str) -> None:
-        """A socket is closed; without a reason its other end did so in good order."""
+        """Take the end of a socket; without a reason it was orderly."""
         self.over(ending if reason else "ended", reason)
 
     def over(self, ending: Ending, reason: str = "") -> None:
-        """Close both sockets; what was given to them is still sent.
+        """Close both sockets after sending what they were given.
 
         Arguments:
-            ending: for the counters.
-            reason: for the log, which has no line without it.
+            reason: text for the log; empty for no line.
         """
         if self.is_over:
             return
@@ -264,8 +255,6 @@ class ClientSide(_Side):
 
 
 class _BrokerSide(_Side):
-    """The broker's socket."""
-
     def __init__(self, client: ClientSide) -> None:
         super().__init__()
         self._client = client

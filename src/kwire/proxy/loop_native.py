@@ -1,8 +1,7 @@
-"""The native loop: threads that pass bytes outside the interpreter lock, on Linux and for ports without TLS.
+"""Native loop: threads that pass bytes outside the interpreter lock, on Linux and for ports without TLS.
 
-Each thread has an epoll, a socket at every port (SO_REUSEPORT: the kernel spreads clients over them), one buffer into which all its
-connections are read, and counters of its own. Python is called when a connection opens and when it is over, and for frames that a rule asks
-for. What clients and brokers see is what `loop_asyncio` does; pyx/proxy/loop.pyx has the loop.
+Each thread has an epoll, a socket at every port (SO_REUSEPORT: the kernel spreads clients over them), one receive buffer, and its own
+counters. It calls Python when a connection opens or ends, and for frames that a rule wants. pyx/proxy/loop.pyx has the loop.
 """
 
 from __future__ import annotations
@@ -46,23 +45,15 @@ _NANO: Final = 1_000_000_000
 
 
 def native_module() -> ModuleType | None:
-    """The compiled loop; None where it cannot run: on other systems than Linux, and with the pure twin."""
+    """Return the compiled loop; None on other systems than Linux, and with the pure backend."""
     return load_native("proxy", "loop", "proxy loop") if sys.platform == "linux" else None
 
 
 class NativeLoop:
     """Ports, and the threads that serve them.
 
-    Arguments:
-        server: whose rules, limits and counts hold.
-        listeners: without TLS.
-        threads: how many.
-
-    Attributes:
-        listeners: as given.
-
     Raises:
-        InputError: the compiled loop is not there.
+        InputError: the compiled loop is not available.
     """
 
     def __init__(self, server: ProxyServer, listeners: Sequence[ListenerConfig], threads: int) -> None:
@@ -84,7 +75,7 @@ class NativeLoop:
         """Listen, and start the threads.
 
         Raises:
-            InputError: a port cannot be listened on; none is listened on then.
+            InputError: a port is not available; then none is open.
         """
         try:
             for number, listener in enumerate(self.listeners):
@@ -105,34 +96,34 @@ class NativeLoop:
             thread.start()
 
     def take_limits(self) -> None:
-        """Take times from the server's configuration of now, for connections that come from now on."""
+        """Apply the times of the server's configuration to new connections."""
         for worker in self._workers:
             worker.first_frame_ns = int(self._server.config.first_frame_seconds * _NANO)
             worker.connect_ns = int(self._server.config.connect_seconds * _NANO)
 
     @property
     def ports(self) -> list[int]:
-        """Of the listeners, in their order."""
+        """Ports of the listeners, in their order."""
         found = {listener: each.getsockname()[1] for listener, each in reversed(self._sockets[0])}
         return [int(found[number]) for number in range(len(self.listeners))]
 
     @property
     def connections(self) -> int:
-        """Clients that are connected."""
+        """Number of connected clients."""
         return sum(len(calls.open) for calls in self._calls)
 
     def peers(self) -> Iterator[Peer]:
-        """The clients that are connected."""
+        """Yield the connected clients."""
         for calls in self._calls:
             yield from (proxied.peer for proxied in calls.open.copy())
 
     def stop(self, until: float) -> None:
-        """Accept no more; close connections when they are owed nothing, and all of them at `until`, seconds of `time.monotonic`."""
+        """Stop accepting; close idle connections, and all of them at `until`, seconds of `time.monotonic`."""
         for worker in self._workers:
             worker.stop(int(until * _NANO))
 
     async def ended(self) -> None:
-        """Wait until the threads have ended. The ports are closed before: a client that comes now is refused, and does not wait."""
+        """Wait for the threads. The ports are closed first, so that new clients are refused and do not wait."""
         while any(worker.accepting for worker in self._workers):
             await asyncio.sleep(_CLOSE_STEP)
         self._close_sockets()
@@ -171,7 +162,7 @@ class NativeLoop:
     # for the threads
 
     def connected(self, number: int, end: tuple[str, int], local: tuple[str, int], thread: int) -> tuple[ProxiedConnection, Slot] | None:
-        """A client has come; None where it exceeds a limit."""
+        """Admit a client; return None if it exceeds a limit."""
         listener = self.listeners[number]
         slot = self._server.enter(listener, end[0])
         if slot is None:
@@ -184,20 +175,19 @@ class NativeLoop:
             raise
 
     def tapped(self, proxied: ProxiedConnection) -> int:
-        """The number of a connection for the taps; 0 where none looks at it."""
+        """Return the number of a connection for the taps; 0 without a tap."""
         tap = proxied.take_tap()
         return 0 if self._taps is None or tap is None else self._taps.connected(tap)
 
     def disconnected(self, slot: Slot, peer: Peer, ending: Ending, reason: str) -> None:
-        """A connection is over."""
         self._server.left(slot, peer, ending, reason)
 
     def numeric(self, number: int) -> Addresses | None:
-        """Addresses of a broker whose name is one; None where it must be looked up."""
+        """Return the addresses of a broker whose host is an address; None if its name must be resolved."""
         return self._numeric[number]
 
     def resolve(self, number: int, found: Callable[[Addresses | str], None]) -> None:
-        """Look up a broker's name for one connection, as it is now: a broker that was restarted may have another address."""
+        """Resolve a broker's name for one connection: a restarted broker may have another address."""
 
         def done(looked_up: Future[Addresses]) -> None:
             error = looked_up.exception()
@@ -210,16 +200,16 @@ class NativeLoop:
 
     @property
     def first_frame_seconds(self) -> float:
-        """Within which a client must have sent a whole frame."""
+        """Time in which a client must send a whole frame."""
         return self._server.config.first_frame_seconds
 
 
 class WorkerCalls:
-    """What one thread of the loop asks of Python.
+    """Calls from one thread of the loop.
 
     Attributes:
-        listeners: for each of the sockets that listen, the number of its listener.
-        open: connections.
+        listeners: number of the listener of each listening socket.
+        open: open connections.
     """
 
     def __init__(self, loop: NativeLoop, thread: int) -> None:
@@ -229,7 +219,7 @@ class WorkerCalls:
         self.open: dict[ProxiedConnection, Slot] = {}
 
     def opened(self, number: int, peer: tuple[str, int], local: tuple[str, int]) -> ProxiedConnection | None:
-        """A client has come; None where it shall be closed."""
+        """Admit a client; return None to close it."""
         listener = self.listeners[number]
         found = self._loop.connected(listener, peer, local, self._thread)
         if found is None:
@@ -238,27 +228,27 @@ class WorkerCalls:
         return made
 
     def passed(self, proxied: ProxiedConnection) -> None:
-        """A client has sent a whole frame."""
+        """Record that a client has sent a whole frame."""
         self.open[proxied].passed()
 
     def tapped(self, proxied: ProxiedConnection) -> int:
-        """Its number for the taps; 0 where none looks at it."""
+        """Return the connection's number for the taps; 0 without a tap."""
         return self._loop.tapped(proxied)
 
     def addresses(self, number: int) -> Addresses | None:
-        """Of the broker; None where its name must be looked up."""
+        """Return the addresses of the broker; None if its name must be resolved."""
         return self._loop.numeric(self.listeners[number])
 
     def resolve(self, number: int, found: Callable[[Addresses | str], None]) -> None:
-        """Look up the broker's name; `found` gets its addresses, or why there are none."""
+        """Resolve the broker's name; `found` gets its addresses, or an error text."""
         self._loop.resolve(self.listeners[number], found)
 
     def over(self, proxied: ProxiedConnection, cause: str, text: str) -> None:
-        """A connection is over.
+        """End a connection.
 
         Arguments:
-            cause: an `Ending`, or `relay` for the relay's.
-            text: of an error; `owed` where a client was still owed something.
+            cause: an `Ending`, or `relay` for the relay's reason.
+            text: error text; `owed` if an answer was still owed to the client.
         """
         ending = cast(Ending, cause)
         reason = ""
@@ -281,16 +271,15 @@ class WorkerCalls:
         proxied.over()
 
     def fault(self, error: Exception) -> None:
-        """An error that no rule should raise."""
+        """Log an unexpected error."""
         log.error("an error in the proxy's loop", exc_info=error)
 
     def cannot_accept(self, text: str) -> None:
-        """No further client can be accepted for a second."""
         log.error("no connection can be accepted: %s", text)
 
 
 def _ends(host: str, port: int) -> Addresses:
-    """Where to listen. An empty host is all addresses, of IPv6 only where this machine has any."""
+    """Return addresses to listen on; an empty host means all, of IPv6 only where this machine has any."""
     found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     ends = [(int(family), address) for family, *_, address in found]
     return ends if host or _has_ipv6() else [(family, address) for family, address in ends if family != socket.AF_INET6]

@@ -1,4 +1,4 @@
-"""What a proxy has counted, in Prometheus' text format."""
+"""Counts of a proxy in Prometheus' text format."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class _Given(Collector):
 
 
 def exposition(metrics: Iterable[Metric]) -> bytes:
-    """The text of metrics."""
+    """Return metrics as text."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_Given(metrics))
     found: bytes = generate_latest(registry)
@@ -46,7 +46,7 @@ def exposition(metrics: Iterable[Metric]) -> bytes:
 
 
 def metrics_of(server: ProxyServer) -> list[Metric]:
-    """All metrics of a proxy as they are now; to be called by the thread of its asyncio loop."""
+    """Return all current metrics of a proxy; call it in the thread of its asyncio loop."""
     found = list(connection_metrics(server.counts, server.peers()))
     found += rule_metrics(server.rules.rules)
     counters = server.counters
@@ -58,10 +58,7 @@ def metrics_of(server: ProxyServer) -> list[Metric]:
 
 
 def connection_metrics(counts: ConnectionCounts, peers: Iterable[Peer]) -> Iterator[Metric]:
-    """Connections that are open, and those that were.
-
-    `kwire_proxy_connections` counts by software name and version, as the gauge `connections` that KIP-511 gives brokers.
-    """
+    """Yield open connections, by software as KIP-511's gauge `connections`, and counts of opened and closed ones."""
     names = ("client_software_name", "client_software_version", "node_id")
     yield _gauge("kwire_proxy_connections", "Clients that are connected", names, software_of(peers))
     opens, ends = counts.read()
@@ -72,7 +69,7 @@ def connection_metrics(counts: ConnectionCounts, peers: Iterable[Peer]) -> Itera
 
 
 def tap_metrics(taps: Taps) -> Iterator[Metric]:
-    """What the taps wrote, what they had to drop, and what they did not see."""
+    """Yield bytes that the taps wrote, dropped and missed."""
     if taps.max_queued:
         missed: Counter[tuple[str, ...]] = Counter({(): taps.missed_bytes})
         yield _counter("kwire_proxy_tap_missed_bytes", "Bytes that passed faster than the taps could blank them", (), missed)
@@ -87,7 +84,7 @@ def tap_metrics(taps: Taps) -> Iterator[Metric]:
 
 
 def rule_metrics(rules: Iterable[Rule]) -> Iterator[Metric]:
-    """What the rules did."""
+    """Yield counts of the rules."""
     for rule in rules:
         if isinstance(rule, RefusalsRule):
             names = ("client_software_name", "client_software_version", "api")

@@ -1,4 +1,4 @@
-"""A Prometheus endpoint: `GET /metrics`, one request a connection."""
+"""Prometheus endpoint: `GET /metrics`, one request a connection. (`prometheus_client`'s own server limits neither time nor connections.)"""
 
 from __future__ import annotations
 
@@ -21,11 +21,7 @@ _MOST_SCRAPERS: Final = 16
 
 
 class MetricsEndpoint:
-    """Answers scrapes.
-
-    Arguments:
-        collect: the metrics of now; called by the loop, which then writes them in another thread.
-    """
+    """Answers scrapes; the loop calls `collect`, and another thread writes the metrics."""
 
     def __init__(self, collect: Callable[[], list[Metric]]) -> None:
         self._collect = collect
@@ -36,7 +32,7 @@ class MetricsEndpoint:
         """Listen.
 
         Raises:
-            InputError: the port cannot be listened on.
+            InputError: the port is not available.
         """
         try:
             self._server = await asyncio.start_server(self._serve, host or None, port, limit=_MOST_HEADER)
@@ -49,7 +45,6 @@ class MetricsEndpoint:
         return int(self._server.sockets[0].getsockname()[1])
 
     def close(self) -> None:
-        """Stop."""
         if self._server is not None:
             self._server.close()
         for writer in self._open:

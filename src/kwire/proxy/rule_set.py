@@ -1,4 +1,4 @@
-"""The rules of a proxy as one table: for each kind of frame, which rules act and in which order."""
+"""Rules of a proxy as one table: for each kind of frame, the rules that act, in order."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FINAL: Final = (CLOSE, REFUSE)
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """One rule's part in a kind of frame: an edit, or None for a call of the connection's rule; `watches`: see `WatchingRule`."""
+    """Part of one rule in a kind of frame: an edit, or None for a call of the connection's rule."""
 
     rule: int
     edit: FrameEdit | None
@@ -29,7 +29,7 @@ class _Step:
 
 
 def _joined(edits: Sequence[FrameEdit]) -> FrameEdit:
-    """One edit that does what all of them do, which the relay runs without Python where it can."""
+    """Join edits into one, which the relay runs without Python where it can."""
     found = edits[0]
     for each in edits[1:]:
         both = found.joined(each) if isinstance(found, Edit) and isinstance(each, Edit) else None
@@ -40,8 +40,6 @@ def _joined(edits: Sequence[FrameEdit]) -> FrameEdit:
 
 
 class _Chain:
-    """Edits of several rules, one behind the other."""
-
     def __init__(self, edits: Sequence[FrameEdit]) -> None:
         self._edits = edits
 
@@ -53,20 +51,17 @@ class _Chain:
 
 
 class RuleSet:
-    """Rules in their order.
+    """Ordered rules.
 
     Arguments:
-        rules: they act in this order on a frame that several want.
-        unknown: what is done with requests of an unknown api or version, see `RelayPlan`.
+        unknown: action for requests of an unknown API or version, see `RelayPlan`.
 
     Attributes:
-        rules: as given.
-        plan: the table of the relays.
-        watching_plan: the table of those with a rule that watches; the same where no rule ever does. Requests of unknown apis and versions
-            do not pass then.
+        plan: table of the relays.
+        watching_plan: table for connections with a watching rule; requests of unknown APIs and versions do not pass there.
 
     Raises:
-        ValueError: a rule names an api or a version that no release has.
+        ValueError: a rule names an API or a version that no release has.
     """
 
     def __init__(self, rules: Iterable[Rule] = (), *, unknown: Unknown = "pass") -> None:
@@ -94,7 +89,7 @@ class RuleSet:
             self.watching_plan = RelayPlan(self._table(final, watches=True), unknown=unknown, raw_gssapi=raw_gssapi)
 
     def _add(self, slot: _Slot, step: _Step) -> None:
-        """Add a step once: the catalog has two messages for an api that was renamed, such as ListOffset up to version 5."""
+        """Add a step once: the catalog has two messages for a renamed API, such as ListOffset up to version 5."""
         steps = self._steps.setdefault(slot, [])
         if step not in steps:
             steps.append(step)
@@ -114,15 +109,13 @@ class RuleSet:
         return table
 
     def connected(self, peer: Peer) -> ConnectionRules:
-        """The rules of a new connection."""
+        """Return the rules of a new connection."""
         return ConnectionRules(self, self._steps, peer)
 
     def entered(self, peer: Peer) -> list[ConnectionRule | None]:
-        """A connection begins; for `ConnectionRules`."""
         return [rule.connected(peer) for rule in self.rules]
 
     def left(self, own: Iterable[ConnectionRule | None]) -> None:
-        """A connection is over; for `ConnectionRules`."""
         for each in own:
             if each is not None:
                 each.closed()
@@ -138,11 +131,7 @@ def _slots(wanted: RelayRule) -> list[_Slot]:
 
 
 class ConnectionRules:
-    """The rules of one connection.
-
-    Attributes:
-        peer: the client.
-    """
+    """Rules of one connection."""
 
     __slots__ = ("_of", "_own", "_steps", "_watched", "peer")
 
@@ -155,7 +144,7 @@ class ConnectionRules:
         self._watched: deque[list[Callable[[Held, bytes], bytes | None]]] = deque()
 
     def apply(self, held: Held) -> Outcome:
-        """What becomes of a held frame.
+        """Apply the rules to a held frame.
 
         Raises:
             WireError: a rule cannot read it.
@@ -189,10 +178,9 @@ class ConnectionRules:
 
     @property
     def plan(self) -> RelayPlan:
-        """The table of this connection from now on."""
+        """Table of this connection from now on."""
         watches = any(each is not None and each.watches for each in self._own)
         return self._of.watching_plan if watches else self._of.plan
 
     def closed(self) -> None:
-        """The connection is over."""
         self._of.left(self._own)

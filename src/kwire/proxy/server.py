@@ -1,4 +1,4 @@
-"""A running proxy: listeners, their connections, and an end in good order."""
+"""Running proxy: listeners, their connections, and an orderly shutdown."""
 
 from __future__ import annotations
 
@@ -43,20 +43,15 @@ _LIMITS: Final[dict[TurnedAway, Callable[[ProxyConfig], str]]] = {
 
 
 class ProxyServer:
-    """A proxy.
-
-    Arguments:
-        config: checked by `load_config`.
+    """Proxy of a configuration that `load_config` checked.
 
     Attributes:
-        config: as it is now.
-        counts: of connections.
-        counters: of exchanges, one for each thread: first that of asyncio, then those of the native loop; none without `metrics`.
-        taps: a capture, a request log and received metrics; None before `open`.
+        counters: counters of exchanges by thread: asyncio's, then those of the native loop; none without `metrics`.
+        taps: capture, request log and received metrics; None before `open`.
         quiet: warnings about clients.
 
     Raises:
-        InputError: a package is missing, or the loop that is asked for cannot run here.
+        InputError: a package is missing, or the configured loop cannot run here.
     """
 
     def __init__(self, config: ProxyConfig) -> None:
@@ -94,23 +89,22 @@ class ProxyServer:
 
     @property
     def rules(self) -> RuleSet:
-        """The rules of listeners without a tenant; those that count are the same for all."""
+        """Rules of listeners without a tenant; those that count are the same for all."""
         return self._rule_sets[""]
 
     def peers(self) -> Iterator[Peer]:
-        """The clients that are connected."""
+        """Yield the connected clients."""
         for listener in self._listeners:
             yield from listener.peers()
         if self._native is not None:
             yield from self._native.peers()
 
     def connected(self, peer: Peer, local: tuple[str, int], thread: int) -> ProxiedConnection:
-        """A new connection under the rules of now.
+        """Make a new connection under the current rules.
 
         Arguments:
-            peer: the client.
-            local: where it connected to.
-            thread: that serves it, by its place in `counters`.
+            local: address and port of the listener.
+            thread: index of its thread in `counters`.
         """
         tap = None if self.taps is None else self.taps.connected(peer, local)
         limits = {"max_frame": self.config.max_frame, "max_held": self.config.max_held}
@@ -119,7 +113,7 @@ class ProxyServer:
         return ProxiedConnection(rules, peer, budget=self._budget, counters=counters, tap=tap, **limits)
 
     def enter(self, listener: ListenerConfig | SniListenerConfig, address: str) -> Slot | None:
-        """Let a client in; None where it exceeds a limit and is to be closed."""
+        """Admit a client; return None if it exceeds a limit."""
         found = self._admission.enter(self.config, listener.listen, address)
         if isinstance(found, Slot):
             self.counts.count_opened(listener.node_id)
@@ -129,14 +123,7 @@ class ProxyServer:
         return None
 
     def left(self, slot: Slot, peer: Peer, ending: Ending, reason: str) -> None:
-        """A connection is over.
-
-        Arguments:
-            slot: its place.
-            peer: the client, as far as it is known.
-            ending: why, for the counters.
-            reason: for the log, which has no line without it.
-        """
+        """Count the end of a connection, and log the reason unless it is empty."""
         slot.left()
         self.counts.count_ended(peer.node_id, ending)
         if reason:
@@ -146,26 +133,26 @@ class ProxyServer:
 
     @property
     def ports(self) -> list[int]:
-        """Of the listeners, in the order of the configuration, then of the SNI listeners."""
+        """Ports of the listeners, in the order of the configuration, then of the SNI listeners."""
         plain = iter([] if self._native is None else self._native.ports)
         others = iter([listener.port for listener in self._listeners])
         return [next(plain if is_native else others) for is_native in self._natively]
 
     @property
     def connections(self) -> int:
-        """Clients that are connected."""
+        """Number of connected clients."""
         return sum(listener.connections for listener in self._listeners) + (0 if self._native is None else self._native.connections)
 
     @property
     def metrics_port(self) -> int | None:
-        """Where metrics are served; None where they are not."""
+        """Port of the metrics; None without them."""
         return None if self._metrics is None else self._metrics.port
 
     def replace_rules(self, config: ProxyConfig) -> None:
-        """Take other rules, limits and certificates for connections that come from now on. Listeners stay as they are.
+        """Apply other rules, limits and certificates to new connections; listeners stay.
 
         Raises:
-            InputError: the listeners, the loop, the metrics' address, a tap or telemetry are others, or a file cannot be used.
+            InputError: the listeners, the loop, the metrics' address, a tap or telemetry differ, or a file is invalid.
         """
         if any(
             getattr(config, name) != getattr(self.config, name)
@@ -183,7 +170,7 @@ class ProxyServer:
         """Listen.
 
         Raises:
-            InputError: a tap's file cannot be made, or a port cannot be listened on; none is listened on then.
+            InputError: a tap's file cannot be created, or a port is not available; then none is open.
         """
         self.taps = Taps(self.config)
         self._flushing = asyncio.ensure_future(self._flush())
@@ -204,11 +191,7 @@ class ProxyServer:
             self.quiet.flush()
 
     async def close(self, seconds: float) -> None:
-        """Stop listening, wait for answers that clients are owed, then close all connections.
-
-        Arguments:
-            seconds: to wait at most.
-        """
+        """Stop listening, wait up to `seconds` for answers owed to clients, then close all connections."""
         until = time.monotonic() + seconds
         for listener in self._listeners:
             listener.stop()
@@ -229,11 +212,11 @@ class ProxyServer:
         """Serve until SIGTERM or SIGINT; SIGHUP reads the configuration again.
 
         Arguments:
-            ready: called when all ports are listened on.
-            reload: reads the configuration. What is wrong with it is logged, and the old rules stay.
+            ready: called when all ports are open.
+            reload: reads the configuration; errors are logged, and the old rules stay.
 
         Raises:
-            InputError: a port cannot be listened on.
+            InputError: a port is not available.
         """
         _allow_files()
         stop = asyncio.Event()
@@ -258,7 +241,7 @@ class ProxyServer:
 
 
 def _allow_files() -> None:
-    """Take all files that the system allows: each connection has two, and shells begin with 1,024."""
+    """Raise the limit of open files: each connection has two, and shells begin with 1,024."""
     with suppress(ImportError, ValueError, OSError):  # Windows has no such limit
         import resource
 
@@ -267,7 +250,6 @@ def _allow_files() -> None:
 
 
 def _is_native(config: ProxyConfig, listener: ListenerConfig) -> bool:
-    """Which loop serves a port: the one place that decides it."""
     if config.loop == "auto":
         return not listener.has_tls and native_module() is not None
     return config.loop == "native"

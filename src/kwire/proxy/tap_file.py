@@ -1,4 +1,4 @@
-"""The files of a tap: written by a thread of their own in batches, rotated by size, and never waited for."""
+"""Files of a tap: rotated by size, written in batches by their own thread; the proxy never waits for them."""
 
 from __future__ import annotations
 
@@ -28,25 +28,24 @@ _MODE: Final = 0o600  # names of topics and clients are for the owner alone
 
 
 class TapFile:
-    """Takes packets, or lines, into files of their owner alone.
+    """Files for packets or lines, readable by their owner only.
 
-    What comes faster than it can be written is dropped and counted; readers see a hole in its connection then.
+    What comes faster than it can be written is dropped and counted; readers see a gap in its connection.
 
     Arguments:
-        path: `tap.pcapng` makes `tap_00001.pcapng`, `tap_00002.pcapng` and so on, after those that are there.
-        max_bytes: of a file; the next one is begun behind it.
-        max_files: that are kept; the oldest is removed.
-        max_queued: bytes that wait to be written.
-        head: what each file begins with.
-        name: for the log.
+        path: `tap.pcapng` becomes `tap_00001.pcapng`, `tap_00002.pcapng` and so on, after existing ones.
+        max_bytes: size of a file.
+        max_files: number of files that are kept.
+        max_queued: bytes that may wait to be written.
+        head: first bytes of each file.
+        name: name in the log.
 
     Attributes:
         dropped, dropped_bytes: pieces that were not written.
-        written_bytes: that were.
-        offered_bytes: with so many it is best to offer packets together: few calls, and little is dropped at once.
+        offered_bytes: best size of an `offer`: few calls, and little is dropped at once.
 
     Raises:
-        InputError: the first file cannot be made.
+        InputError: the first file cannot be created.
     """
 
     def __init__(
@@ -75,11 +74,11 @@ class TapFile:
         self._thread.start()
 
     def files(self) -> list[Path]:
-        """Those that are there, oldest first."""
+        """Return existing files, oldest first."""
         return [path for _, path in sorted(self._numbered())]
 
     def offer(self, packets: bytes) -> bool:
-        """Take packets to be written; False when they were dropped."""
+        """Queue packets; return False if they were dropped."""
         with self._changed:
             if self._ending or self._queued + len(packets) > self._max_queued:
                 self.dropped += 1
@@ -92,7 +91,7 @@ class TapFile:
         return True
 
     def close(self) -> None:
-        """Write what waits, and end."""
+        """Write the queue, and end."""
         with self._changed:
             self._ending = True
             self._changed.notify()
@@ -134,7 +133,6 @@ class TapFile:
         self._say_dropped(0)
 
     def _say_dropped(self, seconds: float) -> None:
-        """Name what was dropped in the log, if the last line about it is older."""
         now, dropped = time.monotonic(), self.dropped_bytes
         if dropped > self._said and now - self._said_at >= seconds:
             more = dropped - self._said
@@ -159,7 +157,7 @@ class TapFile:
             self._give_up([], error)
 
     def _give_up(self, waiting: list[bytes], error: Exception) -> None:
-        """End the file after an error such as a full disk; traffic continues."""
+        """Stop writing after an error such as a full disk; traffic continues."""
         with self._changed:
             log.error("the %s ends: %s: %s", self._name, self._path, error)
             self._ending = True

@@ -1,7 +1,7 @@
-"""The taps of the native loop: its threads copy what passes, and a thread of its own makes packets and lines of it.
+"""Taps of the native loop: its threads copy what passes, and one more thread makes packets and lines of it.
 
-Blanking a frame costs many times what passing it costs, so traffic does not wait for it. Where more passes than can be blanked, bytes are
-missed: readers of the capture see a hole in their connection.
+Blanking a frame costs many times what passing it costs, so traffic does not wait for it. Beyond what can be blanked, bytes are missed:
+readers of the capture see a gap in their connection.
 """
 
 from __future__ import annotations
@@ -28,13 +28,7 @@ _SECONDS_BETWEEN_LINES: Final = 60.0
 
 
 class TapThread:
-    """Takes what the loop's threads copied.
-
-    Arguments:
-        taps: where what was missed is counted.
-        workers: of the native loop, before they run.
-        limit: bytes that wait at most, in all of them.
-    """
+    """Reader of what the loop's threads copied; `limit` is the number of bytes that may wait in all of them."""
 
     def __init__(self, taps: Taps, workers: Iterable[Any], limit: int) -> None:
         self._taps = taps
@@ -51,13 +45,13 @@ class TapThread:
         self._thread.start()
 
     def connected(self, tap: Tapped) -> int:
-        """The number under which a loop's thread copies what a connection brings."""
+        """Return the number under which a loop's thread copies a connection's bytes."""
         number = next(self._numbers)
         self._open[number] = tap
         return number
 
     def close(self) -> None:
-        """Take what waits, and end; the loop's threads have ended."""
+        """Take the rest, and end; the loop's threads have ended."""
         self._ending = True
         os.eventfd_write(self._wake, 1)
         self._thread.join()

@@ -1,4 +1,4 @@
-"""What passes between one client and the proxy as packets of a capture, without secrets.
+"""Packets of a capture from the traffic of one client, without secrets.
 
 Each frame is kept up to the snap length, blanked as `kwire trim` does it, and written when it is whole; the rest of it is written as cut.
 """
@@ -30,10 +30,9 @@ class TappedConnection:
     """One connection.
 
     Arguments:
-        file: where packets go.
-        peer: the client.
-        local: address and port to which it connected.
-        snaplen: bytes of a frame, without its length, that are kept.
+        file: file for packets.
+        local: address and port of the listener.
+        snaplen: bytes kept of a frame, without its length.
         time_ns: now, nanoseconds since 1970 UTC.
     """
 
@@ -47,16 +46,16 @@ class TappedConnection:
         file.offer(self._talk.opened(_CLIENT, time_ns))
 
     def from_client(self, data: Buffer, time_ns: int) -> None:
-        """Bytes that the client sent."""
+        """Take bytes that the client sent."""
         self._take(_CLIENT, data, time_ns)
 
     def to_client(self, pieces: Iterable[Buffer], time_ns: int) -> None:
-        """Bytes that go to the client."""
+        """Take bytes that go to the client."""
         for piece in pieces:
             self._take(_SERVER, piece, time_ns)
 
     def missed(self, direction: Direction, count: int, time_ns: int) -> None:
-        """The next bytes of a direction are not given: a hole in the capture."""
+        """Skip the next bytes of a direction: a gap in the capture."""
         talk, side = self._talk, _CLIENT if direction == "request" else _SERVER
         if talk is None:
             return
@@ -72,7 +71,7 @@ class TappedConnection:
             self._talk = None
 
     def closed(self, time_ns: int) -> None:
-        """The connection is over."""
+        """End the capture of the connection."""
         if self._talk is not None:
             self._file.offer(self._talk.closed(_CLIENT, time_ns) + self._talk.closed(_SERVER, time_ns))
             self._talk = None
@@ -97,7 +96,7 @@ class TappedConnection:
             self._file.offer(made)
 
     def _packets(self, talk: ExportedTalk, side: int, data: bytes, event: FrameSeen, time_ns: int) -> bytes:
-        """The packets of a frame; `data` came last, from `side`. Behind a hole, bytes of one side show what frames the other one has."""
+        """Return the packets of a frame; `data` came last, from `side`. After a gap, bytes of one side reveal frames of the other."""
         direction = _CLIENT if event.direction == "request" else _SERVER
         data = data if direction == side else b""
         kept, end = self._streams[direction].take(event, data)
@@ -116,7 +115,7 @@ class TappedConnection:
 
 
 def endpoint_of(end: tuple[str, int]) -> Endpoint:
-    """An IPv6 address has no zone in a packet, and an IPv4 one in IPv6 form is IPv4 on the wire."""
+    """Return an address and port as in packets: without an IPv6 zone, and as IPv4 if it is mapped."""
     found = ipaddress.ip_address(end[0].partition("%")[0])
     mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
     return Endpoint(str(mapped or found), end[1])

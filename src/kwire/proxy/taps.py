@@ -1,4 +1,4 @@
-"""What looks at the connections of a proxy: a capture, a request log, or both; and the files of a proxy."""
+"""Taps of a proxy's connections (a capture, a request log, or both), and the proxy's files."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ _MOST_QUEUED: Final = 16 << 20  # the loop keeps the memory, for new pages cost 
 
 
 class Tapped(Protocol):
-    """Looks at one connection. Times are nanoseconds since 1970 UTC."""
+    """Observer of one connection. Times are nanoseconds since 1970 UTC."""
 
     def from_client(self, data: Buffer, time_ns: int) -> None:
-        """Bytes that the client sent."""
+        """Take bytes that the client sent."""
 
     def to_client(self, pieces: Iterable[Buffer], time_ns: int) -> None:
-        """Bytes that go to the client."""
+        """Take bytes that go to the client."""
 
     def missed(self, direction: Direction, count: int, time_ns: int) -> None:
-        """The next bytes of a direction are not given."""
+        """Skip the next bytes of a direction."""
 
     def closed(self, time_ns: int) -> None:
-        """The connection is over."""
+        """End the observation."""
 
 
 class _Both:
@@ -71,17 +71,14 @@ class _Both:
 
 
 class Taps:
-    """Their files.
-
-    Arguments:
-        config: of the proxy.
+    """Files of a proxy.
 
     Attributes:
-        capture, request_log, telemetry: where packets, lines and pushed metrics go; None where they are not asked for.
-        missed_bytes: of connections of the native loop that the taps were not given: more came than they could blank.
+        capture, request_log, telemetry: files for packets, lines and pushed metrics; None if not configured.
+        missed_bytes: bytes of the native loop that came faster than they could be blanked.
 
     Raises:
-        InputError: a file cannot be made.
+        InputError: a file cannot be created.
     """
 
     def __init__(self, config: ProxyConfig) -> None:
@@ -101,7 +98,7 @@ class Taps:
             raise
 
     def connected(self, peer: Peer, local: tuple[str, int]) -> Tapped | None:
-        """What looks at a new connection; `local` is where the client connected to."""
+        """Return the observer of a new connection; `local` is the address and port of the listener."""
         packets = lines = None
         if self.capture is not None and self._config.tap is not None:
             packets = TappedConnection(self.capture, peer, local, self._config.tap.snaplen, time.time_ns())
@@ -111,7 +108,7 @@ class Taps:
 
     @property
     def max_queued(self) -> int:
-        """Bytes of connections of the native loop that may wait to be looked at; 0 where nothing looks."""
+        """Bytes of the native loop's connections that may wait to be observed; 0 without a tap."""
         asked = [each.max_queued for each in (self._config.tap, self._config.request_log) if each is not None]
         return min(max(asked, default=0), _MOST_QUEUED)
 

@@ -1,4 +1,4 @@
-"""TLS in the configuration: its tables, and their contexts."""
+"""TLS tables of the configuration, and their contexts."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class TlsConfig(ConfigTable, frozen=True):
     client_ca: str | None = None
 
     def context(self) -> ssl.SSLContext:
-        """For the listener's side.
+        """Return the context of the listener's side.
 
         Raises:
-            InputError: a file cannot be read, or is not what it should be.
+            InputError: a file cannot be read, or is invalid.
         """
         found = _context(ssl.Purpose.CLIENT_AUTH, self.client_ca)
         _load(found.load_cert_chain, self.certificate, self.key)
@@ -37,7 +37,7 @@ class TlsConfig(ConfigTable, frozen=True):
 
 
 class UpstreamTlsConfig(ConfigTable, frozen=True):
-    """TLS towards the broker: PEM files. Only the authorities in `ca` count; without it, the system's."""
+    """TLS towards the broker: PEM files. Only authorities in `ca` are trusted; by default the system's."""
 
     ca: str | None = None
     certificate: str | None = None
@@ -45,10 +45,10 @@ class UpstreamTlsConfig(ConfigTable, frozen=True):
     server_name: str | None = None
 
     def context(self) -> ssl.SSLContext:
-        """For the broker's side.
+        """Return the context of the broker's side.
 
         Raises:
-            InputError: a file cannot be read, or is not what it should be.
+            InputError: a file cannot be read, or is invalid.
         """
         found = _context(ssl.Purpose.SERVER_AUTH, self.ca)
         if self.certificate is not None:

@@ -1,1 +1,1 @@
-"""The compiled twin of the protocol room: built from pyx/protocol."""
+"""Compiled backend of the protocol package, built from pyx/protocol."""

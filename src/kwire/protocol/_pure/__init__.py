@@ -1,1 +1,1 @@
-"""The readable twin of the protocol room."""
+"""Pure backend of the protocol package."""

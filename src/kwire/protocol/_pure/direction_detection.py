@@ -1,4 +1,4 @@
-"""Direction detection in Python: `kwire.protocol.tracking.direction_detection`; it is the contract."""
+"""Direction detection in Python, the contract of the native one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The relay with Python's rules: `kwire.protocol.relay.relay`; it is the contract."""
+"""Relay in Python, the contract of the native one."""
 
 from __future__ import annotations
 

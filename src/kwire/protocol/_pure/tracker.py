@@ -1,4 +1,4 @@
-"""The tracker that reads every frame with Python's rules: `kwire.protocol.tracking.connection`; it is the contract."""
+"""Tracker in Python, the contract of the native one."""
 
 from __future__ import annotations
 

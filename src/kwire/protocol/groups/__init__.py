@@ -1,13 +1,4 @@
-"""Groups, classic (KIP-559) and with KIP-848: bytes that members send each other, checks, both sides as machines without sockets.
-
-* `decode_subscription`, `decode_group_metadata` and the like: what is inside the bytes, by protocol type.
-* `guess_protocol_type`: for who asks for it; nothing here guesses by itself.
-* `SeenGroups`: what older versions do not say, remembered for a bounded number of groups.
-* `GroupCoordinatorRole`: the broker's side, Kafka's checks in Kafka's order.
-* `GroupMemberRole`: the client's side.
-* `ConsumerGroupRole`, `ConsumerGroupMemberRole`: both sides of a group with KIP-848.
-* `exchange_faults`: the same checks for who only watches.
-"""
+"""Classic groups (KIP-559) and groups of KIP-848: bytes that members exchange, checks, and both sides as sans-IO machines."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The broker's side of a group with KIP-848: epochs, fencing, reconciliation, static members (Kafka's `GroupMetadataManager`).
+"""Broker's side of a KIP-848 group: epochs, fencing, reconciliation, static members (Kafka's `GroupMetadataManager`).
 
-Order of the checks. Of the request alone: ids, what a joining member has to say, the epoch (42), the assignor (112). Then the group (69),
+Order of the checks. Of the request alone: ids, what a joining member must send, the epoch (42), the assignor (112). Then the group (69),
 room in it (81), the member or its static instance (25, 111, 82), its epoch (110).
 """
 
@@ -32,8 +32,6 @@ _OWN_ID: Final = 1  # from this version of the heartbeat on members name themsel
 
 
 class Topic(NamedTuple):
-    """A topic of the cluster."""
-
     topic_id: Uuid
     partitions: int
 
@@ -45,25 +43,23 @@ _Fault = tuple[GroupError, str]
 class ConsumerGroupRole:
     """One group at its coordinator.
 
+    The target assignment follows at once when the epoch rises, as with `group.consumer.assignment.interval.ms=0`; brokers of 4.4 delay it
+    by default. Times are nanoseconds of a monotonic clock. Methods return outcomes in order.
+
     Arguments:
-        group_id: the group's.
-        topics: those of the cluster, by name; `topics_changed` replaces them.
-        assign: gives each member, by id, what it is to have of the topics that it wants.
-        new_id: gives the id of a member that has none (version 0).
-        assignors: names that members may ask for (`group.consumer.assignors`).
+        topics: topics of the cluster by name; `topics_changed` replaces them.
+        assign: returns the assignment of each member id from the topics that each wants.
+        new_id: makes the id of a member that has none (version 0).
+        assignors: `group.consumer.assignors`.
         session_ms, heartbeat_ms: `group.consumer.session.timeout.ms`, `group.consumer.heartbeat.interval.ms`.
-        max_size: most members (`group.consumer.max.size`).
-        matches: whether a topic is what a pattern means; brokers use RE2's syntax.
-        first_epoch: the first member's; 2 as brokers of 4.4 have it.
+        max_size: `group.consumer.max.size`.
+        matches: whether a topic matches a pattern; brokers use RE2's syntax.
+        first_epoch: epoch of the first member; 2 in brokers of 4.4.
 
     Attributes:
-        state: `ConsumerGroupState`.
-        epoch, target_epoch: of the group and of its target assignment.
-        members: by member id, in the order of joining.
-        target: what each member is to have.
-
-    The target follows at once when the epoch rises, as with `group.consumer.assignment.interval.ms=0`; by default brokers of 4.4 let it
-    wait. Times are nanoseconds on any clock that does not go back. Every method gives what is to be done, in order.
+        epoch, target_epoch: epochs of the group and of its target assignment.
+        members: members by id, in the order of joining.
+        target: target assignment by member id.
     """
 
     def __init__(
@@ -102,7 +98,7 @@ class ConsumerGroupRole:
 
     @property
     def deadline(self) -> int | None:
-        """When `tick` has something to do, unless a heartbeat comes before."""
+        """Time of the next `tick`, unless a heartbeat comes before."""
         times = [each.heard + self.session for each in self.members.values()]
         times += [each.revoke_until for each in self.members.values() if each.revoke_until is not None]
         return min(times, default=None)
@@ -110,14 +106,7 @@ class ConsumerGroupRole:
     # heartbeats
 
     def heartbeat(self, request: Any, version: int, to: Hashable, t: int) -> list[Answer | MemberGone]:
-        """A ConsumerGroupHeartbeat request came.
-
-        Arguments:
-            request: a `ConsumerGroupHeartbeatRequest`.
-            version: its version.
-            to: whatever finds the one who asked; `Answer` has it.
-            t: now.
-        """
+        """Take a ConsumerGroupHeartbeat request; `to` is returned in `Answer`."""
         fault = self._invalid(request, version)
         if fault is not None:
             return [self._no(fault, to, version)]
@@ -150,7 +139,6 @@ class ConsumerGroupRole:
         return [*out, Answer(to, body, version)]
 
     def _invalid(self, request: Any, version: int) -> _Fault | None:
-        """What is wrong with a request whatever the group is."""
         epoch, why = request.member_epoch, None
         if not request.member_id and (version >= _OWN_ID or epoch > JOIN_EPOCH or epoch == LEAVE_EPOCH):
             why = "the member id is empty"
@@ -181,7 +169,6 @@ class ConsumerGroupRole:
         return None
 
     def _refuses(self, request: Any, member_id: str, owned: Partitions | None) -> _Fault | None:
-        """What is wrong with the member, or with its epoch."""
         epoch, joins = request.member_epoch, request.member_epoch == JOIN_EPOCH
         known: str | None = member_id if member_id in self.members else None
         if request.instance_id is not None:
@@ -200,7 +187,6 @@ class ConsumerGroupRole:
         return GroupError.FENCED_MEMBER_EPOCH, f"the member is in epoch {member.epoch}"
 
     def _member(self, request: Any, member_id: str, out: list[Answer | MemberGone]) -> tuple[ConsumerMember, bool]:
-        """The member that a heartbeat is of, and whether the group has gained one."""
         member = self.members.get(member_id)
         instance = request.instance_id
         if member is not None and (instance is None or request.member_epoch != JOIN_EPOCH):
@@ -221,7 +207,6 @@ class ConsumerGroupRole:
         return new, old is None
 
     def _told(self, member: ConsumerMember, request: Any, t: int) -> bool:
-        """Take what a member says; whether it wants other topics."""
         member.heard = t
         if request.rebalance_timeout_ms != -1:
             member.rebalance_ns = request.rebalance_timeout_ms * _MS
@@ -273,7 +258,7 @@ class ConsumerGroupRole:
             self._move(ConsumerGroupEvent.RECONCILED)
 
     def topics_changed(self, topics: Mapping[str, Topic]) -> None:
-        """The cluster has other topics or partitions; members learn it with their next heartbeats."""
+        """Replace the topics of the cluster; members learn it with their next heartbeats."""
         self.topics = dict(topics)
         if self.members:
             self._bump()
@@ -315,7 +300,7 @@ class ConsumerGroupRole:
         return [MemberGone(member.member_id, why)]
 
     def tick(self, t: int) -> list[Answer | MemberGone]:
-        """Time passed: who was silent for too long, or did not give up what it had to, is out."""
+        """Remove members that were silent for too long, or did not revoke in time."""
         out: list[Answer | MemberGone] = []
         for member in list(self.members.values()):
             if t >= member.heard + self.session:
@@ -325,7 +310,7 @@ class ConsumerGroupRole:
         return out
 
     def remove(self) -> None:
-        """The group is deleted, or its time is over.
+        """Delete or expire the group.
 
         Raises:
             ForbiddenMove: it has members.

@@ -1,4 +1,4 @@
-"""The states of a group with KIP-848, of a member at its coordinator, and of a member at home, as tables."""
+"""State tables of a KIP-848 group, of a member at its coordinator, and of the member itself."""
 
 from __future__ import annotations
 
@@ -24,8 +24,6 @@ class ConsumerGroupState(Enum):
 
 
 class ConsumerGroupEvent(Enum):
-    """What happens to it."""
-
     BUMPED = auto()  # the epoch rose: a member came or went, or wants other topics
     ASSIGNED = auto()  # the target of the epoch was computed
     RECONCILED = auto()  # every member has what the target gives it
@@ -59,8 +57,6 @@ class AtCoordinator(Enum):
 
 
 class AtCoordinatorEvent(Enum):
-    """What happens to it."""
-
     REVOKE = auto()
     WAIT = auto()
     SETTLE = auto()
@@ -95,8 +91,6 @@ class ConsumerMemberState(Enum):
 
 
 class ConsumerMemberEvent(Enum):
-    """What happens to it."""
-
     JOIN = auto()
     TARGET = auto()  # the coordinator gives it something else than it has
     NO_CHANGE = auto()  # it gives it what it has

@@ -1,7 +1,7 @@
-"""The client's side of a group with KIP-848: one heartbeat does all (`AbstractMembershipManager`, `ConsumerHeartbeatRequestManager`).
+"""Client's side of a KIP-848 group: one heartbeat does all (`AbstractMembershipManager`, `ConsumerHeartbeatRequestManager`).
 
-A member joins with epoch 0 and says everything then; later it says what changed. The coordinator answers with an epoch and, when it is
-another one, with what the member is to have. Epoch -1 leaves, -2 leaves for a while, which static members do.
+A member joins with epoch 0 and sends everything then; later it sends changes. The coordinator answers with an epoch and, if it changed,
+with an assignment. Epoch -1 leaves, -2 leaves for a while, which static members do.
 """
 
 from __future__ import annotations
@@ -36,25 +36,21 @@ _S, _E = ConsumerMemberState, ConsumerMemberEvent
 class ConsumerGroupMemberRole:
     """One member of one group.
 
+    Times are nanoseconds of a monotonic clock. At most one heartbeat is in flight; the answer to one that leaves changes nothing.
+
     Arguments:
-        group_id: the group's.
-        member_id: what the member calls itself, such as a random UUID; version 0 of the heartbeat allows an empty one and gives one.
-        topics: names of the topics that it wants.
-        topic_regex: pattern of more of them, in RE2's syntax; needs version 1.
-        rebalance_timeout_ms: how long it may take to give up partitions.
-        server_assignor: name of the assignor that it wants, None for the coordinator's choice.
-        instance_id: of a static member (KIP-345); None of others.
-        rack_id: where it is, None for no matter.
-        retry_backoff_ms: before a heartbeat that was refused for the time being is sent again.
+        member_id: id of the member, such as a random UUID; version 0 of the heartbeat allows an empty one and assigns one.
+        topics: names of wanted topics.
+        topic_regex: pattern of more topics, in RE2's syntax; needs version 1.
+        rebalance_timeout_ms: time to revoke partitions.
+        server_assignor: wanted assignor, None for the coordinator's choice.
+        instance_id: id of a static member (KIP-345).
+        retry_backoff_ms: delay before a heartbeat is repeated after a retriable error.
 
     Attributes:
-        state: `ConsumerMemberState`.
-        epoch: the member's, 0 while it is in no group.
+        epoch: member epoch, 0 outside a group.
         has: partitions that it has, by topic id.
-        coordinator_lost: the answer said that another broker coordinates the group; the caller sets it to False when it has found one.
-
-    Times are nanoseconds on any clock that does not go back. One heartbeat is under way at most: `answered` takes what the broker says
-    to it; to one that says good-bye the answer changes nothing.
+        coordinator_lost: another broker coordinates the group; the caller sets it to False when it has found it.
     """
 
     def __init__(
@@ -97,7 +93,7 @@ class ConsumerGroupMemberRole:
 
     @property
     def deadline(self) -> int | None:
-        """When `tick` has something to do."""
+        """Time of the next `tick`."""
         return None if self._under_way or self.coordinator_lost else self._due
 
     # heartbeats
@@ -129,10 +125,10 @@ class ConsumerGroupMemberRole:
         return [Ask(body)]
 
     def join(self, t: int) -> list[ConsumerMemberOutcome]:
-        """Ask to be in the group; also after `Fenced`, when the partitions are dropped.
+        """Join; also after `Fenced`, when the partitions are dropped.
 
         Raises:
-            ForbiddenMove: the member is in it, is about to be, or is at an end.
+            ForbiddenMove: the member has joined, is joining, or is at an end.
         """
         self._move(_E.JOIN)
         self.epoch, self.has, self._target, self._reconciling, self._stale = JOIN_EPOCH, {}, {}, None, False
@@ -142,7 +138,7 @@ class ConsumerGroupMemberRole:
         return self._beat()
 
     def subscribe(self, topics: Sequence[str], t: int, topic_regex: str | None = None) -> list[ConsumerMemberOutcome]:
-        """The member wants other topics; the next heartbeat goes out at once."""
+        """Change the wanted topics; the next heartbeat is sent at once."""
         self.topics, self.topic_regex = tuple(topics), topic_regex
         return self._soon(t)
 
@@ -153,7 +149,7 @@ class ConsumerGroupMemberRole:
         return self.tick(t)
 
     def tick(self, t: int) -> list[ConsumerMemberOutcome]:
-        """Time passed: say that the member is alive, and what changed."""
+        """Send the due heartbeat."""
         if self._under_way or self._due is None or t < self._due or self.coordinator_lost:
             return []
         if self.state is _S.LEAVING:
@@ -161,10 +157,10 @@ class ConsumerGroupMemberRole:
         return self._beat() if self.state in _TAKES_TARGETS or self.state is _S.PREPARE_LEAVING else []
 
     def answered(self, response: Any, t: int) -> list[ConsumerMemberOutcome]:
-        """The `ConsumerGroupHeartbeatResponse` came.
+        """Take a `ConsumerGroupHeartbeatResponse`.
 
         Raises:
-            ForbiddenMove: no heartbeat is under way.
+            ForbiddenMove: no heartbeat is in flight.
         """
         if not self._under_way:
             raise ForbiddenMove(CONSUMER_MEMBER.name, self.state, _E.NO_CHANGE)
@@ -198,10 +194,10 @@ class ConsumerGroupMemberRole:
         return [Reconcile(self.epoch, _less(self.has, self._target), _less(self._target, self.has), self._target)]
 
     def reconciled(self, t: int) -> list[ConsumerMemberOutcome]:
-        """The owner has given up and taken over what `Reconcile` named; the next heartbeat goes out at once.
+        """Take the owner's completion of `Reconcile`; the next heartbeat is sent at once.
 
         Raises:
-            ForbiddenMove: nothing was to be reconciled, or the member was fenced meanwhile.
+            ForbiddenMove: there was nothing to reconcile, or the member was fenced.
         """
         if self._reconciling is None:
             raise ForbiddenMove(CONSUMER_MEMBER.name, self.state, _E.RECONCILED)
@@ -230,7 +226,7 @@ class ConsumerGroupMemberRole:
     # leaving
 
     def leave(self, t: int, *, stale: bool = False) -> list[ConsumerMemberOutcome]:
-        """The member wants no more, or, with `stale`, its owner has not asked for records for longer than it may.
+        """Leave the group; `stale`: the owner has not polled for longer than it may.
 
         Raises:
             ForbiddenMove: the member is leaving or at an end.
@@ -242,10 +238,10 @@ class ConsumerGroupMemberRole:
         return [Drop(self.has)]
 
     def dropped(self, t: int) -> list[ConsumerMemberOutcome]:
-        """The owner has given up all partitions; the heartbeat goes out as soon as no other is under way.
+        """Take the owner's completion of `Drop`; the last heartbeat is sent as soon as no other is in flight.
 
         Raises:
-            ForbiddenMove: the member is not about to leave.
+            ForbiddenMove: the member is not leaving.
         """
         self._move(_E.DROPPED)
         self.has = {}

@@ -1,4 +1,4 @@
-"""What the two roles of a group with KIP-848 say beyond `Ask` and `Failed`."""
+"""Outcomes of the KIP-848 roles beyond `Ask` and `Failed`."""
 
 from __future__ import annotations
 
@@ -17,13 +17,7 @@ Partitions = Mapping[Uuid, frozenset[int]]
 
 @dataclass(frozen=True, slots=True)
 class Reconcile:
-    """Member: give up and take over partitions, in this order, then call `reconciled`.
-
-    Attributes:
-        epoch: the member's.
-        revoke, add: what it has and is not to have, and the other way round.
-        target: all that it is to have.
-    """
+    """Member: revoke and add partitions, in this order, then call `reconciled`; `target` is the resulting assignment."""
 
     epoch: int
     revoke: Partitions
@@ -33,15 +27,14 @@ class Reconcile:
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """Member: give up all partitions, then call `dropped`: it leaves."""
+    """Member: give up all partitions, then call `dropped` to leave."""
 
     partitions: Partitions
 
 
 @dataclass(frozen=True, slots=True)
 class Fenced:
-    """Member: the coordinator does not know it any more. Its partitions may be another member's by now: drop them without committing, then
-    call `join`."""
+    """Member: the coordinator has removed it. Drop its partitions without committing, as another member may have them; then call `join`."""
 
     error: GroupError
     partitions: Partitions

@@ -1,5 +1,4 @@
-"""How a coordinator moves a member from what it has to what the target gives it (`CurrentAssignmentBuilder`): nothing is given before the
-one who has it says that it has given it up."""
+"""Steps of a member from its assignment to its target (`CurrentAssignmentBuilder`): a partition is assigned after its owner revoked it."""
 
 from __future__ import annotations
 
@@ -17,15 +16,15 @@ _E = AtCoordinatorEvent
 
 @dataclass(slots=True)
 class ConsumerMember:
-    """A member as its coordinator knows it.
+    """Member at its coordinator.
 
     Attributes:
-        topics, topic_regex: what it wants.
-        epoch, previous_epoch: in force, and the one before; -2 of a static member that is away.
-        assigned: what it may use; `revoking`: what it has yet to give up.
-        rebalance_ns: how long it may take for that.
+        topics, topic_regex: subscription.
+        epoch, previous_epoch: epoch in force, and the one before; -2 for a static member that is away.
+        assigned, revoking: partitions that it may use, and those that it must still revoke.
+        rebalance_ns: time to revoke.
         heard: time of its last heartbeat.
-        revoke_until: until when it has to have given up, None where it has not.
+        revoke_until: deadline of revoking, None without one.
     """
 
     member_id: str
@@ -42,7 +41,6 @@ class ConsumerMember:
     revoke_until: int | None = None
 
     def move(self, event: AtCoordinatorEvent) -> None:
-        """To another state."""
         self.state = MEMBER_AT_COORDINATOR.after(self.state, event)
 
     def _reach(self, epoch: int) -> None:
@@ -51,7 +49,7 @@ class ConsumerMember:
 
 
 def is_subset(some: Partitions | None, others: Partitions) -> bool:
-    """Whether all of `some` are among `others`; of what is not said it is not known."""
+    """Return whether `others` contain all of `some`; False for None, which is not known."""
     return some is not None and all(numbers <= others.get(topic, frozenset()) for topic, numbers in some.items())
 
 
@@ -62,11 +60,11 @@ def _owns(owned: Partitions | None, some: Partitions) -> bool:
 def reconcile(
     member: ConsumerMember, target: Partitions, target_epoch: int, owned: Partitions | None, is_taken: Callable[[Uuid, int], bool]
 ) -> None:
-    """Take a member one step on the way to its target.
+    """Take a member one step towards its target.
 
     Arguments:
-        owned: what the member says it has, None where it does not say.
-        is_taken: whether a partition is still with another member.
+        owned: partitions that the member reports, None if it does not.
+        is_taken: whether another member still has a partition.
     """
     if member.state is AtCoordinator.STABLE and member.epoch == target_epoch:
         return

@@ -1,7 +1,7 @@
-"""The broker's side of a classic group: checks in Kafka's order, generations, timeouts (`GroupMetadataManager`, KIP-559, KIP-394, KIP-345).
+"""Broker's side of a classic group: checks in Kafka's order, generations, timeouts (`GroupMetadataManager`, KIP-559, KIP-394, KIP-345).
 
-Order of the checks. SyncGroup: type and name are there (v5+), the group's id, the member (25, 82), the generation (22), type and name are
-the group's (23). JoinGroup: the group's id, the session timeout, room in the group, type and protocols (23), the member.
+Order of the checks. SyncGroup: type and name are present (v5+), the group id, the member (25, 82), the generation (22), type and name are
+the group's (23). JoinGroup: the group id, the session timeout, room in the group, type and protocols (23), the member.
 """
 
 from __future__ import annotations
@@ -31,20 +31,18 @@ _NEEDS_ID: Final = 4  # from this version of JoinGroup on a new member asks twic
 class GroupCoordinatorRole:
     """One group at its coordinator.
 
+    Times are nanoseconds of a monotonic clock. Methods return outcomes in order; `to` is returned in `Answer`.
+
     Arguments:
-        group_id: the group's.
-        new_id: gives what makes a member id unique, such as a random UUID.
-        session_ms: the lowest and highest session timeout (`group.min.session.timeout.ms`, `group.max.session.timeout.ms`).
-        max_size: most members (`group.max.size`).
-        initial_delay_ms: how long an empty group waits for more members (`group.initial.rebalance.delay.ms`).
+        new_id: makes the unique part of a member id, such as a random UUID.
+        session_ms: lowest and highest session timeout (`group.min.session.timeout.ms`, `group.max.session.timeout.ms`).
+        max_size: `group.max.size`.
+        initial_delay_ms: `group.initial.rebalance.delay.ms`.
 
     Attributes:
-        state: `GroupState`.
-        generation, protocol_type, protocol_name, leader: in force; type and the rest are None while the group is empty.
-        members: by member id, in the order of joining.
-        pending: member ids that were given out and not used yet, with the time until which they count.
-
-    Times are nanoseconds on any clock that does not go back. Every method gives what is to be done, in order.
+        generation, protocol_type, protocol_name, leader: in force; type, name and leader are None in an empty group.
+        members: members by id, in the order of joining.
+        pending: assigned but unused member ids, with their deadlines.
     """
 
     def __init__(
@@ -78,7 +76,7 @@ class GroupCoordinatorRole:
 
     @property
     def deadline(self) -> int | None:
-        """When `tick` has something to do, unless a request comes before."""
+        """Time of the next `tick`, unless a request comes before."""
         times = [member.heard + member.session_ns for member in self.members.values() if not self._waits(member)]
         times += [*self.pending.values()] + ([] if self._phase_ends is None else [self._phase_ends])
         return min(times, default=None)
@@ -90,15 +88,7 @@ class GroupCoordinatorRole:
     # JoinGroup
 
     def join(self, request: Any, version: int, to: Hashable, t: int, client_id: str = "") -> list[GroupOutcome]:
-        """A JoinGroup request came.
-
-        Arguments:
-            request: a `JoinGroupRequest`.
-            version: its version.
-            to: whatever finds the one who asked; `Answer` has it.
-            t: now.
-            client_id: of the request's header; member ids begin with it.
-        """
+        """Take a JoinGroup request; member ids begin with `client_id`, which is of its header."""
         asked = Asked(to, version)
         names = [each.name for each in request.protocols]
         lowest, highest = self.session_ms
@@ -177,7 +167,6 @@ class GroupCoordinatorRole:
         return self._rebalance(t)
 
     def _rebalance(self, t: int) -> list[GroupOutcome]:
-        """A join changed the group: begin a rebalance unless one is under way."""
         out: list[GroupOutcome] = []
         if self.state is not GroupState.PREPARING_REBALANCE:
             for member in self.members.values():
@@ -201,7 +190,7 @@ class GroupCoordinatorRole:
         return self._complete(t) if ready else []
 
     def _complete(self, t: int) -> list[GroupOutcome]:
-        """The time to join is over, or all members have joined."""
+        """Start a generation: all members have joined, or the time to join is over."""
         out: list[GroupOutcome] = []
         for member in [each for each in self.members.values() if each.joining is None and each.instance_id is None]:
             out += self._gone(member, "did_not_rejoin")
@@ -252,7 +241,7 @@ class GroupCoordinatorRole:
     # SyncGroup
 
     def sync(self, request: Any, version: int, to: Hashable, t: int) -> list[GroupOutcome]:
-        """A SyncGroup request came; arguments as in `join`."""
+        """Take a SyncGroup request."""
         asked = Asked(to, version)
         sent = (request.protocol_type, request.protocol_name)
         if names_are_missing(version, *sent):
@@ -306,7 +295,7 @@ class GroupCoordinatorRole:
     # Heartbeat, LeaveGroup, time
 
     def _foreign(self, member_id: str, instance_id: str | None) -> tuple[GroupError, str] | None:
-        """Why a request is of no member (`ClassicGroup.validateMember`)."""
+        """Return why a request is not a member's (`ClassicGroup.validateMember`)."""
         if instance_id is not None:
             if instance_id not in self._instances:
                 return GroupError.UNKNOWN_MEMBER_ID, "no member has this instance id"
@@ -317,7 +306,6 @@ class GroupCoordinatorRole:
         return None
 
     def _outsider(self, request: Any) -> tuple[GroupError, str] | None:
-        """Why a request is of no member of this generation: the member comes first, then the generation."""
         if self.state is GroupState.DEAD:
             return GroupError.COORDINATOR_NOT_AVAILABLE, "the group is gone"
         error = self._foreign(request.member_id, request.group_instance_id)
@@ -326,7 +314,7 @@ class GroupCoordinatorRole:
         return error
 
     def heartbeat(self, request: Any, version: int, to: Hashable, t: int) -> list[GroupOutcome]:
-        """A Heartbeat request came; arguments as in `join`."""
+        """Take a Heartbeat request."""
         error = self._outsider(request)
         if error is None:
             self.members[request.member_id].heard = t
@@ -336,7 +324,7 @@ class GroupCoordinatorRole:
         return [Answer(to, messages.HeartbeatResponse(error_code=int(code)), version, why)]
 
     def leave(self, request: Any, version: int, to: Hashable, t: int) -> list[GroupOutcome]:
-        """A LeaveGroup request came: of one member below v3, of several from v3 on (KIP-345); arguments as in `join`."""
+        """Take a LeaveGroup request: of one member below v3, of several from v3 on (KIP-345)."""
         identity = messages.LeaveGroupRequest.MemberIdentity
         leaving = request.members if version >= 3 else [identity(member_id=request.member_id)]
         out: list[GroupOutcome] = []
@@ -363,13 +351,11 @@ class GroupCoordinatorRole:
         return [*out, Answer(to, body, version), *self._settle(t, bool(out))]
 
     def _settle(self, t: int, fewer: bool) -> list[GroupOutcome]:
-        """Members or pending ids went away: rebalance, or end the wait for them."""
         if self.state is GroupState.PREPARING_REBALANCE:
             return self._maybe_complete(t)
         return self._rebalance(t) if fewer and self.state in (GroupState.STABLE, GroupState.COMPLETING_REBALANCE) else []
 
     def _gone(self, member: Member, why: GoneReason, error: GroupError = GroupError.UNKNOWN_MEMBER_ID) -> list[GroupOutcome]:
-        """Take a member out; what it still waits for is answered."""
         del self.members[member.member_id]
         if member.instance_id is not None:
             self._instances.pop(member.instance_id, None)
@@ -380,7 +366,7 @@ class GroupCoordinatorRole:
         return out
 
     def tick(self, t: int) -> list[GroupOutcome]:
-        """Time passed."""
+        """Apply timeouts."""
         late = [member_id for member_id, until in self.pending.items() if until <= t]
         for member_id in late:
             del self.pending[member_id]
@@ -400,7 +386,7 @@ class GroupCoordinatorRole:
         return out + (self._settle(t, bool(out)) if out or late else [])
 
     def remove(self) -> list[GroupOutcome]:
-        """The group is deleted, or another broker coordinates it from now on."""
+        """Delete the group, or move it to another coordinator."""
         out: list[GroupOutcome] = []
         for member in self.members.values():
             if member.joining is not None:

@@ -1,7 +1,6 @@
-"""The checks of KIP-559 for who only watches: one request of a group with its answer, and what in them does not fit, both values named.
+"""Checks of KIP-559 for an observer: a request of a group against its answer, with both values.
 
-Only what the two say themselves is held against each other; nothing is remembered. A refusal by the coordinator (error 23) is reported with
-what the member offered; with what it clashes, only the coordinator knows.
+Only the two messages are compared. A refusal (error 23) is reported with the member's offer; only the coordinator knows the other side.
 """
 
 from __future__ import annotations
@@ -26,14 +25,11 @@ def _one(name: str | None) -> str:
 
 
 def exchange_faults(api_key: int, api_version: int, request: Any, response: Any) -> list[Fact]:
-    """What does not fit in an exchange.
+    """Return broken rules of `kwire.protocol.rules` with their facts.
 
     Arguments:
-        api_key, api_version: of the request; others than JoinGroup and SyncGroup give nothing.
-        request, response: bodies, perhaps cut short; None where nothing can be read.
-
-    Returns:
-        Rules of `kwire.protocol.rules` with the facts of their sentences.
+        api_key, api_version: of the request; others than JoinGroup and SyncGroup return nothing.
+        request, response: bodies, perhaps cut short; None if unreadable.
     """
     if request is None or response is None or not hasattr(response, "error_code"):
         return []

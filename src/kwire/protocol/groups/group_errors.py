@@ -1,4 +1,4 @@
-"""The error codes of the group protocol (`org.apache.kafka.common.protocol.Errors`)."""
+"""Error codes of the group protocol (`org.apache.kafka.common.protocol.Errors`)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ __all__ = ["GroupError"]
 
 
 class GroupError(IntEnum):
-    """What a coordinator answers to members."""
-
     NONE = 0
     COORDINATOR_LOAD_IN_PROGRESS = 14
     COORDINATOR_NOT_AVAILABLE = 15

@@ -1,4 +1,4 @@
-"""The members of a group as its coordinator knows them, and the protocol that they choose."""
+"""Members of a group at its coordinator, and the protocol that they choose."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ __all__ = ["Asked", "Member", "chosen_protocol", "clash_of", "shared_protocols"]
 
 
 class Asked(NamedTuple):
-    """A request that waits for its answer."""
-
     to: Hashable
     api_version: int
 
@@ -25,11 +23,10 @@ class Member:
 
     Attributes:
         protocols: name and metadata, in the member's order of preference.
-        session_ns, rebalance_ns: the timeouts in force.
-        heard: when something came from it.
-        joining, syncing: its request that waits.
-        assignment: of the current generation.
-        synced: it asked for its assignment.
+        heard: time of its last request.
+        joining, syncing: its waiting request.
+        assignment: assignment of the current generation.
+        synced: it has asked for its assignment.
     """
 
     member_id: str
@@ -44,20 +41,19 @@ class Member:
     synced: bool = False
 
     def metadata_of(self, protocol_name: str | None) -> bytes:
-        """The metadata that it sent for a protocol."""
         return next((metadata for name, metadata in self.protocols if name == protocol_name), b"")
 
 
 def shared_protocols(members: Iterable[Member]) -> set[str]:
-    """The names that every member offers."""
+    """Return the names that every member offers."""
     offers = [{name for name, _ in member.protocols} for member in members]
     return set.intersection(*offers) if offers else set()
 
 
 def chosen_protocol(members: Iterable[Member]) -> str:
-    """The protocol of a generation: each member votes for the first of its own that all have (`ClassicGroup.selectProtocol`).
+    """Return the protocol of a generation: each member votes for its first one that all have (`ClassicGroup.selectProtocol`).
 
-    Kafka leaves open which of several with equal votes wins; here it is the one that was voted for first.
+    Of several with equal votes, the one voted for first wins; Kafka leaves it open.
     """
     voters = list(members)
     shared = shared_protocols(voters)
@@ -66,14 +62,7 @@ def chosen_protocol(members: Iterable[Member]) -> str:
 
 
 def clash_of(protocol_type: str, names: list[str], group_type: str | None, members: Iterable[Member], member_id: str) -> str | None:
-    """Why a member cannot join with what it offers (`ClassicGroup.supportsProtocols`), None when it can.
-
-    Arguments:
-        protocol_type, names: what it offers.
-        group_type: the group's type, None of a group without members.
-        members: of the group.
-        member_id: of who asks.
-    """
+    """Return why a member cannot join with its protocols (`ClassicGroup.supportsProtocols`), None if it can."""
     if group_type is None:
         if not protocol_type:
             return "the first member of a group must have a protocol type"

@@ -1,4 +1,4 @@
-"""The states of a group at its coordinator and of a member of it, as tables."""
+"""State tables of a classic group and of its member."""
 
 from __future__ import annotations
 
@@ -21,8 +21,6 @@ class GroupState(Enum):
 
 
 class GroupEvent(Enum):
-    """What happens to it."""
-
     REBALANCE = auto()
     JOINED = auto()  # all who are to be in the next generation
     EMPTIED = auto()
@@ -66,8 +64,6 @@ class MemberState(Enum):
 
 
 class MemberEvent(Enum):
-    """What happens to it."""
-
     ASKED = auto()  # JoinGroup goes out
     JOINED = auto()
     SYNCED = auto()

@@ -1,7 +1,4 @@
-"""A guess at what bytes of a group are whose type is unknown.
-
-KIP-559 rejects guessing as error prone: only who asks for it gets it, and what is guessed is marked.
-"""
+"""Guess of the protocol type of a group's bytes, for callers who ask: KIP-559 rejects guessing as error prone."""
 
 from __future__ import annotations
 
@@ -13,27 +10,14 @@ __all__ = ["Guessed", "guess_protocol_type"]
 
 
 class Guessed(NamedTuple):
-    """A reading that may be wrong.
-
-    Attributes:
-        protocol_type: the type whose layout fits.
-        message: what the bytes say if it is that.
-    """
+    """Reading that may be wrong."""
 
     protocol_type: str
     message: Any
 
 
 def guess_protocol_type(holds: Literal["metadata", "assignment"], data: Any) -> Guessed | None:
-    """Guess the protocol type of a member's bytes.
-
-    Arguments:
-        holds: what the bytes are.
-        data: any contiguous buffer.
-
-    Returns:
-        The one type that fits the bytes to the last, in a version that is known; None where none does or more than one.
-    """
+    """Return the one known protocol type and version that fit a member's bytes to the end; None for none or several."""
     if not memoryview(data).nbytes:
         return None
     read = read_group_metadata if holds == "metadata" else read_group_assignment

@@ -1,12 +1,12 @@
-"""What the members of classic groups write into metadata, assignments and user data, by protocol type (KIP-559).
+"""Metadata, assignments and user data of members of classic groups, by protocol type (KIP-559).
 
-Bytes of the consumer protocol begin with their version. As Kafka's ConsumerProtocol does, a version above the newest is read as the newest,
-and bytes behind the message are ignored; they are counted, and behind a known version they are a violation. kafka-go and kafkajs 1 write
-subscriptions of version 1 that end before OwnedPartitions, pykafka assignments that end before the user data: Kafka refuses them, a tap
-reads what is there. Types are an open list: what is not known here stays opaque, nothing is guessed.
+Bytes of the consumer protocol begin with their version. As in Kafka's ConsumerProtocol, a version above the newest is read as the newest,
+and trailing bytes are ignored; they are counted, and are a violation in a known version. kafka-go and kafkajs 1 write subscriptions of
+version 1 that end before OwnedPartitions, pykafka assignments that end before the user data: Kafka refuses them, a tap reads what is there.
+Unknown types stay opaque.
 
-Every `decode_` function takes `strict`: True raises `WireError` where Kafka refuses the bytes, False never raises for bytes and gives an
-`Opaque` for what cannot be read. The `read_` functions never raise and say also what was wrong.
+`decode_` functions take `strict`: True raises `WireError` where Kafka refuses the bytes, False never raises for bytes and returns an
+`Opaque` for what cannot be read. `read_` functions never raise and also return what was wrong.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _read(name: str, data: Any, strict: bool) -> Embedded:
 
 
 def _without_last_fields(source: CompiledCatalog, name: str, data: Any, failed: Embedded) -> Embedded:
-    """The reading of bytes that end exactly before a field: in the newest version without it, or with null user data."""
+    """Read bytes that end exactly before a field: in the newest version without it, or with null user data."""
     error = failed.violation
     assert error is not None
     assert failed.version is not None
@@ -77,19 +77,16 @@ def _without_last_fields(source: CompiledCatalog, name: str, data: Any, failed: 
 
 
 def read_subscription(data: Any) -> Embedded:
-    """Read a consumer's subscription, version first (`ConsumerProtocol.deserializeSubscription`); never raises for bytes."""
+    """Read a consumer's subscription, version first (`ConsumerProtocol.deserializeSubscription`); never raise for bytes."""
     return _read("ConsumerProtocolSubscription", data, False)
 
 
 def decode_subscription(data: Any, *, strict: bool = True) -> Any:
-    """Decode a consumer's subscription, as JoinGroup carries it.
+    """Decode a consumer's subscription, as in JoinGroup, to a `ConsumerProtocolSubscription`.
 
     Arguments:
         data: version and message; any contiguous buffer.
         strict: see the module.
-
-    Returns:
-        A `ConsumerProtocolSubscription`.
 
     Raises:
         WireError: Kafka refuses the bytes.
@@ -98,12 +95,12 @@ def decode_subscription(data: Any, *, strict: bool = True) -> Any:
 
 
 def read_assignment(data: Any) -> Embedded:
-    """Read a consumer's assignment, version first (`ConsumerProtocol.deserializeAssignment`); never raises for bytes."""
+    """Read a consumer's assignment, version first (`ConsumerProtocol.deserializeAssignment`); never raise for bytes."""
     return _read("ConsumerProtocolAssignment", data, False)
 
 
 def decode_assignment(data: Any, *, strict: bool = True) -> Any:
-    """Decode a consumer's assignment, as SyncGroup carries it; arguments and errors as in `decode_subscription`."""
+    """Decode a consumer's assignment, as in SyncGroup; arguments and errors as in `decode_subscription`."""
     return message_or_raise(_read("ConsumerProtocolAssignment", data, strict), strict)
 
 
@@ -118,20 +115,17 @@ def _read_of_type(protocol_type: str | None, which: int, data: Any, strict: bool
 
 
 def read_group_metadata(protocol_type: str | None, data: Any) -> Embedded:
-    """Read what a member of a group sends in JoinGroup, by the group's protocol type; never raises for bytes."""
+    """Read a member's metadata in JoinGroup, by the group's protocol type; never raise for bytes."""
     return _read_of_type(protocol_type, 0, data, False)
 
 
 def decode_group_metadata(protocol_type: str | None, data: Any, *, strict: bool = True) -> Any:
-    """Decode what a member of a group sends in JoinGroup (KIP-559).
+    """Decode a member's metadata in JoinGroup (KIP-559); None for empty bytes.
 
     Arguments:
-        protocol_type: of the group: `consumer`, `connect`; None where it is unknown.
-        data: the bytes; any contiguous buffer.
+        protocol_type: type of the group: `consumer`, `connect`; None if unknown.
+        data: any contiguous buffer.
         strict: see the module.
-
-    Returns:
-        A message; None for empty bytes.
 
     Raises:
         UnknownApi: the layout of the type is not known.
@@ -141,12 +135,12 @@ def decode_group_metadata(protocol_type: str | None, data: Any, *, strict: bool 
 
 
 def read_group_assignment(protocol_type: str | None, data: Any) -> Embedded:
-    """Read what SyncGroup assigns to a member, by the group's protocol type; never raises for bytes."""
+    """Read a member's assignment in SyncGroup, by the group's protocol type; never raise for bytes."""
     return _read_of_type(protocol_type, 1, data, False)
 
 
 def decode_group_assignment(protocol_type: str | None, data: Any, *, strict: bool = True) -> Any:
-    """Decode what SyncGroup assigns to a member; arguments and errors as in `decode_group_metadata`."""
+    """Decode a member's assignment in SyncGroup; arguments and errors as in `decode_group_metadata`."""
     return message_or_raise(_read_of_type(protocol_type, 1, data, strict), strict)
 
 
@@ -168,21 +162,21 @@ def _read_user_data(assignor: str | None, data: Any, strict: bool) -> Embedded:
 
 
 def read_user_data(assignor: str | None, data: Any) -> Embedded:
-    """Read the user data of a subscription, by the name of the assignor; never raises for bytes."""
+    """Read the user data of a subscription, by the name of the assignor; never raise for bytes."""
     return _read_user_data(assignor, data, False)
 
 
 def decode_user_data(assignor: str | None, data: Any, *, strict: bool = True) -> Any:
-    """Decode the user data that an assignor puts into a subscription.
+    """Decode an assignor's user data in a subscription; None for empty bytes.
 
     Arguments:
-        assignor: name of the protocol in JoinGroup: `sticky`, `cooperative-sticky`; None where it is unknown.
-        data: the bytes; any contiguous buffer.
+        assignor: name of the protocol in JoinGroup: `sticky`, `cooperative-sticky`; None if unknown.
+        data: any contiguous buffer.
         strict: see the module.
 
     Returns:
         A message: `previous_assignment` and `generation` of `sticky`, whose version 0 (Kafka before 2.3) has no generation and gives -1;
-        `generation` of `cooperative-sticky`; None for empty bytes.
+        `generation` of `cooperative-sticky`.
 
     Raises:
         UnknownApi: the layout of the assignor's user data is not known.

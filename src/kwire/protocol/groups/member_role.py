@@ -1,7 +1,7 @@
-"""The client's side of a classic group: joins, asks for its assignment, stays (`AbstractCoordinator`, KIP-559, KIP-394).
+"""Client's side of a classic group (`AbstractCoordinator`, KIP-559, KIP-394).
 
-An answer whose protocol type or name is not the member's fails the join as bytes do that cannot be parsed: the member does not go on. Null
-type and name, as answers below JoinGroup v7 and SyncGroup v5 have them, are taken for right.
+An answer with a protocol type or name that is not the member's fails the join. Null, as in answers below JoinGroup v7 and SyncGroup v5,
+is accepted.
 """
 
 from __future__ import annotations
@@ -31,23 +31,18 @@ _LATER: Final = frozenset((GroupError.COORDINATOR_LOAD_IN_PROGRESS, GroupError.C
 class GroupMemberRole:
     """One member of one group.
 
+    Times are nanoseconds of a monotonic clock. Requests are sent one at a time: the method of its API takes the answer to each `Ask`.
+
     Arguments:
-        group_id: the group's.
-        protocols: name and metadata of what the member can do, the best first.
-        assign: what a leader does: given the protocol and the members' metadata, each member's assignment. Without it no member is assigned
-            anything by this member.
-        protocol_type: of the group.
+        protocols: name and metadata of the member's protocols, best first.
+        assign: makes a leader's assignments from the protocol and the members' metadata; by default none.
         session_timeout_ms, rebalance_timeout_ms, heartbeat_interval_ms, retry_backoff_ms: as in Kafka's consumer.
-        instance_id: of a static member (KIP-345); None of others.
-        reason: why it joins, sent from JoinGroup v8 on.
+        instance_id: id of a static member (KIP-345).
+        reason: reason of joining, sent from JoinGroup v8 on.
 
     Attributes:
-        state: `MemberState`.
-        member_id, generation, protocol_name: what the coordinator gave it; empty, -1 and None while it is in no generation.
-        coordinator_lost: the answer said that another broker coordinates the group; the caller sets it to False when it has found one.
-
-    Times are nanoseconds on any clock that does not go back. Requests go out one after the other: each `Ask` is answered by the method of
-    its api before the next.
+        member_id, generation, protocol_name: from the coordinator; empty, -1 and None outside a generation.
+        coordinator_lost: another broker coordinates the group; the caller sets it to False when it has found it.
     """
 
     def __init__(
@@ -87,16 +82,16 @@ class GroupMemberRole:
 
     @property
     def deadline(self) -> int | None:
-        """When `tick` has something to do."""
+        """Time of the next `tick`."""
         return self._due
 
     # joining
 
     def join(self, t: int) -> list[MemberOutcome]:
-        """Ask to be in the group.
+        """Join the group.
 
         Raises:
-            ForbiddenMove: the member is in it, is about to be, or is at an end.
+            ForbiddenMove: the member has joined, is joining, or is at an end.
         """
         self._move(MemberEvent.ASKED)
         self._due = None
@@ -114,10 +109,10 @@ class GroupMemberRole:
         return [Ask(body)]
 
     def joined(self, response: Any, t: int) -> list[MemberOutcome]:
-        """The `JoinGroupResponse` came.
+        """Take a `JoinGroupResponse`.
 
         Raises:
-            ForbiddenMove: no JoinGroup is under way.
+            ForbiddenMove: no JoinGroup is in flight.
         """
         if self.state is not MemberState.PREPARING_REBALANCE:
             raise ForbiddenMove(GROUP_MEMBER.name, self.state, MemberEvent.JOINED)
@@ -153,7 +148,7 @@ class GroupMemberRole:
         return [JoinedGroup(self.generation, self.member_id, self.protocol_name, leads), Ask(body)]
 
     def synced(self, response: Any, t: int) -> list[MemberOutcome]:
-        """The `SyncGroupResponse` came; it may be one to a request of a generation that is over.
+        """Take a `SyncGroupResponse`, perhaps to a request of an earlier generation.
 
         Raises:
             ForbiddenMove: the member is at an end.
@@ -206,7 +201,7 @@ class GroupMemberRole:
     # being in the group
 
     def beaten(self, response: Any, t: int) -> list[MemberOutcome]:
-        """The `HeartbeatResponse` came; one that comes late, of a generation that is over, says nothing."""
+        """Take a `HeartbeatResponse`; one of an earlier generation is ignored."""
         if self.state not in (MemberState.STABLE, MemberState.COMPLETING_REBALANCE) or not response.error_code:
             return []
         if self.state is MemberState.COMPLETING_REBALANCE and response.error_code == GroupError.REBALANCE_IN_PROGRESS:
@@ -214,7 +209,7 @@ class GroupMemberRole:
         return self._refused(response.error_code, "Heartbeat", t)
 
     def tick(self, t: int) -> list[MemberOutcome]:
-        """Time passed: join again, or say that the member is alive."""
+        """Join again, or send a heartbeat."""
         if self._due is None or t < self._due:
             return []
         if self.state is MemberState.UNJOINED:
@@ -229,11 +224,10 @@ class GroupMemberRole:
         return [Ask(body)]
 
     def leave(self, t: int, version: int = 3) -> list[MemberOutcome]:
-        """The member wants no more. Static members are let expire, as Kafka's consumers do (KIP-345).
+        """Leave the group; static members expire instead, as Kafka's consumers do (KIP-345).
 
         Arguments:
-            t: now.
-            version: of LeaveGroup that the broker has; below 3 the request has one member and no list.
+            version: version of LeaveGroup; below 3 the request has one member and no list.
 
         Raises:
             ForbiddenMove: the member is at an end.

@@ -1,4 +1,4 @@
-"""What the two roles of a classic group say."""
+"""Outcomes of the roles of a classic group."""
 
 from __future__ import annotations
 
@@ -15,13 +15,11 @@ GoneReason = Literal["left", "session_expired", "did_not_rejoin", "did_not_sync"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Coordinator: the response to a request, now or long after it came.
+    """Coordinator: response to a request, at once or later.
 
     Attributes:
-        to: what the owner of the machine gave with the request.
-        body: a message of the codec.
-        api_version: of the request.
-        reason: why it says an error, for people.
+        to: the caller's handle of the request.
+        reason: explanation of an error.
     """
 
     to: Hashable
@@ -32,7 +30,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Rebalanced:
-    """Coordinator: a generation begins. The leader has to assign."""
+    """Coordinator: a generation begins; the leader must assign."""
 
     generation: int
     leader: str
@@ -42,7 +40,7 @@ class Rebalanced:
 
 @dataclass(frozen=True, slots=True)
 class MemberGone:
-    """Coordinator: a member is no longer in the group."""
+    """Coordinator: a member was removed."""
 
     member_id: str
     why: GoneReason
@@ -53,14 +51,14 @@ GroupOutcome = Answer | Rebalanced | MemberGone
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Member: a request to send, in a version that the broker has."""
+    """Member: request to send, in a version that the broker has."""
 
     body: Any
 
 
 @dataclass(frozen=True, slots=True)
 class JoinedGroup:
-    """Member: the coordinator took it into a generation; the assignments are under way."""
+    """Member: it joined a generation; the assignments follow."""
 
     generation: int
     member_id: str
@@ -70,7 +68,7 @@ class JoinedGroup:
 
 @dataclass(frozen=True, slots=True)
 class Assigned:
-    """Member: what it is to work on."""
+    """Member: its assignment."""
 
     generation: int
     assignment: bytes = field(repr=False)
@@ -78,7 +76,7 @@ class Assigned:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """Member: the join failed for good, as it does when bytes of the group cannot be parsed."""
+    """Member: the join failed for good."""
 
     error: GroupError | int
     reason: str

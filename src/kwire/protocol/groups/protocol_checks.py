@@ -1,4 +1,4 @@
-"""What KIP-559 has both sides of a classic group check of protocol types and names, and how versions differ in them."""
+"""Checks of protocol types and names on both sides of a classic group (KIP-559), and differences of versions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MOST_SHOWN: Final = 8
 
 
 def effective_rebalance_timeout(session_timeout_ms: int | None, rebalance_timeout_ms: int | None) -> int | None:
-    """How long a coordinator waits for the member to join again, in ms.
+    """Return the time that a coordinator waits for the member to rejoin, in ms.
 
     JoinGroup v0 has no rebalance timeout: the session timeout is both (KIP-62), and the field's default of -1 means nothing.
     """
@@ -29,28 +29,28 @@ def effective_rebalance_timeout(session_timeout_ms: int | None, rebalance_timeou
 
 
 def names_are_missing(version: int, protocol_type: str | None, protocol_name: str | None) -> bool:
-    """Whether a SyncGroup request lacks what its version must contain (`SyncGroupRequest.areMandatoryProtocolTypeAndNamePresent`)."""
+    """Return whether a SyncGroup request lacks mandatory names (`SyncGroupRequest.areMandatoryProtocolTypeAndNamePresent`)."""
     return version >= SYNC_TYPE_SINCE and (protocol_type is None or protocol_name is None)
 
 
 def differs(sent: str | None, known: str | None) -> bool:
-    """Whether a sent value differs from the known one. Null, as in versions without it, differs from nothing."""
+    """Return whether a sent value differs from the known one; null, as in versions without it, differs from nothing."""
     return sent is not None and sent != known
 
 
 def protocol_name_to_write(name: str | None, version: int) -> str | None:
-    """The protocol name of a JoinGroup response: "no protocol" is empty up to v6 and null from v7 on (`JoinGroupResponse`)."""
+    """Return the protocol name of a JoinGroup response: "none" is empty up to v6 and null from v7 on (`JoinGroupResponse`)."""
     if version < JOIN_TYPE_SINCE:
         return name or ""
     return name or None
 
 
 def protocol_name_read(name: str | None) -> str | None:
-    """The protocol name of a JoinGroup response of any version, None for no protocol."""
+    """Return the protocol name of a JoinGroup response, None for none."""
     return name or None
 
 
 def shown_names(names: Iterable[str]) -> str:
-    """Names of protocols in a sentence: escaped, shortened, at most eight of them."""
+    """Return names of protocols for a sentence: escaped, shortened, at most eight."""
     found = [ascii(each[:60]) for each in names]
     return (", ".join(found[:_MOST_SHOWN]) + (f" and {len(found) - _MOST_SHOWN} more" if len(found) > _MOST_SHOWN else "")) or "nothing"

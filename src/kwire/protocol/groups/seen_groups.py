@@ -1,7 +1,7 @@
-"""What older versions of JoinGroup and SyncGroup do not say, remembered from what members said before: bounded, empty for newer ones.
+"""Protocol types and names that older JoinGroup and SyncGroup lack, remembered from earlier messages, in bounded memory.
 
-JoinGroup responses below v7 and SyncGroup below v5 carry bytes without saying of which protocol (the gap that KIP-559 closed). Who is
-between members and coordinator can know it from the JoinGroup before; frames that contain it need nothing and leave nothing here.
+JoinGroup responses below v7 and SyncGroup below v5 carry bytes without their protocol (the gap that KIP-559 closed). An observer knows it
+from the JoinGroup before. Newer frames need nothing and leave nothing here.
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ _LONGEST: Final = 300  # characters of an id or name; longer ones are not rememb
 
 
 class SeenGroup(NamedTuple):
-    """What is known of a group."""
-
     protocol_type: str | None = None
     protocol_name: str | None = None
 
@@ -29,11 +27,10 @@ _UNKNOWN: Final = SeenGroup()
 
 
 class SeenGroups:
-    """The groups of one cluster, as far as older members named them.
+    """Groups of one cluster.
 
     Arguments:
-        most: groups that are remembered; the one not heard of for longest is forgotten first. With names of usual length a group takes
-            about 300 bytes.
+        most: remembered groups; the least recently seen is dropped. A group with usual names takes about 300 bytes.
     """
 
     __slots__ = ("_groups", "most")
@@ -46,11 +43,7 @@ class SeenGroups:
         return len(self._groups)
 
     def request(self, api_key: int, api_version: int, body: Any) -> SeenGroup:
-        """A request of a group passes by.
-
-        Returns:
-            What its bytes are, by the request where it names them, else by what was seen; names are None where they are unknown.
-        """
+        """Take a request of a group; return its protocol, from the request itself if it has it. Unknown names are None."""
         if api_key == _JOIN:
             if api_version < JOIN_TYPE_SINCE:
                 self._learn(body.group_id, SeenGroup(body.protocol_type or None, None))
@@ -58,7 +51,7 @@ class SeenGroups:
         return self._told(api_key, api_version, body.group_id, body)
 
     def response(self, api_key: int, api_version: int, group_id: str, body: Any) -> SeenGroup:
-        """A response to a request of a group passes by; as for `request`."""
+        """Take a response to a request of a group; see `request`."""
         if api_key == _JOIN and api_version < JOIN_TYPE_SINCE:
             known = self._groups.get(group_id, _UNKNOWN)
             name = protocol_name_read(body.protocol_name)

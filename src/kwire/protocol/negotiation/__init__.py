@@ -1,10 +1,4 @@
-"""Version negotiation, both roles (KIP-511, KIP-35 as released and as drafted), without sockets: bytes and a clock in, events out.
-
-* `NegotiatingClient`: asks a broker for its versions, falls back, chooses the version of every request.
-* `NegotiatingBroker`: answers as a broker of a release does, authentication in between, and hands other requests on.
-* `BrokerVersions`: what one broker speaks.
-* `software`: what is accepted as a client's software name and version.
-"""
+"""Version negotiation, both roles (KIP-511, KIP-35 as released and as drafted), sans-IO: bytes and a clock in, outcomes out."""
 
 from __future__ import annotations
 

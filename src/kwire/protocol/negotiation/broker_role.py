@@ -1,9 +1,8 @@
-"""The broker's side of a connection: answers ApiVersions, takes authentication, refuses what it does not have, hands on the rest.
+"""Broker's side of a connection: answers ApiVersions, authenticates, refuses what it does not have, hands on the rest.
 
-Rules, as Kafka's `SaslServerAuthenticator`, `RequestContext` and `KafkaApis` have them. Of ApiVersions unknown versions
-are answered too: in version 0, with error 35 and, since 2.4, with the range of ApiVersions itself; the body is not read. Any other unknown
-api or version closes the connection. ApiVersions may come twice around SASL, before SaslHandshake and after authentication, not in between.
-Requests are answered in the order in which they came.
+Rules, as in Kafka's `SaslServerAuthenticator`, `RequestContext` and `KafkaApis`. Unknown versions of ApiVersions are answered in version 0,
+with error 35 and, since 2.4, with the range of ApiVersions; the body is not read. Any other unknown API or version closes the connection.
+ApiVersions may come twice around SASL: before SaslHandshake and after authentication. Requests are answered in order.
 """
 
 from __future__ import annotations
@@ -41,12 +40,11 @@ UNKNOWN: Final = "unknown"  # ClientInformation.UNKNOWN_NAME_OR_VERSION
 
 
 class TokenAnswer(NamedTuple):
-    """What an authenticator makes of a client's token.
+    """Answer of an authenticator to a client's token.
 
     Attributes:
-        token: what the client gets.
-        principal: who it is, once that is certain.
-        refused: why it is refused; text that the client sees.
+        principal: set once authentication is complete.
+        refused: refusal text, which the client sees.
     """
 
     token: bytes = b""
@@ -58,7 +56,7 @@ Authenticator = Callable[[str, bytes], TokenAnswer]  # mechanism and token of th
 
 
 class _Slot:
-    """The header of a request, and its answer once there is one."""
+    """Header of a request, and its answer if there is one."""
 
     __slots__ = ("frame", "header")
 
@@ -70,28 +68,25 @@ class _Slot:
 class NegotiatingBroker:
     """One connection of a broker with one client.
 
+    It keeps the frame being received and the headers of unanswered requests, as many as the caller lets come: Kafka reads no further while
+        one
+    waits. Sources: KIP-511, KIP-35, `SaslServerAuthenticator`, `KafkaApis.handleApiVersionsRequest`.
+
     Arguments:
-        advertised: the versions in ApiVersions, by api key.
-        accepted: the versions that are taken, by api key, where they are others: 4.x brokers advertise Produce v0 and take v3 (KIP-896).
-        codec: the codec, of the built-in catalog when not given.
-        legacy_fallback: send no versions with error 35, as brokers before 2.4 do.
-        software_rule: what is accepted as software name and version.
-        unsupported: what an unknown api or version leads to: `close`, as released; `empty_answer`, the draft of KIP-35.
-        mechanisms: of SASL; a listener without any does not authenticate.
-        authenticate: takes the tokens of the client.
-        cluster_id, node_id: who this is: a client that means another gets error 129 (KIP-1242).
-        instance_ids: holds the client to one instance id (KIP-1313); None does not look at it.
-        answers: requests that are answered here, by api key: request to response body.
+        advertised: versions in ApiVersions, by API key.
+        accepted: accepted versions by API key, if different: 4.x brokers advertise Produce v0 and accept v3 (KIP-896).
+        codec: codec of the built-in catalog by default.
+        legacy_fallback: send no versions with error 35, as brokers before 2.4.
+        software_rule: pattern of software name and version.
+        unsupported: action for an unknown API or version: `close`, as released; `empty_answer`, the draft of KIP-35.
+        mechanisms: SASL mechanisms; without any, the listener does not authenticate.
+        cluster_id, node_id: a client that means another one gets error 129 (KIP-1242).
+        instance_ids: rule that the client keeps one instance id (KIP-1313).
+        answers: functions from request to response body, by API key.
 
     Attributes:
-        state: `BrokerState`.
-        software: name and version of the client, `unknown` until it says more.
-        principal: who the client is, None without authentication.
-
-    It keeps the frame that is being received and the headers of requests without an answer, as many as the owner lets come: Kafka reads no
-    further while one waits.
-
-    Sources: KIP-511, KIP-35, `SaslServerAuthenticator`, `KafkaApis.handleApiVersionsRequest`.
+        software: name and version of the client, `unknown` until sent.
+        principal: None without authentication.
     """
 
     def __init__(
@@ -133,11 +128,7 @@ class NegotiatingBroker:
 
     @classmethod
     def of_release(cls, name: str, **more: Any) -> NegotiatingBroker:
-        """A broker that advertises and takes the versions of a release.
-
-        Arguments:
-            name: such as `3.9`.
-            more: as for the class.
+        """Make a broker that advertises and accepts the versions of a release, such as `3.9`.
 
         Raises:
             InputError: no such release.
@@ -150,7 +141,7 @@ class NegotiatingBroker:
 
     @property
     def over(self) -> bool:
-        """Whether the connection is to be closed."""
+        """Whether the connection must be closed."""
         return self.state is BrokerState.CLOSED
 
     def _move(self, event: BrokerEvent) -> None:
@@ -162,7 +153,7 @@ class NegotiatingBroker:
         return [Over(reason, error)]
 
     def receive(self, data: bytes | bytearray | memoryview, t: int) -> list[Outcome]:
-        """Bytes came from the client; what comes behind the end is passed over."""
+        """Take bytes of the client; bytes after the end are ignored."""
         if self.over:
             return []
         try:
@@ -241,7 +232,7 @@ class NegotiatingBroker:
         return outcome + self._over(BrokerEvent.OUT_OF_ORDER, "out_of_order", error)
 
     def _refuse(self, code: int) -> list[Outcome]:
-        """Answer the request that came last with an error, in the form of its own response; nothing where that has no place for it."""
+        """Answer the latest request with an error in its own response; return nothing if that has no error code."""
         header = self._slots[-1].header
         message = self.codec.catalog.response(header.api_key)
         version = 0 if header.api_key == API_VERSIONS and header.api_version not in self._versions else header.api_version
@@ -250,7 +241,7 @@ class NegotiatingBroker:
         return self._answer(self.codec.message_class(message.name)(error_code=code), version)
 
     def _invalid(self, why: str) -> list[Outcome]:
-        """INVALID_REQUEST, or the end where it cannot be said."""
+        """Answer INVALID_REQUEST, or close if that is impossible."""
         return self._refuse(_INVALID_REQUEST) or self._over(BrokerEvent.UNSUPPORTED, "invalid_request", KwireError(why))
 
     def _api_versions(self, request: Request, version: int) -> list[Outcome]:
@@ -334,15 +325,15 @@ class NegotiatingBroker:
         return [Authenticated(said.principal, self.mechanism or "")]
 
     def respond(self, body: Any, version: int | None = None) -> list[Outcome]:
-        """Answer the oldest request that has no answer yet.
+        """Answer the oldest unanswered request.
 
         Arguments:
-            body: a response of the codec's messages.
-            version: the version to write it in, that of the request when not given.
+            body: response of the codec's messages.
+            version: version to write, by default that of the request.
 
         Raises:
             KwireError: no request waits.
-            EncodeError: as in `kwire.encode_response`; the request still waits.
+            EncodeError: see `kwire.encode_response`; the request still waits.
         """
         slot = next((each for each in self._slots if each.frame is None), None)
         if slot is None:
@@ -353,7 +344,6 @@ class NegotiatingBroker:
         return self._flush()
 
     def _answer(self, body: Any, version: int | None = None) -> list[Outcome]:
-        """Answer the request that came last."""
         slot = self._slots[-1]
         header = slot.header
         asked = header.api_version if version is None else version
@@ -369,11 +359,11 @@ class NegotiatingBroker:
 
     @property
     def waiting(self) -> int:
-        """How many requests have no answer yet."""
+        """Number of unanswered requests."""
         return sum(each.frame is None for each in self._slots)
 
     def leave(self) -> list[Outcome]:
-        """This side or the client closed the connection."""
+        """Take the end of the connection, by either side."""
         return [] if self.over else self._over(BrokerEvent.LEFT, "left")
 
 

@@ -1,4 +1,4 @@
-"""The states of the broker's side of negotiation, SASL in between, as a table."""
+"""State table of the broker's side of negotiation, with SASL."""
 
 from __future__ import annotations
 
@@ -23,8 +23,6 @@ class BrokerState(Enum):
 
 
 class BrokerEvent(Enum):
-    """What happens to it."""
-
     PLAIN_LISTENER = auto()
     SASL_LISTENER = auto()
     VERSIONS = auto()

@@ -1,9 +1,8 @@
-"""The client's side of a connection: asks for versions, falls back as KIP-511 says, and chooses the version of every request.
+"""Client's side of a connection: asks for versions, falls back as KIP-511 says, and chooses the version of every request.
 
-Rules, as Kafka's `NetworkClient.handleApiVersionsResponse` has them. ApiVersions goes out in the highest version. The answer may be in
-version 0 whatever was asked: error 35 at its fixed offset decides that, never an attempt at reading. On error 35 the exchange starts over
-with the highest version that the broker lists for api 18, with version 0 where it lists none. Any other error, and 35 on version 0, is the
-end. Retries are counted, so that a broker that always says 35 does not keep a client busy.
+Rules, as in Kafka's `NetworkClient.handleApiVersionsResponse`. ApiVersions is sent in the highest version. The answer may be in version 0
+whatever was asked: error 35 at its fixed offset decides that, never an attempt at reading. On error 35 the client asks again in the highest
+version that the broker lists for API 18, or in version 0. Any other error, and 35 on version 0, is final. Retries are limited.
 """
 
 from __future__ import annotations
@@ -57,28 +56,26 @@ class _Sent(NamedTuple):
 class NegotiatingClient:
     """One connection of a client to one broker.
 
+    Times are nanoseconds of a monotonic clock. Methods return outcomes in order.
+
     Arguments:
-        codec: the codec, of the built-in catalog when not given.
-        client_id: of all requests.
-        software: client software name and version, kwire's own when not given; below ApiVersions v3 they are not sent.
-        instance_id: client instance id; sent where the header has room for it (dialect `kip-1313`).
-        api_versions: the version of ApiVersions to begin with. When not given the highest one whose header is that of version 2: brokers
-            read the header of an ApiVersions request that they do not know as version 2, and take an instance id in it for tags.
-        own: what the client speaks, api key to range, where that is less than the codec's catalog.
-        retries: how often ApiVersions is asked again after error 35.
+        codec: codec of the built-in catalog by default.
+        software: client software name and version, kwire's own by default; not sent below ApiVersions v3.
+        instance_id: client instance id; sent if the header has a field for it (dialect `kip-1313`).
+        api_versions: first version of ApiVersions; by default the highest one whose header is that of version 2: brokers read the header of
+            an unknown ApiVersions request as version 2, and would take an instance id in it for tags.
+        own: versions of the client by API key, if fewer than in the codec's catalog.
+        retries: number of repeated ApiVersions after error 35.
         timeout: nanoseconds to wait for a response.
-        fallback_release: the release to assume of a broker that closes on ApiVersions without a word; None gives up on it.
-        node: which broker, for errors.
-        cluster_id, node_id: whom the client means to reach; sent from ApiVersions v5 on (KIP-1242).
-        client_ids: `per_request`, the client id on every request; `first_wins`, a reading of KIP-1313: null on later requests whose header
-            has the instance id. Older headers always carry it, for quotas of older brokers go by it.
-        empty_answers: take an answer without a body for "not supported" (the KIP-35 draft), not for a fault.
+        fallback_release: release to assume of a broker that closes on ApiVersions; None to fail.
+        node: name of the broker in errors.
+        cluster_id, node_id: intended broker; sent from ApiVersions v5 on (KIP-1242).
+        client_ids: `per_request`: client id in every request; `first_wins`, a reading of KIP-1313: null in later requests whose header has
+            the instance id. Older headers always carry it, for quotas of older brokers.
+        empty_answers: an answer without a body means "not supported" (the KIP-35 draft).
 
     Attributes:
-        state: `ClientState`.
-        versions: `BrokerVersions`, None until they are known. They are those of this broker alone.
-
-    Times are nanoseconds on any clock that does not go back. Every method gives what is to be done, in order.
+        versions: versions of this broker, None until known.
     """
 
     def __init__(
@@ -133,7 +130,7 @@ class NegotiatingClient:
 
     @property
     def over(self) -> bool:
-        """Whether the connection is to be closed, or is."""
+        """Whether the connection must be closed, or is."""
         return self.state is ClientState.CLOSED
 
     def _move(self, event: ClientEvent) -> None:
@@ -149,7 +146,7 @@ class NegotiatingClient:
 
     @property
     def deadline(self) -> int | None:
-        """When `tick` has something to say, unless a response comes before."""
+        """Time of the next `tick`, unless a response comes before."""
         return self._waiting[0].time + self.timeout if self._waiting else None
 
     def _frame_of(self, body: Any, api_key: int, api_version: int, t: int, answered: bool = True) -> Send:
@@ -178,10 +175,10 @@ class NegotiatingClient:
         return self._frame_of(body, API_VERSIONS, version, t)
 
     def connected(self, t: int) -> list[Outcome]:
-        """The connection is there: the first one, or the one after `Reconnect`.
+        """Start on a new connection: the first one, or the one after `Reconnect`.
 
         Raises:
-            ForbiddenMove: it was there already.
+            ForbiddenMove: it has started already.
         """
         assumed = self.state is ClientState.ASSUMING
         self._move(ClientEvent.CONNECTED)
@@ -193,11 +190,7 @@ class NegotiatingClient:
         return [Agreed(self.versions, None)]
 
     def ask_again(self, t: int, version: int | None = None) -> list[Outcome]:
-        """Ask for the versions once more, as clients do when SASL is over.
-
-        Arguments:
-            t: now.
-            version: the version to ask in, the highest when not given.
+        """Ask for the versions again, as clients do after SASL; by default in the highest version.
 
         Raises:
             ForbiddenMove: not ready.
@@ -207,17 +200,12 @@ class NegotiatingClient:
         return [self._ask(self._highest_ask if version is None else version, t)]
 
     def send(self, body: Any, t: int, version: int | None = None) -> Send:
-        """A request, in the version that both sides have.
-
-        Arguments:
-            body: a request of the codec's messages.
-            t: now.
-            version: the version instead, be it one that the broker does not have.
+        """Return a request in the version that both sides have, or in `version` even if the broker does not have it.
 
         Raises:
             ForbiddenMove: not ready.
-            NoCommonVersion: the broker does not have the api, or no version that the client has.
-            EncodeError: the version cannot carry what the body says.
+            NoCommonVersion: the broker does not have the API, or no version of the client's.
+            EncodeError: the version cannot hold the body.
         """
         CLIENT_ROLE.after(self.state, ClientEvent.SENT)
         key = self.codec.catalog[type(body).layout.message].api_key
@@ -230,7 +218,7 @@ class NegotiatingClient:
         return sent
 
     def receive(self, data: bytes | bytearray | memoryview, t: int) -> list[Outcome]:
-        """Bytes came from the broker; what comes behind the end is passed over."""
+        """Take bytes of the broker; bytes after the end are ignored."""
         if self.over:
             return []
         try:
@@ -304,7 +292,7 @@ class NegotiatingClient:
         return NegotiationFailed(why, code, asked)
 
     def tick(self, t: int) -> list[Outcome]:
-        """Time passed."""
+        """Check the timeout."""
         if self.over or self.deadline is None or t < self.deadline:
             return []
         late = self._waiting[0]
@@ -312,7 +300,7 @@ class NegotiatingClient:
         return self._over(ClientEvent.TIMED_OUT, "timed_out", error)
 
     def closed(self, t: int) -> list[Outcome]:
-        """The broker closed the connection."""
+        """Take the broker's close of the connection."""
         if self.state in (ClientState.CLOSED, ClientState.ASSUMING):
             return []
         if self.state is ClientState.ASKING and self.versions is None and not self._retried and self.fallback_release is not None:
@@ -328,11 +316,11 @@ class NegotiatingClient:
         return self._over(ClientEvent.LOST, "closed_by_peer")
 
     def _refuses(self, sent: _Sent) -> bool:
-        """Whether what is known of the broker says that it closes on this request."""
+        """Whether the broker is known to close on this request."""
         if self.versions is None:
             return False  # ApiVersions itself; brokers before 0.10 close on it, and so does a port that is none of Kafka's
         return self.versions.standing(sent.api_key, sent.api_version) in ("outside", "refused")
 
     def leave(self) -> list[Outcome]:
-        """This side wants no more."""
+        """Close the connection."""
         return [] if self.over else self._over(ClientEvent.LEFT, "left")

@@ -1,4 +1,4 @@
-"""The states of the client's side of negotiation, as a table."""
+"""State table of the client's side of negotiation."""
 
 from __future__ import annotations
 
@@ -21,8 +21,6 @@ class ClientState(Enum):
 
 
 class ClientEvent(Enum):
-    """What happens to it."""
-
     CONNECTED = auto()
     AGREED = auto()
     FELL_BACK = auto()

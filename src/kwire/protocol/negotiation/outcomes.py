@@ -1,4 +1,4 @@
-"""What the two roles of negotiation say: bytes to send, and what happened."""
+"""Outcomes of the negotiation roles: bytes to send, and events."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ CloseReason = Literal[
 
 
 class NegotiationFailed(KwireError):
-    """A broker refused ApiVersions.
+    """Refusal of ApiVersions by a broker.
 
     Attributes:
-        error_code: what it said; 35 is UNSUPPORTED_VERSION, 42 is INVALID_REQUEST.
-        api_version: the version that was asked in.
+        error_code: 35 is UNSUPPORTED_VERSION, 42 is INVALID_REQUEST.
+        api_version: version of the request.
     """
 
     def __init__(self, message: str, error_code: int, api_version: int) -> None:
@@ -48,13 +48,7 @@ class NegotiationFailed(KwireError):
 
 
 class RequestNotSupported(KwireError):
-    """The server does not support a request and said so with an empty answer (the KIP-35 draft).
-
-    Attributes:
-        api: name of the api.
-        api_key, api_version: of the request.
-        node: which server.
-    """
+    """Request that the server answered with an empty answer: not supported (the KIP-35 draft)."""
 
     def __init__(self, api: str, api_key: int, api_version: int, node: str) -> None:
         super().__init__(f"{api} v{api_version} is not supported by {node}")
@@ -69,7 +63,7 @@ class RequestNotSupported(KwireError):
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """Bytes to write to the peer, frames with their lengths. They may hold SASL tokens and are not shown."""
+    """Frames to write to the peer, with their lengths. They may hold SASL tokens and are not shown."""
 
     data: bytes = field(repr=False)
     correlation_id: int | None = None
@@ -77,7 +71,7 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Retried:
-    """Client: the broker does not have a version of ApiVersions; it is asked again."""
+    """Client: the broker does not have a version of ApiVersions and is asked again."""
 
     refused_version: int
     version: int
@@ -85,7 +79,7 @@ class Retried:
 
 @dataclass(frozen=True, slots=True)
 class Agreed:
-    """Client: the broker sent its versions, in ApiVersions of this version; None where they are assumed of a release."""
+    """Client: versions of the broker, from ApiVersions of this version; None if assumed from a release."""
 
     versions: BrokerVersions
     api_version: int | None
@@ -93,7 +87,7 @@ class Agreed:
 
 @dataclass(frozen=True, slots=True)
 class Reconnect:
-    """Client: the broker closed without a word, as those before 0.10 do. Connect again and call `connected`: a release is assumed."""
+    """Client: the broker closed without an answer, as before 0.10. Connect again and call `connected`: a release is assumed."""
 
     release: str
 
@@ -107,14 +101,14 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class NotSupported:
-    """Client: an empty answer came (the KIP-35 draft); the connection goes on."""
+    """Client: an empty answer came (the KIP-35 draft); the connection continues."""
 
     error: RequestNotSupported
 
 
 @dataclass(frozen=True, slots=True)
 class Identified:
-    """Broker: the client said what software it is; `unknown` below version 3. A later one replaces it."""
+    """Broker: software of the client; `unknown` below version 3. A later one replaces it."""
 
     name: str
     version: str
@@ -130,7 +124,7 @@ class Authenticated:
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """Broker: a request that the owner of the machine answers, with `respond`; `answered` is False for Produce with acks 0."""
+    """Broker: request that the caller answers with `respond`; `answered` is False for Produce with acks 0."""
 
     request: Request
     answered: bool = True
@@ -138,12 +132,7 @@ class Received:
 
 @dataclass(frozen=True, slots=True)
 class Over:
-    """The connection is to be closed, or is; nothing more comes.
-
-    Attributes:
-        reason: why.
-        error: what says more, where there is more to say.
-    """
+    """End: the connection must be closed, or is."""
 
     reason: CloseReason
     error: KwireError | None = None

@@ -1,4 +1,4 @@
-"""SCRAM-SHA-256 and -512 (RFC 5802, RFC 7677) as Kafka speaks it: both sides, a message in, a message out; no channel binding.
+"""SCRAM-SHA-256 and -512 (RFC 5802, RFC 7677) as in Kafka, both sides, without channel binding.
 
 client-first  n,,n=NAME,r=NONCE            server-first  r=NONCE,s=SALT,i=ITERATIONS
 client-final  c=biws,r=NONCE,p=PROOF       server-final  v=SIGNATURE, or e=ERROR
@@ -26,7 +26,7 @@ _NO_BINDING: Final = b"biws"  # n,, in base64
 
 
 class ScramError(KwireError):
-    """The other side's message is none of SCRAM, or its proof is wrong."""
+    """Invalid SCRAM message or proof of the other side."""
 
 
 def _hmac(algorithm: str, key: bytes, data: bytes) -> bytes:
@@ -38,7 +38,6 @@ def _xor(one: bytes, other: bytes) -> bytes:
 
 
 def _fields(message: bytes) -> dict[str, str]:
-    """The attributes of a message, by letter."""
     if len(message) > _LONGEST:
         raise ScramError(f"a message of SCRAM has {len(message)} bytes, more than {_LONGEST}")
     try:
@@ -56,12 +55,7 @@ def _bytes_of(fields: dict[str, str], letter: str) -> bytes:
 
 
 class ScramCredential(NamedTuple):
-    """What a broker keeps of a password (`kafka-configs.sh --add-config SCRAM-SHA-256=...`).
-
-    Attributes:
-        salt, stored_key, server_key: bytes.
-        iterations: of the hash.
-    """
+    """Stored form of a password in a broker (`kafka-configs.sh --add-config SCRAM-SHA-256=...`)."""
 
     salt: bytes
     stored_key: bytes
@@ -73,13 +67,7 @@ class ScramCredential(NamedTuple):
 
     @classmethod
     def of(cls, mechanism: str, password: str, salt: bytes, iterations: int = MIN_ITERATIONS) -> ScramCredential:
-        """Make it of a password.
-
-        Arguments:
-            mechanism: of `SCRAM_MECHANISMS`.
-            password: as it is; Kafka does not normalize it.
-            salt: random bytes.
-        """
+        """Make it of a password, which Kafka does not normalize."""
         algorithm = SCRAM_MECHANISMS[mechanism]
         salted = hashlib.pbkdf2_hmac(algorithm, password.encode("utf-8", "surrogateescape"), salt, iterations)
         stored = hashlib.new(algorithm, _hmac(algorithm, salted, b"Client Key")).digest()
@@ -87,11 +75,10 @@ class ScramCredential(NamedTuple):
 
 
 class ScramClient:
-    """The client's side of one exchange.
+    """Client's side of one exchange.
 
     Arguments:
-        mechanism: of `SCRAM_MECHANISMS`.
-        name, password: of the user.
+        mechanism: one of `SCRAM_MECHANISMS`.
         nonce: random text without commas.
     """
 
@@ -104,14 +91,14 @@ class ScramClient:
         self._signature: bytes | None = None
 
     def first(self) -> bytes:
-        """The first message."""
+        """Return the first message."""
         return b"n,," + self._bare
 
     def final(self, server_first: bytes) -> bytes:
-        """The second message, the answer to the server's first.
+        """Return the answer to the server's first message.
 
         Raises:
-            ScramError: the server's message cannot be, or wants more work than `MAX_ITERATIONS`.
+            ScramError: the server's message is invalid, or wants more iterations than `MAX_ITERATIONS`.
         """
         fields = _fields(server_first)
         nonce, salt, iterations = fields.get("r", ""), _bytes_of(fields, "s"), fields.get("i", "")
@@ -133,10 +120,10 @@ class ScramClient:
         return without_proof + b",p=" + b64encode(proof)
 
     def verify(self, server_final: bytes) -> None:
-        """Take the server's last message.
+        """Check the server's last message.
 
         Raises:
-            ScramError: the server says an error, or does not know the password itself.
+            ScramError: it is an error, or the server does not know the password.
         """
         fields = _fields(server_final)
         if "e" in fields:
@@ -146,10 +133,10 @@ class ScramClient:
 
 
 class ScramServer:
-    """The broker's side of one exchange, for `NegotiatingBroker(authenticate=...)`; a connection has one of its own.
+    """Broker's side of one exchange, for `NegotiatingBroker(authenticate=...)`; each connection needs its own.
 
     Arguments:
-        credential: gives what is kept of a user by mechanism and name, None for unknown users.
+        credential: returns the credential by mechanism and user name, None for unknown users.
         nonce: random text without commas.
     """
 
@@ -161,7 +148,7 @@ class ScramServer:
         self._said: tuple[bytes, bytes] | None = None  # the client's first message without its head, the server's
 
     def __call__(self, mechanism: str, token: bytes) -> TokenAnswer:
-        """Take a token; what is wrong refuses it in Kafka's words."""
+        """Answer a token; errors are refused in Kafka's words."""
         refused = TokenAnswer(
             refused=f"Authentication failed during authentication due to invalid credentials with SASL mechanism {mechanism}"
         )

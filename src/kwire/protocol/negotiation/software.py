@@ -1,4 +1,4 @@
-"""What Kafka accepts as a client's software name and version, and cleaning a name until it is accepted (KIP-511)."""
+"""Client software names and versions that Kafka accepts, and cleaning of others (KIP-511)."""
 
 from __future__ import annotations
 
@@ -18,39 +18,31 @@ _OTHER: Final = re.compile(r"[^a-zA-Z0-9.\-]")
 
 
 def is_valid_software_text(text: str, rule: SoftwareRule = "released") -> bool:
-    """Whether Kafka takes this text as a software name or a software version.
+    """Return whether Kafka accepts a software name or version.
 
     Arguments:
-        text: the name or the version.
-        rule: `released`, what brokers do; `proposed`, the wider pattern of KIP-511's text.
+        rule: `released`, as brokers do; `proposed`, the wider pattern of KIP-511's text.
     """
     return (_RELEASED if rule == "released" else _PROPOSED).match(text) is not None
 
 
 def is_valid_software(name: str, version: str, rule: SoftwareRule = "released") -> bool:
-    """Whether a broker takes this identity in an ApiVersions request of version 3 or later.
+    """Return whether a broker accepts `client_software_name` and `client_software_version` in ApiVersions v3 or later.
 
-    Arguments:
-        name: `client_software_name`.
-        version: `client_software_version`.
-        rule: as for `is_valid_software_text`.
-
-    A broker answers INVALID_REQUEST (42) to what does not pass. Below version 3 nothing is checked. Source: KIP-511 as released,
-    `ApiVersionsRequest.isValid`.
+    A broker answers INVALID_REQUEST (42) otherwise. Below version 3 nothing is checked. Source: `ApiVersionsRequest.isValid`.
     """
     return is_valid_software_text(name, rule) and is_valid_software_text(version, rule)
 
 
 def software_faults(name: str, version: str, rule: SoftwareRule = "released") -> tuple[str, ...]:
-    """Which of `client_software_name` and `client_software_version` a broker would refuse; arguments as for `is_valid_software`."""
+    """Return the fields that a broker would refuse; arguments as for `is_valid_software`."""
     fields = (("client_software_name", name), ("client_software_version", version))
     return tuple(field for field, text in fields if not is_valid_software_text(text, rule))
 
 
 def clean_software_text(text: str) -> str:
-    """The text as a broker takes it: other characters become hyphens, and the ends are cut back to letters and digits.
+    """Return the text with other characters replaced by hyphens and ends cut to letters and digits; empty if nothing is left.
 
-    Returns:
-        Text that `is_valid_software_text` passes, or an empty one where nothing is left. So does librdkafka with its own names.
+    librdkafka does so with its own names.
     """
     return _OTHER.sub("-", text).strip(".-")

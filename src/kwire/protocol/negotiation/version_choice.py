@@ -1,8 +1,7 @@
-"""What one broker speaks, and which version of an api a client uses with it (KIP-35 as released).
+"""Versions of one broker, and the version of an API that a client uses with it (KIP-35 as released).
 
-The choice holds for one broker only: every broker is asked on its own. Ranges are inclusive, and the highest version that both sides know
-is used. A range is not the whole truth: 4.x brokers advertise Produce from version 0 on and close the connection on versions 0 to 2
-(KIP-896), which is why what an advertised range stands for is looked up in the table of releases.
+The choice holds for one broker only. Ranges are inclusive; the highest version that both sides have is used. 4.x brokers advertise Produce
+from version 0 on and close the connection on versions 0 to 2 (KIP-896), so an advertised range is checked against the table of releases.
 """
 
 from __future__ import annotations
@@ -22,12 +21,12 @@ Standing = Literal["supported", "deprecated", "refused", "outside"]
 
 
 class NoCommonVersion(KwireError):
-    """A client and a broker have no version of an api in common, or the broker does not have the api.
+    """A client and a broker have no version of an API in common, or the broker does not have the API.
 
     Attributes:
-        api: its name, or its key as text where the catalog has none.
-        ours, theirs: the ranges; `theirs` is None where the broker does not have the api.
-        node: which broker, as the caller names it.
+        api: its name, or its key as text if the catalog has no name.
+        ours, theirs: ranges; `theirs` is None if the broker does not have the API.
+        node: name of the broker.
     """
 
     def __init__(self, api: str, ours: Versions, theirs: Versions | None, node: str = "the broker") -> None:
@@ -47,17 +46,14 @@ def _versions(given: Range) -> Versions:
 
 
 class BrokerVersions:
-    """The versions that one broker answers.
+    """Versions of one broker.
 
     Arguments:
-        ranges: from its ApiVersions response, api key to (lowest, highest); keys that no release has are kept.
-        known: the catalog of the client.
-        own: what the client itself speaks, by api key, where that is less than the catalog.
-        node: which broker, for errors.
-        assumed: the release whose table this is, where the broker could not be asked.
-
-    Attributes:
-        ranges: api key to `Versions`.
+        ranges: (lowest, highest) by API key, from ApiVersions; unknown keys are kept.
+        known: catalog of the client.
+        own: versions of the client by API key, if fewer than in the catalog.
+        node: name of the broker in errors.
+        assumed: release of the ranges, if the broker could not be asked.
     """
 
     def __init__(
@@ -77,11 +73,7 @@ class BrokerVersions:
 
     @classmethod
     def of_release(cls, name: str, known: Catalog | None = None, **more: Mapping[int, Range] | str | None) -> BrokerVersions:
-        """What brokers of a release accept, where the broker itself cannot say: up to 0.9 there is no ApiVersions.
-
-        Arguments:
-            name: `0.9` or `0.9.0.1`.
-            known, more: as for the class.
+        """Return the versions that brokers of a release accept, for brokers up to 0.9, which have no ApiVersions.
 
         Raises:
             InputError: no such release.
@@ -99,25 +91,22 @@ class BrokerVersions:
         return message.api_key
 
     def own(self, api: str | int) -> Versions:
-        """The versions of an api that the client has; empty when it does not have the api."""
+        """Return the client's versions of an API; empty if it does not have it."""
         key = self._key(api)
         message = self._catalog.request(key)
         return self._own.get(key, message.valid_versions if message is not None else Versions(0, -1))
 
     @property
     def unknown(self) -> dict[int, Versions]:
-        """What the broker has and the catalog has not: to be shown, never to be used."""
+        """Versions of APIs that the catalog does not have: for display only."""
         return {key: each for key, each in self.ranges.items() if self._catalog.request(key) is None}
 
     def choose(self, api: str | int) -> int:
-        """The version to use: the highest that both have.
-
-        Arguments:
-            api: name (`Metadata`) or key.
+        """Return the highest version that both sides have of an API, by name (`Metadata`) or key.
 
         Raises:
             NoCommonVersion: there is none.
-            InputError: no api has that name.
+            InputError: no API has that name.
         """
         key = self._key(api)
         ours, theirs = self.own(key), self.ranges.get(key)
@@ -128,10 +117,10 @@ class BrokerVersions:
         raise NoCommonVersion(self._catalog.api_name(key) or str(key), ours, theirs, self.node)
 
     def supports(self, api: str | int, version: int | None = None) -> bool:
-        """Whether the client can use an api with this broker: at all, or in one version.
+        """Return whether the client can use an API with this broker: at all, or in one version.
 
         Raises:
-            InputError: no api has that name.
+            InputError: no API has that name.
         """
         if version is None:
             try:
@@ -143,16 +132,16 @@ class BrokerVersions:
 
     @cached_property
     def releases(self) -> list[Release]:
-        """The releases whose brokers advertise just this, oldest first."""
+        """Releases whose brokers advertise these ranges, oldest first."""
         if self.assumed is not None:
             return [releases()[self.assumed]]
         return [releases()[name] for name in guess(self.ranges)]
 
     def standing(self, api: str | int, version: int) -> Standing:
-        """What using a version comes to, by the range and by what is known of the releases that advertise this.
+        """Return how the broker treats a version, by the range and by the releases that advertise it.
 
         Raises:
-            InputError: no api has that name.
+            InputError: no API has that name.
         """
         key = self._key(api)
         theirs = self.ranges.get(key)
@@ -170,7 +159,7 @@ class BrokerVersions:
 
 
 def common_ranges(brokers: Iterable[BrokerVersions]) -> dict[int, Versions]:
-    """The versions that all of some brokers have, by api key: what members of a cluster can agree on. Apis that one lacks are left out."""
+    """Return the versions that all brokers have, by API key."""
     shared: dict[int, Versions] | None = None
     for broker in brokers:
         if shared is None:
@@ -182,10 +171,7 @@ def common_ranges(brokers: Iterable[BrokerVersions]) -> dict[int, Versions]:
 
 
 def clamped(ranges: Mapping[int, Range], known: Catalog) -> dict[int, Versions]:
-    """What a proxy that has to read everything may pass on of a broker's ranges: what its own catalog has too.
-
-    Apis that the catalog does not know, or has no common version of, are left out.
-    """
+    """Return the part of a broker's ranges that the catalog has too, for a proxy that must read everything."""
     kept = {}
     for key, given in ranges.items():
         message = known.request(key)

@@ -1,6 +1,6 @@
-"""A relay between a client and a broker, without sockets: what a proxy does with bytes, apart from receiving and sending them.
+"""Relay between a client and a broker, without sockets: the part of a proxy between receiving and sending bytes.
 
-The door::
+::
 
     RelayPlan(rules, *, unknown="pass" | "refuse" | "close")     rules: RelayRule(direction, api_key, versions, action)
         action: PASS | CALL | CLOSE | REFUSE | an object with `pieces(frame)`
@@ -9,14 +9,13 @@ The door::
         from_client(data, t), from_server(data, t) -> Moves      pieces to send, frames held, why to close
         end_client(t), end_server(t) -> Moves                    half-close
         release(held, pieces | None) -> Moves                    a held frame goes on, edited or not
-        answer(held, frame | None) -> Moves                      the relay answers in the broker's place
+        answer(held, frame | None) -> Moves                      the relay answers instead of the broker
         own_request(frame, tag=...) -> Moves                     the relay asks the broker itself
         reads_client, reads_server, inside_request, is_idle, owed, kept, closing
 
-    RelayCounters(*, max_clients, max_software, max_series)      rows() -> list of dicts, arrow() -> Table
+    RelayCounters(*, max_clients, max_software, max_series)      rows() -> list of dicts
 
-Frames are given and taken without their 4-byte length; pieces to send have it. What goes out does not depend on how the bytes are cut into
-calls.
+Frames are passed without their 4-byte length; pieces to send have it. Output does not depend on how the bytes are cut into calls.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A limit for the bytes that all relays of a process keep together, so that many connections cannot add up to more than memory."""
+"""Limit of the bytes that all relays of a process keep together."""
 
 from __future__ import annotations
 
@@ -6,14 +6,7 @@ __all__ = ["HeldBudget"]
 
 
 class HeldBudget:
-    """Shared by any number of relays.
-
-    Arguments:
-        limit: bytes.
-
-    Attributes:
-        used: bytes that relays keep now.
-    """
+    """Budget shared by relays; `used` is the number of bytes that they keep."""
 
     __slots__ = ("limit", "used")
 
@@ -24,7 +17,7 @@ class HeldBudget:
         self.used = 0
 
     def take(self, count: int) -> bool:
-        """Reserve so many bytes; False, with nothing reserved, when they are not left."""
+        """Reserve `count` bytes; return False if the budget is exhausted."""
         if self.used + count > self.limit:
             return False
         self.used += count

@@ -1,4 +1,4 @@
-"""What both directions of a relay share: the plan and limits, what is owed, what is held, and the moves of the current call."""
+"""State shared by both directions of a relay: plan, limits, owed answers, held frames, and the moves of the current call."""
 
 from __future__ import annotations
 
@@ -25,17 +25,15 @@ def int32(data: Buffer, at: int) -> int:
 
 
 class ConnectionState:
-    """The state of one relay.
+    """State of one relay.
 
     Attributes:
-        closing: why the connection must be closed.
         renumber: requests get correlation ids of the relay's own.
         authenticating: from SaslHandshake on until the next request to the broker that is not part of it.
-        requests: of the client, so far.
-        held: the frame that is held in each direction.
-        moves: of the current call.
-        counters: what counts exchanges, None for nothing.
-        software: of the client, as its last ApiVersions request that is through says.
+        requests: number of the client's requests.
+        held: held frame of each direction.
+        moves: moves of the current call.
+        software: software in the client's last forwarded ApiVersions request.
     """
 
     __slots__ = (
@@ -60,12 +58,12 @@ class ConnectionState:
         self._next_id = 0
 
     def close(self, reason: CloseReason, direction: Direction, value: int = 0) -> None:
-        """The first reason counts."""
+        """Set the reason; the first one counts."""
         if self.closing is None:
             self.closing = Closing(reason, direction, value)
 
     def check_length(self, stream: FrameStream, shortest: int) -> bool:
-        """Whether the length of the frame that begins may be."""
+        """Return whether the length of the new frame is valid."""
         length = stream.length
         if shortest <= length <= self.max_frame:
             return True
@@ -74,7 +72,7 @@ class ConnectionState:
         return False
 
     def gather_whole(self, stream: FrameStream, stage: Stage) -> None:
-        """Keep the frame that has begun until it is whole; nothing is reserved for it."""
+        """Buffer the frame until it is whole; nothing is reserved for it."""
         if LENGTH + stream.length > self.max_held:
             self.close("held_too_large", stream.direction, LENGTH + stream.length)
         else:
@@ -85,7 +83,7 @@ class ConnectionState:
         self.moves.held.append(held)
 
     def edited(self, direction: Direction, action: int, held: Held) -> list[Buffer] | None:
-        """The frame as program number `action` has it; None, with a reason to close, where it fails."""
+        """Return the frame as edited by program number `action`; None, with a reason to close, if that fails."""
         try:
             return list(self.plan.programs[action - 1].pieces(held.frame))
         except (WireError, EncodeError):
@@ -93,7 +91,7 @@ class ConnectionState:
             return None
 
     def fits(self, direction: Direction, pieces: list[Buffer], shortest: int) -> bool:
-        """Whether a frame that was edited or released may be so long."""
+        """Return whether the length of an edited or released frame is valid."""
         size = sum(map(len, pieces))
         if size > self.max_frame:
             self.close("program_too_large", direction, size)
@@ -102,24 +100,24 @@ class ConnectionState:
         return shortest <= size <= self.max_frame
 
     def new_id(self) -> int:
-        """The next correlation id of the relay's own; none is negative, as Kafka's own never are."""
+        """Return the relay's next correlation id; none is negative, as in Kafka."""
         number = self._next_id
         self._next_id = 0 if number == _LARGEST_ID else number + 1
         return number
 
     def answer(self, correlation_id: int, frame: bytes) -> None:
-        """The relay answers a request itself, behind all that is owed before."""
+        """Answer a request behind all that is owed before."""
         self.owed.add(Owed("answer", correlation_id=correlation_id, frame=frame))
         self.send_answers()
 
     def send_answers(self) -> None:
-        """Send own answers that nothing stands before."""
+        """Send own answers that are next."""
         for frame in self.owed.take_answers():
             self.moves.to_client.append(len(frame).to_bytes(4, "big") + frame)
 
 
 def split_head(pieces: list[Buffer], size: int) -> tuple[bytearray, list[Buffer]]:
-    """A frame's length and its first `size` bytes, to be changed, and the pieces behind them."""
+    """Return a frame's length and its first `size` bytes, to be changed, and the pieces behind them."""
     head = bytearray(sum(map(len, pieces)).to_bytes(LENGTH, "big"))
     rest: list[Buffer] = []
     for piece in pieces:

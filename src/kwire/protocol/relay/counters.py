@@ -1,6 +1,6 @@
-"""Counts the exchanges of relays: by software, client id, api, version and error code, with a histogram of latencies.
+"""Counts of relays' exchanges by software, client id, API, version and error code, with a histogram of latencies.
 
-A client can send any text, so texts and rows are capped: client ids and software beyond the caps count as `other`.
+Clients can send any text, so texts and rows are capped: client ids and software beyond the caps count as `other`.
 """
 
 from __future__ import annotations
@@ -22,23 +22,20 @@ BUCKETS: Final = 32
 
 
 def bucket_of(latency_ns: int) -> int:
-    """The bucket of a latency; one below 0, as clocks that are set back give, counts as 0."""
+    """Return the bucket of a latency; a negative one, from a clock that was set back, counts as 0."""
     return min((max(latency_ns, 0) // 1000).bit_length(), BUCKETS - 1)
 
 
 class RelayCounters:
-    """Shared by any number of relays of one thread.
+    """Counters shared by the relays of one thread.
 
-    An exchange counts when the last byte of its response has come, or, of a Produce with acks 0, that of its request. Own answers and own
-    requests, raw SASL tokens and requests that are never answered do not count.
+    An exchange counts when the last byte of its response has come, or, for a Produce with acks 0, that of its request. Own answers and own
+    requests, raw SASL tokens and unanswered requests do not count.
 
     Arguments:
         max_clients: client ids; more count as `other`.
-        max_software: pairs of software name and version, as well.
-        max_series: rows; exchanges beyond them only count in `dropped`.
-
-    Attributes:
-        dropped: exchanges that found no row.
+        max_software: pairs of software name and version; more count as `other`.
+        max_series: rows; further exchanges only count in `dropped`.
     """
 
     __slots__ = ("_clients", "_max_clients", "_max_series", "_max_software", "_series", "_software", "dropped")
@@ -52,7 +49,7 @@ class RelayCounters:
         self.dropped = 0
 
     def client(self, text: str | None) -> str | None:
-        """The client id as it counts."""
+        """Return the client id to count."""
         if text is None or text == OTHER or text in self._clients:
             return text
         if len(self._clients) >= self._max_clients:
@@ -61,7 +58,7 @@ class RelayCounters:
         return text
 
     def software(self, software: Software) -> Software:
-        """Name and version as they count."""
+        """Return the name and version to count."""
         if software in self._software:
             return software
         if len(self._software) >= self._max_software or OTHER in software or any("\0" in text for text in software):
@@ -80,7 +77,7 @@ class RelayCounters:
         response_bytes: int,
         latency_ns: int | None,
     ) -> None:
-        """Count an exchange; `latency_ns`: None for a Produce that gets no answer."""
+        """Count an exchange; `latency_ns` is None for a Produce without an answer."""
         key = software, client, api_key, api_version, error_code
         found = self._series.get(key)
         if found is None:
@@ -96,10 +93,10 @@ class RelayCounters:
             found[4][bucket_of(latency_ns)] += 1
 
     def rows(self) -> list[dict[str, Any]]:
-        """A row for each software, client id, api, version and error code, sorted by them.
+        """Return a row for each software, client id, API, version and error code, sorted by them.
 
-        Columns: `software_name` and `software_version` (`unknown` where a client sends none), `client_id` (None for null), `api_key`,
-        `api_version`, `error_code` (None where the response has none in front), `exchanges`, `request_bytes` and `response_bytes` with
+        Columns: `software_name` and `software_version` (`unknown` if a client sends none), `client_id` (None for null), `api_key`,
+        `api_version`, `error_code` (None if the response has none in front), `exchanges`, `request_bytes` and `response_bytes` with
         the lengths of frames, `latency_us` (their sum), `latencies` (a histogram of `BUCKETS` buckets).
         """
         rows = [
@@ -121,19 +118,19 @@ class RelayCounters:
         return sorted(rows, key=row_order)
 
     def arrow(self) -> pa.Table:
-        """`rows` as an Arrow table."""
+        """Return `rows` as an Arrow table."""
         return counters_table(self.rows())
 
 
 def row_order(row: dict[str, Any]) -> tuple[Any, ...]:
-    """The key by which `rows` is sorted."""
+    """Return the sort key of a row."""
     texts = row["software_name"], row["software_version"], row["client_id"] or ""
     error = row["error_code"]
     return (*texts, row["client_id"] is None, row["api_key"], row["api_version"], -(1 << 16) if error is None else error)
 
 
 def counters_table(rows: list[dict[str, Any]]) -> pa.Table:
-    """Rows of `RelayCounters.rows` as an Arrow table; needs pyarrow."""
+    """Return rows as an Arrow table; needs pyarrow."""
     import pyarrow as pa
 
     texts: list[tuple[str, pa.DataType]] = [(name, pa.string()) for name in ("software_name", "software_version", "client_id")]

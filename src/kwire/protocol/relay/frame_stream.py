@@ -1,9 +1,9 @@
 """One direction of a relay: gathers what a verdict needs, and counts what passes.
 
     length    4 bytes
-    token     2 bytes more, where a raw SASL token may stand
-    head      what the verdict needs
-    error     the error code too, of the responses whose form depends on it
+    token     2 bytes more, where a raw SASL token may be
+    head      bytes of the verdict
+    error     the error code too, for responses whose form depends on it
     raw       all of a raw token
     whole     all of a frame that is held
 
@@ -26,19 +26,19 @@ _CHUNK = 256  # bytes that are gathered at once while the acks of a Produce are 
 
 
 class FrameStream:
-    """The state of one direction.
+    """State of one direction.
 
     Attributes:
-        kept: bytes of the current frame, its length first, that have not gone out.
-        parked: bytes behind a frame that is held.
-        stage: what is waited for.
-        left: bytes until the end of a frame that passes.
-        drops: these bytes go nowhere.
-        owed: of the request that passes, what it is owed.
-        silent: the frame that is gathered is a Produce with acks 0.
-        seen: the first bytes of a frame that passes, without its length, for counters.
-        size: bytes of a frame that passes, its length among them.
-        is_over: the end of the direction was given on.
+        kept: unsent bytes of the current frame, its length first.
+        parked: bytes behind a held frame.
+        stage: awaited part.
+        left: bytes until the end of a passing frame.
+        drops: the frame is dropped.
+        owed: answer owed for the passing request.
+        silent: the gathered frame is a Produce with acks 0.
+        seen: first bytes of a passing frame, without its length, for counters.
+        size: bytes of a passing frame, with its length.
+        is_over: the end of the direction was passed on.
     """
 
     __slots__ = ("_need", "_spare", "direction", "drops", "is_over", "kept", "left", "owed", "parked", "seen", "silent", "size", "stage")
@@ -52,7 +52,6 @@ class FrameStream:
         self.restart()
 
     def restart(self) -> None:
-        """A frame begins."""
         self.kept.clear()
         self.stage: Stage = "length"
         self.left = 0
@@ -65,12 +64,12 @@ class FrameStream:
 
     @property
     def length(self) -> int:
-        """Of the current frame, as its first 4 bytes say."""
+        """Length in the first 4 bytes of the current frame."""
         return int.from_bytes(self.kept[:LENGTH], "big", signed=True)
 
     @property
     def is_ready(self) -> bool:
-        """Whether what is waited for is there."""
+        """Whether the awaited part is there."""
         return not self.left and len(self.kept) >= self._need
 
     @property
@@ -80,7 +79,7 @@ class FrameStream:
 
     @property
     def is_passing(self) -> bool:
-        """Whether a part of a frame has gone out and the rest has not."""
+        """Whether a frame is partly sent."""
         return bool(self.left) and not self.drops
 
     @property
@@ -99,13 +98,13 @@ class FrameStream:
         self._spare = min(_CHUNK, LENGTH + min(most, self.length) - self._need)
 
     def gather(self, data: memoryview) -> int:
-        """Take bytes for what is waited for; gives how many."""
+        """Take bytes of the awaited part; return their number."""
         taken = min(self._need + self._spare - len(self.kept), len(data))
         self.kept += data[:taken]
         return taken
 
     def pass_on(self, owed: Owed | None) -> None:
-        """What was kept has gone out, and the rest of the frame may follow as it comes."""
+        """Start passing the rest of the frame; `kept` has been sent."""
         self.size = LENGTH + self.length
         self.left = self.size - len(self.kept)
         self.seen = bytes(self.kept[LENGTH : LENGTH + MOST_OBSERVED])
@@ -113,18 +112,17 @@ class FrameStream:
         self.kept.clear()
 
     def see(self, data: memoryview) -> None:
-        """These bytes of a frame pass."""
+        """Count passing bytes."""
         self.left -= len(data)
         if len(self.seen) < MOST_OBSERVED:
             self.seen += bytes(data[: MOST_OBSERVED - len(self.seen)])
 
     def drop(self) -> None:
-        """The frame goes nowhere."""
         self.pass_on(None)
         self.drops = True
 
     def take_frame(self) -> bytes:
-        """The whole frame, without its length."""
+        """Return the whole frame, without its length."""
         frame = bytes(memoryview(self.kept)[LENGTH:])
         self.kept.clear()
         return frame

@@ -1,4 +1,4 @@
-"""The beginnings of frames that a relay decides by."""
+"""Parts at the beginning of frames that decide a relay's verdict."""
 
 from __future__ import annotations
 
@@ -31,11 +31,7 @@ _RANGES: Final = struct.Struct(">ihhh")
 
 
 def acks_of(payload: bytes, version: int) -> int | None:
-    """The acks of a Produce request of a known version; None where they cannot be read from these bytes.
-
-    Arguments:
-        payload: the frame without its length, or its beginning.
-    """
+    """Return the acks of a Produce request of a known version, None if these bytes of its frame do not hold them."""
     try:
         _, offset = header_reader().read(payload, strict=False)
     except WireError:
@@ -45,7 +41,7 @@ def acks_of(payload: bytes, version: int) -> int | None:
 
 
 def mechanism_of(payload: bytes) -> str | None:
-    """The mechanism of a whole SaslHandshake v0 request; None where it cannot be read."""
+    """Return the mechanism of a whole SaslHandshake v0 request; None if it cannot be read."""
     try:
         _, offset = header_reader().read(payload, strict=False)
         message, _ = compiled().decoder("SaslHandshakeRequest", 0).decode(payload, offset, True)
@@ -56,11 +52,10 @@ def mechanism_of(payload: bytes) -> str | None:
 
 
 def refusal(api_key: int, correlation_id: int, versions: tuple[int, int] | None) -> bytes:
-    """The answer to a request of an unknown api or version: error 35 in the form of ApiVersions v0 (KIP-511).
+    """Return the answer to a request of an unknown API or version: error 35 in the form of ApiVersions v0 (KIP-511).
 
     Arguments:
-        api_key: of the request.
-        versions: lowest and highest of ApiVersions, which its refusal names.
+        versions: lowest and highest version of ApiVersions, which its own refusal contains.
     """
     head = _REFUSAL.pack(correlation_id, UNSUPPORTED_VERSION)
     return head + _RANGES.pack(1, API_VERSIONS, *versions) if api_key == API_VERSIONS and versions is not None else head

@@ -1,4 +1,4 @@
-"""What a relay gives its caller: pieces to send, frames that it holds, and why a connection must be closed."""
+"""Results of a relay's calls: pieces to send, held frames, and the reason to close the connection."""
 
 from __future__ import annotations
 
@@ -44,12 +44,11 @@ CLOSE_TEXTS: Final[dict[CloseReason, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Closing:
-    """Why a connection must be closed.
+    """Reason to close a connection.
 
     Attributes:
-        reason: for counters.
-        direction: whose bytes were at fault.
-        value: a length, count or correlation id, by the reason; 0 where there is none.
+        direction: direction of the faulty bytes.
+        value: length, count or correlation id, by the reason; 0 without one.
     """
 
     reason: CloseReason
@@ -62,21 +61,20 @@ class Closing:
 
 @dataclass(slots=True, eq=False)
 class Held:
-    """A whole frame that waits for `Relay.release` or `Relay.answer`. Bytes behind it in its direction wait too.
+    """Whole frame that waits for `Relay.release` or `Relay.answer`. Bytes behind it in its direction wait too.
 
     Attributes:
         kind: `request` and `response`: frames of the plan's action CALL; `own`: the broker's answer to `Relay.own_request`.
         frame: header and body, without the 4-byte length.
-        api_key: of the request.
-        api_version: of the body: that of the request, but 0 for error 35 of ApiVersions (KIP-511).
-        asked_version: of the request.
-        correlation_id: as the client knows it; of an own request the one that the broker saw.
+        api_version: version of the body: that of the request, but 0 for error 35 of ApiVersions (KIP-511).
+        asked_version: version of the request.
+        correlation_id: the client's; of an own request the one that the broker saw.
         wants_answer: False for a Produce with acks 0.
-        time: when its last byte came, nanoseconds.
-        tag: what was given to `own_request`, else None.
+        time: arrival of its last byte, nanoseconds.
+        tag: argument of `own_request`.
         asked: the client has sent the broker a request that needs authentication.
         served: the broker has answered such a request.
-        was_asked_for: a response for which `Relay.release` of its request asked, whatever the plan says.
+        was_asked_for: `Relay.release` of its request asked for this response, whatever the plan says.
     """
 
     kind: HeldKind
@@ -99,14 +97,14 @@ class Held:
 
 @dataclass(slots=True)
 class Moves:
-    """What is to be done after a call.
+    """Actions after a call.
 
     Attributes:
-        to_server, to_client: pieces in the order of sending. Views of the bytes that were given are among them: they must be sent or copied
-            before the caller's buffer changes.
-        held: frames that were completed by this call; at most one in each direction is held at a time.
-        end_server, end_client: no more bytes will go to that side: send the pieces, then shut down writing (half-close).
-        close: send the pieces, then close both sides. Every later call gives the same reason and no pieces.
+        to_server, to_client: pieces in the order of sending. Some are views of the given bytes: send or copy them before that buffer
+            changes.
+        held: frames completed by this call; at most one in each direction is held at a time.
+        end_server, end_client: send the pieces, then shut down writing to that side (half-close).
+        close: send the pieces, then close both sides. Every later call returns the same reason and no pieces.
     """
 
     to_server: list[Buffer] = field(default_factory=list)

@@ -1,6 +1,6 @@
-"""What a relay sees of frames for its counters: client id, software, error code. It looks while bytes pass and keeps none back.
+"""Values that a relay's counters take from frames: client id, software, error code.
 
-Only the first bytes of a frame are looked at, so that a frame costs the same whatever its length.
+Only the first bytes of a frame are read while they pass, so that a frame costs the same whatever its length.
 """
 
 from __future__ import annotations
@@ -30,14 +30,13 @@ _ERROR: Final = "error_code"
 
 
 def client_of(payload: bytes, header_version: int | None) -> str | None:
-    """The client id of a request.
+    """Return the client id of a request from its first `MOST_OBSERVED` bytes.
 
     Arguments:
-        payload: the first `MOST_OBSERVED` bytes of the frame, without its length.
-        header_version: None for an unknown api.
+        header_version: None for an unknown API.
 
     Returns:
-        None for null and for a header without one; `OTHER` where it is long, not UTF-8 or not there.
+        None for null and for a header without one; `OTHER` if it is long, not UTF-8 or cut.
     """
     if not header_version:
         return None
@@ -56,14 +55,10 @@ def _text(text: bytes) -> str:
 
 
 def software_of(payload: bytes, version: int) -> Software | None:
-    """Name and version of a client's software, from its ApiVersions request (KIP-511).
-
-    Arguments:
-        payload: as of `client_of`.
-        version: of ApiVersions, a known one.
+    """Return name and version of a client's software from its ApiVersions request (KIP-511).
 
     Returns:
-        None below version 3, and where the texts are not whole; `OTHER` for one that is long or not UTF-8.
+        None below version 3, and if the texts are cut; `OTHER` for one that is long or not UTF-8.
     """
     if version < 3:
         return None
@@ -80,9 +75,9 @@ def software_of(payload: bytes, version: int) -> Software | None:
 
 @cache
 def error_at(api_key: int, version: int) -> int:
-    """Where the error code of a response lies, from the beginning of its frame, -1 where it has none in front.
+    """Return the offset of the error code in a response's frame, -1 without one among the first fields of a fixed size.
 
-    In front: among the first fields, all of a fixed size. A header of version 1 is taken to be without tagged fields; `error_of` checks it.
+    A header of version 1 is assumed to be without tagged fields; `error_of` checks it.
     """
     message = catalog().response(api_key)
     if message is None or version not in message.valid_versions:
@@ -102,18 +97,13 @@ def error_at(api_key: int, version: int) -> int:
 
 @cache
 def is_flexible(api_key: int, version: int) -> bool:
-    """Whether the header of a response has tagged fields."""
+    """Return whether the header of a response has tagged fields."""
     message = catalog().response(api_key)
     return message is not None and version in message.valid_versions and header_version_of(message.header_versions, version) > 0
 
 
 def error_of(payload: bytes, api_key: int, version: int) -> int | None:
-    """The error code of a response; None where it has none in front.
-
-    Arguments:
-        payload: the first 32 bytes of the frame, without its length.
-        api_key, version: of the request. ApiVersions has its error code in front in every version.
-    """
+    """Return the error code in the first 32 bytes of a response; None without one."""
     at = error_at(api_key, version)
     if at < 0 or len(payload) < at + 2 or (is_flexible(api_key, version) and payload[4]):
         return None

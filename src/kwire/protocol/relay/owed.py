@@ -1,7 +1,7 @@
-"""What is still owed to the client of a relay: one queue, in the order of the client's requests.
+"""Queue of answers owed to a relay's client, in the order of its requests.
 
-A broker answers the requests of a connection in their order (`KafkaChannel.mute` until the response is sent), so the oldest request that
-waits is the only one that a response may answer. The relay's own answers stand in the same queue and go out when they are the oldest.
+A broker answers the requests of a connection in order (`KafkaChannel.mute` until the response is sent), so a response may only answer the
+oldest waiting request. The relay's own answers are in the same queue and are sent when they are the oldest.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ OwedKind = Literal["broker", "token", "answer", "own"]
 
 @dataclass(slots=True)
 class Owed:
-    """One answer that is owed.
+    """One owed answer.
 
     Attributes:
-        kind: `broker`: a response that goes to the client; `token`: a raw SASL token; `answer`: the relay's own, ready to go; `own`: the
-            response to the relay's own request.
+        kind: `broker`: response for the client; `token`: raw SASL token; `answer`: the relay's own, ready; `own`: response to the relay's
+            own request.
         api_key, api_version: of the request; SaslAuthenticate for a token that will be answered.
-        correlation_id: as the client knows it.
-        sent_id: as the broker saw it; another one where requests are renumbered.
-        time: when the request's last byte came.
-        frame: of an `answer`, without its length.
-        action: what is done with the response; None for what the plan says.
-        tag: of an `own`.
+        correlation_id: the client's.
+        sent_id: as sent to the broker; different if requests are renumbered.
+        time: arrival of the request's last byte.
+        frame: frame of an `answer`, without its length.
+        action: action for the response; None for the plan's.
+        tag: tag of an `own`.
         software, client, request_bytes: of the request, for counters.
     """
 
@@ -58,7 +58,7 @@ class Owed:
 
 
 class OwedQueue:
-    """The queue of a connection.
+    """Queue of a connection.
 
     Attributes:
         kept: bytes of own answers that wait.
@@ -81,12 +81,12 @@ class OwedQueue:
 
     @property
     def ends_in_sasl(self) -> bool:
-        """The client's latest request or token is part of SASL, and the broker has not answered it."""
+        """Whether the client's latest request or token is an unanswered part of SASL."""
         return bool(self._queue) and self._queue[-1].api_key in SASL_KEYS
 
     @property
     def waiting(self) -> int:
-        """How many of them the broker owes."""
+        """Number of answers that the broker owes."""
         return sum(each.kind != "answer" for each in self._queue)
 
     def add(self, owed: Owed) -> None:
@@ -95,23 +95,23 @@ class OwedQueue:
         self.kept += len(owed.frame)
 
     def take(self) -> Owed:
-        """The oldest one is done."""
+        """Remove and return the oldest one."""
         owed = self._queue.popleft()
         self.served |= owed.kind == "broker" and owed.api_key not in _OPEN_KEYS
         self.kept -= len(owed.frame)
         return owed
 
     def take_answers(self) -> list[bytes]:
-        """Own answers that nothing stands before."""
+        """Remove and return own answers that are next."""
         ready: list[bytes] = []
         while self._queue and self._queue[0].kind == "answer":
             ready.append(self.take().frame)
         return ready
 
     def drop_last_token(self, correlation_id: int) -> None:
-        """Take out the oldest token where the request behind it has this correlation id.
+        """Remove the oldest token if the request behind it has this correlation id.
 
-        The last token of GSSAPI gets no answer (`GssKrb5Server.doHandshake2` gives null), so the response to the request behind it comes.
+        The last token of GSSAPI gets no answer (`GssKrb5Server.doHandshake2` returns null), so the response to the next request comes.
         """
         follower = next((each for each in self._queue if each.kind in ("broker", "own")), None)
         if follower is not None and follower.sent_id == correlation_id:

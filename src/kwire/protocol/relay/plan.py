@@ -1,7 +1,7 @@
-"""What a relay does with each frame: a table over direction, api key and version, made from rules and the schema.
+"""Table of a relay's actions by direction, API key and version, made from rules and the schema.
 
 A relay looks a frame up once, after the first 12 bytes of a request or the first 8 of a response. The table is plain integers, so the
-native twin reads it without the GIL.
+native backend reads it without the GIL.
 """
 
 from __future__ import annotations
@@ -33,16 +33,10 @@ _PROGRAM_STRENGTH: Final = 1
 
 
 class FrameEdit(Protocol):
-    """A program that edits a frame; the edit programs of the codec are such."""
+    """Program that edits a frame, such as the edits of the codec."""
 
     def pieces(self, frame: bytes | memoryview, /) -> Iterable[bytes | bytearray | memoryview]:
-        """The edited frame.
-
-        Arguments:
-            frame: header and body, without the 4-byte length.
-
-        Returns:
-            Its bytes in order, without the length, which the relay writes. They may be views of `frame`.
+        """Return the edited frame in pieces, without the length, which the relay writes; they may be views of `frame`.
 
         Raises:
             WireError, EncodeError: the frame cannot be edited; the relay closes with `program_failed`.
@@ -54,10 +48,8 @@ class RelayRule:
     """One rule of a plan.
 
     Attributes:
-        direction: `request` or `response`.
-        api_key: a known api.
-        versions: of that api; None for all known ones. For a response these are the versions of its body: error 35 of ApiVersions is always
-            version 0 (KIP-511).
+        versions: None for all known ones. For a response these are versions of its body: error 35 of ApiVersions is always version 0
+            (KIP-511).
         action: `PASS`, `CALL` (the whole frame is held until `Relay.release` or `Relay.answer`), `CLOSE`, `REFUSE` (requests only), or a
             program.
     """
@@ -69,18 +61,18 @@ class RelayRule:
 
 
 class RelayPlan:
-    """The table of a relay; it does not change, and any number of relays share it.
+    """Immutable table, shared by relays.
 
     Arguments:
         rules: in any order. Of two rules for one frame the stronger action holds: CLOSE, REFUSE, CALL, program, PASS.
-        unknown: what is done with requests of an unknown api or version. `pass`: they are forwarded and paired by their correlation id.
-            `refuse`: the client gets error 35 (UNSUPPORTED_VERSION) in the form of ApiVersions v0, as KIP-511 gives it to ApiVersions
-            alone; the connection stays. `close`: as brokers do (`RequestContext.parseRequest`).
+        unknown: action for requests of an unknown API or version. `pass`: forward them and pair them by correlation id. `refuse`: the
+            client gets error 35 (UNSUPPORTED_VERSION) in the form of ApiVersions v0, as KIP-511 has it for ApiVersions alone; the
+            connection stays. `close`: as brokers do (`RequestContext.parseRequest`).
         raw_gssapi: pass GSSAPI tokens without SaslHandshake; False closes the connection, as brokers do from 4.0 on (KAFKA-18339).
-        source: the catalog, by default Kafka's own.
+        source: catalog, by default Kafka's own.
 
     Raises:
-        ValueError: a rule for an unknown api or version, two programs for one frame, or REFUSE for a response.
+        ValueError: a rule for an unknown API or version, two programs for one frame, or REFUSE for a response.
     """
 
     __slots__ = ("_table", "native", "programs", "raw_gssapi", "source", "unknown")
@@ -100,7 +92,7 @@ class RelayPlan:
             self._add(rule)
 
     def action(self, direction: Direction, api_key: int, version: int) -> int:
-        """What is done with a frame: `PASS`, `CALL`, `CLOSE`, `REFUSE`, or the number of a program, counted from 1."""
+        """Return the action: `PASS`, `CALL`, `CLOSE`, `REFUSE`, or the number of a program, counted from 1."""
         found = self._table.get((direction, api_key, version))
         if found is not None:
             return found
@@ -109,17 +101,17 @@ class RelayPlan:
         return _OF_UNKNOWN[self.unknown]
 
     def is_known(self, api_key: int, version: int) -> bool:
-        """Whether some release has this request."""
+        """Return whether some release has this request."""
         message = self.source.request(api_key)
         return message is not None and version in message.valid_versions
 
     def header_version(self, api_key: int, version: int) -> int | None:
-        """Of a request; None for an unknown api. Versions that no release has have one too (KIP-511)."""
+        """Return a request's header version; None for an unknown API. Unknown versions have one too (KIP-511)."""
         message = self.source.request(api_key)
         return None if message is None or version < 0 else header_version_of(message.header_versions, version)
 
     def versions_of(self, api_key: int) -> tuple[int, int] | None:
-        """Lowest and highest version of an api; None for an unknown one."""
+        """Return lowest and highest version of an API; None for an unknown one."""
         message = self.source.request(api_key)
         return None if message is None else (message.valid_versions.lowest, message.valid_versions.highest)
 

@@ -1,10 +1,9 @@
-"""SASL tokens without a Kafka header, as SaslHandshake v0 leads to (KIP-43, `SaslServerAuthenticator.handleSaslToken`).
+"""SASL tokens without a Kafka header, as after SaslHandshake v0 (KIP-43, `SaslServerAuthenticator.handleSaslToken`).
 
-They begin with error 0 in the response: a broker answers a client that is authenticated with error 34, and takes its next frame as a
-request (`KafkaApis.handleSaslHandshakeRequest`). A relay has to know exactly where they end: the next frame of the client is a request
-then, and is owed a response. A mechanism with a fixed number of tokens says so by its number. GSSAPI does not: its tokens begin with 0x60
-(RFC 2743, 3.1) or 05 04 (RFC 4121, 4.2.6.2), which no api key does. What other mechanisms send cannot be known from a request, and a
-relay does not guess.
+They begin with error 0 in the response: a broker answers an authenticated client with error 34, and reads its next frame as a request
+(`KafkaApis.handleSaslHandshakeRequest`). A relay must know exactly where they end: the next frame of the client is a request then, and is
+owed a response. Most mechanisms have a fixed number of tokens. GSSAPI does not: its tokens begin with 0x60 (RFC 2743, 3.1) or 05 04
+(RFC 4121, 4.2.6.2), which no API key does. Tokens of other mechanisms cannot be told from a request, and a relay does not guess.
 """
 
 from __future__ import annotations
@@ -22,12 +21,7 @@ _WRAP: Final = b"\x05\x04"
 
 
 class RawTokens:
-    """Raw tokens of one connection.
-
-    Attributes:
-        sasl: the state that the tracker keeps too.
-        is_open: the next frame of the client may be a token.
-    """
+    """Raw tokens of one connection; `is_open` while the client's next frame may be a token."""
 
     __slots__ = ("_asked", "_closing", "sasl")
 
@@ -41,26 +35,22 @@ class RawTokens:
         return self.sasl.raw
 
     def handshake(self, mechanism: str | None) -> bool:
-        """A SaslHandshake v0 was sent; False when the end of this mechanism's tokens cannot be recognised."""
+        """Take a SaslHandshake v0 request; return False if the end of this mechanism's tokens cannot be recognised."""
         self._asked = mechanism
         return mechanism in EXCHANGES or mechanism == _GSSAPI
 
     def handshake_answered(self, error_code: int) -> None:
-        """Its response came: raw tokens follow only where the broker agreed."""
+        """Take its response: raw tokens follow only if the broker agreed."""
         if error_code == 0:
             self.sasl.handshake(self._asked, 0)
             self._closing = False
 
     def begins(self) -> None:
-        """A GSSAPI token came without a handshake."""
+        """Take a GSSAPI token without a handshake."""
         self.sasl.handshake(_GSSAPI, 0)
 
     def is_token(self, frame: bytes) -> bool:
-        """Whether the next frame of the client is a token; where it is not, raw tokens are over.
-
-        Arguments:
-            frame: the first two bytes of it, or all of a shorter one.
-        """
+        """Return whether the next frame of the client is a token, from its first two bytes; if not, raw tokens are over."""
         expected = self.sasl.expected
         if expected is None:
             is_token = len(frame) < 2 or frame[:1] == FIRST_TOKEN or frame == _WRAP
@@ -71,13 +61,12 @@ class RawTokens:
         return is_token
 
     def client_token(self, token: bytes) -> bool:
-        """The client sent a token; False where the server owes none for it."""
+        """Take a token of the client; return False if the server owes none for it."""
         answered = not self._closing
         self._closing = False
         self.sasl.client_token(token)
         return answered
 
     def server_token(self, token: bytes) -> None:
-        """The server answered one."""
         self.sasl.server_token(token)
         self._closing = bool(token) and self.sasl.mechanism == "OAUTHBEARER"

@@ -1,13 +1,13 @@
-"""A relay between one client and one broker, without sockets: bytes of either side in, pieces to send out.
+"""Relay between one client and one broker, without sockets: bytes of either side in, pieces to send out.
 
     request    length | api key, version, correlation id | ...      decided after 12 bytes
     response   length | correlation id | ...                        decided after 8 bytes
 
-A frame that the plan lets through is not kept: its bytes go out as they come. Only a Produce waits for its acks, for without them nothing
-says whether an answer will come; then a frame of CALL or of a program is kept until it is whole. Pairing is strict: a response that is not
-the oldest one owed closes the connection. A capture may search for borders and guess; a relay that did would answer the wrong request.
+A passing frame is not kept: its bytes go out as they come. Only a Produce waits for its acks, which decide whether an answer will come; a
+frame of CALL or of a program is kept until it is whole. Pairing is strict: a response that is not the oldest one owed closes the
+connection. A capture may search for borders and guess; a relay that did would answer the wrong request.
 
-docs/internals/relay.md has the states and where each rule comes from.
+docs/internals/relay.md has the states and the sources of each rule.
 """
 
 from __future__ import annotations
@@ -34,20 +34,17 @@ class Relay:
     """One connection.
 
     Arguments:
-        plan: what is done with each frame.
         max_frame: longest frame, in bytes without its length.
-        max_held: bytes that this connection keeps at most: frames that are held, what waits behind them, own answers.
-        budget: what all relays that share it keep at most; None for no such limit.
-        renumber: give requests correlation ids of the relay's own, 4 bytes in place, and responses those of the client. `own_request` turns
-            it on; clients that give several requests one id (pykafka) are paired more strictly with it.
-        counters: counts every exchange; None for no counting.
+        max_held: bytes that this connection may keep: held frames, bytes behind them, own answers.
+        budget: limit of all relays that share it.
+        renumber: give requests correlation ids of the relay's own, and responses those of the client. `own_request` turns it on; clients
+            that give several requests one id (pykafka) are paired more strictly with it.
 
     Attributes:
-        plan: as given, or as of the latest `use_plan`.
-        closing: why the connection must be closed; None while all is well.
+        closing: reason to close the connection; None without one.
 
     Raises:
-        ValueError: by `answer` and `release`, for a frame that is not held (any more).
+        ValueError: `answer` and `release` get a frame that is not held (any more).
     """
 
     __slots__ = ("_budget", "_client", "_ended", "_reserved", "_server", "_state")
@@ -76,7 +73,7 @@ class Relay:
 
         Arguments:
             data: any contiguous buffer. Pieces may be views of it, so it must not change until they are sent.
-            t: when they came, nanoseconds.
+            t: arrival, nanoseconds.
 
         Raises:
             ValueError: the direction has ended.
@@ -88,12 +85,12 @@ class Relay:
         return self._take(self._server, data, t)
 
     def end_client(self, t: int) -> Moves:
-        """The client has ended its direction (FIN). What it is owed still goes to it."""
+        """Take the end of the client's direction (FIN). Owed answers still go to it."""
         self._ended["request"] = True
         return self._finish(t)
 
     def end_server(self, t: int) -> Moves:
-        """The broker has ended its direction. Requests that still wait for it get no answer: `close` says `server_ended` then."""
+        """Take the end of the broker's direction; if requests wait for it, `close` is `server_ended`."""
         self._ended["response"] = True
         return self._finish(t)
 
@@ -104,15 +101,13 @@ class Relay:
     # frames that are held, and the relay's own
 
     def release(self, held: Held, pieces: Iterable[Buffer] | None = None, *, t: int = 0, response: int | None = None) -> Moves:
-        """Let a held frame go on its way; what waits behind it follows.
+        """Send a held frame; bytes behind it follow.
 
         Arguments:
-            held: from `Moves.held`. One of kind `own` goes nowhere, it is only done with.
-            pieces: the frame as it shall go out, without its length; None for as it came. Api key and version must stay; its correlation
-                id is set.
+            held: from `Moves.held`. One of kind `own` is only removed.
+            pieces: the frame to send, without its length; None for unchanged. API key and version must stay; its correlation id is set.
             t: now, nanoseconds.
-            response: what is done with the response to this request, instead of what the plan says: `PASS`, `CALL`, `CLOSE` or the
-                number of a program.
+            response: action for the response to this request, instead of the plan's: `PASS`, `CALL`, `CLOSE` or the number of a program.
         """
         direction: Direction = "request" if held.kind == "request" else "response"
         self._let_go(direction, held)
@@ -127,16 +122,16 @@ class Relay:
         return self._go_on(direction, t)
 
     def answer(self, held: Held, frame: Buffer | None, *, t: int = 0) -> Moves:
-        """Answer a held request instead of the broker. The answer goes out behind all that the client was owed before.
+        """Answer a held request instead of the broker, behind all that was owed before.
 
         Arguments:
-            held: of kind `request`.
-            frame: the response with its header, without its length; its correlation id is set to the request's. None for no answer at
-                all. A request that wants none gets none, whatever is given.
+            held: a frame of kind `request`.
+            frame: response with its header, without its length; its correlation id is set. None for no answer. A request that wants none
+                gets none.
             t: now, nanoseconds.
 
         Raises:
-            ValueError: it is not held, or not a request; the frame is too short for a correlation id, or longer than frames may be.
+            ValueError: it is not held, or not a request; the frame is too short for a correlation id, or too long.
         """
         if held.kind != "request":
             raise ValueError("only a request can be answered")
@@ -148,18 +143,18 @@ class Relay:
         return self._go_on("request", t)
 
     def own_request(self, frame: Buffer, *, t: int = 0, tag: object = None) -> Moves:
-        """Ask the broker something on this connection. Its answer comes in `Moves.held` with kind `own`; `release` it when done.
+        """Send the broker a request of the relay. Its answer comes in `Moves.held` with kind `own`; `release` it when done.
 
-        It goes out between two requests of the client, and not while the client authenticates (KIP-368: a broker closes then).
+        It is sent between two requests of the client, and not while the client authenticates (KIP-368: a broker would close). From now on
+        requests of the client are renumbered.
 
         Arguments:
-            frame: a request that is answered, with its header and without its length; its correlation id is set here. From now on
-                requests of the client are renumbered.
+            frame: request with its header, without its length; its correlation id is set.
             t: now, nanoseconds.
-            tag: given back in `Held.tag`.
+            tag: returned in `Held.tag`.
 
         Raises:
-            ValueError: the frame is too short, longer than frames may be, or the client has ended its direction.
+            ValueError: the frame is too short or too long, or the client has ended its direction.
         """
         if not SHORTEST_REQUEST <= len(frame) <= self._state.max_frame:
             raise ValueError(f"a request of {len(frame)} bytes")
@@ -182,19 +177,19 @@ class Relay:
 
     @property
     def owed(self) -> int:
-        """Answers that the client, or the relay itself, still waits for."""
+        """Number of answers that the client, or the relay itself, waits for."""
         return len(self._state.owed)
 
     @property
     def kept(self) -> int:
-        """Bytes that are kept now."""
+        """Number of kept bytes."""
         held = sum(len(each.frame) for each in self._state.held.values() if each is not None)
         asks = sum(len(each.frame) for each in self._client.asks)
         return self._client.stream.bytes_kept + self._server.stream.bytes_kept + held + self._state.owed.kept + asks
 
     @property
     def is_idle(self) -> bool:
-        """Both directions stand between two frames and no answer is owed: a good moment to close."""
+        """Whether both directions are between two frames and no answer is owed: a good moment to close."""
         inside = self._client.stream.is_inside or self._server.stream.is_inside or any(self._state.held.values())
         return not (inside or self._state.owed or self._client.asks)
 
@@ -205,7 +200,7 @@ class Relay:
 
     @property
     def reads_client(self) -> bool:
-        """Whether to read from the client: False while what it sends would only be kept."""
+        """Whether to read from the client: False while its bytes would only be kept."""
         return self.closing is None and not self._ended["request"] and not self._is_blocked("request")
 
     @property
@@ -216,7 +211,7 @@ class Relay:
     # taking bytes
 
     def _is_blocked(self, direction: Direction) -> bool:
-        """Whether what comes next waits. The rest of a frame that has begun to go out does not."""
+        """Whether the next bytes wait; the rest of a passing frame does not."""
         if self._state.held[direction] is not None:
             return True
         owed = self._state.owed
@@ -257,7 +252,6 @@ class Relay:
         self._state.held[direction] = None
 
     def _go_on(self, direction: Direction, t: int) -> Moves:
-        """Take what waited behind a frame that was held."""
         self._drain(self._client if direction == "request" else self._server, t)
         return self._finish(t)
 
@@ -271,7 +265,6 @@ class Relay:
     # the end of a call
 
     def _finish(self, t: int) -> Moves:
-        """Own requests, ends and limits; gives the moves."""
         self._drain(self._client, t)  # there may be room in the queue of owed answers
         self._client.ask()
         self._give_ends()
@@ -295,7 +288,7 @@ class Relay:
             state.close("budget_exhausted", fuller)
 
     def _give_ends(self) -> None:
-        """Give an end on to the other side, once all that came before it has gone out."""
+        """Pass an end on to the other side, once everything before it has been sent."""
         state = self._state
         for stream in (self._client.stream, self._server.stream):
             direction = stream.direction

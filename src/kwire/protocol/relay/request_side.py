@@ -1,4 +1,4 @@
-"""The client's direction of a relay: verdicts over requests, raw SASL tokens, and what the relay itself asks."""
+"""Client's direction of a relay: verdicts over requests, raw SASL tokens, and the relay's own requests."""
 
 from __future__ import annotations
 
@@ -31,12 +31,7 @@ _ID_AT = LENGTH + 4  # behind length, api key and version
 
 
 class RequestSide:
-    """Takes the client's frames.
-
-    Attributes:
-        stream: its bytes.
-        asks: own requests that wait until they may go; `Owed.frame` is the request.
-    """
+    """Client's direction; `asks` are own requests that wait to be sent (`Owed.frame`)."""
 
     __slots__ = ("_state", "asks", "stream")
 
@@ -46,7 +41,7 @@ class RequestSide:
         self.asks: deque[Owed] = deque()
 
     def look(self, t: int) -> None:
-        """What was waited for is there."""
+        """Handle the awaited part of a frame."""
         state, stream = self._state, self.stream
         if stream.stage == "length":
             if not state.check_length(stream, 0):
@@ -69,7 +64,6 @@ class RequestSide:
             self._take_whole(t)
 
     def _is_token(self) -> bool:
-        """Whether the frame that begins is a raw SASL token."""
         state, begin = self._state, bytes(self.stream.kept[LENGTH : LENGTH + 2])
         if not state.tokens.is_open and begin[:1] == FIRST_TOKEN:
             state.tokens.begins()
@@ -78,7 +72,6 @@ class RequestSide:
         return state.tokens.is_open and state.tokens.is_token(begin)
 
     def _fits_authentication(self) -> bool:
-        """Check the length limit of frames that may come before authentication."""
         if self.stream.length > MAX_AUTHENTICATION:
             self._state.close("authentication_too_large", "request", self.stream.length)
         return self.stream.length <= MAX_AUTHENTICATION
@@ -94,7 +87,6 @@ class RequestSide:
         self._state.moves.to_server.append(len(token).to_bytes(LENGTH, "big") + token)
 
     def _decide(self, t: int) -> None:
-        """The verdict over a request, once api, version and, of a Produce, acks are known."""
         state, stream = self._state, self.stream
         key, version, number = REQUEST_HEAD.unpack_from(stream.kept, LENGTH)
         if (key == API_VERSIONS or key in SASL_KEYS) and not self._fits_authentication():
@@ -156,7 +148,7 @@ class RequestSide:
             self.send(held, pieces)
 
     def send(self, held: Held, pieces: list[Buffer], action: int | None = None) -> None:
-        """Send a whole request, edited or not; `action`: what is done with its response."""
+        """Send a whole request, edited or not; `action` is for its response."""
         state = self._state
         if not state.fits("request", pieces, SHORTEST_REQUEST):
             return
@@ -172,7 +164,6 @@ class RequestSide:
         self._observe(held.frame[:MOST_OBSERVED], LENGTH + len(held.frame), owed)
 
     def _expected(self, head: bytearray, owed: Owed | None) -> bytearray:
-        """The beginning of a request, length first, as the broker will see it; what is owed for it is noted."""
         state = self._state
         state.authenticating = REQUEST_HEAD.unpack_from(head, LENGTH)[0] in SASL_KEYS
         if state.renumber:
@@ -185,7 +176,7 @@ class RequestSide:
         return head
 
     def passed(self, t: int) -> None:
-        """If the last byte of a frame that passes has come, the next one begins."""
+        """Begin the next frame if the last byte of the passing one has come."""
         stream = self.stream
         if not stream.left:
             if stream.owed is not None:
@@ -195,7 +186,6 @@ class RequestSide:
             stream.restart()
 
     def _observe(self, seen: bytes, size: int, owed: Owed | None) -> None:
-        """Count a request that has gone out, or note in `owed` whose it is."""
         state = self._state
         if state.counters is None:
             return
@@ -210,7 +200,7 @@ class RequestSide:
             state.software = state.counters.software(software)
 
     def ask(self) -> None:
-        """Send own requests, where the direction stands between two frames."""
+        """Send own requests if the direction is between two frames."""
         state = self._state
         while self.asks and not self.stream.is_passing and not state.authenticating and state.closing is None:
             own = self.asks.popleft()

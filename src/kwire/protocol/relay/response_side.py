@@ -1,4 +1,4 @@
-"""The broker's direction of a relay: which request a response answers, and what the plan says of it."""
+"""Broker's direction of a relay: the request that a response answers, and the plan's action."""
 
 from __future__ import annotations
 
@@ -21,12 +21,6 @@ _ERROR_AT: Final = LENGTH + 4  # in the responses whose error code is looked at:
 
 
 class ResponseSide:
-    """Takes the broker's frames.
-
-    Attributes:
-        stream: its bytes.
-    """
-
     __slots__ = ("_client", "_state", "stream")
 
     def __init__(self, state: ConnectionState, client: FrameStream) -> None:
@@ -35,7 +29,7 @@ class ResponseSide:
         self.stream = FrameStream("response")
 
     def look(self, t: int) -> None:
-        """What was waited for is there."""
+        """Handle the awaited part of a frame."""
         state, stream = self._state, self.stream
         first = state.owed.first
         if stream.stage == "length":
@@ -53,7 +47,6 @@ class ResponseSide:
             self._take_whole(t)
 
     def _is_token(self) -> bool:
-        """Whether the response that begins is a raw SASL token."""
         owed = self._state.owed
         if owed.first is None or owed.first.kind != "token":
             return False
@@ -63,7 +56,6 @@ class ResponseSide:
         return owed.first.kind == "token"
 
     def _decide(self, t: int) -> None:
-        """The verdict over a response."""
         state, stream = self._state, self.stream
         if self._is_token():
             state.gather_whole(stream, "raw")
@@ -95,17 +87,15 @@ class ResponseSide:
             self.passed(t)
 
     def _shake(self, error: int) -> None:
-        """The response to SaslHandshake v0 has come."""
         self._state.tokens.handshake_answered(error)
         if error and self._client.parked:  # tokens without a broker that takes them, or requests in their place
             self._state.close("sasl_refused", "request", error)
 
     def _error(self) -> int:
-        """The error code of a response; 0 where it ends before."""
         return int.from_bytes(self.stream.kept[_ERROR_AT : _ERROR_AT + 2], "big", signed=True)
 
     def _version(self, owed: Owed) -> int:
-        """The version of the body: error 35 of ApiVersions comes in version 0, whatever was asked (KIP-511)."""
+        """Return the version of the body: error 35 of ApiVersions comes in version 0, whatever was asked (KIP-511)."""
         return 0 if owed.api_key == API_VERSIONS and self._error() == UNSUPPORTED_VERSION else owed.api_version
 
     def _action(self, owed: Owed, version: int) -> int:
@@ -141,25 +131,24 @@ class ResponseSide:
             self.answered()
 
     def passed(self, t: int) -> None:
-        """If the last byte of a frame that passes has come, the next one begins."""
+        """Begin the next frame if the last byte of the passing one has come."""
         if not self.stream.left:
             self._count(self.stream.seen, self.stream.size, t)
             self.stream.restart()
             self.answered()
 
     def _count(self, seen: bytes, size: int, t: int) -> None:
-        """Count the exchange whose response is whole."""
         counters, owed = self._state.counters, self._state.owed.first
         if counters is not None and owed is not None and owed.kind == "broker":
             error = error_of(seen[:_MOST_SEEN], owed.api_key, owed.api_version)
             counters.count(owed.software, owed.client, owed.api_key, owed.api_version, error, owed.request_bytes, size, t - owed.time)
 
     def answered(self) -> None:
-        """The oldest answer that is owed has gone out; own answers behind it follow."""
+        """Remove the oldest owed answer; own answers behind it follow."""
         self._state.owed.take()
         self._state.send_answers()
 
 
 def _needs_error(owed: Owed) -> bool:
-    """Whether the error code decides what the response is: the version of ApiVersions, and whether raw tokens follow SaslHandshake v0."""
+    """Return whether the error code decides the version of ApiVersions, or whether raw tokens follow SaslHandshake v0."""
     return owed.api_key == API_VERSIONS or (owed.api_key == SASL_HANDSHAKE and owed.api_version == 0)

@@ -1,1 +1,1 @@
-"""Takes out of frames what must not be passed on: record contents, passwords, tokens, configuration values."""
+"""Removal of secrets from frames: record contents, passwords, tokens, configuration values."""

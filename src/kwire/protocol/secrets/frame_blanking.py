@@ -1,8 +1,8 @@
-"""Frames without what must not be passed on: record contents, SASL tokens, credentials, configuration values, user data.
+"""Frames without secrets: record contents, SASL tokens, credentials, configuration values, user data.
 
-What is secret is in the tables (`nested_rules` for bytes, `secret_texts` for strings), so it holds for every message in every version;
-where it lies is found by a walk over the frame by its plan. Lengths never change. Everything else stays as it came, and what the walk does
-not understand (bytes behind a fault, tagged fields that no version defines, trailing bytes, unknown apis) goes.
+Tables define the secrets of every message in every version (`nested_rules` for bytes, `secret_texts` for strings); a walk over the frame by
+its plan finds them. Lengths never change. Everything else stays, except bytes that the walk does not understand (behind a fault, tagged
+fields that no version defines, trailing bytes, unknown APIs).
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _remember(known: dict[_Key, _Value], key: _Key, value: _Value) -> None:
 
 
 class HostPseudonyms(Protocol):
-    """What replaces hosts in messages; lengths stay."""
+    """Replacement of hosts in messages; lengths stay."""
 
     def host(self, text: bytes) -> bytes: ...
 
@@ -81,11 +81,11 @@ def _walker(source: CompiledCatalog, name: str, version: int) -> FieldWalker:
 
 
 class FramePlan(NamedTuple):
-    """How the frames of a message in one version are blanked when each can be looked at by itself.
+    """Plan for blanking frames of a message in one version without knowledge of others.
 
     Attributes:
-        header, body: where the fields lie that are blanked, and what no version defines. Nothing of a header is.
-        records: of each such field of the body whether it holds record batches; others are filled.
+        header, body: blanked fields, and tagged fields that no version defines; of a header only the latter.
+        records: for each field of the body whether it holds record batches; others are filled.
     """
 
     header: Marking
@@ -94,9 +94,9 @@ class FramePlan(NamedTuple):
 
 
 def frame_plan(direction: Direction, api_key: int, version: int) -> FramePlan | None:
-    """What the native twin blanks without Python; None for unknown messages and versions, and where more than the frame has a say.
+    """Return the native backend's plan; None for unknown messages and versions, and for messages that need more than the frame.
 
-    That is so for SASL tokens, requests in requests, and messages of groups that hold their members' bytes. Hosts stay.
+    The latter are SASL tokens, requests in requests, and messages with bytes of group members. Hosts stay.
     """
     message = catalog().request(api_key) if direction == "request" else catalog().response(api_key)
     if message is None or version not in message.valid_versions or (direction == "request" and api_key in _GROUP_REQUESTS):
@@ -127,10 +127,10 @@ def may_hold_secrets(direction: Direction, api_key: int, version: int) -> bool:
 
 
 class FrameBlanker:
-    """Blanks the frames of one connection; it remembers of a request what its response does not say.
+    """Blanks the frames of one connection; it remembers parts of a request that its response lacks.
 
     Arguments:
-        group_types: protocol types of groups, shared by the connections of a cluster: a member's SyncGroup may not say its own.
+        group_types: protocol types of groups, shared by the connections of a cluster: a member's SyncGroup may lack its own.
         hosts: replaces hosts and addresses; None leaves them.
         source: catalog of the frames, None for the built-in one.
     """
@@ -145,12 +145,12 @@ class FrameBlanker:
         self._groups: dict[int, str] = {}
 
     def request(self, frame: bytes, *, index: int = -1, mechanism: str | None = None, whole: bool = True) -> bytes:
-        """A request frame without its secrets.
+        """Return a request frame without its secrets.
 
         Arguments:
-            frame: its bytes without the length; of a damaged one those before the loss.
-            index: of the request in its connection, by which its response is found.
-            mechanism: SASL mechanism of the connection, None where it is not known.
+            frame: bytes without the length; for a damaged frame those before the loss.
+            index: index of the request in its connection, by which its response is found.
+            mechanism: SASL mechanism of the connection, None if unknown.
             whole: nothing of the frame is lost.
         """
         blanking = _Blanking(self, frame, mechanism, whole)
@@ -167,7 +167,7 @@ class FrameBlanker:
         mechanism: str | None = None,
         whole: bool = True,
     ) -> bytes:
-        """A response frame without its secrets; arguments as in `request`, and api and version of the request, None where unknown."""
+        """Return a response frame without its secrets; arguments as in `request`, and API and version of the request or None."""
         blanking = _Blanking(self, frame, mechanism, whole)
         blanking.group_id = self._groups.pop(index, None)
         blanking.carried = self._carried.pop(index, None)
@@ -175,7 +175,7 @@ class FrameBlanker:
         return bytes(blanking.out)
 
     def seen(self, event: FrameSeen, frame: bytes) -> bytes:
-        """A frame that a tracker saw, or as many of its first bytes as there are, without its secrets."""
+        """Return a frame that a tracker saw, or its first bytes, without its secrets."""
         whole, mechanism = len(frame) == event.length, event.sasl_mechanism
         if event.kind == "token":
             if not whole:
@@ -188,8 +188,6 @@ class FrameBlanker:
 
 
 class _Blanking:
-    """One frame, or what is nested in one, being blanked."""
-
     def __init__(self, owner: FrameBlanker, data: bytes, mechanism: str | None, whole: bool, depth: int = 0) -> None:
         self.owner = owner
         self.data = data
@@ -254,7 +252,7 @@ class _Blanking:
         self.fill_rest(end)
 
     def message(self, name: str, version: int, start: int) -> tuple[int, bool]:
-        """Blank one message that begins at `start`; gives where what is understood of it ends, and whether it could be read."""
+        """Blank one message at `start`; return the end of what is understood of it, and whether it could be read."""
         reading = _walker(self.source(name), name, version).walk(self.data, start, whole=self.whole)
         described: dict[str, tuple[int, int]] = {}
         for path, begin, stop in reading.spans:
@@ -316,7 +314,6 @@ class _Blanking:
         return inner.out
 
     def type_of(self, rule: Rule, described: dict[str, tuple[int, int]]) -> str | None:
-        """The protocol type of the group, as the message says it, or as the group's other messages do."""
         field = dict(rule.described_by).get("protocol_type")
         if field in described:
             begin, stop = described[field]
@@ -326,7 +323,7 @@ class _Blanking:
         return self.group_type
 
     def group(self, protocol_type: str | None, assignment: bool) -> None:
-        """Bytes of a group's member: version, then a message. All bytes of an unknown type are blanked."""
+        """Blank bytes of a group's member: version, then a message. All bytes of an unknown type are blanked."""
         names = PROTOCOL_TYPES.get(_CONSUMER if protocol_type is None else protocol_type)
         version = int.from_bytes(self.data[:2], "big", signed=True) if len(self.data) >= 2 else -1
         if names is None or version < 0:

@@ -1,9 +1,8 @@
-"""Record batches without their records' contents: keys, values and headers go, sizes, counts, offsets and times stay.
+"""Record batches without contents: keys, values and headers go; sizes, counts, offsets and times stay.
 
-The frame of every record is kept, so that record counts stay the same; a compressed payload keeps no more than what says how it
-is packed and how large it becomes, but for messages of magic 0 and 1, which say only inside how many they hold: their blanked contents are
-packed again. Checksums that were right are made right again. Control batches hold markers of Kafka's own: their keys
-stay.
+The frame of every record is kept, so that record counts stay the same. A compressed payload keeps only its packing and unpacked size, but
+messages of magic 0 and 1 have their count inside only: their blanked contents are packed again. Valid checksums are made valid again.
+Control batches hold markers of Kafka's own: their keys stay.
 """
 
 from __future__ import annotations
@@ -43,14 +42,11 @@ def _fill(out: bytearray, start: int, stop: int) -> None:
 
 
 def blank_records(data: bytes, *, unpacked: bool = False) -> bytearray:
-    """Record batches, of any magic and mixture, without contents.
+    """Return record batches, of any magic and mixture, without contents, in as many bytes.
 
     Arguments:
-        data: as Produce, Fetch and ShareFetch carry them; a last batch may be cut.
+        data: as in Produce, Fetch and ShareFetch; the last batch may be cut.
         unpacked: they were inside a compressed message.
-
-    Returns:
-        As many bytes.
     """
     out = bytearray(data)
     batches = scan(data)
@@ -96,7 +92,7 @@ def _blank_batch(data: bytes, out: bytearray, batch: Any, unpacked: bool) -> Non
 
 
 def _packed_again(codec: int, magic: int, payload: bytes) -> bytes | None:
-    """The contents of a compressed message blanked and packed into as many bytes; None where they cannot be read, or do not fit."""
+    """Return the contents of a compressed message blanked and packed into as many bytes; None if unreadable, or if they do not fit."""
     try:
         data = bytes(unpack(codec, magic, payload, MAX_DECOMPRESSED, 0, ""))
     except (WireError, InputError):  # damaged, or the library for the codec is not there
@@ -105,10 +101,7 @@ def _packed_again(codec: int, magic: int, payload: bytes) -> bytes | None:
 
 
 def _packing(codec: int, payload: bytes) -> tuple[int, int]:
-    """How many bytes at the beginning and at the end of a compressed payload say how it is packed and what it becomes.
-
-    None of a payload that does not begin as its codec has it: it may be anything.
-    """
+    """Return the numbers of bytes at the beginning and the end of a compressed payload that hold its packing and unpacked size."""
     if not payload.startswith(_MARKS.get(codec, b"")):
         return 0, 0
     if codec == _GZIP:
@@ -129,7 +122,7 @@ def _packing(codec: int, payload: bytes) -> tuple[int, int]:
 
 
 def _blank_many(data: bytes, out: bytearray, at: int, end: int, control: bool) -> None:
-    """The records of a batch of magic 2; behind the first that cannot be read nothing stays."""
+    """Blank the records of a batch of magic 2, and everything behind the first unreadable one."""
     while at < end:
         try:
             size, behind = read_zigzag(data, at, end)
@@ -168,7 +161,6 @@ def _blank_content(data: bytes, out: bytearray, at: int, stop: int, kept: bool) 
 
 
 def _blank_message(data: bytes, out: bytearray, at: int, end: int) -> None:
-    """Key and value of a message of magic 0 or 1."""
     for _ in range(2):
         if end - at < 4:
             break

@@ -1,8 +1,7 @@
-"""Packs bytes again so that they take exactly as many as before: a compressed message of magic 0 or 1 has its record count only inside.
+"""Packs bytes again into exactly as many as before: a compressed message of magic 0 or 1 has its record count only inside.
 
-Blanked records pack smaller than what they replace, and each format has a place for what is left over: a comment in the header of gzip,
-longer spellings of a literal in snappy, a block that is stored as it is in LZ4. (Batches of magic 2, which alone may use Zstandard, have
-their count outside.)
+Blanked records pack smaller than the original, and each format has room for the difference: a comment in the header of gzip, longer
+spellings of a literal in snappy, a stored block in LZ4. (Batches of magic 2, which alone may use Zstandard, have their count outside.)
 
     gzip    header 10, comment with a zero behind it, deflated bytes, CRC-32, size
     snappy  size varint, elements: literals and copies (google/snappy, format_description.txt); a xerial stream has 16 bytes and a chunk's
@@ -37,16 +36,12 @@ _FILLER: Final = b"x"
 
 
 def repack(codec: int, magic: int, data: bytes, packed: bytes) -> bytes | None:
-    """Pack `data` into as many bytes as `packed` has.
+    """Pack `data` into as many bytes as `packed` has; return None if impossible.
 
     Arguments:
         codec: 1 gzip, 2 snappy, 3 lz4.
-        magic: of the message around it: below 1 the header checksum of LZ4 is computed as Kafka then did (KAFKA-3160).
-        data: what to pack.
-        packed: what is replaced; its framing is followed.
-
-    Returns:
-        None when that is not possible.
+        magic: magic of the message: for 0 the header checksum of LZ4 is computed as Kafka then did (KAFKA-3160).
+        packed: replaced bytes, whose framing is kept.
     """
     if codec == _GZIP:
         return _gzip(data, len(packed))
@@ -73,7 +68,6 @@ def _cramjam() -> Any:
 
 
 def _literal(data: bytes, start: int, stop: int) -> bytes:
-    """A literal element of at least one byte."""
     size = stop - start - 1
     if size < 60:
         return bytes((size << 2,)) + data[start:stop]
@@ -82,7 +76,7 @@ def _literal(data: bytes, start: int, stop: int) -> bytes:
 
 
 def _snappy(data: bytes, size: int) -> bytes | None:
-    """The elements of a good packing, of which so many get longer that the size comes out: copies become literals, literals fall apart."""
+    """Lengthen elements of a good packing until the size fits: copies become literals, literals are split."""
     block = bytes(_cramjam().snappy.compress_raw(data))
     at = read_varint(block, 0, len(block))[1]
     left = size - len(block)
@@ -108,7 +102,7 @@ def _snappy(data: bytes, size: int) -> bytes | None:
 
 
 def _snappy_element(block: bytes, at: int) -> tuple[int, int]:
-    """Where an element ends, and how many bytes it stands for."""
+    """Return the end of an element, and the number of bytes that it stands for."""
     kind, value = block[at] & 3, block[at] >> 2
     if kind == 0:
         width = max(value - 59, 0)
@@ -118,7 +112,7 @@ def _snappy_element(block: bytes, at: int) -> tuple[int, int]:
 
 
 def _less_copied(data: bytes, start: int, stop: int, element: bytes, left: int) -> tuple[bytes, int]:
-    """A copy as a literal and a shorter copy, or as a literal alone, with up to `left` bytes more."""
+    """Return a copy as a literal and a shorter copy, or as a literal alone, with up to `left` bytes more."""
     whole = _literal(data, start, stop)
     if len(whole) - len(element) <= left:
         return (whole, left - len(whole) + len(element)) if len(whole) > len(element) else (element, left)
@@ -133,7 +127,7 @@ def _less_copied(data: bytes, start: int, stop: int, element: bytes, left: int) 
 
 
 def _split(data: bytes, start: int, stop: int, element: bytes, left: int) -> tuple[bytes, int]:
-    """A literal in pieces of a byte and a rest, or with its length spelled longer, up to `left` bytes more."""
+    """Return a literal in single bytes and a rest, or with a longer spelling of its length, up to `left` bytes more."""
     singles = min(left, stop - start - 1)
     while singles > 0:
         made = b"".join(_literal(data, at, at + 1) for at in range(start, start + singles)) + _literal(data, start + singles, stop)
@@ -158,7 +152,7 @@ def _lz4(data: bytes, size: int, magic: int) -> bytes | None:
 
 
 def _lz4_blocks(data: bytes, size: int) -> bytes | None:
-    """A beginning and an end that are stored, in one block or several, and a middle that is packed."""
+    """Return a stored beginning and end, in one block or several, around a packed middle."""
     compress = _cramjam().lz4.compress_block
 
     def stored(part: bytes) -> bytes:

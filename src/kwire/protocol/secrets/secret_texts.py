@@ -1,7 +1,7 @@
-"""Which text fields hold what a capture that is passed on must not: configuration values, and what applications and brokers write freely.
+"""Text fields that a shared capture must not contain: configuration values, and free texts of applications and brokers.
 
-The bytes fields are in `nested_rules`; here are the strings. A path is in snake_case without indexes. A test looks at every string of the
-catalog whose name speaks of a value, of metadata or of a message, so each such field of a new release of Kafka needs an entry.
+`nested_rules` has the bytes fields. A path is in snake_case without indexes. A test looks at every string of the catalog whose name
+contains value, metadata or message, so each such field of a new release of Kafka needs an entry.
 """
 
 from __future__ import annotations

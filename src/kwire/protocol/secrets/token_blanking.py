@@ -1,7 +1,7 @@
-"""SASL tokens without what proves anything: names stay, passwords, proofs, nonces, salts and bearer tokens go.
+"""SASL tokens without secrets: names stay, passwords, proofs, nonces, salts and bearer tokens go.
 
-A token keeps its length and its form, so that a later reader finds the same name in it and the same outcome: a PLAIN token
-still has its three parts, a SCRAM message its attributes, a bearer token a subject. What is not recognised goes as a whole.
+A token keeps its length and its form, so that a later reader finds the same name and the same outcome: a PLAIN token still has its three
+parts, a SCRAM message its attributes, a bearer token a subject. Unrecognised tokens are blanked as a whole.
 """
 
 from __future__ import annotations
@@ -45,7 +45,6 @@ def _scram(token: bytes) -> bytes:
 
 
 def _bearer(value: bytes, subject: str) -> bytes | None:
-    """A bearer token of the same length that says nothing but the subject."""
     scheme, space, token = value.partition(b" ")
     segments = token.split(b".")
     if len(segments) != 3:
@@ -74,15 +73,7 @@ def _oauth(token: bytes) -> bytes | None:
 
 
 def blank_client_token(mechanism: str | None, token: bytes) -> bytes:
-    """A token of a client without its secrets.
-
-    Arguments:
-        mechanism: of the connection's SaslHandshake, None where it was not seen.
-        token: as it came, whole.
-
-    Returns:
-        As many bytes, in which `kwire.protocol.sasl.attempted_name` finds the same name.
-    """
+    """Return a whole token of a client without its secrets, in as many bytes and with the same `attempted_name`."""
     blanked: bytes | None = None
     if mechanism == "PLAIN":
         blanked = _plain(token)
@@ -98,7 +89,7 @@ def blank_client_token(mechanism: str | None, token: bytes) -> bytes:
 
 
 def blank_server_token(mechanism: str | None, token: bytes) -> bytes:
-    """A token of a server without salt, nonce and signature; a SCRAM error, `e=...`, stays (RFC 5802)."""
+    """Return a token of a server without salt, nonce and signature; a SCRAM error, `e=...`, stays (RFC 5802)."""
     if mechanism is not None and mechanism.startswith("SCRAM-"):
         return token if token.startswith(b"e=") else b",".join(_scram_part(part) for part in token.split(b","))
     return _filled(len(token))

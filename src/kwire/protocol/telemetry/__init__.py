@@ -1,11 +1,4 @@
-"""Metrics that clients push (KIP-714), both roles, without sockets: bytes or messages and a clock in, messages and events out.
-
-* `decode_metrics`: the points of a payload.
-* `TelemetryClient`: asks for a subscription, pushes what it wants, says goodbye.
-* `TelemetryReceiver`: answers clients as a broker does and hands payloads to `MetricsReceiver`s.
-* `Subscription`, `SubscriptionTable`: what the operator wants of whom.
-* `MetricSelector`: which metrics a subscription means.
-"""
+"""Metrics pushed by clients (KIP-714), both roles, sans-IO: bytes or messages and a clock in, messages and outcomes out."""
 
 from __future__ import annotations
 

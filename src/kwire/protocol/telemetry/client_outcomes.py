@@ -1,4 +1,4 @@
-"""What happens to a client that pushes metrics."""
+"""Outcomes of a client that pushes metrics."""
 
 from __future__ import annotations
 
@@ -12,16 +12,7 @@ __all__ = ["Accepted", "Disabled", "Failed", "PushLost", "Subscribed", "Telemetr
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subscribed:
-    """A broker subscribed to metrics.
-
-    Attributes:
-        subscription_id: to be sent with each push.
-        wanted: which metrics.
-        interval_ms: between pushes.
-        temporality: of what is pushed.
-        compression_type: of the pushes.
-        max_bytes: longest payload.
-    """
+    """Subscription of a broker, with the wanted metrics."""
 
     subscription_id: int
     wanted: MetricSelector
@@ -33,19 +24,16 @@ class Subscribed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accepted:
-    """A push was taken."""
-
     terminating: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failed:
-    """A request came to nothing; for a log, the application goes on.
+    """Failure of a request, for a log; the application continues.
 
     Attributes:
-        reason: one sentence.
-        error_code: of the answer, None where there was none.
-        again_in_ms: when the subscription is asked for, None for never.
+        error_code: code of the answer, None without one.
+        again_in_ms: time until the subscription is asked for again, None for never.
     """
 
     reason: str
@@ -55,7 +43,7 @@ class Failed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PushLost:
-    """What was in a push that was not taken. Cumulative values lose nothing by it, deltas are gone."""
+    """Contents of a push that was not accepted. Cumulative values lose nothing by it, deltas are lost."""
 
     points: int
     temporality: Temporality
@@ -63,7 +51,7 @@ class PushLost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disabled:
-    """A move that Kafka's table does not have: nothing more is pushed."""
+    """Transition that Kafka's table does not have: nothing more is pushed."""
 
     reason: str
 

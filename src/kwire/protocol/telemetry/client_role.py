@@ -1,8 +1,8 @@
-"""The client's side of KIP-714: asks one broker or another what is wanted, pushes it, says goodbye.
+"""Client's side of KIP-714: asks a broker for the wanted metrics, pushes them, says goodbye.
 
-Rules, as Kafka's `ClientTelemetryReporter` has them. The id that the first answer gives is used with every broker for the client's life.
-The first push after a subscription comes at a random part of the interval, later ones after exactly the interval. Errors go back to asking:
-at once, after an interval, or never again. Nothing of all this may harm the application: faults are outcomes, never exceptions.
+Rules, as in Kafka's `ClientTelemetryReporter`. The id in the first answer is used with every broker for the client's life. The first push
+after a subscription comes at a random part of the interval, later ones after exactly the interval. After errors the client asks again at
+once, after an interval, or never. Nothing of this may harm the application: faults are outcomes, never exceptions.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ class InstanceIdTimeout(KwireError):
 
 
 class InstanceIdWait:
-    """A caller waiting for the client instance id."""
+    """Caller that waits for the client instance id."""
 
     def __init__(self, client: TelemetryClient, deadline: int) -> None:
         self._client = client
         self.deadline = deadline
 
     def result(self, t: int) -> Uuid | None:
-        """The id, None while it may still come.
+        """Return the id, None while it may still come.
 
         Raises:
             InstanceIdTimeout: the time is over.
@@ -68,30 +68,25 @@ class InstanceIdWait:
 
 
 class TelemetryClient:
-    """The metrics of one client, whatever the number of its connections.
+    """Metrics of one client, over all its connections. Times are nanoseconds of the Unix epoch: points carry them.
 
     Arguments:
-        store: the metrics.
-        codec: the codec, of the built-in catalog when not given.
-        client_id: of the frames.
-        instance_id: the id that the client gave itself (KIP-1313); zero lets the first broker give one.
-        enabled: `enable.metrics.push` (the proposal also writes `enable.telemetry`); False never asks for anything.
+        codec: codec of the built-in catalog by default.
+        instance_id: id that the client gave itself (KIP-1313); zero lets the first broker assign one.
+        enabled: `enable.metrics.push` (the proposal also writes `enable.telemetry`).
         random: source of the jitter.
         jitter: parts of the interval between which the first push comes.
-        compressions: types that this side can write, none being always one.
-        packer: compresses; for who has other libraries.
-        compress_above: payloads of up to so many bytes stay as they are; 1000 in the proposal's draft, Java and librdkafka pack all.
-        request_timeout_ms: after it a request counts as lost.
+        compressions: types that this side can write, beside none.
+        packer: compression function.
+        compress_above: payloads up to this many bytes are not compressed; 1000 in the proposal's draft, Java and librdkafka pack all.
+        request_timeout_ms: time after which a request counts as lost.
         lost: after a lost request ask again after the default interval (`retry`) or never (`stop`, Java's clients of 2024).
         terminating_metric: push the draft's `client.terminating` with the reason when the client ends.
 
     Attributes:
-        state: `PushState`.
         instance_id: zero until a broker assigned it.
         subscription: the latest `Subscribed`, None before.
-        lost_pushes: how many pushes were not taken.
-
-    Times are nanoseconds of the Unix epoch: points carry them.
+        lost_pushes: number of pushes that were not accepted.
     """
 
     def __init__(
@@ -134,7 +129,7 @@ class TelemetryClient:
 
     @property
     def due(self) -> int | None:
-        """When `next_request` or `tick` has something to do, None for never."""
+        """Time of the next `next_request` or `tick`, None for never."""
         if not self.enabled or self.state is PushState.TERMINATED:
             return None
         return 0 if self.state is PushState.TERMINATING_PUSH_NEEDED else self._due
@@ -155,12 +150,11 @@ class TelemetryClient:
         self._due = None if ms is None else t + int(ms * _MS)
 
     def next_request(self, t: int, *, supported: bool = True, version: int = 0) -> Any:
-        """The body of the request that is due, None when none is.
+        """Return the body of the due request, None without one.
 
         Arguments:
-            t: now.
-            supported: whether the broker at hand advertises both telemetry apis; another one may, so a client waits the default interval.
-            version: of the api; from 1 on (dialect `kip-1313`) the instance id stands in the header alone.
+            supported: whether the broker advertises both telemetry APIs; another one may, so a client waits the default interval.
+            version: version of the API; from 1 on (dialect `kip-1313`) the instance id is in the header only.
         """
         due = self.due
         if due is None or t < due:
@@ -180,13 +174,7 @@ class TelemetryClient:
         return body
 
     def next_frame(self, t: int, correlation_id: int, *, supported: bool = True, version: int = 0) -> bytes | None:
-        """As `next_request`, the frame without its length.
-
-        Arguments:
-            t: now.
-            correlation_id: the connection's next one.
-            supported, version: as for `next_request`.
-        """
+        """Return the frame of `next_request`, without its length."""
         body = self.next_request(t, supported=supported, version=version)
         if body is None:
             return None
@@ -238,7 +226,7 @@ class TelemetryClient:
             return 0, plain
 
     def receive_frame(self, frame: bytes, t: int) -> list[TelemetryOutcome]:
-        """The response to the frame in flight, without its length."""
+        """Take the response to the frame in flight, without its length."""
         if self._in_flight is None:
             return []
         try:
@@ -248,7 +236,7 @@ class TelemetryClient:
         return self.receive(body, t)
 
     def receive(self, body: Any, t: int) -> list[TelemetryOutcome]:
-        """The response to the request in flight; one that comes when its request no longer counts is passed over."""
+        """Take the response to the request in flight; ignore one whose request no longer counts."""
         flying = self._in_flight
         self._in_flight = None
         if flying is None or not self.state.name.endswith("IN_PROGRESS"):
@@ -292,19 +280,14 @@ class TelemetryClient:
         return [*self._move(PushEvent.NOTHING_WANTED if wanted.nothing else PushEvent.METRICS_WANTED), subscription]
 
     def tick(self, t: int) -> list[TelemetryOutcome]:
-        """Time passed: a request without an answer is lost after `request_timeout_ms`."""
+        """Give up a request without an answer after `request_timeout_ms`."""
         return self.lost(t) if self._waiting and self._due is not None and t >= self._due else []
 
     def _lost_ms(self) -> int | None:
         return DEFAULT_INTERVAL_MS if self.lost_policy == "retry" else None
 
     def lost(self, t: int, *, unsupported: bool = False) -> list[TelemetryOutcome]:
-        """No answer comes to the request in flight.
-
-        Arguments:
-            t: now.
-            unsupported: the broker does not have the api; another one may, whatever the policy.
-        """
+        """Give up the request in flight; `unsupported`: this broker does not have the API, whatever the policy another one is asked."""
         if self._in_flight is None:
             return []
         wait = DEFAULT_INTERVAL_MS if unsupported else self._lost_ms()
@@ -325,11 +308,7 @@ class TelemetryClient:
         return outcomes
 
     def close(self, reason: str = "closed by application") -> list[TelemetryOutcome]:
-        """The client ends: one more push is due at once if metrics are wanted.
-
-        Arguments:
-            reason: in words; pushed where `terminating_metric` is on.
-        """
+        """End the client: one more push is due at once if metrics are wanted; `terminating_metric` pushes the reason."""
         if self.state.name.startswith("TERMINAT"):
             return []
         self._reason = reason
@@ -339,10 +318,6 @@ class TelemetryClient:
 
     def client_instance_id(self, t: int, timeout_ms: int) -> InstanceIdWait:
         """Wait for the client instance id; the first request for it is due at once.
-
-        Arguments:
-            t: now.
-            timeout_ms: how long it may take.
 
         Raises:
             ValueError: the timeout is negative.

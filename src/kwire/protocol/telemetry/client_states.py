@@ -1,4 +1,4 @@
-"""The states of a client that pushes metrics, as a table: those of Kafka's `ClientTelemetryState`, and its moves alone."""
+"""State table of a client that pushes metrics: that of Kafka's `ClientTelemetryState`."""
 
 from __future__ import annotations
 
@@ -23,8 +23,6 @@ class PushState(Enum):
 
 
 class PushEvent(Enum):
-    """What happens to it."""
-
     ASKED = auto()
     METRICS_WANTED = auto()
     NOTHING_WANTED = auto()

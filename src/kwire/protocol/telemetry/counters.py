@@ -1,4 +1,4 @@
-"""What a broker counts of telemetry, with the names of Kafka's `ClientMetricsStats`."""
+"""A broker's telemetry counters, with the names of Kafka's `ClientMetricsStats`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _WINDOW: Final = 60_000_000_000  # two samples of 30 s, Kafka's default
 
 
 class TelemetryCounters:
-    """Counts by name and instance; `forget` when the instance is dropped, so they are as bounded as the cache is."""
+    """Counts by name and instance; `forget` dropped instances to bound them."""
 
     def __init__(self) -> None:
         self._counts: dict[str, Counter[Uuid]] = {name: Counter() for name in COUNTED}
@@ -24,18 +24,17 @@ class TelemetryCounters:
         self._export_ns: dict[Uuid, tuple[int, int]] = {}
 
     def count(self, name: str, instance_id: Uuid, t: int) -> None:
-        """One more."""
         self._counts[name][instance_id] += 1
         self._recent[name].append((t, instance_id))
 
     def exported(self, instance_id: Uuid, t: int, took_ns: int) -> None:
-        """A receiver took a payload."""
+        """Count a payload that a receiver took."""
         self.count("plugin-export", instance_id, t)
         total, most = self._export_ns.get(instance_id, (0, 0))
         self._export_ns[instance_id] = total + took_ns, max(most, took_ns)
 
     def forget(self, instance_id: Uuid) -> None:
-        """Drop what is known of an instance, as its tag `client_instance_id` goes."""
+        """Drop an instance."""
         for counts in self._counts.values():
             del counts[instance_id]
         self._export_ns.pop(instance_id, None)
@@ -47,13 +46,7 @@ class TelemetryCounters:
         return sum(is_meant(instance_id) for _, instance_id in recent)
 
     def values(self, t: int, instance_count: int, instance_id: Uuid | None = None) -> dict[str, float]:
-        """All metrics: of one instance (tag `client_instance_id`), or of all together.
-
-        Arguments:
-            t: now.
-            instance_count: instances in the cache.
-            instance_id: which instance.
-        """
+        """Return all metrics of one instance (tag `client_instance_id`), or of all together."""
         found: dict[str, float] = {"instance-count": instance_count} if instance_id is None else {}
         for name, counts in self._counts.items():
             if instance_id is not None and name == _OF_ALL:

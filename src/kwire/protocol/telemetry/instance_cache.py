@@ -1,4 +1,4 @@
-"""The client instances that a broker knows: bounded in number and time, and in how many new ones a connection or an address may bring."""
+"""Client instances of a broker: bounded in number and time, and in new ones per connection and address."""
 
 from __future__ import annotations
 
@@ -23,14 +23,11 @@ class Instance:
     """One client instance.
 
     Attributes:
-        instance_id: its id.
-        identity: what subscriptions are matched with.
-        wanted: what is wanted of it.
-        version: of the subscription table that said so.
+        identity: values that subscriptions match.
+        version: version of the subscription table of `wanted`.
         connection, address: where it was first seen.
-        state: `InstanceState`.
-        asked, pushed: when it last did, nanoseconds; None for never.
-        expires: when it is forgotten.
+        asked, pushed: time of the last one, nanoseconds; None for never.
+        expires: time after which it is dropped.
         last_error: error code of the latest answer.
     """
 
@@ -48,14 +45,14 @@ class Instance:
 
     @property
     def subscription_id(self) -> int:
-        """Of what is wanted now."""
+        """Subscription id of what is wanted now."""
         return subscription_id_of(self.wanted, self.instance_id)
 
     def move(self, event: InstanceEvent) -> None:
-        """Take an event.
+        """Apply an event.
 
         Raises:
-            ForbiddenMove: as the table says.
+            ForbiddenMove: the table does not have it.
         """
         self.state = PUSHING_INSTANCE.after(self.state, event)
 
@@ -64,14 +61,14 @@ class Instance:
         return last is None or t - last >= self.wanted.interval_ms * _MS
 
     def may_ask(self, t: int) -> bool:
-        """Whether an interval went by since the latest request; if so, this one is the latest."""
+        """Return whether an interval has passed since the latest request; if so, this one is the latest."""
         if not self._waited(t):
             return False
         self.asked = t
         return True
 
     def may_push(self, t: int) -> bool:
-        """As `may_ask`; the first push after a question may come at any time, for clients put it at a random part of the interval."""
+        """See `may_ask`; the first push after a question may come at any time, as clients delay it by a random part of the interval."""
         first = self.asked is not None and (self.pushed is None or self.asked > self.pushed)
         if not first and not self._waited(t):
             return False
@@ -80,11 +77,11 @@ class Instance:
 
 
 class InstanceCache:
-    """Instances by id, the one used longest ago first.
+    """Instances by id, least recently used first.
 
     Arguments:
-        limit: instances; one more makes the cache forget the one that was silent longest.
-        per_connection, per_address: new instances that one of them may have in the cache at a time.
+        limit: instances; beyond it the least recently used is dropped.
+        per_connection, per_address: cached instances that one of them may have added.
     """
 
     def __init__(self, limit: int = INSTANCE_LIMIT, *, per_connection: int = 64, per_address: int = 4096) -> None:
@@ -103,11 +100,11 @@ class InstanceCache:
 
     @staticmethod
     def life_ns(wanted: Wanted) -> int:
-        """How long a silent instance is kept: a minute or three intervals, whichever is longer."""
+        """Return how long a silent instance is kept: a minute or three intervals, whichever is longer."""
         return max(_SHORTEST_LIFE_MS, _INTERVALS_KEPT * wanted.interval_ms) * _MS
 
     def get(self, instance_id: Uuid, t: int) -> Instance | None:
-        """The instance, None where it is not known or was silent too long; it is the one used last now."""
+        """Return an instance as the most recently used, None if it is unknown or was silent too long."""
         found = self._instances.get(instance_id)
         if found is None:
             return None
@@ -119,11 +116,10 @@ class InstanceCache:
         return found
 
     def has_room(self, connection: str, address: str | None) -> bool:
-        """Whether this connection and this address may bring one more."""
+        """Return whether this connection and this address may add one more."""
         return self._connections[connection] < self.per_connection and self._addresses[address] < self.per_address
 
     def add(self, instance: Instance) -> None:
-        """Keep an instance."""
         while len(self._instances) >= self.limit:
             self.drop(next(iter(self._instances)))
         self._instances[instance.instance_id] = instance
@@ -131,7 +127,6 @@ class InstanceCache:
         self._addresses[instance.address] += 1
 
     def drop(self, instance_id: Uuid) -> None:
-        """Forget an instance."""
         gone = self._instances.pop(instance_id)
         for counts, key in ((self._connections, gone.connection), (self._addresses, gone.address)):
             counts[key] -= 1  # type: ignore[index]
@@ -139,7 +134,7 @@ class InstanceCache:
                 del counts[key]
 
     def disconnected(self, connection: str) -> list[Uuid]:
-        """Forget the instances of a connection; gives their ids."""
+        """Drop the instances of a connection; return their ids."""
         gone = (
             [each.instance_id for each in self._instances.values() if each.connection == connection]
             if connection in self._connections
@@ -150,14 +145,14 @@ class InstanceCache:
         return gone
 
     def expire(self, t: int) -> list[Uuid]:
-        """Forget all that were silent too long; gives their ids."""
+        """Drop all that were silent too long; return their ids."""
         gone = [each.instance_id for each in self._instances.values() if t >= each.expires]
         for instance_id in gone:
             self.drop(instance_id)
         return gone
 
     def silent(self, t: int, grace_ms: int = 0) -> list[Uuid]:
-        """Instances that count as gone: they pushed before, and not for one and a half intervals and the grace."""
+        """Return instances that count as gone: no push for one and a half intervals and the grace after an earlier one."""
         return [
             each.instance_id
             for each in self._instances.values()

@@ -1,4 +1,4 @@
-"""What a broker remembers of a client that pushes metrics, as a table. Requests that are refused move nothing."""
+"""State table of a pushing client at the broker. Refused requests change nothing."""
 
 from __future__ import annotations
 
@@ -20,8 +20,6 @@ class InstanceState(Enum):
 
 
 class InstanceEvent(Enum):
-    """What it does, or what the operator does."""
-
     ASKED = auto()
     PUSH = auto()
     LAST_PUSH = auto()

@@ -1,4 +1,4 @@
-"""Labels of received metrics: those that the receiver adds, a limit on how many there may be, and what must not be there."""
+"""Labels of received metrics: added ones, limits, and private ones."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ _SUSPICIOUS: Final = re.compile(
 
 
 def client_labels(config: Mapping[str, str], member_id: str | None = None) -> dict[str, str]:
-    """The labels that a client sends with its metrics.
+    """Return the labels that a client sends with its metrics.
 
     Arguments:
-        config: of the client, with dots: `client.rack`, `group.id`, `group.instance.id`, `transactional.id`, `application.id`.
-        member_id: of the group, once JoinGroup assigned it.
+        config: client configuration, with dots: `client.rack`, `group.id`, `group.instance.id`, `transactional.id`, `application.id`.
+        member_id: member id in the group, once JoinGroup assigned it.
     """
     names = (*CLIENT_LABELS, "application_id")
     found = {name: config[key] for name in names if config.get(key := name.replace("_", "."))}
@@ -43,13 +43,7 @@ def client_labels(config: Mapping[str, str], member_id: str | None = None) -> di
 
 
 def received_labels(context: PushContext, instance_id: Uuid, node_label: str = "broker_id") -> dict[str, object]:
-    """The labels that a receiver adds to every resource; they win over what the client says of itself.
-
-    Arguments:
-        context: the connection.
-        instance_id: of the client.
-        node_label: `broker_id` or `node_id`.
-    """
+    """Return the labels that a receiver adds to every resource; they override the client's."""
     found = {
         "client_instance_id": str(instance_id),
         "client_id": context.client_id,
@@ -64,19 +58,19 @@ def received_labels(context: PushContext, instance_id: Uuid, node_label: str = "
 
 
 def suspicious_labels(points: Iterable[Mapping[str, Any]]) -> set[str]:
-    """Names of labels that may identify the host, its system or credentials, which clients must not send by default."""
+    """Return names of labels that may identify the host, its system or credentials, which clients must not send by default."""
     return {name for point in points for part in ("attributes", "resource") for name in point.get(part, ()) if _SUSPICIOUS.search(name)}
 
 
 class LabelLimit:
-    """Holds each label of each metric to a number of values: what comes above it becomes `other` and is counted.
+    """Limit of the values of each label of each metric: further ones become `other` and are counted.
 
     Arguments:
-        values: values that a label of a metric may have.
-        series: metrics with labels that are followed at all; the labels of others become `other`.
+        values: values of a label of a metric.
+        series: labels of metrics that are tracked; the others become `other`.
 
     Attributes:
-        overflowed: points that were changed.
+        overflowed: changed points.
     """
 
     def __init__(self, values: int = 1000, series: int = 10_000) -> None:
@@ -99,7 +93,7 @@ class LabelLimit:
         return True
 
     def hold(self, points: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-        """The points, with attributes above the limit changed."""
+        """Return the points, with attributes above the limit changed."""
         held = []
         for point in points:
             attributes = {
@@ -114,12 +108,11 @@ class LabelLimit:
 
 
 class PrivateLabels:
-    """Takes what names a person or a machine out of points before they are stored.
+    """Removal of labels that name a person or a machine.
 
     Arguments:
-        how: `drop` it, or `hash` it with the key, so that equal values stay equal.
-        key: secret of the hash.
-        names: the labels, of resources and of points; texts that are values of metrics are taken out with them.
+        how: `drop`, or `hash` with the key, so that equal values stay equal.
+        names: labels of resources and points; texts as values of metrics are removed with them.
 
     Raises:
         ValueError: `hash` without a key: a plain hash of an address is undone by trying all addresses.
@@ -146,5 +139,5 @@ class PrivateLabels:
         return hmac.new(self._key, str(value).encode(errors="surrogateescape"), hashlib.sha256).hexdigest()[:16]
 
     def clean(self, points: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """The points without them."""
+        """Return the points without these labels."""
         return [{**point, "attributes": self._kept(point["attributes"]), "resource": self._kept(point["resource"])} for point in points]

@@ -1,4 +1,4 @@
-"""Metric names of KIP-714: those that clients must have, as released, those of the proposal's draft, and how Java's names are made."""
+"""Metric names of KIP-714: required ones as released, those of the draft, and the naming of Java's clients."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ UNKNOWN_BROKER: Final = "bootstrap"
 
 
 class MetricDefinition(NamedTuple):
-    """What a metric is.
+    """Definition of a metric.
 
     Attributes:
         kind: `sum`, `gauge`, `histogram` or `text`.
-        labels: label to the values that it may have; an empty tuple allows all.
+        labels: allowed values by label; an empty tuple allows all.
     """
 
     kind: str
     labels: Mapping[str, tuple[str, ...]] = {}
 
     def faults(self, labels: Mapping[str, str]) -> list[str]:
-        """What is wrong with the labels of a point, in words."""
+        """Return errors in the labels of a point."""
         wrong = [f"label {name} is unknown" for name in labels if name not in self.labels]
         return wrong + [
             f"label {name} is {labels[name]!r}, not one of {', '.join(allowed)}"
@@ -38,7 +38,7 @@ class MetricDefinition(NamedTuple):
 
 
 class MetricName(NamedTuple):
-    """A name taken apart: `client.request.rtt.avg10s` is the average of `client.request.rtt` over 10 seconds."""
+    """Parts of a name: `client.request.rtt.avg10s` is the average of `client.request.rtt` over 10 seconds."""
 
     base: str
     period_s: int | None
@@ -124,14 +124,11 @@ _JAVA_GROUPS: Final = ("producer.", "consumer.", "admin.client.", "admin.", "str
 
 
 def telemetry_name(group: str, name: str, tags: Mapping[str, str] | None = None) -> tuple[str, dict[str, str]]:
-    """The name and labels under which a Java client pushes a metric.
+    """Return the name and labels of a Java client's metric (`TelemetryMetricNamingConvention`).
 
     Arguments:
-        group: of the metric, such as `consumer-fetch-manager-metrics`.
+        group: group of the metric, such as `consumer-fetch-manager-metrics`.
         name: such as `fetch-latency-avg`.
-        tags: of the metric.
-
-    Source: `TelemetryMetricNamingConvention`.
     """
     plain = group.replace("-metrics", "")
     whole = f"{KAFKA_PREFIX}{plain}.{name}".lower().replace("-", ".")
@@ -139,17 +136,13 @@ def telemetry_name(group: str, name: str, tags: Mapping[str, str] | None = None)
 
 
 def split_name(name: str) -> MetricName:
-    """Take the suffix of an average apart: a histogram may be pushed as a gauge, `client.request.rtt.avg60s`."""
+    """Split off the suffix of an average: a histogram may be pushed as a gauge, `client.request.rtt.avg60s`."""
     found = _AVERAGE.fullmatch(name)
     return MetricName(found[1], int(found[2])) if found else MetricName(name, None)
 
 
 def missing_metrics(kind: str, names: Iterable[str]) -> list[str]:
-    """The required metrics that a client does not push.
-
-    Arguments:
-        kind: `producer` or `consumer`.
-        names: what it pushes.
+    """Return the required metrics of a `producer` or `consumer` that are not among the pushed names.
 
     Raises:
         KeyError: no such kind.
@@ -159,7 +152,7 @@ def missing_metrics(kind: str, names: Iterable[str]) -> list[str]:
 
 
 def unexpected_names(names: Iterable[str]) -> list[str]:
-    """Names under `org.apache.kafka.` that neither the proposal has nor Java's groups explain; others belong to their owners."""
+    """Return names under `org.apache.kafka.` that neither the proposal nor Java's groups explain."""
     known = (*DRAFT_METRICS, *HOST_METRICS)
     return [
         name

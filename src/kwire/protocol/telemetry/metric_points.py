@@ -1,4 +1,4 @@
-"""The metrics that clients push (KIP-714): OTLP MetricsData in a PushTelemetry request, compressed or not, as plain dicts."""
+"""Metrics pushed by clients (KIP-714) as plain dicts: OTLP MetricsData in a PushTelemetry request, compressed or not."""
 
 from __future__ import annotations
 
@@ -37,29 +37,29 @@ _NO_VALUE: Final = 1  # flag of a point: no value was recorded
 def decode_metrics(data: Any, compression_type: int, *, limit: int = MAX_METRICS, max_points: int = MAX_POINTS) -> list[dict[str, Any]]:
     """Decode the metrics of a PushTelemetry request.
 
-    Clients send `MetricsData`; the proposal's `ExportMetricsServiceRequest` has the same bytes. No bytes at all are no metrics, whatever
-    the compression says (a client that ends may push none).
+    Clients send `MetricsData`; the proposal's `ExportMetricsServiceRequest` has the same bytes. No bytes are no metrics, whatever the
+    compression type (a client that ends may push none).
 
     Arguments:
         data: the `metrics` field; any contiguous buffer.
         compression_type: the field of that name: 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd.
         limit: bytes that the payload may unpack to.
-        max_points: data points that it may hold, and a tenth of the groups, metrics, labels and buckets that it may hold besides.
+        max_points: data points that it may hold, with ten groups, metrics, labels and buckets each.
 
     Returns:
         One dict per data point, in the order of the payload:
 
-        - `metric`, `unit`, `description`: of its metric, `""` where it has none;
+        - `metric`, `unit`, `description`: of its metric, `""` if missing;
         - `type`: `gauge`, `sum`, `histogram`, `exponential_histogram` or `summary`;
-        - `temporality`: `delta` or `cumulative`, None where the type has none or it is not sent;
+        - `temporality`: `delta` or `cumulative`, None if the type has none or it is not sent;
         - `is_monotonic`: of a sum, else None;
-        - `value`: int or float (infinities and NaN too) of a gauge or a sum, the sum of the others, None where nothing was recorded;
-        - `count`: number of observations, None of a gauge or a sum;
-        - `buckets`: None of a gauge or a sum; of a histogram a list of `{"upper_bound", "count"}`, the last bound infinite; of an
-          exponential histogram `{"scale", "zero_count", "positive", "negative"}`, with `{"offset", "counts"}` for the last two; of a
+        - `value`: int or float (infinities and NaN too) of a gauge or a sum, the sum of the others, None if nothing was recorded;
+        - `count`: number of observations, None for a gauge or a sum;
+        - `buckets`: None for a gauge or a sum; for a histogram a list of `{"upper_bound", "count"}`, the last bound infinite; for an
+          exponential histogram `{"scale", "zero_count", "positive", "negative"}`, with `{"offset", "counts"}` for the last two; for a
           summary a list of `{"quantile", "value"}`;
         - `attributes`, `resource`: dicts of the labels of the point and of its client; points of one client share the latter;
-        - `start_time_unix_nano` (0 when not sent), `time_unix_nano`.
+        - `start_time_unix_nano` (0 if not sent), `time_unix_nano`.
 
     Raises:
         UnsupportedVersion: no such compression type.
@@ -73,9 +73,6 @@ def decode_metrics(data: Any, compression_type: int, *, limit: int = MAX_METRICS
 
 def first_points(data: Any, compression_type: int) -> tuple[list[dict[str, Any]], int]:
     """Decode the first points of a push: `POINTS_OF_ANY_PUSH`, or one for each `BYTES_OF_A_POINT` of a larger one.
-
-    Arguments:
-        data, compression_type: as of `decode_metrics`; errors too.
 
     Returns:
         The points, and how many the push holds.
@@ -95,7 +92,6 @@ def first_points(data: Any, compression_type: int) -> tuple[list[dict[str, Any]]
 
 
 def _parsed(data: Any, compression_type: int, limit: int) -> Any:
-    """The unpacked message, None for no bytes."""
     view = memoryview(data).cast("B")
     if not 0 <= compression_type <= _CODECS:
         _refuse(Fault.UNSUPPORTED_VERSION, f"unknown compression type {compression_type}", "compression_type")
@@ -116,12 +112,7 @@ def _refuse(fault: Fault, reason: str, path: str = "metrics") -> NoReturn:
 
 
 class _Reader:
-    """Makes the points of one payload; counts what it meets, for a payload of empty parts is small and long to read.
-
-    Arguments:
-        max_points: as of `decode_metrics`.
-        held: points that it may hold where not all of them are made.
-    """
+    """Reader of the points of one payload; it counts parts, as a payload of empty parts is small and takes long to read."""
 
     def __init__(self, max_points: int, held: int = 0) -> None:
         self._max_points = max_points
@@ -129,7 +120,6 @@ class _Reader:
         self._parts_left = max_points * _PARTS_PER_POINT
 
     def _parts(self, parts: Any) -> Any:
-        """A repeated field, once there is room for its elements."""
         self._parts_left -= len(parts)
         if self._parts_left < 0:
             _refuse(Fault.LIMIT_EXCEEDED, f"groups, metrics, labels and buckets are more than {self._max_points * _PARTS_PER_POINT}")
@@ -190,7 +180,6 @@ class _Reader:
         return {each.key: self._plain(each.value) for each in self._parts(attributes)}
 
     def _plain(self, value: Any) -> Any:
-        """A label's value as Python has it; protobuf bounds how deep they nest."""
         which = value.WhichOneof("value")
         if which is None:
             return None

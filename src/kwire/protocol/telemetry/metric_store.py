@@ -1,4 +1,4 @@
-"""The metrics that a client has, and what of them one push says: all values, or what was added since the last push."""
+"""Metrics of a client, and the part of them in one push: all values, or additions since the last push."""
 
 from __future__ import annotations
 
@@ -14,12 +14,10 @@ _Labels = tuple[tuple[str, str], ...]
 
 
 class MetricStore:
-    """Counters and gauges of one client.
+    """Counters and gauges of one client. Unrecorded metrics are not pushed (`KafkaMetricsCollector`).
 
     Arguments:
         resource: labels of the client: `client_rack`, `group_id`, `transactional_id` and the like; `labels` changes them.
-
-    A metric without a value is not there, so nothing is pushed that was never recorded. Source: `KafkaMetricsCollector`.
     """
 
     def __init__(self, resource: Mapping[str, str] | None = None) -> None:
@@ -35,20 +33,20 @@ class MetricStore:
         return name, tuple(sorted(labels.items()))
 
     def add(self, name: str, amount: int | float = 1, **labels: str) -> None:
-        """Count: `amount` more of a metric that only grows."""
+        """Add to a counter."""
         key = self._key(name, labels)
         self._counts[key] = self._counts.get(key, 0) + amount
 
     def set(self, name: str, value: int | float | str, **labels: str) -> None:
-        """What a metric is now; a text becomes a gauge of 1 with the label `value`."""
+        """Set a gauge; a text becomes a gauge of 1 with the label `value`."""
         self._gauges[self._key(name, labels)] = value
 
     def of_broker(self, node_id: int | None) -> str:
-        """The label `broker_id`: the client does not know its bootstrap servers' ids."""
+        """Return the label `broker_id`: the client does not know its bootstrap servers' ids."""
         return UNKNOWN_BROKER if node_id is None or node_id < 0 else str(node_id)
 
     def labels(self, **labels: str | None) -> None:
-        """Change labels of the client, such as `group_member_id` after a join; None takes one away."""
+        """Change labels of the client, such as `group_member_id` after a join; None removes one."""
         for key, value in labels.items():
             if value is None:
                 self.resource.pop(key, None)
@@ -56,12 +54,12 @@ class MetricStore:
                 self.resource[key] = value
 
     def collect(self, wanted: Callable[[str], bool], temporality: Temporality, t: int) -> list[dict[str, Any]]:
-        """The points of one push.
+        """Return the points of one push.
 
         Arguments:
-            wanted: says of a name whether it is pushed.
-            temporality: `delta`, what was added since the last call, or `cumulative`, since the beginning. On a change what was sent
-                before is forgotten, as in Kafka: the first delta after it is the whole count.
+            wanted: whether a metric is pushed, by name.
+            temporality: `delta`, additions since the last call, or `cumulative`, since the beginning. On a change earlier pushes are
+                forgotten, as in Kafka: the first delta after it is the whole count.
             t: now, nanoseconds of the Unix epoch.
         """
         if temporality != self._temporality:

@@ -1,4 +1,4 @@
-"""Metrics as OTLP bytes: points written as `MetricsData`, and labels added to a payload on its way."""
+"""OTLP bytes: points written as `MetricsData`, and labels added to a payload."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def _layout() -> Any:
 
 
 def is_monotonic_type(kind: str) -> bool:
-    """Whether points of this type are counts that only grow: `sum`, and what the proposal calls `Count` in two places."""
+    """Return whether points of this type only grow: `sum`, which the proposal calls `Count` in two places."""
     return kind.lower() in ("sum", "count")
 
 
 def parse_metrics(data: bytes | bytearray | memoryview) -> Any:  # noqa: RET503 (raise_for never comes back)
-    """The protobuf message of a payload that is not compressed.
+    """Parse an uncompressed payload into its protobuf message.
 
     Raises:
         BadLength: it is not OTLP metrics.
@@ -67,8 +67,8 @@ def encode_metrics(points: Iterable[Mapping[str, Any]]) -> bytes:
     """Write points of sums and gauges as OTLP `MetricsData`; no points are no bytes.
 
     Arguments:
-        points: dicts as `decode_metrics` makes them; `metric`, `type` and `value` are needed, and `temporality` of a sum. Points that
-            follow each other share their resource where it is equal. A text as value becomes a gauge of 1 with the label `value`.
+        points: dicts as `decode_metrics` returns them; `metric`, `type` and `value` are needed, and `temporality` of a sum. Consecutive
+            points with equal resources share one. A text as value becomes a gauge of 1 with the label `value`.
 
     Raises:
         InputError: a point is neither a sum nor a gauge, or the packages of `kwire[telemetry]` are not installed.
@@ -109,11 +109,7 @@ def encode_metrics(points: Iterable[Mapping[str, Any]]) -> bytes:
 
 
 def with_resource_labels(data: bytes | bytearray | memoryview, labels: Mapping[str, object]) -> bytes:
-    """The payload with labels on each of its resources; a label that is there already gets the new value.
-
-    Arguments:
-        data: OTLP `MetricsData`, not compressed.
-        labels: what to add.
+    """Return an uncompressed payload with labels set on each of its resources.
 
     Raises:
         BadLength: the payload is not OTLP metrics.

@@ -1,10 +1,9 @@
-"""The broker's side of KIP-714: answers clients, holds them to their interval, hands what they push to receivers.
+"""Broker's side of KIP-714: answers clients, enforces their interval, hands payloads to receivers.
 
-Rules and their order, as Kafka's `ClientMetricsManager` has them. A push is checked for: an id that may be, the end that was sent before,
-the interval (not of the last push), the subscription, the compression, the size; then the receivers have it. `rules="strict"` does what the
-first releases do (3.7 and on), `intended` what they meant where the two differ: a question right after error 117 or 76 is answered inside
-the interval (4.4 does that; librdkafka would wait five minutes otherwise), and a last push that was refused may be repeated
-(apache/kafka#23094, still there in 4.4).
+Rules and their order, as in Kafka's `ClientMetricsManager`. A push is rejected for an invalid id, an earlier last push, too short an
+interval (except the last push), the subscription, the compression, the size. `rules="strict"` does what the first releases do (3.7 and on),
+`intended` what they meant where the two differ: a question right after error 117 or 76 is answered inside the interval (4.4 does that;
+librdkafka would wait five minutes otherwise), and a refused last push may be repeated (apache/kafka#23094, still there in 4.4).
 """
 
 from __future__ import annotations
@@ -48,28 +47,23 @@ _SWEEP: Final = 10_000_000_000
 
 
 class TelemetryReceiver:
-    """The telemetry of one broker, whatever the number of its connections.
+    """Telemetry of one broker, over all its connections. Times are nanoseconds of a monotonic clock.
 
     Arguments:
-        subscriptions: what is wanted; change it at any time.
-        receivers: get what is pushed. Without any, the broker does not advertise telemetry.
-        codec: the codec, of the built-in catalog when not given.
-        rules: `intended`, or `strict` as first released.
-        random: gives that many random bytes, for new ids.
-        stopwatch: nanoseconds, to measure receivers; nothing is measured without.
-        cache: of the instances.
+        subscriptions: may change at any time.
+        receivers: without any, the broker does not advertise telemetry.
+        codec: codec of the built-in catalog by default.
+        random: returns random bytes, for new ids.
+        stopwatch: nanoseconds, to measure receivers.
         max_bytes: longest payload as pushed (`telemetry.max.bytes`).
         max_unpacked: bytes that a payload may unpack to; more is refused as a bad record.
-        node_label: what the label with the broker's id is called: `broker_id` in the proposal, `node_id` in a revision of it.
-        unconfigured: what a request is answered without receivers: as any (`kraft`), or error 35 (`zookeeper`).
-        known_ids: what a question with an id is answered: the id again, as Kafka's brokers do (`echo`), or zero, as KIP-1313 says (`zero`).
-        throttle_ms: how long the quotas hold a connection back; reported to the client.
+        node_label: label of the broker's id: `broker_id` in the proposal, `node_id` in a revision of it.
+        unconfigured: answer without receivers: as with some (`kraft`), or error 35 (`zookeeper`).
+        known_ids: answer to a question with an id: the id, as Kafka's brokers do (`echo`), or zero, as KIP-1313 says (`zero`).
+        throttle_ms: throttle time of a connection, which is reported to the client.
 
     Attributes:
-        counters: `TelemetryCounters`.
         refused_ids: new instance ids refused because one connection or address brought too many.
-
-    Times are nanoseconds on any clock that does not go back.
     """
 
     def __init__(
@@ -107,15 +101,15 @@ class TelemetryReceiver:
         self._throttle_ms = throttle_ms
 
     def advertised(self) -> dict[int, tuple[int, int]]:
-        """The telemetry apis for ApiVersions: both in version 0, neither without a receiver of metrics."""
+        """Return the telemetry APIs for ApiVersions: none without a receiver."""
         return {GET_SUBSCRIPTIONS: (0, 0), PUSH: (0, 0)} if self.receivers else {}
 
     def respond(self, frame: bytes, context: PushContext, t: int) -> bytes:
-        """The response to a request of one of the two apis; both frames without their lengths.
+        """Return the response frame to a request frame, both without their lengths.
 
         Raises:
             WireError: the frame cannot be read; a broker closes the connection.
-            InputError: it is another api.
+            InputError: it is another API.
         """
         request = self.codec.decode_request(frame)
         header, body = request.header, request.body
@@ -127,12 +121,7 @@ class TelemetryReceiver:
         return self.codec.encode_response(header.correlation_id, answer, header.api_key, header.api_version)
 
     def answer(self, body: Any, context: PushContext, t: int) -> Any:
-        """The response body to a request body.
-
-        Arguments:
-            body: a GetTelemetrySubscriptionsRequest or a PushTelemetryRequest.
-            context: the connection.
-            t: now.
+        """Return the response body to a GetTelemetrySubscriptionsRequest or a PushTelemetryRequest.
 
         Raises:
             InputError: another message.
@@ -159,7 +148,7 @@ class TelemetryReceiver:
         return made
 
     def _instance(self, instance_id: Uuid, context: PushContext, t: int) -> Instance | None:
-        """The instance, made if it is not known; None where this connection brought too many."""
+        """Return the instance, new if it is unknown; None if this connection brought too many."""
         known = self.cache.get(instance_id, t)
         if known is not None:
             if known.version != self.subscriptions.version:
@@ -181,7 +170,7 @@ class TelemetryReceiver:
         return made
 
     def _renew(self, instance: Instance) -> None:
-        """Subscriptions changed. Kafka makes a new instance: what it did before does not hold it back."""
+        """Apply changed subscriptions. Kafka makes a new instance: earlier requests do not hold it back."""
         instance.wanted = self.subscriptions.wanted_of(instance.identity)
         instance.version = self.subscriptions.version
         instance.asked = instance.pushed = None
@@ -235,7 +224,6 @@ class TelemetryReceiver:
         return code
 
     def _refusal(self, instance: Instance, body: Any, t: int) -> int:
-        """The first check that the push does not stand, 0 where it stands all."""
         if instance.state is InstanceState.TERMINATED:
             return _INVALID_REQUEST
         if not instance.may_push(t) and not body.terminating:
@@ -283,16 +271,16 @@ class TelemetryReceiver:
         return 0
 
     def disconnected(self, connection: str) -> None:
-        """The connection is closed: its instances are forgotten, as Kafka does from 4.0 on."""
+        """Drop the instances of a closed connection, as Kafka does from 4.0 on."""
         for instance_id in self.cache.disconnected(connection):
             self.counters.forget(instance_id)
 
     def expire(self, t: int) -> None:
-        """Forget instances that were silent for a minute and three intervals."""
+        """Drop instances that were silent too long (`InstanceCache.life_ns`)."""
         self._next_sweep = t + _SWEEP  # all are looked at, so not with each request
         for instance_id in self.cache.expire(t):
             self.counters.forget(instance_id)
 
     def values(self, t: int, instance_id: Uuid | None = None) -> dict[str, float]:
-        """The counters, of one instance or of all."""
+        """Return the counters of one instance or of all."""
         return self.counters.values(t, len(self.cache), instance_id)

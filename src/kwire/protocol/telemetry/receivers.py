@@ -1,4 +1,4 @@
-"""Where received metrics go: what a receiver is, one in memory, one that queues, and the chain that cleans payloads on their way."""
+"""Receivers of metrics: the interface, one in memory, and one that queues."""
 
 from __future__ import annotations
 
@@ -25,11 +25,7 @@ class PushQuotaExceeded(KwireError):
 
 
 class PushQuota:
-    """Bytes that one connection may push in an interval: as sent, as unpacked and as stored together.
-
-    Attributes:
-        limit: as given.
-    """
+    """Bytes that one connection may push in an interval: as sent, as unpacked and as stored together."""
 
     __slots__ = ("_since", "_used", "limit")
 
@@ -56,15 +52,12 @@ class PushQuota:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PushContext:
-    """The connection that a request came on.
+    """Connection of a request.
 
     Attributes:
-        connection: any text that names the connection, and no other.
-        client_id, software_name, software_version: of the client, None where it did not say.
-        source_address, source_port: of the client.
-        principal: who it is.
-        node_id: of the broker.
-        quota: of the connection; None for no limit. Receivers take what they store.
+        connection: unique name of the connection.
+        client_id, software_name, software_version: None if the client did not send them.
+        quota: quota of the connection, None without a limit. Receivers take what they store.
     """
 
     connection: str
@@ -80,15 +73,13 @@ class PushContext:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricsPayload:
-    """What a client pushed.
+    """Payload of a push.
 
     Attributes:
-        instance_id: of the client.
         data: OTLP `MetricsData`, unpacked.
-        labels: what is to be added to each resource; `with_resource_labels` does it.
-        terminating: whether the client ends.
-        push_interval_ms: of its subscription (KIP-1217).
-        content_type: what Kafka gives.
+        labels: labels to add to each resource; `with_resource_labels` does it.
+        terminating: the client ends.
+        push_interval_ms: interval of its subscription (KIP-1217).
     """
 
     instance_id: Uuid
@@ -99,7 +90,7 @@ class MetricsPayload:
     content_type: str = OTLP_CONTENT_TYPE
 
     def points(self, *, limit: int = MAX_METRICS, max_points: int = MAX_POINTS) -> list[dict[str, Any]]:
-        """The points, their resources with the labels added.
+        """Return the points, their resources with the labels added.
 
         Raises:
             WireError: they are not OTLP metrics, or are above a limit.
@@ -115,18 +106,14 @@ class MetricsPayload:
 
 
 class MetricsReceiver(Protocol):
-    """Takes what clients push, as `ClientTelemetryReceiver` of Kafka. Called while a request is handled: it must not block."""
+    """Interface of Kafka's `ClientTelemetryReceiver`. Called while a request is handled: it must not block."""
 
     def export(self, context: PushContext, payload: MetricsPayload) -> None:
         """Take a payload; any error but `PushQuotaExceeded` is answered with INVALID_RECORD (87)."""
 
 
 class MemoryReceiver:
-    """Keeps the points of the latest payloads.
-
-    Arguments:
-        keep: how many payloads.
-    """
+    """Receiver that keeps the latest payloads and their points."""
 
     def __init__(self, keep: int = 1000) -> None:
         self.payloads: deque[tuple[PushContext, MetricsPayload]] = deque(maxlen=keep)
@@ -143,12 +130,7 @@ class MemoryReceiver:
 
 
 class QueueingReceiver:
-    """Takes payloads at once and hands them on when it is asked to: for receivers that write or send.
-
-    Arguments:
-        receiver: gets what is queued.
-        limit: payloads that may wait; more are dropped and counted.
-    """
+    """Receiver that queues payloads for another one that writes or sends; beyond `limit` they are dropped and counted."""
 
     def __init__(self, receiver: MetricsReceiver, limit: int = 1000) -> None:
         self.receiver = receiver
@@ -160,18 +142,14 @@ class QueueingReceiver:
         return len(self._waiting)
 
     def export(self, context: PushContext, payload: MetricsPayload) -> None:
-        """Queue the payload, or drop it where the queue is full."""
+        """Queue the payload, or drop it if the queue is full."""
         if len(self._waiting) >= self.limit:
             self.dropped += 1
         else:
             self._waiting.append((context, payload))
 
     def drain(self, most: int | None = None) -> int:
-        """Hand on what waits, `most` payloads of it; an error of the receiver loses the payload that caused it.
-
-        Returns:
-            How many were handed on.
-        """
+        """Hand on queued payloads, at most `most`; an error loses the payload that caused it. Return their number."""
         done = 0
         while self._waiting and (most is None or done < most):
             self.receiver.export(*self._waiting.popleft())

@@ -1,4 +1,4 @@
-"""Which metrics a subscription means: prefixes of names, compared as text."""
+"""Metrics of a subscription: prefixes of names."""
 
 from __future__ import annotations
 
@@ -10,17 +10,10 @@ ALL_METRICS = "*"
 
 
 class MetricSelector:
-    """The metrics that a broker asked for.
+    """Metrics that a broker asked for: all for one empty string or one `*`, none for an empty list, else prefixes.
 
-    Arguments:
-        requested: as in the answer: nothing, one empty string or one `*` for all, or prefixes.
-
-    Attributes:
-        everything, nothing: whether all metrics are wanted, or none.
-        prefixes: what names have to begin with, otherwise.
-
-    A prefix has no wildcards, so `a.b.` does not mean `a.b`, and `*` among other prefixes is a prefix like any. The proposal writes all
-    as an empty string, Kafka's broker as `*`. Source: `ClientTelemetryUtils.getSelectorFromRequestedMetrics`.
+    A prefix has no wildcards, so `a.b.` does not mean `a.b`, and `*` among other prefixes is a prefix like any. The proposal writes all as
+    an empty string, Kafka's broker as `*` (`ClientTelemetryUtils.getSelectorFromRequestedMetrics`).
     """
 
     __slots__ = ("everything", "nothing", "prefixes")
@@ -31,7 +24,7 @@ class MetricSelector:
         self.everything = self.prefixes in ((ALL_METRICS,), ("",))
 
     def __call__(self, name: str) -> bool:
-        """Whether a metric of this name is wanted."""
+        """Return whether a metric of this name is wanted."""
         return self.everything or name.startswith(self.prefixes)
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""What the operator wants of which clients: config resources of type CLIENT_METRICS, and what several of them make together.
+"""Metrics wanted from clients: config resources of type CLIENT_METRICS, and their union.
 
 Source: `ClientMetricsConfigs`, `ClientMetricsManager` and KIP-714, "Client metrics configuration".
 """
@@ -36,7 +36,7 @@ MATCH_KEYS: Final = (
 
 
 class ClientIdentity(NamedTuple):
-    """What a subscription may ask of a client; texts, None where it is not known."""
+    """Values of a client that a subscription may match; None if unknown."""
 
     client_instance_id: str | None = None
     client_id: str | None = None
@@ -67,10 +67,8 @@ class Subscription:
     """One config resource of type CLIENT_METRICS.
 
     Attributes:
-        name: of the resource.
         metrics: prefixes; `*` or an empty one for all.
-        interval_ms: between pushes.
-        match: attribute to the expression that all of its text has to match; nothing matches every client.
+        match: patterns of whole values by attribute; none matches every client.
     """
 
     name: str
@@ -80,11 +78,7 @@ class Subscription:
 
     @classmethod
     def from_config(cls, name: str, properties: Mapping[str, str]) -> Subscription:
-        """Read a config resource.
-
-        Arguments:
-            name: of the resource.
-            properties: `metrics` and `match` separated by commas, `interval.ms`; what is left out has Kafka's default.
+        """Parse a config resource: `metrics` and `match` separated by commas, `interval.ms`, with Kafka's defaults.
 
         Raises:
             InputError: Kafka would refuse it: an empty name, an unknown key, an interval outside 100 ms to an hour, a bad match entry.
@@ -105,24 +99,20 @@ class Subscription:
         return cls(name, metrics, interval_ms, _patterns(name, properties.get("match", "")))
 
     def matches(self, client: ClientIdentity) -> bool:
-        """Whether the client is meant: all expressions match all of their attributes; one that is not known does not match."""
+        """Return whether all patterns match the client; an unknown attribute does not match."""
         found: dict[str, str | None] = client._asdict()
         return all((text := found[key]) is not None and pattern.fullmatch(text) is not None for key, pattern in self.match.items())
 
 
 class Wanted(NamedTuple):
-    """What is wanted of one client: prefixes, sorted, and the interval in milliseconds."""
+    """Sorted prefixes and the interval in milliseconds."""
 
     metrics: tuple[str, ...]
     interval_ms: int
 
 
 class SubscriptionTable:
-    """All subscriptions of a cluster.
-
-    Attributes:
-        version: grows with each change, so that a broker knows which clients' subscriptions are outdated.
-    """
+    """All subscriptions of a cluster; `version` grows with each change."""
 
     def __init__(self) -> None:
         self._subscriptions: dict[str, Subscription] = {}
@@ -138,7 +128,7 @@ class SubscriptionTable:
         """Set a subscription; empty properties delete it.
 
         Raises:
-            InputError: Kafka would refuse it; nothing is changed then.
+            InputError: Kafka would refuse it; then nothing changes.
         """
         if not properties:
             if not name:
@@ -150,7 +140,7 @@ class SubscriptionTable:
         self.version += 1
 
     def wanted_of(self, client: ClientIdentity) -> Wanted:
-        """What all subscriptions that match a client want of it: every prefix, at the lowest interval; nothing at Kafka's default."""
+        """Return the union of the subscriptions that match a client, at the lowest interval; without one, nothing at the default."""
         mine = [each for each in self if each.matches(client)]
         prefixes = {prefix for each in mine for prefix in each.metrics}
         if prefixes & {ALL_METRICS, ""}:
@@ -163,10 +153,10 @@ def _java_int(value: int) -> int:
 
 
 def subscription_id_of(wanted: Wanted, instance_id: Uuid | bytes) -> int:
-    """The subscription id of a client: CRC-32C of what is wanted, xor the hash of its instance id as Java has it.
+    """Return the subscription id of a client: CRC-32C of what is wanted, xor Java's hash of its instance id.
 
-    Kafka writes the prefixes in the order of a hash set; here they are sorted, so the same set always has the same id. Source:
-    `ClientMetricsManager.computeSubscriptionId`.
+    Kafka writes the prefixes in the order of a hash set; here they are sorted, so the same set always has the same id
+    (`ClientMetricsManager.computeSubscriptionId`).
     """
     text = f"[{', '.join(sorted(wanted.metrics))}]{wanted.interval_ms}"
     halves = int.from_bytes(instance_id[:8], "big") ^ int.from_bytes(instance_id[8:], "big")
@@ -174,12 +164,11 @@ def subscription_id_of(wanted: Wanted, instance_id: Uuid | bytes) -> int:
 
 
 def draft_interval_ms(instance_id: str, name: str, configs: Mapping[str, Mapping[str, int]]) -> int | None:
-    """The interval of one metric in the proposal's draft, None without a subscription.
+    """Return the interval of one metric in the proposal's draft, None without a subscription; the lowest match counts.
 
     Arguments:
         instance_id: the draft's text, `client.id` and a UUID.
-        name: of the metric.
-        configs: resource name, a prefix of instance ids, to metric prefix to interval in milliseconds; the lowest that matches counts.
+        configs: interval in milliseconds by prefix of instance ids, then by metric prefix.
     """
     matching = (
         interval

@@ -1,4 +1,4 @@
-"""What responses contain of the cluster: its nodes and the ranges of versions that they advertise."""
+"""Nodes and advertised version ranges in responses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NODE_FIELDS: Final = {
 
 
 def ranges_of(message: Any) -> dict[int, tuple[int, int]]:
-    """(lowest, highest) by api key of an ApiVersions response; of one that was cut, the whole entries before the cut."""
+    """Return (lowest, highest) by API key of an ApiVersions response; of a cut one, the whole entries before the cut."""
     ranges = {}
     for each in getattr(message, "api_keys", None) or ():
         highest = getattr(each, "max_version", None)
@@ -28,7 +28,7 @@ def ranges_of(message: Any) -> dict[int, tuple[int, int]]:
 
 
 def nodes_of(api_name: str | None, request_index: int, time: int, message: Any) -> BrokersLearned | None:
-    """The nodes that a response names, or None when it names none."""
+    """Return the nodes in a response, None without any."""
     if api_name not in _SOURCES:
         return None
     if api_name == "FindCoordinator":

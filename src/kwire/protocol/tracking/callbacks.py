@@ -1,4 +1,4 @@
-"""What the native tracker asks of Python: what a text is, what an exchange says beyond its row; and the words for its numbers."""
+"""Callbacks of the native tracker into Python, and the words for its numbers."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ _IS_BROKER_CLIENT: Final = 4
 
 
 class TrackerCallbacks:
-    """The callbacks of tracked connections (`kwire.Connection`); `kwire.tables` has more of them for rows.
+    """Callbacks of tracked connections (`kwire.Connection`); `kwire.tables` has more of them for rows.
 
     Attributes:
-        seed: for the tables of texts, which may be made to collide.
-        observing: what exchanges say beyond their rows is wanted.
-        asked: always None: who asks for frames of a message gets them from Python's rules.
+        seed: seed of the tables of texts, against made collisions.
+        observing: events beyond rows are wanted.
+        asked: always None: Python's rules serve callers who ask for frames of a message.
     """
 
     observing = True
@@ -44,28 +44,28 @@ class TrackerCallbacks:
 
     @staticmethod
     def text_facts(text: str) -> int:
-        """What is known of a text: whether it may name software, whether brokers use it towards each other."""
+        """Return facts of a text: whether it may name software, whether brokers use it towards each other."""
         return _IS_SOFTWARE * is_valid_software_text(text) | _IS_BROKER_CLIENT * is_broker_client_id(text)
 
     @staticmethod
     def count_records(records: bytes) -> int:
-        """How many records there are in batches of which the headers do not say it."""
+        """Return the number of records in batches whose headers lack it."""
         return records_in(records)
 
     @staticmethod
     def observe(row: RequestCompleted, note: Any, payload: bytes | None, damaged: bool) -> list[Event]:
-        """What an exchange says beyond its row."""
+        """Return events of an exchange beyond its row."""
         return observe(row, note, payload, damaged)
 
     @staticmethod
     def nodes(api_key: int, api_version: int, request_index: int, payload: bytes, start: int, time_ns: int) -> BrokersLearned | None:
-        """The nodes that a response names whose body begins at `start` and breaks no rule."""
+        """Return the nodes in a response whose body begins at `start` and breaks no rule."""
         message, _ = response_decoders(api_key, api_version)[1].decode(payload, start, True)
         return nodes_of(catalog().api_name(api_key), request_index, time_ns, message)
 
     @staticmethod
     def body_of(payload: bytes) -> int:
-        """Where the body of a request begins whose header was read before; the frame's end for one that cannot be read."""
+        """Return the offset of the body of a request whose header was read before; the frame's end if it cannot be read."""
         try:
             return int(header_reader().read(payload, strict=False)[1])
         except WireError:

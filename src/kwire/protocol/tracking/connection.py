@@ -1,8 +1,8 @@
 """One tracked connection: bytes of both directions and a clock value in, events out.
 
-Rules. Bytes may come in any pieces, the events are the same. The first bytes decide what is spoken (`foreign_protocols`);
-then each direction is split into frames (`frames`), and the frames become rows (`exchange`). A connection pickles at any moment and keeps
-only what later bytes may need: unfinished frames, requests without response, identity and authentication, counts.
+Bytes may come in any pieces, the events are the same. The first bytes decide the protocol (`foreign_protocols`); then each direction is
+split into frames (`frames`), and the frames become rows (`exchange`). A connection pickles at any moment and keeps only what later bytes
+may need: unfinished frames, requests without response, identity and authentication, counts.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _Arguments = ParamSpec("_Arguments")
 def _alone(
     method: Callable[Concatenate[Connection, _Arguments], list[Event]],
 ) -> Callable[Concatenate[Connection, _Arguments], list[Event]]:
-    """A method that refuses to run while another thread runs one."""
+    """Make a method refuse to run while another thread runs one."""
 
     @wraps(method)
     def guarded(self: Connection, /, *args: _Arguments.args, **kwargs: _Arguments.kwargs) -> list[Event]:
@@ -46,19 +46,19 @@ def _alone(
 
 
 class Connection:
-    """A connection whose client side is known.
+    """Connection whose client side is known.
 
     Arguments:
-        joined_late: its beginning was not seen: the first bytes may lie in the middle of a frame, and what was not seen may have been sent.
-        max_frame: longest frame that is believed, in bytes.
-        frames: say where each frame lies (`FrameSeen`).
-        bodies: API keys whose bodies are read, None for all. Of the others rows have the header's columns and times, `body` is `skipped`,
-            and no event says what they hold; frames are not kept either. What identifies the client (SaslHandshake, ApiVersions,
-            SaslAuthenticate, GetTelemetrySubscriptions) is always read, and so are the acks of a Produce.
-        asked: give the frames of this message (`MessageSeen`).
+        joined_late: its beginning was not seen: the first bytes may be in the middle of a frame.
+        max_frame: longest accepted frame, in bytes.
+        frames: report the position of each frame (`FrameSeen`).
+        bodies: API keys whose bodies are read, None for all. For others, rows have the header's columns and times, `body` is `skipped`, no
+            event has their contents, and frames are not kept. Bodies that identify the client (SaslHandshake, ApiVersions,
+            SaslAuthenticate, GetTelemetrySubscriptions) are always read, and so are the acks of a Produce.
+        asked: return the frames of this message (`MessageSeen`).
 
     Raises:
-        RuntimeError: by every method that takes something, while another thread runs one.
+        RuntimeError: a method is called while another thread runs one.
     """
 
     __slots__ = (
@@ -135,8 +135,8 @@ class Connection:
 
         Arguments:
             data: any contiguous buffer; it is copied.
-            t: when they came, nanoseconds since 1970 UTC.
-            packet: number of the packet that brought them, for `packet_number`.
+            t: arrival, nanoseconds since 1970 UTC.
+            packet: number of the packet, for `packet_number`.
         """
         return self._receive("request", bytes(data), t, packet)
 
@@ -147,13 +147,12 @@ class Connection:
 
     @_alone
     def lost(self, direction: Direction, n: int, t: int, packet: int = 0, *, cut: bool = False) -> list[Event]:
-        """The next `n` bytes of a direction are missing.
+        """Skip the next `n` bytes of a direction, which are missing.
 
         Arguments:
             direction: `request` or `response`.
-            n: how many.
-            t, packet: where that was found.
-            cut: they were cut off by snaplen: their packet was seen, so its time is known and latencies stay exact.
+            t, packet: position of the discovery.
+            cut: snaplen cut them off: their packet was seen, so its time is known and latencies stay exact.
         """
         if n <= 0:
             return []
@@ -183,12 +182,12 @@ class Connection:
         return events
 
     def authenticated(self, principal: str) -> None:
-        """The layer below has authenticated the client, as mutual TLS does; SASL may say otherwise later."""
+        """Set the principal that the layer below has authenticated, as mutual TLS does; SASL may replace it."""
         self._exchange.sasl.principal = principal
 
     @_alone
     def begins_late(self, direction: Direction) -> list[Event]:
-        """The first bytes of a direction were not seen, and how many they are is unknown: call this before any of it comes."""
+        """Start a direction whose first bytes, of unknown number, were not seen; call it before any of its bytes."""
         exchange = self._exchange
         exchange.missing = True
         self._openings[direction] = Opening(direction, True, self._splitters[direction].max_frame)
@@ -201,10 +200,11 @@ class Connection:
 
     @_alone
     def closed(self, direction: Direction, reset: bool, t: int, packet: int = 0) -> list[Event]:
-        """A direction ended, by FIN or, with `reset`, by RST.
+        """End a direction, by FIN or, with `reset`, by RST.
 
-        When both have ended, what waits gets no answer: `abandoned` when the client ended first. Behind a RST bytes may come that were on
-        their way: there `finish` says that it is over.
+        When both have ended, waiting requests get no answer: `abandoned` if the client ended first. After a RST, bytes may come that were
+            on their
+        way: then `finish` ends the connection.
         """
         self._see(t)
         if self._closed_by is None:
@@ -226,7 +226,7 @@ class Connection:
 
     @_alone
     def finish(self, t: int) -> list[Event]:
-        """Nothing more will come: the connection is over, or the series."""
+        """End the connection, or the series."""
         events: list[Event] = []
         for direction in self._splitters:
             if not self._closed[direction]:
@@ -352,7 +352,7 @@ class Connection:
 
     @property
     def protocol(self) -> str:
-        """What is spoken: `kafka`, the name of a foreign protocol, `silent` without a byte, `unknown`."""
+        """`kafka`, the name of a foreign protocol, `silent` without a byte, or `unknown`."""
         if self._exchange.is_kafka:
             return "kafka"
         if self._protocol is not None:
@@ -363,7 +363,7 @@ class Connection:
         return "unknown" if any(self.received.values()) else "silent"
 
     def summary(self) -> ConnectionSummary:
-        """What is known of the connection by now."""
+        """Return the current state of the connection."""
         exchange = self._exchange
         identity, sasl = exchange.identity, exchange.sasl
         hellos = self._hellos or {"request": HelloReader(), "response": HelloReader()}

@@ -1,8 +1,8 @@
 """Detection of the server's side and of Kafka, then tracking of the connection.
 
-In this order: the side that sent the SYN is the client; a side whose port is among the given ones is the server; a response that answers a
-request; a side that sends whole requests is the client; the lower port. Until it is decided both readings are tracked side by side, with
-their events kept back, so nothing depends on how the bytes are cut. Events are also kept back until the connection is proven to be Kafka
+Evidence in this order: the side that sent the SYN is the client; a side whose port is among the given ones is the server; a response that
+answers a request; a side that sends whole requests is the client; the lower port. Until it is decided both readings are tracked and their
+events buffered, so nothing depends on how the bytes are cut. Events are also buffered until the connection is proven to be Kafka
 (`Exchange.proven`), and dropped if it ends before.
 """
 
@@ -31,14 +31,14 @@ DecidedBy = Literal["syn", "port", "response", "requests", "lower_port"]
 
 
 class DirectionDetector:
-    """The bytes of two sides, 0 and 1.
+    """Bytes of two sides, 0 and 1.
 
     Arguments:
-        port_0, port_1: of the sides.
-        ports: ports that are known to be servers' (`--port`).
-        max_frame: longest frame that is believed.
-        frames: say where each frame lies (`FrameSeen`).
-        asked: give the frames of this message (`MessageSeen`).
+        port_0, port_1: ports of the sides.
+        ports: known ports of servers (`--port`).
+        max_frame: longest accepted frame.
+        frames: report the position of each frame (`FrameSeen`).
+        asked: return the frames of this message (`MessageSeen`).
         proven: the sides are known to speak Kafka, as with a port among `ports`.
 
     Attributes:
@@ -86,11 +86,11 @@ class DirectionDetector:
 
     @property
     def connection(self) -> Connection | None:
-        """The tracked connection, None while undecided."""
+        """Tracked connection, None while undecided."""
         return None if self.server_side is None else self._readings.get(self.server_side)
 
     def opened(self, side: int, t: int, packet: int = 0) -> list[Event]:
-        """A SYN of this side was seen, itself or through what acknowledges it: the beginning is known and the side is the client."""
+        """Take a SYN of this side, itself or through its acknowledgement: the side is the client, and its beginning is known."""
         if self.server_side is not None:
             return []
         if not self._readings:
@@ -120,20 +120,20 @@ class DirectionDetector:
         return self._given()
 
     def lost(self, side: int, n: int, t: int, packet: int = 0, *, cut: bool = False) -> list[Event]:
-        """The next `n` bytes of a side are missing; arguments as in `Connection.lost`."""
+        """Skip the next `n` bytes of a side, which are missing; arguments as in `Connection.lost`."""
         return self._tell(lambda server, reading: reading.lost(_direction(side, server), n, t, packet, cut=cut))
 
     def begins_late(self, side: int) -> None:
-        """As `Connection.begins_late`, of a detector whose client has sent a SYN."""
+        """Call `Connection.begins_late`, after a SYN of the client."""
         if self.server_side is not None:
             self._readings[self.server_side].begins_late(_direction(side, self.server_side))
 
     def closed(self, side: int, reset: bool, t: int, packet: int = 0) -> list[Event]:
-        """A side ended; arguments as in `Connection.closed`."""
+        """End a side; arguments as in `Connection.closed`."""
         return self._tell(lambda server, reading: reading.closed(_direction(side, server), reset, t, packet))
 
     def finish(self, t: int) -> list[Event]:
-        """Nothing more will come: the connection is over, or the series."""
+        """End the connection, or the series."""
         self._join_late()
         if self.server_side is None:
             self._decide(*self._likelier())
@@ -141,7 +141,7 @@ class DirectionDetector:
         return events + self._given(ended=True)
 
     def summary(self) -> ConnectionSummary:
-        """What is known of the connection by now; while undecided, in the reading that is likelier."""
+        """Return the current state of the connection; while undecided, in the likelier reading."""
         self._join_late()
         server = self.server_side if self.server_side is not None else self._likelier()[0]
         return self._readings[server].summary()
@@ -152,7 +152,6 @@ class DirectionDetector:
         return made
 
     def _join_late(self) -> None:
-        """The beginning was not seen."""
         if self._readings:
             return
         for server in (0, 1):
@@ -180,7 +179,6 @@ class DirectionDetector:
                 self._decide(server, "response")
 
     def _given(self, *, ended: bool = False) -> list[Event]:
-        """Return the buffered events once the protocol is known."""
         if self.server_side is None:
             return []
         reading, events = self._readings[self.server_side], self._kept[self.server_side]
@@ -206,7 +204,7 @@ class DirectionDetector:
         self._kept[1 - server] = []
 
     def import_connection(self, server_side: int, decided_by: DecidedBy | None, connection: Connection) -> None:
-        """Replace what was tracked so far by a connection whose server is known."""
+        """Replace the state by a connection whose server is known."""
         self.server_side, self.decided_by = server_side, decided_by
         self._readings = {server_side: connection}
 
@@ -215,7 +213,7 @@ class DirectionDetector:
 
 
 def not_kafka(reading: Connection, fresh: Connection) -> Connection:
-    """Give a connection that is not proven to be Kafka as one of a foreign protocol: `fresh`, which has read no frame."""
+    """Return an unproven connection as one of a foreign protocol: `fresh`, which has read no frame."""
     for name in _OF_BYTES:
         setattr(fresh, name, getattr(reading, name))
     fresh._openings = {"request": None, "response": None}

@@ -1,4 +1,4 @@
-"""Turns the frames of a connection into rows and events: the client's frames here, the server's in `response_events`."""
+"""Rows and events from the frames of a connection: the client's frames here, the server's in `response_events`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SHORTEST_REQUEST: Final = 8  # api key, version, correlation id
 
 
 class Exchange(ResponseEvents):
-    """What is exchanged on one connection, frame by frame; arguments and attributes are those of `ExchangeState`."""
+    """Exchange of one connection; arguments and attributes are those of `ExchangeState`."""
 
     __slots__ = ()
 
@@ -91,7 +91,6 @@ class Exchange(ResponseEvents):
         return events + self._outcomes(self.pairing.expect(waiting), frame.end_time)
 
     def _read(self, frame: Frame) -> tuple[RequestReading, int | None]:
-        """What a request says, and the acks of a Produce whose body is not read."""
         if self.passing.bodies is None:
             return read_request(frame.payload, frame.damaged), None
         reading, offset = read_header(frame.payload, frame.damaged)
@@ -104,9 +103,9 @@ class Exchange(ResponseEvents):
         return reading, None if found is None else found[0]
 
     def _proves(self, reading: RequestReading) -> bool:
-        """Return whether a request shows that this is Kafka: its body is read to the end.
+        """Return whether a request shows that this is Kafka: its body reads to the end.
 
-        Of a body that is cut, or a vendor's, the client id shows it.
+        For a cut body, or a vendor's, the client id shows it.
         """
         if reading.body == "decoded":
             return all(rule != "trailing_bytes" for rule, _ in reading.broken)

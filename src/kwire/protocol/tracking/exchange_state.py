@@ -1,4 +1,4 @@
-"""The state of what is exchanged on one connection, and the events that only report: violations, frames, messages."""
+"""State of the exchange on one connection, and events that only report: violations, frames, messages."""
 
 from __future__ import annotations
 
@@ -29,30 +29,27 @@ def is_plain_name(text: str | None) -> bool:
 
 
 class ExchangeState:
-    """What is known of one connection.
+    """State of one connection.
 
     Arguments:
         observed: the connection was seen from its first byte.
-        frames: say where each frame lies (`FrameSeen`).
-        bodies: api keys whose bodies are read, None for all.
-        asked: give the frames of this message (`MessageSeen`).
+        frames: report the position of each frame (`FrameSeen`).
+        bodies: API keys whose bodies are read, None for all.
+        asked: return the frames of this message (`MessageSeen`).
 
     Attributes:
-        passing: which bodies are read.
-        identity, sasl, pairing: their states.
-        judge: believes requests when borders are sought; also distinguishes a request from a raw token.
-        requests, unanswered: rows made so far.
+        judge: accepts requests while borders are unknown; also distinguishes a request from a raw token.
+        requests, unanswered: rows so far.
         is_kafka: a request with a readable header, or the response to one, was seen.
-        proven: the connection is Kafka: its caller says so, or what was read does (`DirectionDetector`).
-        last_api_name: of the latest request.
+        proven: the connection is Kafka, by its caller or by what was read (`DirectionDetector`).
         advertised: ranges of the latest ApiVersions response that lists more than ApiVersions itself.
-        named: software name and version in force: of the latest ApiVersions request that was accepted, or any later request.
+        named: software name and version in force: of the latest accepted ApiVersions request, or any later request.
         losses: gaps so far that make latencies unknown.
         response_breaks: how often the border of responses was lost.
-        seeks_responses: that border is not known now, so that a response may pass without being found.
+        seeks_responses: that border is unknown, so that a response may pass without being found.
         left: the client closed first.
         missing: bytes of the connection were not seen, or its beginning.
-        requests_lost: requests may have gone by unseen.
+        requests_lost: requests may have passed unseen.
     """
 
     __slots__ = (
@@ -105,7 +102,7 @@ class ExchangeState:
         self._reported: set[str] = set()  # rules of severity info that were reported
 
     def violation(self, rule: str, direction: Direction, frame: Any, index: int | None = None, **facts: object) -> ViolationFound:
-        """The event for a broken rule; `frame` says where."""
+        """Return the event for a broken rule; `frame` has the position."""
         time = frame.end_time if isinstance(frame, Frame) else frame.time
         return ViolationFound(
             rule=rule,
@@ -121,7 +118,6 @@ class ExchangeState:
         )
 
     def _violations(self, broken: Iterable[Fact], direction: Direction, frame: Frame, index: int | None) -> list[Event]:
-        """Events for broken rules; those of severity info once per connection."""
         events: list[Event] = []
         for rule, facts in broken:
             if frame.doubtful and RULES[rule].severity == "error":
@@ -139,7 +135,7 @@ class ExchangeState:
         return events
 
     def seen(self, direction: Direction, kind: Any, frame: Any, row: RequestCompleted | None = None) -> list[Event]:
-        """Where a frame lies, if `frames` asks for it."""
+        """Return the position of a frame, if `frames` asks for it."""
         if not self.frames:
             return []
         event = FrameSeen(direction, kind, frame.offset, frame.length, sasl_mechanism=self.sasl.mechanism)
@@ -148,36 +144,34 @@ class ExchangeState:
         return [event]
 
     def _too_short(self, direction: Direction, frame: Frame) -> list[Event]:
-        """A frame that has no room for its header."""
         return self.seen(direction, "length", frame) + self._violations(
             [("frame_too_short", {"length": frame.length})], direction, frame, None
         )
 
     def _shown(self, direction: Direction, version: int | None, row: RequestCompleted, frame: Frame) -> list[Event]:
-        """The frame itself, if `asked` is its message."""
         if self.asked is None or self.asked != (direction, row.api_key, version):
             return []
         return [MessageSeen(row, bytes(frame.payload), frame.end_time, frame.packet, frame.offset)]
 
     def lost_requests(self) -> None:
-        """Requests may have gone by unseen."""
+        """Record that requests may have passed unseen."""
         self.requests_lost = True
         self.identity.lost_requests()
         if self.named == (UNKNOWN, UNKNOWN) and self.identity.source != "not_sent":
             self.named = (None, None)
 
     def lost_responses(self) -> None:
-        """The border of responses is lost."""
+        """Record that the border of responses is lost."""
         self.response_breaks += 1
         self.pairing.broke()
 
     def heard(self) -> list[Event]:
-        """The server is in the capture: violations of its client that waited for an answer hold, unless bytes are missing."""
+        """Return waiting violations of the client: the server is in the capture, so they hold unless bytes are missing."""
         events: list[Event] = [] if self.missing else list(self._unheard)
         self._unheard.clear()
         return events
 
     @property
     def unbroken(self) -> int:
-        """`response_breaks` for a request that is sent now: one less while the border is lost, for its response may pass unseen."""
+        """`response_breaks` for a request sent now: one less while the border is lost, as its response may pass unseen."""
         return self.response_breaks - self.seeks_responses

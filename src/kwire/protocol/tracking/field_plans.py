@@ -1,7 +1,7 @@
-"""Field plans of the native tracker: which fields it takes out of the messages of an api version, and what it has to do with them.
+"""Field plans of the native tracker: fields that it extracts from messages of an API version, and what it does with them.
 
-All of it follows from what the protocol rules read in Python (`first_fields`, `observation`, `identity`); nothing here names a field that
-they do not name. Fields that feed columns of `requests` are marked with the column's index in the table.
+All of it follows from the Python rules (`first_fields`, `observation`, `identity`). Fields of columns of `requests` are marked with the
+column's index in the table.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _PUSH_TELEMETRY: Final = 72
 
 
 class Mark(IntEnum):
-    """What is taken at a step; pyx/protocol/field_plan.pxd has the same numbers."""
+    """Value extracted at a step; pyx/protocol/field_plan.pxd has the same numbers."""
 
     CLIENT_ID = 2
     SOFTWARE_NAME = 3
@@ -91,7 +91,7 @@ class Mark(IntEnum):
 
 
 class Trait(IntFlag):
-    """What an api version asks for; pyx/protocol/exchange_state.pxd has the same numbers."""
+    """Needs of an API version; pyx/protocol/exchange_state.pxd has the same numbers."""
 
     PRODUCE = 1
     FETCH = 2
@@ -153,16 +153,16 @@ _STEPS: Final = {_JOIN_GROUP: _JOINING, _LEAVE_GROUP: _LEAVING, _SYNC_GROUP: _SY
 
 
 class FieldPlan(NamedTuple):
-    """How to read a message.
+    """Plan for reading a message.
 
     Attributes:
-        plan: with a projection that holds every marked path.
-        marks: paths and what is taken there; a path stands before those that lie in it.
-        defaults: of columns that lie in tagged fields: path of the tagged field, mark of the column, and its value where the bytes leave
-            the field out. Columns that are null then are not here.
-        traits: of requests, and of responses.
-        header_version: of the message's header, 0 for a header itself.
-        checks_text: whether text that is stepped over must be UTF-8.
+        plan: plan with a projection that holds every marked path.
+        marks: paths and what is extracted there; a path comes before those inside it.
+        defaults: for columns in tagged fields: path of the tagged field, mark of the column, and its value if the bytes lack the field,
+            unless it is null.
+        traits: traits of requests, and of responses.
+        header_version: version of the message's header, 0 for a header itself.
+        checks_text: skipped text must be UTF-8.
     """
 
     plan: Plan
@@ -174,12 +174,12 @@ class FieldPlan(NamedTuple):
 
 
 def field_plan_of(kind: str, api_key: int, version: int) -> FieldPlan | None:
-    """The field_plan of a message; None where Python reads it itself.
+    """Return the plan of a message; None if Python reads it.
 
     Args:
         kind: `request`, `response`, `request_header`, `response_header`, or `up_to_acks` for the beginning of a Produce request.
-        api_key: of the message; not looked at for headers.
-        version: of the message or the header.
+        api_key: ignored for headers.
+        version: version of the message or the header.
     """
     if kind.endswith("header"):
         name = "RequestHeader" if kind == "request_header" else "ResponseHeader"
@@ -203,7 +203,7 @@ def field_plan_of(kind: str, api_key: int, version: int) -> FieldPlan | None:
 
 
 def _in_runs(plan: Plan) -> Plan:
-    """Step over values of a fixed size together with their neighbours, be they marked or not."""
+    """Step over values of a fixed size together with their neighbours, marked or not."""
     ops = list(plan.ops)
     for at in range(0, len(ops), WIDTH):
         if ops[at] in FIXED_SIZE:
@@ -212,8 +212,6 @@ def _in_runs(plan: Plan) -> Plan:
 
 
 def _fields(message: Message, version: int) -> dict[Path, LayoutField]:
-    """The fields that a version has, by path of attributes."""
-
     def walk(fields: tuple[LayoutField, ...], path: Path) -> Iterator[tuple[Path, LayoutField]]:
         for field in fields:
             here = (*path, snake_name(field.name))
@@ -224,7 +222,6 @@ def _fields(message: Message, version: int) -> dict[Path, LayoutField]:
 
 
 def _tagged_in(names: dict[Path, LayoutField], path: Path) -> list[Path]:
-    """The tagged fields at a path and on the way to it, the outermost first."""
     return [path[:end] for end in range(1, len(path) + 1) if names[path[:end]].tag is not None]
 
 
@@ -308,7 +305,6 @@ def _column_marks(columns: dict[str, Path]) -> Marks:
 
 
 def _step_marks(api_key: int, side: int) -> Marks:
-    """What is taken of a request (0) or a response (1) for the step of a group."""
     return [(tuple(path.split(".")), mark) for path, mark in _STEPS[api_key][side].items()] if api_key in _STEPS else []
 
 

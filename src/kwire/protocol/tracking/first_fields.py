@@ -1,7 +1,7 @@
-"""Which fields of a body the tracker reads, and what they say: columns of `requests`, topics, error codes, for every api and version.
+"""Fields of a body that the tracker reads: columns of `requests`, topics, error codes, for every API and version.
 
 All of it follows from the schema and from the table of columns (`kwire.protocol.row_columns`). Only these fields are decoded (a
-projection); all others are stepped over, so a large body costs little and a malformed one is found all the same.
+projection); others are stepped over, so a large body costs little and a malformed one is still found.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ _MORE_OF_RESPONSES: Final[dict[int, tuple[str, ...] | None]] = {
 
 
 class RequestFields(NamedTuple):
-    """What is read of a request at one version.
+    """Fields read from a request at one version.
 
     Attributes:
-        projection: for the codec; None takes the whole body.
-        columns: by name of a column of `requests` the path that feeds it, where the version has one.
+        projection: for the codec; None for the whole body.
+        columns: path of the field by column of `requests`, if the version has it.
         topics: path of the outermost array of topics, or of the one topic; None without.
-        topic_name: attribute of the name in an element of `topics`; empty where the elements are the names, None where a version knows
-            topics by id only.
+        topic_name: attribute of the name in an element of `topics`; empty if the elements are the names, None if a version has topic ids
+            only.
     """
 
     projection: tuple[str, ...] | None
@@ -65,13 +65,11 @@ class RequestFields(NamedTuple):
 
 
 class ResponseFields(NamedTuple):
-    """Fields that are read of a response at one version.
+    """Fields read from a response at one version.
 
     Attributes:
-        projection: as in `RequestFields`.
-        error_codes: paths of all error codes, the one of the whole response and those inside.
+        error_codes: paths of all error codes, top level and inside.
         code_tree: the same as a tree of attributes, in the order of the wire.
-        columns: as in `RequestFields`.
     """
 
     projection: tuple[str, ...] | None
@@ -88,7 +86,6 @@ def _walk(fields: tuple[LayoutField, ...], path: Path = ()) -> Iterator[tuple[Pa
 
 
 def _of_entity(fields: tuple[LayoutField, ...], entity: str) -> Path | None:
-    """The path of the first field of this entity type; one at the top beats one inside."""
     # The share group state apis name their group without the entity type.
     found = [
         path
@@ -110,7 +107,6 @@ def _paths(tree: CodeTree) -> Iterator[Path]:
 
 
 def _columns(wanted: tuple[tuple[Column, Body], ...], fields: tuple[LayoutField, ...], api_key: int) -> dict[str, Path]:
-    """By column the path of its field, of those that a version of an api has."""
     found = {}
     for column, body in wanted:
         if body.api and body.api != catalog().api_name(api_key):
@@ -122,7 +118,6 @@ def _columns(wanted: tuple[tuple[Column, Body], ...], fields: tuple[LayoutField,
 
 
 def _topics(fields: tuple[LayoutField, ...]) -> tuple[Path | None, str | None, Path | None]:
-    """Path of the topics, attribute of the name, and the path to decode."""
     for path, field in _walk(fields):
         if field.entity_type == "topicName" and field.type in ("string", "[]string"):
             return path, "", path
@@ -143,8 +138,6 @@ def _projection(paths: list[Path], message: Message, more: tuple[str, ...] | Non
 
 
 def _walk_all(message: Message) -> Iterator[tuple[Path, None]]:
-    """Paths of a message over all versions."""
-
     def walk(struct: str, path: Path) -> Iterator[tuple[Path, None]]:
         for field in message.structs[struct].fields:
             here = (*path, field.attribute)
@@ -157,7 +150,7 @@ def _walk_all(message: Message) -> Iterator[tuple[Path, None]]:
 
 @cache
 def request_fields(api_key: int, version: int) -> RequestFields:
-    """The first fields of a request; `api_key` and `version` must be in the catalog."""
+    """Return the fields of a request; `api_key` and `version` must be in the catalog."""
     message = catalog().request(api_key)
     assert message is not None
     fields = fields_at(message, version)
@@ -171,7 +164,7 @@ def request_fields(api_key: int, version: int) -> RequestFields:
 
 @cache
 def response_fields(api_key: int, version: int) -> ResponseFields:
-    """The first fields of a response; `api_key` and `version` must be in the catalog."""
+    """Return the fields of a response; `api_key` and `version` must be in the catalog."""
     message = catalog().response(api_key)
     assert message is not None
     fields = fields_at(message, version)
@@ -184,12 +177,11 @@ def response_fields(api_key: int, version: int) -> ResponseFields:
 
 
 def text_fields(message: Message, version: int) -> tuple[str, ...]:
-    """Paths of all strings and arrays of strings of a message at a version."""
+    """Return paths of all strings and arrays of strings of a message at a version."""
     return tuple(".".join(path) for path, field in _walk(fields_at(message, version)) if field.type in ("string", "[]string"))
 
 
 def _values(message: Any, path: Path) -> list[Any]:
-    """All values at a path, in the order of the wire; nulls on the way give none."""
     found = [message]
     for step in path:
         # A body that was cut has only the fields before the cut.
@@ -204,7 +196,7 @@ def _values(message: Any, path: Path) -> list[Any]:
 
 
 def first_value(message: Any, path: Path | None) -> Any:
-    """The first value at a path that is not null, or None."""
+    """Return the first value at a path that is not null, or None."""
     if path is None:
         return None
     if len(path) == 1:
@@ -215,21 +207,20 @@ def first_value(message: Any, path: Path | None) -> Any:
 
 
 def known_value(value: Any) -> Any:
-    """A value as rows have it: the least int32 means null there, for no client or broker means anything by it."""
+    """Return a value as in rows: the least int32 means null there, as no client or broker uses it."""
     return None if value == _LEAST_INT32 else value
 
 
 def column_values(message: Any, fields: RequestFields | ResponseFields) -> dict[str, Any]:
-    """The values of the columns that a message feeds, by name; None for null and for what was cut off."""
+    """Return the values of the columns that a message feeds, by name; None for null and for what was cut off."""
     return {name: known_value(first_value(message, path)) for name, path in fields.columns.items()}
 
 
 def topics_of(message: Any, fields: RequestFields, counts: dict[str, int] | None = None) -> tuple[str | None, int | None]:
-    """Name of the first topic and number of topics; None and None where there is no such field or it is null (Metadata's "all topics").
+    """Return the name of the first topic and the number of topics; None and None if the field is missing or null (Metadata's "all").
 
     Arguments:
-        counts: of a message that was cut, as of a `Prefix`: the number of topics is then what stands in front of them, and not known
-            where topics stand inside of something else.
+        counts: counts of a cut message (`Prefix`): the array's own count is then the number, unknown for nested topics.
     """
     held = None if fields.topics is None else getattr(message, fields.topics[0], None)
     if fields.topics is None or held is None:
@@ -247,7 +238,7 @@ def topics_of(message: Any, fields: RequestFields, counts: dict[str, int] | None
 def error_code_of(message: Any, fields: ResponseFields, is_whole: bool = True) -> int | None:
     """Return the code of the whole response if it is not 0, else the first code inside that is not 0, else 0.
 
-    None where the version has no code, and for a response that was cut before the code that decides.
+    None if the version has no code, and for a response that was cut before the code that decides.
     """
     codes = fields.error_codes
     top = getattr(message, "error_code", None) if TOP_ERROR in codes else 0

@@ -1,7 +1,7 @@
-"""What the first bytes of a connection say: Kafka, a PROXY header with something behind it, or a foreign protocol on the port.
+"""Protocol of a connection by its first bytes: Kafka, a PROXY header with something behind it, or a foreign protocol on the port.
 
-A verdict depends on a prefix of the bytes alone: it is given as soon as the bytes allow only one answer, so it does not matter in which
-pieces they arrive. Nothing is reserved for a length that a foreign protocol claims: `GET ` read as a frame length is 1195725856 bytes.
+A verdict depends on a prefix of the bytes alone and is given as soon as the bytes allow only one, so chunks do not matter. Nothing is
+reserved for a length that a foreign protocol claims: `GET ` read as a frame length is 1195725856 bytes.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ __all__ = ["MORE", "ProxyHeader", "Verdict", "recognise", "recognise_middle", "r
 
 
 class ProxyHeader(NamedTuple):
-    """A PROXY protocol header (HAProxy's proxy-protocol.txt, versions 1 and 2).
+    """PROXY protocol header (HAProxy's proxy-protocol.txt, versions 1 and 2).
 
     Attributes:
-        size: bytes that it takes.
+        size: its bytes.
         address: `address:port` of the client behind the proxy; None for LOCAL and UNKNOWN.
     """
 
@@ -25,10 +25,7 @@ class ProxyHeader(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """Attributes:
-    protocol: `kafka` for what may be Kafka, the name of a foreign protocol, `unknown`, `proxy` for a PROXY header, `more` when undecided.
-    proxy: the header when `protocol` is `proxy`.
-    """
+    """Verdict: `kafka` for possible Kafka, the name of a foreign protocol, `unknown`, `proxy` for a PROXY header, `more` if undecided."""
 
     protocol: str
     proxy: ProxyHeader | None = None
@@ -98,7 +95,7 @@ _POSTGRES_PARAMETERS: Final = (b"user\0", b"database\0", b"application_name\0", 
 
 
 def _tls(data: bytes) -> Verdict:
-    """Handshake and alert records; `16 03 01 00 00` is a frame length that only looks like one, for no record is empty."""
+    """Recognise handshake and alert records; `16 03 01 00 00` is a frame length that only looks like one, as no record is empty."""
     if len(data) < 3:
         return MORE
     if data[2] > 4:
@@ -147,7 +144,6 @@ def _join(address: ipaddress.IPv4Address | ipaddress.IPv6Address, port: int) -> 
 
 
 def _opening(data: bytes, openings: dict[bytes, str]) -> Verdict | None:
-    """The foreign protocol whose opening this is; `MORE` when it may still become one; None when it is none."""
     undecided = False
     for opening, name in openings.items():
         if data.startswith(opening):
@@ -161,7 +157,7 @@ def _opening(data: bytes, openings: dict[bytes, str]) -> Verdict | None:
 
 
 def _redis(data: bytes) -> Verdict | None:
-    """An array of bulk strings, `*2\\r\\n$4\\r\\n`, as every Redis client library sends it."""
+    r"""Recognise an array of bulk strings, `*2\r\n$4\r\n`, as every Redis client library sends it."""
     if data[:1] != b"*":
         return None
     end = data.find(b"\r\n", 0, 8)
@@ -200,12 +196,7 @@ def _framed(data: bytes) -> Verdict:
 
 
 def recognise(data: bytes, max_frame: int) -> Verdict:
-    """Judge the first bytes of the client.
-
-    Arguments:
-        data: all bytes so far, from the first one (or from the first one behind a PROXY header).
-        max_frame: a frame length above it is no Kafka.
-    """
+    """Judge the first bytes of the client, from the first one or from the first one behind a PROXY header."""
     verdict = _opening(data, _CLIENT_OPENINGS) or _redis(data)
     if verdict is not None:
         return verdict
@@ -230,7 +221,7 @@ def recognise_server(data: bytes, max_frame: int) -> Verdict:
 
 
 def recognise_middle(data: bytes) -> Verdict:
-    """Judge the first bytes that were seen of a connection that was joined late: a TLS record, for a segment often begins with one."""
+    """Judge the first seen bytes of a connection joined late: a TLS record, as a segment often begins with one."""
     if data[0] not in range(0x14, 0x18) or (len(data) > 1 and data[1] != 3):
         return _KAFKA
     if len(data) < 5:

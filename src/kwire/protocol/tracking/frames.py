@@ -1,15 +1,13 @@
-"""Splits one direction of a connection into frames, across losses, and finds the frame borders again where they are unknown.
+"""Splits one direction of a connection into frames, across losses, and finds unknown frame borders again.
 
     frame    length int32, then that many bytes
     stream   frame frame frame ...
 
-Theory of operation. While *in step* the next byte begins a frame. A loss inside a frame whose length is known damages that frame only: what
-came before the loss is kept, and the next border follows from the length. A loss that takes a length with it, a late join and an impossible
-length all lead to *seeking*: every position is a candidate, and a `Judge` accepts it, rejects it or asks for more bytes. The candidate wins
-that can be accepted with the fewest bytes of the stream, so the result depends on the bytes alone, never on the pieces in which they came,
-and a false length that asks for much does not hold up the search.
-
-A claimed length reserves nothing: the buffer holds bytes that came.
+Theory of operation. While *in step* the next byte begins a frame. A loss inside a frame of known length damages that frame only: bytes
+before the loss are kept, and the next border follows from the length. A loss that takes a length with it, a late join and an impossible
+length all lead to *seeking*: every position is a candidate, and a `Judge` accepts it, rejects it or asks for more bytes. The candidate
+wins that can be accepted with the fewest bytes of the stream, so the result depends on the bytes alone, never on their chunks, and a false
+length that asks for much does not delay the search. A claimed length reserves nothing.
 """
 
 from __future__ import annotations
@@ -40,43 +38,41 @@ Enough = Callable[[bytes], int]
 
 
 class Judge(Protocol):
-    """Says whether a frame begins at a position, while borders are unknown."""
+    """Decides whether a frame begins at a position, while borders are unknown."""
 
     def find(self, data: bytes, start: int) -> int:
-        """The first position from `start` on that is worth a look, -1 when there is none.
+        """Return the first candidate from `start` on, -1 without one.
 
-        A position must only be given or passed over once the bytes that decide it are there: the last `window` - 1 positions never are.
+        It may only decide about positions whose bytes are there: never about the last `window` - 1.
         """
 
     @property
     def window(self) -> int:
-        """How many bytes from a position on `find` looks at."""
+        """Number of bytes that `find` looks at from a position on."""
 
     def judge(self, data: bytes, start: int) -> int:
-        """`REJECT`, or a number of bytes from `start` on: accepted when they are there, else needed before it makes sense to ask again."""
+        """Return `REJECT`, or a number of bytes from `start` on: accepted if they are there, else needed before the next call."""
 
     def salvage(self, data: bytes, start: int, lost: int, at_border: bool) -> bool:
-        """Whether a frame begins at `start` although its end is lost: `lost` bytes are missing behind `data`.
+        """Return whether a frame begins at `start` although its end is lost: `lost` bytes are missing behind `data`.
 
-        `at_border`: `start` is where the search began, which is the beginning of a segment; segments often begin with a frame.
+        `at_border`: `start` is where the search began, the beginning of a segment; segments often begin with a frame.
         """
 
 
 @dataclass(slots=True)
 class Frame:
-    """A frame that ended.
+    """Ended frame.
 
     Attributes:
-        payload: its bytes without the length; of a damaged frame those before the loss.
-        length: as its prefix says.
+        payload: bytes without the length; for a damaged frame those before the loss. Shorter than `length` if the end was skipped
+            (`FrameSplitter`).
         offset, packet, begin_time: of its first byte, which is the first of its length.
-        end_time: arrival of its last byte; where that is lost, when the loss was found.
+        end_time: arrival of its last byte; if that is lost, time of the discovery.
         damaged: bytes of it are lost.
-        ended: its last byte was seen, so that its time is known; also where only snaplen cut it off.
+        ended: the time of its last byte is known, also if only snaplen cut it off.
         unfinished: the direction ended before it did.
-        doubtful: borders were lost and found again a few frames ago: what is wrong here may be the border.
-
-    A frame whose end is passed over (see `FrameSplitter`) has a payload that is shorter than its length although nothing is lost.
+        doubtful: borders were found again a few frames ago: faults may be due to a wrong border.
     """
 
     payload: bytes
@@ -97,11 +93,11 @@ class Frame:
 
 @dataclass(slots=True)
 class FrameFault:
-    """An offset at which no frame can be read: an impossible length, or a frame that the end cuts off.
+    """Offset at which no frame can be read: an impossible length, or a frame cut by the end.
 
     Attributes:
-        have: how many bytes of it came; `payload` are those behind its length.
-        doubtful: as of a `Frame`.
+        have: bytes of it that came; `payload` are those behind its length.
+        doubtful: see `Frame`.
     """
 
     kind: Literal["negative", "too_large", "unfinished"]
@@ -115,14 +111,14 @@ class FrameFault:
 
 
 class FrameSplitter:
-    """The frames of one direction.
+    """Frames of one direction.
 
     Arguments:
         seeking: borders are unknown at the start (the capture joined late).
         max_frame: longest frame, in bytes without the length.
-        offset: stream offset of the first byte that will be fed.
-        enough: says, of the beginning of a payload, how many bytes of it suffice, 0 when all of it is wanted: what comes behind them is
-            counted and not kept. Asked again once these bytes are there, when it asks for more than there are.
+        offset: stream offset of the first byte.
+        enough: returns for the beginning of a payload how many bytes of it suffice, 0 for all: the rest is counted and not kept. Called
+            again once these bytes are there, if it asks for more.
     """
 
     __slots__ = (
@@ -149,7 +145,7 @@ class FrameSplitter:
         self._scanned = 0  # stream offset up to which candidates were looked for
 
     def prove(self, frames: int) -> None:
-        """So many more frames were whole and in step."""
+        """Count frames that were whole and in step."""
         self._unproven = max(self._unproven - frames, 0)
 
     @property
@@ -158,7 +154,7 @@ class FrameSplitter:
         return self._base + len(self._buffer)
 
     def feed(self, data: bytes, t: int, packet: int, judge: Judge) -> Iterator[Frame | FrameFault]:
-        """Take the next bytes; gives frames and faults in their order. Must be run to its end."""
+        """Take the next bytes; yield frames and faults in their order. Must be run to its end."""
         if self._broken is not None:
             taken = min(self._skip, len(data))
             self._skip -= taken
@@ -240,7 +236,7 @@ class FrameSplitter:
             del self._marks[:index]
 
     def _seek(self, data: bytes, pos: int, judge: Judge) -> tuple[int, int]:
-        """Where a frame begins, and 0; or up to where there is none, and the bytes that are needed from there on."""
+        """Return the offset of a frame and 0, or the end of the searched bytes and the number of bytes needed from there on."""
         base, best, end = self._base, -1, len(data) + 1
         waiting: list[tuple[int, int]] = []
         at = max(self._scanned - base, pos)
@@ -277,7 +273,6 @@ class FrameSplitter:
         return bisect_right(self._marks, offset, key=lambda mark: mark[0]) - 1
 
     def _mark(self, offset: int) -> tuple[int, int]:
-        """Time and packet of a byte in the buffer."""
         return self._marks[max(self._mark_index(offset), 0)][1:]
 
     def _end_broken(self) -> Frame:
@@ -291,9 +286,9 @@ class FrameSplitter:
         return broken
 
     def lose(self, n: int, t: int, judge: Judge, cut: bool = False) -> Iterator[Frame]:
-        """Mark the next `n` bytes as lost; gives the frame that ends with them. Must be run to its end.
+        """Mark the next `n` bytes as lost; yield the frame that ends with them. Must be run to its end.
 
-        `cut`: by snaplen, so that the time at which they came is known.
+        `cut`: by snaplen, so that their time is known.
         """
         if self._broken is not None:
             self._broken.damaged, self._broken.doubtful = True, False
@@ -346,7 +341,7 @@ class FrameSplitter:
         self._pending, self._scanned = [], 0
 
     def end(self, t: int) -> Iterator[Frame | FrameFault]:
-        """The direction ended: gives the frame or the fault that is still open."""
+        """End the direction; yield the open frame or fault."""
         if self._broken is not None:
             self._skipped_time = t
             rest, frame = self._skip, self._end_broken()

@@ -1,7 +1,7 @@
-"""What members of groups do, step by step: one request with its answer gives one step at most.
+"""Steps of group members: one request with its answer is at most one step.
 
-Classic groups join, sync and leave (KIP-62, KIP-559); members of the newer ones (KIP-848, KIP-932, KIP-1071) send all in a heartbeat, which
-is a step only when it says something: a join, a leave, a new assignment, an error. Timelines are made of steps by who sees all connections.
+Classic groups join, sync and leave (KIP-62, KIP-559); members of the newer ones (KIP-848, KIP-932, KIP-1071) send everything in a
+heartbeat, which is a step only for a join, a leave, a new assignment or an error. Timelines are made from steps of all connections.
 """
 
 from __future__ import annotations
@@ -48,19 +48,18 @@ def _text(message: Any, name: str) -> str | None:
 
 
 def _number(message: Any, *names: str) -> int | None:
-    """The value of the first of these attributes that a version has."""
     number: int | None = known_value(next((getattr(message, name) for name in names if hasattr(message, name)), None))
     return number
 
 
 def _whole(message: Any, name: str, *attributes: str) -> list[Any]:
-    """The elements of an array that have these attributes: the last one of a body that was cut may lack some."""
+    """Return the elements of an array that have these attributes: the last one of a cut body may lack some."""
     found: list[Any] = getattr(message, name, None) or []
     return found if not found or all(hasattr(found[-1], attribute) for attribute in attributes) else found[:-1]
 
 
 def topics_of(protocol_type: str | None, data: bytes | None) -> tuple[str, ...] | None:
-    """The topics of a subscription."""
+    """Return the topics of a subscription."""
     read = _subscribed if len(data or b"") <= _MOST_REMEMBERED else _subscribed.__wrapped__
     return read(protocol_type or _USUAL_TYPE, data or b"")
 
@@ -152,7 +151,7 @@ def _failed(step: GroupStep, request: Any, response: Any) -> bool:
 
 
 def _newer_heartbeat(step: GroupStep, request: Any, response: Any) -> bool:
-    """KIP-848: member epoch 0 joins, -1 leaves, -2 leaves for a while; what did not change since the last heartbeat is null."""
+    """Fill a KIP-848 step: epoch 0 joins, -1 leaves, -2 leaves for a while; null means unchanged."""
     asked = getattr(request, "member_epoch", None)
     step.member_id = _text(response, "member_id") or step.member_id
     step.generation = _number(response, "member_epoch")
@@ -208,12 +207,7 @@ _KINDS: Final[dict[int, tuple[StepKind, Callable[[GroupStep, Any, Any], bool]]]]
 
 
 def group_step(row: RequestCompleted, request: Any, response: Any) -> GroupStep | None:
-    """The step that an exchange is, None when it says nothing.
-
-    Arguments:
-        row: of the request, complete.
-        request, response: the bodies as far as they can be read; None where nothing can.
-    """
+    """Return the step of a complete exchange, None without one; bodies as far as they can be read, None if not at all."""
     assert row.api_key is not None
     group_id = _text(request, "group_id") or row.group_id
     if not group_id:

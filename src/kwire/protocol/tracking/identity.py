@@ -1,4 +1,4 @@
-"""Who the client says it is: software name and version, client id, client instance id; and whether it is a broker or a controller."""
+"""Client identity: software name and version, client id, client instance id, and whether it is a broker or a controller."""
 
 from __future__ import annotations
 
@@ -38,26 +38,24 @@ _BROKER_CLIENT_ID: Final = re.compile(
 
 
 def api_role(api_key: int | None) -> Role | None:
-    """What a peer is that uses this api, None where any client may."""
+    """Return the role of a peer that uses this API, None if any client may."""
     return "controller" if api_key in _CONTROLLER_APIS else "broker" if api_key in _BROKER_APIS else None
 
 
 def is_broker_client_id(client_id: str) -> bool:
-    """Whether brokers use this client id towards each other."""
+    """Return whether brokers use this client id towards each other."""
     return _BROKER_CLIENT_ID.fullmatch(client_id) is not None
 
 
 class ClientIdentity:
-    """The identity on one connection.
+    """Identity on one connection.
 
     Arguments:
         observed: the beginning of the connection was seen, so that what did not come was not sent.
 
     Attributes:
-        software: name and version in force, (`unknown`, `unknown`) when the client sends none, (None, None) when nothing was observed.
-        source: where that comes from.
+        software: name and version in force, (`unknown`, `unknown`) if the client sends none, (None, None) if nothing was observed.
         instance_id: client instance id in Kafka's spelling (KIP-714).
-        role: what the peer is.
     """
 
     __slots__ = ("_client_ids", "_doubted", "_introduced", "_observed", "instance_id", "role", "software", "source")
@@ -74,24 +72,23 @@ class ClientIdentity:
 
     @property
     def client_id(self) -> str | None:
-        """The most frequent client id that is not empty, the first of equals."""
+        """Most frequent client id that is not empty, the first of equals."""
         return max(self._client_ids, key=self._client_ids.__getitem__, default=None)
 
     def lost_requests(self) -> None:
-        """Requests may have gone by unseen: an ApiVersions request with a name among them, while the client is still introducing itself."""
+        """Record that requests may have passed unseen: while the client is introducing itself, maybe one with a name."""
         self._observed = False
         self._doubted = True
         if not self._introduced:
             self._unsay()
 
     def _unsay(self) -> None:
-        """Take back `not_sent`."""
         if self.source == "not_sent":
             self.source = "not_observed"
             self.software = (None, None)
 
     def see(self, reading: RequestReading) -> list[Fact]:
-        """Take what a request says; gives the rules that it breaks."""
+        """Take a request; return the rules that it breaks."""
         if reading.client_id:
             self.count_client_id(reading.client_id)
         broken = self._see_api_versions(reading) if reading.api_key == API_VERSIONS else []
@@ -105,14 +102,14 @@ class ClientIdentity:
         return broken
 
     def count_client_id(self, client_id: str, times: int = 1) -> None:
-        """Requests came with this client id, which is not empty."""
+        """Count requests with a non-empty client id."""
         if client_id in self._client_ids:
             self._client_ids[client_id] += times
         elif len(self._client_ids) < MOST_CLIENT_IDS and sum(map(len, self._client_ids)) + len(client_id) <= MOST_CLIENT_ID_TEXT:
             self._client_ids[client_id] = times
 
     def assigned(self, instance_id: Any) -> None:
-        """The server gave the client its instance id (GetTelemetrySubscriptions)."""
+        """Take the instance id from the server (GetTelemetrySubscriptions)."""
         self._see_instance_id(instance_id)
 
     def _not_sent(self) -> None:
@@ -160,7 +157,7 @@ class ClientIdentity:
 
 
 def _is_replica(message: Any) -> bool:
-    """A Fetch of a follower: consumers have replica id -1, DumpLog-like tools -2. From version 15 on the id is in a tagged struct."""
+    """Return whether a Fetch is a follower's: consumers have replica id -1, DumpLog-like tools -2; from v15 on in a tagged struct."""
     replica_id = getattr(message, "replica_id", -1)
     state = getattr(message, "replica_state", None)
     return max(replica_id, getattr(state, "replica_id", -1)) >= 0

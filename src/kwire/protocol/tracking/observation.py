@@ -1,10 +1,10 @@
-"""What an exchange says beyond its row: topics used, names of topic ids, steps of groups, metrics pushed.
+"""Events of an exchange beyond its row: topics used, names of topic ids, steps of groups, metrics pushed.
 
     note = note_request(api_key, version, payload)        when the request came; waits with it
     events = observe(row, note, payload_of_response)      when its outcome is known
 
-Both take whole frames and read what they need with projections of their own, so that the native reader of captures, which makes rows
-without a Python object, can hand over just the frames that `watch_of` asks for.
+Both take whole frames and read them with their own projections, so that the native reader of captures, which makes rows without a Python
+object, hands over only the frames that `watch_of` asks for.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _TELEMETRY_PATHS = ("client_instance_id", "subscription_id", "terminating", "com
 
 
 class Watch(IntEnum):
-    """Which exchanges of an api version are observed, and of which the request's frame is needed."""
+    """Observed exchanges of an API version, and whether the request's frame is needed."""
 
     NO = 0
     RESPONSE = 1  # the response alone, of every exchange
@@ -54,7 +54,7 @@ class Watch(IntEnum):
 
 @cache
 def watch_of(api_key: int, version: int) -> Watch:
-    """What to watch of an api version; `NO` for one that no release has."""
+    """Return what to watch of an API version; `NO` for an unknown one."""
     request, response = catalog().request(api_key), catalog().response(api_key)
     if request is None or response is None or version not in request.valid_versions:
         return Watch.NO
@@ -80,7 +80,7 @@ def _response_paths(api_key: int, version: int) -> tuple[str, ...] | None:
 
 
 def observed_paths(api_key: int, version: int, is_response: bool) -> tuple[str, ...] | None:
-    """The projection of what `observe_messages` reads of a message of a watched api; None for all of it."""
+    """Return the projection that `observe_messages` needs of a message of a watched API; None for all of it."""
     paths = (_response_paths if is_response else _request_paths)(api_key, version)
     if paths is None:
         watch = watch_of(api_key, version)
@@ -98,7 +98,7 @@ def _decoder(name: str, version: int, paths: tuple[str, ...] | None) -> Any:
 
 
 def _has(message: str, path: str) -> bool:
-    """Whether any version of the message has the field; Fetch has a top error code from version 7 on only, Produce never."""
+    """Return whether any version of the message has the field; Fetch has a top error code from version 7 on only, Produce never."""
     definition = compiled().message(message)
     struct = message
     for step in path.split("."):
@@ -110,7 +110,6 @@ def _has(message: str, path: str) -> bool:
 
 
 def _read(name: str, version: int, paths: tuple[str, ...] | None, payload: bytes, offset: int, damaged: bool) -> Any:
-    """The message, of a damaged frame what stands before the loss; None when it cannot be read."""
     if damaged:
         return read_prefix(compiled().plan(name, version), payload, offset, strict=False).message
     try:
@@ -121,7 +120,6 @@ def _read(name: str, version: int, paths: tuple[str, ...] | None, payload: bytes
 
 @cache
 def _readers(api_key: int, version: int, is_response: bool) -> tuple[Any, str, tuple[str, ...] | None]:
-    """What reads the header of a frame, the name of its message, and the projection of what is wanted of that."""
     message = catalog().response(api_key) if is_response else catalog().request(api_key)
     assert message is not None
     if not is_response:
@@ -149,12 +147,7 @@ def _response(api_key: int, version: int, payload: bytes, damaged: bool) -> Any:
 
 
 def note_request(api_key: int, version: int, payload: bytes, damaged: bool = False) -> Any:
-    """What has to wait for the outcome of a request, None for nothing.
-
-    Arguments:
-        payload: the frame without its length.
-        damaged: bytes of it are lost behind `payload`.
-    """
+    """Return what must wait for the outcome of a request, None for nothing; `damaged`: bytes behind `payload` are lost."""
     if watch_of(api_key, version) < Watch.BOTH:
         return None
     if api_key in TOPIC_USERS:
@@ -164,13 +157,12 @@ def note_request(api_key: int, version: int, payload: bytes, damaged: bool = Fal
 
 
 def observe(row: RequestCompleted, note: Any, payload: bytes | None, damaged: bool = False) -> list[Event]:
-    """What an exchange says beyond its row.
+    """Return events of a complete exchange beyond its row.
 
     Arguments:
-        row: complete.
-        note: what `note_request` gave.
-        payload: the response's frame without its length, None without a response.
-        damaged: bytes of it are lost behind `payload`.
+        note: result of `note_request`.
+        payload: response frame without its length, None without a response.
+        damaged: bytes behind `payload` are lost.
     """
     key, version = row.api_key, row.api_version
     if key is None or version is None or not _is_observed(row):
@@ -183,9 +175,9 @@ def observe(row: RequestCompleted, note: Any, payload: bytes | None, damaged: bo
 
 
 def group_faults(row: RequestCompleted, note: Any, payload: bytes, damaged: bool) -> list[tuple[str, dict[str, object]]]:
-    """What does not fit between a request of a group and its response (`groups.exchange_faults`); arguments as in `observe`.
+    """Return faults between a group's request and response (`groups.exchange_faults`); arguments as in `observe`.
 
-    A frame that was cut breaks no rule: what is missing may be what fits.
+    A cut frame breaks no rule: the missing bytes may fit.
     """
     key, version = row.api_key, row.api_version
     if key not in CHECKED_APIS or version is None or note is None or damaged or note[1]:
@@ -194,12 +186,7 @@ def group_faults(row: RequestCompleted, note: Any, payload: bytes, damaged: bool
 
 
 def observe_messages(row: RequestCompleted, request: Any, response: Any) -> list[Event]:
-    """What an exchange says beyond its row, from messages that are read already: those of a request log.
-
-    Arguments:
-        row: complete.
-        request, response: whole, or as far as they are known; None where nothing is.
-    """
+    """Return events of a complete exchange beyond its row, from the messages of a request log, None if unknown."""
     key, version = row.api_key, row.api_version
     if key is None or version is None or not _is_observed(row):
         return []
@@ -216,7 +203,7 @@ def _is_observed(row: RequestCompleted) -> bool:
 
 
 def names_topics_alone(api_key: int) -> bool:
-    """Whether what is watched of an api, which uses no topics, is names of topic ids and no more."""
+    """Return whether a watched API, which uses no topics, is only watched for names of topic ids."""
     return api_key != _PUSH_TELEMETRY and api_key not in GROUP_APIS and api_key not in GROUP_ERROR_APIS
 
 
@@ -230,7 +217,7 @@ def _whole_body_events(key: int, version: int, row: RequestCompleted, request: A
 
 
 def topics_named(key: int, version: int, time: Any, request: Any, response: Any) -> list[Event]:
-    """The names of topic ids in both messages of an exchange; either may be None."""
+    """Return the names of topic ids in both messages of an exchange; either may be None."""
     names = names_in(key, version, False, request) | names_in(key, version, True, response)
     return [TopicsNamed(time, names)] if names else []
 

@@ -1,4 +1,4 @@
-"""The first bytes of one direction, kept until they say what is spoken."""
+"""First bytes of one direction, kept until they show the protocol."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAX_BYTES: Final = 70_000
 
 
 class FirstFault(NamedTuple):
-    """Where the first bytes of a direction stand, and the rule that they break when read as a frame length."""
+    """Position of the first bytes of a direction, and the rule that they break as a frame length."""
 
     rule: str
     facts: dict[str, Any]
@@ -24,16 +24,15 @@ class FirstFault(NamedTuple):
 
 
 class Opening:
-    """Collects the first bytes of a direction.
+    """First bytes of a direction.
 
     Arguments:
-        direction: whose bytes they are.
-        joined_late: they may lie in the middle of anything.
-        max_frame: longest frame that is believed.
+        joined_late: they may be in the middle of anything.
+        max_frame: longest accepted frame.
 
     Attributes:
         skipped: bytes of PROXY headers, which the frames follow.
-        proxied_address: the client that such a header names.
+        proxied_address: client in such a header.
     """
 
     __slots__ = ("_chunks", "_data", "_direction", "_joined_late", "_max_frame", "proxied_address", "skipped")
@@ -52,7 +51,7 @@ class Opening:
         return bool(self._data)
 
     def take(self, data: bytes, t: int, packet: int) -> str | None:
-        """Take the next bytes; gives what is spoken, `kafka` for what may be Kafka, or None while that is undecided."""
+        """Take the next bytes; return the protocol, `kafka` for possible Kafka, or None while it is undecided."""
         self._chunks.append((data, t, packet))
         self._data += data
         while True:
@@ -75,7 +74,7 @@ class Opening:
         return recognise_server(self._data, self._max_frame)
 
     def give_up(self) -> list[tuple[bytes, int, int]]:
-        """The bytes behind PROXY headers in the pieces in which they came, with time and packet."""
+        """Return the chunks behind PROXY headers, with time and packet."""
         chunks, skip = [], self.skipped
         for data, t, packet in self._chunks:
             if len(data) > skip:
@@ -86,7 +85,7 @@ class Opening:
         return chunks
 
     def first_fault(self) -> FirstFault:
-        """What is wrong with the first four bytes as a frame length."""
+        """Return the fault of the first four bytes as a frame length."""
         holder, behind = self._chunks[0], 0
         for chunk in self._chunks:
             holder, behind = chunk, behind + len(chunk[0])

@@ -1,8 +1,8 @@
 """Pairs responses with requests: in order, checked by correlation id; by id over both queues after a gap or a disagreement.
 
-A broker answers a connection's requests in the order in which they came, and that order is the first rule, for correlation ids repeat and
-do not rise (Java begins with 1, goes on with 0, and takes its SASL ids from the top). The id checks it. What does not fit stays in its
-queue: a response whose request is not there may belong to a lost one, or to none.
+A broker answers a connection's requests in order. That is the first rule, as correlation ids repeat and do not rise (Java begins with 1,
+continues with 0, and takes its SASL ids from the top). The id checks it. What does not fit stays in its queue: a response without a request
+may belong to a lost one, or to none.
 """
 
 from __future__ import annotations
@@ -35,21 +35,20 @@ _TEXTS: Final = attrgetter("client_id", "first_topic", *(column.name for column,
 
 @dataclass(slots=True)
 class Waiting:
-    """A request that waits for its response.
+    """Request that waits for its response.
 
     Attributes:
-        row: what is known of the request; None for a raw SASL token, which is answered by a frame without correlation id.
-        losses: gaps in both directions when the request was complete; a difference at its response leaves the latency unknown.
-        response_breaks: how often the border of responses had been lost by then; no less than for a request that waits before it.
+        row: None for a raw SASL token, which is answered by a frame without correlation id.
+        losses: gaps in both directions at its end; a difference at its response makes the latency unknown.
+        response_breaks: how often the border of responses had been lost by then; not less than for an earlier request.
         may_be_silent: a Produce whose acks could not be read; it may get no response.
-        overtaken_by: later requests that were answered before this one although nothing was lost. Alone it says little: a 0.9 broker passes
-            over an ApiVersions request without a word and answers what was pipelined behind it. Exact for the first that waits, and for
-            the others once they are answered.
-        note: what is kept of the request for `kwire.protocol.tracking.observation`.
+        overtaken_by: later requests that were answered before this one although nothing was lost. Weak evidence: a 0.9 broker ignores an
+            ApiVersions request and answers what was pipelined behind it. Exact for the first waiting request, and for others once answered.
+        note: see `kwire.protocol.tracking.observation`.
         kept: bytes that it keeps beyond what every request keeps.
-        is_timed: the request's last byte was seen, so that its time is known.
-        is_lost: its response is among bytes that are missing: no other request waited when they were lost.
-        ordinal: where `kwire.protocol.tracking.waiting_index` has it.
+        is_timed: the time of the request's last byte is known.
+        is_lost: its response is among missing bytes: no other request waited when they were lost.
+        ordinal: see `kwire.protocol.tracking.waiting_index`.
     """
 
     row: RequestCompleted | None
@@ -70,11 +69,7 @@ class Waiting:
 
 @dataclass(slots=True)
 class Outcome:
-    """What became of a request or a response.
-
-    Attributes:
-        kind: `answered` (both), `given_up` (a request whose response is lost), `orphan` (a response alone).
-    """
+    """Outcome: `answered` (both), `given_up` (a request whose response is lost), `orphan` (a response alone)."""
 
     kind: Literal["answered", "given_up", "orphan"]
     waiting: Waiting | None
@@ -88,10 +83,10 @@ class _Held:
 
 
 def kept_bytes(row: RequestCompleted, note: Any) -> int:
-    """How many bytes a request keeps while it waits, beyond what every request keeps; no less than they take on the wire.
+    """Return the bytes that a waiting request keeps beyond what every request keeps; not less than on the wire.
 
     Arguments:
-        note: what `kwire.protocol.tracking.observation.note_request` gave: a frame, partitions, or nothing.
+        note: result of `kwire.protocol.tracking.observation.note_request`: a frame, partitions, or nothing.
     """
     texts = sum(len(text) for text in _TEXTS(row) if text and len(text) > ORDINARY_TEXT)
     if note is None:
@@ -100,15 +95,13 @@ def kept_bytes(row: RequestCompleted, note: Any) -> int:
 
 
 class Pairing:
-    """The two queues of a connection.
-
-    No response that is held has a request that waits: each new response is looked for among the requests, each new request among the held.
+    """Two queues of a connection: no held response has a waiting request.
 
     Attributes:
         waiting: requests without response, in the order of sending.
-        is_unclear: a response was seen that may be that of several requests, all with its id: what waits may be answered.
+        is_unclear: a response may belong to several requests with its id: waiting ones may be answered.
         losses: gaps of the connection so far.
-        last_answered: correlation id of the latest answered request, to find an answer that comes twice.
+        last_answered: correlation id of the latest answered request, to find a repeated answer.
     """
 
     __slots__ = ("_held", "_index", "_kept", "is_unclear", "last_answered", "losses", "waiting")
@@ -124,11 +117,11 @@ class Pairing:
 
     @property
     def holds(self) -> bool:
-        """Whether responses are kept that have not found their request."""
+        """Whether responses without a request are kept."""
         return bool(self._held)
 
     def expect(self, waiting: Waiting) -> list[Outcome]:
-        """A request was sent that will be answered."""
+        """Add a request that will be answered."""
         outcomes: list[Outcome] = []
         if waiting.losses:
             # Where packets are missing, a response that came before is that to a request that was not seen, even if the id is the same.
@@ -153,28 +146,28 @@ class Pairing:
         return outcomes
 
     def broke(self) -> None:
-        """The border of responses was lost, and bytes of them with it: when a single request waited, they were its response's."""
+        """Record that the border of responses was lost, with bytes of them: of the response of the only waiting request."""
         if self.waiting and (len(self.waiting) == 1 or self.waiting[-2].is_lost):
             self.waiting[-1].is_lost = True
 
     def import_waiting(self, waiting: list[Waiting]) -> None:
-        """These are the requests that wait."""
+        """Replace the waiting requests."""
         self._index.clear(self.waiting)
         self.waiting = waiting
         self._kept = sum(each.kept for each in waiting)
 
     def first_asked(self, correlation_id: int) -> RequestCompleted | None:
-        """The first request that waits with this correlation id, and whose response is not lost."""
+        """Return the first waiting request with this correlation id whose response is not lost."""
         found = self._index.possible(self.waiting, correlation_id)[0] if self.waiting else None
         return None if found is None else self.waiting[found].row
 
     def answer(self, frame: Frame, correlation_id: int | None, response_breaks: int, keep: int = MAX_HELD_BYTES) -> list[Outcome]:
-        """A response came.
+        """Take a response.
 
         Arguments:
-            correlation_id: None where its bytes were lost.
+            correlation_id: None if its bytes were lost.
             response_breaks: how often the border of responses was lost so far.
-            keep: bytes that are kept of a response that finds no request yet.
+            keep: bytes kept of a response without a request.
         """
         held = _Held(frame, correlation_id)
         found = self._find(held, response_breaks) if self.waiting else None
@@ -186,7 +179,7 @@ class Pairing:
         return [Outcome("orphan", None, self._held.pop(0).frame)] if len(self._held) > MAX_HELD else []
 
     def end(self) -> list[Outcome]:
-        """Nothing more will come: what waits is unanswered, what is held has no request."""
+        """Return outcomes of everything that waits."""
         outcomes = [Outcome("orphan", None, held.frame) for held in self._held]
         outcomes += [Outcome("given_up", waiting, None) for waiting in self.waiting]
         self._held.clear()
@@ -196,17 +189,16 @@ class Pairing:
         return outcomes
 
     def _held_for(self, newest: Waiting) -> int | None:
-        """Index of the first held response that may answer a request that was not looked for yet."""
         if self.waiting[0].row is None:
             return 0
         number = newest.correlation_id
         return next((at for at, held in enumerate(self._held) if held.correlation_id in (None, number)), None)
 
     def _find_behind_break(self, correlation_id: int, response_breaks: int) -> int | None:
-        """As `_find`, where responses were lost that requests wait for.
+        """Find the request after a loss of responses.
 
-        Some clients give all their requests one id (pykafka). Then the id says nothing, and a response is that of the first request whose
-        response is not lost; where it may be, it is unknown which one is answered.
+        Some clients give all their requests one id (pykafka). Then the id shows nothing, and a response belongs to the first request whose
+        response is not lost; if it may be lost, the request is unknown.
         """
         found, several = self._index.possible(self.waiting, correlation_id)
         if found is None:
@@ -219,7 +211,6 @@ class Pairing:
         return found
 
     def _find(self, held: _Held, response_breaks: int) -> int | None:
-        """Index of the request that a response answers."""
         first = self.waiting[0]
         if first.row is not None and held.correlation_id is not None and first.response_breaks < response_breaks:
             return self._find_behind_break(held.correlation_id, response_breaks)
@@ -235,7 +226,6 @@ class Pairing:
         return self._index.find(self.waiting, held.correlation_id)
 
     def _pair(self, at: int, held: _Held, found: int, response_breaks: int) -> list[Outcome]:
-        """The response at index `at` of those held, or behind them, answers the request at index `found`."""
         # The broker answers in order, so what came before this response and found no request will find none.
         outcomes = [Outcome("orphan", None, each.frame) for each in self._held[:at]]
         del self._held[: at + 1]

@@ -1,7 +1,7 @@
-"""What a connection passes over: bodies that are not wanted, so that a proxy does not pay for them with time or memory.
+"""Bodies that a connection skips, so that a proxy does not pay for them with time or memory.
 
-`Connection(bodies=...)` names the apis whose bodies are read. Of all others the header is read, and the acks of a Produce, without which
-it is unknown whether an answer will come; the rest of such a frame is counted and not kept.
+`Connection(bodies=...)` names the APIs whose bodies are read. For others the header is read, and the acks of a Produce, which decide
+whether an answer will come; the rest of such a frame is counted and not kept.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ NEEDED_BODIES: Final = frozenset((17, 18, 36, 71))
 
 @cache
 def plan_up_to_acks(version: int) -> Plan:
-    """The plan of a Produce request that ends with its acks."""
+    """Return the plan of a Produce request that ends with its acks."""
     plan = compiled().plan("ProduceRequest", version, ("acks",))
     first = plan.blocks[0]
     count = next(n for n in range(1, first.untagged + 1) if plan.attribute(0, first.first + n - 1) == "acks")
@@ -37,27 +37,22 @@ def plan_up_to_acks(version: int) -> Plan:
 
 
 def read_acks(payload: bytes, offset: int, version: int) -> tuple[int, int] | None:
-    """The acks of a Produce request, and the offset behind them.
+    """Return the acks of a Produce request, and the offset behind them.
 
     Arguments:
-        payload: the frame without its length, or the beginning of it.
-        offset: of the body.
+        payload: frame without its length, or the beginning of it.
+        offset: offset of the body.
         version: a released one.
 
     Returns:
-        None when they lie behind the end of `payload`, or behind a transactional id that cannot be.
+        None if they are behind the end of `payload`, or behind an invalid transactional id.
     """
     read = read_damaged(plan_up_to_acks(version), payload, offset)
     return (read.message.acks, read.end) if read.error is None else None
 
 
 class Passing:
-    """Which bodies of a connection are read, and how much of a frame has to be there when its body is not.
-
-    Arguments:
-        bodies: api keys; None for all of them.
-        sasl, pairing: of the connection.
-    """
+    """Bodies of a connection that are read, and the part of a frame that is needed if its body is not."""
 
     __slots__ = ("_pairing", "_sasl", "bodies")
 
@@ -67,11 +62,10 @@ class Passing:
         self._pairing = pairing
 
     def reads(self, api_key: int | None) -> bool:
-        """Whether bodies of this api are read."""
         return self.bodies is None or api_key in self.bodies
 
     def request_head(self, payload: bytes) -> int:
-        """How many bytes of a request whose end has not come say all that is asked of it, 0 for all; `FrameSplitter.enough`."""
+        """Return the number of bytes that suffice of an unfinished request, 0 for all; see `FrameSplitter.enough`."""
         if self._sasl.raw:
             return 0
         if len(payload) < REQUEST_HEAD.size:
@@ -90,7 +84,7 @@ class Passing:
         return max(2 * len(payload), _SOME_HEADER) if found is None else found[1]
 
     def response_head(self, payload: bytes) -> int:
-        """The same of a response: its correlation id suffices where the next request that waits has it and is not read."""
+        """Return the same for a response: its correlation id suffices if the next waiting request has it and is skipped."""
         waiting = self._pairing.waiting
         if not waiting or waiting[0].row is None or waiting[0].row.body != "skipped" or self._pairing.holds:
             return 0

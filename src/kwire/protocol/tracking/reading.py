@@ -1,4 +1,4 @@
-"""Reads request and response frames for the tracker: header, first fields, and what is wrong with them; never raises for bad bytes."""
+"""Reads request and response frames for the tracker: header, first fields, and faults; never raises for bytes."""
 
 from __future__ import annotations
 
@@ -35,17 +35,16 @@ Fact = tuple[str, dict[str, object]]  # a rule that was broken, and the facts of
 
 @dataclass(slots=True)
 class RequestReading:
-    """What a request frame says.
+    """Contents of a request frame.
 
     Attributes:
-        api_key, api_version, correlation_id: None when the frame was cut before them.
-        header_version: None where the api or its version is unknown.
-        client_id: None for null and for a header that cannot be read.
-        body: as in `RequestCompleted`.
-        message: the first fields; of a cut body those before the cut; None when nothing of the body can be read.
+        api_key, api_version, correlation_id: None if the frame was cut before them.
+        header_version: None if the API or its version is unknown.
+        client_id: None for null and for an unreadable header.
+        message: first fields; of a cut body those before the cut; None if nothing of the body can be read.
         broken: rules that the frame breaks.
-        client_instance_id: of a header that carries one (KIP-1313).
-        counts: of a cut body, as of a `Prefix`; None of a whole one.
+        client_instance_id: from a header that has one (KIP-1313).
+        counts: counts of a cut body (`Prefix`); None for a whole one.
     """
 
     api_key: int | None = None
@@ -66,14 +65,12 @@ class RequestReading:
 
 @dataclass(slots=True)
 class ResponseReading:
-    """What a response frame says.
+    """Contents of a response frame.
 
     Attributes:
-        body: as in `RequestCompleted`.
-        version: the version in which it was read: 0 for an ApiVersions refusal.
-        message: as in `RequestReading`.
-        error_code: None where the schema has none or the body cannot be read.
-        columns: by name the values of the columns of `requests` that it feeds, where the body can be read.
+        version: version in which it was read: 0 for an ApiVersions refusal.
+        error_code: None if the schema has none or the body cannot be read.
+        columns: values of columns of `requests` by name.
         broken: rules that the frame breaks.
     """
 
@@ -90,7 +87,7 @@ class ResponseReading:
 
 @cache
 def header_reader() -> Any:
-    """The codec's reader of request headers."""
+    """Return the codec's reader of request headers."""
     source = compiled()
     decoders = {version: source.decoder("RequestHeader", version) for version in source.message("RequestHeader").valid_versions}
     return load_twin("codec", "headers", source.twin).HeaderReader(decoders, _header_versions, _UNKNOWN_API_HEADER)
@@ -106,7 +103,7 @@ def _header_versions(api_key: int) -> tuple[int, ...] | None:
 
 @cache
 def request_decoder(api_key: int, version: int, whole: bool = False) -> Any:
-    """The decoder of a request's first fields, or of its whole body. Kept here, for the codec keeps only so many projections."""
+    """Return the decoder of a request's first fields, or of its whole body; the codec's own cache of projections is limited."""
     message = catalog().request(api_key)
     assert message is not None
     return compiled().decoder(message.name, version, None if whole else request_fields(api_key, version).projection)
@@ -114,7 +111,7 @@ def request_decoder(api_key: int, version: int, whole: bool = False) -> Any:
 
 @cache
 def response_decoders(api_key: int, version: int, whole: bool = False) -> tuple[Any, Any]:
-    """The decoders of a response's header and of its first fields, or of its whole body."""
+    """Return the decoders of a response's header and of its first fields, or of its whole body."""
     message = catalog().response(api_key)
     assert message is not None
     header = compiled().decoder("ResponseHeader", header_version_of(message.header_versions, version))
@@ -123,7 +120,6 @@ def response_decoders(api_key: int, version: int, whole: bool = False) -> tuple[
 
 @cache
 def _text_decoder(api_key: int, version: int, is_request: bool) -> Any:
-    """The decoder of the strings of a body, None without any."""
     message = catalog().request(api_key) if is_request else catalog().response(api_key)
     assert message is not None
     paths = text_fields(message, version)
@@ -131,13 +127,13 @@ def _text_decoder(api_key: int, version: int, is_request: bool) -> Any:
 
 
 def api_label(api_key: int | None, api_version: int | None) -> str:
-    """`Metadata v12`, for sentences."""
+    """Return a label such as `Metadata v12`."""
     name = None if api_key is None else catalog().api_name(api_key)
     return f"{name or f'api {api_key}'} v{api_version}"
 
 
 def peek_correlation_id(payload: bytes) -> int | None:
-    """The correlation id of a response frame, None when it was cut before it."""
+    """Return the correlation id of a response frame, None if it was cut before it."""
     return int(RESPONSE_HEAD.unpack_from(payload)[0]) if len(payload) >= RESPONSE_HEAD.size else None
 
 
@@ -156,7 +152,7 @@ def _of_anomalies(anomalies: list[Anomaly], message: str) -> list[Fact]:
 
 
 def _tags_broken(message: Any, name: str) -> list[Fact]:
-    """Tags that no version defines must ascend too; those that are defined are put into their fields by the codec."""
+    """Check that unknown tags ascend too; the codec puts defined ones into their fields."""
     tags = [tag for tag, _ in message.unknown_tagged_fields]
     broken: list[Fact] = []
     if len(set(tags)) < len(tags):
@@ -167,7 +163,7 @@ def _tags_broken(message: Any, name: str) -> list[Fact]:
 
 
 def _text_broken(api_key: int, version: int, is_request: bool, payload: bytes, offset: int, label: str) -> list[Fact]:
-    """The first string that is not UTF-8 of a body that is whole: brokers and clients read it with replacement characters."""
+    """Find the first string of a whole body that is not UTF-8: brokers and clients read it with replacement characters."""
     if payload.isascii() or (decoder := _text_decoder(api_key, version, is_request)) is None:
         return []
     try:
@@ -178,7 +174,6 @@ def _text_broken(api_key: int, version: int, is_request: bool, payload: bytes, o
 
 
 def _reason(error: WireError) -> str:
-    """What is wrong, at which byte and in which field."""
     return f"{error.reason} at byte {error.offset}" + (f" in {error.path}" if error.path else "")
 
 
@@ -187,7 +182,7 @@ def _fault(error: WireError, label: str) -> Fact:
 
 
 def trailing_fact(label: str, count: int, end: int) -> Fact:
-    """Bytes behind a body that ends at byte `end`."""
+    """Return the fact of bytes behind a body that ends at byte `end`."""
     return "trailing_bytes", {"message": label, "reason": f"{count} trailing {'byte' if count == 1 else 'bytes'} at offset {end}"}
 
 
@@ -195,7 +190,7 @@ def read_header(payload: bytes, damaged: bool = False) -> tuple[RequestReading, 
     """Read the header of a request frame; arguments as in `read_request`.
 
     Returns:
-        What it says, and the offset of the body; None where no body can be read: `body` says why.
+        The reading, and the offset of the body; None if no body can be read: `body` has the reason.
     """
     reading = RequestReading()
     if len(payload) < REQUEST_HEAD.size:
@@ -217,7 +212,7 @@ def read_request(payload: bytes, damaged: bool = False) -> RequestReading:
     """Read a request frame.
 
     Arguments:
-        payload: the frame without its length; of a damaged one the bytes before the loss, at least none.
+        payload: frame without its length; for a damaged one the bytes before the loss.
         damaged: bytes of the frame are lost.
     """
     reading, offset = read_header(payload, damaged)
@@ -233,7 +228,6 @@ def read_request(payload: bytes, damaged: bool = False) -> RequestReading:
 
 
 def _read_header(reading: RequestReading, payload: bytes, damaged: bool) -> int | None:
-    """The offset of the body, None when the header cannot be read."""
     try:
         header, offset = header_reader().read(payload, strict=False)
     except WireError as error:
@@ -251,7 +245,7 @@ def _read_header(reading: RequestReading, payload: bytes, damaged: bool) -> int 
 
 @lru_cache(maxsize=4096)
 def released_header(key: int, version: int) -> tuple[bool, int | None]:
-    """Whether some release has this request, and its header version; versions that no release has have one too (KIP-511)."""
+    """Return whether some release has this request, and its header version; unknown versions have one too (KIP-511)."""
     message = catalog().request(key)
     if message is None or version < 0:
         return False, None
@@ -293,10 +287,10 @@ def _read_request_body(reading: RequestReading, payload: bytes, offset: int, key
 
 
 def read_response(payload: bytes, api_key: int, api_version: int, damaged: bool = False) -> ResponseReading:
-    """Read a response frame to a request of a known api and version.
+    """Read a response frame to a request of a known API and version.
 
     Arguments:
-        payload: the frame without its length, at least 4 bytes; of a damaged one the bytes before the loss.
+        payload: frame without its length, at least 4 bytes; for a damaged one the bytes before the loss.
         api_key, api_version: of the request.
         damaged: bytes of the frame are lost.
     """

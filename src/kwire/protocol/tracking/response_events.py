@@ -1,4 +1,4 @@
-"""Turns the frames of a server into events: requests with their responses, responses without, violations, what responses teach."""
+"""Events from the frames of a server: requests with their responses, orphan responses, violations, learned facts."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SHORTEST_RESPONSE: Final = 4  # correlation id
 
 
 class ResponseEvents(ExchangeState):
-    """The server's half of an exchange."""
+    """Server's half of an exchange."""
 
     __slots__ = ()
 
@@ -44,11 +44,11 @@ class ResponseEvents(ExchangeState):
         return self.heard() + self._outcomes(outcomes, frame.end_time)
 
     def end(self, t: int) -> list[Event]:
-        """Nothing more will come on this connection, which ended at `t`."""
+        """End the connection at `t`."""
         return self._outcomes(self.pairing.end(), t)
 
     def _state_without_answer(self, waiting: Waiting) -> RequestState:
-        """The state of a request that is given up: what cannot be known first, then which side ended it."""
+        """Return the state of a request that is given up: unknowns first, then the side that ended it."""
         if waiting.response_breaks < self.response_breaks or waiting.may_be_silent or self.pairing.is_unclear:
             return "unseen"
         return "abandoned" if self.left else "unanswered"
@@ -177,7 +177,6 @@ class ResponseEvents(ExchangeState):
 
 
 def _broken_by(row: RequestCompleted, reading: ResponseReading) -> list[Fact]:
-    """What a response says of its request, or breaks inside its records."""
     if row.api_key == API_VERSIONS and reading.error_code == _UNSUPPORTED_VERSION:
         return [("api_versions_refused", {"version": row.api_version})]
     if row.api_key == _PRODUCE and reading.error_code in _REFUSALS:

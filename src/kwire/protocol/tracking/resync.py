@@ -1,9 +1,9 @@
-"""Finds frame borders again: after a loss that took a length with it, and in a connection that the capture joined late.
+"""Finds frame borders again: after a loss that took a length with it, and in a connection joined late.
 
-A border is believed when a whole frame behind it reads without a fault to its last byte: a request of a released api and version, or the
-response to a request that waits. Four bytes that old librdkafka has too many in ApiVersions v0 are no fault here. A length, an api key, a
-version, a client id and a body that all agree do not come about by chance; the beginning of a long frame is tried before its end is there,
-so that a false length does not hold up the search.
+A border is accepted if a whole frame behind it reads without a fault to its last byte: a request of a released API and version, or the
+response to a waiting request. Four extra bytes of old librdkafka in ApiVersions v0 are no fault here. A length, an API key, a version, a
+client id and a body that all agree do not come about by chance; the beginning of a long frame is tried before its end is there, so that a
+false length does not delay the search.
 """
 
 from __future__ import annotations
@@ -39,16 +39,12 @@ def _next_trial(have: int, whole: int) -> int:
 
 
 def _trial(have: int) -> int:
-    """The largest trial size that is there, 0 for none."""
+    """Return the largest trial size that is there, 0 for none."""
     return max((size for size in _TRIALS if size <= have), default=0)
 
 
 def _agrees(decoder: Any, data: bytes, offset: int, length: int) -> bool:
-    """Whether a body reads to its end, or, of a beginning, fails for nothing but the bytes that are not there yet.
-
-    Arguments:
-        length: of the whole frame.
-    """
+    """Return whether a body reads to its end, or its beginning fails only for missing bytes; `length` is of the whole frame."""
     whole = len(data) == length
     try:
         _, end = decoder.decode(data, offset)
@@ -62,7 +58,7 @@ def _agrees(decoder: Any, data: bytes, offset: int, length: int) -> bool:
 
 
 def _names_client(payload: bytes, length: int) -> bool:
-    """Whether a long request has a plausible client id: random bytes often claim a long value and prove it late."""
+    """Return whether a long request has a plausible client id: random bytes often claim a long value and disprove it late."""
     if length <= _TRIALS[-1]:
         return True
     try:
@@ -73,11 +69,7 @@ def _names_client(payload: bytes, length: int) -> bool:
 
 
 class RequestJudge:
-    """Believes requests.
-
-    Attributes:
-        client_id: the client id that was seen last on the connection.
-    """
+    """Judge of requests; `client_id` is the latest client id of the connection."""
 
     __slots__ = ("client_id",)
 
@@ -107,7 +99,7 @@ class RequestJudge:
         return 4 + (trial if trial == _TRIALS[-1] else _next_trial(have, length))
 
     def accepts(self, payload: bytes) -> bool:
-        """Whether these bytes are a whole request frame, without its length."""
+        """Return whether these bytes are a whole request frame, without its length."""
         if len(payload) < _SHORTEST_REQUEST:
             return False
         message = catalog().request(int.from_bytes(payload[:2], "big", signed=True))
@@ -136,11 +128,11 @@ class RequestJudge:
 
 
 def judge_response(payload: bytes, length: int, api_key: int, api_version: int) -> int:
-    """`Judge.judge` for the response to a request of this api and version.
+    """Judge the response to a request of this API and version, see `Judge.judge`.
 
     Arguments:
-        payload: what is there of the frame, without its length.
-        length: of the frame, at least 4.
+        payload: bytes of the frame that are there, without its length.
+        length: length of the frame, at least 4.
     """
     message = catalog().response(api_key)
     if message is None or api_version not in message.valid_versions:
@@ -168,7 +160,7 @@ def _reads(decoders: tuple[Any, Any], payload: bytes, length: int) -> bool:
 
 
 class ResponseJudge:
-    """Believes responses to requests that wait."""
+    """Judge of responses to waiting requests."""
 
     __slots__ = ("_ids", "_pairing", "_pattern")
 
@@ -193,7 +185,7 @@ class ResponseJudge:
         return -1 if found is None else found.start()
 
     def _asked(self, data: bytes, start: int) -> RequestCompleted | None:
-        """The first waiting request with the id of a response; it may have been answered since the response was found."""
+        """Return the first waiting request with the id of a response; it may have been answered since the response was found."""
         number = int.from_bytes(data[start + 4 : start + 8], "big", signed=True)
         return self._pairing.first_asked(number)
 

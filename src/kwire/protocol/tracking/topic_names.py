@@ -1,7 +1,4 @@
-"""Names and ids of topics that a message gives together: every struct of the catalog that has a topic's name and its id (KIP-516).
-
-Metadata, CreateTopics, the describing of groups, LeaderAndIsr and many more do. Which those are follows from the schema.
-"""
+"""Names and ids of topics in one message: every struct of the catalog that has both (KIP-516), as the schema shows."""
 
 from __future__ import annotations
 
@@ -21,7 +18,6 @@ _ID: Final = "TopicId"
 
 
 def _pairs(fields: tuple[LayoutField, ...], path: Path = ()) -> Iterator[tuple[Path, str]]:
-    """Path of each array or struct whose elements have both, with the attribute of the name."""
     for field in fields:
         here = (*path, snake_name(field.name))
         if not field.fields:
@@ -47,19 +43,14 @@ def _naming(api_key: int, version: int, is_response: bool) -> tuple[tuple[Path, 
 
 @cache
 def naming_paths(api_key: int, version: int, is_response: bool) -> tuple[str, ...]:
-    """The projection that reads names and ids; empty where a message has no such pair.
-
-    Arguments:
-        api_key, version: of the message.
-        is_response: the response of the api, else its request.
-    """
+    """Return the projection that reads names and ids; empty if a message has no such pair."""
     found = _naming(api_key, version, is_response)
     return tuple(sorted(".".join((*path, attribute)) for path, name in found for attribute in (name, "topic_id")))
 
 
 @lru_cache(maxsize=65_536)
 def text_of_id(topic_id: bytes) -> str | None:
-    """Spell the id of a topic in Kafka's way; None for the id that is none."""
+    """Return a topic id in Kafka's spelling; None for the zero id."""
     return None if topic_id == ZERO_UUID else str(Uuid(topic_id))
 
 
@@ -73,7 +64,7 @@ def _elements(message: Any, path: Path) -> Iterator[Any]:
 
 
 def names_in(api_key: int, version: int, is_response: bool, message: Any) -> dict[str, str]:
-    """Name by id of the topics in a message; ids in Kafka's spelling."""
+    """Return topic names by id in a message; ids in Kafka's spelling."""
     names: dict[str, str] = {}
     for path, name in _naming(api_key, version, is_response):
         for topic in _elements(message, path):

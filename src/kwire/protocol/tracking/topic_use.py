@@ -1,10 +1,9 @@
-"""Which topics a Produce, Fetch or ShareFetch uses, and how much travelled: partition by partition, from the headers of record batches.
+"""Topics used by a Produce, Fetch or ShareFetch, and the amount by partition, from the headers of record batches.
 
     note = noted(0, 9, message)                  of the request; waits for the response
     uses = used(1, 13, note, message)            request and response together, None for no response
 
-A fetch session (KIP-227) names in its requests only what changes, and answers only partitions that have something: so what counts as used
-is what either of them names.
+A fetch session (KIP-227) requests only changes, and answers only partitions with data: a partition counts if either names it.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _CODEC: Final = 7
 
 
 class Shape(NamedTuple):
-    """Where a message has its topics: attributes of the array, of the name in it (None: by id only), of partitions, of their number."""
+    """Attributes of the topics in a message: array, name (None: by id only), partitions, their number."""
 
     topics: str
     name: str | None
@@ -35,7 +34,7 @@ class Shape(NamedTuple):
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """The projection that reads them."""
+        """Projection that reads them."""
         inner = f"{self.topics}.{self.partitions}"
         return (
             *((f"{self.topics}.{self.name}",) if self.name else ()),
@@ -66,9 +65,9 @@ PartitionKey = tuple[str | None, str | None, int]
 
 
 def _uses(shape: Shape, message: Any) -> Iterator[PartitionUse]:
-    """What one message says, in the order of the wire; of a message that was cut, what stands before the cut.
+    """Yield the uses in one message, in the order of the wire; of a cut message, those before the cut.
 
-    Where the cut lies inside the partitions of a topic, the last one before it is `unseen`: those behind it have no name.
+    If the cut is inside the partitions of a topic, the last one before it is `unseen`: those behind it have no name.
     """
     for topic in getattr(message, shape.topics, None) or ():
         name = getattr(topic, shape.name, None) if shape.name else None
@@ -95,7 +94,6 @@ def _uses(shape: Shape, message: Any) -> Iterator[PartitionUse]:
 
 
 def _weigh(use: PartitionUse, records: bytes) -> PartitionUse:
-    """Count the whole record batches of a `records` field."""
     batches = list(scan(records))
     magics = codecs = 0
     for batch in batches:
@@ -124,23 +122,23 @@ def _count(batch: StoredBatch) -> int:
 
 
 def records_in(records: bytes) -> int:
-    """How many records the whole batches of a `records` field hold; those of compressed messages of magic 0 and 1 are unpacked for it."""
+    """Return the number of records in whole batches; compressed messages of magic 0 and 1 are unpacked for it."""
     return sum(map(_count, scan(records)))
 
 
 def noted(api_key: int, message: Any) -> list[PartitionUse]:
-    """What a request says; small, so that it can wait for the response while the records are gone."""
+    """Return the uses in a request; small, so that they can wait for the response without the records."""
     return list(_uses(TOPIC_USERS[api_key][0], message))
 
 
 def used(api_key: int, note: list[PartitionUse], message: Any, is_request_whole: bool = True, is_whole: bool = True) -> list[PartitionUse]:
-    """Request and response together, a partition once.
+    """Return the uses of request and response together, each partition once.
 
     Arguments:
-        note: what `noted` gave for the request.
-        message: the response, None without one.
-        is_request_whole: nothing of the request is missing: where it has the records, it names every partition that had some.
-        is_whole: nothing of the response is missing: where it has the records, a partition that it does not name had none.
+        note: result of `noted` for the request.
+        message: response, None without one.
+        is_request_whole: nothing of the request is missing: if it has the records, it names every partition with records.
+        is_whole: nothing of the response is missing: if it has the records, an unnamed partition had none.
     """
     request, response = TOPIC_USERS[api_key]
     missing = response.records and not is_whole

@@ -1,14 +1,14 @@
-"""Finds the request of a correlation id among those that wait, and counts who was overtaken, without a look at all of them.
+"""Index of waiting requests by correlation id, which also counts overtaken ones, without a look at all of them.
 
-The requests are in a list in the order of sending. This index is made when a response first disagrees with that order, and follows the list
-from then on: others may append to the list and remove its first request meanwhile, as the native tracker does.
+The requests are in a list in the order of sending. The index is made when a response first disagrees with that order, and follows the list
+from then on: others may append to the list and remove its first request, as the native tracker does.
 
-    ordinal        of a request in the order of sending, numbered from the making of the index; an ordinal is found in the list by bisection
-    ids          ordinals by correlation id; those of requests that have left are dropped when they are met
+    ordinal      of a request in the order of sending, counted from the making of the index; found in the list by bisection
+    ids          ordinals by correlation id; those of removed requests are dropped when they are met
     answered     a bit at the ordinal of each request that was answered before an earlier one
-    cursors      up to where all are tokens, and up to where nothing is left that an overtaking response gives up
+    cursors      up to where all are tokens, and up to where an overtaking response gives up nothing more
 
-When more than half of the ordinals belong to requests that have left, the index is made again. So a response costs the same whatever waits.
+When more than half of the ordinals belong to removed requests, the index is made again. So a response costs the same whatever waits.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ORDINAL: Final = attrgetter("ordinal")
 
 
 class WaitingIndex:
-    """The index over the list of a `kwire.protocol.tracking.pairing.Pairing`, which every method takes."""
+    """Index over the list of a `kwire.protocol.tracking.pairing.Pairing`, which every method takes."""
 
     __slots__ = ("_answered", "_counted", "_ids", "_next", "_steady", "_tokens")
 
@@ -42,7 +42,6 @@ class WaitingIndex:
         self._tokens = 0  # every request before this ordinal is a token
 
     def _follow(self, waiting: list[Waiting]) -> None:
-        """Give every request an ordinal."""
         if self._next > 2 * len(waiting) + _SPARE:
             self.clear(waiting)
         begin = len(waiting)
@@ -56,7 +55,7 @@ class WaitingIndex:
                 self._ids.setdefault(number, []).append(each.ordinal)
 
     def clear(self, waiting: list[Waiting]) -> None:
-        """Forget all ordinals; what was counted by them is written to the requests."""
+        """Drop all ordinals; write counts based on them to the requests."""
         for each in waiting:
             if each.ordinal != UNNUMBERED:
                 each.overtaken_by += self._later(each)
@@ -66,7 +65,7 @@ class WaitingIndex:
         self._counted = UNNUMBERED
 
     def find(self, waiting: list[Waiting], correlation_id: int) -> int | None:
-        """Position of the first request with this correlation id."""
+        """Return the position of the first request with this correlation id."""
         self._follow(waiting)
         ordinals = self._ids.get(correlation_id, ())
         for left, ordinal in enumerate(ordinals):
@@ -79,7 +78,7 @@ class WaitingIndex:
         return None
 
     def possible(self, waiting: list[Waiting], correlation_id: int) -> tuple[int | None, bool]:
-        """Position of the first request with this correlation id whose response is not lost, and whether there is another."""
+        """Return the position of the first request with this correlation id whose response is not lost, and whether there is another."""
         self._follow(waiting)
         ordinals = self._ids.get(correlation_id, [])
         found: list[int] = []
@@ -93,12 +92,11 @@ class WaitingIndex:
         return (found[0] if found else None), len(found) > 1
 
     def _open_at(self, waiting: list[Waiting], ordinal: int) -> int | None:
-        """Position of the request with this ordinal, None when it has left or its response is lost."""
         at = bisect_left(waiting, ordinal, key=_ORDINAL)
         return at if at < len(waiting) and waiting[at].ordinal == ordinal and not waiting[at].is_lost else None
 
     def first_with_header(self, waiting: list[Waiting]) -> int | None:
-        """Position of the first request that is no raw token."""
+        """Return the position of the first request that is not a raw token."""
         self._follow(waiting)
         at = bisect_left(waiting, self._tokens, key=_ORDINAL)
         while at < len(waiting) and waiting[at].row is None:
@@ -107,9 +105,9 @@ class WaitingIndex:
         return at if at < len(waiting) else None
 
     def overtake(self, waiting: list[Waiting], found: int, response_breaks: int) -> list[Waiting]:
-        """Take out the requests before position `found` whose responses are lost, when that one is answered; in the order of sending.
+        """Remove the requests before position `found`, which is answered, whose responses are lost; in the order of sending.
 
-        They are those that were sent before the border of responses was last lost, those that may be silent, and tokens.
+        They were sent before the border of responses was last lost, may be silent, or are tokens.
         """
         self._follow(waiting)
         ordinal = waiting[found].ordinal
@@ -127,7 +125,7 @@ class WaitingIndex:
         return given_up
 
     def take(self, waiting: list[Waiting], at: int) -> Waiting:
-        """Take out the request at a position, which is answered, and count it for those before it."""
+        """Remove the answered request at a position, and count it for those before it."""
         answered = waiting.pop(at)
         answered.overtaken_by += self._later(answered)
         if at:
@@ -138,13 +136,12 @@ class WaitingIndex:
         return answered
 
     def count_first(self, waiting: list[Waiting]) -> None:
-        """Write to the first request how many have overtaken it. When that is none, none of those behind it was overtaken."""
+        """Write its count to the first request. If it is 0, no later one was overtaken."""
         if self._answered and waiting:
             waiting[0].overtaken_by += self._later(waiting[0])
             self._counted = waiting[0].ordinal
 
     def _later(self, request: Waiting) -> int:
-        """Answered requests behind this one that its `overtaken_by` does not contain."""
         if not self._answered or request.ordinal in (UNNUMBERED, self._counted):
             return 0
         return (self._answered >> (request.ordinal + 1)).bit_count()

@@ -1,1 +1,1 @@
-"""What a proxy may do to frames, a small file for each rule."""
+"""Rules of a proxy, one file each."""

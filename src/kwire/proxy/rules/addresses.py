@@ -1,4 +1,4 @@
-"""`[addresses]`: clients see the proxy's address wherever a broker's stands, in all messages that hold one."""
+"""`[addresses]`: replaces broker addresses by the proxy's in all messages that hold one."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class AddressesRule:
     """The rule.
 
     Arguments:
-        listeners: where clients reach each broker: node id to (host, port). Addresses of controllers stay: DescribeQuorum lists them, and
-            clients do not connect to them.
+        listeners: (host, port) for clients by node id. Controllers' addresses stay: only DescribeQuorum lists them, and clients do not
+            connect to them.
         large_answers: `cap` hides Fetch from 16 and Produce from 10 on, so that records pass without being held; clients lose the hint that
             names a new leader (KIP-951) and ask Metadata instead, and transactions are of transaction.version 1 (KIP-890). `hold` keeps
             each answer until it is whole.
-        unknown_node: what is done with a broker that has no listener: `close` the connection, or `keep` the broker's own address.
+        unknown_node: action for a broker without a listener: `close` the connection, or `keep` the broker's address.
     """
 
     name = "addresses"
@@ -65,4 +65,4 @@ class AddressesRule:
                         yield RelayRule(direction, message.api_key, (version,), edit)
 
     def connected(self, peer: Peer) -> None:
-        """Nothing of a connection is kept."""
+        """Keep no state."""

@@ -1,4 +1,4 @@
-"""The ranges and features of an ApiVersions response, taken out of a frame and put back."""
+"""Ranges and features of ApiVersions responses."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ API_VERSIONS = 18
 
 
 def wanted_answers() -> RelayRule:
-    """The interest of a rule that changes what brokers advertise."""
+    """Return the interest of a rule that changes what brokers advertise."""
     return RelayRule("response", API_VERSIONS, None, CALL)
 
 
 def limited_answers(limits: VersionLimits) -> Iterator[RelayRule]:
-    """The rules that cut what brokers advertise."""
+    """Yield the rules that limit what brokers advertise."""
     for version in catalog()["ApiVersionsResponse"].valid_versions:
         yield RelayRule("response", API_VERSIONS, (version,), Edit("response", API_VERSIONS, version, EditChanges(limits=limits)))
 
 
 def ranges_of(body: Any) -> dict[int, tuple[int, int]]:
-    """Lowest and highest version by api key."""
+    """Return lowest and highest version by API key."""
     return {each.api_key: (each.min_version, each.max_version) for each in body.api_keys}
 
 
 def with_ranges(body: Any, ranges: Mapping[int, tuple[int, int]]) -> None:
-    """Put other ranges into a response body, in the order of api keys."""
+    """Set the ranges of a response body, in the order of API keys."""
     entry = kwire.messages.ApiVersionsResponse.ApiVersion
     body.api_keys = [entry(api_key=key, min_version=low, max_version=high) for key, (low, high) in sorted(ranges.items())]
 
 
 def changed_answer(held: Held, frame: bytes) -> tuple[int, Any]:
-    """Correlation id and body of an ApiVersions response.
+    """Return correlation id and body of an ApiVersions response.
 
     Raises:
         WireError: it cannot be read.

@@ -1,4 +1,4 @@
-"""Always on: who the client is, by ApiVersions (KIP-511) and SASL, for the other rules, the counters and the log. Nothing is changed."""
+"""Client identity from ApiVersions (KIP-511) and SASL, for other rules, counters and the log. Always on; changes no frame."""
 
 from __future__ import annotations
 

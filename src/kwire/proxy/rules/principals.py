@@ -1,7 +1,7 @@
-"""`principals = [...]` of a tenant: only clients with one of them use its listeners.
+"""`principals = [...]` of a tenant: only clients with one of them may use its listeners.
 
-A principal is that of a SASL exchange which the broker accepted, or of the certificate that the client showed to the proxy. Before, and
-without one, ApiVersions and SASL alone pass; any other request closes the connection.
+A principal comes from a SASL exchange that the broker accepted, or from the client's certificate. Without one, only ApiVersions and SASL
+pass; any other request closes the connection.
 """
 
 from __future__ import annotations
@@ -29,11 +29,8 @@ _DELAY: Final = 1.0  # seconds, for clients that connect again at once
 class PrincipalsRule:
     """The rule.
 
-    Arguments:
-        principals: those that may use the listeners.
-
     Raises:
-        InputError: there are none, or one is not `User:NAME`.
+        InputError: there are no principals, or one is not `User:NAME`.
     """
 
     name = "principals"
@@ -52,7 +49,7 @@ class PrincipalsRule:
         yield RelayRule("response", _AUTHENTICATE, None, CALL)
 
     def watching_rules(self) -> Iterator[RelayRule]:
-        """All other requests, until the principal is known."""
+        """Yield all other requests, until the principal is known."""
         for message in catalog().messages.values():
             if message.kind == "request" and message.api_key not in (None, API_VERSIONS, _HANDSHAKE, _AUTHENTICATE):
                 yield RelayRule("request", message.api_key, None, CALL)

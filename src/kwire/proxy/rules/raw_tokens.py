@@ -1,7 +1,7 @@
-"""`raw_sasl_tokens = false`: clients authenticate with SaslHandshake v1 and SaslAuthenticate (KIP-152).
+"""`raw_sasl_tokens = false`: clients must authenticate with SaslHandshake v1 and SaslAuthenticate (KIP-152).
 
-The tokens that follow SaslHandshake v0, or that begin a connection as in Kafka 0.9 (GSSAPI), are no Kafka frames: no rule sees them, and no
-principal is known. It is the default where rules have to hold against a client: for tenants and with refusals.
+Tokens that follow SaslHandshake v0, or begin a connection as in Kafka 0.9 (GSSAPI), are not Kafka frames: rules cannot see them, and no
+principal is known. This is the default for tenants and with refusals, whose rules must hold against a client.
 """
 
 from __future__ import annotations
@@ -21,11 +21,7 @@ _NEWEST: Final = 1
 
 
 class RawTokensRule:
-    """The rule.
-
-    Attributes:
-        raw_gssapi: GSSAPI tokens without SaslHandshake close the connection too.
-    """
+    """The rule; GSSAPI tokens without SaslHandshake close the connection too."""
 
     name = "raw_sasl_tokens"
     raw_gssapi = False
@@ -35,4 +31,4 @@ class RawTokensRule:
         yield from limited_answers(VersionLimits({_HANDSHAKE: (_NEWEST, _NEWEST)}, others=True))
 
     def connected(self, peer: Peer) -> None:
-        """Nothing of a connection is kept."""
+        """Keep no state."""

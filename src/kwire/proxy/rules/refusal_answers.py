@@ -1,6 +1,6 @@
-"""Answers to a client without permission, made from the schema as Kafka's `AbstractRequest.getErrorResponse` makes them.
+"""Answers to a client without permission, built from the schema as Kafka's `AbstractRequest.getErrorResponse` builds them.
 
-Each element that a request names comes back with the error, and so does the answer as a whole where it has an error code.
+Each element that a request names is returned with the error, and so is the answer as a whole if it has an error code.
 """
 
 from __future__ import annotations
@@ -37,13 +37,9 @@ _NAMES: Final = ("string", "uuid", "int8")  # types of what tells elements apart
 
 
 def refused_answer(held: Held, frame: bytes, address: tuple[int, str, int]) -> bytes | None:
-    """The answer to a request without permission.
-
-    None where it wants none, where it cannot be read, and where the answer has no place for the error.
+    """Return the answer; None if the request wants none or cannot be read, or if the answer has no field for the error.
 
     Arguments:
-        held: the request.
-        frame: it.
         address: node id, host and port of the only broker in Metadata: clients ignore an answer without brokers, and ask again.
 
     Raises:
@@ -75,12 +71,6 @@ def _error(api_key: int, asked: Any) -> int:
 
 
 class _Answer:
-    """An answer in the making.
-
-    Attributes:
-        has_error: an error code was set.
-    """
-
     def __init__(self, request: Message, response: Message, version: int, error: int) -> None:
         self._request, self._response, self._version, self._error = request, response, version, error
         self._classes = {each.__name__: each for each in getattr(messages, response.name).classes}
@@ -88,7 +78,7 @@ class _Answer:
         self.has_error = False
 
     def struct(self, name: str, asked: Any, asked_fields: tuple[Field, ...]) -> Any:
-        """A struct of the answer for what a struct of the request names."""
+        """Return a struct of the answer for a struct of the request."""
         made = self._classes[name]()
         arrays = [each for each in self._present(asked_fields) if each.is_array]
         for field in self._present(self._response.structs[name].fields):
@@ -108,7 +98,7 @@ class _Answer:
         return made
 
     def _elements(self, field: Field, asked: Field, elements: Iterable[Any]) -> list[Any]:
-        """The elements of an array for those that the request has in its place; none where they are of other things."""
+        """Return elements for those of the request's array; none if the two arrays have different keys."""
         asked_fields = self._request.structs[asked.element_type].fields if asked.is_struct else ()
         present = [each for each in self._present(asked_fields) if not each.is_array] or [asked]
         keys = [

@@ -1,11 +1,11 @@
-"""`[[refusals]]`: clients that may not use the cluster, by library, version, client id or principal.
+"""`[[refusals]]`: clients that may not use the cluster, by library, version, client id, principal or address.
 
-A refused client gets what it would get without permission, such as TOPIC_AUTHORIZATION_FAILED for each topic in Metadata, and fails with a
-clear exception. The proxy answers in the broker's place; only ApiVersions and SASL pass. An error in ApiVersions would not do: Java retries
-until max.block.ms, librdkafka until its message timeout, and some clients never send it.
+A refused client gets the answers of a client without permission, such as TOPIC_AUTHORIZATION_FAILED for each topic in Metadata, and fails
+with a clear exception. The proxy answers; only ApiVersions and SASL pass. An error in ApiVersions would not do: Java retries until
+max.block.ms, librdkafka until its message timeout, and some clients never send it.
 
 Each answer waits for two seconds, as brokers before KIP-219 made throttled clients wait: some clients ignore `throttle_time_ms`, and
-others connect again after each error. Otherwise they would ask thousands of times a second.
+others reconnect after each error. Otherwise they would ask thousands of times a second.
 """
 
 from __future__ import annotations
@@ -42,17 +42,15 @@ _OPERATORS: Final[dict[str, Callable[[Any, Any], bool]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """Which clients are refused: those for which all that is given holds.
+    """Condition on a client; all given parts must hold.
 
     Arguments:
-        software: name of the library (KIP-511), a pattern with `*`; clients that send none have the empty name.
-        version: such as `<2.1`, of the library.
-        client_id: a pattern with `*`.
-        principal: a pattern with `*`.
-        address: a pattern with `*`.
+        software: pattern (with `*`) of the library name (KIP-511); empty for clients that send none.
+        version: version of the library, such as `<2.1`.
+        client_id, principal, address: patterns (with `*`).
 
     Raises:
-        InputError: nothing is given, or the version begins with no operator.
+        InputError: no part is given, or the version begins with no operator.
     """
 
     software: str | None = None
@@ -74,11 +72,10 @@ class Condition:
         return None if operator is None or not numbers else (operator, numbers)
 
     def holds(self, peer: Peer, *, is_named: bool = True) -> bool:
-        """Whether it holds for a client, by what it has said so far.
+        """Return whether the condition holds for what a client has sent so far.
 
         Arguments:
-            peer: the client.
-            is_named: a name that is missing will not come; before, a condition on it does not hold.
+            is_named: a missing name will not come; before, a condition on it does not hold.
         """
         texts = (
             (self.software, peer.software_name), (self.client_id, peer.client_id or ""), (self.principal, peer.principal),
@@ -97,13 +94,13 @@ class RefusalsRule:
     """The rule.
 
     Arguments:
-        conditions: a client is refused for which any of them holds.
-        addresses: where clients of a tenant, or of none by the empty name, reach a broker: host and port by tenant and node id.
-        budget: of memory that requests take while they are answered; None without a limit.
+        conditions: a client is refused if any of them holds.
+        addresses: host and port of brokers for clients, by tenant (empty without one) and node id.
+        budget: memory of requests while they are answered; None without a limit.
 
     Attributes:
         lock: held by readers of `refused`.
-        refused: answers that say so, by software name and version (`other` beyond 1,000 kinds), and api key.
+        refused: answers by software name and version (`other` beyond 1,000 kinds), and API key.
         knows_principals: a condition is on the principal, so clients whose principal is unknown are closed.
     """
 
@@ -123,17 +120,16 @@ class RefusalsRule:
         self.knows_principals = any(each.principal is not None for each in self._conditions)
 
     def holds(self, peer: Peer, *, is_named: bool) -> bool:
-        """Whether a client is refused, by what it has said so far, see `Condition.holds`."""
+        """Return whether a client is refused, see `Condition.holds`."""
         return any(condition.holds(peer, is_named=is_named) for condition in self._conditions)
 
     def count(self, peer: Peer, api_key: int) -> None:
-        """Count one answer to a refused client."""
         what = peer.software_name, peer.software_version, api_key
         with self.lock:
             self.refused[what if what in self.refused or len(self.refused) < _MOST_COUNTED else (_OTHER, _OTHER, api_key)] += 1
 
     def address(self, peer: Peer) -> tuple[int, str, int]:
-        """Node id, host and port of the broker that a client has reached."""
+        """Return node id, host and port of the broker that a client has reached."""
         return peer.node_id, *self._addresses.get((peer.tenant, peer.node_id), ("", -1))
 
     def relay_rules(self) -> Iterable[RelayRule]:
@@ -142,7 +138,7 @@ class RefusalsRule:
             yield RelayRule("request", key, None, CALL)
 
     def watching_rules(self) -> Iterable[RelayRule]:
-        """The frames that it wants of clients that are refused, or may be: all other requests."""
+        """Yield all other requests of clients that are refused, or may be."""
         for message in catalog().messages.values():
             if message.kind == "request" and message.api_key not in (None, _HANDSHAKE, _API_VERSIONS, _AUTHENTICATE, *_NAMING):
                 yield RelayRule("request", message.api_key, None, CALL)
@@ -152,9 +148,8 @@ class RefusalsRule:
 
 
 class _Refusing(ConnectionRule):
-    """The rule on one connection.
-
-    It watches until a request other than ApiVersions and SASL shows that the client is not refused, and again after those.
+    """Rule of one connection: it watches until a request other than ApiVersions and SASL shows that the client is not refused, and
+    again after those.
     """
 
     def __init__(self, rule: RefusalsRule, peer: Peer) -> None:

@@ -1,8 +1,8 @@
 """`[rehearsal]`: clients meet a later release before the brokers are upgraded.
 
-With `break`, ApiVersions advertises what the release would, as far as the broker has it too, and a request in a version that the release
-rejects closes the connection, as its brokers do; so does a GSSAPI token without SaslHandshake from 4.0 on (KAFKA-18339). With `count`
-nothing changes: requests that it would reject are counted by client.
+With `break`, ApiVersions advertises the release's versions, as far as the broker has them too, and a request in a version that the
+release rejects closes the connection, as its brokers do; so does a GSSAPI token without SaslHandshake from 4.0 on (KAFKA-18339). With
+`count` nothing changes: requests that it would reject are counted by client.
 
 It cannot show versions that only the later release has, other defaults of its brokers, or message formats on disk.
 """
@@ -28,7 +28,7 @@ _MOST_COUNTED: Final = 10_000
 
 
 class Rejected(NamedTuple):
-    """Who sent what the release would reject."""
+    """Sender and version of a request that the release would reject."""
 
     software_name: str
     software_version: str
@@ -42,14 +42,13 @@ class RehearsalRule:
     """The rule.
 
     Arguments:
-        release: to rehearse, such as `4.3`.
+        release: release to rehearse, such as `4.3`.
         mode: `count` or `break`.
 
     Attributes:
         lock: held by readers of the counts.
-        rejected: requests that the release would reject, by sender: at most 10,000 kinds; later ones are counted in `others`.
-            With `break` the first of each connection closes it, and the log says so.
-        others: requests beyond.
+        rejected: rejected requests by sender, at most 10,000 kinds; with `break` the first one closes its connection, and the log has it.
+        others: rejected requests beyond.
         raw_gssapi: whether GSSAPI tokens without SaslHandshake pass.
 
     Raises:
@@ -87,7 +86,6 @@ class RehearsalRule:
         return _Rehearsing(self, peer)
 
     def count(self, what: Rejected) -> None:
-        """Count one request that the release would reject."""
         with self.lock:
             if what in self.rejected or len(self.rejected) < _MOST_COUNTED:
                 self.rejected[what] += 1

@@ -1,4 +1,4 @@
-"""What a rule is: which frames it wants to see, and what it does with them."""
+"""Interface of a rule: the frames that it wants, and what it does with them."""
 
 from __future__ import annotations
 
@@ -13,16 +13,15 @@ __all__ = ["Answer", "ConnectionRule", "Outcome", "Peer", "Refusal", "Rule", "Wa
 
 @dataclass(slots=True)
 class Peer:
-    """Who is on the client's side of one connection; it fills as the client names itself.
+    """Client of one connection; it fills as the client identifies itself.
 
     Attributes:
-        address, port: of the client's end.
-        node_id: of the broker behind the listener.
-        client_id: of the last request that a rule looked at; None before.
-        software_name, software_version: from ApiVersions (KIP-511); empty until they are sent, and for clients that send none.
-        principal: `User:NAME` of a SASL exchange that the broker accepted, or of the certificate that the client showed to the proxy; empty
-            before. Raw SASL tokens (SaslHandshake version 0) are not looked into.
-        tenant: whose listener it is; empty without tenants.
+        node_id: broker behind the listener.
+        client_id: client id of the last request that a rule saw.
+        software_name, software_version: from ApiVersions (KIP-511); empty if not sent.
+        principal: `User:NAME` of an accepted SASL exchange, or of the client's certificate. Raw SASL tokens (SaslHandshake v0) are not
+            read.
+        tenant: tenant of the listener; empty without one.
     """
 
     address: str
@@ -37,11 +36,11 @@ class Peer:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The proxy answers instead of the broker.
+    """Answer of the proxy instead of the broker's.
 
     Attributes:
-        frame: a response with its header, without its length; None for no answer.
-        delay: seconds until it goes out. Nothing of the client is read before.
+        frame: response with its header, without its length; None for no answer.
+        delay: seconds before it is sent; the client is not read before.
     """
 
     frame: bytes | None
@@ -50,12 +49,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """The connection is closed.
-
-    Attributes:
-        reason: for the log and the counters.
-        delay: as of an `Answer`.
-    """
+    """Close of the connection, with a reason for the log and the counters."""
 
     reason: str
     delay: float = 0
@@ -63,12 +57,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """A request goes on, and its response is looked at, which need not be a `CALL` of the rule.
-
-    Attributes:
-        frame: the request.
-        response: as `ConnectionRule.response`, with the frame as the edits and calls of all rules left it.
-    """
+    """Request that goes on, and a function that takes its response as edits and calls of all rules left it."""
 
     frame: bytes
     response: Callable[[Held, bytes], bytes | None]
@@ -79,20 +68,16 @@ Outcome: TypeAlias = bytes | Answer | Refusal | Watched | None
 
 
 class ConnectionRule:
-    """A rule at work on one connection. Frames are those of the rule's `CALL`s, without their lengths.
+    """Rule of one connection. It gets the frames of the rule's `CALL`s, without their lengths.
 
     Attributes:
-        watches: it wants the frames of `WatchingRule.watching_rules` too.
+        watches: it also wants the frames of `WatchingRule.watching_rules`.
     """
 
     watches = False
 
     def request(self, held: Held, frame: bytes) -> Outcome:
-        """Look at a request.
-
-        Arguments:
-            held: what the relay knows of it.
-            frame: as earlier rules left it.
+        """Take a request, as earlier rules left it.
 
         Raises:
             WireError: it cannot be read; the connection is closed.
@@ -100,32 +85,28 @@ class ConnectionRule:
         return None
 
     def response(self, held: Held, frame: bytes) -> bytes | None:
-        """Look at a response; arguments and errors as for `request`."""
+        """Take a response; see `request`."""
         return None
 
     def closed(self) -> None:
-        """The connection is over."""
+        """Release the state of the connection."""
 
 
 class Rule(Protocol):
-    """A rule of a proxy, shared by its connections.
-
-    Attributes:
-        name: of its table in the configuration; logs and counters use it.
-    """
+    """Rule of a proxy, shared by its connections; `name` is its table in the configuration."""
 
     name: str
 
     def relay_rules(self) -> Iterable[RelayRule]:
-        """The frames that it wants, and what is done with them: an edit, `CLOSE`, `REFUSE`, or `CALL` for its `ConnectionRule`."""
+        """Return the frames that it wants and their actions: an edit, `CLOSE`, `REFUSE`, or `CALL` for its `ConnectionRule`."""
 
     def connected(self, peer: Peer) -> ConnectionRule | None:
-        """The rule for a new connection; None when it calls for no frame."""
+        """Return the rule of a new connection; None if it calls for no frame."""
 
 
 @runtime_checkable
 class WatchingRule(Protocol):
-    """A rule that wants further frames of some connections."""
+    """Rule that wants further frames of some connections."""
 
     def watching_rules(self) -> Iterable[RelayRule]:
-        """The frames that it wants, beside those of `relay_rules`, while `ConnectionRule.watches`."""
+        """Return the frames that it also wants while `ConnectionRule.watches`."""

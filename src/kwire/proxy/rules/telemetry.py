@@ -1,10 +1,10 @@
 """`[telemetry]`: the proxy receives client metrics (KIP-714) for brokers that do not.
 
-Off by default: to advertise GetTelemetrySubscriptions and PushTelemetry makes every Java client from 3.7 and librdkafka from 2.5 on push.
+Off by default: advertising GetTelemetrySubscriptions and PushTelemetry makes every Java client from 3.7 and librdkafka from 2.5 on push.
 
-A broker answers both to authenticated clients only. So does the proxy: to a client that showed its certificate, whose SASL login the broker
-accepted, or that got an answer to another request. Its own answer goes out behind those that the client is owed, so a question may follow
-right behind such a request, as Java's follows Metadata. Others get THROTTLING_QUOTA_EXCEEDED: they ask again an interval later.
+A broker answers both to authenticated clients only. So does the proxy: to a client that showed its certificate, whose SASL login the
+broker accepted, or that got an answer to another request. Its own answer goes out behind those that the client is owed, so a question may
+follow such a request at once, as Java's follows Metadata. Others get THROTTLING_QUOTA_EXCEEDED: they ask again an interval later.
 """
 
 from __future__ import annotations
@@ -31,11 +31,7 @@ _SHORTEST_LINE: Final = 200  # bytes of a point without a name, a value and labe
 
 
 class PushedLines:
-    """Receives points as lines of JSON, within the quota of their connection.
-
-    Arguments:
-        store: takes the lines of a push.
-    """
+    """Receiver that writes points as lines of JSON, within the quota of their connection."""
 
     def __init__(self, store: Callable[[bytes], object]) -> None:
         self._store = store
@@ -45,7 +41,7 @@ class PushedLines:
 
         Raises:
             WireError: the payload is not OTLP metrics, or has more points than fit in any interval.
-            PushQuotaExceeded: lines repeat what points share, such as labels, and get longer than the quota.
+            PushQuotaExceeded: the lines exceed the quota; they repeat labels that points share.
         """
         quota = context.quota
         assert quota is not None  # of `_Telemetry`
@@ -57,12 +53,7 @@ class PushedLines:
 
 
 class TelemetryRule:
-    """The rule.
-
-    Arguments:
-        receiver: what is wanted of clients, and where their metrics go.
-        max_pushed: bytes of one connection in an interval.
-    """
+    """The rule; `max_pushed` limits the bytes of one connection in an interval."""
 
     name = "telemetry"
 

@@ -1,7 +1,7 @@
-"""What a client gets for the id of a topic or of a Fetch session that is not its own: what a broker says that does not know the id.
+"""Answers for ids of topics and Fetch sessions that are not the client's: those of a broker that does not know the id.
 
-A client that has a topic's id from before a restart of the proxy then asks Metadata, and the proxy knows the id. One that has a session of
-an earlier connection begins another (KIP-227).
+A client with a topic id from before a restart of the proxy then asks Metadata, and the proxy learns the id. One with a session of an
+earlier connection begins another (KIP-227).
 """
 
 from __future__ import annotations
@@ -22,23 +22,13 @@ _FETCH_SESSION_TOPIC_ID_ERROR: Final = 106
 
 
 def refused_fetch(held: Held, *, session: bool) -> bytes:
-    """The answer to a Fetch.
-
-    Arguments:
-        held: the request, or the broker's answer to it.
-        session: its session is not the connection's; else a topic is not the tenant's.
-    """
+    """Answer a Fetch whose session is not the connection's, or that has a topic of another tenant."""
     refused = messages.FetchResponse(error_code=_FETCH_SESSION_ID_NOT_FOUND if session else _FETCH_SESSION_TOPIC_ID_ERROR)
     return kwire.encode_response(held.correlation_id, refused, _FETCH, held.api_version)
 
 
 def unknown_ids(held: Held, frame: bytes) -> bytes | None:
-    """The answer to a Produce or Fetch, for all its topics; None where there is none to give.
-
-    Arguments:
-        held: the request.
-        frame: it.
-    """
+    """Answer a Produce or Fetch for all its topics; None if it has no answer."""
     if not held.wants_answer:
         return None
     if held.api_key == _FETCH:

@@ -1,4 +1,4 @@
-"""What a tenant's frames say only once, kept for all its connections: ids of its topics, and the types of its groups."""
+"""Facts that a tenant's frames hold only once, shared by its connections: ids of its topics, and types of its groups."""
 
 from __future__ import annotations
 
@@ -18,11 +18,7 @@ _NO_ID: Final = Uuid(bytes(16))  # where a topic is known by its name
 
 
 class TenantMemory:
-    """What brokers said in successful answers; the oldest is forgotten, and then asked for once more by the client.
-
-    Arguments:
-        most_bytes: it takes at most.
-    """
+    """Facts from successful answers, up to `most_bytes`; the client asks again for those that were dropped."""
 
     def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
         self._most = most_bytes
@@ -31,22 +27,22 @@ class TenantMemory:
         self._lock = Lock()  # the native loop has several threads
 
     def learn_ids(self, ids: Iterable[Uuid]) -> None:
-        """These topics are the tenant's."""
+        """Add topics of the tenant."""
         with self._lock:
             for each in ids:
                 self._learn(each, "")
 
     def owns(self, ids: Iterable[Uuid]) -> bool:
-        """Whether all of these topics are the tenant's; no id stands for a name, which has a prefix."""
+        """Return whether all topics are the tenant's; no id stands for a name, which has a prefix."""
         return all(each == _NO_ID or each in self._entries for each in ids)
 
     def learn_type(self, group: str, protocol_type: str) -> None:
-        """The members of a group have this protocol type (JoinGroup)."""
+        """Set the protocol type of a group (JoinGroup)."""
         with self._lock:
             self._learn(group, protocol_type)
 
     def type_of(self, group: str) -> str | None:
-        """The protocol type of a group, None where no member has said it."""
+        """Return the protocol type of a group, None if unknown."""
         return self._entries.get(group)
 
     def _learn(self, key: Uuid | str, value: str) -> None:

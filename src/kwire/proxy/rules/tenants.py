@@ -1,11 +1,10 @@
-"""A tenant of the cluster: its clients see topics, groups and transactional ids without a prefix, and none of anybody else.
+"""Tenants of the cluster: their clients see topics, groups and transactional ids without a prefix, and none of other tenants.
 
-Names get the prefix in requests and lose it in responses, where elements with other names are dropped. Nearly all of it is done by edits
-without Python. Four things need memory: the ids of the tenant's topics, which requests of newer versions say in place of names; the type
-of a group, which older SyncGroup and JoinGroup do not say; the Fetch sessions of a connection, which stand for names said before; and which
-requests wait.
+Names get the prefix in requests and lose it in responses, where elements with other names are dropped. Edits do nearly all of it, without
+Python. Four things need memory: ids of the tenant's topics, which newer requests have instead of names; the type of a group, which older
+SyncGroup and JoinGroup lack; the Fetch sessions of a connection, which stand for names sent before; and the waiting requests.
 
-Apis that reach the whole cluster are not listed here: ApiVersions does not offer them, and their requests close.
+APIs that reach the whole cluster are not listed here: ApiVersions does not offer them, and their requests close.
 """
 
 from __future__ import annotations
@@ -57,10 +56,10 @@ _IDS_LEARNED: Final = dict.fromkeys((_METADATA, _CREATE_TOPICS), ("topics.name",
 
 
 def tenant_prefix(prefix: str) -> str:
-    """A prefix that topics may have.
+    """Return the prefix if topics may have it.
 
     Raises:
-        InputError: it is empty, long, or has characters that no topic's name has (`org.apache.kafka.common.internals.Topic`).
+        InputError: it is empty, too long, or has characters that no topic name has (`org.apache.kafka.common.internals.Topic`).
     """
     if not prefix or len(prefix) > _LONGEST_PREFIX or not set(prefix) <= _NAME_CHARACTERS:
         raise InputError(f"prefix {prefix!r} of a tenant has 1 to {_LONGEST_PREFIX} letters, digits, dots, underscores and hyphens")
@@ -71,8 +70,8 @@ class TenantsRule:
     """The rule for one tenant.
 
     Arguments:
-        prefix: of its topics, groups and transactional ids.
-        error_texts: `strip` takes the prefix out of the texts of errors; `blank` empties the texts that have it.
+        prefix: prefix of its topics, groups and transactional ids.
+        error_texts: `strip` removes the prefix from error texts; `blank` empties texts that have it.
 
     Raises:
         InputError: no topic can have the prefix.
@@ -116,7 +115,7 @@ class TenantsRule:
         yield from limited_answers(VersionLimits(ranges))
 
     def edit(self, direction: Literal["request", "response"], key: int, version: int, protocol_type: str | None = None) -> Edit:
-        """The edit of a kind of frame."""
+        """Return the edit of a kind of frame."""
         kind = protocol_type if protocol_type is None or protocol_type in _TYPES else _OTHER_TYPE
         found = self._edits.get((direction, key, version, kind))
         if found is None:
@@ -130,7 +129,7 @@ class TenantsRule:
 
 
 def _needs_memory(message: Message, version: int, about: FieldsAbout) -> bool:
-    """Whether a kind of frame says ids of topics or Fetch sessions, or bytes of a group without the type of the group.
+    """Return whether a kind of frame has topic ids, Fetch sessions, or bytes of a group without its type.
 
     Fetch answers may pass: a request says whether its answer is looked at.
     """
@@ -144,8 +143,6 @@ def _needs_memory(message: Message, version: int, about: FieldsAbout) -> bool:
 
 
 class _Tenant(ConnectionRule):
-    """The rule on one connection."""
-
     def __init__(self, rule: TenantsRule) -> None:
         self._rule = rule
         # groups of the JoinGroup and SyncGroup requests that wait, with their types, by api; responses come in the order of the requests
@@ -168,9 +165,9 @@ class _Tenant(ConnectionRule):
         return frame if edit.is_empty else b"".join(edit.pieces(frame))
 
     def _checked(self, held: Held, frame: bytes) -> Outcome:
-        """The edited request, or the answer to it where it asks for a topic or a session of somebody else.
+        """Return the edited request, or an answer if it has a topic or a session that is not the tenant's.
 
-        An id that the client has from before a restart is answered too.
+        A topic id from before a restart is answered too.
         """
         ids, body = _topic_ids(held, kwire.decode_request(frame, strict=False, fields=_checked_fields(held)).body)
         if held.api_key == _FETCH:
@@ -225,19 +222,19 @@ def _checked_fields(held: Held) -> tuple[str, ...]:
 
 
 def _topic_ids(held: Held, found: Any) -> tuple[list[Uuid], Any]:
-    """Ids of topics in a body, and the body."""
+    """Return the topic ids of a body, and the body."""
     body = _read(found)
     about = fields_about("request" if held.kind == "request" else "response", held.api_key, held.api_version)
     return [each for path in about.topic_ids for each in _values(body, path.split("."))], body
 
 
 def _type_fields(held: Held) -> tuple[str, ...]:
-    """The group's type: JoinGroup has it in all versions, SyncGroup from 5 on (KIP-559)."""
+    """Return the group's type: JoinGroup has it in all versions, SyncGroup from 5 on (KIP-559)."""
     return ("protocol_type",) if held.api_key == _JOIN_GROUP or held.api_version >= 5 else ()
 
 
 def _read(body: Any) -> Any:
-    """A body that may have bytes behind it, as librdkafka's have.
+    """Return a body that may have bytes behind it, as librdkafka's have.
 
     Raises:
         WireError: it cannot be read.
@@ -248,7 +245,6 @@ def _read(body: Any) -> Any:
 
 
 def _values(struct: Any, names: list[str]) -> Iterator[Any]:
-    """The values at a path."""
     value = getattr(struct, names[0])
     for each in value if isinstance(value, list) else () if value is None else (value,):
         if len(names) > 1:

@@ -1,7 +1,6 @@
-"""`[versions]`: the broker advertises no more than an older release would, features with the ranges.
+"""`[versions]`: the broker advertises no more than an older release: versions and features.
 
-Clients then behave as towards that release. Requests that it does not accept still pass, for the broker behind takes them; a client meets
-rejected requests with `[rehearsal]`.
+Clients then behave as towards that release. Requests that it does not accept still pass to the broker; `[rehearsal]` rejects them.
 """
 
 from __future__ import annotations
@@ -17,10 +16,7 @@ __all__ = ["VersionsRule"]
 
 
 class VersionsRule:
-    """The rule.
-
-    Arguments:
-        cap: the release, such as `3.9`.
+    """The rule; `cap` is the release, such as `3.9`.
 
     Raises:
         InputError: no such release.
@@ -35,4 +31,4 @@ class VersionsRule:
         return limited_answers(self._limits)
 
     def connected(self, peer: Peer) -> None:
-        """Nothing of a connection is kept."""
+        """Keep no state."""
