@@ -3,7 +3,7 @@
 They begin with error 0 in the response: a broker answers an authenticated client with error 34, and reads its next frame as a request
 (`KafkaApis.handleSaslHandshakeRequest`). A relay must know exactly where they end: the next frame of the client is a request then, and is
 owed a response. Most mechanisms have a fixed number of tokens. GSSAPI does not: its tokens begin with 0x60 (RFC 2743, 3.1) or 05 04
-(RFC 4121, 4.2.6.2), which no API key does. Tokens of other mechanisms cannot be told from a request, and a relay does not guess.
+(RFC 4121, 4.2.6.2), which no API key does. Tokens of other mechanisms cannot be distinguished from requests, and a relay does not guess.
 """
 
 from __future__ import annotations
