@@ -1,6 +1,7 @@
 """An edit as C structs, and what its actions do at the places that the walk has found. The readable contract is `kwire.codec._pure.edits`
 with the actions of `kwire.codec.edit_actions`."""
 
+from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, uint8_t
 from libc.stdlib cimport realloc
 from libc.string cimport memcmp, memcpy
@@ -14,8 +15,8 @@ from codec.marked_program cimport MarkedProgram
 from codec.program cimport STRING, UINT16, Program
 from codec.skip cimport LONGEST_TEXT
 from codec.span_walk cimport MISSING, SpanWalk
-from codec.spans cimport NotedArray, Place
-from codec.spliced_values cimport Kind
+from codec.spans cimport NotedArray, Pattern, Place
+from codec.edit_values cimport Kind
 from wire.cursor cimport Bytes, load_16, load_32
 
 cdef enum ActionKind:
@@ -27,6 +28,10 @@ cdef enum ActionKind:
     REFUSE_VALUE = 5
     REMOVE_TEXT = 6
     LIMIT_RANGE = 7
+    SET_VALUE = 8
+    # of what Python has to do, that which needs no call of the action
+    APPLY = 9
+    LOOK_UP = 10
 
 cdef enum:
     RAISED = -1  # a Python exception
@@ -50,9 +55,18 @@ cdef struct Action:
     const AddressList* addresses
     bint has_node
     bint has_listener
-    Text text
+    Text text  # of a value that is set: no bytes for null
     bint blank
+    PyObject* function  # or a dict, borrowed
+    bint is_needed  # its place must be there
     const Ranges* ranges
+
+cdef struct ActionSet:
+    Action* singles  # of each choice
+    Action* rules
+    Py_ssize_t single_count
+    bint needs  # some place must be there
+    void* owner  # the Python object, borrowed
 
 cdef struct CompiledEdit:
     EditDoor door
@@ -61,15 +75,19 @@ cdef struct CompiledEdit:
     int32_t registers
     Kind* single_kinds
     Kind* register_kinds
-    Action* singles
-    Action* rules
-    void* owner  # the Python object, borrowed
+    Pattern* patterns  # of each choice; NULL: each single is a choice
+    int32_t* first_choice  # of each single, one more than there are
+    ActionSet* actions
 
-# One frame.
+# One message.
 cdef struct EditRun:
     SpanWalk walk
     const CompiledEdit* program
+    const ActionSet* actions
     Edited* edited
+    Py_ssize_t offset  # of the message
+    bint strict  # it ends where the bytes end
+    PyObject* data  # of a splice, whose errors are raised at once; else NULL
 
 
 cdef inline Change* add_change(EditRun* run, const Place* place, int32_t start, int32_t stop) except NULL nogil:

@@ -54,15 +54,19 @@ cdef inline const EditDoor* edit_of(object capsule) except NULL:
     return <const EditDoor*>PyCapsule_GetPointer(capsule, "kwire.codec.edit")
 
 
+cdef inline void edited_open(Edited* edited, Py_ssize_t size) noexcept nogil:
+    edited.changes, edited.made = edited.few, NULL
+    edited.count, edited.room = 0, FEW_CHANGES
+    edited.size = size
+
+
 cdef inline int edit_frame(const EditDoor* edit, Bytes frame, Py_ssize_t size, Edited* edited) except -1 nogil:
     """Work out what becomes of a frame, which has no length in front.
 
     Returns:
         1; 0 where the frame cannot be read or a new value does not fit; -1 with a Python exception.
     """
-    edited.changes, edited.made = edited.few, NULL
-    edited.count, edited.room = 0, FEW_CHANGES
-    edited.size = size
+    edited_open(edited, size)
     return edit.run(edit.program, frame, size, edited)
 
 

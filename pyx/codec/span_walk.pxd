@@ -6,7 +6,7 @@ minds no text, may end before the message does, and knows up to where it underst
 `kwire.codec._pure.span_walk`.
 """
 
-from libc.stdint cimport int32_t, uint64_t
+from libc.stdint cimport int32_t
 from libc.stdlib cimport free
 
 from codec.fast_skip cimport SHORT_STRUCTS, STRUCTS_32, FastSkips, fast_items, fast_struct
@@ -37,7 +37,7 @@ cdef struct SpanWalk:
     const int32_t* members
     const int32_t* register_order
     const int32_t* first_choice  # of each single, one more than there are
-    Pattern* choices  # NULL: every single is written down, its choice is its number
+    const Pattern* choices  # NULL: every single is written down, its choice is its number
     Place* registers
     Cursor cursor
     Trace trace
@@ -155,7 +155,7 @@ cdef inline int32_t choice_at(SpanWalk* walk, int32_t single) noexcept nogil:
     """What is to be done at this place, -1 for nothing."""
     cdef int32_t number
     cdef int32_t level
-    cdef Pattern* pattern
+    cdef const Pattern* pattern
     for number in range(walk.first_choice[single], walk.first_choice[single + 1]):
         pattern = &walk.choices[number]
         level = 0
@@ -164,14 +164,6 @@ cdef inline int32_t choice_at(SpanWalk* walk, int32_t single) noexcept nogil:
         if level == pattern.depth:
             return number
     return -1
-
-
-cdef inline uint64_t sieve_bit(Bytes text, Py_ssize_t size) noexcept nogil:
-    """Sorts texts into 64 heaps, by what is quick to look at."""
-    cdef uint64_t said = <uint64_t>size * 37
-    if size > 0:
-        said += <uint64_t>text[size - 1] * 11 + text[size >> 1]
-    return <uint64_t>1 << (said & 63)
 
 
 cdef inline bint note(SpanWalk* walk, const Mark* mark, Bytes begin, Bytes content, Py_ssize_t size, bint null) noexcept nogil:
@@ -189,13 +181,9 @@ cdef inline bint note(SpanWalk* walk, const Mark* mark, Bytes begin, Bytes conte
             return False
     elif mark.single >= 0:
         choice = choice_at(walk, mark.single)
-        if choice >= 0:
-            walk.choices[choice].met = True
-            if walk.choices[choice].sifted and not null and not walk.choices[choice].sieve & sieve_bit(content, size):
-                choice = -1
-            place.choice = choice
-            if choice >= 0 and not add_place(walk, &place):
-                return False
+        place.choice = choice
+        if choice >= 0 and not add_place(walk, &place):
+            return False
     if mark.register >= 0:
         walk.registers[mark.register] = place
     return True

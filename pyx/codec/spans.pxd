@@ -1,6 +1,6 @@
 """What a walk over a message writes down (codec/span_walk.pxd): where values, tagged fields and elements of arrays lie."""
 
-from libc.stdint cimport int32_t, uint64_t
+from libc.stdint cimport int32_t
 from libc.stdlib cimport realloc
 from libc.string cimport memcpy
 
@@ -8,12 +8,8 @@ from codec.program cimport DEEPEST
 
 cdef struct Pattern:
     # A choice of a single: `depth` indexes, or none for all places
-    int32_t single
     int32_t depth
     Py_ssize_t index[DEEPEST]
-    bint met
-    bint sifted  # texts whose bit of `sieve` is not set are none that the mapping has
-    uint64_t sieve
 
 cdef struct Place:
     # Small: hostile bytes may have one in each byte

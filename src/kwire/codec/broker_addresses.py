@@ -8,10 +8,12 @@ under one id. A test goes through the catalog: what looks like an address and is
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache, partial
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-from kwire.codec.splice_plan import Choice, Rule
-from kwire.codec.splicers import Splicers, Work, Works
+from kwire.codec.edit_actions import EditAction, Outcome
+from kwire.codec.splice_plan import Rule
+from kwire.codec.splicers import Splicers, Work, WorkOf, Works
 from kwire.codec.topic_fields import fields_at
 from kwire.codec.written_values import LONGEST_TEXT
 from kwire.errors import EncodeError
@@ -198,13 +200,13 @@ class _NewAddresses:
         return lambda node_id, host, port, listener=None: given(BrokerAddress(node_id, host, port, listener, message, path))
 
 
-def _change(new_addresses: _NewAddresses, message: str, rule: Rule) -> Callable[..., tuple[Any, ...] | None]:
+def _change(new_addresses: _NewAddresses, message: str, rule: Rule) -> EditAction:
     new_address = new_addresses.of(message, rule.writes[0])
     has_listener = bool(rule.reads) and rule.reads[-1].rpartition(".")[2] in _LISTENERS
     has_node = len(rule.reads) > has_listener
     names_listener = has_listener and not new_addresses.plain
 
-    def change(node_id: int | None, host: str, port: int, *listener: str | None) -> tuple[Any, ...] | None:
+    def change(node_id: int | None, host: str, port: int, *listener: str | None) -> Outcome:
         if not host or (node_id is not None and node_id < 0):
             return None  # no broker: FindCoordinator says it so when it has an error
         made = new_address(node_id, host, port, *listener)
@@ -217,16 +219,16 @@ def _change(new_addresses: _NewAddresses, message: str, rule: Rule) -> Callable[
     return lambda *values: change(values[0] if has_node else None, *values[-2:], *(values[-3:-2] if names_listener else ()))
 
 
-def address_changes(addresses: Addresses, message: str, rules: tuple[Rule, ...]) -> list[Callable[..., tuple[Any, ...] | None]]:
+def address_changes(addresses: Addresses, message: str, rules: tuple[Rule, ...]) -> list[EditAction]:
     """For each rule of `broker_fields` a function of what it reads and writes, as a splice takes it."""
     new_addresses = _NewAddresses(addresses)
     return [_change(new_addresses, message, rule) for rule in rules]
 
 
-def _refuse(old: Any) -> Any:
+def _refuse(old: Any) -> Outcome:
     if old:
         raise EncodeError("addresses of brokers may be in here, which cannot be rewritten")
-    return old
+    return None
 
 
 class BrokerRewriting:
@@ -238,26 +240,20 @@ class BrokerRewriting:
 
     def __init__(self, splicers: Splicers) -> None:
         self._splicers = splicers
-        self._found: dict[tuple[str, int], tuple[Any, tuple[Rule, ...], int]] = {}
+        self._fields = cache(lambda name, version: broker_fields(splicers.source.message(name), version))
         # a proxy gives the same addresses with every frame: what was worked out for the last ones is kept
-        self._last: tuple[Any, Works] | None = None
+        self._last: tuple[Any, WorkOf] | None = None
 
-    def works(self, addresses: Addresses) -> Works:
+    def works(self, addresses: Addresses) -> WorkOf:
         """What is to be done with each message."""
         last = self._last
         if last is None or last[0] is not addresses:
-            new_addresses = _NewAddresses(addresses)
-            last = self._last = addresses, Works(lambda name, version: self._work(name, version, new_addresses))
+            last = self._last = addresses, Works(partial(self._work, addresses))
         return last[1]
 
-    def _work(self, name: str, version: int, new_addresses: _NewAddresses) -> Work | None:
-        found = self._found.get((name, version))
-        if found is None:
-            rules, uncovered = broker_fields(self._splicers.source.message(name), version)
-            splicer = self._splicers.get(name, version, uncovered, rules) if rules or uncovered else None
-            found = self._found[name, version] = splicer, rules, len(uncovered)
-        splicer, rules, uncovered_count = found
-        if splicer is None:
+    def _work(self, addresses: Addresses, name: str, version: int) -> Work | None:
+        rules, uncovered = self._fields(name, version)
+        if not rules and not uncovered:
             return None
-        singles = ((Choice(None, _refuse),),) * uncovered_count
-        return splicer, singles, tuple(_change(new_addresses, name, rule) for rule in rules)
+        changes = tuple(address_changes(addresses, name, rules))
+        return self._splicers.get(name, version, uncovered, rules), (_refuse,) * len(uncovered), changes

@@ -18,8 +18,8 @@ from kwire.codec.written_values import kind_of
 from kwire.errors import EncodeError
 
 __all__ = [
-    "DROPPED", "EditAction", "HideNamed", "Keys", "LimitFeature", "LimitLevel", "LimitRange", "Outcome", "RefuseValue", "RemoveText",
-    "Rename", "RenameKey", "RenameResource",
+    "DROPPED", "ApplyFunction", "EditAction", "HideNamed", "Keys", "LimitFeature", "LimitLevel", "LimitRange", "MapValue", "Outcome",
+    "RefuseValue", "RemoveText", "Rename", "RenameKey", "RenameResource", "SetValue",
 ]  # fmt: skip
 
 Keys = Literal["keep", "refuse"]
@@ -39,6 +39,50 @@ DROPPED: Final = Dropped.DROPPED
 
 Outcome: TypeAlias = tuple[Any, ...] | Dropped | None
 EditAction: TypeAlias = Callable[..., Outcome]
+
+
+class SetValue:
+    """One value for all places.
+
+    Arguments:
+        value: new value.
+        content: its bytes without a length, None for null.
+        path: of the one place that must be there; empty where there may be none.
+    """
+
+    __slots__ = ("content", "path", "value")
+
+    def __init__(self, value: Any, content: bytes | None, path: str) -> None:
+        self.value = value
+        self.content = content
+        self.path = path
+
+    def __call__(self, old: Any) -> Outcome:
+        return (self.value,)
+
+
+class ApplyFunction:
+    """A function from the old value to the new one."""
+
+    __slots__ = ("function",)
+
+    def __init__(self, function: Callable[[Any], Any]) -> None:
+        self.function = function
+
+    def __call__(self, old: Any) -> Outcome:
+        return (self.function(old),)
+
+
+class MapValue:
+    """A text by a mapping, which may map null too; a text that it lacks stays."""
+
+    __slots__ = ("names",)
+
+    def __init__(self, names: Mapping[Any, Any]) -> None:
+        self.names = names
+
+    def __call__(self, old: Any) -> Outcome:
+        return (self.names.get(old, old),)
 
 
 class Rename:

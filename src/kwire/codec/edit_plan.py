@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from kwire.codec.broker_addresses import Addresses, address_changes, broker_fields
 from kwire.codec.classes import CompiledCatalog
@@ -25,13 +24,13 @@ from kwire.codec.edit_actions import (
 )
 from kwire.codec.edit_fields import FieldsAbout, fields_of
 from kwire.codec.edit_names import AddPrefix, EditNames
-from kwire.codec.splice_plan import Marking, Rule, find_leaf, mark
+from kwire.codec.splice_plan import EditPlan, Rule, find_leaf, mark
 from kwire.codec.topic_fields import TopicFields, topic_fields
 from kwire.codec.topic_renaming import GroupChange
 from kwire.codec.version_limits import VersionLimits
 from kwire.schema.model import Message
 
-__all__ = ["ChangeAddress", "EditChanges", "EditPlan", "edit_plan"]
+__all__ = ["ChangeAddress", "EditChanges", "edit_plan"]
 
 _CONFIG_TYPES: Final = {"topics": 2, "groups": 32}  # ConfigResource.Type
 _ACL_TYPES: Final = {"topics": 2, "groups": 3, "transactional_ids": 5}  # ResourceType
@@ -95,7 +94,7 @@ class ChangeAddress:
 
     __slots__ = ("_change", "addresses", "has_listener", "has_node")
 
-    def __init__(self, addresses: Addresses, rule: Rule, change: Callable[..., tuple[Any, ...] | None]) -> None:
+    def __init__(self, addresses: Addresses, rule: Rule, change: EditAction) -> None:
         self.addresses = addresses
         self.has_listener = bool(rule.reads) and rule.reads[-1].rpartition(".")[2] in ("name", "listener")
         self.has_node = len(rule.reads) > self.has_listener
@@ -103,20 +102,6 @@ class ChangeAddress:
 
     def __call__(self, *values: Any) -> Outcome:
         return self._change(*values)
-
-
-class EditPlan(NamedTuple):
-    """What a program executes.
-
-    Attributes:
-        marking: where to look.
-        singles: for each single of the marking its action.
-        rules: for each rule its action.
-    """
-
-    marking: Marking
-    singles: tuple[EditAction, ...]
-    rules: tuple[EditAction, ...]
 
 
 class _Parts:

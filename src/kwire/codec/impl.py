@@ -24,7 +24,7 @@ __all__ = ["MODULES", "Twin", "backend", "load_native", "load_twin"]
 Twin = Literal["native", "pure"]
 
 MODULES: Final = (  # of the codec's twins
-    "structs", "objects", "headers", "frames", "records", "record_columns", "columns", "header_scan", "message_writer", "splices",
+    "structs", "objects", "headers", "frames", "records", "record_columns", "columns", "header_scan", "message_writer",
     "edits", "json_columns", "json_messages", "field_spans",
 )  # fmt: skip
 

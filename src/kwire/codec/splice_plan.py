@@ -8,16 +8,18 @@ field that a path ends at; it holds a scalar, or its elements do. Leaves are loo
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kwire.codec.plan import WIDTH, Flag, Op, Plan
 from kwire.errors import EncodeError
 
+if TYPE_CHECKING:
+    from kwire.codec.edit_actions import EditAction
+
 __all__ = [
-    "ANY", "Action", "Choice", "Constant", "Leaf", "LeafPlace", "Marking", "Path", "Rule", "RuleShape", "find_array", "find_leaf",
-    "leaf_of", "mark", "parse_path",
+    "ANY", "EditPlan", "Leaf", "LeafPlace", "Marking", "Path", "Rule", "RuleShape", "find_array", "find_leaf", "leaf_of", "mark",
+    "parse_path",
 ]  # fmt: skip
 
 ANY: Final = -1  # index of every element
@@ -51,32 +53,6 @@ def parse_path(text: str) -> Path:
             raise EncodeError(f"{text!r} is no path; topics[2].name is one place, topics.name all of them")
         steps.append((found[1], int(found[2][1:-1]) if found[2] else ANY))
     return Path(".".join(name for name, _ in steps), tuple(steps))
-
-
-class Constant(NamedTuple):
-    """A value that is the same at all places: its bytes without a length, None for null."""
-
-    content: bytes | None
-
-
-Action = Constant | Mapping[Any, Any] | Callable[[Any], Any]
-"""What becomes of a value: a constant, a mapping (a value that it lacks stays) or a function from the old value to the new one."""
-
-
-class Choice(NamedTuple):
-    """What to do at those places of a single that have certain indexes.
-
-    Attributes:
-        pattern: an index for each array on the way, `ANY` where there is none; None for all places.
-        action: see `Action`.
-        path: of the one place that must be there, empty where there may be none.
-        null: what is not null may become null, where the version lets it.
-    """
-
-    pattern: tuple[int, ...] | None
-    action: Action
-    path: str = ""
-    null: bool = True
 
 
 class Rule(NamedTuple):
@@ -139,6 +115,23 @@ class Marking(NamedTuple):
     registers: tuple[int, ...]
     owners: tuple[int, ...]
     elements: tuple[int, ...] = ()
+
+
+class EditPlan(NamedTuple):
+    """The places that an edit looks for, and an action for each.
+
+    Attributes:
+        marking: the places.
+        singles: actions of the singles.
+        rules: actions of the rules.
+        patterns: of each single, for splices by path: the indexes of each choice, `ANY` for every element, None for all places. No place
+            fits two choices. Without patterns each single is a choice.
+    """
+
+    marking: Marking
+    singles: tuple[EditAction, ...] = ()
+    rules: tuple[EditAction, ...] = ()
+    patterns: tuple[tuple[tuple[int, ...] | None, ...], ...] = ()
 
 
 class LeafPlace(NamedTuple):

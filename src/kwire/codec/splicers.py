@@ -1,44 +1,45 @@
-"""Splicers of a catalog, made when first asked for and kept."""
+"""Programs that splice messages of a catalog, made when first asked for and kept."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, Final
 
 from kwire.codec.classes import CompiledCatalog
+from kwire.codec.edit_actions import EditAction
 from kwire.codec.impl import load_twin
-from kwire.codec.splice_plan import Choice, Rule, mark
+from kwire.codec.splice_plan import EditPlan, Rule, mark
 
-__all__ = ["MAX_SPLICERS", "Splicers", "Work", "Works"]
+__all__ = ["MAX_SPLICERS", "Patterns", "Splicers", "Work", "WorkOf", "Works"]
 
 MAX_SPLICERS: Final = 1024  # callers make up paths at run time
 
-_Key = tuple[str, int, tuple[str, ...], tuple[Rule, ...]]
+Patterns = tuple[tuple[tuple[int, ...] | None, ...], ...]
+Work = tuple[Any, tuple[EditAction, ...], tuple[EditAction, ...]]
+"""The backend's `EditProgram` for a message, and the arguments `singles` and `rules` of its `splice`."""
+WorkOf = Callable[[str, int], Work | None]
+"""A function from the name and version of a message to its work, None where nothing changes."""
 
 
-Work = tuple[Any, tuple[tuple[Choice, ...], ...], tuple[Any, ...]]
-"""What is to be done with a message: the twin's `Splicer`, and its arguments `singles` and `rules`."""
+class Works:
+    """The work for messages by name and version, made when first asked for: a `WorkOf`."""
 
+    __slots__ = ("_made", "_make")
 
-class Works(dict[tuple[str, int], Work | None]):
-    """What is to be done with messages by name and version, worked out when it is first asked for; None where there is nothing to do.
-
-    Arguments:
-        make: works it out.
-    """
-
-    __slots__ = ("_make",)
-
-    def __init__(self, make: Callable[[str, int], Work | None]) -> None:
-        super().__init__()
+    def __init__(self, make: WorkOf) -> None:
         self._make = make
+        self._made: dict[tuple[str, int], Work | None] = {}
 
-    def __missing__(self, key: tuple[str, int]) -> Work | None:
-        return self.setdefault(key, self._make(*key))
+    def __call__(self, name: str, version: int) -> Work | None:
+        key = name, version
+        if key not in self._made:
+            self._made[key] = self._make(name, version)
+        return self._made[key]
 
 
 class Splicers:
-    """The splicers of a catalog.
+    """The programs of a catalog.
 
     Arguments:
         source: the compiled catalog.
@@ -46,22 +47,15 @@ class Splicers:
 
     def __init__(self, source: CompiledCatalog) -> None:
         self.source = source
-        self._make = load_twin("codec", "splices", source.twin).Splicer
-        self._made: dict[_Key, Any] = {}
+        self._program = load_twin("codec", "edits", source.twin).EditProgram
+        self.get = lru_cache(MAX_SPLICERS)(self._make)
 
-    def get(self, name: str, version: int, singles: tuple[str, ...], rules: tuple[Rule, ...] = ()) -> Any:
-        """The twin's `Splicer` of a message at a version; the version has all singles, and all that the rules write.
+    def _make(self, name: str, version: int, singles: tuple[str, ...], rules: tuple[Rule, ...] = (), patterns: Patterns = ()) -> Any:
+        """The `EditProgram` of a message at a version, which has all singles and all that the rules write.
 
         Raises:
             KwireError: no such message.
             UnsupportedVersion: the message has no such version.
         """
-        key = (name, version, singles, rules)
-        found = self._made.get(key)
-        if found is None:
-            fields = {*singles, *(each for rule in rules for each in (*rule.reads, *rule.writes))}
-            found = self._make(mark(self.source.plan(name, version, sorted(fields)), singles, rules))
-            if len(self._made) >= MAX_SPLICERS:
-                self._made.pop(next(iter(self._made)), None)
-            self._made[key] = found
-        return found
+        fields = {*singles, *(each for rule in rules for each in (*rule.reads, *rule.writes))}
+        return self._program(EditPlan(mark(self.source.plan(name, version, sorted(fields)), singles, rules), patterns=patterns))

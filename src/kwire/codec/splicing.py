@@ -1,24 +1,25 @@
-"""Rewrites chosen fields of a frame and copies all other bytes: what `kwire.splice`, `rename_topics` and `rewrite_brokers` do.
+"""Rewriting chosen fields of a frame: `kwire.splice`, `rename_topics` and `rewrite_brokers`.
 
-What is not rewritten is not decoded either: unknown tagged fields, lengths in more bytes than they need, text that is not UTF-8 and fields
-of any value go on as they came. Lengths before what changes are rewritten, so are the sizes of tagged fields around it. A splice changes
-values that are there; it adds no elements and no tagged fields, and takes none away.
+All other bytes are copied undecoded: unknown tagged fields, lengths in more bytes than they need, text that is not UTF-8. The lengths
+before what changes and the sizes of tagged fields around it are rewritten. A splice changes values; it adds or removes no elements or tags.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from kwire.codec._pure.primitives import as_buffer
 from kwire.codec.broker_addresses import Addresses, BrokerRewriting
 from kwire.codec.classes import CompiledCatalog, compiled
 from kwire.codec.decoding import API_VERSIONS, UNKNOWN_API_HEADER, FrameReader
+from kwire.codec.edit_actions import ApplyFunction, EditAction, MapValue, SetValue
 from kwire.codec.layout import current_path
-from kwire.codec.plan import Plan
-from kwire.codec.splice_plan import ANY, Choice, Constant, Path, find_leaf, leaf_of, parse_path
+from kwire.codec.plan import Op, Plan
+from kwire.codec.splice_plan import ANY, Path, find_leaf, leaf_of, parse_path
 from kwire.codec.splice_values import content_of
-from kwire.codec.splicers import MAX_SPLICERS, Splicers, Work, Works
+from kwire.codec.splicers import MAX_SPLICERS, Splicers, Work, WorkOf
 from kwire.codec.topic_renaming import Names, TopicRenaming, Uncovered
 from kwire.errors import EncodeError, WireError
 from kwire.schema.header_versions import header_version_of
@@ -33,26 +34,6 @@ Changes = Mapping[str, Any]
 
 _HEADER: Final = "header."
 _TOLD_BY_HEADER: Final = frozenset(("api_key", "api_version"))
-
-
-class _ByPath:
-    """What is to be done with messages, by the paths of their fields."""
-
-    __slots__ = ("_changes", "_work")
-
-    def __init__(self, work: Callable[[str, int, Changes], Work], changes: Changes) -> None:
-        self._work = work
-        self._changes = changes
-
-    def __getitem__(self, key: tuple[str, int]) -> Work:
-        return self._work(*key, self._changes)
-
-
-_WorkOf = Works | _ByPath
-
-
-def _part(data: Any, begin: int, end: int | None) -> bytes:
-    return data[begin:end] if type(data) is bytes else bytes(as_buffer(data)[begin:end])
 
 
 class _Place:
@@ -99,10 +80,8 @@ class FrameSplicer:
         self._splicers = Splicers(source)
         self._topics = TopicRenaming(self._splicers)
         self._brokers = BrokerRewriting(self._splicers)
-        self._prepared: dict[tuple[Any, ...], tuple[Any, tuple[tuple[str, _Place], ...]]] = {}
-        # api key and version -> name of the message, empty where there is none, and version of the header
-        self._requests: dict[tuple[int, int], tuple[str, int]] = {}
-        self._responses: dict[tuple[int, int], tuple[str, int, Callable[[Any], int]]] = {}
+        self._program = lru_cache(MAX_SPLICERS)(self._make_program)
+        self._responses = lru_cache(MAX_SPLICERS)(self._find_response)
 
     def splice(
         self,
@@ -144,7 +123,7 @@ class FrameSplicer:
                 head[path[len(_HEADER) :]] = change
             else:
                 body[path] = change
-        work = _ByPath(self._work, body) if body else None
+        work = partial(self._work, changes=body) if body else None
         return self._spliced(frame, api_key, api_version, name, version, work, head, strict)
 
     def rename_topics(
@@ -226,7 +205,7 @@ class FrameSplicer:
         api_version: int | None,
         name: str | None,
         version: int | None,
-        work: _WorkOf | None,
+        work: WorkOf | None,
         head: Changes,
         strict: bool,
     ) -> bytes:
@@ -236,74 +215,53 @@ class FrameSplicer:
             if api_key is not None and api_version is not None:
                 return self._response(frame, api_key, api_version, work, head, strict)
         elif name is not None and version is not None and api_key is None and api_version is None:
-            return self._message(name, version, frame, 0, 0, work, strict)
+            return _message(name, version, frame, 0, work, strict)
         raise TypeError("give nothing for a request, api_key and api_version for a response, name and version for a message")
 
-    def _request(self, frame: Any, work: _WorkOf | None, head: Changes, strict: bool) -> bytes:
+    def _request(self, frame: Any, work: WorkOf | None, head: Changes, strict: bool) -> bytes:
         header, offset = self._reader.read_request_header(frame, strict=False)
-        version: int = header.api_version
-        name, header_version = self._requests.get((header.api_key, version)) or self._learn_request(header.api_key, version)
-        if work is not None and not name:
-            raise self._reader.request_decoder(header.api_key, version, None)
-        if not head:
-            return self._message(name, version, frame, 0, offset, work, strict)
-        return self._header(frame, offset, "RequestHeader", header_version, head) + self._message(
-            name, version, frame, offset, offset, work, strict
-        )
-
-    def _learn_request(self, api_key: int, api_version: int) -> tuple[str, int]:
+        api_key, version = header.api_key, header.api_version
         message = self._source.catalog.request(api_key)
-        if message is None:
-            return "", UNKNOWN_API_HEADER
-        header_version = header_version_of(message.header_versions, max(api_version, 0))
-        if api_version not in message.valid_versions:
-            return "", header_version
-        return self._requests.setdefault((api_key, api_version), (message.name, header_version))
+        known = message is not None and version in message.valid_versions
+        if work is not None and not known:
+            raise self._reader.request_decoder(api_key, version, None)
+        made = _message(message.name if message is not None else "", version, frame, offset, work, strict)
+        if not head:
+            return made
+        header_version = UNKNOWN_API_HEADER if message is None else header_version_of(message.header_versions, max(version, 0))
+        return self._header(frame, offset, "RequestHeader", header_version, head) + made[offset:]
 
-    def _response(self, frame: Any, api_key: int, api_version: int, work: _WorkOf | None, head: Changes, strict: bool) -> bytes:
-        name, header_version, skip = self._responses.get((api_key, api_version)) or self._learn_response(api_key, api_version)
+    def _response(self, frame: Any, api_key: int, api_version: int, work: WorkOf | None, head: Changes, strict: bool) -> bytes:
+        name, header_version, skip = self._responses(api_key, api_version)
         offset = skip(frame)
         before = self._header(frame, offset, "ResponseHeader", header_version, head) if head else None
-        begin = offset if head else 0
         try:
             if work is not None and not name:
                 raise self._reader.response_decoders(api_key, api_version, None)[1]
-            after = self._message(name, api_version, frame, begin, offset, work, strict)
+            made = _message(name, api_version, frame, offset, work, strict)
         except WireError:
             # a broker that does not know the version answers in version 0 (KIP-511), as decoding has it
             if api_key != API_VERSIONS or not self._reader.is_refusal(frame, offset):
                 raise
-            after = self._message("ApiVersionsResponse", 0, frame, begin, offset, work, strict)
-        return after if before is None else before + after
+            made = _message("ApiVersionsResponse", 0, frame, offset, work, strict)
+        return made if before is None else before + made[offset:]
 
-    def _learn_response(self, api_key: int, api_version: int) -> tuple[str, int, Callable[[Any], int]]:
+    def _find_response(self, api_key: int, api_version: int) -> tuple[str, int, Callable[[Any], int]]:
+        """The name of a response, empty where the catalog has none, the version of its header, and what steps over the header."""
         message = self._source.catalog.response(api_key)
         header_version = 0 if message is None else header_version_of(message.header_versions, api_version)
-        skip: Callable[[Any], int] = self._source.decoder("ResponseHeader", header_version).skip
-        if message is None or api_version not in message.valid_versions:
-            return "", header_version, skip
-        return self._responses.setdefault((api_key, api_version), (message.name, header_version, skip))
+        known = message is not None and api_version in message.valid_versions
+        name = message.name if message is not None and known else ""
+        return name, header_version, self._source.decoder("ResponseHeader", header_version).skip
 
     def _header(self, frame: Any, offset: int, name: str, version: int, changes: Changes) -> bytes:
-        """The new header."""
         for path in changes:
             if path in _TOLD_BY_HEADER:
                 raise EncodeError("it says how the rest is read, a splice cannot change it", path=_HEADER + path)
-        splicer, singles, rules = self._work(name, version, changes)
-        made: bytes = splicer.splice(_part(frame, 0, offset), 0, 0, singles, rules)
-        return made
+        return _message(name, version, bytes(as_buffer(frame)[:offset]), 0, partial(self._work, changes=changes), True)
 
-    def _message(self, name: str, version: int, data: Any, begin: int, offset: int, work_of: _WorkOf | None, strict: bool) -> bytes:
-        """What follows `begin`, with the message at `offset` rewritten."""
-        work = None if work_of is None else work_of[name, version]
-        if work is None:
-            return _part(data, begin, None)
-        splicer, singles, rules = work
-        made: bytes = splicer.splice(data, begin, offset, singles, rules, strict)
-        return made
-
-    def _prepare(self, name: str, version: int, paths: tuple[str, ...]) -> tuple[Any, tuple[tuple[str, _Place], ...]]:
-        """The splicer for some paths, and what each of them means; those of one field follow each other."""
+    def _make_program(self, name: str, version: int, *paths: str) -> tuple[Any, tuple[tuple[str, _Place], ...]]:
+        """The program for some paths, and what each of them means, in the order of the program's choices."""
         plan, message = self._source.plan(name, version), self._source.message(name)
         fields: dict[str, list[tuple[str, _Place]]] = {}
         for text in paths:
@@ -314,47 +272,38 @@ class FrameSplicer:
                 if _meet(place.pattern, met.pattern):
                     raise EncodeError(f"{other!r} and {text!r} name the same place", message=name, api_version=version)
             others.append((text, place))
-        prepared = self._splicers.get(name, version, tuple(fields)), tuple(each for found in fields.values() for each in found)
-        if len(self._prepared) >= MAX_SPLICERS:
-            self._prepared.pop(next(iter(self._prepared)), None)
-        asked = (name, version, *paths)
-        self._prepared[asked] = prepared
-        return prepared
+        patterns = tuple(tuple(place.pattern for _, place in found) for found in fields.values())
+        program = self._splicers.get(name, version, tuple(fields), (), patterns)
+        return program, tuple(each for found in fields.values() for each in found)
 
     def _work(self, name: str, version: int, changes: Changes) -> Work:
         """What changes by path mean for a message at a version."""
-        prepared = self._prepared.get((name, version, *changes))
-        splicer, places = prepared or self._prepare(name, version, tuple(changes))
-        singles: list[tuple[Choice, ...]] = []
-        field = ""
-        for text, place in places:
-            action = change = changes[text]
-            path = ""
-            kind = type(change)
-            if kind is str or kind is int or not (callable(change) or isinstance(change, Mapping)):
-                path = text if place.single else ""
-                action = _constant(place, change, text, name, version)
-            elif kind is not dict and isinstance(change, Mapping):
-                action = _looked_up(change)
-            choice = tuple.__new__(Choice, (place.pattern, action, path, True))  # as the class makes it, in half the time
-            if place.fields == field:
-                singles[-1] += (choice,)
-            else:
-                singles.append((choice,))
-                field = place.fields
-        return splicer, tuple(singles), ()
+        program, places = self._program(name, version, *changes)
+        return program, tuple([_action(place, changes[text], text, name, version) for text, place in places]), ()
 
 
-def _constant(place: _Place, value: Any, text: str, name: str, version: int) -> Constant:
-    try:
-        return Constant(content_of(place.code, place.nullable, value))
-    except EncodeError as error:
-        reason = error.reason
-    raise EncodeError(reason, path=text, message=name, api_version=version)
+def _message(name: str, version: int, data: Any, offset: int, work_of: WorkOf | None, strict: bool) -> bytes:
+    """The bytes with the message at `offset` rewritten."""
+    work = None if work_of is None else work_of(name, version)
+    if work is None:
+        return bytes(as_buffer(data))
+    program, singles, rules = work
+    made: bytes = program.splice(data, offset, singles, rules, strict)
+    return made
 
 
-def _looked_up(names: Mapping[Any, Any]) -> Callable[[Any], Any]:
-    return lambda old: names.get(old, old)
+def _action(place: _Place, change: Any, text: str, name: str, version: int) -> EditAction:
+    if isinstance(change, (str, int)) or not (callable(change) or isinstance(change, Mapping)):
+        try:
+            return SetValue(change, content_of(place.code, place.nullable, change), text if place.single else "")
+        except EncodeError as error:
+            reason = error.reason
+        raise EncodeError(reason, path=text, message=name, api_version=version)
+    if type(change) is dict and place.code == Op.STRING:
+        return MapValue(change)
+    if isinstance(change, Mapping):
+        return ApplyFunction(lambda old: change.get(old, old))
+    return ApplyFunction(change)
 
 
 _SPLICER: Final = FrameSplicer(compiled())

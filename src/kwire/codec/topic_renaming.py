@@ -8,13 +8,13 @@ pykafka write, whose messages end before the last field of their version.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import cache, partial
 from typing import Any, Final, Literal
 
 from kwire.codec.classes import CompiledCatalog
+from kwire.codec.edit_actions import ApplyFunction, EditAction, Outcome, Rename
 from kwire.codec.group_definitions import compiled_groups
-from kwire.codec.splice_plan import Choice
-from kwire.codec.splicers import Splicers, Work, Works
+from kwire.codec.splicers import Splicers, Work, WorkOf, Works
 from kwire.codec.topic_fields import TopicFields, topic_fields
 from kwire.codec.written_values import kind_of
 from kwire.errors import EncodeError, Fault, WireError, wire_error
@@ -26,7 +26,7 @@ Names = Mapping[str, str] | Callable[[str], str]
 """Old name -> new name; what a mapping lacks stays."""
 Uncovered = Literal["refuse", "keep"]
 
-GroupChange = Callable[[bool, str | None, str | None, bytes | None], tuple[bytes] | None]
+GroupChange = Callable[[bool, str | None, str | None, bytes | None], Outcome]
 
 _TOPIC: Final = 2  # of ConfigResource.Type and of ResourceType
 _ANY_TYPE: Final = 1
@@ -54,14 +54,13 @@ class _Renaming:
     def __init__(self, owner: TopicRenaming, names: Names, protocol_type: str | None, uncovered: Uncovered) -> None:
         self.owner = owner
         self.rename = _function(names)
-        self.names: Any = names if type(names) is dict else self.name  # the twin looks into a dict by itself
+        self.names: EditAction = Rename(names) if type(names) is dict else ApplyFunction(self.name)
         self.protocol_type = protocol_type
         self.keep = uncovered == "keep"
 
     def name(self, old: str | None) -> str | None:
-        return self.renamed(old) if old else old
-
-    def renamed(self, old: str) -> str:
+        if not old:
+            return old
         new = self.rename(old)
         if not isinstance(new, str):  # null where it is allowed means something else: all topics, or a topic known by its id
             raise EncodeError(f"a topic's new name is text (str), not {kind_of(new)}")
@@ -72,18 +71,18 @@ class _Renaming:
         if not self.keep:
             raise EncodeError(f"{what} may hold names of topics, which cannot be renamed")
 
-    def resource(self, acl: bool, kind: int, *rest: Any) -> tuple[str] | None:
+    def resource(self, acl: bool, kind: int, *rest: Any) -> Outcome:
         """The name of a resource: (type, name) or (type, pattern, name)."""
         old: str | None = rest[-1]
         pattern = rest[0] if len(rest) > 1 else _LITERAL
         if kind not in (_TOPIC, _ANY_TYPE) or not old or (acl and old == _WILDCARD):
             return None
         if kind == _TOPIC and pattern == _LITERAL:
-            return (self.renamed(old),)
+            return (self.name(old),)
         self.refuse("a pattern of resources")
         return None
 
-    def group_bytes(self, assignment: bool, assignor: str | None, kind: str | None, held: bytes | None) -> tuple[bytes] | None:
+    def group_bytes(self, assignment: bool, assignor: str | None, kind: str | None, held: bytes | None) -> Outcome:
         """A member's metadata or assignment, by the type of the group."""
         if not held:
             return None
@@ -99,18 +98,18 @@ class _Renaming:
         """A subscription or an assignment, version first."""
         version, end, padding = self.owner.reading(name, held)
         whole = held[:end] + padding
-        splicer, singles, rules = self.owner.consumer_work(self, name, version, assignor)
-        made: bytes = splicer.splice(whole, 0, _PREFIX, singles, rules)
+        program, singles, rules = self.owner.consumer_work(self, name, version, assignor)
+        made: bytes = program.splice(whole, _PREFIX, singles, rules)
         return made[: len(made) - len(padding)] + held[end:]
 
-    def user_data(self, assignor: str | None, held: bytes | None) -> bytes | None:
+    def user_data(self, assignor: str | None, held: bytes | None) -> Outcome:
         """An assignor's user data."""
         if not held or assignor in _NAMELESS:
-            return held
+            return None
         if assignor == "sticky":
-            return self.owner.sticky(self, held)
+            return (self.owner.sticky(self, held),)
         self.refuse("user data" if assignor is None else f"user data of the assignor {assignor[:_SHOWN]!r}")
-        return held
+        return None
 
 
 class TopicRenaming:
@@ -123,14 +122,14 @@ class TopicRenaming:
     def __init__(self, splicers: Splicers) -> None:
         self._splicers = splicers
         self._groups = Splicers(compiled_groups(splicers.source.twin))
+        self._consumer_names = cache(lambda name, version: topic_fields(self._consumer.source.message(name), version).names)
         own = {_METADATA, _ASSIGNMENT} <= splicers.source.catalog.messages.keys()  # a folder of some messages has not
         self._consumer = splicers if own else Splicers(CompiledCatalog(catalog(), splicers.source.twin))
-        self._found: dict[tuple[str, int], tuple[Any, TopicFields]] = {}
-        self._subscribed: dict[tuple[str, int], tuple[str, ...]] = {}
+        self._fields = cache(self._find)
         # a proxy gives the same names with every frame: what was worked out for the last ones is kept
-        self._last: tuple[Any, str | None, str, Works] | None = None
+        self._last: tuple[Any, str | None, str, WorkOf] | None = None
 
-    def works(self, names: Names, protocol_type: str | None, uncovered: Uncovered) -> Works:
+    def works(self, names: Names, protocol_type: str | None, uncovered: Uncovered) -> WorkOf:
         """What is to be done with each message.
 
         Arguments:
@@ -141,7 +140,7 @@ class TopicRenaming:
         last = self._last
         if last is None or last[0] is not names or last[1] != protocol_type or last[2] != uncovered:
             call = _Renaming(self, names, protocol_type, uncovered)
-            last = self._last = names, protocol_type, uncovered, Works(lambda name, version: self._work(call, name, version))
+            last = self._last = names, protocol_type, uncovered, Works(partial(self._work, call))
         return last[3]
 
     def group_change(self, names: Names | None, protocol_type: str | None, uncovered: Uncovered) -> GroupChange:
@@ -149,37 +148,27 @@ class TopicRenaming:
         return _Renaming(self, {} if names is None else names, protocol_type, uncovered).group_bytes
 
     def _work(self, call: _Renaming, name: str, version: int) -> Work | None:
-        splicer, fields = self._fields(name, version)
-        if splicer is None:
-            return None
         if name in (_METADATA, _ASSIGNMENT):
             return self.consumer_work(call, name, version, None)
-        singles = [(Choice(None, call.names, null=False),)] * len(fields.names)
-        for _, what in fields.uncovered:
-            singles.append((Choice(None, _refusal(call, what)),))
-        rules: list[Any] = [partial(call.resource, "Acls" in name)] * len(fields.resources)
-        for group in fields.groups:
-            rules.append(_group_rule(call, group.assignment, group.consumer))
-        return splicer, tuple(singles), tuple(rules)
+        program, fields = self._fields(name, version)
+        if program is None:
+            return None
+        actions = [*[call.names] * len(fields.names), *(_refusal(call, what) for _, what in fields.uncovered)]
+        changes: list[EditAction] = [partial(call.resource, "Acls" in name)] * len(fields.resources)
+        changes += [_group_rule(call, group.assignment, group.consumer) for group in fields.groups]
+        return program, tuple(actions), tuple(changes)
 
-    def _fields(self, name: str, version: int) -> tuple[Any, TopicFields]:
-        found = self._found.get((name, version))
-        if found is None:
-            fields = topic_fields(self._splicers.source.message(name), version)
-            singles = (*fields.names, *(path for path, _ in fields.uncovered))
-            rules = (*fields.resources, *(group.rule for group in fields.groups))
-            splicer = self._splicers.get(name, version, singles, rules) if singles or rules else None
-            found = self._found[name, version] = splicer, fields
-        return found
+    def _find(self, name: str, version: int) -> tuple[Any, TopicFields]:
+        fields = topic_fields(self._splicers.source.message(name), version)
+        singles = (*fields.names, *(path for path, _ in fields.uncovered))
+        rules = (*fields.resources, *(group.rule for group in fields.groups))
+        return self._splicers.get(name, version, singles, rules) if singles or rules else None, fields
 
     def consumer_work(self, call: _Renaming, name: str, version: int, assignor: str | None) -> Work:
         """What is to be done with a message of the consumer protocol."""
-        names = self._subscribed.get((name, version))
-        if names is None:
-            names = self._subscribed[name, version] = topic_fields(self._consumer.source.message(name), version).names
-        splicer = self._consumer.get(name, version, (*names, "user_data"))
-        user_data = Choice(None, lambda held: call.user_data(assignor, held))
-        return splicer, (*(((Choice(None, call.names, null=False),),) * len(names)), (user_data,)), ()
+        names = self._consumer_names(name, version)
+        program = self._consumer.get(name, version, (*names, "user_data"))
+        return program, (*[call.names] * len(names), partial(call.user_data, assignor)), ()
 
     def reading(self, name: str, held: bytes) -> tuple[int, int, bytes]:
         """In which version a message of the consumer protocol is read, where it ends, and what has to be put behind it to read it.
@@ -214,25 +203,24 @@ class TopicRenaming:
     def sticky(self, call: _Renaming, held: bytes) -> bytes:
         """The user data of Kafka's sticky assignor; nothing names its version, and bytes that fit one to the end fit no other."""
         fields = ("previous_assignment.topic",)
-        singles = ((Choice(None, call.names, null=False),),)
         try:
-            made: bytes = self._groups.get("StickyAssignorUserData", 1, fields).splice(held, 0, 0, singles, ())
+            made: bytes = self._groups.get("StickyAssignorUserData", 1, fields).splice(held, 0, (call.names,), ())
         except WireError:
-            made = self._groups.get("StickyAssignorUserData", 0, fields).splice(held, 0, 0, singles, ())
+            made = self._groups.get("StickyAssignorUserData", 0, fields).splice(held, 0, (call.names,), ())
         return made
 
 
-def _refusal(call: _Renaming, what: str) -> Callable[[Any], Any]:
-    def refuse(old: Any) -> Any:
+def _refusal(call: _Renaming, what: str) -> EditAction:
+    def refuse(old: Any) -> Outcome:
         if old:
             call.refuse(what)
-        return old
+        return None
 
     return refuse
 
 
-def _group_rule(call: _Renaming, assignment: bool, consumer: bool) -> Callable[..., tuple[bytes] | None]:
-    def rule(assignor: str | None, *rest: Any) -> tuple[bytes] | None:
+def _group_rule(call: _Renaming, assignment: bool, consumer: bool) -> EditAction:
+    def rule(assignor: str | None, *rest: Any) -> Outcome:
         kind = "consumer" if consumer else rest[0]
         return call.group_bytes(assignment, assignor, kind, rest[-1])
 

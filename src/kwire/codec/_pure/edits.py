@@ -1,6 +1,7 @@
-"""Edits of the pure twin: what the actions of a plan make of the places that a walk has found, as pieces of the frame and new bytes.
+"""Edits of the pure backend: what actions make of the places that a walk has found, as pieces of the frame and new bytes.
 
-An element that is dropped goes with all that would change in it; the count of its array and the sizes of tagged fields around follow.
+A new value takes the place of the old one; the length before it is written only when it changes, and so are the counts of arrays and the
+sizes of tagged fields around. An element that is dropped goes with all that would change in it. All other bytes are copied.
 """
 
 from __future__ import annotations
@@ -8,20 +9,48 @@ from __future__ import annotations
 import struct
 from typing import Any, Final
 
-from kwire.codec._pure.primitives import Buffer, as_buffer
+from kwire.codec._pure.primitives import Buffer, as_buffer, join_path
 from kwire.codec._pure.span_walk import ArraySpan, MarkedPlan, Place, SpanWalk, walk_over
-from kwire.codec._pure.splices import misplaced, too_large, too_long, value_at
-from kwire.codec.edit_actions import DROPPED
-from kwire.codec.edit_plan import EditPlan
+from kwire.codec.edit_actions import DROPPED, EditAction, SetValue
+from kwire.codec.plan import Op
+from kwire.codec.splice_plan import ANY, EditPlan, Marking
 from kwire.codec.splice_values import MOST_BYTES, content_of, head_of, varint
-from kwire.errors import EncodeError, WireError
+from kwire.codec.uuids import Uuid
+from kwire.errors import EncodeError, Fault, WireError, wire_error
 
 __all__ = ["EditProgram"]
 
 LEAST_VIEW: Final = 512  # bytes; shorter stretches of the frame are copied, because a piece costs more than they do
 _COUNT: Final = struct.Struct(">i")
+_FORMATS: Final[dict[int, str]] = {
+    Op.BOOL: ">?", Op.INT8: ">b", Op.INT16: ">h", Op.UINT16: ">H", Op.INT32: ">i", Op.UINT32: ">I", Op.INT64: ">q", Op.FLOAT64: ">d",
+}  # fmt: skip
 
 Change = tuple[int, int, bytes]  # what lies between two offsets becomes these bytes
+
+
+def misplaced(
+    marking: Marking, data: Any, offset: int, begin: int, error: EncodeError | WireError, strict: bool
+) -> EncodeError | WireError:
+    """Add the path of a place to an error about the value there.
+
+    Arguments:
+        offset: where the message begins in `data`.
+        begin: where the value begins; the walk has found it.
+        error: of the value alone. A `WireError` is about bytes inside it.
+        strict: as in `EditProgram.splice`.
+    """
+    plan = marking.plan
+    for _, places in walk_over(MarkedPlan(marking), as_buffer(data), offset, strict).found:
+        for place in places:
+            if place is not None and place.begin == begin:
+                path = join_path([*reversed(place.steps)])
+                inside = f"{path}.{error.path}" if error.path else path
+                if isinstance(error, WireError):
+                    at = place.content + error.offset
+                    return wire_error(error.code, at, inside, plan.message, plan.api_key, plan.version, error.reason)
+                return EncodeError(error.reason, path=inside, message=plan.message, api_version=plan.version)
+    raise AssertionError(f"no value begins at {begin}")
 
 
 class EditProgram:
@@ -29,19 +58,19 @@ class EditProgram:
 
     Arguments:
         plan: what to do.
-        header: the decoder of the header of a frame.
+        header: the decoder of the header of a frame; None for a program that only splices.
     """
 
-    __slots__ = ("_marked", "_plan", "_skip", "capsule")
+    __slots__ = ("_header", "_marked", "_plan", "capsule")
 
-    def __init__(self, plan: EditPlan, header: Any) -> None:
+    def __init__(self, plan: EditPlan, header: Any = None) -> None:
         self._plan = plan
-        self._skip = header.skip
+        self._header = header
         self._marked = MarkedPlan(plan.marking)
-        self.capsule = None  # the native twin's program
+        self.capsule = None  # the native backend's program
 
     def pieces(self, frame: Any, id_at: int, correlation_id: bytes | None, framed: bool) -> list[bytes | memoryview]:
-        """The edited frame; see `kwire.codec.edits.Edit.pieces`.
+        """Edit a frame; see `kwire.codec.edits.Edit.pieces`.
 
         Arguments:
             id_at: where the correlation id lies.
@@ -49,40 +78,84 @@ class EditProgram:
         Raises:
             WireError, EncodeError: as there.
         """
-        data = as_buffer(frame)
-        if len(data) > MOST_BYTES:
-            raise too_large(self._plan.marking, len(data))
-        offset = self._skip(data)
-        changes = _Changes(self._plan, data, offset, walk_over(self._marked, data, offset, False)).made()
+        data = self._buffer(frame)
+        changes, size = self._changes(data, self._header.skip(data), self._plan.singles, self._plan.rules, False)
         if correlation_id is not None:
             changes.insert(0, (id_at, id_at + 4, correlation_id))
+        return _joined(data, changes, size.to_bytes(4, "big") if framed else b"")
+
+    def splice(self, data: Any, offset: int, singles: tuple[EditAction, ...], rules: tuple[EditAction, ...], strict: bool = True) -> bytes:
+        """Rewrite a message with actions of the caller.
+
+        Arguments:
+            data: any contiguous buffer.
+            offset: where the message begins; what is before it is copied.
+            singles: an action for each choice of the plan's patterns or, without patterns, for each single of the marking.
+            rules: an action for each rule.
+            strict: the message ends where the buffer ends; else what follows it is copied.
+
+        Returns:
+            The bytes; `data` itself where it is `bytes` and nothing changes.
+
+        Raises:
+            WireError: the bytes break a rule, as decoding with a projection on what is looked for says it.
+            EncodeError: a new value is not of the field's type, or a place is missing that must be there.
+            BufferError: `data` is not contiguous.
+        """
+        buffer = self._buffer(data)
+        changes, _ = self._changes(buffer, offset, singles, rules, strict)
+        if not changes:
+            return data if type(data) is bytes else bytes(buffer)
+        return b"".join(_joined(buffer, changes, b""))
+
+    def _buffer(self, data: Any) -> Buffer:
+        buffer, plan = as_buffer(data), self._plan.marking.plan
+        if len(buffer) > MOST_BYTES:
+            reason = f"{len(buffer)} bytes are more than a frame can hold, {MOST_BYTES}"
+            raise wire_error(Fault.LIMIT_EXCEEDED, 0, "", plan.message, plan.api_key, plan.version, reason)
+        return buffer
+
+    def _changes(
+        self, data: Buffer, offset: int, singles: tuple[EditAction, ...], rules: tuple[EditAction, ...], strict: bool
+    ) -> tuple[list[Change], int]:
+        """All changes in the order of the bytes, and how many bytes there are then."""
+        plan = self._plan.marking.plan
+        changes = _Changes(self._plan, data, offset, walk_over(self._marked, data, offset, strict), strict).made(singles, rules)
         size = len(data) + sum(len(content) - (stop - start) for start, stop, content in changes)
         if size > MOST_BYTES:
-            raise too_long(self._plan.marking, size)
-        return _joined(data, changes, size.to_bytes(4, "big") if framed else b"")
+            reason = f"the message would have {size} bytes, {MOST_BYTES} is the most"
+            raise EncodeError(reason, message=plan.message, api_version=plan.version)
+        return changes, size
 
 
 class _Changes:
     """What becomes of the places of a walk."""
 
-    def __init__(self, plan: EditPlan, data: Buffer, offset: int, walk: SpanWalk) -> None:
+    def __init__(self, plan: EditPlan, data: Buffer, offset: int, walk: SpanWalk, strict: bool) -> None:
         self.plan = plan
         self.data = data
         self.offset = offset
         self.walk = walk
+        self.strict = strict
         self.found: list[tuple[Place, bytes | None]] = []
 
-    def made(self) -> list[Change]:
-        """All changes, in the order of the frame."""
+    def made(self, singles: tuple[EditAction, ...], rules: tuple[EditAction, ...]) -> list[Change]:
+        work: list[tuple[EditAction, tuple[Place | None, ...], tuple[Place | None, ...]]] = []
+        met = set()
         for number, places in self.walk.found:
-            if number < 0:
-                first = places[0]
-                assert first is not None
-                self.act(self.plan.singles[first.leaf.single], places, places)
-                continue
-            written = places[len(self.plan.marking.rules[number].reads) :]
-            if all(place is not None for place in written):
-                self.act(self.plan.rules[number], places, written)
+            if number >= 0:
+                written = places[len(self.plan.marking.rules[number].reads) :]
+                if None not in written:
+                    work.append((rules[number], places, written))
+            elif (choice := self._choice(places[0])) >= 0:
+                met.add(choice)
+                work.append((singles[choice], places, places))
+        for choice, action in enumerate(singles):
+            if isinstance(action, SetValue) and action.path and choice not in met:
+                reason, plan = "the bytes have no such place, and a splice adds none", self.plan.marking.plan
+                raise EncodeError(reason, path=action.path, message=plan.message, api_version=plan.version)
+        for each in work:
+            self.act(*each)
         self._spread()
         changes = [self._change(place, content) for place, content in self.found if not self._is_gone(place.element)]
         changes += self._arrays()
@@ -90,7 +163,19 @@ class _Changes:
         changes.sort()
         return changes
 
-    def act(self, action: Any, places: tuple[Place | None, ...], written: tuple[Place | None, ...]) -> None:
+    def _choice(self, place: Place | None) -> int:
+        """The choice for the place of a single, -1 where there is none."""
+        assert place is not None
+        single, patterns = place.leaf.single, self.plan.patterns
+        if not patterns:
+            return single
+        indexes = [step for step in place.steps if isinstance(step, int)]
+        for number, pattern in enumerate(patterns[single]):
+            if pattern is None or all(want in (ANY, index) for want, index in zip(pattern, indexes, strict=True)):
+                return sum(map(len, patterns[:single])) + number
+        return -1
+
+    def act(self, action: EditAction, places: tuple[Place | None, ...], written: tuple[Place | None, ...]) -> None:
         values = [None if place is None else value_at(self.data, place) for place in places]
         last = written[0]
         assert last is not None
@@ -103,14 +188,17 @@ class _Changes:
                     raise EncodeError("a name of somebody else is here, and no element is around it that could be dropped")
                 self.walk.elements[last.element].is_dropped = True
                 return
+            assert isinstance(made, tuple)
             for place, old, new in zip(written, values[-len(written) :], made, strict=True):
                 assert place is not None
                 last = place
-                if new is not old and new != old:
-                    self.found.append((place, content_of(place.leaf.code, place.leaf.nullable, new)))
+                if new is not old:
+                    content = content_of(place.leaf.code, place.leaf.nullable, new)
+                    if content != (None if place.null else self.data[place.content : place.stop]):
+                        self.found.append((place, content))
             return
         except (EncodeError, WireError) as error:
-            wrong = misplaced(self.plan.marking, self.data, self.offset, last.begin, error, False)
+            wrong = misplaced(self.plan.marking, self.data, self.offset, last.begin, error, self.strict)
         raise wrong
 
     def _spread(self) -> None:
@@ -177,3 +265,16 @@ def _joined(data: Buffer, changes: list[Change], head: bytes) -> list[bytes | me
     if made:
         pieces.append(bytes(made))
     return pieces
+
+
+def value_at(data: Buffer, place: Place) -> Any:
+    if place.null:
+        return None
+    code = place.leaf.code
+    if code == Op.STRING:
+        return str(data[place.content : place.stop], "utf-8")
+    if code == Op.BYTES:
+        return bytes(data[place.content : place.stop])
+    if code == Op.UUID:
+        return Uuid(data[place.content : place.stop])
+    return struct.unpack_from(_FORMATS[code], data, place.content)[0]

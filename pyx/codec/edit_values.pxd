@@ -1,9 +1,8 @@
 """Values of a splice: old ones out of the bytes, new ones into them; what is unusual is left to `kwire.codec.splice_values`."""
 
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.mem cimport PyMem_Calloc
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint64_t
-from libc.string cimport memcpy
 
 from codec.program cimport BOOL, BYTES, INT8, INT16, INT32, INT64, STRING, UINT16, UINT32, UUID, fixed_size
 from codec.skip cimport LONGEST_TEXT
@@ -92,30 +91,3 @@ cdef inline object plain_content(const Kind* kind, object value):
     elif INT8 <= kind.code <= INT64 and PyLong_CheckExact(value):
         return integer_content(kind.code, value)
     return None
-
-
-cdef inline bytes with_length(const Kind* kind, object content):
-    """A value behind its length; None for null. A value of fixed size has none."""
-    cdef uint8_t head[8]
-    cdef Py_ssize_t size = -1 if content is None else PyBytes_GET_SIZE(content)
-    cdef uint64_t left
-    cdef int used = 0
-    cdef int at
-    cdef bytes made
-    if kind.compact:
-        left = <uint64_t>(size + 1)
-        while left > 0x7F:
-            head[used] = <uint8_t>(left & 0x7F | 0x80)
-            used += 1
-            left >>= 7
-        head[used] = <uint8_t>left
-        used += 1
-    else:
-        used = 2 if kind.code == STRING else 4
-        for at in range(used):
-            head[at] = <uint8_t>((<uint64_t>size) >> (8 * (used - 1 - at)))
-    made = PyBytes_FromStringAndSize(NULL, used + (size if size > 0 else 0))
-    memcpy(PyBytes_AS_STRING(made), head, used)
-    if size > 0:
-        memcpy(PyBytes_AS_STRING(made) + used, PyBytes_AS_STRING(content), size)
-    return made
