@@ -57,9 +57,9 @@ MINUTES ?= 10
 fuzz: $(VENV)/.ready-fuzz
 	KWIRE_REQUIRE_NATIVE=1 $(PYTHON_IN) tests/fuzz/run.py --minutes $(MINUTES) $(TARGETS)
 
-# LISTS=pairing or LISTS="tcp native-ends.mysql"; all lists take hours
+# MUTANTS="tcp --sample 0"; all mutants of all subjects take days
 mutants: $(VENV)/.ready-test
-	KWIRE_REQUIRE_NATIVE=1 $(PYTHON_IN) tools/mutants.py $(LISTS)
+	KWIRE_REQUIRE_NATIVE=1 $(PYTHON_IN) tools/mutants.py $(MUTANTS)
 
 lint: $(VENV)/.ready-test
 	$(VENV)/bin/ruff check .

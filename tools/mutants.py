@@ -1,16 +1,12 @@
-"""Runs mutants: small changes of a rule, of which a test has to fail.
+"""Run generated mutants: small changes of a statement, of which a test has to fail.
 
-    python tools/mutants.py                  # all lists of tools/mutants/
-    python tools/mutants.py pairing native-frames.p-unclear-not-noted
+    python tools/mutants.py                  # 40 of each subject of tools/mutants.toml
+    python tools/mutants.py tcp --sample 0   # all of a subject
+    python tools/mutants.py tcp --named 'position <= end'
 
-A list (TOML) has its nearest tests and its mutants:
-
-    tests    files and options of pytest; the run ends with the first test that fails
-    native   true for Cython: one build holds all mutants, and the environment chooses one
-    mutant   name, file, before, after; `at`: text behind which `before` is looked for first; `equal`: why the change has no effect
-
-`before` stands in the file as it is here. In Cython it is an expression, the condition of one `if`, `elif` or `while`, or whole lines.
-The run fails when a mutant without `equal` survives, when one with `equal` dies, and when `before` is not found.
+A subject has its files and its nearest tests; tests/unit/tools/test_mutants.py checks that they exist. One build holds all chosen mutants
+of Cython, and the environment chooses one. `equal` lists mutants without effect, by name, with the reason. The run names the survivors. It
+fails when a subject kills less than the share `--least` of the others, and when one of `equal` dies.
 """
 
 from __future__ import annotations
@@ -18,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import random
 import re
 import resource
 import shutil
@@ -26,12 +23,14 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from importlib import machinery
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+
+from generated_mutants import Mutant, mutants_of
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -39,7 +38,7 @@ else:
     import tomli as tomllib
 
 ROOT = Path(__file__).resolve().parents[1]
-LISTS = ROOT / "tools" / "mutants"
+LISTS = ROOT / "tools" / "mutants.toml"
 BUILD = ROOT / "build" / "mutants"
 SWITCH = "KWIRE_MUTANT"
 TEMPORARY = BUILD / "temporary"
@@ -59,80 +58,48 @@ HEADER = '''cdef extern from *:
 '''
 
 
-class Mutant(NamedTuple):
-    """One change; `number` chooses it in the build."""
+class Subject(NamedTuple):
+    """Files that change, and the options of pytest that run their nearest tests."""
 
-    number: int
     name: str
-    file: str
-    before: str
-    after: str
-    at: str
-    equal: str | None
-
-    def span(self, text: str) -> tuple[int, int]:
-        """Where `before` lies in the text of the file."""
-        start = text.find(self.before, text.index(self.at))
-        if start < 0 or (not self.at and text.count(self.before) > 1):
-            raise SystemExit(f"{self.name}: `before` is {'not' if start < 0 else 'more than once'} in {self.file}")
-        return start, start + len(self.before)
-
-
-class MutantList(NamedTuple):
-    name: str
+    files: list[str]
     tests: list[str]
-    native: bool
-    mutants: list[Mutant]
+
+    @property
+    def native(self) -> bool:
+        return not self.files[0].endswith(".py")
 
 
-def all_lists() -> list[MutantList]:
-    """The lists of the folder; mutants are numbered through all of them."""
-    lists, number = [], 0
-    for path in sorted(LISTS.glob("*.toml")):
-        found = tomllib.loads(path.read_text("utf-8"))
-        mutants = []
-        for each in found["mutant"]:
-            number += 1
-            mutants.append(Mutant(number, each["name"], each["file"], each["before"], each["after"], each.get("at", ""), each.get("equal")))
-        lists.append(MutantList(path.stem, found["tests"], found.get("native", False), mutants))
-    return lists
+def all_subjects() -> tuple[list[Subject], dict[str, str]]:
+    """Return the subjects, and the reason of each mutant without effect by its name."""
+    found = tomllib.loads(LISTS.read_text("utf-8"))
+    equal = found.pop("equal", {})
+    return [Subject(name, each["files"], each["tests"]) for name, each in found.items()], equal
 
 
 # Cython: all mutants in one build
 
 
-def switched(text: str, mutants: list[Mutant]) -> str:
-    """The text of a Cython file with a choice where a mutant is; several mutants may share one span."""
-    spans: dict[tuple[int, int], list[Mutant]] = {}
+def switched(text: str, mutants: Iterable[Mutant]) -> str:
+    """Return the text of a Cython file with a choice where mutants are; those of one statement share its text."""
+    by_start: dict[int, list[Mutant]] = {}
     for each in mutants:
-        start, end = each.span(text)
-        if head := re.match(r"(?:if|elif|while|return) ", each.before):
-            start += head.end()
-            end -= each.before.endswith(":")
-        spans.setdefault((start, end), []).append(each)
-    last = len(text)
-    for start, end in sorted(spans, reverse=True):
-        if end > last:
-            raise SystemExit(f"{spans[start, end][0].name}: another mutant changes a part of `before`; give both the whole of it")
-        last = start
-        made = text[start:end]
-        for each in spans[start, end]:
-            made = _chosen(made, each)
-        text = text[:start] + made + text[end:]
+        by_start.setdefault(each.start, []).append(each)
+    for start, found in sorted(by_start.items(), reverse=True):
+        made = found[0].before
+        for each in found:
+            test, after = f"is_mutant({each.number})", each.after
+            if each.kind == "condition":
+                made = f"(({test} and ({after})) or (not {test} and ({made})))"
+            elif each.kind == "value":
+                made = f"(({after}) if {test} else ({made}))"
+            else:
+                indent = " " * (start - text.rfind("\n", 0, start) - 1)
+                inner = made.replace("\n", "\n    ")
+                made = f"if {test}:\n{indent}    {after or 'pass'}\n{indent}else:\n{indent}    {inner}"
+        text = text[:start] + made + text[found[0].end :]
     first = re.search(r"^(?:from \S+ cimport|cimport) ", text, re.MULTILINE)
     return text if first is None else text[: first.start()] + "from mutant_switch cimport is_mutant\n" + text[first.start() :]
-
-
-def _chosen(made: str, mutant: Mutant) -> str:
-    test = f"is_mutant({mutant.number})"
-    if mutant.before.endswith("\n"):
-        indent = re.match(" *", made).group()  # type: ignore[union-attr]
-        lines = {f"if {test}": mutant.after or f"{indent}pass\n", "else": made}
-        return "".join(f"{indent}{word}:\n" + "".join(f"    {line}\n" for line in block.splitlines()) for word, block in lines.items())
-    after = re.sub(r"^(?:if|elif|while|return) (.*?):?$", r"\1", mutant.after, flags=re.DOTALL)
-    if re.match(r"(?:if|elif|while) ", mutant.before):
-        return f"(({test} and ({after})) or (not {test} and ({made})))"
-    return f"(({after}) if {test} else ({made}))"
 
 
 def build(mutants: list[Mutant], command: str) -> None:
@@ -149,7 +116,8 @@ def build(mutants: list[Mutant], command: str) -> None:
     for each in mutants:
         by_file.setdefault(each.file, []).append(each)
     # a part that a module includes has no imports of its own
-    by_file.setdefault("pyx/protocol/tracker.pyx", [])
+    for file in (ROOT / "pyx").rglob("*.pyx"):
+        by_file.setdefault(file.relative_to(ROOT).as_posix(), [])
     for file, found in by_file.items():
         _written(BUILD / file, switched((ROOT / file).read_text("utf-8"), found))
     subprocess.run(command, shell=True, cwd=BUILD, check=True, env={**os.environ, "PYTHONPATH": ""})
@@ -175,8 +143,7 @@ def mutate_import(mutant: Mutant) -> None:
     """Make this process import the changed source."""
     path = ROOT / mutant.file
     text = path.read_text("utf-8")
-    start, end = mutant.span(text)
-    changed = (text[:start] + mutant.after + text[end:]).encode()
+    changed = (text[: mutant.start] + (mutant.after or "pass") + text[mutant.end :]).encode()
     get_code = machinery.SourceFileLoader.get_code
 
     def changed_code(self: machinery.SourceFileLoader, fullname: str) -> Any:
@@ -252,7 +219,7 @@ def limited() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
 
 
-def collect(given: MutantList, plugin: object) -> int:
+def collect(given: Subject, plugin: object) -> int:
     """Have pytest find the tests of a list and do with them what the plugin says."""
     source = BUILD / "src" if given.native else ROOT / "src"
     sys.dont_write_bytecode = True
@@ -262,7 +229,7 @@ def collect(given: MutantList, plugin: object) -> int:
     return int(pytest.main(["-q", "-x", "-p", "no:cacheprovider", "--capture=sys", *given.tests], plugins=[plugin]))
 
 
-def run_python(given: MutantList, mutant: Mutant | None) -> Outcome:
+def run_python(given: Subject, mutant: Mutant | None) -> Outcome:
     """A process that imports the source with a mutant, or without one, and runs the tests."""
 
     def work(writer: int) -> int:
@@ -328,7 +295,7 @@ class ForkedRuns(FirstFailure):
             time.sleep(0.05)
 
 
-def run_native(given: MutantList, chosen: list[Mutant], jobs: int) -> Iterator[tuple[str, Outcome]]:
+def run_native(given: Subject, chosen: list[Mutant], jobs: int) -> Iterator[tuple[str, Outcome]]:
     """One process imports the build and finds the tests, for the code without a mutant, whose name is empty, and all mutants."""
     kept = BUILD / "killers" / f"{given.name}.json"
     killers = json.loads(kept.read_text("utf-8")) if kept.exists() else {}
@@ -348,10 +315,10 @@ def run_native(given: MutantList, chosen: list[Mutant], jobs: int) -> Iterator[t
     kept.write_text(json.dumps(killers, indent=1), "utf-8")
 
 
-def run_list(given: MutantList, wanted: set[str], jobs: int) -> list[str]:
-    """Run the mutants of a list; gives what is wrong."""
-    chosen, killed, wrong = [each for each in given.mutants if not wanted or each.name in wanted], 0, []
-    by_name = {each.name: each for each in chosen}
+def run_subject(given: Subject, chosen: list[Mutant], equal: dict[str, str], jobs: int, least: float) -> list[str]:
+    """Run mutants of a subject; return what is wrong."""
+    killed, wrong = 0, []
+    waiting = {each.name for each in chosen}
     if given.native:
         runs = run_native(given, chosen, jobs)
     else:
@@ -362,39 +329,44 @@ def run_list(given: MutantList, wanted: set[str], jobs: int) -> list[str]:
                 return [f"{given.name}: {failed} fails without a mutant"]
             print(f"passed   {given.name} {seconds:.0f} s", flush=True)
             continue
-        equal = by_name.pop(name).equal
+        waiting.discard(name)
         killed += not passed
-        word = "killed" if not passed else "equal" if equal else "SURVIVED"
-        print(f"{word:8} {given.name}.{name} {failed[:150]} {seconds:.0f} s", flush=True)
-        if passed == (equal is None):
-            wrong.append(f"{given.name}.{name} {'survived' if passed else 'has an effect'}")
-    wrong += [f"{given.name}.{name} was not run" for name in by_name]
-    count = sum(each.equal is not None for each in chosen)
-    print(f"{given.name}: {killed} of {len(chosen)} killed, {count} without effect", flush=True)
-    return wrong
+        word = "killed" if not passed else "equal" if name in equal else "SURVIVED"
+        print(f"{word:8} {name} {failed[:150]} {seconds:.0f} s", flush=True)
+        if name in equal and not passed:
+            wrong.append(f"has an effect: {name}")
+    wrong += [f"was not run: {name}" for name in waiting]
+    count = sum(each.name not in equal for each in chosen)
+    print(f"{given.name}: {killed} of {count} killed, {len(chosen) - count} without effect", flush=True)
+    return [*wrong, f"{given.name}: killed {killed} of {count}, expected {least:.0%}"] if killed < least * count else wrong
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Run mutants; see the docstring.")
-    parser.add_argument("names", nargs="*", metavar="LIST[.MUTANT]")
+    parser.add_argument("subjects", nargs="*", metavar="SUBJECT")
+    parser.add_argument("--named", default="", help="only mutants with this text in their name")
+    parser.add_argument("--sample", type=int, default=40, help="mutants of each subject; 0 for all")
+    parser.add_argument("--least", type=float, default=0.8, help="share of a subject's mutants that tests must kill")
+    parser.add_argument("--seed", type=int, default=1, help="chooses the sample")
     parser.add_argument(
         "--build", default=f"{sys.executable} setup.py -q build_ext --inplace -j 2", help="compiles the copy of the sources"
     )
     parser.add_argument("--jobs", type=int, default=2, help="mutants of Cython that run at the same time")
     given = parser.parse_args()
-    wanted: dict[str, set[str]] = {}
-    for name in given.names:
-        stem, _, mutant = name.partition(".")
-        wanted.setdefault(stem, set()).update([mutant] if mutant else [])
     os.chdir(ROOT)
-    lists = all_lists()
-    for each in (mutant for found in lists for mutant in found.mutants):
-        each.span((ROOT / each.file).read_text("utf-8"))
-    chosen = [each for each in lists if not wanted or each.name in wanted]
-    if any(each.native for each in chosen):
-        build([mutant for each in lists if each.native for mutant in each.mutants], given.build)
+    subjects, equal = all_subjects()
+    chosen, number = [], 1
+    for subject in subjects:
+        if given.subjects and subject.name not in given.subjects:
+            continue
+        made = [each for each in mutants_of(ROOT, subject.files, number) if given.named in each.name]
+        number += len(made)
+        chosen.append((subject, random.Random(given.seed).sample(made, min(given.sample, len(made))) if given.sample else made))
+    native = [mutant for subject, made in chosen if subject.native for mutant in made]
+    if native:
+        build(native, given.build)
     TEMPORARY.mkdir(parents=True, exist_ok=True)
-    wrong = [fault for each in chosen for fault in run_list(each, wanted.get(each.name, set()), given.jobs)]
+    wrong = [fault for subject, made in chosen for fault in run_subject(subject, made, equal, given.jobs, given.least)]
     shutil.rmtree(TEMPORARY, ignore_errors=True)
     if wrong:
         sys.exit("\n".join(wrong))

@@ -1,4 +1,4 @@
-"""The lists of mutants fit the sources, the page names those without effect, and the runner changes what a list says."""
+"""The generator makes these mutants, the runner chooses one, and the subjects fit the sources."""
 
 from __future__ import annotations
 
@@ -13,90 +13,92 @@ import pytest
 
 from script_modules import module_of
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
 ROOT = Path(__file__).resolve().parents[3]
-LISTS = sorted((ROOT / "tools" / "mutants").glob("*.toml"))
 
 
 @pytest.fixture(scope="module")
-def runner() -> ModuleType:
-    return module_of(ROOT / "tools" / "mutants.py")
+def runner() -> Any:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT / "tools")
+        yield module_of(ROOT / "tools" / "mutants.py")
 
 
-def mutant(runner: ModuleType, before: str, after: str, at: str = "", number: int = 7) -> Any:
-    return runner.Mutant(number, "m", "file", before, after, at, None)
-
-
-def test_each_mutant_is_found_in_its_file(runner: ModuleType) -> None:
-    lists = runner.all_lists()
-    assert [each.name for each in lists] == [path.stem for path in LISTS]
-    for each in (mutant for found in lists for mutant in found.mutants):
-        start, end = each.span((ROOT / each.file).read_text("utf-8"))
-        assert end > start
-        assert each.before != each.after, each.name
-
-
-def test_names_and_numbers_are_unique(runner: ModuleType) -> None:
-    lists = runner.all_lists()
-    for found in lists:
-        names = [each.name for each in found.mutants]
-        assert len(names) == len(set(names)), found.name
-    numbers = [each.number for found in lists for each in found.mutants]
-    assert numbers == list(range(1, len(numbers) + 1))
-
-
-def test_the_tests_of_a_list_are_there(runner: ModuleType) -> None:
-    for found in runner.all_lists():
-        assert [name for name in found.tests if name.endswith(".py") and not (ROOT / name).exists()] == []
-
-
-def test_the_page_has_each_mutant_without_effect() -> None:
-    page = (ROOT / "docs" / "internals" / "mutants.md").read_text("utf-8")
-    named = [line for line in page.splitlines() if line.startswith("| `")]
-    equal = [
-        f"| `{path.stem}.{each['name']}` | {each['equal']} |"
-        for path in LISTS
-        for each in tomllib.loads(path.read_text("utf-8"))["mutant"]
-        if "equal" in each
-    ]
-    assert named == equal
+def made(runner: ModuleType, tmp_path: Path, text: str) -> list[Any]:
+    (tmp_path / "some.pyx").write_text(text, "utf-8")
+    found: list[Any] = runner.mutants_of(tmp_path, ["some.pyx"])
+    return found
 
 
 @pytest.mark.parametrize(
-    ("text", "before", "after", "expected"),
+    ("body", "expected"),
     [
-        ("x = a < b\n", "a < b", "a <= b", "x = ((a <= b) if is_mutant(7) else (a < b))\n"),
-        ("if a:\n    pass\n", "if a:", "if False:", "if ((is_mutant(7) and (False)) or (not is_mutant(7) and (a))):\n    pass\n"),
-        ("return a\n", "return a", "return b", "return ((b) if is_mutant(7) else (a))\n"),
-        ("    a = 1\n", "    a = 1\n", "", "    if is_mutant(7):\n        pass\n    else:\n        a = 1\n"),
+        ("return", [""]),
+        ("a = 1", ["", "a = 2"]),
+        ("run(a + b, True)", ["", "run(a - b, True)", "run(a + b, False)"]),
+        ("return a not in b", ["", "return a in b"]),
+        ("return not a", ["", "return a"]),
+        ("return a is not None", ["", "return a is None"]),
+        ("x = [i for i in a if i.b <= c]", ["", "x = [i for i in a if i.b < c]"]),
+        ("if a < b: ", []),  # a statement behind its condition
+        ("cdef int a = b - 1", ["b + 1", "b - 2"]),
+        ("cdef int a", []),
+        ("a: int", []),
+        ("x = <int>a", [""]),
+        ("raise ValueError('a < b and 1')", [""]),
     ],
 )
-def test_what_a_build_chooses_from(runner: ModuleType, text: str, before: str, after: str, expected: str) -> None:
-    assert runner.switched(text, [mutant(runner, before, after)]) == expected
+def test_a_statement_has_these_mutants(runner: ModuleType, tmp_path: Path, body: str, expected: list[str]) -> None:
+    suffix = "return\n" if body.startswith("if") else "\n"
+    assert [each.after for each in made(runner, tmp_path, f"cdef int f(a) except -1:\n    {body}{suffix}")] == expected
 
 
-def test_mutants_of_one_condition_share_it(runner: ModuleType) -> None:
-    text = "if a < b:\n    pass\n"
-    made = runner.switched(text, [mutant(runner, "if a < b:", "if a <= b:", number=1), mutant(runner, "if a < b:", "if False:", number=2)])
-    first = "((is_mutant(1) and (a <= b)) or (not is_mutant(1) and (a < b)))"
-    assert made == f"if ((is_mutant(2) and (False)) or (not is_mutant(2) and ({first}))):\n    pass\n"
+def test_a_condition_has_these_mutants(runner: ModuleType, tmp_path: Path) -> None:
+    found = made(runner, tmp_path, "def f():\n    while a < b and (not c or d(1, e or f)):\n        continue\n")
+    assert [each.after for each in found] == [
+        "True", "False", "a <= b and (not c or d(1, e or f))", "(not c or d(1, e or f))", "a < b", "a < b and (c or d(1, e or f))",
+        "a < b and (d(1, e or f))", "a < b and (not c)", "a < b and (not c or d(2, e or f))", "a < b and (not c or d(1, f))",
+        "a < b and (not c or d(1, e))", "",
+    ]  # fmt: skip
+    assert [each.line for each in found[-2:]] == [2, 3]
 
 
-def test_mutants_may_not_change_parts_of_each_other(runner: ModuleType) -> None:
-    with pytest.raises(SystemExit, match="another mutant changes a part"):
-        runner.switched("x = a or (b and c)\n", [mutant(runner, "a or (b and c)", "a"), mutant(runner, "b and c", "b")])
+def test_what_runs_at_import_stays(runner: ModuleType, tmp_path: Path) -> None:
+    text = "A = 1\ncdef enum:\n    B = 2\ncdef class C:\n    cdef int d\n    E = 3\n"
+    assert made(runner, tmp_path, text) == []
 
 
-def test_each_list_of_cython_can_be_built(runner: ModuleType) -> None:
-    by_file: dict[str, list[Any]] = {}
-    for each in (mutant for found in runner.all_lists() if found.native for mutant in found.mutants):
-        by_file.setdefault(each.file, []).append(each)
-    for file, mutants in by_file.items():
-        runner.switched((ROOT / file).read_text("utf-8"), mutants)
+@pytest.mark.parametrize(
+    ("text", "number", "expected"),
+    [
+        ("    x = a < b\n", 2, "    if is_mutant(2):\n        x = a <= b\n    else:\n        x = a < b\n"),
+        ("    x = 1\n", 1, "    if is_mutant(1):\n        pass\n    else:\n        x = 1\n"),
+        ("    if a:\n        pass\n", 2, "    if ((is_mutant(2) and (False)) or (not is_mutant(2) and (a))):\n        pass\n"),
+        ("    cdef int x = y + 1\n", 1, "    cdef int x = ((y - 1) if is_mutant(1) else (y + 1))\n"),
+    ],
+)
+def test_a_build_chooses_from_these(runner: ModuleType, tmp_path: Path, text: str, number: int, expected: str) -> None:
+    head = "cdef f():\n"
+    chosen = [each for each in made(runner, tmp_path, head + text) if each.number == number]
+    assert runner.switched(head + text, chosen) == head + expected
+
+
+def test_mutants_of_one_condition_share_it(runner: ModuleType, tmp_path: Path) -> None:
+    text = "cdef f():\n    if a:\n        pass\n"
+    first = "((is_mutant(1) and (True)) or (not is_mutant(1) and (a)))"
+    expected = f"cdef f():\n    if ((is_mutant(2) and (False)) or (not is_mutant(2) and ({first}))):\n        pass\n"
+    assert runner.switched(text, made(runner, tmp_path, text)) == expected
+
+
+def test_subjects_name_files_and_tests_that_exist(runner: ModuleType) -> None:
+    subjects, _ = runner.all_subjects()
+    names = [name for each in subjects for name in (*each.files, *each.tests) if name.endswith((".py", ".pyx", ".pxd", ".pxi"))]
+    assert [name for name in names if not (ROOT / name).is_file()] == []
+
+
+def test_mutants_without_effect_are_generated_ones(runner: ModuleType) -> None:
+    subjects, equal = runner.all_subjects()
+    names = {mutant.name for each in subjects for mutant in runner.mutants_of(ROOT, each.files)}
+    assert sorted(set(equal) - names) == []
 
 
 RUNS = """
@@ -105,10 +107,10 @@ sys.path.insert(0, {tools!r})
 import mutants
 folder = pathlib.Path({folder!r})
 mutants.BUILD, mutants.TEMPORARY, mutants.CPU_SECONDS = folder, folder / "temporary", 1
-made = [mutants.Mutant(number, name, "file", "a", "b", "", None) for number, name in ((1, "killed"), (2, "lives"), (3, "loops"))]
-given = mutants.MutantList("some", [str(folder / "test_some.py")], True, made)
+made = [mutants.Mutant(number, "file", 0, 1, "a", name, "statement", 1) for number, name in ((1, "killed"), (2, "lives"), (3, "loops"))]
+given = mutants.Subject("some", ["file.pyx"], [str(folder / "test_some.py")])
 for chosen in (made, made[:1]):
-    print(json.dumps([(name, *outcome[:2]) for name, outcome in mutants.run_native(given, chosen, 2)]))
+    print(json.dumps([(name[-6:], *outcome[:2]) for name, outcome in mutants.run_native(given, chosen, 2)]))
 """
 SOME = """
 import os
@@ -129,16 +131,7 @@ def test_each_mutant_runs_in_a_copy_of_the_process_that_found_the_tests(tmp_path
     code = RUNS.format(tools=str(ROOT / "tools"), folder=str(tmp_path))
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     first, second = ({name: (passed, failed) for name, passed, failed in json.loads(line)} for line in done.stdout.splitlines())
-    assert first.pop("loops")[0] is False
-    assert first == {"": (True, ""), "killed": (False, "test_some.py::test_last"), "lives": (True, "")}
+    assert first.pop(" loops")[0] is False
+    assert first == {"": (True, ""), "killed": (False, "test_some.py::test_last"), " lives": (True, "")}
     assert second == {"": (True, ""), "killed": (False, "test_some.py::test_last")}
     assert [line.split()[1] for line in log.read_text("utf-8").splitlines() if line[0] == "1"] == ["first", "last", "last"]
-
-
-def test_a_text_that_is_there_twice_needs_its_surroundings(runner: ModuleType) -> None:
-    text = "f: x = 1\ng: x = 1\n"
-    assert mutant(runner, "x = 1", "x = 2", at="g:").span(text) == (12, 17)
-    with pytest.raises(SystemExit, match="more than once"):
-        mutant(runner, "x = 1", "x = 2").span(text)
-    with pytest.raises(SystemExit, match="not in"):
-        mutant(runner, "y", "x").span(text)
