@@ -111,14 +111,12 @@ def capture_twin(twin: Twin) -> Iterator[Twin]:
 
 @pytest.fixture(scope="session", params=_twins())
 def twin(request: pytest.FixtureRequest) -> Twin:
-    """Each twin that is installed."""
     name: Twin = request.param
     return name
 
 
 @pytest.fixture(scope="session")
 def codec(twin: Twin) -> TwinCodec:
-    """The codec as the twin of the test runs it."""
     return codec_of(twin)
 
 
@@ -130,13 +128,11 @@ def native_codec() -> TwinCodec:
 
 @pytest.fixture(scope="session")
 def reference_codec() -> TwinCodec:
-    """The codec as the pure twin runs it, to compare with."""
     return codec_of("pure")
 
 
 @pytest.fixture(scope="session")
 def record_codec(twin: Twin) -> RecordReader:
-    """The reader of record batches as the twin of the test runs it."""
     return record_reader(twin)
 
 
@@ -163,7 +159,6 @@ def analysed(tmp_path: Path, analysis_tables: ModuleType) -> Path:
 
 @pytest.fixture(scope="session")
 def large_fleet() -> ModuleType:
-    """`large_fleet.py`: the tables of thousands of clients."""
     import large_fleet
 
     return large_fleet

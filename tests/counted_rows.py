@@ -1,15 +1,36 @@
-"""The rows of a table without their order: how often each is there."""
+"""Analyses by the job, and the rows of a table without their order: how often each is there."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.dataset as ds
 
-__all__ = ["counted", "counted_folders"]
+from kwire.spark.job import JobRequest, run_job
+
+__all__ = ["counted", "counted_folders", "counted_json", "run", "written"]
+
+
+def run(inputs: Sequence[Path | str], out: Path, **more: Any) -> Path:
+    run_job(JobRequest(inputs=tuple(map(str, inputs)), out=str(out), **more))
+    return out
+
+
+def written(files: Sequence[bytes], into: Path, name: str = "trace") -> list[str]:
+    """Write files under the names that a rotating capture gives them."""
+    paths = [into / f"{name}_{number:05d}.pcap" for number in range(len(files))]
+    for path, data in zip(paths, files, strict=True):
+        path.write_bytes(data)
+    return list(map(str, paths))
+
+
+def counted_json(rows: Iterable[dict[str, Any]]) -> Counter[str]:
+    return Counter(json.dumps(row, default=str, sort_keys=True) for row in rows)
 
 
 def counted(table: pa.Table, left_out: Collection[str] = ()) -> Counter[str]:

@@ -72,14 +72,12 @@ def heap_bytes() -> int:
 
 
 def held(decodes: int, failed: int) -> Held:
-    """Now, after a collection."""
     gc.collect()
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return Held(decodes, failed, sys.getallocatedblocks(), heap_bytes(), pages * os.sysconf("SC_PAGE_SIZE"))
 
 
 def damaged(data: bytes, chance: random.Random) -> bytes:
-    """Whole, cut, longer, or changed."""
     way = chance.randrange(8)
     if way == 0:
         return data
@@ -94,7 +92,6 @@ def damaged(data: bytes, chance: random.Random) -> bytes:
 
 
 def cases(twin: Twin) -> list[tuple[bytes, tuple[Way, ...]]]:
-    """Bytes, and what reads them."""
     codec, records = codec_of(twin), record_reader(twin)
     columns, prefixes, scan = Columns(codec.compiled), PrefixReader(codec.compiled), HeaderScan(codec.compiled)
     make = PureConnection if twin == "pure" else load_twin("protocol", "tracker", twin).Connection
@@ -134,7 +131,6 @@ def cases(twin: Twin) -> list[tuple[bytes, tuple[Way, ...]]]:
 
 
 def run(twin: Twin, decodes: int) -> Iterator[Held]:
-    """Decode, and say after each turn what is held."""
     work = cases(twin)
     done = failed = 0
     for _turn in range(TURNS):
@@ -152,7 +148,6 @@ def run(twin: Twin, decodes: int) -> Iterator[Held]:
 
 
 def grown(first: Held, last: Held) -> list[str]:
-    """What grew, in words."""
     more = {name: getattr(last, name) - getattr(first, name) for name in KEPT}
     return [f"{name} grew by {more[name]:,} in {last.decodes - first.decodes:,} decodes" for name in KEPT if more[name] > KEPT[name]]
 

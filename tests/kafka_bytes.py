@@ -51,7 +51,6 @@ def ok(correlation_id: int, error_code: int = 0) -> bytes:
 
 
 def metadata(correlation_id: int, *topics: bytes) -> bytes:
-    """Metadata v1."""
     names = b"".join(len(name).to_bytes(2, "big") + name for name in topics)
     return framed(head(3, 1, correlation_id) + len(topics).to_bytes(4, "big") + names)
 
@@ -82,7 +81,6 @@ def rows(events: Iterable[Event]) -> list[RequestCompleted]:
 
 
 def states(events: Iterable[Event]) -> list[tuple[int | None, str]]:
-    """Correlation id and state of each row, in their order."""
     return [(row.correlation_id, row.state) for row in rows(events)]
 
 

@@ -111,7 +111,6 @@ def write_large_fleet(folder: Path, clients: int = CLIENTS) -> Path:
 
 
 def _of(columns: dict[str, Any], rows: np.ndarray[Any, Any]) -> dict[str, Any]:
-    """These rows of columns."""
     return {name: column if isinstance(column, int) else [column[at] for at in rows] for name, column in columns.items()}
 
 

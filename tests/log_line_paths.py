@@ -46,7 +46,6 @@ OF_LINES = tuple(name for name in LogEntry._fields if name not in ("form", "requ
 
 
 def same(typed: Any, read: Any) -> bool:
-    """Whether a typed body has what the fallback's has, and no more."""
     if isinstance(read, SimpleNamespace):
         fields = getattr(typed, "__struct_fields__", None) or vars(read).keys()
         return set(fields) <= vars(read).keys() and all(same(getattr(typed, name), value) for name, value in vars(read).items())
@@ -79,7 +78,6 @@ def line_reader(zone: tzinfo) -> LineReader:
 
 
 def both(line: bytes, zone: tzinfo = timezone.utc) -> tuple[LogEntry | None, LogEntry | None]:
-    """The entry that the fast path makes of a line, and that of the fallback; None where there is none or it is broken."""
     typed = line_reader(zone).read(line, 3)
     try:
         return typed, read_line(line.decode("utf-8", "replace"), 3, zone)
@@ -93,7 +91,6 @@ def with_bodies(key: int, version: int, request: str, response: str) -> str:
 
 
 def tables(log: bytes) -> dict[str, list[dict[str, Any]]]:
-    """All rows of a log."""
     carry = begin_series("s")
     rows: dict[str, list[dict[str, Any]]] = {}
     for found in iter_piece(io.BytesIO(log), carry):
@@ -106,7 +103,6 @@ def tables(log: bytes) -> dict[str, list[dict[str, Any]]]:
 
 
 def both_tables(log: bytes) -> tuple[dict[str, list[dict[str, Any]]], dict[str, list[dict[str, Any]]]]:
-    """All rows of a log, with the fast path, and by the fallback alone."""
     with pytest.MonkeyPatch.context() as patch:
         fast = tables(log)
         patch.setattr("kwire.capture.request_logs.folding.typed_reader", lambda _zone, _wanted: None)

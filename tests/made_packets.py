@@ -39,7 +39,6 @@ class Wire:
         self.key, self.numbers, self.packets = key, list(first), list[Packet]()
 
     def send(self, side: int, payload: bytes = b"", *, flags: int = ACK, kept: int | None = None, lost: bool = False) -> None:
-        """The next packet of a side; a lost one is not in the capture."""
         ack = self.numbers[1 - side] & 0xFFFFFFFF if flags & ACK else 0
         size = len(payload) if kept is None else kept
         if not lost:

@@ -42,7 +42,6 @@ class Exchange(NamedTuple):
 
 
 def found_in(data: bytes) -> list[bytes]:
-    """Marks in what was written, with what stands around them."""
     return [data[max(each.start() - 80, 0) : each.end() + 20] for each in _SPELLED.finditer(data)]
 
 
@@ -77,7 +76,6 @@ class Marker:
         return mark
 
     def value(self, message: Message, field: Field, path: str, version: int, protocol_type: str) -> Any:
-        """None for a field that keeps its default."""
         key = message.name, path
         rule = RULES.get(key)
         if key in SECRET_TEXTS:

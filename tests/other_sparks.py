@@ -22,7 +22,6 @@ LAKES: Final = "4.0.1"
 
 
 def installed(version: str) -> Path | None:
-    """Where a version of PySpark is; None for that of this environment."""
     if version not in OTHERS:
         return None
     folder = ROOT / ".cache" / f"pyspark-{version}"
@@ -34,12 +33,10 @@ def installed(version: str) -> Path | None:
 
 
 def documented(version: str) -> dict[str, str]:
-    """What the page says of a version, by feature."""
     rows = [[cell.strip() for cell in line.strip("|\n ").split(" | ")] for line in PAGE.read_text().splitlines() if line.startswith("| ")]
     column = rows[0].index(version)
     return {row[0]: row[column] for row in rows[1:]}
 
 
 def yes_or_no(found: Mapping[str, str]) -> dict[str, str]:
-    """What `integration/spark_features.py` found, in the words of the page."""
     return {name: "yes" if said == "yes" else "no" for name, said in found.items()}

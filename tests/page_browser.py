@@ -47,7 +47,6 @@ class Pages:
 
 
 def make_pages(folder: Path, analysis_tables: ModuleType, large_fleet: ModuleType) -> Pages:
-    """Write the pages below `folder`."""
     reports: dict[str, Report] = {}
 
     def page(name: str, write: Callable[[Path], Path]) -> str:
@@ -98,7 +97,6 @@ def prefer(browser: webdriver.Chrome, **preferences: str) -> None:
 
 
 def show(browser: webdriver.Chrome, url: str, size: tuple[int, int] = DESK, scheme: str = "light") -> None:
-    """Open a page afresh, on a screen of this size, for a reader who wants light or dark."""
     width, height = size
     screen = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": width < 600}
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", screen)
@@ -108,12 +106,10 @@ def show(browser: webdriver.Chrome, url: str, size: tuple[int, int] = DESK, sche
 
 
 def open_everything(browser: webdriver.Chrome) -> None:
-    """Open all that a reader could open, tickets too."""
     browser.execute_script("for (const one of document.querySelectorAll('details')) one.open = true")
 
 
 def until(browser: webdriver.Chrome, found: Callable[[], bool]) -> None:
-    """Wait until something holds."""
     WebDriverWait(browser, 20, poll_frequency=0.05).until(lambda _: found())
 
 
@@ -125,14 +121,12 @@ def shown(browser: webdriver.Chrome, selector: str) -> list[str]:
 
 
 def read(browser: webdriver.Chrome, selector: str) -> list[str]:
-    """The texts of elements as a reader sees them, without what is hidden; empty of one that is."""
     script = "return [...document.querySelectorAll(arguments[0])].map((one) => one.checkVisibility() ? one.innerText : '')"
     found: list[str] = browser.execute_script(script, selector)
     return found
 
 
 def copied(browser: webdriver.Chrome) -> str:
-    """What is in the clipboard; a line end is one character there, whatever the system's is."""
     done = "return navigator.clipboard.readText().then((text) => text.replaceAll('\\r\\n', '\\n'))"
     text: str = browser.execute_script(done)
     return text

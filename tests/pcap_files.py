@@ -15,7 +15,6 @@ def order_of(data: bytes) -> str:
 
 
 def starts_of(data: bytes) -> list[int]:
-    """Where each record begins."""
     size, found, at = struct.Struct(f"{order_of(data)}I"), [], HEADER
     while at < len(data):
         found.append(at)
@@ -48,6 +47,5 @@ def cut_to(data: bytes, snaplen: int) -> bytes:
 
 
 def later(data: bytes, seconds: int) -> bytes:
-    """A file whose packets came so much later."""
     time = struct.Struct(f"{order_of(data)}I")
     return data[:HEADER] + b"".join(time.pack(time.unpack_from(record)[0] + seconds) + record[4:] for record in records_of(data))

@@ -33,7 +33,6 @@ SECONDS = 60
 
 
 def values(records: int = RECORDS) -> list[bytes]:
-    """So many records, and those of the transaction behind them."""
     return [f"record {number}".encode() for number in range(records + IN_TRANSACTION)]
 
 
@@ -108,7 +107,6 @@ def kafka_python(address: str, topic: str, *, records: int = RECORDS, shown: str
 
 
 def aiokafka_client(address: str, topic: str, *, records: int = RECORDS, **security: Any) -> list[bytes]:
-    """aiokafka: the records that came back, in their order."""
     return asyncio.run(_aiokafka(address, topic, records, security))
 
 

@@ -44,14 +44,12 @@ class Reader:
             self.found.setdefault(table, []).extend(more)
 
     def read(self, data: bytes, chunk_bytes: int) -> None:
-        """A file, without what is said of files."""
         sink = self.carry.sink
         sink.begin_file("a file")
         reader.read_piece(io.BytesIO(data), self.carry.streams, sink, chunk_bytes=chunk_bytes)
         self.take()
 
     def play(self, played: list[Packets], snaplen: int = 1 << 16) -> None:
-        """The packets of each connection."""
         self.carry.sink.begin_file("a file")
         self.carry.streams.take(*connections_of(played, snaplen), self.carry.sink)
 
@@ -62,7 +60,6 @@ class Reader:
         self.add({name: builder.take(whole=True) for name, builder in sink.observed.builders.items()})
 
     def stored(self) -> None:
-        """Continue from the state as a file holds it."""
         self.carry = unpack_carry(b"".join(pack_carry(self.carry)))
 
     def tables(self) -> Tables:
@@ -77,7 +74,6 @@ class Reader:
 
 
 def check(work: Callable[[Reader], None], ports: tuple[int, ...] = (), twins: tuple[str, ...] = ("pure", "native")) -> Tables:
-    """What the twins make of the same work; they must agree."""
     found = []
     for twin in twins:
         with pytest.MonkeyPatch.context() as monkeypatch:

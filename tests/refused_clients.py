@@ -79,8 +79,6 @@ async def _aiokafka(address: str, topic: str) -> str:
 
 
 def program(library: str) -> Callable[[str, str], str]:
-    """sarama, kafka-go and kafkajs."""
-
     def run(address: str, topic: str) -> str:
         sys.path[:0] = [str(ROOT / "tools" / "rehearsal")]
         from builds import BUILDS, have

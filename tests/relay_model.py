@@ -36,8 +36,6 @@ MOST_KEPT: Final = 2000  # bytes of all relays that share it
 
 
 class Edited:
-    """A program that writes a word behind a frame."""
-
     def pieces(self, frame: Buffer) -> list[Buffer]:
         return [frame, EDITED]
 
@@ -59,8 +57,6 @@ def plan(called: bool, unknown: Any, raw_gssapi: bool) -> RelayPlan:
 
 
 class Cut:
-    """Frames of a stream."""
-
     def __init__(self) -> None:
         self._bytes = b""
 
@@ -216,7 +212,6 @@ class Talk:
     # frames of the client
 
     def frame(self, head: bytes, body: bytes = b"") -> bytes:
-        """`head`: api key and version, or the first bytes of a token."""
         self.count += 1
         number = self.base + self.count
         refusal = number.to_bytes(4, "big") + b"\0\x23"
@@ -227,7 +222,6 @@ class Talk:
         return self.frame(struct.pack(">hh", key, version), body)
 
     def queue(self, kind: str, mechanism: bytes, number: int) -> None:
-        """The client writes something to its socket."""
         produce = b"\xff\xff" + number.to_bytes(2, "big") + bytes(8)
         made = {
             "heartbeat": lambda: self.request(HEARTBEAT, 0),
@@ -280,19 +274,16 @@ class Talk:
             self.call("from_server", data)
 
     def asks(self) -> None:
-        """The relay asks the broker something itself."""
         if not self.ended[0] and not self.broker.unanswered:
             self.asked += 1
             self.call("own_request", struct.pack(">hhih", API_VERSIONS, 0, 7, 8) + OWN.ljust(8))
 
     def ends(self, side: int) -> None:
-        """A side ends its direction, behind all that it wrote."""
         if not self.ended[side] and not (self.broker.out if side else self.outbox):
             self.ended[side] = True
             self.call("end_server" if side else "end_client")
 
     def settle(self, at: int, answers: bool) -> None:
-        """A rule does something with a frame that is held."""
         if not self.held:
             return
         both = self.held.pop(at % len(self.held))
@@ -368,7 +359,6 @@ class Talk:
             self.last = number
 
     def id_of(self, frame: bytes) -> bytes:
-        """The correlation id that the client gave to a request."""
         return (self.base + int(frame[NUMBER])).to_bytes(4, "big")
 
     def granted(self, frame: bytes) -> bytes:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from counted_rows import counted_json
 from kwire import tables
 from kwire.analysis import merge, partial_of_series
 from kwire.analysis.partials import Partial
@@ -17,16 +17,12 @@ from kwire.capture.dividing.packet_routing import RangeFacts, RoutedFile, Routed
 from kwire.tables.series_rows import SPOOLED
 from plain_hashes import with_plain_hash
 
-__all__ = ["LONGEST", "Routed", "Tables", "at_once", "counted", "rows_of", "same"]
+__all__ = ["LONGEST", "Routed", "Tables", "at_once", "rows_of", "same"]
 
 LONGEST = 4096
 """No packet of the captures is longer: with the limit of a real file, 1 MiB, none of them could be divided."""
 
 Tables = dict[str, Counter[str]]
-
-
-def counted(table: Any) -> Counter[str]:
-    return Counter(json.dumps(row, default=str, sort_keys=True) for row in table.to_pylist())
 
 
 def rows_of(read: Sequence[tables.SeriesRows]) -> Tables:
@@ -35,12 +31,12 @@ def rows_of(read: Sequence[tables.SeriesRows]) -> Tables:
     partials: list[Partial] = []
     for rows in read:
         for name, counts in found.items():
-            counts += counted(rows.table(name))
+            counts += counted_json(rows.table(name).to_pylist())
         sums = RequestSums(rows)
         for batch in rows.batches("requests"):
             sums.add(batch)
         partials.append(partial_of_series(rows, sums))
-    found |= {f"partial {name}": counted(table) for name, table in merge(partials).items()}
+    found |= {f"partial {name}": counted_json(table.to_pylist()) for name, table in merge(partials).items()}
     found["partial captures"] = Counter(with_plain_hash(row) for row in found["partial captures"].elements())
     # how many packets without any request are worth a word is known to the driver alone
     found["violations"] = Counter({row: n for row, n in found["violations"].items() if '"no_kafka"' not in row})

@@ -13,7 +13,6 @@ SECONDS = 30
 
 
 def until(holds: Callable[[], bool], what: str) -> None:
-    """Wait for something, for 30 s at most."""
     end = time.monotonic() + SECONDS
     while not holds():
         assert time.monotonic() < end, what
@@ -59,7 +58,6 @@ class RunningProxy:
         until(lambda: count() >= times, f"{text!r} was logged {count()} times:\n{self.log()[-2000:]}")
 
     def most_memory(self) -> int:
-        """The most resident bytes so far."""
         found = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{self.process.pid}/status").read_text())
         assert found is not None
         return int(found[1]) << 10

@@ -80,7 +80,6 @@ class S3Server:
 
 @contextmanager
 def running_s3() -> Iterator[S3Server]:
-    """Start the server on a free port of this machine, with threads for its requests."""
     from werkzeug.serving import make_server
 
     logging.getLogger("werkzeug").setLevel(logging.ERROR)

@@ -89,7 +89,6 @@ def end_with_parent() -> None:
 
 
 def waited(found: Callable[[], Any], seconds: float = 240) -> Any:
-    """What `found` gives once it is not false."""
     until = time.monotonic() + seconds
     while not (value := found()):
         assert time.monotonic() < until
@@ -122,7 +121,6 @@ class Drivers:
         (self._settings / "spark-defaults.conf").write_text(DEFAULTS)
 
     def driver(self, *arguments: str, **more: str) -> subprocess.Popen[str]:
-        """Begin one."""
         environment = {**os.environ, "SPARK_CONF_DIR": str(self._settings), "SPARK_LOCAL_IP": "127.0.0.1"}
         return subprocess.Popen(
             [sys.executable, *arguments], env={**environment, "PYSPARK_PYTHON": str(self._python), **more},
@@ -131,8 +129,6 @@ class Drivers:
 
 
 class Worker(NamedTuple):
-    """A worker of a cluster, and the small disk that it has."""
-
     process: subprocess.Popen[bytes]
     disk: SmallDisk | None
 
@@ -202,7 +198,6 @@ class Cluster:
 
 
 def finished(driver: subprocess.Popen[str]) -> tuple[str, str]:
-    """What a driver that ended well had to say."""
     try:
         stdout, stderr = driver.communicate(timeout=240)
     finally:

@@ -61,7 +61,6 @@ class Query:
         return json.loads(self.offsets[-1]) if self.offsets else self.reader.initialOffset()
 
     def plan(self) -> dict[str, Any] | None:
-        """Log the offset of the next batch; None where there is nothing new."""
         start = self.at
         end = self.reader.latestOffset(start, self.reader.getDefaultReadLimit())
         if end == start:
@@ -75,7 +74,6 @@ class Query:
         return [row for partition in partitions for batch in self.reader.read(partition) for row in batch.to_pylist()]
 
     def batches(self) -> Iterator[Rows]:
-        """Run until nothing is new, as Trigger.AvailableNow does."""
         self.reader.prepareForTriggerAvailableNow()
         while True:
             start = self.at
@@ -88,12 +86,10 @@ class Query:
             yield rows
 
     def run(self) -> int:
-        """Run until nothing is new; gives the number of batches."""
         return len(list(self.batches()))
 
 
 def pieces_of(name: str, count: int) -> list[bytes]:
-    """A capture cut as a rotating capture cuts it."""
     return pcap_files.pieces_of(gzip.decompress((DATA / name).read_bytes()), count)
 
 

@@ -44,7 +44,6 @@ class Recorder:
         return out
 
     def short(self) -> list[tuple[Any, ...]]:
-        """The events without times."""
         return [event[:4] if event[0] == "data" else event for event in self.events]
 
 

@@ -22,7 +22,6 @@ def free_port() -> int:
 
 @contextmanager
 def running(server: ProxyServer) -> Iterator[ProxyServer]:
-    """It listens until the end."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()

@@ -44,7 +44,6 @@ def server_hello(cipher: int, *extensions: bytes, random: bytes = SERVER_RANDOM,
 
 
 def block_of(text: bytes) -> SecretsBlock:
-    """A Decryption Secrets Block of a stream."""
     return SecretsBlock("", 0, len(text), text)
 
 
@@ -52,20 +51,16 @@ SERVER_IS_13 = extension(43, b"\3\4")
 
 
 class Sender:
-    """Protects the records of one direction."""
-
     def __init__(self, suite: int, keys: Keys, is_13: bool, secret: bytes = b"", encrypt_then_mac: bool = False) -> None:
         self.suite, self.keys, self.is_13, self.secret = SUITES[suite], keys, is_13, secret
         self.encrypt_then_mac = encrypt_then_mac
         self.sequence = 0
 
     def update(self) -> None:
-        """Go on behind a KeyUpdate."""
         self.secret = next_secret(self.secret, self.suite)
         self.keys, self.sequence = keys_13(self.secret, self.suite), 0
 
     def record(self, data: bytes, kind: int = 23, padding: int = 0) -> bytes:
-        """The next record."""
         sequence, self.sequence = self.sequence, self.sequence + 1
         if self.suite.cipher == "cbc":
             return record(kind, self._cbc(sequence, kind, data))
@@ -100,8 +95,6 @@ class Sender:
 
 
 class Connection13:
-    """A TLS 1.3 connection: its opening, and what protects the data of both directions."""
-
     def __init__(self, suite: int = 0x1301) -> None:
         self.suite = suite
         size = hashlib.new(SUITES[suite].hash).digest_size
@@ -142,8 +135,6 @@ class Connection13:
 
 
 class Connection12:
-    """A TLS 1.2 connection."""
-
     def __init__(self, suite: int, *, encrypt_then_mac: bool = False) -> None:
         self.suite, self.encrypt_then_mac = suite, encrypt_then_mac
         client, server = keys_12(MASTER, CLIENT_RANDOM, SERVER_RANDOM, SUITES[suite])

@@ -27,8 +27,6 @@ def keep() -> None:
 
 
 class TwinCodec:
-    """The codec as one twin runs it."""
-
     def __init__(self, twin: Twin) -> None:
         self.twin = twin
         self.compiled = CompiledCatalog(catalog(), twin)

@@ -93,10 +93,8 @@ if ! pip install -e ".[$extras]" "$@" >"$log" 2>&1; then
     KWIRE_PURE=1 pip install -q -e ".[$extras]" "$@"
 fi
 
-# Archives of Spark's classes and byte code of its Python modules, for tests alone: they run without, and take longer.
 # Tests are found once here, for their byte code: each process of pytest would make its own.
 if [ "$what" = test ]; then
-    "$venv/bin/python" tests/quick_spark.py || say "Spark was not prepared for the tests, which take longer"
     PYTHONDONTWRITEBYTECODE='' "$venv/bin/python" -m pytest --collect-only -qq tests >/dev/null || say "not all tests were found"
 fi
 say "ready: kwire runs its $("$venv/bin/python" -c 'import kwire; print(kwire.backend)') twin"

@@ -75,21 +75,14 @@ def notes() -> type[StreamNotes]:
 
 
 @pytest.fixture(scope="session")
-def capture_folder() -> Path:
-    """Where the captures lie, each as NAME.gz."""
-    return DATA
-
-
-@pytest.fixture(scope="session")
 def capture_truth() -> dict[str, dict[str, Any]]:
-    """What is true of each capture, by its name without .gz."""
     truth: dict[str, dict[str, Any]] = json.loads((DATA / "truth.json").read_text())
     return truth
 
 
 @pytest.fixture
 def job_in_process(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """`job_in_process(attempts=run_read)`: from now on the job runs its tasks in this process, each by `attempts`, without Spark."""
+    """The job runs its tasks in this process, without Spark; `job_in_process(attempts)`: each by `attempts`."""
     from kwire.spark import job, read_running
     from kwire.spark.pack_task import PackTask, run_read
     from kwire.spark.series_task import SeriesResult, SeriesTask
@@ -105,4 +98,5 @@ def job_in_process(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
         monkeypatch.setattr(read_running, "run_each", run_each)
         monkeypatch.setattr(read_running, "run_read", attempts)
 
+    without_spark()
     return without_spark

@@ -47,7 +47,6 @@ def packets_of(name: str) -> Iterator[Packet]:
 
 
 def pcap(packets: list[Packet]) -> bytes:
-    """A capture with nanoseconds."""
     head = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 262144, 1)
     return head + b"".join(struct.pack("<IIII", time // SECOND, time % SECOND, len(frame), len(frame)) + frame for time, frame in packets)
 
@@ -68,7 +67,6 @@ def read(*locations: str, without: set[str] = frozenset()) -> Both:  # type: ign
 
 
 def together(folder: Path, *points: list[Packet]) -> str:
-    """Write the captures and give the location that the rule makes of them."""
     folder /= "points"
     folder.mkdir()
     for index, packets in enumerate(points):

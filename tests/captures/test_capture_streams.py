@@ -86,7 +86,6 @@ def test_late_joins(notes: Notes, capture_truth: dict[str, Any]) -> None:
 
 
 def cut(data: bytes, pieces: int, seed: int) -> list[bytes]:
-    """Split a pcap at random packets into files with the same header; some pieces may hold no packet."""
     order = "<" if data[:1] in (b"\xd4", b"\x4d") else ">"
     starts = [24]
     while starts[-1] + 16 <= len(data):

@@ -46,8 +46,6 @@ OF_CONNECTIONS = (
 
 @dataclass(frozen=True)
 class Found:
-    """The tables of one reading."""
-
     requests: Rows
     violations: Rows
     connections: Rows
@@ -149,7 +147,6 @@ def requests_of(found: Found) -> Rows:
 
 
 def compare_requests(whole: Found, got: Found, numbers: list[int]) -> list[str]:
-    """Rows are found again by connection, correlation id, api and packet."""
     faults: list[str] = []
     known = defaultdict(list)
     for row in requests_of(whole):

@@ -53,7 +53,6 @@ def noise(_data: bytes, at: int, size: int) -> bytes:
 
 
 def shifted(data: bytes, at: int, size: int) -> bytes:
-    """The bytes that belong a little further on."""
     return data[at + 13 : at + 13 + size]
 
 
@@ -75,7 +74,6 @@ def whole_of(name: str) -> Found:
 
 
 def records_of(data: bytes) -> list[tuple[int, int]]:
-    """Where each record or block begins and ends."""
     found: list[tuple[int, int]] = []
     at, order = 0, "<"
     if data[:4] == b"\n\r\r\n":

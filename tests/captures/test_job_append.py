@@ -17,7 +17,7 @@ from typing import Any
 import pyarrow.dataset as ds
 import pytest
 
-from counted_rows import counted_folders
+from counted_rows import counted_folders, run, written
 from kwire.analysis.redaction import Redaction
 from kwire.errors import InputError
 from kwire.spark import finish_task, job, planning, series_task, settled_sums, sums_files
@@ -33,13 +33,10 @@ DATA = Path(__file__).parent / "data"
 PROVENANCE = {"series", "capture", "packet_number", "explanation", "evidence_request_index"}
 
 
-@pytest.fixture(autouse=True)
-def without_spark(job_in_process: Callable[..., None]) -> None:
-    job_in_process()
+pytestmark = pytest.mark.usefixtures("job_in_process")
 
 
 def cut(name: str, into: Path, pieces: int) -> list[str]:
-    """Cut a capture into files as a rotating capture names them."""
     return written(pieces_of(gzip.decompress((DATA / name).read_bytes()), pieces), into)
 
 
@@ -49,20 +46,8 @@ def repeated(name: str, into: Path, copies: int) -> list[str]:
     return written([later(data, 600 * number) for number in range(copies)], into)
 
 
-def written(files: list[bytes], into: Path) -> list[str]:
-    paths = [into / f"trace_{number:05d}.pcap" for number in range(len(files))]
-    for path, data in zip(paths, files, strict=True):
-        path.write_bytes(data)
-    return list(map(str, paths))
-
-
 def tables(out: Path) -> dict[str, Counter[str]]:
     return counted_folders(out, PROVENANCE, without=["captures"])
-
-
-def run(inputs: Sequence[str], out: Path, **more: Any) -> Path:
-    run_job(JobRequest(inputs=tuple(inputs), out=str(out), **more))
-    return out
 
 
 Whole = Callable[[str, int], dict[str, Counter[str]]]
@@ -217,7 +202,6 @@ def test_a_run_killed_while_it_publishes_is_finished_by_the_next(tmp_path: Path,
 
 
 def die_at(moment: int, patch: pytest.MonkeyPatch) -> None:
-    """Let the process end at its next removal of something published after so many of them."""
     left, removed = moment, OutputFolder._remove
 
     def dying(self: OutputFolder, *names: str) -> None:

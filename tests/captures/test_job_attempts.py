@@ -35,14 +35,12 @@ Attempts = Callable[[Task], SeriesResult]
 
 @pytest.fixture(autouse=True, params=[False, True], ids=["alone", "packed"])
 def packed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
-    """Whether one task reads both series."""
     if not request.param:
         monkeypatch.setattr(packing, "PACK_BYTES", 1)
     return bool(request.param)
 
 
 def analysed(out: Path, attempts: Attempts, job_in_process: Callable[..., None]) -> Path:
-    """Analyse into `out`, each task by `attempts`."""
     job_in_process(attempts)
     run_job(JobRequest(inputs=INPUTS, out=str(out)))
     return out

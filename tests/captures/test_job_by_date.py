@@ -8,7 +8,6 @@ from __future__ import annotations
 import gzip
 import json
 from collections import Counter
-from collections.abc import Callable
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -17,12 +16,11 @@ import duckdb
 import pyarrow.dataset as ds
 import pytest
 
-from counted_rows import counted_folders
+from counted_rows import counted_folders, run, written
 from kwire.analysis.digests.storing import read_digest
 from kwire.errors import InputError
 from kwire.report import summarize
 from kwire.report.analysis_folder import AnalysisFolder
-from kwire.spark.job import JobRequest, run_job
 from kwire.spark.output import MANIFEST, SUCCESS
 from kwire.tables import SCHEMAS
 from kwire.tables.dates import BEGINS, NO_DATE
@@ -33,32 +31,22 @@ PROVENANCE = {"series", "capture", "packet_number", "explanation", "evidence_req
 DAYS = ["date=2026-11-22", "date=2026-11-23"]
 
 
-@pytest.fixture(autouse=True)
-def without_spark(job_in_process: Callable[..., None]) -> None:
-    job_in_process()
+pytestmark = pytest.mark.usefixtures("job_in_process")
 
 
 @pytest.fixture
 def over_midnight(tmp_path: Path) -> list[str]:
     """Four files of a capture that crosses midnight (UTC) between the 22nd and the 23rd of November 2026, about half way."""
     data = gzip.decompress((DATA / "topicids.pcap.gz").read_bytes())
-    run_job(JobRequest(inputs=(str(DATA / "topicids.pcap.gz"),), out=str(tmp_path / "as-it-was")))
+    run([DATA / "topicids.pcap.gz"], tmp_path / "as-it-was")
     times = sorted(rows(tmp_path / "as-it-was", "requests", "request_time"))
     shift = datetime(2026, 11, 23, tzinfo=timezone.utc) - times[len(times) // 2]
-    paths = [tmp_path / f"trace_{number:05d}.pcap" for number in range(4)]
-    for path, piece in zip(paths, pieces_of(later(data, int(shift.total_seconds())), 4), strict=True):
-        path.write_bytes(piece)
-    return list(map(str, paths))
+    return written(pieces_of(later(data, int(shift.total_seconds())), 4), tmp_path)
 
 
 def rows(out: Path, table: str, column: str) -> list[Any]:
     found: list[Any] = ds.dataset(out / table, format="parquet").to_table(columns=[column])[column].to_pylist()
     return found
-
-
-def run(inputs: list[str], out: Path, **more: Any) -> Path:
-    run_job(JobRequest(inputs=tuple(inputs), out=str(out), **more))
-    return out
 
 
 def by_date(inputs: list[str], out: Path, **more: Any) -> Path:

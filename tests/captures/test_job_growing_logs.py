@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pytest
 
-from counted_rows import counted_folders
+from counted_rows import counted_folders, run
 from kwire.errors import InputError
 from kwire.spark import job, planning
 from kwire.spark.job import JobRequest, run_job
@@ -28,18 +28,11 @@ DATA = Path(__file__).parent / "data"
 NAMES = {"series", "capture"}
 
 
-@pytest.fixture(autouse=True)
-def without_spark(job_in_process: Callable[..., None]) -> None:
-    job_in_process()
+pytestmark = pytest.mark.usefixtures("job_in_process")
 
 
 def tables(out: Path, *left_out: str) -> dict[str, Counter[str]]:
     return counted_folders(out, left_out)
-
-
-def run(inputs: Sequence[Path], out: Path, **more: Any) -> Path:
-    run_job(JobRequest(inputs=tuple(map(str, inputs)), out=str(out), **more))
-    return out
 
 
 def log_of(name: str) -> bytes:

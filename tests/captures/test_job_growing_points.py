@@ -6,39 +6,25 @@ Tasks run in this process; what Spark adds is tested in tests/integration.
 from __future__ import annotations
 
 import gzip
-import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pyarrow.dataset as ds
 import pytest
 
+import counted_rows
+from counted_rows import counted_folders as tables
 from kwire.errors import InputError
 from kwire.spark import job, planning
 from kwire.spark.job import JobRequest, run_job
 from pcap_files import later, pieces_of
 
 DATA = Path(__file__).parent / "data"
+run = partial(counted_rows.run, series_rule="points")
 
 
-@pytest.fixture(autouse=True)
-def without_spark(job_in_process: Callable[..., None]) -> None:
-    job_in_process()
-
-
-def tables(out: Path) -> dict[str, Counter[str]]:
-    found = {}
-    for folder in sorted(path for path in out.iterdir() if path.is_dir() and not path.name.startswith("_")):
-        rows = ds.dataset(folder, format="parquet").to_table().to_pylist()
-        found[folder.name] = Counter(json.dumps(row, default=str) for row in rows)
-    return found
-
-
-def run(inputs: Sequence[Path], out: Path, **more: Any) -> Path:
-    run_job(JobRequest(inputs=tuple(map(str, inputs)), out=str(out), series_rule="points", **more))
-    return out
+pytestmark = pytest.mark.usefixtures("job_in_process")
 
 
 def two_points(name: str = "seed.pcap.gz") -> tuple[bytes, bytes]:
@@ -115,8 +101,8 @@ def test_what_is_written_while_points_are_read_is_left_for_the_next_run(tmp_path
     more = f"its first 30,000 bytes are in the analysis, {len(broker) - 30_000:,} more are left for a run with --append"
     assert [said for said in report.warnings if said.startswith(f"{paths[1]} has grown while it was read") and more in said]
     found = tables(tmp_path / "out")
-    cut = [json.loads(row)["rule"] for row in (expected.pop("violations") - found.pop("violations"))]
-    assert cut == ["capture_cut"]  # the rest of the packet is there by now
+    (cut,) = expected.pop("violations") - found.pop("violations")
+    assert "'capture_cut'" in cut  # the rest of the packet is there by now
     assert found == expected
     run(paths, tmp_path / "out", append=True)
     assert tables(tmp_path / "out") == tables(run(paths, tmp_path / "all"))

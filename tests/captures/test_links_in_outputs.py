@@ -23,7 +23,6 @@ DATA = Path(__file__).parent / "data"
 
 @pytest.fixture
 def capture(tmp_path: Path, job_in_process: Callable[..., None]) -> str:
-    job_in_process()
     path = tmp_path / "trace_00000.pcap"
     path.write_bytes(pieces_of(gzip.decompress((DATA / "seed.pcap.gz").read_bytes()), 2)[0])
     return str(path)

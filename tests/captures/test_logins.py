@@ -17,13 +17,11 @@ TARGETS = Options(target_releases=["3.9.2", "4.0.0", "4.4.0"])
 
 
 def judged(path: Path) -> dict[str, dict[str, Any]]:
-    """The rows of `upgrade_impact` of Metadata, or of the login, by release."""
     rows = analysis.run([str(path)], (), TARGETS)["upgrade_impact"].to_pylist()
     return {row["target_release"]: row for row in rows if row["api_name"] in ("Metadata", "SaslAuthenticate")}
 
 
 def cut(data: bytes, snaplen: int) -> bytes:
-    """A little-endian pcap as it is with a shorter snaplen."""
     out, at = data[:24], 24
     while at < len(data):
         seconds, micros, captured, original = struct.unpack_from("<IIII", data, at)

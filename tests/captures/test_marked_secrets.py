@@ -58,7 +58,6 @@ def test_every_listed_field_has_a_mark(marked: tuple[Marker, list[Exchange]]) ->
     assert sent - set(marked[0].marks.values()) == set()
 
 
-@pytest.mark.parametrize("twin", ["native", "pure"])
 @pytest.mark.parametrize("kind", ["request log", "tap"])
 def test_what_a_proxy_writes(
     twin: str, kind: str, marked: tuple[Marker, list[Exchange]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: Any

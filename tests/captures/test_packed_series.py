@@ -5,14 +5,13 @@ from __future__ import annotations
 import gzip
 import json
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pyarrow.dataset as ds
 import pytest
 
-from counted_rows import counted_folders
+from counted_rows import counted_folders, run, written
 from kwire.spark import job, packing, planning
 from kwire.spark.job import JobRequest, run_job
 from kwire.spark.output import MANIFEST
@@ -25,9 +24,7 @@ DATA = Path(__file__).parent / "data"
 PODS = ("topicids", "seed", "late-join", "sasl")
 
 
-@pytest.fixture(autouse=True)
-def without_spark(job_in_process: Callable[..., None]) -> None:
-    job_in_process()
+pytestmark = pytest.mark.usefixtures("job_in_process")
 
 
 def content(name: str) -> bytes:
@@ -35,22 +32,13 @@ def content(name: str) -> bytes:
 
 
 def pods(into: Path, pieces: int = 1) -> list[list[Path]]:
-    """Captures of some pods, each cut into files: by pod, files of a pod in order. Two pods have the same connections."""
     found = []
     for name in (*PODS, "topicids"):
         into.mkdir(exist_ok=True)
         folder = into / f"pod-{'abcdefg'[len(found)]}"
         folder.mkdir()
-        paths = [folder / f"trace_{number:05d}.pcap" for number in range(pieces)]
-        for path, data in zip(paths, pieces_of(content(name), pieces), strict=True):
-            path.write_bytes(data)
-        found.append(paths)
+        found.append(list(map(Path, written(pieces_of(content(name), pieces), folder))))
     return found
-
-
-def analysed(files: list[Path], out: Path, **more: Any) -> Path:
-    run_job(JobRequest(inputs=tuple(map(str, files)), out=str(out), **more))
-    return out
 
 
 def tables(out: Path) -> dict[str, Counter[str]]:
@@ -70,11 +58,11 @@ def alone(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("pieces", [1, 3])
 def test_a_pack_gives_the_rows_of_a_task_for_each_series(pieces: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = [path for pod in pods(tmp_path / "in", pieces) for path in pod]
-    packed = analysed(files, tmp_path / "packed")
+    packed = run(files, tmp_path / "packed")
     assert len(list((packed / STATE).iterdir())) == 1
     assert len(parts(packed)["requests"]) <= 3  # of connections that are over, of open ones, and what the end of the series says
     alone(monkeypatch)
-    one_by_one = analysed(files, tmp_path / "alone")
+    one_by_one = run(files, tmp_path / "alone")
     assert len(list((one_by_one / STATE).iterdir())) == len(PODS) + 1
     assert tables(packed) == tables(one_by_one)
 
@@ -83,38 +71,38 @@ def test_rows_that_settle_while_a_pack_is_read(tmp_path: Path, monkeypatch: pyte
     """A series of a pack may have grown large since it was packed."""
     files = [path for pod in pods(tmp_path / "in") for path in pod]
     files[1].write_bytes(content("seed") + later(content("seed"), 600)[24:])
-    whole = tables(analysed(files, tmp_path / "whole"))
+    whole = tables(run(files, tmp_path / "whole"))
     monkeypatch.setattr(series_rows, "SETTLE_BYTES", 1)
-    assert tables(analysed(files, tmp_path / "settled")) == whole
+    assert tables(run(files, tmp_path / "settled")) == whole
 
 
 def test_a_pack_is_appended_to(tmp_path: Path) -> None:
     """First some series, then more files of some of them and a new series, then the rest."""
     found = pods(tmp_path / "in", 4)
     every = [path for pod in found for path in pod]
-    whole = tables(analysed(every, tmp_path / "whole"))
+    whole = tables(run(every, tmp_path / "whole"))
     steps = [
         [*found[0][:1], *found[1][:2], *found[2]],
         [*found[0][:3], *found[1][:2], *found[2], *found[3][:2]],
         every,
     ]
     for files in steps:
-        grown = analysed(files, tmp_path / "grown", append=True)
+        grown = run(files, tmp_path / "grown", append=True)
     assert tables(grown) == whole
-    again = analysed(every, tmp_path / "grown", append=True)
+    again = run(every, tmp_path / "grown", append=True)
     assert tables(again) == whole
 
 
 def test_a_pack_that_has_grown_is_divided(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = pods(tmp_path / "in", 2)
     every = [path for pod in found for path in pod]
-    whole = tables(analysed(every, tmp_path / "whole"))
-    analysed([pod[0] for pod in found], tmp_path / "grown")
+    whole = tables(run(every, tmp_path / "whole"))
+    run([pod[0] for pod in found], tmp_path / "grown")
     monkeypatch.setattr(packing, "PACK_BYTES", OPEN_BYTES)  # two series and what is fresh of them is more than a pack shall cost
-    grown = analysed(every, tmp_path / "grown", append=True)
+    grown = run(every, tmp_path / "grown", append=True)
     assert len(list((grown / STATE).iterdir())) == len(found)
     assert tables(grown) == whole
-    assert tables(analysed(every, tmp_path / "grown", append=True)) == whole
+    assert tables(run(every, tmp_path / "grown", append=True)) == whole
 
 
 def test_a_series_of_a_pack_that_cannot_be_read(tmp_path: Path) -> None:
@@ -123,7 +111,7 @@ def test_a_series_of_a_pack_that_cannot_be_read(tmp_path: Path) -> None:
     files = [path for pod in found for path in pod]
     good = files[1].read_bytes()
     files[1].write_bytes(b"no capture at all, and longer than a header of one")
-    out = analysed(files, tmp_path / "out")
+    out = run(files, tmp_path / "out")
     assert [(row["capture"], row["severity"]) for row in unreadable(out)] == [(str(files[1]), "error")]
     assert run_job(JobRequest(inputs=tuple(map(str, files)), out=str(out), append=True)).read == 0
     assert len(unreadable(out)) == 1
@@ -131,7 +119,7 @@ def test_a_series_of_a_pack_that_cannot_be_read(tmp_path: Path) -> None:
     report = run_job(JobRequest(inputs=tuple(map(str, files)), out=str(out), append=True))
     assert report.read == 1
     assert not unreadable(out)
-    assert tables(out) == tables(analysed(files, tmp_path / "whole"))
+    assert tables(out) == tables(run(files, tmp_path / "whole"))
 
 
 def unreadable(out: Path) -> list[dict[str, Any]]:
@@ -142,7 +130,7 @@ def unreadable(out: Path) -> list[dict[str, Any]]:
 def test_captures_of_several_points_are_never_packed(tmp_path: Path) -> None:
     """A run that finds another point replaces what was read of the first; parts that others share could not go."""
     found = pods(tmp_path / "in")
-    out = analysed([found[0][0], found[1][0]], tmp_path / "out", series_rule="points:(pod-.)")
+    out = run([found[0][0], found[1][0]], tmp_path / "out", series_rule="points:(pod-.)")
     assert len(list((out / STATE).iterdir())) == 2
 
 
@@ -170,5 +158,5 @@ def test_large_series_have_tasks_of_their_own(tmp_path: Path, monkeypatch: pytes
     assert packs_of([PACK_BYTES, 5, 5, PACK_BYTES], list("abcd"), PACK_BYTES) == [[0], [1, 2], [3]]
     monkeypatch.setattr(planning, "SHARE_BYTES", 1)
     monkeypatch.setattr(job, "slots_of", lambda _spark: 8)
-    shared = analysed([pod[0] for pod in pods(tmp_path / "in")], tmp_path / "shared")
+    shared = run([pod[0] for pod in pods(tmp_path / "in")], tmp_path / "shared")
     assert len(list((shared / STATE).iterdir())) > len(PODS)  # connections of a series are shared out where there are more cores

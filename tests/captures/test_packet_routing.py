@@ -36,7 +36,6 @@ SECOND = 10**9
 
 
 def records(data: bytes) -> list[bytes]:
-    """The records of a whole little-endian pcap file."""
     found, at = [], 24
     while at < len(data):
         size = 16 + int.from_bytes(data[at + 8 : at + 12], "little")

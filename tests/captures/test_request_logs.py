@@ -282,7 +282,6 @@ def test_rows_while_the_log_is_read() -> None:
 
 
 def as_text(value: Any) -> str:
-    """As toString of Kafka's generated messages writes a value."""
     if isinstance(value, dict):
         return f"Data({', '.join(f'{name}={quoted(inner)}' for name, inner in value.items())})"
     if isinstance(value, list):

@@ -43,8 +43,6 @@ Packet = tuple[int, bytes]
 
 @dataclass(frozen=True)
 class Tcp:
-    """A TCP packet over IPv4 and Ethernet."""
-
     time: int
     ends: bytes  # addresses, then ports
     seq: int
@@ -108,7 +106,6 @@ def span(packets: list[Tcp], _chance: random.Random) -> bytes:
 
 
 def keepalives(packets: list[Tcp], chance: random.Random) -> bytes:
-    """Probes of one byte that is old, or of none."""
     found = []
     for each in packets:
         found.append(each)
@@ -175,7 +172,6 @@ def fast_open(packets: list[Tcp], _chance: random.Random) -> bytes:
 
 
 def swapped(packets: list[Tcp], chance: random.Random) -> bytes:
-    """Neighbours in the wrong order."""
     found, at = list(packets), 0
     while at + 1 < len(found):
         if chance.random() < 0.2:
@@ -270,7 +266,6 @@ def rows(capture: bytes, ports: tuple[int, ...]) -> Rows:
 
 @pytest.fixture(scope="module")
 def packets() -> list[Tcp]:
-    """The first half of the capture: what no more than fills the memory of a test."""
     found = list(read())
     return found[: len(found) // 2]
 
@@ -283,7 +278,6 @@ def expected(packets: list[Tcp]) -> Rows:
     return found
 
 
-@pytest.mark.parametrize("twin", ["native", "pure"])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_rows_of_another_shape(
     shape: Callable[[list[Tcp], random.Random], bytes], twin: str, packets: list[Tcp], expected: Rows, monkeypatch: pytest.MonkeyPatch

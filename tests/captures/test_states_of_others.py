@@ -57,8 +57,6 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 @pytest.fixture
 def begun(tmp_path: Path, job_in_process: Callable[..., None]) -> tuple[list[str], Path]:
-    """A capture in two files, and the analysis of the first."""
-    job_in_process()
     pieces = cut(tmp_path)
     run_job(JobRequest(inputs=tuple(pieces[:1]), out=str(tmp_path / "out")))
     return pieces, tmp_path / "out"
@@ -70,7 +68,6 @@ def state_of(out: Path) -> Path:
 
 
 def refused(pieces: list[str], out: Path) -> str:
-    """The sentence that an append ends with; it writes nothing."""
     before = contents(out)
     with pytest.raises(InputError) as caught:
         run_job(JobRequest(inputs=tuple(pieces), out=str(out), append=True))
@@ -79,7 +76,6 @@ def refused(pieces: list[str], out: Path) -> str:
 
 
 def framed(old: bytes, rest: bytes) -> bytes:
-    """The state `old` with another last section."""
     settled, still, _, _ = _END.unpack(old[-_END.size :])
     return old[: settled + still] + rest + _END.pack(settled, still, len(rest), _FORM)
 
@@ -196,7 +192,6 @@ def test_the_command_fails_with_the_sentence(begun: tuple[list[str], Path]) -> N
 def test_without_msgspec_a_folder_is_whole_but_cannot_be_appended_to(
     tmp_path: Path, job_in_process: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    job_in_process()
     pieces, out = cut(tmp_path), tmp_path / "out"
     with monkeypatch.context() as without:
         without.setattr("kwire.spark.series_task.has_states", lambda: False)

@@ -36,7 +36,6 @@ def location(name: str) -> str:
 
 
 def pieces_of(name: str, count: int, seed: int) -> list[io.BytesIO]:
-    """Cut a capture at random packets into files with the same header."""
     return [io.BytesIO(piece) for piece in random_pieces_of(gzip.decompress((DATA / f"{name}.gz").read_bytes()), count, seed)]
 
 

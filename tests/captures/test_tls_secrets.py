@@ -20,7 +20,6 @@ DATA = Path(__file__).parent / "data"
 
 
 def secrets() -> list[bytes]:
-    """The third field of each line, as bytes."""
     lines = (DATA / "tls-keys.log").read_text().splitlines()
     return [bytes.fromhex(line.split()[2]) for line in lines if line and not line.startswith("#")]
 
@@ -32,7 +31,6 @@ def holds_secret(data: bytes) -> bool:
 
 
 def kwire(*arguments: str) -> tuple[int, bytes]:
-    """Run the command; its status, and all that it printed."""
     done = CliRunner().invoke(commands, list(arguments))
     return done.exit_code, done.output_bytes + repr(done.exception).encode()
 

@@ -23,7 +23,6 @@ ETHERNET = bytes.fromhex("020000000002020000000001")
 
 
 def packets_of(name: str) -> Iterator[tuple[bytes, bytes]]:
-    """Times (as stored) and frames of a little-endian Ethernet capture."""
     for record in records_of(gzip.decompress((DATA / f"{name}.gz").read_bytes())):
         yield record[:8], record[16:]
 

@@ -54,7 +54,6 @@ def target_of(path: Path) -> str:
 
 
 def repeat(path: Path) -> None:
-    """One input, written as hex."""
     target(target_of(path)).compare(bytes.fromhex(path.read_text()))
 
 
@@ -95,7 +94,6 @@ def feed_unwatched(name: str, corpus: Path, found: Path, minutes: float) -> None
 
 
 def write_hex(name: str, found: Path) -> list[Path]:
-    """What libFuzzer left of a target, as hex."""
     from fuzz.unwatched import last_input
 
     written = []

@@ -57,13 +57,11 @@ def sockets_of_clients(request: pytest.FixtureRequest) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def authority() -> trustme.CA:
-    """Of the certificates of brokers and their clients."""
     return trustme.CA(organization_name="kwire tests")
 
 
 @pytest.fixture(scope="session")
 def broker_certificate(authority: trustme.CA, tmp_path_factory: pytest.TempPathFactory) -> BrokerCertificate:
-    """For the listeners with TLS."""
     from kafka_broker import BrokerCertificate
 
     folder = tmp_path_factory.mktemp("broker-certificate")
@@ -142,14 +140,12 @@ def coordinated() -> Callable[[int, str], contextlib.AbstractContextManager[Aski
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Where the captures and logs of a stream come to lie."""
     (tmp_path / "in").mkdir()
     return tmp_path / "in"
 
 
 @pytest.fixture
 def state(tmp_path: Path) -> Path:
-    """What a stream is given as stateLocation."""
     return tmp_path / "state"
 
 
@@ -207,7 +203,6 @@ def without_session() -> None:
 
 @pytest.fixture(scope="session")
 def drivers(tmp_path_factory: pytest.TempPathFactory) -> Drivers:
-    """Drivers whose executors' Python is a bare one."""
     from standalone_cluster import Drivers
 
     return Drivers(tmp_path_factory.mktemp("drivers"))
@@ -243,7 +238,6 @@ def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def compiled_wheel(sdist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel that pip makes of it where there is a compiler."""
     from built_wheel import make_wheel
 
     return make_wheel(sdist, tmp_path_factory.mktemp("wheel"))
@@ -251,7 +245,6 @@ def compiled_wheel(sdist: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 @pytest.fixture(scope="session")
 def pages(tmp_path_factory: pytest.TempPathFactory, analysis_tables: ModuleType, large_fleet: ModuleType) -> Pages:
-    """The pages of `page_browser.Pages`, written once."""
     from page_browser import make_pages
 
     return make_pages(tmp_path_factory.mktemp("pages"), analysis_tables, large_fleet)

@@ -27,7 +27,6 @@ pytestmark = [pytest.mark.matrix, pytest.mark.spark, pytest.mark.xdist_group("sp
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Where Java and the pages run."""
     found = tmp_path_factory.mktemp("pages")
     (found / "kafka.pcap").write_bytes(gzip.decompress(SAMPLE.read_bytes()))
     (found / "captures").mkdir()
@@ -37,7 +36,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def java(folder: Path) -> Iterator[Any]:
-    """The Java, by way of py4j."""
     from pyspark.java_gateway import launch_gateway
 
     ensure_java()
@@ -57,7 +55,6 @@ def java(folder: Path) -> Iterator[Any]:
 
 @pytest.fixture
 def without_context(java: Any) -> Iterator[None]:
-    """What a page began in Java ends with it."""
     yield
     active = getattr(getattr(java.jvm.org.apache.spark, "SparkContext$"), "MODULE$").getActive()
     if active.isDefined():

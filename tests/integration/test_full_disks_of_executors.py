@@ -55,7 +55,6 @@ def cluster(disk: SmallDisk, standalone_cluster: Cluster) -> Cluster:
 
 
 def analyzed(cluster: Cluster, inputs: list[str], folder: Path, **environment: str) -> tuple[int, str, Path]:
-    """Status and stderr of `kwire analyze`, and the output folder."""
     out = folder / "out"
     program = folder / "program.py"
     program.write_text(WAITING_ON_DISK)

@@ -107,7 +107,6 @@ def rows_of_delta(table: Path) -> int:
 
 
 def recipe(kind: str) -> str:
-    """The settings that the page gives for a catalog."""
     found = re.search(rf"```properties\n([^`]*\.{kind}\.[^`]*)```", PAGE.read_text("utf-8"))
     assert found is not None
     return found[1]

@@ -24,8 +24,6 @@ BOTH = [NEWEST, pytest.param(OLDER, marks=pytest.mark.matrix)]
 
 
 class Wire:
-    """A socket that a machine drives."""
-
     def __init__(self, machine: NegotiatingClient, port: int) -> None:
         self.machine = machine
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=20)

@@ -178,7 +178,6 @@ RDKAFKA_SASL = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN"
 
 
 def scram(password: str = "secret") -> dict[str, Any]:
-    """A listener that knows alice by SCRAM."""
     known = {mechanism: ScramCredential.of(mechanism, password, b"some salt") for mechanism in SCRAM_MECHANISMS}
     return {"mechanisms": list(SCRAM_MECHANISMS), "scram": lambda mechanism, name: known[mechanism] if name == "alice" else None}
 

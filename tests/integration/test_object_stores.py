@@ -52,7 +52,6 @@ def server() -> ModuleType:
 
 @pytest.fixture(scope="module")
 def credentials(server: ModuleType) -> Iterator[pytest.MonkeyPatch]:
-    """Those of the server in the environment, and no others of this machine."""
     with pytest.MonkeyPatch.context() as patch:
         for name in [name for name in os.environ if name.startswith("AWS_")]:
             patch.delenv(name)
@@ -253,7 +252,6 @@ def test_a_run_that_is_killed_leaves_nothing_that_looks_complete(store: Store, t
     running: list[subprocess.Popen[bytes]] = []
 
     def kill(method: str, path: str, query: str) -> None:
-        """As soon as a part stands in the bucket."""
         is_whole = (method == "PUT") != ("uploadId" in query)
         if is_whole and path.startswith("/reports/monday/requests/") and running and running[0].poll() is None:
             os.killpg(running[0].pid, signal.SIGKILL)

@@ -18,7 +18,6 @@ DENIED = (30).to_bytes(2, "big")  # GROUP_AUTHORIZATION_FAILED
 
 @pytest.fixture(params=["asyncio", "native"], autouse=True)
 def loop(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Both loops do the same."""
     monkeypatch.setitem(LOOP, "loop", request.param)
     return str(request.param)
 
@@ -29,14 +28,11 @@ def delay(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def reads(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """A broker that gets nothing."""
     assert await reader.read(-1) == b""
     writer.close()
 
 
 async def is_left_alone(server: ProxyServer) -> None:
-    """Wait until no connection is open."""
-
     async def ended() -> None:
         while server.connections:
             await asyncio.sleep(0.01)

@@ -39,8 +39,6 @@ def every_topic(number: int) -> bytes:
 
 
 class Wire:
-    """A client that writes what it likes."""
-
     def __init__(self, end: socket.socket) -> None:
         self._end = end
         self._got = b""
@@ -49,7 +47,6 @@ class Wire:
         self._end.sendall(data)
 
     def frame(self) -> bytes:
-        """The next frame of the broker; empty at the end of the connection."""
         while len(self._got) < 4 or len(self._got) < 4 + int.from_bytes(self._got[:4], "big"):
             try:
                 data = self._end.recv(65536)
@@ -77,7 +74,6 @@ def wired(port: int) -> Iterator[Wire]:
 
 @pytest.fixture(scope="module")
 def broker(kafka_broker: Callable[[str], Any]) -> Iterator[Any]:
-    """With a topic of another tenant."""
     found = kafka_broker(NEWEST)
     topic = messages.CreateTopicsRequest.CreatableTopic(name=FOREIGN.decode(), num_partitions=1, replication_factor=1)
     with wired(found.plain) as wire:
@@ -90,7 +86,6 @@ def broker(kafka_broker: Callable[[str], Any]) -> Iterator[Any]:
 
 @contextmanager
 def tenant(broker_port: int, loop: Any, raw_sasl_tokens: bool | None) -> Iterator[int]:
-    """The port of tenant acme."""
     tenants = {"acme": TenantConfig(prefix=PREFIX)}
     with proxied(broker_port, tenant="acme", tenants=tenants, loop=loop, raw_sasl_tokens=raw_sasl_tokens) as server:
         yield int(address(server).rpartition(":")[2])

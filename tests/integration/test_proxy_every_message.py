@@ -33,7 +33,6 @@ def conversation(frames: Frames, seed: int) -> list[tuple[tuple[int, int], bytes
 
 
 async def pour(writer: asyncio.StreamWriter, data: bytes, seed: int) -> None:
-    """In pieces of any size."""
     chance, at = random.Random(seed), 0
     while at < len(data):
         size = chance.choice((1, 2, 5, 11, 100, MOST))
@@ -44,7 +43,6 @@ async def pour(writer: asyncio.StreamWriter, data: bytes, seed: int) -> None:
 
 
 async def passed(config: ProxyConfig, talk: list[tuple[tuple[int, int], bytes, bytes]], seed: int) -> tuple[bytes, bytes]:
-    """What the broker got and what the client got."""
     got: list[bytes] = []
     done = asyncio.Event()
 

@@ -63,8 +63,6 @@ async def serving(serve: Serve, port: int = 0) -> tuple[asyncio.Server, int]:
 
 
 def run(go: Callable[[], Awaitable[T]]) -> T:
-    """Run a test, and end what it opened."""
-
     async def whole() -> T:
         try:
             return await go()
@@ -81,7 +79,6 @@ def run(go: Callable[[], Awaitable[T]]) -> T:
 
 
 async def ended(reader: asyncio.StreamReader) -> bytes:
-    """What comes up to the end, however the connection ends."""
     found = b""
     with suppress(ConnectionError):
         while data := await asyncio.wait_for(reader.read(1 << 16), 30):
@@ -102,7 +99,6 @@ async def hung_up(writer: asyncio.StreamWriter) -> None:
 
 
 async def served(proxy: RunningProxy, number: int = 7) -> bool:
-    """Whether a client that comes now gets its answer."""
     reader, writer = await connected(proxy)
     with suppress(OSError):
         writer.write(heartbeat(number))
@@ -245,7 +241,6 @@ def test_frames_of_100_mb_pass_without_being_kept(start: Start) -> None:
     whole = hashlib.sha256()
 
     async def mirror(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answers a Heartbeat with its own bytes behind the header."""
         while head := await reader.read(4):
             left = int.from_bytes(head, "big") - len(HEARTBEAT)
             number = (await reader.readexactly(len(HEARTBEAT)))[4:8]

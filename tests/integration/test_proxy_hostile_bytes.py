@@ -32,8 +32,6 @@ Piece = tuple[int, bytes]
 
 
 class End(asyncio.Protocol):
-    """One end of the proxy: a client, or the broker that it reached."""
-
     def __init__(self, accepted: asyncio.Queue[End] | None = None) -> None:
         self.got = b""
         self.is_over = False
@@ -55,13 +53,11 @@ class End(asyncio.Protocol):
         self.happened.set()
 
     async def gets(self, size: int) -> None:
-        """Wait until so many bytes have come, or the end."""
         while len(self.got) < size and not self.is_over:
             self.happened.clear()
             await asyncio.wait_for(self.happened.wait(), SECONDS)
 
     async def ends(self) -> None:
-        """Wait until the connection is over."""
         while not self.is_over:
             self.happened.clear()
             await asyncio.wait_for(self.happened.wait(), SECONDS)
@@ -69,8 +65,6 @@ class End(asyncio.Protocol):
 
 @dataclass
 class Expected:
-    """What the sans-IO connection makes of a conversation."""
-
     pieces: list[Piece]
     outs: list[list[int]] = field(default_factory=list)  # after each piece: bytes at the client, bytes at the broker
     at: list[bytes] = field(default_factory=lambda: [b"", b""])
@@ -148,7 +142,6 @@ async def served(loop: str, tenant: bool, refused: str) -> AsyncIterator[tuple[P
 
 
 async def play(server: ProxyServer, accepted: asyncio.Queue[End], expected: Expected) -> list[bytes]:
-    """What the client and the broker get."""
     _, client = await asyncio.get_running_loop().create_connection(End, "127.0.0.1", server.ports[0])
     broker = await asyncio.wait_for(accepted.get(), SECONDS)
     for (side, data), (at_client, at_broker) in zip(expected.pieces, expected.outs, strict=False):

@@ -38,7 +38,6 @@ def broker(kafka_broker: Callable[[str], Any]) -> Any:
 
 
 def ask(port: int, key: int, version: int, body: Any) -> Any:
-    """What a client gets that sends nothing else before."""
     header = messages.RequestHeader(api_key=key, api_version=version, correlation_id=3, client_id=CLIENT_ID)
     frame = kwire.encode_request(header, body)
     with socket.create_connection(("127.0.0.1", port), timeout=30) as wire, wire.makefile("rb") as answers:

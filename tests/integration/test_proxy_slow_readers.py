@@ -26,7 +26,6 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def client() -> Iterator[socket.socket]:
-    """A client whose kernel takes little."""
     with socket.socket() as made:
         made.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         made.setblocking(False)
@@ -38,7 +37,6 @@ def open_files() -> int:
 
 
 async def have_closed(files: int) -> None:
-    """Wait until the process has no more open files."""
     while open_files() > files:
         await asyncio.sleep(0.05)
 

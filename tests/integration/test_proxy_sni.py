@@ -35,7 +35,6 @@ brokers = [{{ node_id = 1, broker = "kafka-1:9092" }}, {{ node_id = 2, broker = 
 
 @pytest.fixture
 def tls(tmp_path: Path, authority: trustme.CA) -> TlsConfig:
-    """A certificate for all names of the listener."""
     made = authority.issue_cert(f"*.{DOMAIN}")
     made.cert_chain_pems[0].write_to_path(str(tmp_path / "cert.pem"))
     made.private_key_pem.write_to_path(str(tmp_path / "key.pem"))
@@ -75,7 +74,6 @@ async def proxied(tls: TlsConfig) -> AsyncIterator[ProxyServer]:
 
 
 async def metadata(server: ProxyServer, authority: trustme.CA, name: str | None) -> Any:
-    """What a client gets that asks for a name."""
     context = ssl.create_default_context()
     authority.configure_trust(context)
     context.check_hostname = name is not None

@@ -24,7 +24,6 @@ from proxied_sockets import LOOP, OPEN, connect, proxied
 
 @pytest.fixture(params=["asyncio", "native"], autouse=True)
 def loop(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Both loops do the same."""
     monkeypatch.setitem(LOOP, "loop", request.param)
     return str(request.param)
 
@@ -110,45 +109,39 @@ def test_frames_that_rules_change_in_random_pieces_of_both_directions() -> None:
     assert asyncio.run(go()) == [expected] * 6
 
 
-def test_a_reader_that_sleeps_stops_the_broker() -> None:
-    sent = 0
-    size = 1 << 20
-
-    async def pour(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        nonlocal sent
-        async for frame in frames(reader):
-            writer.write(answer(int.from_bytes(frame[4:8], "big"), size))
-            await writer.drain()
-            sent += 1
-
-    async def go() -> None:
-        async with proxied(pour) as server:
-            reader, writer = await connect(server)
-            writer.transport.pause_reading()  # type: ignore[attr-defined]
-            writer.write(b"".join(map(heartbeat, range(200))))
-            await asyncio.sleep(1)
-            before = sent
-            assert before < 50  # sockets and buffers are full, and the rest has not been sent
-            writer.transport.resume_reading()  # type: ignore[attr-defined]
-            for number in range(200):
-                head = await asyncio.wait_for(reader.readexactly(len(answer(number, size))), 30)
-                assert head[4:8] == number.to_bytes(4, "big")
-
-    asyncio.run(go())
-
-
 async def ended(reader: asyncio.StreamReader) -> bytes:
     return await asyncio.wait_for(reader.read(-1), 30)
 
 
-def test_a_client_that_sends_no_frame_is_closed() -> None:
+async def wrong(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async for frame in frames(reader):
+        writer.write(answer(int.from_bytes(frame[4:8], "big") + 1))
+
+
+# options of the proxy, what the client sends, and what is logged
+CLOSED: dict[str, tuple[dict[str, Any], bytes, str]] = {
+    "no whole frame": ({"first_frame_seconds": 0.2}, heartbeat(7)[:9], "no whole frame within"),
+    "a frame over the limit": ({"max_frame": 1000}, heartbeat(7, 1001), ""),
+    "no broker": ({"broker_address": "127.0.0.1:1"}, b"", "cannot be reached"),
+    "a broker's name that is unknown": ({"broker_address": "none.invalid:9092"}, b"", "the broker cannot be reached: "),
+    # nothing is at an address of documentation (RFC 5737), so no answer comes, or one that says so
+    "no answer": ({"broker_address": "192.0.2.1:9092", "connect_seconds": 0.3}, b"", "the broker cannot be reached: "),
+    "a broker that answers out of order": ({"serve": wrong}, heartbeat(7), "correlation id 8"),
+}
+
+
+@pytest.mark.parametrize("name", CLOSED)
+def test_a_connection_is_closed(name: str, caplog: pytest.LogCaptureFixture) -> None:
+    options, sent, logged = CLOSED[name]
+
     async def go() -> bytes:
-        async with proxied(echo, first_frame_seconds=0.2) as server:
+        async with proxied(**{"serve": echo, **options}) as server:
             reader, writer = await connect(server)
-            writer.write(heartbeat(7)[:9])
+            writer.write(sent)
             return await ended(reader)
 
     assert asyncio.run(go()) == b""
+    assert logged in caplog.text
 
 
 def test_a_stop_while_the_last_connection_ends(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,16 +162,6 @@ def test_a_stop_while_the_last_connection_ends(monkeypatch: pytest.MonkeyPatch) 
     assert asyncio.run(go()) == b""
 
 
-def test_a_frame_over_the_limit_is_closed() -> None:
-    async def go() -> bytes:
-        async with proxied(echo, max_frame=1000) as server:
-            reader, writer = await connect(server)
-            writer.write(heartbeat(7) + heartbeat(8, 1001))
-            return await ended(reader)
-
-    assert asyncio.run(go()) in (b"", answer(7, len(HEARTBEAT)))
-
-
 def test_a_large_request_before_authentication_is_closed_at_its_first_bytes(caplog: pytest.LogCaptureFixture) -> None:
     """ApiVersions v3 of 90 MiB, as tagged fields would fill it: the proxy closes while 16 bytes are there; another client goes on."""
     begun = (90 << 20).to_bytes(4, "big") + bytes.fromhex("0012 0003 00000001 ffff 00")
@@ -195,16 +178,6 @@ def test_a_large_request_before_authentication_is_closed_at_its_first_bytes(capl
 
     assert asyncio.run(go()) == (b"", answer(7, len(HEARTBEAT)), 0)
     assert "an ApiVersions or SASL request of 94371840 bytes is longer than the 524,288 that brokers accept" in caplog.text
-
-
-def test_a_broker_that_is_not_there(caplog: pytest.LogCaptureFixture) -> None:
-    async def go() -> bytes:
-        async with proxied(echo, broker_address="127.0.0.1:1") as server:
-            reader, _ = await connect(server)
-            return await ended(reader)
-
-    assert asyncio.run(go()) == b""
-    assert "cannot be reached" in caplog.text
 
 
 @pytest.mark.parametrize("name", ["localhost", "a name of three addresses"])
@@ -236,28 +209,6 @@ def test_a_broker_whose_name_has_several_addresses(name: str, monkeypatch: pytes
                 broker.close()
 
     assert asyncio.run(go()) == answer(7, len(HEARTBEAT))
-
-
-def test_a_broker_whose_name_is_unknown(caplog: pytest.LogCaptureFixture) -> None:
-    async def go() -> bytes:
-        async with proxied(echo, broker_address="none.invalid:9092") as server:
-            reader, _ = await connect(server)
-            return await ended(reader)
-
-    assert asyncio.run(go()) == b""
-    assert "the broker cannot be reached: " in caplog.text
-
-
-def test_a_broker_that_does_not_answer(caplog: pytest.LogCaptureFixture) -> None:
-    """Nothing is at an address of documentation (RFC 5737), so no answer comes, or one that says so."""
-
-    async def go() -> bytes:
-        async with proxied(echo, broker_address="192.0.2.1:9092", connect_seconds=0.3) as server:
-            reader, _ = await connect(server)
-            return await ended(reader)
-
-    assert asyncio.run(go()) == b""
-    assert "the broker cannot be reached: " in caplog.text
 
 
 def test_an_error_in_a_rule_ends_its_connection_alone(caplog: pytest.LogCaptureFixture, loop: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -294,24 +245,10 @@ def test_a_port_that_another_process_has() -> None:
     asyncio.run(go())
 
 
-def test_a_broker_that_answers_out_of_order_is_cut_off(caplog: pytest.LogCaptureFixture) -> None:
-    async def wrong(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        async for frame in frames(reader):
-            writer.write(answer(int.from_bytes(frame[4:8], "big") + 1))
-
-    async def go() -> bytes:
-        async with proxied(wrong) as server:
-            reader, writer = await connect(server)
-            writer.write(heartbeat(7))
-            return await ended(reader)
-
-    assert asyncio.run(go()) == b""
-    assert "correlation id 8" in caplog.text
-
-
-def test_connections_over_the_limit_are_closed() -> None:
+@pytest.mark.parametrize("limit", ["max_connections", "max_connections_of_address"])
+def test_connections_over_the_limit_are_closed(limit: str) -> None:
     async def go() -> tuple[bytes, bytes]:
-        async with proxied(echo, max_connections=1) as server:
+        async with proxied(echo, **{limit: 1}) as server:
             first, writer = await connect(server)
             writer.write(heartbeat(7))
             good = await first.readexactly(len(answer(7, len(HEARTBEAT))))
@@ -340,18 +277,6 @@ def test_clients_that_send_nothing_leave_half_of_a_port_to_others(caplog: pytest
     assert "turned away: half of max_connections, 4, have sent no whole frame yet" in caplog.text
 
 
-def test_connections_of_one_address_over_its_limit_are_closed() -> None:
-    async def go() -> tuple[bytes, bytes]:
-        async with proxied(echo, max_connections_of_address=1) as server:
-            first, writer = await connect(server)
-            writer.write(heartbeat(7))
-            good = await first.readexactly(len(answer(7, len(HEARTBEAT))))
-            second, _ = await connect(server)
-            return good, await ended(second)
-
-    assert asyncio.run(go()) == (answer(7, len(HEARTBEAT)), b"")
-
-
 def test_who_holds_connections_to_the_metrics_starves_nobody() -> None:
     async def go() -> bytes:
         async with proxied(echo, metrics="127.0.0.1:0") as server:
@@ -368,7 +293,6 @@ def test_who_holds_connections_to_the_metrics_starves_nobody() -> None:
 
 
 async def refused(port: int) -> None:
-    """Wait until nothing listens at a port."""
     while True:
         try:
             _, writer = await asyncio.open_connection("127.0.0.1", port)

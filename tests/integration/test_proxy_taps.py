@@ -58,7 +58,6 @@ async def sasl_broker(reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 
 
 def packets(capture: bytes, port: int) -> list[tuple[bool, bytes, bytes]]:
-    """Of each packet: whether the proxy sent it, its TCP header without ports, its payload."""
     assert capture.startswith(PCAPNG_HEAD)
     found, at = [], len(PCAPNG_HEAD)
     while at < len(capture):
@@ -79,7 +78,6 @@ def of_side(found: list[tuple[bool, bytes, bytes]], is_proxy: bool) -> list[tupl
 
 
 def talk(loop: str, folder: Path) -> tuple[list[tuple[bool, bytes, bytes]], list[dict[str, Any]]]:
-    """The packets and lines of one connection, whose bytes come in pieces."""
     asked = b"".join(heartbeat(number, number * 40) for number in range(3, 40))
 
     async def go() -> int:

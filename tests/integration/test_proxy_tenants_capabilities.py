@@ -33,7 +33,6 @@ def ports(
     kafka_broker: Callable[[str], Any],
     coordinated: Callable[[int, str], AbstractContextManager[Asking]],
 ) -> Iterator[list[Port]]:
-    """Of acme and globex, each with a topic of one name."""
     broker = kafka_broker(releases().resolve(request.param[0]).name)
     addresses = [f"127.0.0.1:{free_port()}" for _ in TENANTS]
     listeners = [
@@ -52,7 +51,6 @@ def ports(
 
 
 def begun(port: Port, **given: int) -> Any:
-    """A transactional producer, once its coordinator is there."""
     until = time.monotonic() + 60
     while True:
         port.ask(messages.FindCoordinatorRequest(key=TRANSACTION, key_type=1), 10, 2)

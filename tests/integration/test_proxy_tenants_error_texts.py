@@ -76,7 +76,6 @@ def sentences(value: Any) -> Iterator[str]:
 
 
 def as_json(body: Any) -> Any:
-    """All that a message holds, whatever its version."""
     if isinstance(body, list):
         return [as_json(each) for each in body]
     slots = getattr(type(body), "layout", None)

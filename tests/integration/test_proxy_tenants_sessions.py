@@ -30,7 +30,6 @@ Asking = Callable[..., Any]
 
 @pytest.fixture(scope="module")
 def broker(kafka_broker: Callable[[str], Any], coordinated: Callable[[int, str], AbstractContextManager[Asking]]) -> Iterator[Any]:
-    """With a record in a topic of each tenant."""
     found = kafka_broker(NEWEST.name)
     create, produce = messages.CreateTopicsRequest, messages.ProduceRequest
     with coordinated(found.plain, "g") as ask:
@@ -46,7 +45,6 @@ def broker(kafka_broker: Callable[[str], Any], coordinated: Callable[[int, str],
 
 @pytest.fixture(params=["asyncio", "native"])
 def ports(request: pytest.FixtureRequest, broker: Any) -> Iterator[tuple[Port, Port]]:
-    """Of acme and globex."""
     addresses = [f"127.0.0.1:{free_port()}" for _ in TENANTS]
     listeners = [
         ListenerConfig(listen=each, broker=f"127.0.0.1:{broker.plain}", node_id=1, advertised=each, tenant=tenant)

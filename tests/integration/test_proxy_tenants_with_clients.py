@@ -26,7 +26,6 @@ TENANTS = {"acme": TenantConfig(prefix="acme."), "globex": TenantConfig(prefix="
 
 @contextmanager
 def proxied(broker_port: int, **more: Any) -> Iterator[list[str]]:
-    """A proxy with a port for each tenant; gives their addresses."""
     addresses = [f"127.0.0.1:{free_port()}" for _ in TENANTS]
     listeners = [
         ListenerConfig(listen=each, broker=f"127.0.0.1:{broker_port}", node_id=1, advertised=each, tenant=tenant)

@@ -65,7 +65,6 @@ def broker(request: pytest.FixtureRequest, kafka_broker: Callable[[str], Any]) -
 
 @pytest.fixture(scope="module")
 def secured(authority: trustme.CA, tmp_path_factory: pytest.TempPathFactory) -> Secured:
-    """Certificates of the proxy, on either side, and of a client."""
     folder = tmp_path_factory.mktemp("certificates")
     ca = str(folder / "ca.pem")
     authority.cert_pem.write_to_path(ca)
@@ -81,8 +80,6 @@ def secured(authority: trustme.CA, tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 class Secured(NamedTuple):
-    """PEM files."""
-
     ca: str
     proxy: str
     upstream: str
@@ -105,7 +102,6 @@ class Secured(NamedTuple):
 
 
 def all_rules(folder: Path) -> dict[str, Any]:
-    """Every rule at once; the client that is refused is another one."""
     return {
         "metrics": "127.0.0.1:0",
         "versions": VersionsConfig(cap=NEWEST),
@@ -118,7 +114,6 @@ def all_rules(folder: Path) -> dict[str, Any]:
 
 
 def requests_of(path: Path, ports: tuple[int, ...]) -> Counter[tuple[Any, ...]]:
-    """The requests that a tap's file has."""
     with read_series([str(path)], "x", ports) as found:
         rows = found.table("requests").to_pylist()
     columns = ("software_name", "client_id", "api_name", "api_version", "correlation_id", "error_code", "state", "first_topic", "group_id")

@@ -81,7 +81,6 @@ def run(block: str, folder: Path, environment: dict[str, str]) -> subprocess.Com
 
 
 def proxied(block: str, folder: Path, environment: dict[str, str]) -> None:
-    """Install the proxy, start it, and end it as a user does, by Ctrl-C."""
     port = str(free_port())
     install, start = block.replace("19092", port).splitlines()
     run(install, folder, environment)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pyarrow.dataset as ds
 import pytest
 
+from counted_rows import counted_json
 from kwire import analysis
 from kwire.errors import InputError
 from kwire.spark.job import JobRequest, run_job
@@ -27,10 +27,6 @@ def rows(out: Path, table: str) -> list[dict[str, Any]]:
     return found
 
 
-def counted(found: list[dict[str, Any]]) -> Counter[str]:
-    return Counter(json.dumps(row, default=str, sort_keys=True) for row in found)
-
-
 def test_a_folder_with_both_kinds(tmp_path: Path) -> None:
     folder = tmp_path / "in"
     folder.mkdir()
@@ -42,7 +38,7 @@ def test_a_folder_with_both_kinds(tmp_path: Path) -> None:
     assert (report.read, report.skipped) == (3, [])
     expected = analysis.run([str(folder)], log_zone="Europe/Berlin")
     for table, found in expected.items():
-        assert counted(rows(tmp_path / "out", table)) == counted(found.to_pylist()), table
+        assert counted_json(rows(tmp_path / "out", table)) == counted_json(found.to_pylist()), table
     assert {row["source"] for row in rows(tmp_path / "out", "captures")} == {"pcap", "request_log"}
     manifest = json.loads((tmp_path / "out" / "_manifest.json").read_text())
     assert manifest["log_zone"] == "Europe/Berlin"
@@ -60,9 +56,9 @@ def test_logs_that_come_one_by_one(tmp_path: Path) -> None:
     # a series of one file has that file's name until it has a second
     for table, found in expected.items():
         told = [{name: value for name, value in row.items() if name != "series"} for row in found.to_pylist()]
-        assert counted(
+        assert counted_json(
             [{name: value for name, value in row.items() if name != "series"} for row in rows(tmp_path / "out", table)]
-        ) == counted(told), table
+        ) == counted_json(told), table
     assert sum(row["requests"] for row in rows(tmp_path / "out", "captures")) == len(lines) == 278
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.dataset as ds
 import pytest
 
+from counted_rows import counted_json
 from kwire import analysis
 from kwire.capture.dividing.file_ranges import FileRange
 from kwire.errors import InputError
@@ -29,12 +30,8 @@ pytestmark = [pytest.mark.matrix, pytest.mark.spark, pytest.mark.xdist_group("sp
 FLEET = Path(__file__).parents[2] / "examples" / "upgrade-fleet.pcap.gz"
 
 
-def counted(rows: list[dict[str, Any]]) -> Counter[str]:
-    return Counter(json.dumps(row, default=str, sort_keys=True) for row in rows)
-
-
 def table(out: Path, name: str) -> Counter[str]:
-    rows = counted(ds.dataset(out / name, format="parquet").to_table().to_pylist())
+    rows = counted_json(ds.dataset(out / name, format="parquet").to_table().to_pylist())
     return Counter({with_plain_hash(row): number for row, number in rows.items()}) if name == "captures" else rows
 
 
@@ -58,7 +55,7 @@ def test_many_tasks_give_the_tables_of_one_process(spark: SparkSession, tmp_path
     monkeypatch.setattr("kwire.spark.job.slots_of", lambda _spark: 5)
     files = pieces(tmp_path / "in")
     whole = (str(tmp_path / "in"),)
-    expected = {name: counted(found.to_pylist()) for name, found in analysis.run(list(whole)).items()}
+    expected = {name: counted_json(found.to_pylist()) for name, found in analysis.run(list(whole)).items()}
     assert sum(expected["requests"].values()) > 50
     parts: list[int] = []
 

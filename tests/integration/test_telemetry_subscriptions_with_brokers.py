@@ -24,8 +24,6 @@ CLIENT = "kwire-operator"
 
 
 class Operator:
-    """Somebody who types commands for one cluster."""
-
     def __init__(self, server: str) -> None:
         self.server = server
 

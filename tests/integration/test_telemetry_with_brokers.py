@@ -23,8 +23,6 @@ CREATED = "org.apache.kafka.producer.connection.creation.total"
 
 
 class Wire:
-    """A socket that a negotiating client drives."""
-
     def __init__(self, port: int) -> None:
         self.machine = NegotiatingClient(client_id="kwire-telemetry")
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=20)

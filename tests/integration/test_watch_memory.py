@@ -57,7 +57,6 @@ def test_memory_does_not_grow_with_connections(has_end: bool) -> None:
     process = Path(f"/proc/{watching.pid}")
 
     def memory() -> int:
-        """Resident bytes when it has read what it was given and waits."""
         used = -1
         while True:
             fields = (process / "stat").read_text().rpartition(")")[2].split()

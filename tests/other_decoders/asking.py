@@ -120,7 +120,6 @@ class Peer:
         return taken
 
     def send(self, question: Question) -> None:
-        """Put a question; `receive` takes its answer. Between them other peers work on theirs."""
         asked = self._written(question)
         process = self._started()
         assert process.stdin is not None
@@ -141,12 +140,10 @@ class Peer:
             return Outcome(f"its process ended with status {process.returncode}")
 
     def ask(self, question: Question) -> Outcome | None:
-        """`send`, then `receive`."""
         self.send(question)
         return self.receive()
 
     def close(self) -> None:
-        """End the process, if there is one."""
         if self._process is not None:
             self._process.kill()
             self._process.communicate()

@@ -27,18 +27,15 @@ def _case(path: Path) -> object:
 
 @pytest.fixture(params=map(_case, CAPTURES))
 def capture_path(request: pytest.FixtureRequest) -> Path:
-    """A capture of the tests, gzipped."""
     path: Path = request.param
     return path
 
 
 @pytest.fixture(scope="session")
 def fleet() -> Path:
-    """The capture of `kwire demo`: many clients and APIs."""
     return CAPTURES[-1]
 
 
 @pytest.fixture(scope="session")
 def frames(vectors: Callable[[str], list[dict[str, Any]]]) -> Frames:
-    """Kafka's frames by api and version."""
     return Frames(vectors)

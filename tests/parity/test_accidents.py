@@ -26,16 +26,12 @@ SIZES = (1 << 16, 1 << 16, 1448, 100, 37, 9)  # of segments
 
 
 class Accident(NamedTuple):
-    """What happens at a packet, taken modulo their number."""
-
     kind: str
     place: int
     size: int
 
 
 class Talk:
-    """What is said on one TCP connection."""
-
     def __init__(self, chance: random.Random, frames: Frames) -> None:
         self.chance, self.frames = chance, frames
         self.sent: list[tuple[int, bytes]] = []  # side, and bytes of a frame with its length
@@ -79,7 +75,6 @@ class Talk:
             self.sent[-1] = side, (int.from_bytes(data[:4], "big") + self.chance.randrange(30)).to_bytes(4, "big") + data[4:]
 
     def damaged(self, payload: bytes) -> bytes:
-        """A bit is flipped, or there is more than the message."""
         at = self.chance.randrange(len(payload) + 1)
         if at == len(payload):
             return payload + b"?" * self.chance.randrange(1, 6)
@@ -118,7 +113,6 @@ class Talk:
 
 
 def packets_of(key: int, sent: list[tuple[int, bytes]], chance: random.Random) -> list[Packet]:
-    """A connection as it is on the wire, with what opens and ends it."""
     wire = Wire(key, (chance.randrange(1 << 32), chance.randrange(1 << 32)))
     wire.shake()
     kept = {CLIENT: b"", SERVER: b""}

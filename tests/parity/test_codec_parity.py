@@ -12,14 +12,11 @@ from typing import Any
 
 import pytest
 
+from damaged_bytes import mutated, told
 from kwire.codec import to_json
 from kwire.codec.impl import MODULES, load_twin
 from kwire.codec.plan import Op
 from kwire.errors import EncodeError, TrailingBytes, WireError
-
-# What mutations write: borders of varints, of signed bytes, and noise.
-BORDERS = (0, 1, 2, 0x7F, 0x80, 0xFE, 0xFF)
-INSERTED = tuple(bytes.fromhex(text) for text in ("ffffffff0f", "ffffffffffffffffff01", "7fffffff", "80000000", "ffffffff", "8000", "00"))
 
 
 def outcome(codec: Any, name: str, version: int, data: bytes, fields: tuple[str, ...] | None = None) -> Any:
@@ -30,7 +27,7 @@ def outcome(codec: Any, name: str, version: int, data: bytes, fields: tuple[str,
         try:
             result = read(data)
         except WireError as error:
-            seen.append((type(error).__name__, error.code, error.offset, error.path, error.message, error.api_key, error.api_version))
+            seen.append(told(error))
             continue
         value, end = result if isinstance(result, tuple) else (result, None)
         seen.append((repr(value), end))
@@ -45,7 +42,7 @@ def view_outcome(codec: Any, name: str, version: int, data: bytes) -> Any:
         try:
             value, end = decoder.decode(data, 0, lenient, True)
         except WireError as error:
-            seen.append((type(error).__name__, error.code, error.offset, error.path, error.message, error.api_key, error.api_version))
+            seen.append(told(error))
             continue
         assert value == decoder.decode(data, 0, lenient)[0], (name, version, data.hex())
         seen.append((repr(value), end))
@@ -53,24 +50,13 @@ def view_outcome(codec: Any, name: str, version: int, data: bytes) -> Any:
 
 
 def request_outcome(codec: Any, frame: bytes, strict: bool) -> Any:
-    """What the header alone and the whole request give, each a value or a fault."""
     found = []
     for read in (codec.frames.peek_header, codec.frames.decode_request):
         try:
             found.append(repr(read(frame, strict=strict)))
         except WireError as error:
-            found.append((type(error).__name__, error.code, error.offset, error.path, str(error)))
+            found.append(told(error))
     return found
-
-
-def mutated(data: bytes, chance: random.Random) -> bytes:
-    changed = bytearray(data)
-    for _ in range(chance.choice((1, 1, 2, 8))):
-        changed[chance.randrange(len(changed))] = chance.choice((*BORDERS, chance.randrange(256)))
-    if chance.random() < 0.25:
-        at = chance.randrange(len(changed) + 1)
-        changed[at:at] = chance.choice(INSERTED)
-    return bytes(changed)
 
 
 def differences(codec: Any, reference: Any, inputs: Any) -> list[Any]:

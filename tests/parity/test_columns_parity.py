@@ -9,22 +9,10 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from damaged_bytes import mutated
 from kwire.codec.columns import Columns
 from kwire.codec.uuids import Uuid
 from kwire.errors import WireError
-
-BORDERS = (0, 1, 2, 0x7F, 0x80, 0xFE, 0xFF)
-INSERTED = tuple(bytes.fromhex(text) for text in ("ffffffff0f", "7fffffff", "80000000", "ffff", "8000", "00", "02c328"))
-
-
-def mutated(data: bytes, chance: random.Random) -> bytes:
-    changed = bytearray(data)
-    for _ in range(chance.choice((1, 1, 2, 6))):
-        changed[chance.randrange(len(changed))] = chance.choice((*BORDERS, chance.randrange(256)))
-    if chance.random() < 0.25:
-        at = chance.randrange(len(changed) + 1)
-        changed[at:at] = chance.choice(INSERTED)
-    return bytes(changed)
 
 
 def as_attributes(value: Any, kind: pa.DataType) -> Any:
@@ -75,7 +63,6 @@ def differences(codec: Any, reference: Any, groups: dict[tuple[str, int], list[b
 
 
 def grouped(cases: Any, change: Any, kinds: Callable[[list[Any]], list[Any]]) -> dict[tuple[str, int], list[bytes | None]]:
-    """What `change` makes of the messages, by name and version; of those that `kinds` picks of these."""
     groups: dict[tuple[str, int], list[bytes | None]] = {}
     chosen = set(kinds(sorted({(case["message"], case["version"]) for case in cases})))
     for case in cases:

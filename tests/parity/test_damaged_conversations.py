@@ -59,8 +59,6 @@ class Damage(NamedTuple):
 
 
 class Frames:
-    """The frames of the connections of a capture, in the order in which they ended."""
-
     def __init__(self) -> None:
         self.conversations: dict[tuple[bytes, int], list[Frame]] = {}
         self._kept: dict[tuple[bytes, int, int], bytes] = {}
@@ -175,7 +173,6 @@ def pieces_of(frames: list[Frame], sizes: list[int]) -> list[Frame]:
 
 
 def looks(said: list[Any]) -> str:
-    """What was said, so that it can be compared: a metric that is no number is not equal to itself."""
     return "\n".join(map(repr, said))
 
 

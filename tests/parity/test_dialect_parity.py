@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from damaged_bytes import told
 from kwire.codec.catalog_codec import Codec
 from kwire.errors import WireError
 from kwire.schema import dialect
@@ -43,13 +44,12 @@ def variants(frame: bytes) -> list[bytes]:
 
 
 def outcome(codec: Codec, frame: bytes) -> Any:
-    """What decoding gives, in words that both twins share."""
     found = []
     for strict in (True, False):
         try:
             request = codec.decode_request(frame, strict=strict)
         except WireError as error:
-            found.append((type(error), error.code, error.offset, error.path, error.message, error.api_key, error.api_version))
+            found.append(told(error))
         else:
             found.append((repr(request.header), repr(request.body), str(request.violation)))
     return found

@@ -58,7 +58,6 @@ def take(detector: Any, piece: Piece, t: int) -> list[Any]:
 
 
 def outcome(twin: str, pieces: list[Piece], ports: tuple[int, int], pickled_at: int) -> list[Any]:
-    """What is said of each piece and known behind it."""
     detector = load_twin("protocol", "direction_detection", twin).DirectionDetector(*ports, frames=True)  # type: ignore[arg-type]
     said: list[Any] = []
     for t, piece in enumerate(pieces):

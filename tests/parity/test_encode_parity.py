@@ -84,7 +84,6 @@ def outcome(codec: Any, message: Any, version: int) -> Any:
 
 
 def places(message: Any) -> list[tuple[Any, ...]]:
-    """The ways to all attributes and elements of a message."""
     found: list[tuple[Any, ...]] = []
 
     def walk(held: Any, way: tuple[Any, ...]) -> None:
@@ -119,7 +118,6 @@ def decoded(codec: Any, reference: Any, name: str, data: bytes, version: int) ->
 
 
 def same(codec: Any, reference: Any, messages: tuple[Any, Any], version: int) -> Any:
-    """The outcome, and whether it is that of the other twin."""
     ours = outcome(codec, messages[0], version)
     theirs = outcome(reference, messages[1], version)
     return ours, ours == theirs, theirs

@@ -36,7 +36,6 @@ def compare(event: RequestCompleted, request: bytes | None, response: bytes | No
 
 @pytest.fixture
 def plain(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
-    """Apis and versions of the lines that needed no messages."""
     written, found = exchange_entries._plain_line, list[tuple[int, int]]()
 
     def noted(event: RequestCompleted, *given: Any) -> bytes | None:
@@ -97,7 +96,6 @@ def test_by_hand() -> None:
     compare(event, request, bytes.fromhex("00000007 01 05 01 aa 00000005 001b 00"), {})  # a tag in the header
 
 
-@pytest.mark.parametrize("twin", ["pure", "native"])
 def test_one_message_as_text(twin: Any) -> None:
     """FetchResponse v4: a partition with 3 bytes of records, one with null, and bytes behind the message."""
     from kwire.codec.classes import CompiledCatalog

@@ -116,7 +116,6 @@ def talks(draw: Any) -> list[tuple[int, bytes]]:
 
 
 def steps_of(sent: list[tuple[int, bytes]], snaplen: int, twin: str) -> list[dict[str, Any]]:
-    """The rows of `group_steps` of frames of which at most `snaplen` bytes were captured."""
     batches = read_connection(sent, twin, snaplen).observed.builders["group_steps"].take(whole=True)
     return [row for batch in batches for row in batch.to_pylist()]
 
@@ -211,7 +210,6 @@ TALK: list[tuple[Exchange, list[tuple[str, str]]]] = [
 
 
 def violations(twin: str, talk: list[Exchange]) -> list[tuple[str, str]]:
-    """The rule and the sentence of each violation of a talk on one connection."""
     batches = read_connection(frames_of(talk), twin).violations.take(whole=True)
     return [(row["rule"], row["explanation"]) for batch in batches for row in batch.to_pylist()]
 

@@ -18,7 +18,6 @@ def rows_of(columns: Any) -> list[tuple[Any, ...]]:
 
 
 def peeked(codec: Any, frame: bytes) -> tuple[int, Any]:
-    """The fault of a header, or the header."""
     try:
         return 0, codec.frames.peek_header(frame, strict=False)
     except WireError as error:

@@ -18,12 +18,10 @@ def compact(size: int) -> bytes:
 
 
 def api_versions(size: int) -> bytes:
-    """ApiVersionsRequest v3: two names, no tagged fields."""
     return b"\x02x" + compact(size) + b"\0"
 
 
 def groups(size: int) -> bytes:
-    """DescribeGroupsRequest v5: two groups, a flag, no tagged fields."""
     return b"\x03\x02g" + compact(size) + b"\0\0"
 
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
+from damaged_bytes import mutated
 from other_decoders.asking import Outcome, Peer, Question, peers
 from other_decoders.comparing import Contrast, contrasts, our_outcome
 from other_decoders.differences import DIFFERENCES, class_of
-from parity.test_codec_parity import mutated
 
 pytestmark = pytest.mark.xdist_group("other_decoders")
 

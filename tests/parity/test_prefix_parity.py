@@ -5,10 +5,9 @@ from __future__ import annotations
 import random
 from typing import Any
 
+from damaged_bytes import BORDERS
 from kwire.codec.prefix import PrefixReader
 from kwire.errors import Fault, TrailingBytes, Truncated, WireError
-
-BORDERS = (0, 1, 2, 0x7F, 0x80, 0xFF)
 
 
 def is_prefix(part: Any, whole: Any) -> bool:

@@ -135,7 +135,6 @@ def random_streams(chance: random.Random, frames: Frames, gentle: bool) -> tuple
 
 
 def shown(relay: Any, moves: Moves) -> tuple[object, ...]:
-    """All that a caller can see after a call."""
     seen = (
         b"".join(moves.to_server), b"".join(moves.to_client), moves.end_server, moves.end_client, moves.close,
         [
@@ -148,8 +147,6 @@ def shown(relay: Any, moves: Moves) -> tuple[object, ...]:
 
 
 class Pair:
-    """Both relays, to which the same is done."""
-
     def __init__(self, chance: random.Random, gentle: bool, plan: RelayPlan | None = None) -> None:
         plan = plan or random_plan(chance, gentle)
         limits = {
@@ -169,7 +166,6 @@ class Pair:
         self.held: list[list[Any]] = [[], []]
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> Moves:
-        """A method of both; gives the first one's moves."""
         moves = [getattr(relay, name)(*args, **kwargs) for relay in self.relays]
         return self.compare(moves)
 
@@ -184,7 +180,6 @@ class Pair:
         return moves[0]
 
     def end_held(self, chance: random.Random, gentle: bool) -> None:
-        """Do something with a frame that is held."""
         at = chance.randrange(len(self.held[0]))
         both = [held.pop(at) for held in self.held]
         if not gentle and both[0].kind == "request" and chance.random() < 0.5:

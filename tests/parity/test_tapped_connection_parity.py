@@ -27,8 +27,6 @@ NOW: Final = 1_700_000_000_123_456_789  # nanoseconds
 
 
 class Offered(list[bytes]):
-    """Stands for the file."""
-
     def offer(self, packets: bytes) -> bool:
         self.append(packets)
         return True
@@ -51,7 +49,6 @@ def sasl(version: int, number: int) -> tuple[bytes, bytes]:
 
 
 def conversation(frames: Frames, chance: random.Random) -> list[tuple[bytes, bytes]]:
-    """Requests and responses, some of which break the protocol."""
     made = [sasl(chance.randrange(2), 500)] if chance.random() < 0.4 else []
     if chance.random() < 0.2:
         made.insert(0, (b"PROXY TCP4 192.0.2.1 10.0.0.1 40000 9092\r\n", b""))

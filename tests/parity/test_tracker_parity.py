@@ -31,15 +31,12 @@ BODIES = pytest.mark.parametrize("bodies", [(), None], ids=["passed over", "read
 
 
 def both_say(work: Callable[[Any], Any], **options: Any) -> Any:
-    """What the twins say of the same work; they must agree."""
     said = [work(make(**options)) for make in (NATIVE, PureConnection)]
     assert said[0] == said[1]
     return said[0]
 
 
 class BothTwins:
-    """Gives what a capture holds to both twins, connection by connection."""
-
     def __init__(self, bodies: tuple[int, ...] | None, make: tuple[Callable[..., Any], ...] = (NATIVE, PureConnection)) -> None:
         self.make, self.bodies = make, bodies
         self.twins: dict[tuple[bytes, int], tuple[int, list[Any]]] = {}

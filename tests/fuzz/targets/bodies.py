@@ -29,7 +29,6 @@ def seeds() -> Iterator[bytes]:
 
 
 def message_of(data: bytes) -> tuple[str, int]:
-    """The message and version of an input."""
     code = int.from_bytes(data[:2], "big")
     known = messages()
     return known.get(code) or list(known.values())[code % len(known)]

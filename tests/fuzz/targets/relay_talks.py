@@ -22,7 +22,6 @@ def compare(data: bytes) -> None:
 
 
 def talked(chance: random.Random, steps: int) -> Talk:
-    """A conversation to its end."""
     talk = Talk(
         sasl=chance.random() < 0.75,
         again=chance.random() < 0.75,

@@ -21,7 +21,6 @@ ONE_IN = 64
 
 
 def begin() -> None:
-    """Load what tables are made with."""
     with pytest.MonkeyPatch.context() as patch:
         for twin in ("native", "pure"):
             outcome(patch, twin, next(seeds()))

@@ -14,7 +14,6 @@ from kwire.codec.impl import Twin, load_twin
 DATA = bytes(range(256)) * 4
 
 
-@pytest.mark.parametrize("twin", ["native", "pure"])
 def test_what_is_read_in_parts_lies_behind_the_rest(twin: Twin) -> None:
     read_on = load_twin("capture", "packets", twin).read_on
     parts = [b"cd", b"e", b"", b"never"]

@@ -51,7 +51,6 @@ def said(tables: dict[str, list[dict[str, Any]]]) -> tuple[str, list[tuple[str, 
     return tables["connections"][0]["protocol"], requests, [row["rule"] for row in tables["violations"]]
 
 
-@pytest.mark.parametrize("twin", ["pure", "native"])
 @pytest.mark.parametrize("name", FOREIGN)
 def test_other_protocols_are_named_by_their_first_bytes(name: str, twin: str) -> None:
     asked, answer = map(bytes.fromhex, FOREIGN[name])
@@ -71,7 +70,6 @@ def result(number: int) -> bytes:
     return framed(number.to_bytes(4, "big") + bytes(7) + b"\7" + bytes(4) + b"node")
 
 
-@pytest.mark.parametrize("twin", ["pure", "native"])
 def test_frames_that_read_as_a_known_api_are_no_kafka_without_a_body(twin: str) -> None:
     """Number 4 answers number 4 by chance too: kind and number are the same."""
     talk = [piece for number in (1, 2, 3, 4, 5) for piece in ((CLIENT, operation(number, 4)), (SERVER, result(number)))]
@@ -83,7 +81,6 @@ def test_frames_that_read_as_a_known_api_are_no_kafka_without_a_body(twin: str) 
     assert said(read(twin, *talk, ports=PORT))[0] == "kafka"  # who names the port says that this is Kafka
 
 
-@pytest.mark.parametrize("twin", ["pure", "native"])
 def test_a_request_that_nobody_can_read_waits_for_proof(twin: str) -> None:
     broken = framed(head(3, 1, 7) + b"\0\0\0\5\0\1t")  # Metadata v1 that claims five topics
     newer = framed(head(18, 99, 7) + b"\0")
@@ -100,13 +97,11 @@ def test_a_request_that_nobody_can_read_waits_for_proof(twin: str) -> None:
     assert said(read(twin, (CLIENT, heartbeat(8)))) == ("kafka", [("decoded", "abandoned")], [])
 
 
-@pytest.mark.parametrize("twin", ["pure", "native"])
 def test_apis_of_vendors_are_known_by_their_header(twin: str) -> None:
     assert said(read(twin, (CLIENT, framed(head(10018, 0, 1) + b"\0\1"))))[:2] == ("kafka", [("unsupported", "abandoned")])
     assert said(read(twin, (CLIENT, framed(head(10018, 0, 1, b"\1\2\3") + b"\0\1")))) == ("unknown", [], [])
 
 
-@pytest.mark.parametrize("twin", ["pure", "native"])
 def test_requests_cut_by_snaplen_need_an_answer_or_a_second_one_of_the_client(twin: str) -> None:
     cut, other = heartbeat(0), heartbeat(1, b"ppa")
     assert said(read(twin, (CLIENT, cut), snaplen=20)) == ("unknown", [], [])
@@ -115,7 +110,6 @@ def test_requests_cut_by_snaplen_need_an_answer_or_a_second_one_of_the_client(tw
     assert said(read(twin, (CLIENT, cut), (SERVER, ok(0)), snaplen=20))[:2] == ("kafka", [("truncated", "answered")])
 
 
-@pytest.mark.parametrize("twin", ["pure", "native"])
 def test_an_answer_in_another_protocol_is_the_last_word(twin: str) -> None:
     broken = framed(head(3, 1, 7) + b"\0\0\0\5\0\1t")
     refusal = b"HTTP/1.1 400 Bad Request\r\n\r\n"
@@ -123,7 +117,6 @@ def test_an_answer_in_another_protocol_is_the_last_word(twin: str) -> None:
     assert said(read(twin, (CLIENT, heartbeat(1)), (SERVER, refusal)))[::2] == ("kafka", ["response_not_kafka"])
 
 
-@pytest.mark.parametrize("twin", ["pure", "native"])
 def test_what_waits_is_bounded_and_pickled(twin: str) -> None:
     detector = load_twin("protocol", "direction_detection", twin).DirectionDetector(40000, 9092)  # type: ignore[arg-type]
     detector.opened(0, 0)

@@ -94,6 +94,5 @@ def rows() -> dict[str, list[list[str | int | None]]]:
 
 
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("twin", ["pure", "native"])
 def test_a_column_of_a_tagged_field(twin: str, case: str) -> None:
     assert rows()[twin][[*CASES].index(case)] == CASES[case][3]

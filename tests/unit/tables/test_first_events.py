@@ -26,7 +26,6 @@ def rows_of(data: list[bytes]) -> dict[str, list[Any]]:
     return {table: sorted(map(repr, rows)) for table, rows in one.tables().items()}
 
 
-@pytest.mark.parametrize("twin", ["pure", "native"])
 @pytest.mark.parametrize("name", ["seed", "late-join", "gap-response", "tcp-tricks", "hostile-requests", "ipv6"])
 def test_rows_are_those_of_connections_that_are_tracked_from_the_first_packet_on(
     name: str, twin: str, monkeypatch: pytest.MonkeyPatch
@@ -48,7 +47,6 @@ def flood(count: int) -> bytes:
     return b"".join(records)
 
 
-@pytest.mark.parametrize("twin", ["pure", "native"])
 def test_connections_beyond_the_limit_are_ended_and_counted(twin: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of 40 at most 32 are open: three go when there are 33, and three more at 33, 36 and 39 in all."""
     using(monkeypatch, twin)

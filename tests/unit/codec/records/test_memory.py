@@ -96,7 +96,6 @@ def test_counts_that_lie_reserve_nothing(peak_of, form):
         assert peak_of(data, form) < ONCE
 
 
-@pytest.mark.parametrize("twin", ["native", "pure"])
 def test_counts_that_lie_are_faults(twin):
     with pytest.raises(Truncated, match=r"batches\[0\].count"):
         record_reader(twin).decode(batch(bytes(100), 2**31 - 1))[0].records  # noqa: B018 - reading it raises
@@ -121,7 +120,6 @@ def test_a_bomb_costs_the_limit(peak_of, form):
         record_reader("native").to_arrow([data], max_decompressed=limit)
 
 
-@pytest.mark.parametrize("twin", ["native", "pure"])
 def test_compressed_messages_do_not_nest(twin):
     """A set of messages in a message, again and again: only the outermost may be compressed, as in Kafka."""
     inner = MESSAGE
