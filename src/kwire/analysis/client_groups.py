@@ -15,6 +15,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kwire.analysis.columns import aggregated, flat, with_columns
 from kwire.analysis.library_guesses import Guess, Observed, guess_unnamed, widest
 from kwire.analysis.partials import Partial
 from kwire.analysis.shown_ids import ShownIds
@@ -158,19 +159,15 @@ class ClientGroups:
 
 def _distinct(rows: pa.Table, *columns: str, sums: tuple[str, ...] = ()) -> list[dict[str, Any]]:
     """Return the distinct values of some columns, with sums of others."""
-    rules: list[Any] = [(name, "sum") for name in sums]
-    found = rows.group_by(list(columns), use_threads=False).aggregate(rules)
-    return found.select([*columns, *(f"{name}_sum" for name in sums)]).rename_columns([*columns, *sums]).to_pylist()
+    return aggregated(rows, columns, ((name, "sum") for name in sums)).to_pylist()
 
 
 def _told_apart(identities: pa.Table) -> list[dict[str, Any]]:
     """The identities that tell programs apart: without the address, of which a program may have thousands, where its client id will do."""
-    ids = identities.column("client_id").combine_chunks().dictionary_encode(null_encoding="encode")
+    ids = flat(identities, "client_id").dictionary_encode(null_encoding="encode")
     alone = pa.array([is_default_client_id(client_id) for client_id in ids.dictionary.to_pylist()], pa.bool_())
-    address = pc.if_else(alone.take(ids.indices), identities.column("address").combine_chunks(), pa.scalar(None, pa.string()))
-    at = identities.schema.get_field_index("address")
-    kept = identities.set_column(at, identities.schema.field(at), address)
-    return _distinct(kept, *_IDENTITY, sums=_OF_LOGINS)
+    address = pc.if_else(alone.take(ids.indices), flat(identities, "address"), pa.scalar(None, pa.string()))
+    return _distinct(with_columns(identities, {"address": address}), *_IDENTITY, sums=_OF_LOGINS)
 
 
 def _observed(group: ClientGroup, highest: Mapping[str, Mapping[str, int]]) -> Observed:

@@ -8,9 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kwire.analysis.columns import Ints, aggregated, flat
 from kwire.analysis.latency_buckets import top_of
 from kwire.analysis.partials import PARTS, Partial
-from kwire.analysis.row_sums import Ints, codes_of
+from kwire.analysis.row_sums import codes_of
 from kwire.tables.schemas import BUCKETS, CLIENT_HOURLY
 
 __all__ = ["client_hourly"]
@@ -39,8 +40,7 @@ def _of_keys(partial: Partial, name: str) -> pa.Table:
     """Sum the rows of a table over the client ids of a key."""
     part = PARTS[name]
     keys = [column for column in part.keys if column != "client_id"]
-    sums = partial[name].group_by(keys, use_threads=False).aggregate([(column, "sum") for column in part.sums])
-    return sums.rename_columns([*keys, *part.sums]).sort_by([(column, "ascending") for column in keys])
+    return aggregated(partial[name], keys, ((column, "sum") for column in part.sums)).sort_by([(column, "ascending") for column in keys])
 
 
 def _histograms(latencies: pa.Table, numbers: Ints, count: int) -> Any:
@@ -64,12 +64,11 @@ def _software(identities: pa.Table, hourly: pa.Table) -> dict[str, Any]:
     """The software of each client key, which has a row for each address that it came from."""
     last = pc.ScalarAggregateOptions(skip_nulls=False)
     names = ("software_name", "software_version")
-    rules: list[Any] = [(name, "last", last) for name in names]
-    found = identities.group_by("client_key", use_threads=False).aggregate(rules)
-    return {name: _looked_up(hourly, "client_key", found, f"{name}_last") for name in names}
+    found = aggregated(identities, ["client_key"], ((name, "last", last) for name in names))
+    return {name: _looked_up(hourly, "client_key", found, name) for name in names}
 
 
 def _looked_up(rows: pa.Table, key: str, known: pa.Table, column: str) -> Any:
     """Values of a column of another table, by a key that both have; null where it is not known."""
-    at = pc.index_in(rows.column(key), value_set=known.column(key).combine_chunks())
+    at = pc.index_in(rows.column(key), value_set=flat(known, key))
     return known.column(column).take(at)

@@ -9,6 +9,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from kwire.analysis.client_groups import ClientGroup, ClientGroups
+from kwire.analysis.columns import aggregated
 from kwire.analysis.known_clients import library_of
 from kwire.analysis.library_guesses import Guess, widest
 from kwire.analysis.partials import Partial
@@ -32,8 +33,8 @@ def clients(partial: Partial, usage: pa.Table, groups: ClientGroups) -> pa.Table
     identities: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for part in rows_of(partial["identities"]):
         identities[part["client_key"]].append(part)
-    sums = usage.group_by("client_key", use_threads=False).aggregate([("requests", "sum"), ("errors", "sum")]).to_pydict()
-    requests = dict(zip(sums["client_key"], zip(sums["requests_sum"], sums["errors_sum"], strict=True), strict=True))
+    sums = aggregated(usage, ["client_key"], [("requests", "sum"), ("errors", "sum")]).to_pylist()
+    requests = {row["client_key"]: (row["requests"], row["errors"]) for row in sums}
     rows = [_client(key, identities[key], requests.get(key, (0, 0)), groups) for key in sorted(identities)]
     return pa.Table.from_pylist(rows, schema=CLIENTS)
 

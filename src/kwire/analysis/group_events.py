@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kwire.analysis.columns import Columns, flat, with_columns
 from kwire.analysis.group_timelines import STEP_COLUMNS, Rebalance, timeline
 from kwire.analysis.partials import Partial
 from kwire.analysis.plain_rows import rows_of
@@ -69,33 +70,28 @@ def _typed(steps: pa.Table) -> pa.Table:
     Args:
         steps: by group and time.
     """
-    types, groups = steps.column("protocol_type").combine_chunks(), steps.column("group_id").combine_chunks()
+    types, groups, given = (flat(steps, name) for name in ("protocol_type", "group_id", "assignment"))
     told: Any = pc.is_valid(types)
     nothing = pa.scalar(None, TEXT)
     same: Any = pc.equal(pc.fill_null_forward(pc.if_else(told, groups, nothing)), groups)
-    silent: Any = pc.and_(pc.equal(steps.column("event").combine_chunks(), pa.scalar("sync")), pc.invert(told))
+    silent: Any = pc.and_(pc.equal(flat(steps, "event"), pa.scalar("sync")), pc.invert(told))
     known: Any = pc.if_else(pc.and_(silent, pc.fill_null(same, False)), pc.fill_null_forward(types), nothing)
     other: Any = pc.and_(pc.is_valid(known), pc.invert(pc.is_in(known, value_set=_READABLE)))
-    given = steps.column("assignment").combine_chunks()
     assignment = pc.if_else(other, pa.scalar(None, given.type), given)
-    for name, column in (("protocol_type", pc.coalesce(types, known)), ("assignment", assignment)):
-        at = steps.schema.get_field_index(name)
-        steps = steps.set_column(at, steps.schema.field(at), column)
-    return steps
+    return with_columns(steps, {"protocol_type": pc.coalesce(types, known), "assignment": assignment})
 
 
 def _with_topic_names(steps: pa.Table, names: pa.Table) -> pa.Table:
     """Replace topic ids by names in assignments of KIP-848 and KIP-932, which name topics by id alone; an unknown id stays."""
-    lists: Any = steps.column("assignment").combine_chunks()
+    lists = flat(steps, "assignment")
     by_id = dict(zip(names.column("topic_id").to_pylist(), names.column("topic").to_pylist(), strict=True))
-    has_ids: Any = pc.is_in(steps.column("protocol").combine_chunks(), value_set=_BY_TOPIC_ID)
+    has_ids: Any = pc.is_in(flat(steps, "protocol"), value_set=_BY_TOPIC_ID)
     coded = lists.flatten().dictionary_encode()
     parts = [text.partition(":") for text in coded.dictionary.to_pylist()]
     named = pa.array([f"{by_id.get(topic, topic)}{colon}{numbers}" for topic, colon, numbers in parts], TEXT)
     texts = pc.if_else(has_ids.take(pc.list_parent_indices(lists)), named.take(coded.indices), lists.flatten())
     found = pa.ListArray.from_arrays(_offsets(lists), texts, mask=pc.is_null(lists)) if len(lists) else lists
-    at = steps.schema.get_field_index("assignment")
-    return steps.set_column(at, steps.schema.field(at), found)
+    return with_columns(steps, {"assignment": found})
 
 
 def _offsets(lists: Any) -> Any:
@@ -105,18 +101,15 @@ def _offsets(lists: Any) -> Any:
 
 
 def _of_steps(steps: pa.Table) -> pa.Table:
-    codes: Any = steps.column("error_code").combine_chunks().dictionary_encode()
+    codes = flat(steps, "error_code").dictionary_encode()
     names = pa.array([error_name(code) if code else None for code in codes.dictionary.to_pylist()], TEXT)
     duration: Any = pc.subtract(steps.column("response_time").cast(LONG), steps.column("time").cast(LONG))
     more = {"error_name": names.take(codes.indices), "duration_us": duration}
-    columns = []
-    for field in GROUP_EVENTS:
-        if field.name in more:
-            columns.append(more[field.name])
-        elif field.name in steps.column_names:
-            columns.append(steps.column(field.name))
-        else:
-            columns.append(pa.nulls(len(steps), field.type))
+    return _events({name: steps.column(name) for name in steps.column_names} | more, len(steps))
+
+
+def _events(found: Columns, count: int) -> pa.Table:
+    columns: list[Any] = [found[field.name] if field.name in found else pa.nulls(count, field.type) for field in GROUP_EVENTS]
     return pa.table(columns, schema=GROUP_EVENTS)
 
 
@@ -125,15 +118,10 @@ def _of_rebalances(found: list[_Event], steps: pa.Table) -> pa.Table:
     own = {name: pa.array(column, GROUP_EVENTS.field(name).type) for name, column in zip(_OF_REBALANCE, values, strict=True)}
     of_step = steps.select(_OF_STEP).take(pa.array(numbers, INT))
     expired: Any = pc.equal(own["event"], pa.scalar("expired"))
-    columns: list[Any] = []
-    for field in GROUP_EVENTS:
-        if field.name in own:
-            columns.append(own[field.name])
-        elif field.name in _OF_CLIENT:  # it is of the step, not of the member that is gone
-            columns.append(pc.if_else(expired, pa.scalar(None, TEXT), of_step.column(field.name)))
-        else:
-            columns.append(of_step.column(field.name) if field.name in _OF_STEP else pa.nulls(len(found), field.type))
-    return pa.table(columns, schema=GROUP_EVENTS)
+    shown = {name: of_step.column(name) for name in _OF_STEP}
+    # the client of the step is not the member that is gone
+    shown |= {name: pc.if_else(expired, pa.scalar(None, TEXT), shown[name]) for name in _OF_CLIENT}
+    return _events(shown | own, len(found))
 
 
 def _of_rebalance(rebalance: Rebalance) -> Iterator[_Event]:

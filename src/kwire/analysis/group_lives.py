@@ -12,7 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kwire.analysis.row_sums import Ints, codes_of
+from kwire.analysis.columns import Ints, flat
+from kwire.analysis.row_sums import codes_of
 from kwire.protocol.expected_errors import EXPECTED_ERRORS
 from kwire.schema import error_name
 from kwire.tables.schemas import GROUP_EVENTS, INT, LONG, TIME
@@ -66,32 +67,28 @@ def group_lives(events: pa.Table, start: datetime | None = None, end: datetime |
     rows = rows.sort_by([("group_id", "ascending"), ("time", "ascending")]).combine_chunks()
     if not len(rows):
         return LIVES.empty_table()
-    numbers, first = codes_of(_flat(rows, "group_id"))
+    numbers, first = codes_of(flat(rows, "group_id"))
     kinds = _kinds(rows)
     found: dict[str, Any] = {name: rows.column(name) for name in rows.column_names} | _sums(rows, kinds, numbers, len(first))
     kept: Any = pa.array(_kept(rows, kinds, numbers, start, end))
     return pa.table([found[name] for name in LIVES.names], schema=LIVES).filter(kept)
 
 
-def _flat(rows: pa.Table, column: str) -> Any:
-    return rows.column(column).combine_chunks()
-
-
 def _kinds(rows: pa.Table) -> Ints:
     """0 for a rebalance, 1 for who leaves, 2 for trouble."""
-    trouble: Any = pc.is_in(_flat(rows, "event"), value_set=_TROUBLE)
-    left: Any = pc.equal(_flat(rows, "event"), pa.scalar(_LEFT))
+    trouble: Any = pc.is_in(flat(rows, "event"), value_set=_TROUBLE)
+    left: Any = pc.equal(flat(rows, "event"), pa.scalar(_LEFT))
     found: Ints = 2 * trouble.to_numpy(zero_copy_only=False).astype(np.int64) + left.to_numpy(zero_copy_only=False)
     return found
 
 
 def _sums(rows: pa.Table, kinds: Ints, numbers: Ints, count: int) -> dict[str, Any]:
     before, after, duration = (
-        _flat(rows, name).fill_null(0).to_numpy().astype(np.int64) for name in ("members_before", "members_after", "duration_us")
+        flat(rows, name).fill_null(0).to_numpy().astype(np.int64) for name in ("members_before", "members_after", "duration_us")
     )
     rebalance, trouble = kinds == 0, kinds == 2
     again = rebalance & (before > 0)
-    expired: Any = pc.equal(_flat(rows, "event"), pa.scalar("expired"))
+    expired: Any = pc.equal(flat(rows, "event"), pa.scalar("expired"))
 
     def counted(which: Any, values: Ints | None = None) -> Any:
         sums = np.zeros(count, np.int64)
@@ -112,7 +109,7 @@ def _microseconds(moment: datetime) -> int:
 
 
 def _kept(rows: pa.Table, kinds: Ints, numbers: Ints, start: datetime | None, end: datetime | None) -> Any:
-    times = _flat(rows, "time").cast(LONG).to_numpy()
+    times = flat(rows, "time").cast(LONG).to_numpy()
     begin = int(times.min()) if start is None else _microseconds(start)
     stop = int(times.max()) if end is None else _microseconds(end)
     step = np.clip((times - begin) * STEPS // max(stop - begin, 1), 0, STEPS - 1)

@@ -17,8 +17,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kwire.analysis.columns import Ints, flat
 from kwire.analysis.partials import Partial
-from kwire.analysis.row_sums import Ints, codes_of
+from kwire.analysis.row_sums import codes_of
 from kwire.tables.client_keys import fold_client_id, is_default_client_id
 
 __all__ = ["BY_CLIENT", "BY_GROUP", "WHOLE", "bucket_of", "divided", "whole_of"]
@@ -94,7 +95,7 @@ def _hashes(partial: Partial) -> dict[str, Ints]:
 
 def _of_programs(identities: pa.Table) -> tuple[Any, Ints]:
     """The client keys, and the hash of each; one more for a key that no connection has."""
-    keys = identities.column("client_key").combine_chunks()
+    keys = flat(identities, "client_key")
     _, first = codes_of(keys)
     at: Any = pa.array(first)
     columns = (identities.column(name).take(at).to_pylist() for name in ("client_id", "principal", "address"))

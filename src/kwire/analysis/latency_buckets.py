@@ -9,9 +9,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from kwire.analysis.columns import Ints
+
 __all__ = ["bucket_of", "middle_of", "quantiles", "top_of"]
 
-Ints = np.ndarray[Any, np.dtype[np.int64]]
 Bools = np.ndarray[Any, np.dtype[np.bool_]]
 
 _STEPS: Final = 32

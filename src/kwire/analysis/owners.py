@@ -24,7 +24,9 @@ from typing import Any, Final
 
 import pyarrow as pa
 
+from kwire.analysis.columns import with_columns
 from kwire.errors import InputError
+from kwire.tables.schemas import TEXT
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -112,10 +114,7 @@ NO_OWNERS: Final = Owners()
 
 
 def _with(rows: pa.Table, found: Sequence[tuple[str | None, str | None]]) -> pa.Table:
-    for at, name in enumerate(("owner", "contact")):
-        index = rows.schema.get_field_index(name)
-        rows = rows.set_column(index, rows.schema.field(index), pa.array([each[at] for each in found], pa.string()))
-    return rows
+    return with_columns(rows, {name: pa.array([each[at] for each in found], TEXT) for at, name in enumerate(("owner", "contact"))})
 
 
 def read_owners(path: str) -> Owners:

@@ -11,9 +11,10 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kwire.analysis.columns import with_columns
 from kwire.analysis.partials import Partial
 
-__all__ = ["partly_seen", "without_ok", "without_totals"]
+__all__ = ["DEPRECATED_ONLY", "partly_seen", "without_ok", "without_totals"]
 
 DEPRECATED_ONLY: Final = "request_log_deprecated"
 
@@ -34,11 +35,8 @@ def without_totals(clients: pa.Table, keys: frozenset[str]) -> pa.Table:
     if not keys:
         return clients
     known = pc.invert(_is_in(clients, keys))
-    for name in _TOTALS:
-        at = clients.schema.get_field_index(name)
-        field = clients.schema.field(at)
-        clients = clients.set_column(at, field, pc.if_else(known, clients.column(name), pa.scalar(None, field.type)))
-    return clients
+    blank = {name: pc.if_else(known, clients.column(name), pa.scalar(None, clients.schema.field(name).type)) for name in _TOTALS}
+    return with_columns(clients, blank)
 
 
 def without_ok(impact: pa.Table, keys: frozenset[str]) -> pa.Table:
@@ -50,10 +48,7 @@ def without_ok(impact: pa.Table, keys: frozenset[str]) -> pa.Table:
     nothing: Any = ""
     reasons = pc.binary_join_element_wise(impact.column("reason"), caveat, nothing)
     changed: dict[str, Any] = {"verdict": pa.scalar("unknown"), "confidence": pa.scalar("low"), "reason": reasons}
-    for name, values in changed.items():
-        at = impact.schema.get_field_index(name)
-        impact = impact.set_column(at, impact.schema.field(at), pc.if_else(mine, values, impact.column(name)))
-    return impact
+    return with_columns(impact, {name: pc.if_else(mine, values, impact.column(name)) for name, values in changed.items()})
 
 
 def _is_in(table: pa.Table, keys: frozenset[str]) -> Any:

@@ -21,6 +21,7 @@ from typing import Any, Final, Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kwire.analysis.columns import aggregated, with_columns
 from kwire.analysis.request_sums import RequestSums
 from kwire.analysis.row_sums import Found, of_topics, ones, unnamed_ids
 from kwire.analysis.step_rows import STEPS, steps_of
@@ -106,31 +107,7 @@ KEPT: Final[dict[str, tuple[pa.Schema, tuple[str, ...]]]] = {
 }
 
 _TYPES: Final[dict[str, pa.DataType]] = {
-    **dict.fromkeys(
-        (
-            "requests",
-            "errors",
-            "unseen_requests",
-            "unseen",
-            "connections",
-            "auth_failures",
-            "raw_gssapi",
-            "request_bytes",
-            "response_bytes",
-            "gaps",
-            "bytes_cut",
-            "evidence_request_index",
-            "records",
-            "batches",
-            "bytes",
-            "max_batch_bytes",
-            "throttle_ms",
-            "wanted",
-            "answered",
-            "unseen",
-        ),
-        LONG,
-    ),
+    **dict.fromkeys(("evidence_request_index", "max_batch_bytes"), LONG),
     **dict.fromkeys(("api_key", "api_version", "bucket", "min_version", "max_version", "node_id", "port", "value"), INT),
     **dict.fromkeys(("first_seen", "last_seen", "hour"), TIME),
 }
@@ -145,7 +122,7 @@ def schema_of(name: str) -> pa.Schema:
         return CAPTURES
     part = PARTS[name]
     columns = (*part.keys, *part.sums, *part.lows, *part.highs, *part.first)
-    return pa.schema([pa.field(column, _TYPES.get(column, TEXT)) for column in columns])
+    return pa.schema([pa.field(column, LONG if column in part.sums else _TYPES.get(column, TEXT)) for column in columns])
 
 
 def empty() -> Partial:
@@ -191,8 +168,7 @@ def with_server_nodes(partial: Partial) -> Partial:
     node_of, servers = node_ids(partial), partial["servers"]
     places = [str(server).rpartition(":") for server in servers.column("server").to_pylist()]
     nodes = pa.array([node_of(host, int(port)) for host, _, port in places], INT)
-    at = servers.schema.get_field_index("node_id")
-    return partial | {"servers": reduce_rows("servers", servers.set_column(at, servers.schema.field(at), nodes))}
+    return partial | {"servers": reduce_rows("servers", with_columns(servers, {"node_id": nodes}))}
 
 
 def reduce_rows(name: str, table: pa.Table) -> pa.Table:
@@ -209,9 +185,7 @@ def reduce_rows(name: str, table: pa.Table) -> pa.Table:
         *((column, "first", pc.ScalarAggregateOptions(skip_nulls=False)) for column in part.first),
     ]
     if rules:
-        grouped = table.group_by(list(part.keys), use_threads=False).aggregate(rules)
-        found = [*part.keys, *(f"{rule[0]}_{rule[1]}" for rule in rules)]
-        table = grouped.select(found).rename_columns([*part.keys, *(rule[0] for rule in rules)])
+        table = aggregated(table, part.keys, rules)
     return table.select(schema.names).cast(schema).sort_by([(column, "ascending") for column in part.keys])
 
 

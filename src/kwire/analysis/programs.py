@@ -17,6 +17,7 @@ from typing import Any, Final, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kwire.analysis.columns import aggregated, flat, with_columns
 from kwire.analysis.key_buckets import BY_CLIENT
 from kwire.analysis.partials import Partial, reduce_rows
 from kwire.analysis.plain_rows import rows_of
@@ -83,8 +84,7 @@ def moved_rows(rows: pa.RecordBatch, moves: Moves) -> pa.RecordBatch:
     at = _programs_at(rows.column("client_key"), rows.column("client_id"), moves)
     if at is None:
         return rows
-    place = rows.schema.get_field_index("client_key")
-    return rows.set_column(place, rows.schema.field(place), pc.coalesce(at["client_key"], rows.column("client_key")))
+    return with_columns(rows, {"client_key": pc.coalesce(at["client_key"], rows.column("client_key"))})
 
 
 def moved_tables(tables: Mapping[str, pa.Table], moves: Moves) -> dict[str, pa.Table]:
@@ -98,9 +98,8 @@ def moved_tables(tables: Mapping[str, pa.Table], moves: Moves) -> dict[str, pa.T
 def _programs_at(keys: Any, ids: Any, moves: Moves) -> dict[str, Any] | None:
     """Return the program that each row moves to as columns, null without one; None if no row moves."""
     codes, first = codes_of(keys, ids)
-    at: Any = pa.array(first)
     numbers: Any = pa.array(codes)
-    pairs = zip(*(column.take(at).to_pylist() for column in (keys, ids)), strict=True)
+    pairs = zip(*(column.take(pa.array(first)).to_pylist() for column in (keys, ids)), strict=True)
     found = [moves.get((key, client_id)) or moves.get((key, None)) for key, client_id in pairs]
     if not any(found):
         return None
@@ -109,17 +108,13 @@ def _programs_at(keys: Any, ids: Any, moves: Moves) -> dict[str, Any] | None:
 
 
 def _moved(table: pa.Table, moves: Moves) -> pa.Table:
-    keys, ids = (table.column(name).combine_chunks() for name in _WHO)
+    keys, ids = (flat(table, name) for name in _WHO)
     at = _programs_at(keys, ids, moves)
     if at is None:
         return table
     stays: Any = pc.is_null(at["client_key"])
-    for name, program in at.items():
-        place = table.schema.get_field_index(name)
-        if place >= 0:
-            kept: Any = table.column(name).combine_chunks()
-            table = table.set_column(place, table.schema.field(place), pc.if_else(stays, kept, program))
-    return table
+    there = {name: program for name, program in at.items() if name in table.column_names}
+    return with_columns(table, {name: pc.if_else(stays, flat(table, name), program) for name, program in there.items()})
 
 
 def _moves(partial: Partial) -> Moves:
@@ -167,8 +162,7 @@ def _split(partial: Partial, unnamed: Any) -> Iterator[tuple[tuple[str, str | No
     """Give a key of its own to each client id that uses other versions than the ids before it."""
     usage = partial["usage"]
     mine = usage.filter(pc.and_(pc.is_in(usage.column("client_key"), value_set=unnamed), pc.is_valid(usage.column("client_id"))))
-    columns = (*_WHO, *_SOFTWARE, "api_key", "api_version")
-    distinct = mine.select(columns).group_by(list(columns), use_threads=False).aggregate([])
+    distinct = aggregated(mine, (*_WHO, *_SOFTWARE, "api_key", "api_version"))
     uses: dict[tuple[Any, ...], dict[str, dict[int, set[int]]]] = defaultdict(dict)
     for row in rows_of(distinct):
         of_id = uses[row["client_key"], row["software_name"], row["software_version"]].setdefault(row["client_id"], defaultdict(set))

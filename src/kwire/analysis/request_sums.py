@@ -12,8 +12,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kwire.analysis.columns import Ints, taken
 from kwire.analysis.latency_buckets import bucket_of
-from kwire.analysis.row_sums import Connections, Found, Ints, codes_of, unnamed_ids
+from kwire.analysis.row_sums import Connections, Found, codes_of, unnamed_ids
 from kwire.protocol.expected_errors import are_errors
 from kwire.tables import SeriesRows, SeriesView
 from kwire.tables.schemas import INT, LONG, TEXT, TIME
@@ -210,11 +211,11 @@ class RequestSums:
         yield "hourly", {**hourly, **counted, "connections": pa.array(np.bincount(use, minlength=size).astype(np.int64))}
         use, bucket, count = self._latencies.found()
         buckets = {"bucket": pa.array(bucket), "requests": pa.array(count)}
-        yield "latency", _taken(uses, use) | buckets
-        yield "hourly_latency", _taken(hourly, use) | buckets
+        yield "latency", taken(uses, use) | buckets
+        yield "hourly_latency", taken(hourly, use) | buckets
         names: Any = pa.array(list(self._names), TEXT)
         use, error, count = self._errors.found()
-        yield "error_names", {**_taken(uses, use), "error_name": names.take(pa.array(error)), "requests": pa.array(count)}
+        yield "error_names", {**taken(uses, use), "error_name": names.take(pa.array(error)), "requests": pa.array(count)}
         who, group, count = self._groups.found()
         programs = self.join.columns_of(who - 1)
         yield "group_use", {**programs, "group_id": names.take(pa.array(group)), "requests": pa.array(count)}
@@ -226,11 +227,6 @@ class RequestSums:
             **programs, "api_key": pa.array(keys[1], INT), "api_version": pa.array(keys[2], INT), "api_name": pa.array(keys[3], TEXT),
             "hour": pa.array(keys[4], LONG).cast(TIME),
         }  # fmt: skip
-
-
-def _taken(columns: dict[str, Any], at: Ints) -> dict[str, Any]:
-    rows: Any = pa.array(at)
-    return {name: column.take(rows) for name, column in columns.items()}
 
 
 def _times(values: Ints, unknown: int) -> Any:

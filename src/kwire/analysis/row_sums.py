@@ -9,15 +9,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kwire.analysis.columns import Columns, Ints, flat, taken
 from kwire.tables import SeriesRows, SeriesView
 from kwire.tables.schemas import LONG
 
-__all__ = ["Connections", "Found", "Ints", "codes_of", "of_topics", "ones", "unnamed_ids"]
+__all__ = ["Connections", "Found", "codes_of", "of_topics", "ones", "unnamed_ids"]
 
-Columns = dict[str, Any]
 Found = tuple[str, Columns]  # name of a partial table, and more columns than it has
-
-Ints = np.ndarray[Any, np.dtype[np.int64]]
 
 _PROGRAM: Final = ("client_key", "client_id", "software_name", "software_version")
 # Numbers that stand for several columns stay below this.
@@ -58,11 +56,11 @@ class Connections:
         self.address: Any = pc.coalesce(proxied, self.table.column("client_address"))
         told: Columns = {name: self.table.column(name) for name in _PROGRAM} | {"server": self.server}
         self.programs, first = codes_of(*(column.combine_chunks() for column in told.values()))
-        self._told = _taken(told, pa.array(first))
+        self._told = taken(told, first)
 
     def columns_of(self, programs: Ints) -> Columns:
         """Give what is known of programs; nulls for number -1."""
-        return _taken(self._told, pa.array(programs, mask=programs < 0))
+        return taken(self._told, pa.array(programs, mask=programs < 0))
 
     def look_up(self, ids: Any) -> tuple[Columns, Any]:
         """Give who and which server, for connection ids."""
@@ -117,10 +115,6 @@ def _dense(column: Any) -> tuple[Ints, int]:
     return codes.indices.to_numpy().astype(np.int64), len(codes.dictionary)
 
 
-def _taken(columns: Columns, at: Any) -> Columns:
-    return {name: column.take(at) for name, column in columns.items()}
-
-
 def of_topics(rows: SeriesRows | SeriesView, join: Connections) -> Iterator[Found]:
     """Sum up the use of topics. A topic is used under the client id of the request, not under that of the connection."""
     for batch in rows.batches("topic_use"):
@@ -129,9 +123,8 @@ def of_topics(rows: SeriesRows | SeriesView, join: Connections) -> Iterator[Foun
         place["client_key"] = join.take("client_key", table.column("connection_id"))
         yield "topic_use", {name: table.column(name) for name in table.column_names} | place
         for mark in _MARKS:
-            values: Any = table.column(mark).combine_chunks()
+            values = flat(table, mark)
             at = pc.list_parent_indices(values)
-            flat = values.flatten()
-            kind = pa.repeat(mark, len(flat))
-            columns = {name: column.take(at) for name, column in place.items()}
-            yield "topic_marks", {**columns, "mark": kind, "value": flat, "connections": pa.repeat(pa.scalar(1, LONG), len(flat))}
+            each = values.flatten()
+            kind = pa.repeat(mark, len(each))
+            yield "topic_marks", {**taken(place, at), "mark": kind, "value": each, "connections": pa.repeat(pa.scalar(1, LONG), len(each))}

@@ -11,6 +11,7 @@ from typing import Any, Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kwire.analysis.columns import aggregated, flat
 from kwire.analysis.partials import Partial
 from kwire.tables.client_keys import fold_client_id
 from kwire.tables.schemas import TEXT
@@ -25,11 +26,9 @@ class ShownIds:
     """Gives the id to show: a client's own, or the folded one where its key has too many."""
 
     def __init__(self, partial: Partial) -> None:
-        columns = ["client_key", "client_id"]
-        # there is a row for each address of each of them
-        ids = partial["identities"].select(columns).group_by(columns, use_threads=False).aggregate([])
-        counts = ids.group_by("client_key", use_threads=False).aggregate([([], "count_all")])
-        self._many: Any = counts.filter(pc.field("count_all") > MAX_IDS).column("client_key").combine_chunks()
+        ids = aggregated(partial["identities"], ["client_key", "client_id"])  # it has a row for each address of each of them
+        counts = aggregated(ids, ["client_key"], [([], "count_all")])
+        self._many = flat(counts.filter(pc.field("count_all") > MAX_IDS), "client_key")
         self._folded = frozenset(self._many.to_pylist())
 
     def __call__(self, key: str, client_id: str | None) -> str | None:
@@ -37,10 +36,10 @@ class ShownIds:
 
     def column(self, table: pa.Table) -> Any:
         """Give the ids to show in the rows of a table with columns `client_key` and `client_id`."""
-        ids: Any = table.column("client_id").combine_chunks()
+        ids = flat(table, "client_id")
         if not self._folded:
             return ids
         found = ids.dictionary_encode()
         folded = pa.array([fold_client_id(client_id) for client_id in found.dictionary.to_pylist()], TEXT).take(found.indices)
-        many: Any = pc.is_in(table.column("client_key").combine_chunks(), value_set=self._many)
+        many: Any = pc.is_in(flat(table, "client_key"), value_set=self._many)
         return pc.if_else(many, folded, ids)

@@ -13,8 +13,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kwire.analysis.columns import Ints, aggregated, flat, taken
 from kwire.analysis.partials import Partial
-from kwire.analysis.row_sums import Ints, codes_of
+from kwire.analysis.row_sums import codes_of
 from kwire.analysis.shown_ids import ShownIds
 from kwire.analysis.value_lists import lists_of
 from kwire.schema import error_name
@@ -41,8 +42,7 @@ def topic_access(partial: Partial) -> pa.Table:
     numbers, first = codes_of(*both.values())
     of_use, of_marks = numbers[: len(partial["topic_use"])], numbers[len(partial["topic_use"]) :]
     size = int(of_use.max(initial=-1)) + 1
-    at: Any = pa.array(first[:size])
-    found: dict[str, Any] = {name: column.take(at) for name, column in both.items()}
+    found = taken(both, first[:size])
     found |= _sums(partial["topic_use"], of_use) | _marks(partial["topic_marks"], of_marks, size)
     found |= _groups(partial["group_use"], shown, found)
     rows = pa.table({**found, **_of_clients(partial["identities"], found["client_key"])})
@@ -56,43 +56,38 @@ class _TopicNames:
     """Resolves ids, and finds the one id of a topic that is named only."""
 
     def __init__(self, names: pa.Table) -> None:
-        self._ids, self._names = _flat(names, "topic_id"), _flat(names, "topic")
+        self._ids, self._names = flat(names, "topic_id"), flat(names, "topic")
         last: Any = pc.ScalarAggregateOptions(skip_nulls=False)
-        by_id = names.group_by("topic_id", use_threads=False).aggregate([("topic", "last", last)])
-        self._known, self._name_of = _flat(by_id, "topic_id"), _flat(by_id, "topic_last")
-        by_name = names.group_by("topic", use_threads=False).aggregate([("topic_id", "min"), ([], "count_all")])
+        by_id = aggregated(names, ["topic_id"], [("topic", "last", last)])
+        self._known, self._name_of = flat(by_id, "topic_id"), flat(by_id, "topic")
+        by_name = aggregated(names, ["topic"], [("topic_id", "min"), ([], "count_all")])
         alone = by_name.filter(pc.field("count_all") == 1)
-        self._alone, self._only_id = _flat(alone, "topic"), _flat(alone, "topic_id_min")
+        self._alone, self._only_id = flat(alone, "topic"), flat(alone, "topic_id")
 
     def resolve(self, table: pa.Table, shown: ShownIds) -> dict[str, Any]:
         """Give the columns that name a row."""
-        topic, topic_id = _flat(table, "topic"), _flat(table, "topic_id")
+        topic, topic_id = flat(table, "topic"), flat(table, "topic_id")
         named: Any = pc.is_valid(topic)
         nothing = pa.scalar(None, TEXT)
         by_id = self._name_of.take(pc.index_in(topic_id, value_set=self._known))
         by_name = self._only_id.take(pc.index_in(topic, value_set=self._alone))
         own = pc.if_else(pc.and_(named, pc.equal(topic_id, pa.scalar(""))), nothing, topic_id)
         return {
-            "client_key": _flat(table, "client_key"), "client_id": shown.column(table), "direction": _flat(table, "direction"),
+            "client_key": flat(table, "client_key"), "client_id": shown.column(table), "direction": flat(table, "direction"),
             "topic": pc.coalesce(topic, by_id), "topic_id": pc.coalesce(own, pc.if_else(named, by_name, nothing)),
         }  # fmt: skip
-
-
-def _flat(table: pa.Table, column: str) -> Any:
-    return table.column(column).combine_chunks()
 
 
 def _sums(use: pa.Table, numbers: Ints) -> dict[str, Any]:
     """A request log knows neither batches nor, always, times: null where no part knows."""
     rules: list[Any] = [*((name, "sum") for name in _SUMS), ("max_batch_bytes", "max"), ("first_seen", "min"), ("last_seen", "max")]
-    names = [name for name, _ in rules]
-    grouped = use.select(names).append_column("row", pa.array(numbers)).group_by("row", use_threads=False).aggregate(rules)
-    return {name: _flat(grouped, f"{name}_{how}") for name, how in rules}
+    grouped = aggregated(use.append_column("row", pa.array(numbers)), ["row"], rules)
+    return {name: flat(grouped, name) for name, _ in rules}
 
 
 def _marks(marks: pa.Table, numbers: Ints, size: int) -> dict[str, Any]:
     """How a topic is used, as lists."""
-    kinds, values = _flat(marks, "mark"), _flat(marks, "value")
+    kinds, values = flat(marks, "mark"), flat(marks, "value")
     known = numbers < size
 
     def of(mark: str) -> tuple[Ints, Any]:
@@ -116,20 +111,20 @@ def _codec(number: int) -> str:
 def _groups(use: pa.Table, shown: ShownIds, rows: dict[str, Any]) -> dict[str, Any]:
     """The groups of clients that fetch."""
     ids = shown.column(use)
-    numbers, first = codes_of(pa.concat_arrays([rows["client_key"], _flat(use, "client_key")]), pa.concat_arrays([rows["client_id"], ids]))
+    numbers, first = codes_of(pa.concat_arrays([rows["client_key"], flat(use, "client_key")]), pa.concat_arrays([rows["client_id"], ids]))
     count = len(rows["client_key"])
-    lists = lists_of(numbers[count:], _flat(use, "group_id"), len(first), TEXTS)
+    lists = lists_of(numbers[count:], flat(use, "group_id"), len(first), TEXTS)
     fetching: Any = pc.equal(rows["direction"], pa.scalar("fetch"))
     return {"group_ids": pc.if_else(fetching, lists.take(pa.array(numbers[:count])), pa.scalar([], TEXTS))}
 
 
 def _of_clients(identities: pa.Table, keys: Any) -> dict[str, Any]:
     """What the rows of a client key say of the client."""
-    numbers, first = codes_of(pa.concat_arrays([_flat(identities, "client_key"), keys]))
+    numbers, first = codes_of(pa.concat_arrays([flat(identities, "client_key"), keys]))
     of_rows: Any = pa.array(numbers[len(identities) :])
     mine = numbers[: len(identities)]
     unknown: Any = pa.array(np.where(first < len(identities), first, -1), mask=first >= len(identities))
     found = {name: identities.column(name).take(unknown).take(of_rows) for name in _SOFTWARE}
     kinds = (("principals", "principal"), ("addresses", "address"))
-    lists = {name: lists_of(mine, _flat(identities, column), len(first), TEXTS) for name, column in kinds}
+    lists = {name: lists_of(mine, flat(identities, column), len(first), TEXTS) for name, column in kinds}
     return found | {name: values.take(of_rows) for name, values in lists.items()}

@@ -14,11 +14,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kwire.analysis.client_groups import ClientGroups
+from kwire.analysis.columns import Ints, flat, with_columns
 from kwire.analysis.judged_cases import Cases, Program
 from kwire.analysis.partials import Partial
 from kwire.analysis.plain_rows import rows_of
 from kwire.analysis.release_ranges import accepts, line_of, target_range
-from kwire.analysis.row_sums import Ints, codes_of
+from kwire.analysis.row_sums import codes_of
 from kwire.analysis.shown_ids import ShownIds
 from kwire.analysis.value_lists import lists_of
 from kwire.schema.release_table import release_key
@@ -59,8 +60,8 @@ def upgrade_impact(
     known = {server: guess for server, guess in guesses.items() if guess is not None}
     cases = Cases(targets, min(known.values(), key=release_key, default=None))
     shown, identities = ShownIds(partial), partial["identities"]
-    ids = pa.concat_arrays([_flat(usage, "client_id"), shown.column(identities)])
-    numbers, first = codes_of(pa.concat_arrays([_flat(usage, "client_key"), _flat(identities, "client_key")]), ids)
+    ids = pa.concat_arrays([flat(usage, "client_id"), shown.column(identities)])
+    numbers, first = codes_of(pa.concat_arrays([flat(usage, "client_key"), flat(identities, "client_key")]), ids)
     clients, of_identities = numbers[: len(usage)], numbers[len(usage) :]
     heads = _taken(usage, first[: int(clients.max(initial=-1)) + 1])
     whose = zip(_pairs(heads, _WHO), _pairs(heads, _SOFTWARE), strict=True)
@@ -70,14 +71,10 @@ def upgrade_impact(
     found: dict[str, Any] = {name: rows.column(name) for name in _ROWS.names} | {name: judged.column(name) for name in judged.column_names}
     inside = of_identities < len(heads)
     for name, column in (("addresses", "address"), ("principals", "principal")):
-        values = _flat(identities, column).filter(pa.array(inside))
+        values = flat(identities, column).filter(pa.array(inside))
         found[name] = lists_of(of_identities[inside], values, len(heads), TEXTS).take(rows.column("client"))
     nothing = pa.nulls(len(rows), TEXT)
     return pa.table([found.get(name, nothing) for name in UPGRADE_IMPACT.names], schema=UPGRADE_IMPACT)
-
-
-def _flat(table: pa.Table, column: str) -> Any:
-    return table.column(column).combine_chunks()
 
 
 def _taken(table: pa.Table, rows: Ints) -> pa.Table:
@@ -100,7 +97,7 @@ def _rows(
     targets: Sequence[str],
 ) -> pa.Table:
     """Make a row for each use and each target; an API key that no release has gets none."""
-    at = np.flatnonzero(pc.is_valid(_flat(usage, "api_name")).to_numpy(zero_copy_only=False))
+    at = np.flatnonzero(pc.is_valid(flat(usage, "api_name")).to_numpy(zero_copy_only=False))
     chosen, clients = _taken(usage, at), clients[at]
     refusing, answering = _by_row(chosen, refused), _by_row(chosen, answered)
     lines: dict[tuple[tuple[str, ...], tuple[str, ...]], int] = {((), ()): 0}
@@ -108,9 +105,9 @@ def _rows(
     for row in refusing.keys() | answering.keys():
         numbers[row] = lines.setdefault((tuple(refusing.get(row, ())), answering.get(row, ())), len(lines))
     by_number = list(lines)
-    always: Any = pc.equal(_flat(chosen, "unsupported"), _flat(chosen, "requests"))
+    always: Any = pc.equal(flat(chosen, "unsupported"), flat(chosen, "requests"))
     names = ("api_key", "api_name", "api_version", "broker_highest")
-    of_use = [_flat(chosen, name) for name in names]
+    of_use = [flat(chosen, name) for name in names]
     alike, first = codes_of(pa.array(programs[clients]), *of_use, always, pa.array(numbers))
     columns = (column.take(pa.array(first)).to_pylist() for column in (*of_use, always))
     found = [
@@ -136,7 +133,7 @@ def _by_row(rows: pa.Table, uses: Mapping[_Use, _Fact]) -> dict[int, _Fact]:
     if not uses:
         return {}
     keys = pa.array(sorted({use[0] for use in uses}), TEXT)
-    at: Any = np.flatnonzero(pc.is_in(_flat(rows, "client_key"), value_set=keys).to_numpy(zero_copy_only=False))
+    at: Any = np.flatnonzero(pc.is_in(flat(rows, "client_key"), value_set=keys).to_numpy(zero_copy_only=False))
     columns = (rows.column(name).take(pa.array(at)).to_pylist() for name in _OF_USE)
     return {row: uses[use] for row, use in zip(at.tolist(), zip(*columns, strict=True), strict=True) if use in uses}
 
@@ -148,11 +145,11 @@ def _with_evidence(rows: pa.Table, evidence: Mapping[int, _Evidence]) -> pa.Tabl
     at = sorted(evidence)
     mask = np.zeros(len(rows), np.bool_)
     mask[at] = True
+    found = {}
     for name, values in zip(_EVIDENCE, zip(*(evidence[row] for row in at), strict=True), strict=True):
-        index = rows.schema.get_field_index(name)
-        column: Any = _flat(rows, name)
-        rows = rows.set_column(index, name, pc.replace_with_mask(column, pa.array(mask), pa.array(values, column.type)))
-    return rows
+        column = flat(rows, name)
+        found[name] = pc.replace_with_mask(column, pa.array(mask), pa.array(values, column.type))
+    return with_columns(rows, found)
 
 
 def _refusals(partial: Partial, shown: ShownIds, guesses: Mapping[str, str]) -> dict[_Use, dict[str, _Evidence]]:
@@ -177,7 +174,7 @@ def _answered(partial: Partial, shown: ShownIds, guesses: Mapping[str, str]) -> 
     errors, usage = partial["error_names"], partial["usage"]
     rejected: Any = pc.equal(errors.column("error_name"), pa.scalar("UNSUPPORTED_VERSION"))
     unsupported = {tuple(use.values()) for use in errors.filter(rejected).select(_OF_USE).to_pylist()}
-    columns = [_flat(usage, name) for name in ("server", "api_key", "api_version")]
+    columns = [flat(usage, name) for name in ("server", "api_key", "api_version")]
     numbers, first = codes_of(*columns)
     served = zip(*(column.take(pa.array(first)).to_pylist() for column in columns), strict=True)
     refused = [
@@ -186,7 +183,7 @@ def _answered(partial: Partial, shown: ShownIds, guesses: Mapping[str, str]) -> 
         and (not accepts(guesses[server], key, version) or target_range(guesses[server], key).off_by_default)
         for server, key, version in served
     ]
-    chosen = np.array(refused, np.bool_)[numbers] & (_flat(usage, "answered").to_numpy() > 0)
+    chosen = np.array(refused, np.bool_)[numbers] & (flat(usage, "answered").to_numpy() > 0)
     found: dict[_Use, set[str]] = defaultdict(set)
     for part in usage.filter(pa.array(chosen)).select([*_OF_USE, "server"]).to_pylist():
         key, client_id, api_key, version, server = part.values()

@@ -12,9 +12,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kwire.analysis.columns import Ints, aggregated, flat
 from kwire.analysis.latency_buckets import quantiles
 from kwire.analysis.partials import Partial
-from kwire.analysis.row_sums import Ints, codes_of
+from kwire.analysis.row_sums import codes_of
 from kwire.analysis.shown_ids import ShownIds
 from kwire.analysis.value_lists import lists_of
 from kwire.tables.schemas import API_USAGE, INT, LONG, TEXT, TEXTS
@@ -62,7 +63,7 @@ def usage_rows(
     found["disconnects"] = pa.array(hung_up)
     errors = partial["error_names"]
     unnamed: Any = ""
-    names: Any = pc.fill_null(errors.column("error_name").combine_chunks(), unnamed)
+    names: Any = pc.fill_null(flat(errors, "error_name"), unnamed)
     found["error_names"] = lists_of(numbers["error_names"], names, size, TEXTS)
     is_35: Any = pc.equal(names, pa.scalar("UNSUPPORTED_VERSION"))
     found["unsupported"] = pa.array(_counted(errors, numbers["error_names"], is_35.to_numpy(zero_copy_only=False), size))
@@ -82,7 +83,7 @@ def api_usage(usage: pa.Table) -> pa.Table:
 def _numbers(partial: Partial, ids: Mapping[str, Any]) -> tuple[dict[str, Ints], Any]:
     """Number the rows to be, the same in all tables; of each number of `usage` the first row. What was not used has greater numbers."""
     columns = [
-        pa.concat_arrays([_flat(partial[name].column(column)) if column != "client_id" else ids[name] for name in _TABLES])
+        pa.concat_arrays([flat(partial[name], column) if column != "client_id" else ids[name] for name in _TABLES])
         for column in ("client_key", "client_id", *_OF_API)
     ]
     numbers, first = codes_of(*columns)
@@ -91,15 +92,10 @@ def _numbers(partial: Partial, ids: Mapping[str, Any]) -> tuple[dict[str, Ints],
     return dict(zip(_TABLES, np.split(numbers, ends[:-1]), strict=True)), pa.array(of_usage)
 
 
-def _flat(column: Any) -> Any:
-    return column.combine_chunks()
-
-
 def _sums(usage: pa.Table, numbers: Ints) -> dict[str, Any]:
     rules: list[Any] = [("requests", "sum"), ("errors", "sum"), ("first_seen", "min"), ("last_seen", "max")]
-    names = [name for name, _ in rules]
-    grouped = usage.select(names).append_column("row", pa.array(numbers)).group_by("row", use_threads=False).aggregate(rules)
-    return {name: _flat(grouped.column(f"{name}_{how}")) for name, how in rules}
+    grouped = aggregated(usage.append_column("row", pa.array(numbers)), ["row"], rules)
+    return {name: flat(grouped, name) for name, _ in rules}
 
 
 def _evidence(usage: pa.Table, numbers: Ints) -> dict[str, Any]:
@@ -110,9 +106,8 @@ def _evidence(usage: pa.Table, numbers: Ints) -> dict[str, Any]:
     keys = pa.table({"row": pa.array(numbers), **{name: pc.if_else(timed, usage.column(name), None) for name in ("first_seen", *names)}})
     order = pc.sort_indices(keys, sort_keys=[(name, "ascending") for name in keys.column_names])  # stable
     rule = pc.ScalarAggregateOptions(skip_nulls=False)
-    rules: list[Any] = [(name, "first", rule) for name in names]
-    grouped = dated.take(order).group_by("row", use_threads=False).aggregate(rules)  # in the order of the rows
-    return {name: _flat(grouped.column(f"{name}_first")) for name in names}
+    grouped = aggregated(dated.take(order), ["row"], ((name, "first", rule) for name in names))  # in the order of the rows
+    return {name: flat(grouped, name) for name in names}
 
 
 def _counted(table: pa.Table, numbers: Ints, which: Any, size: int) -> Ints:
@@ -137,9 +132,8 @@ def _hung_up(refusals: pa.Table, refuses: Callable[[str, int, int], bool]) -> An
 
 def _latencies(latencies: pa.Table, numbers: Ints, size: int) -> dict[str, Any]:
     known = latencies.select(["bucket", "requests"]).append_column("row", pa.array(numbers)).filter(pc.field("row") < size)
-    grouped = known.group_by(["row", "bucket"], use_threads=False).aggregate([("requests", "sum")])
-    grouped = grouped.sort_by([("row", "ascending"), ("bucket", "ascending")])
-    rows, buckets, counts = (grouped.column(name).to_numpy().astype(np.int64) for name in ("row", "bucket", "requests_sum"))
+    grouped = aggregated(known, ["row", "bucket"], [("requests", "sum")]).sort_by([("row", "ascending"), ("bucket", "ascending")])
+    rows, buckets, counts = (grouped.column(name).to_numpy().astype(np.int64) for name in ("row", "bucket", "requests"))
     found = {}
     for name, part in (("latency_p50_us", 0.5), ("latency_p99_us", 0.99)):
         values, nothing = quantiles(rows, buckets, counts, size, part)
@@ -149,12 +143,10 @@ def _latencies(latencies: pa.Table, numbers: Ints, size: int) -> dict[str, Any]:
 
 def _offered(usage: pa.Table, numbers: Ints, size: int, highest: Mapping[str, Mapping[str, int]]) -> Any:
     """Of each row the greatest version that one of its servers offers; null where that is not known."""
-    pairs, first = codes_of(_flat(usage.column("server")), _flat(usage.column("api_name")))
+    pairs, first = codes_of(flat(usage, "server"), flat(usage, "api_name"))
     at: Any = pa.array(first)
-    chosen = usage.select(["server", "api_name"]).take(at)
-    offers = [
-        highest.get(server, {}).get(api, _UNKNOWN) for server, api in zip(*(column.to_pylist() for column in chosen.columns), strict=True)
-    ]
+    chosen = zip(*(usage.column(name).take(at).to_pylist() for name in ("server", "api_name")), strict=True)
+    offers = [highest.get(server, {}).get(api, _UNKNOWN) for server, api in chosen]
     found = np.full(size, _UNKNOWN, np.int64)
     if offers:
         np.maximum.at(found, numbers, np.array(offers, np.int64)[pairs])

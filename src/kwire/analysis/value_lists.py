@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kwire.analysis.row_sums import Ints
+from kwire.analysis.columns import Ints, aggregated
 
 __all__ = ["lists_of"]
 
@@ -26,8 +26,7 @@ def lists_of(numbers: Ints, values: Any, count: int, type_: pa.DataType) -> Any:
         An array of `count` lists.
     """
     pairs = pa.table({"list": pa.array(numbers), "value": values}).filter(pc.is_valid(pc.field("value")))
-    distinct = pairs.group_by(["list", "value"], use_threads=False).aggregate([])
-    distinct = distinct.sort_by([("list", "ascending"), ("value", "ascending")]).combine_chunks()
+    distinct = aggregated(pairs, ["list", "value"]).sort_by([("list", "ascending"), ("value", "ascending")]).combine_chunks()
     lengths = np.bincount(distinct.column("list").to_numpy(), minlength=count)
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
     starts: Any = pa.array(offsets)

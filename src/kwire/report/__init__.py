@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kwire.report.fix_groups import FixGroup
+from kwire.report.fix_tickets import FixGroup
 from kwire.report.formats import FILES, FORMATS, render_report, write_page, write_reports
 from kwire.report.summary import Summary, summarize
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Final
 
-__all__ = ["bytes_of", "compact", "count", "length_of_time", "moment", "moment_after", "plural", "share"]
+__all__ = ["bytes_of", "compact", "count", "latency", "length_of_time", "moment", "moment_after", "plural", "share"]
 
 _STEPS: Final = ((1_000_000_000_000, "T"), (1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k"))
 _UNKNOWN: Final = "?"
@@ -60,6 +60,11 @@ def length_of_time(span: timedelta) -> str:
         elif parts:
             break
     return " ".join(parts)
+
+
+def latency(microseconds: int) -> str:
+    """Write ``1,250.0 ms`` or ``1.3 s``."""
+    return f"{microseconds / 1000:,.1f} ms" if microseconds < 1_000_000 else f"{microseconds / 1_000_000:,.1f} s"
 
 
 def moment(time: datetime | None) -> str:

@@ -13,7 +13,7 @@ from kwire.analysis.comparison import COMPARED, compare
 from kwire.analysis.differences import Comparison, Thresholds, VerdictChange
 from kwire.analysis.digests import EVERYTHING
 from kwire.errors import InputError
-from kwire.report.amounts import count
+from kwire.report.amounts import count, latency
 from kwire.report.analysis_folder import AnalysisFolder
 from kwire.report.inventory import read_clients
 from kwire.report.listings import Column, Listing
@@ -86,7 +86,7 @@ def read_changes(before: str, after: AnalysisFolder) -> tuple[Listing, ...]:
         (
             "slower", "Slower", "Uses of an api whose median or 99th percentile is at least half as long again.",
             (client, api, *(Column(title, "number") for title in ("p50 before", "p50 now", "p99 before", "p99 now", "Requests"))),
-            [(x.client, _api(x), *map(_time, (x.p50_before_us, x.p50_after_us, x.p99_before_us, x.p99_after_us)), count(x.requests_after))
+            [(x.client, _api(x), *map(latency, (x.p50_before_us, x.p50_after_us, x.p99_before_us, x.p99_after_us)), count(x.requests_after))
              for x in found.slower],
             "Nothing got slower.",
         ),
@@ -136,7 +136,3 @@ def _by_release(changes: Iterable[VerdictChange]) -> list[tuple[str, ...]]:
 
 def _api(change: Any) -> str:
     return f"{change.api} v{change.version}"
-
-
-def _time(microseconds: int) -> str:
-    return f"{microseconds / 1000:,.1f} ms" if microseconds < 1_000_000 else f"{microseconds / 1_000_000:,.1f} s"

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from kwire.report.analysis_folder import AnalysisFolder, rows_of
+from kwire.report.records import record
 
 __all__ = ["CLIENTS_SHOWN", "FRAMES_SHOWN", "SEVERITIES", "BrokenRule", "Frame", "read_broken_rules"]
 
@@ -53,30 +54,11 @@ def read_broken_rules(folder: AnalysisFolder) -> tuple[BrokenRule, ...]:
         clients[row["severity"], row["rule"]][row["client_id"]] += row["times"]
     for row in rows_of(folder.digest, "rule_frames"):
         if len(frames[row["severity"], row["rule"]]) < FRAMES_SHOWN:
-            frames[row["severity"], row["rule"]].append(_frame(row))
+            frames[row["severity"], row["rule"]].append(record(Frame, row))
     rules = [
-        BrokenRule(
-            severity=row["severity"],
-            rule=row["rule"],
-            times=row["times"],
-            connections=row["connections"],
-            clients=tuple(clients[row["severity"], row["rule"]].most_common(CLIENTS_SHOWN)),
-            frames=tuple(frames[row["severity"], row["rule"]]),
-        )
+        record(BrokenRule, row, clients=tuple(clients[key].most_common(CLIENTS_SHOWN)), frames=tuple(frames[key]))
         for row in rows_of(folder.digest, "rules")
+        for key in [(row["severity"], row["rule"])]
     ]
     order = {name: place for place, name in enumerate(SEVERITIES)}
     return tuple(sorted(rules, key=lambda rule: (order.get(rule.severity, len(order)), -rule.times, rule.rule)))
-
-
-def _frame(row: dict[str, Any]) -> Frame:
-    return Frame(
-        capture=row["capture"] or "",
-        connection_id=row["connection_id"] or "",
-        request_index=row["request_index"],
-        packet_number=row["packet_number"],
-        stream_offset=row["stream_offset"],
-        software_name=row["software_name"],
-        client_id=row["client_id"],
-        explanation=row["explanation"] or "",
-    )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from kwire.report.analysis_folder import AnalysisFolder
+from kwire.report.records import record
 
 __all__ = ["Broker", "VersionRange", "read_brokers"]
 
@@ -46,13 +47,9 @@ def read_brokers(folder: AnalysisFolder) -> tuple[Broker, ...]:
     """All nodes, by cluster and node id; those that never gave an id last."""
     columns = ["node_id", "host", "port", "addresses", "rack", "cluster_id", "release_guess", "versions", "first_seen", "last_seen"]
     found = [
-        Broker(
-            node_id=row["node_id"],
-            host=row["host"] or "",
-            port=row["port"],
-            addresses=tuple(row["addresses"] or ()),
-            rack=row["rack"] or "",
-            cluster_id=row["cluster_id"] or "",
+        record(
+            Broker,
+            row,
             release=row["release_guess"] or "",
             versions=tuple(
                 VersionRange(
@@ -60,8 +57,6 @@ def read_brokers(folder: AnalysisFolder) -> tuple[Broker, ...]:
                 )
                 for one in row["versions"] or ()
             ),
-            first_seen=row["first_seen"],
-            last_seen=row["last_seen"],
         )
         for row in folder.rows("brokers", columns)
     ]

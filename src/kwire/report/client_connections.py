@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Final
 
 from kwire.report.analysis_folder import AnalysisFolder, rows_of
+from kwire.report.records import record
 
 __all__ = ["SHOWN", "ClientConnection", "read_client_connections"]
 
@@ -30,12 +31,5 @@ def read_client_connections(folder: AnalysisFolder) -> dict[str, tuple[ClientCon
     found: dict[str, list[ClientConnection]] = defaultdict(list)
     for row in rows_of(folder.digest, "client_connections"):
         if len(found[row["client_key"]]) < SHOWN:
-            found[row["client_key"]].append(
-                ClientConnection(
-                    connection_id=row["connection_id"] or "",
-                    first_seen=row["first_seen"],
-                    last_seen=row["last_seen"],
-                    state=row["state"] or "",
-                )
-            )
+            found[row["client_key"]].append(record(ClientConnection, row))
     return {key: tuple(listed) for key, listed in found.items()}

@@ -10,12 +10,13 @@ from typing import Final, Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from kwire.analysis.partial_sight import DEPRECATED_ONLY
 from kwire.report.amounts import bytes_of, length_of_time, moment, moment_after, plural, share
 from kwire.report.analysis_folder import AnalysisFolder, rows_of
 from kwire.report.encryption import HOW_TO_READ, unread_clients
 from kwire.report.fleet import Fleet, read_fleet
 from kwire.report.inventory import Population
-from kwire.report.log_coverage import LOGS, log_sentences
+from kwire.report.records import record
 from kwire.report.wire_text import SENTENCE, visible
 
 __all__ = ["Coverage", "Fact", "Level", "headline", "read_coverage"]
@@ -35,6 +36,7 @@ _FILE_RULES: Final[dict[str, tuple[Level, str, str]]] = {
     "log_line_unreadable": ("warning", "Lines", "Lines of request logs cannot be read."),
     "log_line_torn": ("note", "Torn", "A request log ends inside a line."),
 }
+_LOGS: Final = ("request_log", DEPRECATED_ONLY)
 _CLIENTS_NAMED: Final = 3  # in a sentence; the list of the page has them all
 _LONGEST_PACKET: Final = 65_535  # a snap length of this and more cuts nothing
 _COUNTERS: Final = (
@@ -111,17 +113,7 @@ def read_coverage(folder: AnalysisFolder, fleet: Fleet | None = None, *, files_s
     times = folder.time_range()
     names = ["capture", "source", "start", "end", "packets", "bytes"]
     shown = table.select(names).sort_by([("start", "ascending"), ("capture", "ascending")]).slice(0, files_shown)
-    files = tuple(
-        CaptureFile(
-            name=row["capture"] or "",
-            source=row["source"] or "",
-            start=row["start"],
-            end=row["end"],
-            packets=row["packets"],
-            size=row["bytes"],
-        )
-        for row in shown.to_pylist()
-    )
+    files = tuple(record(CaptureFile, row, name=row["capture"] or "", size=row["bytes"]) for row in shown.to_pylist())
     snaplens = sorted(value for value in table["snaplen"].unique().to_pylist() if value)
     facts: list[Fact] = []
     if not table.num_rows:
@@ -129,8 +121,8 @@ def read_coverage(folder: AnalysisFolder, fleet: Fleet | None = None, *, files_s
     else:
         facts += _facts_of_time(times)
         facts += _facts_of_files(folder, totals)
-        facts += [_warning(about, text) if limits else _note(about, text) for limits, about, text in log_sentences(table)]
-        packets = table.filter(pc.invert(pc.is_in(table["source"], value_set=pa.array(LOGS))))
+        facts += _facts_of_logs(table)
+        packets = table.filter(pc.invert(pc.is_in(table["source"], value_set=pa.array(_LOGS))))
         if packets.num_rows:
             unknown = packets["packets_dropped"].null_count
             facts += _facts_of_loss(totals, unknown_drops=unknown, files=packets.num_rows, snaplens=snaplens)
@@ -201,6 +193,27 @@ def _facts_of_files(folder: AnalysisFolder, totals: dict[str, int]) -> list[Fact
             more = f"And {counts[rule] - 3:,} more, see Violations." if counts[rule] > 3 else ""
             count = bytes_of(totals["bytes_damaged"]) if rule == "capture_damaged" else plural(counts[rule], "file")
             facts.append(Fact(level=level, about=about, sentence=" ".join([sentence.format(count), *found[:3], more]).strip()))
+    return facts
+
+
+def _facts_of_logs(captures: pa.Table) -> list[Fact]:
+    logs = captures.filter(pc.is_in(captures["source"], value_set=pa.array(_LOGS)))
+    if not logs.num_rows:
+        return []
+    missing = "requests that a broker refused or never answered, SASL exchanges and sizes are not in them, nor when a connection ends."
+    facts = [_note("Request logs", f"{plural(logs.num_rows, 'file')} of request logs: {missing}")]
+    deprecated = logs.filter(pc.equal(logs["source"], pa.scalar(DEPRECATED_ONLY)))
+    if deprecated.num_rows:
+        which = f"{plural(deprecated.num_rows, 'file')} of request logs {'holds' if deprecated.num_rows == 1 else 'hold'}"
+        only = "requests of deprecated versions alone, as the request logger writes them at level INFO."
+        unseen = "Clients that were seen nowhere else have no totals and are not cleared; who is not listed may still be there."
+        facts.append(_warning("Deprecated only", which, only, unseen))
+    untimed = logs.filter(pc.and_(pc.is_null(logs["start"]), pc.greater(logs["requests"], pa.scalar(0))))
+    if untimed.num_rows:
+        lacks = "has" if untimed.num_rows == 1 else "have"
+        facts.append(_note("Times", f"{plural(untimed.num_rows, 'file')} of request logs {lacks} no times, only durations."))
+    if logs.num_rows < captures.num_rows:
+        facts.append(_note("Both", "Captures and request logs were read together: a request that is in both counts twice."))
     return facts
 
 

@@ -17,6 +17,7 @@ from typing import Any, Final
 from kwire.analysis.digests.of_rows import AFTER, BEFORE, HEAD
 from kwire.analysis.digests.wanted import MOST_CLIENTS
 from kwire.report.analysis_folder import AnalysisFolder, rows_of
+from kwire.report.records import record
 from kwire.report.verdicts import ClientVerdicts, Finding
 
 __all__ = ["Evidence", "Place", "Step", "read_evidence", "wireshark_filter"]
@@ -97,12 +98,11 @@ def _evidence(found: list[Finding], rows: Mapping[str, list[dict[str, Any]]]) ->
         index = row["request_index"]
         if index >= HEAD and not -BEFORE <= index - centre <= AFTER:
             continue
-        steps.append(_step(row, (connection, index) in proofs, index - before - 1))
+        name, is_proof = row["api_name"] or "unknown API", (connection, index) in proofs
+        steps.append(record(Step, row, index=index, api_name=name, time=row["request_time"], is_proof=is_proof, skipped=index - before - 1))
         before = index
     places = {
-        (row["connection_id"], row["request_index"]): Place(
-            capture=row["capture"] or "", packet_number=row["packet_number"], time=row["request_time"]
-        )
+        (row["connection_id"], row["request_index"]): record(Place, row, time=row["request_time"])
         for name in {one.evidence_connection_id for one in found}
         for row in rows.get(name, ())
         if (row["connection_id"], row["request_index"]) in proofs
@@ -114,20 +114,6 @@ def _evidence(found: list[Finding], rows: Mapping[str, list[dict[str, Any]]]) ->
         places=places,
         wireshark=wireshark_filter(connection),
         command=_command(place, connection) if place else "",
-    )
-
-
-def _step(row: dict[str, Any], is_proof: bool, skipped: int) -> Step:
-    return Step(
-        index=row["request_index"],
-        api_name=row["api_name"] or "unknown API",
-        api_version=row["api_version"],
-        time=row["request_time"],
-        state=row["state"] or "",
-        error_name=row["error_name"] or "",
-        packet_number=row["packet_number"],
-        is_proof=is_proof,
-        skipped=skipped,
     )
 
 

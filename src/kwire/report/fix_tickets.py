@@ -1,7 +1,8 @@
-"""Action items for people who act: one for each fix and team, with the text of one ticket for all clients that it helps."""
+"""Action items grouped by their fix, with one ticket for each team."""
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -9,16 +10,42 @@ from itertools import islice
 from typing import Final
 
 from kwire.report.amounts import plural
-from kwire.report.fix_groups import fix_of
 from kwire.report.markdown_text import code, codes, words
 from kwire.report.owner_tasks import NO_TEAM, STEPS, OwnerTask, Step, since_of
 from kwire.report.tickets import what_to_do
-from kwire.report.verdicts import VERDICTS
+from kwire.report.verdicts import VERDICTS, release_order
 
-__all__ = ["ActionItem", "TeamTicket", "action_items"]
+__all__ = ["ActionItem", "FixGroup", "TeamTicket", "action_items", "by_fix"]
 
 CLIENTS_LISTED: Final = 50
 """Clients that a ticket names; it says how many more there are."""
+# A fix is a sentence, often with its reason behind a semicolon or a comma, or a second one: the first clause says what to do.
+_CLAUSE: Final = re.compile(r"\. |; |, the ")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FixGroup:
+    """Clients that need the same fix.
+
+    Attributes:
+        verdict: the worst of its clients: `breaks`, `unknown` or `deprecated`.
+        step: when these clients break.
+        fix: what to do, a clause such as "upgrade kafka-clients to 2.1.0 or later"; text from the wire may be in it.
+        since: the first Kafka release that has the verdict; empty where brokers reject the clients today.
+        clients: their names, those with most requests first.
+        libraries: library and version of each, each once; inferred ones end in ``~``.
+        teams: that have to act; empty where no owner is known.
+        requests: of all of them, where known.
+    """
+
+    verdict: str
+    step: Step
+    fix: str
+    since: str
+    clients: tuple[str, ...]
+    libraries: tuple[str, ...]
+    teams: tuple[str, ...]
+    requests: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,24 +104,51 @@ def action_items(tasks: Iterable[OwnerTask], names: Mapping[str, str]) -> tuple[
         tasks: from `owner_tasks`.
         names: how to write Kafka releases (`kwire.report.answer.kafka_names`).
     """
-    groups: dict[tuple[Step, str, str], list[OwnerTask]] = defaultdict(list)
-    for task in tasks:
-        groups[task.step, task.verdict, fix_of(task)].append(task)
-    ranked = sorted(groups.values(), key=lambda tasks: (_urgency(tasks[0]), -len(tasks), fix_of(tasks[0])))
-    return tuple(_item(place, of_fix, names) for place, of_fix in enumerate(ranked))
+    ranked = sorted(_by_fix(tasks), key=lambda group: (_urgency(group[1][0]), -len(group[1]), group[0]))
+    return tuple(_item(place, fix, of_fix, names) for place, (fix, of_fix) in enumerate(ranked))
 
 
-def _urgency(task: OwnerTask) -> tuple[int, int]:
+def by_fix(tasks: Iterable[OwnerTask]) -> tuple[FixGroup, ...]:
+    """Group action items, worst first, then by how many clients a fix helps."""
+    found = [
+        FixGroup(
+            verdict=members[0].verdict,
+            step=members[0].step,
+            fix=fix,
+            since=since_of(members),
+            clients=tuple(task.name for task in members),
+            libraries=tuple(dict.fromkeys(map(_library, members))),
+            teams=tuple(dict.fromkeys(task.team for task in members if task.team != NO_TEAM)),
+            requests=sum(task.requests or 0 for task in members),
+        )
+        for fix, members in _by_fix(tasks)
+    ]
+    return tuple(sorted(found, key=lambda one: (_urgency(one), -len(one.clients), -one.requests, release_order(one.since), one.fix)))
+
+
+def _by_fix(tasks: Iterable[OwnerTask]) -> list[tuple[str, list[OwnerTask]]]:
+    """Group tasks by what to do, a clause, and when and how badly they break; in each group those with most requests first."""
+    groups: dict[tuple[str, Step, str], list[OwnerTask]] = defaultdict(list)
+    for task in sorted(tasks, key=lambda task: (-(task.requests or 0), task.name)):
+        said = _CLAUSE.split(what_to_do(task)[0], maxsplit=1)[0].rstrip(".")
+        groups[said[:1].lower() + said[1:], task.step, task.verdict].append(task)
+    return [(fix, members) for (fix, *_), members in groups.items()]
+
+
+def _library(task: OwnerTask) -> str:
+    return task.software + (" ~" if task.is_inferred else "")
+
+
+def _urgency(task: OwnerTask | FixGroup) -> tuple[int, int]:
     return STEPS.index(task.step), -VERDICTS.index(task.verdict)
 
 
-def _item(number: int, tasks: list[OwnerTask], names: Mapping[str, str]) -> ActionItem:
-    fix = fix_of(tasks[0])
+def _item(number: int, fix: str, tasks: list[OwnerTask], names: Mapping[str, str]) -> ActionItem:
     teams: dict[str, list[OwnerTask]] = defaultdict(list)
     libraries: dict[str, int] = defaultdict(int)
-    for task in sorted(tasks, key=lambda task: (-(task.requests or 0), task.name)):
+    for task in tasks:
         teams[task.team].append(task)
-        libraries[task.software + (" ~" if task.is_inferred else "")] += 1
+        libraries[_library(task)] += 1
     since = since_of(tasks)
     ranked = sorted(teams.items(), key=lambda team: (team[0] == NO_TEAM, -len(team[1]), team[0]))
     return ActionItem(

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from kwire.analysis.digests.of_clients import VERDICTS, release_order, verdicts_of
 from kwire.report.analysis_folder import AnalysisFolder
+from kwire.report.records import record
 from kwire.schema import releases
 
 __all__ = ["Fleet", "FleetGroup", "read_fleet", "worst_of"]
@@ -119,18 +120,12 @@ def read_fleet(folder: AnalysisFolder) -> Fleet:
         running=tuple(sorted(running, key=release_order)),
         targets=tuple(sorted({release for row in rows for release in verdicts_of(row["verdicts"])}, key=release_order)),
         groups=tuple(
-            FleetGroup(
-                kind=row["kind"] or "",
+            record(
+                FleetGroup,
+                row,
                 role=row["role"] or "client",
-                library=row["library"] or "",
-                version=row["version"] or "",
-                guessed=bool(row["guessed"]),
                 identity_source=row["identity_source"] or "not_observed",
                 verdicts=verdicts_of(row["verdicts"]),
-                clients=row["clients"],
-                connections=row["connections"],
-                requests=row["requests"],
-                errors=row["errors"],
             )
             for row in rows
         ),

@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 import pyarrow.compute as pc
 
 from kwire.report.analysis_folder import AnalysisFolder, rows_of
+from kwire.report.records import record
 
 __all__ = ["STEPS", "GroupLine", "GroupLines", "GroupState", "GroupStep", "Rebalance", "read_group_lines"]
 
@@ -133,28 +134,13 @@ def read_group_lines(folder: AnalysisFolder) -> GroupLines:
 
 def _group(group_id: str, rows: list[dict[str, Any]]) -> GroupLine:
     sums = rows[0]
-    return GroupLine(
+    return record(
+        GroupLine,
+        sums,
         group_id=group_id,
         protocol=next((row["protocol"] for row in rows if row["protocol"]), ""),
-        shown=tuple(
-            Rebalance(
-                time=row["time"],
-                generation=row["generation"],
-                members_before=row["members_before"],
-                members_after=row["members_after"],
-                duration_us=row["duration_us"],
-                reason=row["reason"] or "",
-                diff=row["diff"] or "",
-            )
-            for row in rows
-            if row["event"] == "rebalance"
-        ),
-        rebalances=sums["rebalances"],
-        again=sums["again"],
+        shown=tuple(record(Rebalance, row) for row in rows if row["event"] == "rebalance"),
         spent=timedelta(microseconds=sums["spent_us"]),
         left=tuple(row["time"] for row in rows if row["event"] == _LEFT),
         trouble=tuple((row["event"], row["time"]) for row in rows if row["event"] in _TROUBLE),
-        troubled=sums["troubled"],
-        expired=sums["expired"],
-        most=sums["most"],
     )

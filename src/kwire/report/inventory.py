@@ -12,6 +12,7 @@ from kwire.analysis.digests.of_clients import release_order
 from kwire.report.amounts import plural
 from kwire.report.analysis_folder import AnalysisFolder
 from kwire.report.fleet import Fleet, FleetGroup
+from kwire.report.records import record
 
 __all__ = ["IDENTITY_SOURCES", "Client", "LibraryVersion", "Population", "applications", "by_library", "population", "read_clients"]
 
@@ -96,9 +97,7 @@ class Population:
 def population(fleet: Fleet) -> Population:
     """Count clients by kind."""
     kinds = fleet.kinds
-    return Population(
-        clients=kinds["application"], cluster=kinds["cluster"], silent=kinds["silent"], strangers=kinds["foreign"]
-    )  # fmt: skip
+    return Population(clients=kinds["application"], cluster=kinds["cluster"], silent=kinds["silent"], strangers=kinds["foreign"])
 
 
 def applications(clients: Iterable[Client]) -> tuple[Client, ...]:
@@ -113,24 +112,11 @@ def read_clients(folder: AnalysisFolder) -> tuple[Client, ...]:
 
 
 def _client(row: dict[str, Any]) -> Client:
-    return Client(
-        client_key=row["client_key"] or "",
-        library=row["library"] or "",
-        version=row["version"] or "",
-        guessed=bool(row["guessed"]),
+    return record(
+        Client,
+        row,
         identity_source=row["identity_source"] or "not_observed",
-        confidence=row["confidence"] or "",
-        client_ids=tuple(row["client_ids"] or ()),
-        addresses=tuple(row["addresses"] or ()),
-        principals=tuple(row["principals"] or ()),
         role=row["role"] or "client",
-        owner=row["owner"] or "",
-        connections=row["connections"],
-        requests=row["requests"],
-        errors=row["errors"],
-        first_seen=row["first_seen"],
-        last_seen=row["last_seen"],
-        contact=row["contact"] or "",
         kind="stranger" if row["kind"] == "foreign" else row["kind"],
     )
 

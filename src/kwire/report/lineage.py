@@ -9,8 +9,9 @@ from datetime import datetime
 from typing import Any, Final
 
 from kwire.report.analysis_folder import AnalysisFolder, rows_of
+from kwire.report.records import record
 
-__all__ = ["NAMELESS", "ClientTopics", "SideRisk", "Topic", "TopicUse", "read_lineage", "read_topics_of_clients"]
+__all__ = ["NAMELESS", "ClientTopics", "SideRisk", "Topic", "TopicUse", "read_lineage", "read_topics_of_clients", "topics_at_risk"]
 
 NAMELESS: Final = "without a name"
 """What a client is called that sends an empty client id."""
@@ -66,6 +67,29 @@ class Topic:
     bytes_written: int | None
     records_read: int | None
 
+    @property
+    def breaks(self) -> int:
+        return self.producers.breaks + self.consumers.breaks
+
+    @property
+    def unknown(self) -> int:
+        return self.producers.unknown + self.consumers.unknown
+
+    @property
+    def worst(self) -> str:
+        """Verdict of its worst client, as in the tables; ``compatible`` also if none of them was judged."""
+        return "breaks" if self.breaks else "unknown" if self.unknown else "compatible"
+
+    @property
+    def is_stopped(self) -> bool:
+        """True if all its producers or all its consumers break."""
+        return any(side.clients and side.breaks == side.clients for side in (self.producers, self.consumers))
+
+
+def topics_at_risk(topics: Iterable[Topic]) -> tuple[Topic, ...]:
+    """Sort topics, the busiest first, by their losses: topics that stop first, then those that lose most, then the busiest."""
+    return tuple(sorted(topics, key=lambda one: (not one.is_stopped, -one.breaks, -one.unknown)))
+
 
 @dataclass(frozen=True, slots=True)
 class ClientTopics:
@@ -80,10 +104,10 @@ def read_lineage(folder: AnalysisFolder) -> tuple[Topic, ...]:
     """The topics that are listed, the busiest first."""
     uses: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for row in rows_of(folder.digest, "topic_uses"):
-        uses[row["topic"] or "", row["topic_id"] or ""].append(row)
+        uses[_key(row)].append(row)
     formats: dict[tuple[str, str], list[str]] = defaultdict(list)
     for row in rows_of(folder.digest, "topic_formats"):
-        formats[row["topic"] or "", row["topic_id"] or ""].append(row["format"])
+        formats[_key(row)].append(row["format"])
     topics = [_topic(row, uses[key], formats[key]) for row in folder.digest["topics"].to_pylist() if (key := _key(row)) in uses]
     return tuple(sorted(topics, key=lambda topic: (-(topic.records_written or 0) - (topic.records_read or 0), topic.name)))
 
@@ -124,20 +148,7 @@ def _seen(volume: int | None, rows: int) -> int | None:
 
 
 def _uses(rows: Iterable[dict[str, Any]]) -> tuple[TopicUse, ...]:
-    uses = [
-        TopicUse(
-            client_key=row["client_key"] or "",
-            client=row["client_id"] or NAMELESS,
-            groups=tuple(row["group_ids"] or ()),
-            requests=row["requests"] or 0,
-            errors=row["errors"] or 0,
-            records=row["records"],
-            bytes=row["bytes"],
-            first_seen=row["first_seen"],
-            last_seen=row["last_seen"],
-        )
-        for row in rows
-    ]
+    uses = [record(TopicUse, row, client=row["client_id"] or NAMELESS, groups=tuple(row["group_ids"] or ())) for row in rows]
     return tuple(sorted(uses, key=lambda use: (-(use.records or 0), use.client)))
 
 

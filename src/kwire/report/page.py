@@ -29,8 +29,8 @@ from kwire.report.broken_rules import SEVERITIES
 from kwire.report.contents import Report, clients_drawn
 from kwire.report.fix_tickets import action_items
 from kwire.report.inventory import IDENTITY_SOURCES, applications
+from kwire.report.lineage import topics_at_risk
 from kwire.report.owner_tasks import NO_TEAM, needed
-from kwire.report.topic_risk import topics_at_risk
 from kwire.report.verdicts import VERDICTS, ClientVerdicts, release_order
 from kwire.report.version_use import ApiVersions
 from kwire.report.wire_text import SENTENCE, visible, visible_html

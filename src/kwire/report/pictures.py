@@ -16,15 +16,14 @@ from typing import Final
 from markupsafe import Markup
 
 from kwire.analysis.digests.of_clients import WORST_FIRST, release_order
-from kwire.report.amounts import compact, length_of_time, moment, plural
+from kwire.report.amounts import compact, latency, length_of_time, moment, plural
 from kwire.report.burn_down import HistoryPoint
 from kwire.report.charts import NARROW, WIDE, Dot, Series, draw_columns, draw_dots, draw_rows, draw_strip
 from kwire.report.connection_times import ConnectionTimes
 from kwire.report.fleet import Fleet
 from kwire.report.group_lines import GroupLine, GroupLines
 from kwire.report.inventory import Client
-from kwire.report.lineage import SideRisk
-from kwire.report.topic_risk import TopicRisk
+from kwire.report.lineage import SideRisk, Topic
 from kwire.report.traffic_times import TrafficTimes
 from kwire.report.wire_text import visible
 
@@ -131,8 +130,7 @@ def library_age(fleet: Fleet) -> Picture | None:
         rows = [f"{label}  {said}" if width == WIDE else label for label, said in zip(labels, ranges, strict=True)]
         return draw_dots(rows, dots, width=width, about=about)
 
-    picture = _both(draw, shown)
-    return Picture(wide=picture.wide, narrow=picture.narrow, legend=tuple((n, _LEGEND.get(n, n)) for n in shown))
+    return _both(draw, shown)
 
 
 def _range(versions: Sequence[str]) -> str:
@@ -150,7 +148,7 @@ def _brief(version: str) -> str:
     return visible(sign + version.removeprefix("after ").removeprefix("before "), 24)
 
 
-def topic_losses(risks: Sequence[TopicRisk]) -> Picture | None:
+def topic_losses(risks: Sequence[Topic]) -> Picture | None:
     """Producers and consumers of the topics that lose most; None where no topic loses any.
 
     Args:
@@ -163,12 +161,12 @@ def topic_losses(risks: Sequence[TopicRisk]) -> Picture | None:
     for name, word in (("breaks", "breaks"), ("unknown", "unknown"), (_PLAIN, "neither")):
         counts = [(_of_side(one.producers, name), _of_side(one.consumers, name)) for one in drawn]
         titles = [
-            f"{visible(one.topic.name)}: {plural(made, 'producer')} and {plural(read, 'consumer')}, {word}"
+            f"{visible(one.name)}: {plural(made, 'producer')} and {plural(read, 'consumer')}, {word}"
             for one, (made, read) in zip(drawn, counts, strict=True)
         ]
         parts.append((name, [made + read for made, read in counts], titles))
     series = [Series(name, tuple(map(float, values)), tuple(titles)) for name, values, titles in parts if any(values)]
-    labels = [visible(one.topic.name, 60).strip() or "(blank)" for one in drawn]
+    labels = [visible(one.name, 60).strip() or "(blank)" for one in drawn]
     about = "Producers and consumers of topics, those that break first"
     return _both(lambda width: draw_rows(labels, series, width=width, about=about), [one.name for one in series])
 
@@ -236,12 +234,12 @@ def traffic_strips(times: TrafficTimes) -> tuple[Strip, ...]:
     titles = tuple(f"{at}: {said}" if said else "" for at, said in zip(when, slow, strict=True))
     low = tuple(float(value) if value is not None else None for value in times.p50)
     above = tuple(float(high - (low or 0)) if high is not None else None for low, high in zip(times.p50, times.p99, strict=True))
-    latency = draw_strip([Series("median", low, titles), Series("tail", above, titles)], about="Latency over time")
+    latencies = draw_strip([Series("median", low, titles), Series("tail", above, titles)], about="Latency over time")
     highest = max((value for value in times.p99 if value is not None), default=0)
     return (
         strip("Requests", times.requests, "requests", f"{compact(max(times.requests))} per {_step(times.step)}"),
         strip("Errors", times.errors, "errors", f"{compact(max(times.errors))} per {_step(times.step)}", "breaks"),
-        Strip(title="Latency", most=_latency(highest), svg=latency),
+        Strip(title="Latency", most=_latency(highest), svg=latencies),
     )
 
 
@@ -291,9 +289,7 @@ def group_strip(groups: GroupLines, group: GroupLine) -> Markup | None:
 
 
 def _latency(microseconds: int) -> str:
-    if microseconds < 1_000:
-        return f"{microseconds} µs"
-    return f"{microseconds / 1_000:.1f} ms" if microseconds < 1_000_000 else f"{microseconds / 1_000_000:.1f} s"
+    return f"{microseconds} µs" if microseconds < 1_000 else latency(microseconds)
 
 
 def _step(step: timedelta) -> str:

@@ -14,7 +14,7 @@ from kwire.report.answer import Answer, answer_of, kafka_names
 from kwire.report.broken_rules import SEVERITIES, read_broken_rules
 from kwire.report.broker_list import read_brokers
 from kwire.report.coverage import Fact, Level, headline, read_coverage
-from kwire.report.fix_groups import FixGroup, by_fix
+from kwire.report.fix_tickets import FixGroup, by_fix
 from kwire.report.fleet import Fleet
 from kwire.report.inventory import IDENTITY_SOURCES, Client, applications, by_library, population, read_clients
 from kwire.report.owner_tasks import owner_tasks

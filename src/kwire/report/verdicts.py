@@ -11,6 +11,7 @@ from typing import Any, Final
 from kwire.analysis.digests.of_clients import VERDICTS, release_order, verdicts_of
 from kwire.report.analysis_folder import AnalysisFolder
 from kwire.report.fleet import Fleet, read_fleet, worst_of
+from kwire.report.records import record
 
 __all__ = ["COLUMNS_SHOWN", "VERDICTS", "ClientVerdicts", "Finding", "UpgradeMatrix", "read_upgrade_matrix", "release_order"]
 
@@ -126,13 +127,7 @@ def read_upgrade_matrix(folder: AnalysisFolder) -> UpgradeMatrix:
     fleet, findings = read_fleet(folder), _findings(folder)
     rows = folder.digest["clients"].select(["client_key", "verdicts", "versions_ok", "role"]).to_pylist()
     clients = [
-        ClientVerdicts(
-            client_key=row["client_key"] or "",
-            verdicts=verdicts_of(row["verdicts"]),
-            findings=findings.get(row["client_key"], ()),
-            versions_ok=row["versions_ok"],
-        )
-        for row in rows
+        record(ClientVerdicts, row, verdicts=verdicts_of(row["verdicts"]), findings=findings.get(row["client_key"], ())) for row in rows
     ]
     judged = [client for client in clients if client.verdicts]
     judged.sort(key=_badness)
@@ -175,23 +170,14 @@ def _finding(by_verdict: Mapping[str, list[dict[str, Any]]]) -> Finding:
     # several client ids of one client have a row each: the releases of both are the same, their requests add up
     releases = {verdict: tuple(dict.fromkeys(row["target_release"] or "" for row in rows)) for verdict, rows in by_verdict.items()}
     of_first = [row for row in by_verdict[worst] if row["target_release"] == first["target_release"]]
-    return Finding(
-        api_name=first["api_name"] or "",
-        api_version=first["api_version"],
+    return record(
+        Finding,
+        first,
         requests=sum(row["requests"] or 0 for row in of_first),
         client_ids=tuple(dict.fromkeys(row["client_id"] for row in of_first if row["client_id"] is not None)),
-        verdict=worst,
         releases=releases[worst],
         milder=tuple((verdict, releases[verdict]) for verdict in milder),
         basis=first["verdict_basis"] or "",
-        confidence=first["confidence"] or "",
-        reason=first["reason"] or "",
-        remedy=first["remedy"] or "",
-        cure_version=first["cure_version"] or "",
-        cure_kind=first["cure_kind"] or "",
-        evidence_connection_id=first["evidence_connection_id"] or "",
-        evidence_request_index=first["evidence_request_index"],
-        refused_by=first["refused_by"] or "",
     )
 
 

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from kwire.analysis.digests.of_clients import VERDICTS
 from kwire.report.analysis_folder import AnalysisFolder, rows_of
+from kwire.report.records import record
 
 __all__ = ["HEAT_STEPS", "VERSIONS_SHOWN", "ApiVersions", "VersionCell", "VersionGrid", "read_version_grid"]
 
@@ -68,11 +69,10 @@ def read_version_grid(folder: AnalysisFolder, target: str) -> VersionGrid:
     for row in sums:
         api = -1 if row["api_key"] is None else row["api_key"], row["api_name"] or f"api {row['api_key']}"
         version = row["api_version"]
-        by_api.setdefault(api, {})[version] = VersionCell(
+        by_api.setdefault(api, {})[version] = record(
+            VersionCell,
+            row,
             version=version,
-            requests=row["requests"] or 0,
-            errors=row["errors"] or 0,
-            clients=row["clients"],
             heat=_heat(row["requests"] or 0, fewest, most),
             verdict=verdicts.get((row["api_name"], version)),
         )

@@ -10,10 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute
 
+from kwire.analysis.columns import aggregated, flat
 from kwire.analysis.digests.of_clients import of_clients
 from kwire.analysis.digests.of_groups import of_groups
 from kwire.analysis.digests.of_topics import of_topics
-from kwire.analysis.digests.tables import FINDING_COLUMNS, USE_COLUMNS, Digest, Limits, reduced, shaped
+from kwire.analysis.digests.tables import FINDING_COLUMNS, USE_COLUMNS, Digest, Limits, merge_digests, shaped
 from kwire.analysis.group_lives import EVENTS
 from kwire.tables.schemas import CLIENTS, LONG, SCHEMAS, TEXT, TIME, schema_of
 
@@ -62,15 +63,12 @@ def openings_of(connections: pa.Table) -> pa.Table:
     Args:
         connections: columns `client_key`, `protocol` and `first_seen`, and maybe `connections`, how many a row stands for.
     """
-    first: Any = connections.column("first_seen")
-    bare: Any = first.cast(pa.timestamp("us"))  # in no zone: to round in one takes ten times as long
+    bare: Any = connections.column("first_seen").cast(pa.timestamp("us"))  # in no zone: to round in one takes ten times as long
     minute = pc.floor_temporal(bare, unit="minute").cast(TIME)
-    number = (
-        connections.column("connections") if "connections" in connections.column_names else pa.repeat(pa.scalar(1, LONG), len(connections))
-    )
+    counted = "connections" in connections.column_names
+    number = connections.column("connections") if counted else pa.repeat(pa.scalar(1, LONG), len(connections))
     rows = pa.table([connections.column("client_key"), connections.column("protocol"), minute, number], schema=OPENINGS)
-    found = rows.group_by(OPENINGS.names[:3], use_threads=False).aggregate([("connections", "sum")])
-    return found.rename_columns(OPENINGS.names)
+    return aggregated(rows, OPENINGS.names[:3], [("connections", "sum")])
 
 
 def digest_of_answers(
@@ -100,11 +98,7 @@ def digest_of_answers(
     digest["storms"] = _storms(openings)
     digest["totals"] = _totals(found, len(digest["groups"]))
     digest["life_ends"] = pa.concat_tables([digest["life_ends"], _ends(found["clients"])])
-    digest = {name: reduced(name, table, limits) for name, table in digest.items()}
-    kept: Any = digest["clients"].column("client_key").combine_chunks()
-    for name in ("findings", "topics_of_clients", "client_hours"):
-        digest[name] = digest[name].filter(pc.is_in(digest[name].column("client_key"), value_set=kept))
-    return digest
+    return merge_digests([digest], limits)
 
 
 def _totals(found: Mapping[str, pa.Table], groups: int) -> pa.Table:
@@ -121,30 +115,16 @@ def _ends(clients: pa.Table) -> pa.Table:
 def _of_usage(usage: pa.Table) -> Digest:
     known = usage.filter(pc.is_valid(usage.column("api_version")))
     keys = ["api_key", "api_name", "api_version"]
-    sums = known.group_by(keys).aggregate([("requests", "sum"), ("errors", "sum"), ("client_key", "count_distinct")])
+    sums = aggregated(known, keys, [("requests", "sum"), ("errors", "sum"), ("client_key", "count_distinct")])
     asked = usage.filter(pc.equal(usage.column("api_name"), pa.scalar("Metadata")))
-    rates = asked.group_by("client_key").aggregate([("requests", "sum"), ("first_seen", "min"), ("last_seen", "max")])
-    span = _numbers(rates.column("last_seen_max")) - _numbers(rates.column("first_seen_min"))
+    rates = aggregated(asked, ["client_key"], [("requests", "sum"), ("first_seen", "min"), ("last_seen", "max")])
+    span = _numbers(rates.column("last_seen")) - _numbers(rates.column("first_seen"))
     minutes = span / (timedelta(minutes=1) / timedelta(microseconds=1))
-    rate = _numbers(rates.column("requests_sum")) / np.maximum(minutes, 1e-9)
+    rate = _numbers(rates.column("requests")) / np.maximum(minutes, 1e-9)
     often = pa.array((minutes >= 1) & (rate > _METADATA_PER_MINUTE))
-    metadata = shaped(
-        "metadata",
-        client_key=rates.column("client_key"),
-        requests=rates.column("requests_sum"),
-        first_seen=rates.column("first_seen_min"),
-        last_seen=rates.column("last_seen_max"),
-        rate=pa.array(rate, pa.float64()),
-    )
     return {
-        "api_versions": shaped(
-            "api_versions",
-            **{name: sums.column(name) for name in keys},
-            requests=sums.column("requests_sum"),
-            errors=sums.column("errors_sum"),
-            clients=sums.column("client_key_count_distinct"),
-        ),
-        "metadata": metadata.filter(often),
+        "api_versions": shaped("api_versions", sums, clients=sums.column("client_key")),
+        "metadata": shaped("metadata", rates, rate=pa.array(rate, pa.float64())).filter(often),
         "failed_uses": _failed(usage),
     }
 
@@ -152,66 +132,49 @@ def _of_usage(usage: pa.Table) -> Digest:
 def _failed(usage: pa.Table) -> pa.Table:
     """Uses that a broker hung up on, or said no to."""
     failed = usage.filter(pc.greater(usage.column("errors"), pa.scalar(0))).combine_chunks()
-    names: Any = failed.column("error_names").combine_chunks()
-    flat = pc.list_flatten(names)
-    says_no: Any = pc.or_(pc.ends_with(flat, pattern="AUTHORIZATION_FAILED"), pc.is_in(flat, value_set=pa.array(SAY_NO)))
+    names = flat(failed, "error_names")
+    each = pc.list_flatten(names)
+    says_no: Any = pc.or_(pc.ends_with(each, pattern="AUTHORIZATION_FAILED"), pc.is_in(each, value_set=pa.array(SAY_NO)))
     refused = np.zeros(len(failed), np.bool_)
     refused[_numbers(pc.list_parent_indices(names))[says_no.fill_null(False).to_numpy(zero_copy_only=False).astype(np.bool_)]] = True
     hung_up: Any = pc.greater(pc.fill_null(failed.column("disconnects"), 0), pa.scalar(0))
-    chosen = failed.filter(pa.array(refused | hung_up.to_numpy()))
-    return shaped("failed_uses", **{name: chosen.column(name) for name in chosen.column_names})
+    return shaped("failed_uses", failed.filter(pa.array(refused | hung_up.to_numpy())))
 
 
 def _of_hours(hourly: pa.Table) -> Digest:
     throttled = hourly.filter(pc.greater(hourly.column("throttle_ms"), pa.scalar(0)))
-    by_api = throttled.group_by(["client_key", "api_name"], use_threads=False).aggregate([("throttle_ms", "sum")])
-    of_client = by_api.group_by("client_key", use_threads=False).aggregate([("throttle_ms_sum", "sum")])
-    at: Any = pc.index_in(by_api.column("client_key"), value_set=of_client.column("client_key").combine_chunks())
+    by_api = aggregated(throttled, ["client_key", "api_name"], [("throttle_ms", "sum")])
+    of_client = aggregated(by_api, ["client_key"], [("throttle_ms", "sum")])
+    at: Any = pc.index_in(by_api.column("client_key"), value_set=flat(of_client, "client_key"))
     timed = hourly.filter(pc.is_valid(hourly.column("hour"))).combine_chunks()
     waits: Any = pc.fill_null(pc.is_in(timed.column("api_name"), value_set=pa.array(WAITING)), False)
     histograms: Any = timed.column("latency_histogram").filter(pc.invert(waits)).combine_chunks()
     hours: Any = timed.column("hour").filter(pc.invert(waits)).combine_chunks()
     buckets: Any = pc.list_flatten(histograms)
     return {
-        "throttled": shaped(
-            "throttled",
-            client_key=by_api.column("client_key"),
-            api_name=by_api.column("api_name"),
-            throttle_ms=by_api.column("throttle_ms_sum"),
-            of_client=of_client.column("throttle_ms_sum_sum").take(at),
-        ),
-        "hours": shaped(
-            "hours", hour=timed.column("hour"), is_waiting=waits, requests=timed.column("requests"), errors=timed.column("errors")
-        ),
+        "throttled": shaped("throttled", by_api, of_client=of_client.column("throttle_ms").take(at)),
+        "hours": shaped("hours", timed, is_waiting=waits),
         "hour_latencies": shaped(
             "hour_latencies",
             hour=hours.take(pc.list_parent_indices(histograms)),
             up_to_us=pc.struct_field(buckets, "up_to_us"),
             requests=pc.struct_field(buckets, "requests"),
         ),
-        "client_hours": shaped(
-            "client_hours", client_key=timed.column("client_key"), hour=timed.column("hour"), requests=timed.column("requests")
-        ),
+        "client_hours": shaped("client_hours", timed),
     }
 
 
 def _storms(openings: pa.Table) -> pa.Table:
     """The clients that opened many connections within a minute, with their worst minute."""
     known = openings.filter(pc.is_valid(openings.column("client_key")))
-    in_all = known.group_by("client_key", use_threads=False).aggregate([("connections", "sum")])
+    in_all = aggregated(known, ["client_key"], [("connections", "sum")])
     timed = known.filter(pc.is_valid(known.column("first_seen")))
-    minutes = timed.group_by(["client_key", "first_seen"], use_threads=False).aggregate([("connections", "sum")])
-    stormy = minutes.filter(pc.greater_equal(minutes.column("connections_sum"), pa.scalar(STORM)))
-    ordered = stormy.sort_by([("connections_sum", "descending"), ("first_seen", "ascending")])
-    worst = ordered.group_by("client_key", use_threads=False).aggregate([("connections_sum", "first"), ("first_seen", "first")])
-    at: Any = pc.index_in(worst.column("client_key"), value_set=in_all.column("client_key").combine_chunks())
-    return shaped(
-        "storms",
-        client_key=worst.column("client_key"),
-        connections=worst.column("connections_sum_first"),
-        minute=worst.column("first_seen_first"),
-        in_all=in_all.column("connections_sum").take(at),
-    )
+    minutes = aggregated(timed, ["client_key", "first_seen"], [("connections", "sum")])
+    stormy = minutes.filter(pc.greater_equal(minutes.column("connections"), pa.scalar(STORM)))
+    ordered = stormy.sort_by([("connections", "descending"), ("first_seen", "ascending")])
+    worst = aggregated(ordered, ["client_key"], [("connections", "first"), ("first_seen", "first")])
+    at: Any = pc.index_in(worst.column("client_key"), value_set=flat(in_all, "client_key"))
+    return shaped("storms", worst, minute=worst.column("first_seen"), in_all=in_all.column("connections").take(at))
 
 
 def _numbers(column: Any) -> Any:

@@ -10,7 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute
 
-from kwire.analysis.digests.tables import CLIENT_FACTS, Digest, shaped
+from kwire.analysis.columns import flat
+from kwire.analysis.digests.tables import Digest, shaped
 from kwire.analysis.row_sums import codes_of
 from kwire.schema.version_numbers import version_numbers
 from kwire.tables.schemas import CLIENTS
@@ -62,11 +63,11 @@ def of_clients(clients: pa.Table, impact: pa.Table, openings: pa.Table) -> tuple
         The tables, and the worst verdict of each client.
     """
     targets = sorted(pc.unique(impact.column("target_release").drop_null()).to_pylist(), key=release_order)
-    listed = clients.column("client_key").combine_chunks()
+    listed = flat(clients, "client_key")
     unlisted = pc.unique(impact.column("client_key"))
     unlisted = unlisted.filter(pc.and_(pc.is_valid(unlisted), pc.invert(pc.is_in(unlisted, value_set=listed))))
     clients = pa.concat_tables([clients.select(CLIENTS.names), _only_keys(unlisted)]).combine_chunks()
-    keys: Any = clients.column("client_key").combine_chunks()
+    keys = flat(clients, "client_key")
     is_listed = np.arange(len(clients)) < len(listed)
     matrix, facts = _judged(impact, keys, targets)
     facts |= _software(clients)
@@ -74,19 +75,14 @@ def of_clients(clients: pa.Table, impact: pa.Table, openings: pa.Table) -> tuple
     facts["verdicts"] = _by_release(matrix, targets)
     role = pc.fill_null(clients.column("role"), "client")
     is_task = pa.array(is_listed & (role.to_numpy(zero_copy_only=False) == "client") & facts.pop("is_task"))
-    rows = shaped("clients", **{name: clients.column(name) for name in clients.column_names}, **facts, is_urgent=is_task)
+    rows = shaped("clients", clients, **facts, is_urgent=is_task)
     found = {
         "clients": rows,
-        "fleet": shaped(
-            "fleet", **{name: rows.column(name) for name in (*CLIENT_FACTS, "identity_source", "connections", "requests", "errors")},
-            role=role, clients=pa.array(np.ones(len(rows), np.int64)),
-        ),
-        "libraries": _libraries(rows),
-        "findings": shaped("findings", **{name: impact.column(name) for name in impact.column_names}).filter(
-            pc.is_in(impact.column("verdict"), value_set=pa.array(VERDICTS[1:]))
-        ),
+        "fleet": shaped("fleet", rows, role=role, clients=pa.array(np.ones(len(rows), np.int64))),
+        "libraries": shaped("libraries", rows).filter(pc.not_equal(rows.column("library"), pa.scalar(""))),
+        "findings": shaped("findings", impact).filter(pc.is_in(impact.column("verdict"), value_set=pa.array(VERDICTS[1:]))),
         "api_verdicts": _of_apis(impact),
-    }  # fmt: skip
+    }
     return found, (keys, matrix.max(axis=1, initial=-1))
 
 
@@ -99,7 +95,7 @@ def _only_keys(keys: Any) -> pa.Table:
 def _kinds(clients: pa.Table, openings: pa.Table) -> Any:
     """What each row of `clients` is (`Kind`): a peer without a request is what its connections speak."""
     protocol: Any = pc.fill_null(openings.column("protocol"), "kafka")
-    at = pc.index_in(clients.column("client_key"), value_set=openings.column("client_key").combine_chunks())
+    at = pc.index_in(clients.column("client_key"), value_set=flat(openings, "client_key"))
     has_any = pc.is_valid(at).to_numpy().astype(np.bool_)
 
     def speaks(chosen: Any) -> Any:
@@ -148,7 +144,7 @@ def _judged(impact: pa.Table, keys: Any, targets: Sequence[str]) -> tuple[Any, d
     facts: dict[str, Any] = {"worst": pa.array(matrix.max(axis=1, initial=-1))}
     for place, name in enumerate(VERDICTS[1:], 1):
         facts[name] = pa.array((matrix == place).sum(axis=1))
-    use, first = codes_of(*(judged.column(name).combine_chunks() for name in ("client_key", "api_name", "api_version")))
+    use, first = codes_of(*(flat(judged, name) for name in ("client_key", "api_name", "api_version")))
     worst = np.full(len(first), -1, np.int64)
     np.maximum.at(worst, use, ranks)
     # requests of a finding are those at the first release with its worst verdict; client ids of one client have a row each
@@ -183,14 +179,7 @@ def _by_release(matrix: Any, targets: Sequence[str]) -> Any:
     return pc.take(pa.array(texts, pa.string()), pa.array(numbers))
 
 
-def _libraries(rows: pa.Table) -> pa.Table:
-    """The library of each client, where it is known."""
-    known = pc.not_equal(rows.column("library"), pa.scalar(""))
-    return shaped("libraries", client_key=rows.column("client_key"), library=rows.column("library")).filter(known)
-
-
 def _of_apis(impact: pa.Table) -> pa.Table:
     rank: Any = pc.index_in(impact.column("verdict"), value_set=pa.array(VERDICTS))
     seen = pc.and_kleene(pc.is_valid(rank), pc.greater(impact.column("requests"), pa.scalar(0)))
-    names = ("api_name", "api_version", "target_release")
-    return shaped("api_verdicts", **{name: impact.column(name) for name in names}, rank=rank).filter(seen)
+    return shaped("api_verdicts", impact, rank=rank).filter(seen)

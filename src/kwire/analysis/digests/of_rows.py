@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute
 
+from kwire.analysis.columns import aggregated, flat
 from kwire.analysis.digests.of_topics import named_topics
-from kwire.analysis.digests.tables import EVIDENCE_COLUMNS, FRAME_COLUMNS, USE_COLUMNS, Digest, merge_digests, shaped
+from kwire.analysis.digests.tables import EVIDENCE_COLUMNS, FRAME_COLUMNS, USE_COLUMNS, Digest, merge_digests, schema_of, shaped
 from kwire.analysis.digests.wanted import Wanted
 from kwire.analysis.row_sums import codes_of
 from kwire.tables.schemas import BOOL, LONG, TEXT, TIME
@@ -134,7 +135,7 @@ class RowDigest:
             ),
             "listeners": shaped(
                 "listeners",
-                **{name: rows.column(name) for name in ("server_address", "server_port", "node_id", "gaps", "bytes_cut")},
+                rows,
                 connections=ones,
                 kafka=is_kafka.cast(LONG),
                 opaque=pc.if_else(is_kafka, 0, amount),
@@ -162,9 +163,7 @@ class RowDigest:
         keys = rows.column("client_key")
         at = pc.index_in(keys, value_set=self._wanted.libraries.column("client_key").combine_chunks())
         library = pc.fill_null(self._wanted.libraries.column("library").take(at), UNKNOWN)
-        words: Any = (
-            protocol.combine_chunks().dictionary_encode() if isinstance(protocol, pa.ChunkedArray) else protocol.dictionary_encode()
-        )
+        words: Any = pa.chunked_array(_chunks(protocol), TEXT).combine_chunks().dictionary_encode()
         said = pa.array(
             [NO_CLIENT.get(one, "unknown protocol" if one == "unknown" else f"protocol {one}") for one in words.dictionary.to_pylist()],
             TEXT,
@@ -184,48 +183,27 @@ class RowDigest:
 
     def _unread(self, rows: pa.Table, amount: Any) -> pa.Table:
         chosen: Any = pc.is_in(rows.column("tls_decrypted"), value_set=pa.array(_UNREAD))
-        names = ("tls_version", "tls_ja4", "tls_decrypted", "client_address")
         ones = pa.array(np.ones(len(rows), np.int64))
-        return shaped(
-            "unread", **{name: rows.column(name) for name in names}, listener=_listeners(rows), connections=ones, bytes=amount
-        ).filter(chosen)
+        return shaped("unread", rows, listener=_listeners(rows), connections=ones, bytes=amount).filter(chosen)
 
     def _client_connections(self, rows: pa.Table) -> pa.Table:
-        chosen = rows.filter(pc.is_in(rows.column("client_key"), value_set=self._wanted.clients))
-        return shaped("client_connections", **{name: chosen.column(name) for name in chosen.column_names})
+        return shaped("client_connections", rows.filter(pc.is_in(rows.column("client_key"), value_set=self._wanted.clients)))
 
     def _handshakes(self, rows: pa.Table) -> pa.Table:
         """Violations of TLS, with what their connections say."""
         if not self._named:
-            return shaped(
-                "handshakes",
-                **dict.fromkeys(_HANDSHAKE, pa.nulls(0, TEXT)),
-                times=pa.nulls(0, LONG),
-                last_seen=rows.column("last_seen")[:0],
-            )
-        told = pa.concat_tables(self._named)
-        at: Any = pc.index_in(told.column("connection_id"), value_set=rows.column("connection_id").combine_chunks())
-        known = pc.is_valid(at)
-        told, at = told.filter(known), at.filter(known)
+            return schema_of("handshakes").empty_table()
+        told, at = _of_connections(self._named, rows)
         of_connection = {name: rows.column(name).take(at) for name in ("client_address", "last_seen", "tls_version", "tls_sni", "tls_ja4")}
-        return shaped(
-            "handshakes",
-            **of_connection,
-            listener=_listeners(rows).take(at),
-            **{name: told.column(name) for name in ("rule", "explanation", "times")},
-        )
+        return shaped("handshakes", told, **of_connection, listener=_listeners(rows).take(at))
 
     def _push_sources(self, rows: pa.Table) -> pa.Table:
         """The addresses that client metrics came from."""
-        told = pa.concat_tables(self._pushers)
-        at: Any = pc.index_in(told.column("connection_id"), value_set=rows.column("connection_id").combine_chunks())
-        known = pc.is_valid(at)
-        told, at = told.filter(known), at.filter(known)
+        told, at = _of_connections(self._pushers, rows)
         address: Any = rows.column("client_address").take(at)
         port: Any = rows.column("client_port").take(at).cast(TEXT)
         value: Any = pc.binary_join_element_wise(address, pc.fill_null(port, "None"), pa.scalar(":"))
-        keys = {name: told.column(name) for name in ("client_id", "software", "client_instance_id")}
-        return shaped("push_sources", **keys, what=_repeat("address", len(told)), value=value).filter(pc.is_valid(value))
+        return shaped("push_sources", told, what=_repeat("address", len(told)), value=value).filter(pc.is_valid(value))
 
     # Violations.
 
@@ -235,22 +213,20 @@ class RowDigest:
         kind = {"severity": pc.fill_null(rows.column("severity"), "info"), "rule": pc.fill_null(rows.column("rule"), "unnamed")}
         ones = pa.array(np.ones(len(rows), np.int64))
         by_connection = pa.table({**kind, "connection_id": rows.column("connection_id")})
-        self._rule_connections.append(by_connection.group_by(by_connection.column_names).aggregate([]))
+        self._rule_connections.append(_different([by_connection]))
         if len(self._rule_connections) > _WAITING:
-            together = pa.concat_tables(self._rule_connections)
-            self._rule_connections = [together.group_by(together.column_names).aggregate([])]
+            self._rule_connections = [_different(self._rule_connections)]
         of_tls = pc.is_in(rows.column("rule"), value_set=pa.array(TLS_RULES))
         named = pa.table({name: rows.column(name) for name in ("connection_id", "rule", "explanation")} | {"times": times}).filter(of_tls)
         if len(named):
-            sums = named.group_by(["connection_id", "rule", "explanation"]).aggregate([("times", "sum")])
-            self._named.append(sums.rename_columns(["connection_id", "rule", "explanation", "times"]))
+            self._named.append(aggregated(named, ["connection_id", "rule", "explanation"], [("times", "sum")]))
         clients = shaped("rule_clients", **kind, client_id=rows.column("client_id"), times=times).filter(
             pc.is_valid(rows.column("client_id"))
         )
         found = {
             "rules": shaped("rules", **kind, times=times, rows=ones, connections=pa.array(np.zeros(len(rows), np.int64))),
             "rule_clients": clients,
-            "rule_frames": shaped("rule_frames", **{name: rows.column(name) for name in FRAME_COLUMNS}, **kind),
+            "rule_frames": shaped("rule_frames", rows, **kind),
         }
         return merge_digests([found], self._wanted.limits)
 
@@ -258,13 +234,11 @@ class RowDigest:
         """How many connections break each rule."""
         if not self._rule_connections:
             return {}
-        together = pa.concat_tables(self._rule_connections)
-        different = together.group_by(together.column_names).aggregate([])
+        different = _different(self._rule_connections)
         different = different.filter(pc.not_equal(pc.fill_null(different.column("connection_id"), ""), ""))
         zeros = pa.array(np.zeros(len(different), np.int64))
         ones = pa.array(np.ones(len(different), np.int64))
-        kind = {name: different.column(name) for name in ("severity", "rule")}
-        return {"rules": shaped("rules", **kind, times=zeros, rows=zeros, connections=ones)}
+        return {"rules": shaped("rules", different, times=zeros, rows=zeros, connections=ones)}
 
     # Telemetry.
 
@@ -283,18 +257,16 @@ class RowDigest:
         )
         sources = pa.table({**pusher, "value": rows.column("principal")}).filter(pc.is_valid(rows.column("principal")))
         connections = pa.table({**pusher, "connection_id": rows.column("connection_id")})
-        self._pushers.append(connections.group_by([*who, "connection_id"]).aggregate([]))
+        self._pushers.append(_different([connections]))
         return {
             "pushes": shaped(
                 "pushes",
-                **{column: sums.column(column) for column in who},
+                sums,
                 points=sums.column("metric_count"),
                 metrics=sums.column("metric_count_distinct"),
                 time=sums.column("time_max"),
             ),
-            "push_sources": shaped(
-                "push_sources", **{c: sources.column(c) for c in sources.column_names}, what=_repeat("principal", len(sources))
-            ),
+            "push_sources": shaped("push_sources", sources, what=_repeat("principal", len(sources))),
         }
 
     # Topics and requests.
@@ -311,8 +283,8 @@ class RowDigest:
         )
         numbers, _ = codes_of(*(pairs.column(name).combine_chunks() for name in ("topic", "topic_id")))
         chosen = pa.array(np.isin(numbers[len(topics) :], numbers[: len(topics)]))
-        named = {name: rows.column(name) for name in rows.column_names} | {"topic": topic, "topic_id": topic_id}
-        return merge_digests([{"topic_uses": shaped("topic_uses", **named).filter(chosen)}], self._wanted.limits)
+        uses = shaped("topic_uses", rows, topic=topic, topic_id=topic_id)
+        return merge_digests([{"topic_uses": uses.filter(chosen)}], self._wanted.limits)
 
     def _requests(self, rows: pa.Table) -> Digest:
         """The requests that prove something, and those around them."""
@@ -331,10 +303,19 @@ class RowDigest:
         around = number - centre[place]
         is_shown = (centre[place] >= 0) & ((number < HEAD) | ((around >= -BEFORE) & (around <= AFTER)))
         keep = is_shown | np.isin(place << 40 | number, at.astype(np.int64) << 40 | index)
-        return {"evidence": shaped("evidence", **{name: rows.column(name) for name in rows.column_names}).filter(pa.array(keep))}
+        return {"evidence": shaped("evidence", rows).filter(pa.array(keep))}
 
 
-_HANDSHAKE: Final = ("client_address", "listener", "rule", "explanation", "tls_version", "tls_sni", "tls_ja4")
+def _different(tables: Sequence[pa.Table]) -> pa.Table:
+    return aggregated(pa.concat_tables(tables), tables[0].column_names)
+
+
+def _of_connections(tables: Sequence[pa.Table], rows: pa.Table) -> tuple[pa.Table, Any]:
+    """Return the rows of tables whose connections are in `rows`, and where."""
+    told = pa.concat_tables(tables)
+    at: Any = pc.index_in(told.column("connection_id"), value_set=flat(rows, "connection_id"))
+    known = pc.is_valid(at)
+    return told.filter(known), at.filter(known)
 
 
 def _chunks(column: Any) -> list[Any]:
@@ -365,14 +346,10 @@ def _refusals(rows: pa.Table, protocol: Any) -> pa.Table:
     named = pc.binary_join_element_wise("authentication failed as ", principal, "")
     reason = pc.if_else(pc.equal(principal, ""), "authentication failed", named)
     reset = rows.filter(pc.and_(pc.equal(pc.fill_null(rows.column("state"), ""), "reset"), pc.equal(protocol, "silent")))
+    once, unread = pa.array(np.ones(len(reset), np.int64)), _repeat("connection refused or reset before a byte", len(reset))
     return pa.concat_tables(
         [
-            shaped("refusals", client_key=failed.column("client_key"), reason=reason, times=failed.column("auth_failures")),
-            shaped(
-                "refusals",
-                client_key=reset.column("client_key"),
-                reason=_repeat("connection refused or reset before a byte", len(reset)),
-                times=pa.array(np.ones(len(reset), np.int64)),
-            ),
+            shaped("refusals", failed, reason=reason, times=failed.column("auth_failures")),
+            shaped("refusals", reset, reason=unread, times=once),
         ]
     )

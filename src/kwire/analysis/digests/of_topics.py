@@ -51,11 +51,10 @@ def of_topics(access: pa.Table, judged: tuple[Any, Any]) -> Digest:
         reading_rows=pc.if_else(read, one, 0),
         **_sides(access, topic, topic_id, written, judged),
     )
-    names = ("client_key", "direction", "records", "group_ids")
     return {
         "topics": sums,
         "topic_formats": _formats(access.filter(written), topic.filter(written), topic_id.filter(written)),
-        "topics_of_clients": shaped("topics_of_clients", **{name: access.column(name) for name in names}, topic=topic, topic_id=topic_id),
+        "topics_of_clients": shaped("topics_of_clients", access, topic=topic, topic_id=topic_id),
         "oversized": _oversized(access.filter(written)),
     }
 
@@ -102,5 +101,4 @@ def _oversized(written: pa.Table) -> pa.Table:
     too_large: Any = pc.is_in(pc.list_flatten(names), value_set=pa.array(_TOO_LARGE))
     refused[pc.list_parent_indices(names).filter(too_large).to_numpy()] = True
     large: Any = pc.greater_equal(pc.fill_null(written.column("max_batch_bytes"), 0), pa.scalar(_LARGE_BATCH))
-    chosen = written.filter(pa.array(refused | large.to_numpy(zero_copy_only=False).astype(np.bool_)))
-    return shaped("oversized", **{name: chosen.column(name) for name in chosen.column_names})
+    return shaped("oversized", written.filter(pa.array(refused | large.to_numpy(zero_copy_only=False).astype(np.bool_))))

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute
 
+from kwire.analysis.columns import aggregated, flat
 from kwire.analysis.group_lives import LIVES
 from kwire.analysis.row_sums import codes_of
 from kwire.tables.schemas import BOOL, CLIENTS, INT, LONG, REQUESTS, TEXT, TEXTS, TIME, TOPIC_ACCESS, UPGRADE_IMPACT
@@ -107,6 +108,8 @@ USE_COLUMNS: Final = (
 FRAME_COLUMNS: Final = (
     "capture", "connection_id", "request_index", "packet_number", "stream_offset", "software_name", "client_id", "explanation",
 )  # fmt: skip
+WORST_CLIENTS: Final = ("worst", "breaks", "unknown", "deprecated", "finding_requests")
+"""Columns that rank clients, worst first."""
 _RULE: Final = ("severity", "rule")
 
 DIGESTS: Final[dict[str, DigestTable]] = {
@@ -230,6 +233,11 @@ _TYPES: Final[dict[str, pa.DataType]] = {
     **dict.fromkeys(("error_names", "group_ids"), TEXTS),
     "rate": pa.float64(),
 }
+_ONLY_NAMED: Final = (
+    ("clients", "client_key", ("findings", "topics_of_clients", "client_hours")),
+    ("groups", "group_id", ("group_lives",)),
+)
+"""Tables whose keys limit the rows of other tables."""
 _WHOLE_ROWS: Final = {
     "clients": CLIENTS, "findings": UPGRADE_IMPACT, "group_lives": LIVES, "evidence": REQUESTS, "topic_uses": TOPIC_ACCESS,
 }  # fmt: skip
@@ -248,15 +256,11 @@ def schema_of(name: str) -> pa.Schema:
     )
 
 
-def shaped(name: str, **columns: Any) -> pa.Table:
-    """Make rows of a table.
-
-    Args:
-        name: of the table.
-        columns: all of its columns, and maybe more.
-    """
+def shaped(name: str, rows: pa.Table | None = None, /, **columns: Any) -> pa.Table:
+    """Make rows of a table: its columns are those given, the others are those of `rows`."""
     schema = schema_of(name)
-    return pa.table({column: columns[column] for column in schema.names}).cast(schema)
+    made = [columns[column] if column in columns or rows is None else rows.column(column) for column in schema.names]
+    return pa.table(made, schema.names).cast(schema)
 
 
 def merge_digests(parts: Iterable[Digest], limits: Limits) -> Digest:
@@ -266,16 +270,10 @@ def merge_digests(parts: Iterable[Digest], limits: Limits) -> Digest:
         for name, table in part.items():
             found.setdefault(name, []).append(table)
     merged = {name: reduced(name, pa.concat_tables(tables), limits) for name, tables in found.items()}
-    if "clients" in merged:
-        kept: Any = merged["clients"].column("client_key").combine_chunks()
-        for name in ("findings", "topics_of_clients", "client_hours"):
-            if name in merged:
-                table = merged[name]
-                merged[name] = table.filter(pc.is_in(table.column("client_key"), value_set=kept))
-    if "groups" in merged:
-        groups: Any = merged["groups"].column("group_id").combine_chunks()
-        lives = merged["group_lives"]
-        merged["group_lives"] = lives.filter(pc.is_in(lives.column("group_id"), value_set=groups))
+    for named, key, others in _ONLY_NAMED:
+        if named in merged:
+            kept = flat(merged[named], key)
+            merged |= {name: merged[name].filter(pc.is_in(merged[name].column(key), value_set=kept)) for name in others if name in merged}
     return merged
 
 
@@ -285,10 +283,7 @@ def reduced(name: str, table: pa.Table, limits: Limits) -> pa.Table:
     if rule.keys:
         if len(table) > 1:
             kinds = (("sum", rule.sums), ("min", rule.lows), ("max", rule.highs))
-            rules: list[Any] = [(column, what) for what, columns in kinds for column in columns]
-            grouped = table.group_by(list(rule.keys), use_threads=False).aggregate(rules)
-            names = [*rule.keys, *(f"{column}_{what}" for column, what in rules)]
-            table = grouped.select(names).rename_columns([*rule.keys, *(column for column, _ in rules)])
+            table = aggregated(table, rule.keys, ((column, what) for what, columns in kinds for column in columns))
         table = table.select(rule.columns).cast(schema_of(name))
     # `group_by` promises no order of its rows
     order: list[Any] = [*rule.order, *((key, "ascending") for key in rule.keys if key not in dict(rule.order))]
@@ -303,7 +298,7 @@ def reduced(name: str, table: pa.Table, limits: Limits) -> pa.Table:
         return table.slice(0, most)
     if not len(table):
         return table
-    numbers, _ = codes_of(*(table.column(column).combine_chunks() for column in rule.each))
+    numbers, _ = codes_of(*(flat(table, column) for column in rule.each))
     return table.filter(pa.array(_place_in_group(numbers) < most))
 
 
@@ -328,7 +323,7 @@ def selected_clients(clients: pa.Table, limits: Limits) -> Any:
     chosen = np.zeros(len(clients), np.bool_)
     if not len(clients):
         return chosen
-    ranked = _ranked(clients, ("worst", "breaks", "unknown", "deprecated", "finding_requests"))
+    ranked = _ranked(clients, WORST_CLIENTS)
     drawn = _ranked(clients, ("worst", "requests"))
     kinds = clients.column("kind").to_numpy(zero_copy_only=False)
     is_counted = np.isin(kinds.astype(str), ("application", ""))

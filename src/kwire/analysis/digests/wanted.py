@@ -10,8 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute
 
+from kwire.analysis.columns import aggregated, flat
 from kwire.analysis.digests.of_clients import VERDICTS, release_order
-from kwire.analysis.digests.tables import Digest, Limits
+from kwire.analysis.digests.tables import WORST_CLIENTS, Digest, Limits
 from kwire.tables.schemas import BOOL, LONG, TEXT
 from kwire.tables.schemas import schema_of as table_schema
 
@@ -66,17 +67,11 @@ def wanted_of(digest: Digest, limits: Limits, requests: int) -> Wanted:
     ends = digest["life_ends"].filter(pc.equal(digest["life_ends"].column("what"), pa.scalar("clients")))
     if len(ends) and ends["start"][0].is_valid and ends["end"][0].is_valid:
         span = ends["start"][0].as_py(), ends["end"][0].as_py()
-    clients = digest["clients"].sort_by(
-        [
-            *((name, "descending") for name in ("worst", "breaks", "unknown", "deprecated", "finding_requests")),
-            ("client_key", "ascending"),
-        ]
-    )
-    keys: Any = clients.column("client_key").combine_chunks()
+    keys = flat(digest["clients"].sort_by([*((name, "descending") for name in WORST_CLIENTS), ("client_key", "ascending")]), "client_key")
     return Wanted(
         limits=limits,
         libraries=digest["libraries"],
-        clients=keys[: max(WITH_CONNECTIONS, 0)],
+        clients=keys[:WITH_CONNECTIONS],
         findings=_findings(digest, keys[:MOST_CLIENTS]) if requests <= MOST_REQUESTS else _NO_FINDINGS.empty_table(),
         topics=_topics(digest["topics"], limits),
         span=span,
@@ -92,32 +87,20 @@ def _findings(digest: Digest, keys: Any) -> pa.Table:
     chosen: Any = pc.and_(
         pc.is_in(found.column("verdict"), value_set=pa.array(VERDICTS[2:])), pc.is_in(found.column("client_key"), value_set=keys)
     )
-    chosen = pc.and_(
-        chosen,
-        pc.and_(
-            pc.not_equal(pc.fill_null(found.column("evidence_connection_id"), ""), ""), pc.is_valid(found.column("evidence_request_index"))
-        ),
-    )
     rows = found.filter(chosen)
+    named: Any = pc.not_equal(pc.fill_null(rows.column("evidence_connection_id"), ""), "")
+    rows = rows.filter(pc.and_(named, pc.is_valid(rows.column("evidence_request_index"))))
     rank: Any = pc.index_in(rows.column("verdict"), value_set=pa.array(VERDICTS))
     releases = sorted((one for one in pc.unique(rows.column("target_release")).to_pylist()), key=lambda one: release_order(one or ""))
     at: Any = pc.index_in(rows.column("target_release"), value_set=pa.array(releases, pa.string()))
     rows = rows.append_column("rank", rank).append_column("release", at)
-    rows = rows.sort_by(
-        [
-            ("client_key", "ascending"),
-            ("rank", "descending"),
-            ("release", "ascending"),
-            ("api_name", "ascending"),
-            ("api_version", "ascending"),
-        ]
-    )
-    client: Any = rows.column("client_key").combine_chunks().dictionary_encode().indices.to_numpy()
+    by_release: list[tuple[str, Any]] = [(name, "ascending") for name in ("release", "api_name", "api_version")]
+    rows = rows.sort_by([("client_key", "ascending"), ("rank", "descending"), *by_release])
+    client: Any = flat(rows, "client_key").dictionary_encode().indices.to_numpy()
     shown = np.r_[True, client[1:] != client[:-1]] if len(client) else np.zeros(0, np.bool_)
     names = {"connection_id": "evidence_connection_id", "request_index": "evidence_request_index"}
     pairs = pa.table([*(rows.column(of) for of in names.values()), pa.array(shown)], schema=_NO_FINDINGS)
-    grouped = pairs.group_by(["connection_id", "request_index"], use_threads=False).aggregate([("is_shown", "max")])
-    return grouped.rename_columns(_NO_FINDINGS.names)
+    return aggregated(pairs, ["connection_id", "request_index"], [("is_shown", "max")])
 
 
 def _topics(topics: pa.Table, limits: Limits) -> pa.Table:

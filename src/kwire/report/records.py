@@ -1,0 +1,28 @@
+"""Rows of a table as dataclasses of the report."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import fields
+from functools import cache
+from typing import Any, TypeVar, cast
+
+__all__ = ["record"]
+
+_Record = TypeVar("_Record")
+
+
+@cache
+def _columns(kind: Hashable) -> tuple[tuple[str, Any], ...]:
+    """Return the fields with what a null is in each: text, numbers and lists are empty unless the type has None."""
+    empty = {"str": "", "int": 0, "bool": False}
+    return tuple((field.name, () if str(field.type).startswith("tuple[") else empty.get(str(field.type))) for field in fields(cast("Any", kind)))
+
+
+def record(kind: type[_Record], row: Mapping[str, Any], /, **given: Any) -> _Record:
+    """Make a dataclass whose fields are columns of a row, except those that are given; lists become tuples."""
+    for name, empty in _columns(cast("Hashable", kind)):
+        if name not in given:
+            value = row[name]
+            given[name] = empty if value is None else tuple(value) if isinstance(value, list) else value
+    return kind(**given)
