@@ -36,7 +36,7 @@ def impact(snaplen: int) -> dict[str, list[dict[str, Any]]]:
 
 def test_a_cut_answer_is_of_no_release() -> None:
     """Its first APIs are those of several releases."""
-    (broker,) = analysis.of_capture(ROOT / "tests" / "captures" / "data" / "snaplen-96.pcap.gz")["brokers"].to_pylist()
+    (broker,) = analysis.run([str(ROOT / "tests" / "captures" / "data" / "snaplen-96.pcap.gz")])["brokers"].to_pylist()
     assert broker["versions"]
     assert broker["release_guess"] is None
 

@@ -10,7 +10,7 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from kwire.analysis import of_capture
+from kwire.analysis import run
 from kwire.spark.source.data_source import KwireDataSource
 from kwire.tables import from_capture
 
@@ -27,7 +27,7 @@ def test_rows_of_a_capture(spark: SparkSession) -> None:
     requests = spark.read.format("kwire").load(FLEET)
     expected = from_capture(FLEET)
     assert requests.toArrow().drop_columns("series").equals(expected.drop_columns("series"))
-    assert spark.read.format("KWIRE").option("table", "brokers").load(FLEET).toArrow().equals(of_capture(FLEET)["brokers"])
+    assert spark.read.format("KWIRE").option("table", "brokers").load(FLEET).toArrow().equals(run([str(FLEET)])["brokers"])
 
 
 def test_messages(spark: SparkSession) -> None:

@@ -18,7 +18,7 @@ from pyspark.sql import datasource
 from pyspark.sql.pandas.types import from_arrow_schema
 from pyspark.sql.types import StructType
 
-from kwire.analysis import of_capture
+from kwire.analysis import run
 from kwire.errors import InputError, KwireError, WireError
 from kwire.spark import planning
 from kwire.spark.source.batch import KwireReader, batch_reader
@@ -69,7 +69,7 @@ def test_rows_are_those_of_from_capture(path: Path, table: str) -> None:
 
 @cache
 def answers() -> dict[str, pa.Table]:
-    return of_capture(str(FLEET))
+    return run([str(FLEET)])
 
 
 @pytest.mark.parametrize("table", ["group_events", "upgrade_impact", "brokers"])

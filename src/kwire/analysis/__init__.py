@@ -8,7 +8,7 @@ tables = finish(whole, options)          # clients, api_usage, upgrade_impact, b
 from __future__ import annotations
 
 from kwire.analysis.answers import Options, finish
-from kwire.analysis.one_process import of_capture, run
+from kwire.analysis.one_process import run
 from kwire.analysis.partials import Partial, from_bytes, merge, partial_of_series, to_bytes
 
-__all__ = ["Options", "Partial", "finish", "from_bytes", "merge", "of_capture", "partial_of_series", "run", "to_bytes"]
+__all__ = ["Options", "Partial", "finish", "from_bytes", "merge", "partial_of_series", "run", "to_bytes"]

@@ -1,4 +1,4 @@
-"""From merged parts to the tables that answer questions: clients, api_usage, upgrade_impact, brokers."""
+"""Tables that answer questions (clients, api_usage, upgrade_impact, brokers), from merged partials."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ __all__ = ["Cluster", "Options", "answers_by_key", "cluster_of", "finish"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What a user asks of an analysis beside the captures.
+    """Options of an analysis beside the captures.
 
     Attributes:
-        target_releases: releases to judge for, `4.3.1`, or `4.3` for its newest patch; empty for the newest patch of each minor release
-            from the observed broker's to the newest.
-        broker_release: release of brokers whose ApiVersions responses were not seen, or fit no release; None when it is not known.
-        owners: who answers for which clients.
+        target_releases: releases to judge, `4.3.1`, or `4.3` for its newest patch; empty for the newest patch of each minor release from
+            the observed broker's to the newest.
+        broker_release: release of brokers whose ApiVersions responses were not seen, or fit no release; None if unknown.
+        owners: teams that own clients.
     """
 
     target_releases: Sequence[str] = ()
@@ -51,7 +51,7 @@ class Options:
     owners: Owners = NO_OWNERS
 
     def check(self) -> None:
-        """Raise what is wrong before the long work begins.
+        """Check the releases before the long work begins.
 
         Raises:
             InputError: a release is not known.
@@ -62,13 +62,12 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """What is known of the brokers, and what clients are judged by; it pickles, and every bucket of keys needs all of it.
+    """Facts about the brokers that clients are judged by; pickles, and every bucket of keys needs all of it.
 
     Attributes:
         whole: the sums that are not divided by key (`kwire.analysis.key_buckets.WHOLE`), with the nodes of the servers.
         highest: by server (`address:port`) and api name, the highest version that it offers.
-        guesses: by server the release that it seems to be.
-        targets: releases to judge for.
+        guesses: by server, its likely release.
     """
 
     whole: Partial
@@ -78,30 +77,26 @@ class Cluster:
 
     @property
     def span(self) -> tuple[datetime, datetime] | None:
-        """First and last packet of all captures; None where none has a time."""
+        """Times of the first and last packet of all captures; None without any time."""
         times = self.whole["captures"]
         first, last = pc.min(times["start"]).as_py(), pc.max(times["end"]).as_py()
         return None if first is None or last is None else (first, last)
 
     def refuses(self, server: str, api_key: int, version: int) -> bool:
-        """Whether a server is of a release that does not accept a version of an api."""
+        """Return whether a server is of a release that does not accept a version of an api."""
         release = self.guesses.get(server)
         return release is not None and not accepts(release, api_key, version)
 
     def tables(self) -> dict[str, pa.Table]:
-        """Give tables `captures` and `brokers`."""
+        """Return tables `captures` and `brokers`."""
         return {"captures": self.whole["captures"], "brokers": brokers(self.whole)}
 
 
 def cluster_of(whole: Partial, options: Options) -> Cluster:
-    """Find out what is known of the brokers.
-
-    Args:
-        whole: merged sums of all series; those that are divided by key are not needed.
-        options: what the user asks for.
+    """Collect the facts about the brokers; sums that are divided by key are not needed.
 
     Raises:
-        InputError: a release that is asked for is not known.
+        InputError: a requested release is not known.
     """
     whole = with_server_nodes(whole_of(whole))
     offers = offers_of(whole)
@@ -120,13 +115,7 @@ def cluster_of(whole: Partial, options: Options) -> Cluster:
 
 
 def answers_by_key(sums: Partial, cluster: Cluster, owners: Owners = NO_OWNERS) -> dict[str, pa.Table]:
-    """Answer the questions about clients, topics and groups, for all keys or for those of a bucket (`kwire.analysis.key_buckets`).
-
-    Args:
-        sums: merged sums of these keys.
-        cluster: what is known of the brokers.
-        owners: who answers for which clients.
-    """
+    """Make the tables of clients, topics and groups, for all keys or for those of a bucket (`kwire.analysis.key_buckets`)."""
     partial = {**sums, **cluster.whole}
     usage = usage_rows(partial, cluster.refuses, cluster.highest)
     groups = ClientGroups(partial, cluster.highest)
@@ -143,17 +132,10 @@ def answers_by_key(sums: Partial, cluster: Cluster, owners: Owners = NO_OWNERS) 
 
 
 def finish(partial: Partial, options: Options | None = None) -> dict[str, pa.Table]:
-    """Answer the questions.
-
-    Args:
-        partial: merged parts of all series.
-        options: what the user asks for.
-
-    Returns:
-        Tables `captures`, `clients`, `api_usage`, `upgrade_impact`, `brokers`, `topic_access`, `client_hourly` and `group_events`.
+    """Make tables `captures`, `clients`, `api_usage`, `upgrade_impact`, `brokers`, `topic_access`, `client_hourly` and `group_events`.
 
     Raises:
-        InputError: a release that is asked for is not known.
+        InputError: a requested release is not known.
     """
     options = options or Options()
     cluster = cluster_of(partial, options)

@@ -1,4 +1,4 @@
-"""Table `brokers`: the nodes that responses name, the servers that were talked to, what they advertise and which release that is."""
+"""Table `brokers`: nodes named in responses and servers that clients dialled, with their advertised versions and likely release."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Offers = dict[str, dict[int, tuple[int, int]]]
 
 
 def offers_of(partial: Partial) -> Offers:
-    """Give what each server advertises, by server (`address:port`) and api key."""
+    """Return advertised version ranges, by server (`address:port`) and api key."""
     offers: Offers = defaultdict(dict)
     for part in partial["advertised"].to_pylist():
         offers[part["server"]][part["api_key"]] = (part["min_version"], part["max_version"])
@@ -35,7 +35,7 @@ def offers_of(partial: Partial) -> Offers:
 
 
 def versions_sent(partial: Partial) -> dict[int | None, set[str]]:
-    """Give the software versions that each node sends in requests to other nodes, by node id."""
+    """Return the software versions that each node sends in requests to other nodes, by node id."""
     found: dict[int | None, set[str]] = defaultdict(set)
     for part in partial["members"].to_pylist():
         node = _NODE.fullmatch(part["client_id"] or "")

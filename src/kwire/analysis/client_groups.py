@@ -1,8 +1,8 @@
-"""Who is one client, beyond the client key: what holds for a program as a whole, whichever of its connections showed it.
+"""Programs behind client keys: facts that hold for a program as a whole, whichever of its connections showed them.
 
 Many libraries ask ApiVersions, or send their name, on one connection only and use what they learned on the others (kafkajs, kafka-go,
-@platformatic/kafka, rskafka). So connections that share client id and principal (and address, where the id is a library's default) are one
-program: when one of them negotiates, it does.
+@platformatic/kafka, rskafka). So connections that share client id and principal (and address, if the id is a library's default) are one
+program: if one of them negotiates, all do.
 """
 
 from __future__ import annotations
@@ -34,19 +34,16 @@ Place = tuple[str | None, str | None, str | None]
 
 @dataclass(slots=True)
 class ClientGroup:
-    """What is known of one program.
+    """Facts about one program.
 
     Attributes:
         software: name and version that any of its connections sent.
         asked: it asked ApiVersions.
         watched: a connection of it was seen from its beginning.
-        versions: what it sent, by api.
-        servers: whom it talked to.
+        versions: used versions by api.
         requests, wanted, answered, unseen: requests besides negotiation and login; of these the ones that want an answer, that got it, and
             whose answers were not captured.
-        auth_failures: logins that brokers refused.
         raw_gssapi: connections that sent GSSAPI tokens without SaslHandshake.
-        mechanism_refused: a broker refused its SASL mechanism.
         role: the weightiest of its connections.
     """
 
@@ -67,7 +64,7 @@ class ClientGroup:
 
     @property
     def negotiates(self) -> bool | None:
-        """Whether it asks which versions a broker has; None when only the middle of its connections was seen."""
+        """Whether it asks for a broker's versions; None if only the middle of its connections was seen."""
         if self.asked:
             return True
         return False if self.watched else None
@@ -92,10 +89,9 @@ _WEIGHT: Final = {"client": 0, "broker": 1, "controller": 2}
 
 
 class ClientGroups:
-    """The programs of an analysis, found by client key and client id."""
+    """Programs of an analysis, found by client key and client id."""
 
     def __init__(self, partial: Partial, highest: Mapping[str, Mapping[str, int]]) -> None:
-        """Args: partial: merged parts; highest: by server and api, the highest version that it offers."""
         self._groups: dict[Place, ClientGroup] = defaultdict(ClientGroup)
         self._places: dict[tuple[str, str | None], set[Place]] = defaultdict(set)
         self._shown = ShownIds(partial)
@@ -107,7 +103,7 @@ class ClientGroups:
                 group.guess = guess_unnamed(_observed(group, highest), place[0])
 
     def of(self, client_key: str, client_id: str | None) -> ClientGroup:
-        """Give the program behind a key and an id; where there are several (one id from many principals or addresses), put together."""
+        """Return the program behind a key and an id; several (one id from many principals or addresses) are merged."""
         places = self._places.get((client_key, client_id), set())
         if len(places) == 1:
             return self._groups[next(iter(places))]
@@ -158,12 +154,11 @@ class ClientGroups:
 
 
 def _distinct(rows: pa.Table, *columns: str, sums: tuple[str, ...] = ()) -> list[dict[str, Any]]:
-    """Return the distinct values of some columns, with sums of others."""
     return aggregated(rows, columns, ((name, "sum") for name in sums)).to_pylist()
 
 
 def _told_apart(identities: pa.Table) -> list[dict[str, Any]]:
-    """The identities that tell programs apart: without the address, of which a program may have thousands, where its client id will do."""
+    """Drop the address, of which a program may have thousands, where the client id identifies the program."""
     ids = flat(identities, "client_id").dictionary_encode(null_encoding="encode")
     alone = pa.array([is_default_client_id(client_id) for client_id in ids.dictionary.to_pylist()], pa.bool_())
     address = pc.if_else(alone.take(ids.indices), flat(identities, "address"), pa.scalar(None, pa.string()))

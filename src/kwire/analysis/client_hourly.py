@@ -1,4 +1,4 @@
-"""Rows of `client_hourly`: what each client asks of each node, hour by hour, with the latencies as a histogram that adds up."""
+"""Table `client_hourly`: requests of each client to each node by hour, with latency histograms that can be added."""
 
 from __future__ import annotations
 
@@ -20,11 +20,7 @@ _USE: Final = ("client_key", "server", "api_key", "api_version", "hour")
 
 
 def client_hourly(partial: Partial) -> pa.Table:
-    """Make the table.
-
-    Args:
-        partial: merged parts.
-    """
+    """Make the table from merged partials."""
     hourly, latencies = (_of_keys(partial, name) for name in ("hourly", "hourly_latency"))
     both = pa.concat_tables([hourly.select(_USE), latencies.select(_USE)]).combine_chunks()
     numbers, first = codes_of(*(column.combine_chunks() for column in both.columns))
@@ -37,20 +33,12 @@ def client_hourly(partial: Partial) -> pa.Table:
 
 
 def _of_keys(partial: Partial, name: str) -> pa.Table:
-    """Sum the rows of a table over the client ids of a key."""
     part = PARTS[name]
     keys = [column for column in part.keys if column != "client_id"]
     return aggregated(partial[name], keys, ((column, "sum") for column in part.sums)).sort_by([(column, "ascending") for column in keys])
 
 
 def _histograms(latencies: pa.Table, numbers: Ints, count: int) -> Any:
-    """Of each use its histogram.
-
-    Args:
-        latencies: rows of `hourly_latency`, sorted by use and bucket.
-        numbers: the use of each row.
-        count: how many uses.
-    """
     order = np.argsort(numbers, kind="stable")
     buckets, requests = (latencies.column(name).to_numpy().astype(np.int64)[order] for name in ("bucket", "requests"))
     offsets = np.concatenate([[0], np.cumsum(np.bincount(numbers, minlength=count))]).astype(np.int32)
@@ -61,7 +49,7 @@ def _histograms(latencies: pa.Table, numbers: Ints, count: int) -> Any:
 
 
 def _software(identities: pa.Table, hourly: pa.Table) -> dict[str, Any]:
-    """The software of each client key, which has a row for each address that it came from."""
+    """Return the software of each client key, which has a row for each of its addresses."""
     last = pc.ScalarAggregateOptions(skip_nulls=False)
     names = ("software_name", "software_version")
     found = aggregated(identities, ["client_key"], ((name, "last", last) for name in names))
@@ -69,6 +57,5 @@ def _software(identities: pa.Table, hourly: pa.Table) -> dict[str, Any]:
 
 
 def _looked_up(rows: pa.Table, key: str, known: pa.Table, column: str) -> Any:
-    """Values of a column of another table, by a key that both have; null where it is not known."""
     at = pc.index_in(rows.column(key), value_set=flat(known, key))
     return known.column(column).take(at)

@@ -23,13 +23,7 @@ _ROLES: Final = ("controller", "broker", "client")
 
 
 def clients(partial: Partial, usage: pa.Table, groups: ClientGroups) -> pa.Table:
-    """Make table `clients`.
-
-    Args:
-        partial: merged parts.
-        usage: rows of `api_usage`.
-        groups: the programs behind the keys.
-    """
+    """Make table `clients`."""
     identities: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for part in rows_of(partial["identities"]):
         identities[part["client_key"]].append(part)
@@ -64,15 +58,15 @@ def _client(key: str, parts: list[dict[str, Any]], requests: tuple[int, int], gr
 
 
 def _of_known(which: Callable[[list[Any]], Any], parts: list[dict[str, Any]], column: str) -> Any:
-    """Request logs have no sizes, and not all of them have times: null where no part knows."""
+    """Aggregate known values; null if there are none (request logs have no sizes, and not all have times)."""
     known = [part[column] for part in parts if part[column] is not None]
     return which(known) if known else None
 
 
 def _guessed(programs: list[ClientGroup], source: str) -> tuple[str | None, str, str, Guess | None]:
-    """The library behind a key without a name, how sure that is and where it comes from.
+    """Return library, confidence, source and guess of a key without a name.
 
-    It is that of another connection of the same program, where that one has a name, else that of the versions that it uses.
+    A name on another connection of the same program counts more than a guess by versions.
     """
     for program in programs:
         if program.software is not None:

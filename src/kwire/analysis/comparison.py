@@ -1,8 +1,7 @@
-"""Two analyses side by side: what is new, what is gone, what fails now, what got slower.
+"""Comparison of two analyses: new, gone, newly failing and slower clients.
 
-A client is the same one when its key is, or, since a new version of its library gives it a new key, when it is left over on both sides
-under the same library, the same client ids and the same principals: then it changed its version. Latencies are compared from histograms,
-and only where both sides have enough of them that the 99th percentile means something.
+A client is the same one if its key is, or, since a new version of its library gives it a new key, if it is left over on both sides
+under the same library, the same client ids and the same principals. Latencies are compared from histograms with enough requests.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ COMPARED: Final[dict[str, tuple[str, ...]]] = {
     "topic_access": ("client_key", "topic", "topic_id", "direction", "requests"),
     "violations": ("client_key", "rule", "severity", "count"),
 }  # fmt: skip
-"""The tables, and of each the columns, that `compare` wants."""
+"""Tables and columns that `compare` needs."""
 
 _SEVERITIES: Final = ("error", "warning", "info")
 
@@ -50,16 +49,12 @@ Use = tuple[str, int, int]  # client key, api key, version
 
 
 class _Side:
-    """The tables of one analysis as they are compared.
-
-    Arguments:
-        tables: by name.
-        apart: keys of rows in `clients` that count as no clients.
+    """Tables of one analysis as they are compared.
 
     Attributes:
-        clients: those that count, by key.
-        labels: how a person knows each row of `clients`, by key.
-        same: on the later side: key of the client on the earlier one, for those that are the same.
+        clients: applications by key.
+        labels: names for people of all rows of `clients`, by key.
+        same: on the later side, keys of clients mapped to their keys on the earlier one.
     """
 
     def __init__(self, tables: Mapping[str, pa.Table], apart: Collection[str]) -> None:
@@ -70,7 +65,6 @@ class _Side:
         self.same: dict[str, str] = {}
 
     def rows(self, table: str, *, counted: bool = True) -> list[Row]:
-        """The rows of a table, without those of clients that do not count."""
         found = self.tables.get(table)
         rows: list[Row] = [] if found is None else found.to_pylist()
         return [row for row in rows if row["client_key"] not in self._apart] if counted and self._apart else rows
@@ -79,7 +73,6 @@ class _Side:
         return self.same.get(key, key)
 
     def uses(self) -> dict[Use, Row]:
-        """Requests and errors by client, api and version."""
         found: dict[Use, Row] = {}
         for row in self.rows("api_usage"):
             use = (self.key(row["client_key"]), row["api_key"], row["api_version"])
@@ -92,7 +85,6 @@ class _Side:
         return found
 
     def latencies(self) -> dict[Use, dict[int, int]]:
-        """Requests by the upper bound of their latency, by use."""
         found: dict[Use, dict[int, int]] = defaultdict(lambda: defaultdict(int))
         for row in self.rows("client_hourly"):
             use = (self.key(row["client_key"]), row["api_key"], row["api_version"])
@@ -112,7 +104,6 @@ def _quantile(histogram: Mapping[int, int], part: float) -> int:
 
 
 def _label(row: Row | None, key: str) -> str:
-    """How a person knows a client: by its ids, else by its principals or addresses."""
     if row is None:
         return key
     for column in ("client_ids", "principals", "addresses"):
@@ -128,13 +119,13 @@ def _library(row: Row) -> str:
 
 
 def _program(row: Row) -> tuple[Any, ...]:
-    """What stays of a client when its library gets another version."""
+    """Return what stays of a client when its library gets another version."""
     ids = tuple(sorted({fold_client_id(each) for each in row["client_ids"] or () if each}))
     return (row["software_name"], ids, tuple(sorted(row["principals"] or ())), () if ids else tuple(sorted(row["addresses"] or ())))
 
 
 def _same_programs(before: _Side, after: _Side) -> dict[str, str]:
-    """Clients that are left over on both sides and of one program each: key after -> key before."""
+    """Match clients left over on both sides: key after -> key before."""
     left: dict[tuple[Any, ...], list[str]] = defaultdict(list)
     came: dict[tuple[Any, ...], list[str]] = defaultdict(list)
     for key in before.clients.keys() - after.clients.keys():
@@ -153,10 +144,10 @@ def compare(
     """Compare two analyses.
 
     Args:
-        before, after: tables by name, with the columns in `COMPARED` at least; a table that is missing is empty.
-        thresholds: from where on a difference counts.
-        apart: on each side the keys of rows in `clients` that count as no clients (programs of the cluster itself, peers that sent
-            nothing): of them only the rules that they break are compared.
+        before, after: tables by name, with the columns in `COMPARED` at least; a missing table is empty.
+        thresholds: limits above which a difference counts.
+        apart: on each side the keys of rows in `clients` that are not applications (programs of the cluster itself, silent peers); only
+            their violations are compared.
     """
     limits = thresholds or Thresholds()
     old, new = _Side(before, apart[0]), _Side(after, apart[1])

@@ -1,4 +1,4 @@
-"""What may differ between two analyses, as plain data: one class a kind of difference."""
+"""Differences between two analyses, as plain data: one class a kind of difference."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thresholds:
-    """From where on a difference counts.
+    """Limits above which a difference counts.
 
     Attributes:
-        requests: that each side must have for latencies to be compared.
-        ratio: how many times as long it has to take.
-        least_us: and how much longer at least.
-        error_share: of requests, by how much more have to fail where some failed before.
+        requests: minimum on each side for latencies to be compared.
+        ratio: minimum growth of a latency, as a factor.
+        least_us: minimum growth of a latency, in microseconds.
+        error_share: minimum growth of the share of failed requests if some failed before.
     """
 
     requests: int = 100
@@ -28,7 +28,7 @@ class Thresholds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientChange:
-    """A client that is on one side only, or has another version."""
+    """A client on one side only, or with another version."""
 
     change: str  # new, gone, version
     client: str
@@ -41,7 +41,7 @@ class ClientChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiChange:
-    """A version of an api that a client uses on one side only."""
+    """An api version that a client uses on one side only."""
 
     change: str  # new, gone
     client: str
@@ -52,7 +52,7 @@ class ApiChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """Errors that there were not before, or many more of them."""
+    """New errors, or many more of them."""
 
     client: str
     api: str
@@ -66,7 +66,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictChange:
-    """A use of an api that a release refuses, or may, and that was judged better or not seen before."""
+    """A use of an api with a worse verdict than before."""
 
     client: str
     api: str
@@ -114,7 +114,7 @@ class ViolationChange:
 
 @dataclass(slots=True)
 class Comparison:
-    """All differences, the worst first; truth value: whether there is any."""
+    """All differences, the worst first; true if there is any."""
 
     failing: list[Failure] = field(default_factory=list)
     verdicts: list[VerdictChange] = field(default_factory=list)

@@ -1,6 +1,6 @@
-"""Rows of `group_events`: every step of a group's members, and between them the rebalances that they add up to.
+"""Table `group_events`: the steps of a group's members, and the rebalances that they add up to.
 
-Steps go from columns to columns: there may be millions of them. Rebalances are made from a few columns of the steps as Python rows.
+Steps stay in columns, for there may be millions of them; rebalances are made from a few columns of the steps as Python rows.
 """
 
 from __future__ import annotations
@@ -44,11 +44,7 @@ _Event = tuple[Any, ...]  # the number of its step, and values of `_OF_REBALANCE
 
 
 def group_events(partial: Partial) -> pa.Table:
-    """Make the table, sorted by group and time.
-
-    Args:
-        partial: merged parts.
-    """
+    """Make the table, sorted by group and time."""
     steps = _typed(partial["group_steps"].sort_by([("group_id", "ascending"), ("time", "ascending")]))
     steps = _with_topic_names(steps, partial["topic_names"])
     numbered = steps.select(["group_id", *STEP_COLUMNS]).append_column(_STEP, pa.array(np.arange(len(steps))))
@@ -63,12 +59,9 @@ def group_events(partial: Partial) -> pa.Table:
 
 
 def _typed(steps: pa.Table) -> pa.Table:
-    """The steps with the protocol type of syncs that do not tell it (SyncGroup below v5): that of the join in the group before.
+    """Fill in the protocol type of syncs without one (SyncGroup below v5) from the join in the group before.
 
-    Their assignments were read as those of consumers or of Connect; of a group of another type they say nothing.
-
-    Args:
-        steps: by group and time.
+    Their assignments were read as those of consumers or of Connect, and are dropped for other types.
     """
     types, groups, given = (flat(steps, name) for name in ("protocol_type", "group_id", "assignment"))
     told: Any = pc.is_valid(types)

@@ -1,7 +1,4 @@
-"""The life of each group in few rows: its sums, and of a group that rebalances all the time the newest rebalances and one for each step.
-
-A group that rebalances each ten seconds has 8,640 rebalances a day; a page shows the last few, and draws no more steps than it is wide.
-"""
+"""Rows that draw the life of each group: its sums, and of a group with many rebalances the newest and one for each step of time."""
 
 from __future__ import annotations
 
@@ -21,10 +18,10 @@ from kwire.tables.schemas import GROUP_EVENTS, INT, LONG, TIME
 __all__ = ["EVENTS", "LAST", "LIVES", "STEPS", "group_lives"]
 
 LAST: Final = 30
-"""The newest rebalances of a group that are all kept."""
+"""Number of newest rebalances of a group that are all kept."""
 
 STEPS: Final = 60
-"""Equal steps of time; of each the last rebalance, leave and trouble of a group are kept."""
+"""Number of equal steps of time; the last rebalance, leave and trouble of a group in each is kept."""
 
 _WHOLE: Final = 200  # a group with no more rows keeps them
 _LEFT: Final = "leave"
@@ -52,13 +49,13 @@ LIVES: Final = pa.schema(
 
 
 def group_lives(events: pa.Table, start: datetime | None = None, end: datetime | None = None) -> pa.Table:
-    """Make the rows, by group and time. Steps of single members that went well are left out, and so is who leaves in vain.
+    """Make the rows, by group and time.
 
-    A heartbeat that learns of a rebalance went well.
+    Successful steps of single members, failed leaves and heartbeats that report a rebalance are left out.
 
     Args:
         events: columns `EVENTS` of `group_events`.
-        start, end: of all time that is drawn; the first and last row by default.
+        start, end: of all time that is drawn; None for the first and last row.
     """
     in_vain: Any = pc.and_(pc.equal(events.column("event"), pa.scalar(_LEFT)), pc.is_valid(events.column("error_name")))
     telling: Any = pc.is_in(events.column("event"), value_set=_TELLING)
@@ -75,7 +72,7 @@ def group_lives(events: pa.Table, start: datetime | None = None, end: datetime |
 
 
 def _kinds(rows: pa.Table) -> Ints:
-    """0 for a rebalance, 1 for who leaves, 2 for trouble."""
+    """Return 0 for a rebalance, 1 for a leave, 2 for trouble."""
     trouble: Any = pc.is_in(flat(rows, "event"), value_set=_TROUBLE)
     left: Any = pc.equal(flat(rows, "event"), pa.scalar(_LEFT))
     found: Ints = 2 * trouble.to_numpy(zero_copy_only=False).astype(np.int64) + left.to_numpy(zero_copy_only=False)

@@ -1,13 +1,13 @@
-"""Rebalances of a group, from the steps of its members: who triggered each, how long it took, who came and went, what changed.
+"""Rebalances of a group, from the steps of its members: trigger, duration, members that came and went, changes.
 
-Classic groups. Members that were answered with one generation make up that generation. The leader is told all of them; where its answer is
-out of sight, those that were seen count. A member of the generation before that is missing and did not leave has expired. The trigger is
-who left first or was the first newcomer to ask; else who expired; else the first that asked again (the leader, when its topics changed).
+Classic groups: members that got the same generation in their answers make up that generation. The leader gets a list of all of them;
+without the leader's answer, those that were seen count. A member of the generation before that is missing and did not leave has expired.
+The trigger is the first leaver or newcomer; else an expired member; else the first that joined again (the leader, when its topics changed).
 
-Newer groups (KIP-848, KIP-932, KIP-1071). A member is in the group from its first epoch above 0 until it leaves; a rebalance is a rise of
-the highest epoch that any member was told, and its trigger is the last member before it that joined, left or wanted other topics.
+Newer groups (KIP-848, KIP-932, KIP-1071): a member is in the group from its first epoch above 0 until it leaves. A rebalance is a rise of
+the highest epoch that any member got, and its trigger is the last member before it that joined, left or changed its topics.
 
-Times are microseconds since 1970, UTC. A group may live for weeks in a capture: nothing here looks at all of its steps for each generation.
+Times are microseconds since 1970, UTC. A group may live for weeks in a capture, so no generation walks all steps.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ STEP_COLUMNS: Final = (
     "event", "protocol", "member_id", "group_instance_id", "generation", "subscription", "members", "error_code", "reason", "time",
     "response_time",
 )  # fmt: skip
-"""What of a step a timeline is made from."""
+"""Columns of a step that a timeline is made from."""
 
 _MANY: Final = 8  # members that a difference names one by one
 _UNSEEN_CAUSE: Final = "no captured request explains it; a member's session may have timed out"
@@ -44,16 +44,14 @@ class Member:
 
 @dataclass(slots=True)
 class Rebalance:
-    """From one generation to the next.
+    """The step from one generation to the next.
 
     Attributes:
-        generation: the new one.
-        time: when it began, as far as it was seen.
-        ended: when the last member had its assignment; None where that is out of sight.
-        step: the step that shows it: of the leader where it was seen.
-        trigger: member id of who set it off, None where nothing tells.
-        reason: why, in the client's words or in ours.
-        before, after: the members.
+        time: its beginning, as far as it was seen.
+        ended: time of the last member's assignment; None if unseen.
+        step: step that shows it, the leader's if seen.
+        trigger: member id; None if unknown.
+        reason: in the client's words or in ours.
         left, expired: members of `before` that are not in `after`.
     """
 
@@ -100,7 +98,7 @@ def _tuple(topics: list[str] | None) -> tuple[str, ...] | None:
 
 
 def _generations(steps: Iterable[Row]) -> list[list[Row]]:
-    """Successful joins, those of one generation together, in the order of their answers."""
+    """Return successful joins by generation, in the order of their answers."""
     joins = [step for step in steps if step["event"] == "join" and not step["error_code"] and (step["generation"] or 0) > 0]
     joins.sort(key=lambda step: step["response_time"] or step["time"])
     found: list[list[Row]] = []
@@ -113,7 +111,7 @@ def _generations(steps: Iterable[Row]) -> list[list[Row]]:
 
 
 def _leavers(steps: Iterable[Row]) -> list[tuple[int, str, str | None]]:
-    """(time, member id, reason) of each who left, by time; static members are named by their instance."""
+    """Return (time, member id, reason) of each leave, by time; static members are named by their instance."""
     found = []
     for step in steps:
         if step["event"] == "leave" and not step["error_code"]:
@@ -160,7 +158,6 @@ def _classic(steps: list[Row]) -> Iterator[Rebalance]:
 
 
 def _assigned(steps: Iterable[Row]) -> dict[int, list[int]]:
-    """When members had their assignments, by generation, in order."""
     found: dict[int, list[int]] = defaultdict(list)
     for step in steps:
         if step["event"] == "sync" and not step["error_code"] and step["response_time"]:
@@ -171,7 +168,7 @@ def _assigned(steps: Iterable[Row]) -> dict[int, list[int]]:
 
 
 def _asked_again(generations: list[list[Row]]) -> list[int | None]:
-    """For each generation when a later one of the same number was first asked for."""
+    """Return for each generation the first join request of a later one with the same number."""
     found: list[int | None] = []
     later: dict[int, int] = {}
     for joins in reversed(generations):
@@ -184,7 +181,6 @@ def _asked_again(generations: list[list[Row]]) -> list[int | None]:
 def _trigger(
     joins: list[Row], before: dict[str, Member], left: dict[str, tuple[int, str | None]], expired: list[str], known: bool
 ) -> tuple[str | None, str | None, int]:
-    """Who set it off, why, and when."""
     first = min(joins, key=lambda join: join["time"])
     of_members = {member: found for member, found in left.items() if member in before}
     newcomers = [join for join in joins if join["member_id"] not in before]

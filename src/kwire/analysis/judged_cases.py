@@ -1,4 +1,4 @@
-"""Cases: uses of apis that are alike in all that a verdict depends on, each judged once for every target release.
+"""Cases: uses of apis that are equal in all that a verdict depends on, each judged once for every target release.
 
 A fleet of thousands of clients has a few hundred of them.
 """
@@ -26,7 +26,7 @@ JUDGED: Final = schema_of(
     ("target_release", TEXT), ("verdict", TEXT), ("verdict_basis", TEXT), ("confidence", TEXT), ("reason", TEXT), ("remedy", TEXT),
     ("cure_version", TEXT), ("cure_kind", TEXT), ("refused_by", TEXT),
 )  # fmt: skip
-"""What is judged of a case for a target: columns of `upgrade_impact`."""
+"""Columns of `upgrade_impact` that depend on case and target."""
 
 Lines = tuple[str, ...]
 _Judged = tuple[str | None, ...]
@@ -35,13 +35,7 @@ _BASIS: Final = JUDGED.get_field_index("verdict_basis")
 
 
 class Program(NamedTuple):
-    """What verdicts depend on of the program that sends.
-
-    Attributes:
-        sent: software name and version, from this connection or another.
-        role, negotiates, answers, guess: as `ClientGroup` has them.
-        raw_gssapi: whether it sends GSSAPI tokens without SaslHandshake.
-    """
+    """Facts about the sending program that verdicts depend on; `sent` is its software name and version, from any of its connections."""
 
     sent: tuple[str | None, str | None]
     role: str
@@ -52,7 +46,7 @@ class Program(NamedTuple):
 
     @classmethod
     def of(cls, group: ClientGroup, name: str | None, version: str | None) -> Program:
-        """The program of a group, one connection of which sends this software name and version."""
+        """Return the program of a group, one connection of which sends this software name and version."""
         return cls(group.software or (name, version), group.role, group.negotiates, group.answers, group.raw_gssapi > 0, group.guess)
 
     @property
@@ -64,12 +58,11 @@ class Program(NamedTuple):
 
 
 class Cases:
-    """Numbers programs and cases, and judges each case for every target.
+    """Numbers for programs and cases, with a verdict of each case for every target.
 
     Args:
         targets: releases such as `4.3.1`.
-        running: the oldest release that an observed broker runs, None if not known; marks of this release and of earlier ones are
-            notes.
+        running: oldest release that an observed broker runs, None if unknown; marks of this release and of earlier ones are notes.
     """
 
     def __init__(self, targets: Sequence[str], running: str | None = None) -> None:
@@ -81,7 +74,7 @@ class Cases:
         self._cases: dict[Hashable, int] = {}
 
     def program(self, program: Program) -> int:
-        """Number a program; those that are alike have the same number."""
+        """Return the number of a program; equal ones have the same number."""
         guess = program.guess
         like = None if guess is None else (guess.library.name, guess.after, guess.before, guess.tried, guess.confidence, guess.exact)
         found = self._programs.setdefault((*program[:-1], like), len(self._programs))
@@ -92,15 +85,13 @@ class Cases:
     def case(
         self, program: int, api_key: int, api_name: str, api_version: int, highest: int | None, lines: tuple[Lines, Lines], always: bool
     ) -> int:
-        """Number a use, and judge it when it is new.
+        """Return the number of a use; a new one is judged.
 
         Args:
-            program: who sends, by number.
-            api_key, api_name, api_version: what it sends.
-            highest: the greatest version that its brokers offer, None where that is not known.
-            lines: release lines of the brokers that refused it, in the order of time, and of those that answered it although their
-                release refuses it.
-            always: no answer but error 35 ever came for it.
+            program: number of the sender.
+            highest: highest version that its brokers offer, None if unknown.
+            lines: release lines of the brokers that refused it, by time, and of those that answered it although their release refuses it.
+            always: every answer was error 35.
         """
 
         def judged() -> Iterator[_Judged]:
@@ -124,15 +115,15 @@ class Cases:
 
     @staticmethod
     def line_of(lines: Lines, target: str) -> str | None:
-        """Give the first of some release lines that is a target's; None without one."""
+        """Return the first of some release lines that is a target's; None without one."""
         return next((line for line in lines if target.split(".")[:2] == line.split(".")[:2]), None)
 
     def basis(self, case: int, target: int) -> str | None:
-        """Give the basis of a verdict, by the position of the target."""
+        """Return the basis of a verdict, by the position of the target."""
         return self._judged[case * len(self._targets) + target][_BASIS]
 
     def table(self) -> pa.Table:
-        """Give what is judged, rows of `JUDGED`: each case in the order of their numbers, for each target in their order."""
+        """Return rows of `JUDGED`: by case number, for each target in their order."""
         columns = list(zip(*self._judged, strict=True)) or [()] * len(JUDGED)
         return pa.table([pa.array(column, TEXT) for column in columns], schema=JUDGED)
 

@@ -1,11 +1,11 @@
 """Sums divided by key, so that each part can be finished without the others.
 
-What is known of a program comes from all connections that share its client id and principal, and its address where the id is a library's
+Facts about a program come from all connections that share its client id and principal, and its address where the id is a library's
 default (`kwire.analysis.client_groups`); a client key holds the same and the software (`kwire.tables.client_keys`). So all rows of one
 folded client id, principal and such an address belong together, and with them those of several client keys. Steps of groups belong
-together by group. What is left is small: servers, nodes, names of topics, captures.
+together by group. The rest is small: servers, nodes, names of topics, captures.
 
-Buckets are numbered by the first bits of a hash, so that those of a finer division lie side by side in one of a coarser division.
+Buckets are numbered by the first bits of a hash, so that those of a finer division are neighbours in a coarser one.
 """
 
 from __future__ import annotations
@@ -33,26 +33,18 @@ BY_CLIENT: Final = (
 BY_GROUP: Final = ("group_steps",)
 
 WHOLE: Final = ("advertised", "members", "nodes", "servers", "streams", "topic_names", "captures")
-"""Tables that every bucket may need, and that the size of the input leaves small."""
+"""Tables that every bucket may need, and that stay small for large inputs."""
 
 _HASH_BITS: Final = 32
 
 
 def whole_of(partial: Partial) -> Partial:
-    """Give the tables that are not divided."""
+    """Return the tables that are not divided."""
     return {name: partial[name] for name in WHOLE}
 
 
 def divided(partial: Partial, bits: int) -> list[Partial]:
-    """Divide the other tables.
-
-    Args:
-        partial: sums.
-        bits: there are ``1 << bits`` buckets.
-
-    Returns:
-        Of each bucket the tables that have rows in it, in their order.
-    """
+    """Divide the other tables into ``1 << bits`` buckets, each with the tables that have rows in it."""
     found: list[Partial] = [{} for _ in range(1 << bits)]
     for name, hashes in _hashes(partial).items():
         table = partial[name]
@@ -69,7 +61,7 @@ def divided(partial: Partial, bits: int) -> list[Partial]:
 
 
 def bucket_of(partial: Partial, bits: int, bucket: int) -> Partial:
-    """Give what belongs to one bucket."""
+    """Return the rows of one bucket."""
     if not bits:
         return partial
     found: Partial = {}
@@ -81,7 +73,6 @@ def bucket_of(partial: Partial, bits: int, bucket: int) -> Partial:
 
 
 def _hashes(partial: Partial) -> dict[str, Ints]:
-    """Of each row its hash, by table; only of tables that have rows."""
     held = {name for name, table in partial.items() if len(table)}
     found = {name: _of_texts(partial[name].column("group_id")) for name in BY_GROUP if name in held}
     of_clients = [name for name in BY_CLIENT if name in held]
@@ -94,7 +85,7 @@ def _hashes(partial: Partial) -> dict[str, Ints]:
 
 
 def _of_programs(identities: pa.Table) -> tuple[Any, Ints]:
-    """The client keys, and the hash of each; one more for a key that no connection has."""
+    """Return the client keys with their hashes, and one more hash for a key that no connection has."""
     keys = flat(identities, "client_key")
     _, first = codes_of(keys)
     at: Any = pa.array(first)

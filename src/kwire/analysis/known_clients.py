@@ -1,7 +1,6 @@
 """Facts about a client by its library: the highest versions that it can use, and fixes.
 
-A library that names itself is looked up by name and version; one that does not by its guess, and then only what holds for every version in
-the guess's range is said.
+A library that names itself is looked up by name and version; for a guess, only what holds for all versions in its range counts.
 """
 
 from __future__ import annotations
@@ -16,18 +15,17 @@ __all__ = ["fixes_of", "known_maximum", "library_of", "newest_version"]
 
 
 def library_of(software_name: str | None, software_version: str | None) -> str | None:
-    """Name the library behind a software name, such as librdkafka behind confluent-kafka-python; None when it is not known."""
+    """Return the library behind a software name, such as librdkafka behind confluent-kafka-python; None if unknown."""
     named = named_library(software_name, software_version)
     return None if named is None else named[0].name
 
 
 def known_maximum(software_name: str | None, software_version: str | None, guess: Guess | None, api: str) -> KnownMaximum | None:
-    """Tell what bounds the highest version of an api that a client can use.
+    """Return bounds of the highest version of an api that a client can use.
 
     Args:
         software_name, software_version: as the client sent them, or None.
         guess: of a client that sends no name.
-        api: name of the api.
     """
     named = named_library(software_name, software_version)
     if named is not None:
@@ -57,7 +55,7 @@ def _of_version(library: Library, version: str, api: str) -> KnownMaximum | None
 
 
 def newest_version(software_name: str | None, software_version: str | None, guess: Guess | None) -> tuple[int, ...] | None:
-    """Tell the newest version of its library that a client can have, as far as it is known; None when nothing bounds it."""
+    """Return the newest version of its library that a client can have; None without a bound."""
     named = named_library(software_name, software_version)
     if named is not None:
         return None if named[1] is None else version_numbers(named[1])
@@ -65,7 +63,7 @@ def newest_version(software_name: str | None, software_version: str | None, gues
 
 
 def fixes_of(software_name: str | None, software_version: str | None, guess: Guess | None) -> tuple[Fix, ...]:
-    """Give the fixes of a client's library; none when it is not known or nothing is known to help."""
+    """Return the fixes of a client's library."""
     named = named_library(software_name, software_version)
     if named is not None:
         return named[0].fixes

@@ -1,6 +1,6 @@
-"""Log-linear buckets for latencies: integers that count, so that histograms of any parts add up to that of the whole.
+"""Log-linear latency buckets: integers, so that histograms of parts add up to that of the whole.
 
-Below 64 microseconds a bucket is one value; from there on each power of two has 32 buckets, so a quantile is off by less than 1.6 %.
+Below 64 microseconds a bucket is one value; above, each power of two has 32 buckets, so the error of a quantile is below 1.6 %.
 """
 
 from __future__ import annotations
@@ -20,11 +20,7 @@ _EXACT_BITS: Final = 6  # values of so many bits have buckets of their own
 
 
 def bucket_of(latency_us: Ints) -> np.ndarray[Any, np.dtype[np.int32]]:
-    """Give the bucket of each latency; a negative one (the clocks of two capture points) counts as 0.
-
-    Args:
-        latency_us: microseconds.
-    """
+    """Return the bucket of each latency, in microseconds; a negative one (clocks of two capture points) counts as 0."""
     values = np.maximum(latency_us, 0)
     bits = np.frexp(values.astype(np.float64))[1]
     shift = np.maximum(bits - _EXACT_BITS, 0)
@@ -33,13 +29,13 @@ def bucket_of(latency_us: Ints) -> np.ndarray[Any, np.dtype[np.int32]]:
 
 
 def middle_of(buckets: Ints) -> Ints:
-    """Give the values in the middle of buckets, in microseconds."""
+    """Return the middle values of buckets, in microseconds."""
     shift = _shift_of(buckets)
     return ((buckets - shift * _STEPS) << shift) + ((1 << shift) >> 1)
 
 
 def top_of(buckets: Ints) -> Ints:
-    """Give the largest values of buckets, in microseconds."""
+    """Return the largest values of buckets, in microseconds."""
     shift = _shift_of(buckets)
     return ((buckets - shift * _STEPS + 1) << shift) - 1
 
@@ -49,17 +45,15 @@ def _shift_of(buckets: Ints) -> Ints:
 
 
 def quantiles(numbers: Ints, buckets: Ints, counts: Ints, size: int, part: float) -> tuple[Ints, Bools]:
-    """Give for each of many histograms the value that `part` of its latencies do not exceed.
+    """Return for each of many histograms the value that `part` of its latencies do not exceed.
 
     Args:
-        numbers: of each bucket the histogram that it belongs to, ascending.
+        numbers: histogram of each bucket, ascending.
         buckets: ascending in each histogram.
-        counts: of each bucket.
-        size: how many histograms.
-        part: between 0 and 1.
+        size: number of histograms.
 
     Returns:
-        Microseconds, and which histograms hold nothing.
+        Microseconds, and which histograms are empty.
     """
     if not len(buckets):
         return np.zeros(size, np.int64), np.ones(size, np.bool_)

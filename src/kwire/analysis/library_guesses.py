@@ -1,10 +1,10 @@
-"""Which library a client is that does not name itself, and which of its versions it may be: never one version unless the wire says it.
+"""Guesses of the library and the range of versions of a client that does not name itself.
 
 A library that negotiates sends min(its own version, the broker's highest) of each api, one that does not its own version always. So every
-profile says what that version of the library would send to the observed brokers. Those that agree with all that was seen name the library.
-Those that differ bound its version: a maximum never falls from one version to the next, so a client that sends more than a version can is
-later than that version, and one that sends less than it would is earlier. What lies between two bounds is the guess, whether or not a
-profile of it is known.
+profile predicts what that version of the library sends to the observed brokers. The profiles that agree with all observations name the
+library. Those that differ bound its version: a maximum never falls from one version to the next, so a client that sends more than a
+version can is later, and one that sends less than it would is earlier. The guess is the range between two bounds, whether or not a profile
+of it is known.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _ANY: Final = 1 << 31
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """What was seen of a client.
+    """Observations of a client.
 
     Attributes:
-        versions: by api the versions that it sent.
-        highest: by api the highest versions that its brokers offer, several where they are of several releases; none where not known.
-        negotiates: whether it asks ApiVersions; None where that may have been missed.
+        versions: used versions by api.
+        highest: by api the highest versions that its brokers offer, several for brokers of several releases; empty if unknown.
+        negotiates: whether the client asks ApiVersions; None if that may have been missed.
         watched: a connection of it was seen from its beginning.
     """
 
@@ -50,12 +50,10 @@ class Guess:
     """The library of a client that does not name it, with the range of its versions.
 
     Attributes:
-        library: what it is.
-        after, before: the nearest versions known to differ, on either side; None where none is known. A line of Kafka stands for all its
-            patches.
+        after, before: nearest versions known to differ, on either side; None if none is known. A line of Kafka stands for all its patches.
         tried: known versions in between that send the same.
         confidence: that it is this library.
-        exact: the version, where the client id has it.
+        exact: version from the client id, if any.
     """
 
     library: Library
@@ -67,7 +65,7 @@ class Guess:
 
     @property
     def range(self) -> str:
-        """The range of versions in words; empty where nothing bounds it."""
+        """Range of versions in words; empty without bounds."""
         bounds = (("after", self.after), ("before", self.before))
         return self.exact or " and ".join(f"{word} {version}" for word, version in bounds if version is not None)
 
@@ -79,7 +77,7 @@ class Guess:
 
     @property
     def newest(self) -> tuple[int, ...] | None:
-        """The numbers of the newest version in the range, of the newest that was tried where it is open; None where none is known."""
+        """Numbers of the newest version in the range, or of the newest tried one if the range is open; None if unknown."""
         if self.exact is not None:
             return version_numbers(self.exact) or None
         if self.before is None:
@@ -88,7 +86,7 @@ class Guess:
         return (*first, last - 1, _ANY)
 
     def bounds(self, api: str) -> tuple[int | None, int | None]:
-        """Give what holds of an api's highest version in the whole range: at least and at most, None where nothing is known."""
+        """Return bounds of an api's highest version in the whole range, None if unknown."""
         versions = self.library.versions
         if self.exact is not None:
             numbers = version_numbers(self.exact)
@@ -103,12 +101,10 @@ class Guess:
 
 
 def guess_unnamed(observed: Observed, client_id: str | None = None, libraries: Sequence[Library] | None = None) -> Guess | None:
-    """Guess the library of a client that sends no name, from its client id where that is a default, and from the versions it uses.
+    """Guess the library of a client that sends no name, from a default client id or from the versions it uses.
 
     Args:
-        observed: what the client sent.
-        client_id: its client id.
-        libraries: the table; None for the one that is shipped.
+        libraries: table of libraries; None for the built-in one.
 
     Returns:
         None if no library, or more than one, fits the observations.
@@ -147,7 +143,7 @@ def _without_zeros(numbers: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def widest(guesses: Iterable[Guess | None]) -> Guess | None:
-    """Put the guesses of several parts of a client together: the range that holds for all of them; None where they are of two libraries."""
+    """Merge the guesses of several parts of a client into the range that holds for all; None for two libraries."""
     known = [guess for guess in guesses if guess is not None]
     if len({guess.library.name for guess in known}) != 1:
         return None
@@ -168,7 +164,7 @@ def _joined(one: Guess, other: Guess) -> Guess:
 
 
 def _by_client_id(client_id: str | None, libraries: Iterable[Library]) -> tuple[Library, str] | None:
-    """The library whose default id this is, with the version in it, if any."""
+    """Return the library whose default id this is, with the version in it, if any."""
     for library in libraries:
         found = library.client_ids.fullmatch(client_id or "") if library.client_ids else None
         if found is not None:
@@ -177,11 +173,11 @@ def _by_client_id(client_id: str | None, libraries: Iterable[Library]) -> tuple[
 
 
 class _Comparison:
-    """A library's profiles held against what was seen.
+    """Profiles of a library compared with the observations.
 
     Attributes:
-        common: how many apis agree with the profile that agrees best; 0 where none agrees.
-        is_fingerprint: something in what agrees is the client's own, not only what its brokers held it down to.
+        common: number of apis that agree with the best profile; 0 if none agrees.
+        is_fingerprint: part of the agreement is the client's own choice, not only a limit of its brokers.
     """
 
     def __init__(self, library: Library, observed: Observed) -> None:
@@ -207,7 +203,7 @@ class _Comparison:
         self._bound(later_than, earlier_than)
 
     def _bound(self, later_than: list[str], earlier_than: list[str]) -> None:
-        """Set the bounds on both sides of what agrees; none where they leave nothing in between."""
+        """Set the bounds on both sides of what agrees; none if they leave nothing in between."""
         order = self.library.versions.index
         agreeing = sorted(self._agreeing, key=order)
         if agreeing:
@@ -222,19 +218,18 @@ class _Comparison:
             self.after = self.before = None
 
     def guess(self, confidence: Literal["medium", "low"], exact: str | None = None) -> Guess:
-        """Give the guess that this is the library."""
         tried = tuple(version for version in self.library.versions if version in self._agreeing)
         return Guess(self.library, self.after, self.before, () if exact else tried, confidence, exact)
 
 
 class _Difference:
-    """How a client differs from one profile.
+    """Differences of a client from one profile.
 
     Attributes:
         agrees: nothing differs, and something is the same.
-        newer, older: the client's version of the library is later or earlier than the profile's; False where nothing proves it.
-        common: how many apis are the same, ApiVersions aside.
-        own: how many of all are the client's own choice: it does not negotiate, or the brokers offer more.
+        newer, older: the client's version of the library is later or earlier than the profile's; False if nothing proves it.
+        common: number of equal apis, without ApiVersions.
+        own: how many of them are the client's own choice: it does not negotiate, or the brokers offer more.
     """
 
     def __init__(self, profile: Profile, library: Library, observed: Observed) -> None:
@@ -260,7 +255,7 @@ class _Difference:
             self.own = 0  # libraries before ApiVersions differ in little else
 
     def _compare_asked(self, asked: int) -> None:
-        """ApiVersions is asked in the library's own version first, then in whatever error 35 leaves (KIP-511)."""
+        """Compare ApiVersions, asked in the library's own version first, then in whatever error 35 leaves (KIP-511)."""
         own, highest = self._profile.maximum(_API_VERSIONS), max(self._observed.highest.get(_API_VERSIONS, ()), default=None)
         assert own is not None
         if asked == own or asked in self._profile.sends(_API_VERSIONS, None):

@@ -1,6 +1,6 @@
-"""Client libraries as data: the names and ids that they send, the versions of each api that they use, and the fixes of those that break.
+"""Client libraries as data (`known_clients.json`): names and ids, versions of each api, and fixes of those that break.
 
-The table is `known_clients.json`; each profile in it names its source, the files of a released version or brokers it was seen with.
+Each profile names its source: the files of a released version or observed brokers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["Fix", "Library", "Profile", "known_libraries", "named_library", "rea
 
 
 Choice = int | tuple[int, ...]
-"""A highest version, sent as far as the broker has it, or the only versions that are sent: of them the highest that the broker has."""
+"""A highest version, sent as far as the broker has it, or all versions that may be sent: of them the highest that the broker has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +28,9 @@ class Fix:
     """Change that helps users of a library whose use of an API a release rejects.
 
     Attributes:
-        kind, version: what has to change, and from which version of the library, or to which value of the setting.
+        kind, version: changed component, and its first version that works, or the value of the setting.
         remedy: as a sentence.
-        proof: the run against Kafka 4, or the line of source, that shows it.
+        proof: run against Kafka 4, or line of source, that shows it.
         apis: names of the APIs that it is for; empty for all.
     """
 
@@ -49,8 +49,7 @@ class Profile:
         version: such as `1.0.0`; of a Kafka release the line, such as `0.10.2`.
         negotiates: it asks ApiVersions unless a program turns that off.
         unnamed: it sends no name, or not on every connection.
-        uses: by api, what it sends.
-        also: by api, versions that it sends beyond that for some calls.
+        also: by api, further versions that it sends for some calls.
     """
 
     version: str
@@ -60,11 +59,11 @@ class Profile:
     also: Mapping[str, frozenset[int]] = field(default_factory=dict)
 
     def maximum(self, api: str) -> int | None:
-        """Give the highest version that it uses of an api; None where that is not known."""
+        """Return the highest version that it uses of an api; None if unknown."""
         return _highest(self.uses.get(api, ()))
 
     def sends(self, api: str, ceiling: int | None) -> frozenset[int]:
-        """Give the versions that it sends to a broker whose highest is `ceiling`; None is a broker that has all of them."""
+        """Return the versions that it sends to a broker whose highest is `ceiling`; None is a broker that has all of them."""
         return _sent(self.uses[api], ceiling)
 
 
@@ -89,13 +88,12 @@ class Library:
     """A client library.
 
     Attributes:
-        name: as the tables say it.
         names: software names that it sends, each with a pattern whose group is the library's version in the software version.
         client_ids: its default client ids; a group is its version.
         kafka_release: its versions are those of Kafka, and every line of Kafka between two profiles has a profile.
-        set_by_program: whether a program sets which versions are sent, or may turn ApiVersions off.
+        set_by_program: programs choose the versions, or may turn ApiVersions off.
         fixes: the first that is for an API counts.
-        profiles: by version; several of one version where its versions depend on what the program set.
+        profiles: by version; several of one version if its versions depend on the program.
     """
 
     name: str
@@ -112,7 +110,7 @@ class Library:
         return tuple(dict.fromkeys(profile.version for profile in self.profiles))
 
     def maximum(self, version: str, api: str) -> int | None:
-        """Give the highest version of an api that one version of the library uses, whatever a program sets."""
+        """Return the highest version of an api that one version of the library uses, whatever a program sets."""
         maxima = [profile.maximum(api) for profile in self.profiles if profile.version == version]
         return max((maximum for maximum in maxima if maximum is not None), default=None)
 
@@ -120,12 +118,11 @@ class Library:
         """Bound the highest version of an api between versions of the library: a maximum never falls from one version to the next.
 
         Args:
-            api: its name.
             earlier: versions of the library that are not later than the one in question.
             later: versions that are not earlier.
 
         Returns:
-            What it is at least and at most, None where no profile says.
+            Minimum and maximum, None if no profile tells.
         """
         low = [maximum for version in earlier if (maximum := self.maximum(version, api)) is not None]
         high = [maximum for version in later if (maximum := self.maximum(version, api)) is not None]
@@ -134,16 +131,12 @@ class Library:
 
 @lru_cache(maxsize=1)
 def known_libraries() -> tuple[Library, ...]:
-    """Give the libraries of the table that is shipped."""
+    """Return the built-in table of libraries."""
     return read_libraries(json.loads(resources.files("kwire.analysis").joinpath("known_clients.json").read_text("utf-8")))
 
 
 def read_libraries(stored: Mapping[str, Any]) -> tuple[Library, ...]:
-    """Read the table from what its file holds.
-
-    Args:
-        stored: the parsed JSON.
-    """
+    """Read the table from the parsed JSON of its file."""
     return tuple(_library(entry) for entry in stored["libraries"])
 
 
@@ -171,7 +164,7 @@ def _profile(stored: Mapping[str, Any]) -> Profile:
 
 @lru_cache(maxsize=4096)
 def named_library(software_name: str | None, software_version: str | None) -> tuple[Library, str | None] | None:
-    """Find the library and version behind a software name, such as librdkafka behind confluent-kafka-python; None when it is not known."""
+    """Return the library and version behind a software name, such as librdkafka behind confluent-kafka-python; None if unknown."""
     for library in known_libraries():
         pattern = library.names.get(software_name or "")
         if pattern is not None:

@@ -1,4 +1,4 @@
-"""Clients as they come: rates, errors, latency and a verdict of each, from rows of `requests`, in bounded memory."""
+"""Live clients: rates, errors, latency and a verdict of each, from rows of `requests`, in bounded memory."""
 
 from __future__ import annotations
 
@@ -30,10 +30,9 @@ class LiveClient:
     """One client.
 
     Attributes:
-        client_id, library, version: library and version as it names itself (KIP-511); empty where it sends none.
-        requests, errors: in all.
+        library, version: as it names itself (KIP-511); empty without a name.
         recent, recent_errors: since the last interval.
-        rejected: APIs and versions that it used and the release would reject, as words, in the order in which they came.
+        rejected: APIs and versions that it used and the release would reject, as words, by time.
     """
 
     client_id: str
@@ -48,7 +47,7 @@ class LiveClient:
     _latencies: Counter[int] = field(default_factory=Counter)
 
     def quantile_us(self, part: float) -> int | None:
-        """The latency that `part` of the responses since the last interval do not exceed, microseconds; None without any."""
+        """Return the latency that `part` of the responses since the last interval do not exceed, microseconds; None without any."""
         left = part * self._latencies.total()
         for bucket, count in sorted(self._latencies.items()):
             left -= count
@@ -60,9 +59,9 @@ class LiveClient:
 class LiveClients:
     """The clients of a stream of rows.
 
-    Arguments:
-        release: whose brokers they are judged by.
-        most: clients that are kept; what further ones do is counted together, as `(others)`.
+    Args:
+        release: Kafka version that they are judged by.
+        most: limit of clients; further ones are counted together as `(others)`.
     """
 
     def __init__(self, release: Release, most: int = 10_000) -> None:
@@ -109,7 +108,7 @@ class LiveClients:
         return found
 
     def __iter__(self) -> Iterator[LiveClient]:
-        """Those first that break, then those with most requests since the last interval."""
+        """Yield those that break first, then those with most requests since the last interval."""
         return iter(sorted(self._clients.values(), key=lambda one: (not one.rejected, -one.recent, -one.requests, one.client_id)))
 
     def __len__(self) -> int:

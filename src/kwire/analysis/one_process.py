@@ -1,8 +1,7 @@
-"""The whole analysis in one process: for tests, small captures, and as the pattern that the Spark job follows."""
+"""The whole analysis in one process: for small captures, tests and `kwire inspect`."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import BinaryIO
 
@@ -14,72 +13,48 @@ from kwire.analysis.programs import moved_tables, united
 from kwire.capture.files.inputs import expand_inputs
 from kwire.capture.files.series import group_series
 from kwire.errors import InputError
-from kwire.tables import ROW_TABLES, SCHEMAS, read_series
+from kwire.tables import ROW_TABLES, SCHEMAS, SeriesRows, read_series
 from kwire.tables.node_ids import with_nodes
 
-__all__ = ["of_capture", "of_series", "run"]
+__all__ = ["SeriesFiles", "merged_series", "run"]
+
+SeriesFiles = tuple[Sequence[str | BinaryIO], str, str]
+"""Files of a series in order, its name, and a sentence on their order if it is doubtful."""
 
 
-def of_capture(
-    source: str | os.PathLike[str] | BinaryIO, ports: Iterable[int] = (), options: Options | None = None, *, log_zone: str | None = None
-) -> dict[str, pa.Table]:
-    """Answer the questions from one capture or request log alone.
-
-    Args:
-        source: path, URI or binary stream.
-        ports, options, log_zone: as for `run`.
-
-    Returns:
-        The tables that `kwire.analysis.finish` gives.
-
-    Raises:
-        InputError: it cannot be read, or an option makes no sense.
-    """
-    name = os.fspath(source) if isinstance(source, str | os.PathLike) else "standard input"
-    return of_series([([source], name, "")], ports, options, log_zone=log_zone)
-
-
-def of_series(
-    series: Iterable[tuple[Sequence[str | os.PathLike[str] | BinaryIO], str, str]],
-    ports: Iterable[int] = (),
-    options: Options | None = None,
+def merged_series(
+    series: Sequence[SeriesFiles],
+    ports: Iterable[int],
+    seen: Callable[[SeriesRows], object],
     *,
     log_zone: str | None = None,
-    violations: Callable[[pa.RecordBatch], object] | None = None,
     skipped: Callable[[InputError], object] | None = None,
-) -> dict[str, pa.Table]:
-    """Answer the questions from series of files.
+) -> Partial:
+    """Merge the sums of series of files.
 
     Args:
-        series: of each its files in order, its name, and what is odd about the order (empty where nothing is).
-        ports, options, log_zone: as for `run`.
-        violations: called with their rows, as they are read.
-        skipped: called for a series of which nothing can be read, where there are others; None to raise.
-
-    Returns:
-        The tables that `kwire.analysis.finish` gives.
+        ports, log_zone: as for `run`.
+        seen: called with the rows of each series.
+        skipped: called for an unreadable series if there are others; None to raise.
 
     Raises:
-        InputError: of a series, or of all with `skipped`, not one file can be read; or an option makes no sense.
+        InputError: no file of a series, or of all with `skipped`, can be read.
     """
     partials: list[Partial] = []
     faults: list[InputError] = []
-    listed = list(series)
-    for sources, name, disorder in listed:
+    for sources, name, disorder in series:
         try:
             found = read_series(sources, name, ports, disorder=disorder, log_zone=log_zone)
         except InputError as error:
             faults.append(error)
-            if skipped is None or len(faults) == len(listed):
+            if skipped is None or len(faults) == len(series):
                 raise
             skipped(error)
             continue
         with found as rows:
             partials.append(partial_of_series(rows))
-            if violations is not None:
-                for batch in rows.batches("violations"):
-                    violations(batch)
-    return finish(merge(partials), options)
+            seen(rows)
+    return merge(partials)
 
 
 def run(
@@ -94,31 +69,28 @@ def run(
 
     Args:
         paths: files, folders, globs, URIs.
-        ports: TCP ports where brokers listen; empty to find them out.
+        ports: TCP ports of brokers; empty to detect them.
         options: target releases and the like.
-        series_rule: which files are one series (`kwire.capture.files.series.group_series`).
+        series_rule: rule for files of one series (`kwire.capture.files.series.group_series`).
         log_zone: time zone of request logs, such as ``Europe/Berlin``; None for UTC.
 
     Returns:
         All tables by name.
 
     Raises:
-        InputError: nothing can be read, or an option makes no sense.
+        InputError: a file cannot be read, or an option is invalid.
     """
     options = options or Options()
     options.check()
-    ports = tuple(ports)
+    batches: dict[str, list[pa.RecordBatch]] = {name: [] for name in ROW_TABLES}
+
+    def keep(rows: SeriesRows) -> None:
+        for name in ROW_TABLES:
+            batches[name] += rows.batches(name)
+
     files, _missing = expand_inputs(list(paths))
-    rows: dict[str, list[pa.RecordBatch]] = {name: [] for name in ROW_TABLES}
-    partials: list[Partial] = []
-    for series in group_series(files, series_rule):
-        with read_series(
-            [piece.location for piece in series.pieces], series.name, ports, disorder=series.disorder, log_zone=log_zone
-        ) as found:
-            partials.append(partial_of_series(found))
-            for name in ROW_TABLES:
-                rows[name] += found.batches(name)
-    tables = {name: pa.Table.from_batches(batches, schema=SCHEMAS[name]) for name, batches in rows.items()}
-    whole = merge(partials)
+    series = [([piece.location for piece in each.pieces], each.name, each.disorder) for each in group_series(files, series_rule)]
+    whole = merged_series(series, tuple(ports), keep, log_zone=log_zone)
+    tables = {name: pa.Table.from_batches(found, schema=SCHEMAS[name]) for name, found in batches.items()}
     tables["connections"] = with_nodes(tables["connections"], node_ids(whole))
     return moved_tables(tables, united(whole)[1]) | finish(whole, options)

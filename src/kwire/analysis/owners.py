@@ -1,7 +1,7 @@
-"""Who answers for a client: a file of rules, the first that fits wins.
+"""Owners of clients: a file of rules, of which the first that fits counts.
 
     [[owner]]                       # TOML
-    client_id = "billing-*"         # a pattern as a shell's, case counts
+    client_id = "billing-*"         # a shell pattern, case counts
     principal = "User:billing"      # a pattern too
     address = "10.4.0.0/16"         # a network
     team = "Payments"
@@ -42,12 +42,10 @@ _OTHER_NAMES: Final = {"owner": "team", "cidr": "address", "network": "address",
 
 @dataclass(frozen=True, slots=True)
 class OwnerRule:
-    """A line of the file; a condition that is None is none.
+    """A rule of the file; a condition that is None does not apply.
 
     Attributes:
         client_id, principal: patterns with `*`, `?` and `[...]`.
-        network: that an address has to be in.
-        team, contact: what to say.
     """
 
     team: str
@@ -57,7 +55,7 @@ class OwnerRule:
     network: ipaddress.IPv4Network | ipaddress.IPv6Network | None = None
 
     def fits(self, client_ids: Iterable[str], principals: Iterable[str], addresses: Iterable[str]) -> bool:
-        """Whether every condition holds for one at least of the client's ids, principals, addresses."""
+        """Return whether every condition holds for at least one of the client's ids, principals, addresses."""
         return (
             (self.client_id is None or any(fnmatchcase(each, self.client_id) for each in client_ids))
             and (self.principal is None or any(fnmatchcase(each, self.principal) for each in principals))
@@ -82,7 +80,7 @@ class Owners:
     rules: tuple[OwnerRule, ...] = ()
 
     def of(self, client_ids: Iterable[str], principals: Iterable[str], addresses: Iterable[str]) -> tuple[str | None, str | None]:
-        """Team and contact of a client; None and None where no rule fits."""
+        """Return team and contact of a client; None and None if no rule fits."""
         ids, names, places = tuple(client_ids), tuple(principals), tuple(addresses)
         rule = next((rule for rule in self.rules if rule.fits(ids, names, places)), None)
         return (None, None) if rule is None else (rule.team, rule.contact)
@@ -110,7 +108,6 @@ class Owners:
 
 
 NO_OWNERS: Final = Owners()
-"""Without a file."""
 
 
 def _with(rows: pa.Table, found: Sequence[tuple[str | None, str | None]]) -> pa.Table:
@@ -118,10 +115,10 @@ def _with(rows: pa.Table, found: Sequence[tuple[str | None, str | None]]) -> pa.
 
 
 def read_owners(path: str) -> Owners:
-    """Read a file of owners: TOML, or CSV when its name ends so.
+    """Read a file of owners: TOML, or CSV by its ending.
 
     Raises:
-        InputError: there is no such file, or a line of it makes no sense; the sentence says which.
+        InputError: there is no such file, or a rule is invalid; the message names it.
     """
     try:
         text = Path(path).read_text(encoding="utf-8-sig")

@@ -1,7 +1,7 @@
-"""Clients that only a log of deprecated requests shows: what can be said of them, and what cannot.
+"""Clients that only a log of deprecated requests shows.
 
 Kafka's request logger at level INFO writes requests of deprecated versions and no others (KIP-896). Such a log shows neither how
-much a client does nor whether all of it is fine: there are no totals of the client, and no verdict is `compatible`.
+much a client does nor whether the rest of it is fine: there are no totals of the client, and no verdict is `compatible`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _CAVEAT: Final = " The request log holds deprecated requests alone, so what else
 
 
 def partly_seen(partial: Partial) -> frozenset[str]:
-    """Give the keys of the clients that were seen in logs of deprecated requests and nowhere else."""
+    """Return the keys of clients that were seen in logs of deprecated requests only."""
     sources: dict[str, set[str]] = {}
     for part in partial["sources"].to_pylist():
         sources.setdefault(part["client_key"], set()).add(part["source"])
@@ -40,7 +40,7 @@ def without_totals(clients: pa.Table, keys: frozenset[str]) -> pa.Table:
 
 
 def without_ok(impact: pa.Table, keys: frozenset[str]) -> pa.Table:
-    """Turn `compatible` into `unknown` for these clients in table `upgrade_impact`, and say why."""
+    """Turn `compatible` into `unknown` for these clients in table `upgrade_impact`, with the reason."""
     if not keys:
         return impact
     mine: Any = pc.and_(_is_in(impact, keys), pc.equal(impact.column("verdict"), pa.scalar("compatible")))

@@ -1,11 +1,10 @@
-"""Small tables that add up: what a series says of its clients, in parts that any order of merging brings to the same whole.
+"""Partial sums of a series as small tables that merge to the same whole in any order.
 
     partial = partial_of_series(rows)          # per task: rows of `kwire.tables.read_series`
     whole = merge([partial, ...])              # driver, or any tree of mergers
     answers = kwire.analysis.finish(whole, options)
 
-A part is a dictionary of Arrow tables; `to_bytes` and `from_bytes` bring it through Spark. Each table has keys and columns that are summed,
-minimal, maximal, or taken from the row that comes first in time; the rules of merging stand in `PARTS`, one line a table.
+A partial is a dictionary of Arrow tables; `to_bytes` and `from_bytes` carry it through Spark. `PARTS` has the rules of merging.
 """
 
 from __future__ import annotations
@@ -39,11 +38,11 @@ Partial = dict[str, pa.Table]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """How the rows of a partial table merge.
+    """Rules of merging the rows of a partial table.
 
     Attributes:
         keys: columns that name a row.
-        sums, lows, highs: columns that are added up, of which the least or the greatest counts.
+        sums, lows, highs: columns that are added up, or of which the least or the greatest counts.
         first: columns taken from the row with the least `first_seen` (ties: the least of these columns themselves).
     """
 
@@ -115,7 +114,7 @@ _TYPES: Final[dict[str, pa.DataType]] = {
 
 @cache
 def schema_of(name: str) -> pa.Schema:
-    """Give the schema of a partial table."""
+    """Return the schema of a partial table."""
     if name in KEPT:
         return KEPT[name][0]
     if name == "captures":
@@ -126,7 +125,7 @@ def schema_of(name: str) -> pa.Schema:
 
 
 def empty() -> Partial:
-    """Give the part that changes nothing when it is merged."""
+    """Return a partial without rows."""
     return {name: _no_rows(name) for name in (*PARTS, *KEPT)}
 
 
@@ -136,12 +135,12 @@ def _no_rows(name: str) -> pa.Table:
 
 
 def held(partial: Partial) -> Partial:
-    """Give the tables that have rows; `merge` gives the others back."""
+    """Return the tables that have rows; `merge` adds the others again."""
     return {name: table for name, table in partial.items() if len(table)}
 
 
 def merge(partials: Iterable[Partial]) -> Partial:
-    """Put parts together, which may lack tables; the result has all and does not depend on the order of the parts."""
+    """Merge partials, which may lack tables; the result has all and does not depend on their order."""
     parts = [empty(), *partials]
 
     def together(name: str) -> pa.Table:
@@ -155,16 +154,12 @@ def merge(partials: Iterable[Partial]) -> Partial:
 
 
 def node_ids(partial: Partial) -> Callable[[str, int], int | None]:
-    """Give the search for the node that listens at an address and port, by all that is known of the cluster."""
+    """Return the lookup of the node that listens at an address and port."""
     return node_finder(partial["nodes"])
 
 
 def with_server_nodes(partial: Partial) -> Partial:
-    """Fill in the nodes of the servers, which no task knows alone.
-
-    Args:
-        partial: merged parts of all series.
-    """
+    """Fill in the nodes of the servers, which no task knows alone, in merged partials."""
     node_of, servers = node_ids(partial), partial["servers"]
     places = [str(server).rpartition(":") for server in servers.column("server").to_pylist()]
     nodes = pa.array([node_of(host, int(port)) for host, _, port in places], INT)
@@ -172,7 +167,7 @@ def with_server_nodes(partial: Partial) -> Partial:
 
 
 def reduce_rows(name: str, table: pa.Table) -> pa.Table:
-    """Bring a partial table to one row a key, sorted by its keys."""
+    """Merge the rows of a partial table to one row a key, sorted by its keys."""
     part, schema = PARTS[name], schema_of(name)
     if len(table) < 2:  # most tables of a small capture: to group nothing takes as long as to group a thousand rows
         return table.select(schema.names).cast(schema)
@@ -193,8 +188,7 @@ def partial_of_series(rows: SeriesRows | SeriesView, requests: RequestSums | Non
     """Sum up a series, or the part of it that a view shows.
 
     Args:
-        rows: which.
-        requests: the sums of its requests; None to go through them here.
+        requests: sums of its requests; None to make them here.
     """
     if requests is None:
         requests = RequestSums(rows)
@@ -253,11 +247,10 @@ _LENGTH: Final = struct.Struct("<I")
 
 
 def to_bytes(partial: Partial, compression: Literal["zstd"] | None = "zstd") -> bytes:
-    """Pack a part: the number of tables, then name and Arrow IPC stream of each with their lengths.
+    """Pack a partial: the number of tables, then name and Arrow IPC stream of each with their lengths.
 
     Args:
-        partial: which.
-        compression: of the columns; None where all of it will be compressed, which of many small columns is much faster.
+        compression: of the columns; None is much faster for many small columns, if all of it will be compressed.
     """
     out = io.BytesIO()
     out.write(_LENGTH.pack(len(partial)))
@@ -273,7 +266,7 @@ def to_bytes(partial: Partial, compression: Literal["zstd"] | None = "zstd") -> 
 
 
 def from_bytes(data: bytes) -> Partial:
-    """Unpack what `to_bytes` packed."""
+    """Unpack the bytes of `to_bytes`."""
     source = io.BytesIO(data)
 
     def read() -> bytes:

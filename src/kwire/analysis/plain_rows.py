@@ -1,4 +1,4 @@
-"""Rows of small tables as dictionaries of plain values; times are integers, microseconds since 1970, as columns of times take them back."""
+"""Rows of small tables as dictionaries of plain values; times are integers, microseconds since 1970."""
 
 from __future__ import annotations
 
@@ -12,12 +12,7 @@ __all__ = ["rows_of"]
 
 
 def rows_of(table: pa.Table, *columns: str) -> list[dict[str, Any]]:
-    """Give the rows.
-
-    Args:
-        table: of which.
-        columns: of it; all by default.
-    """
+    """Return the rows, with all columns by default."""
     if columns:
         table = table.select(columns)
     # A datetime with its zone takes 6 us to make, all other values of a row together 2 us.

@@ -65,14 +65,7 @@ class _Connections:
 
 
 def united(partial: Partial) -> tuple[Partial, Moves]:
-    """Give the sums by program.
-
-    Args:
-        partial: merged sums, for all keys or for those of a bucket.
-
-    Returns:
-        The sums, and which keys have moved.
-    """
+    """Return merged sums by program, and the keys that have moved."""
     moves = _moves(partial)
     if not moves:
         return partial, moves
@@ -80,7 +73,7 @@ def united(partial: Partial) -> tuple[Partial, Moves]:
 
 
 def moved_rows(rows: pa.RecordBatch, moves: Moves) -> pa.RecordBatch:
-    """Give rows of a table of `KEYED` under the keys of their programs; the same object where nothing moves."""
+    """Return rows of a table of `KEYED` under the keys of their programs; the same object if nothing moves."""
     at = _programs_at(rows.column("client_key"), rows.column("client_id"), moves)
     if at is None:
         return rows
@@ -88,7 +81,7 @@ def moved_rows(rows: pa.RecordBatch, moves: Moves) -> pa.RecordBatch:
 
 
 def moved_tables(tables: Mapping[str, pa.Table], moves: Moves) -> dict[str, pa.Table]:
-    """Give tables with the rows of `moved_rows`."""
+    """Return tables with the rows of `moved_rows`."""
     return {
         name: pa.Table.from_batches([moved_rows(batch, moves) for batch in table.to_batches()], table.schema) if name in KEYED else table
         for name, table in tables.items()
@@ -159,7 +152,7 @@ def _same_program(ranked: list[_Connections]) -> Iterator[tuple[_Connections, Pr
 
 
 def _split(partial: Partial, unnamed: Any) -> Iterator[tuple[tuple[str, str | None], Program]]:
-    """Give a key of its own to each client id that uses other versions than the ids before it."""
+    """Return a key of its own for each client id that uses other versions than the ids before it."""
     usage = partial["usage"]
     mine = usage.filter(pc.and_(pc.is_in(usage.column("client_key"), value_set=unnamed), pc.is_valid(usage.column("client_id"))))
     distinct = aggregated(mine, (*_WHO, *_SOFTWARE, "api_key", "api_version"))

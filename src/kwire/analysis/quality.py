@@ -1,7 +1,4 @@
-"""Whether an analysis rests on too little: limits beyond which its tables mislead more than they tell.
-
-The tables and the page say what is missing in any case; this is for scripts, which read an exit status.
-"""
+"""Limits beyond which the tables of an analysis mislead more than they tell, for scripts that read an exit status."""
 
 from __future__ import annotations
 
@@ -13,26 +10,19 @@ import pyarrow.compute as pc
 __all__ = ["MOST_LOST", "MOST_ONE_WAY", "MOST_OPAQUE", "too_little"]
 
 MOST_LOST: Final = 0.10
-"""Part of the packets, or of the bytes, that may be missing."""
+"""Maximum share of packets, or of bytes, that may be missing."""
 
 MOST_ONE_WAY: Final = 0.5
-"""Part of the connections that may have been captured in one direction only."""
+"""Maximum share of connections captured in one direction only."""
 
 MOST_OPAQUE: Final = 0.9
-"""Part of the bytes that may be TLS or no Kafka at all."""
+"""Maximum share of bytes that are TLS or not Kafka."""
 
 _PACKETS: Final = "pcap"
 
 
 def too_little(captures: pa.Table) -> list[str]:
-    """Say why an analysis rests on too little; empty when it does not.
-
-    Args:
-        captures: the table of that name.
-
-    Returns:
-        Sentences, the most serious first.
-    """
+    """Return sentences on why table `captures` is too little to trust, the most serious first; empty if it is not."""
 
     def total(name: str, rows: pa.Table = captures) -> int:
         found: Any = pc.sum(rows.column(name)).as_py()

@@ -1,8 +1,8 @@
-"""Tables for other eyes: who is who is still told apart, but not named.
+"""Redaction of tables: identities stay distinct but are not named.
 
-Each value that names somebody (`kwire.tables.column_classes` says which columns hold such) becomes a token, `topic-3fa9c2d81b`, made of it
-with a key: the same value gives the same token in every table and in every run with the key, and without the key no guess can be tried. A
-token's kind is part of what is hashed, so a topic and a group of one name have different ones. A column without a class is emptied.
+Each value that names somebody (`kwire.tables.column_classes` lists such columns) becomes a token, `topic-3fa9c2d81b`, hashed with a key:
+the same value has the same token in every table and in every run with the key, and without the key no guess can be tried. A token's kind
+is part of the hash, so a topic and a group of one name have different tokens. A column without a class is emptied.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from kwire.tables.schemas import SCHEMAS
 __all__ = ["LEAST_KEY_BYTES", "Redaction", "Redactor", "read_key"]
 
 LEAST_KEY_BYTES: Final = 16
-"""A shorter key could be tried out."""
+"""Minimum length of a key; shorter keys could be tried out."""
 
 _TOKEN_BYTES: Final = 5
 _KEY_BYTES: Final = 32
@@ -73,12 +73,11 @@ _NUMBER: Final = re.compile(r"-?\d+(\.\d+)?|true|false")
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
-    """What a user asks for; pickles, so that tasks can redact what they write.
+    """Options of a redaction; pickles, so that tasks can redact what they write.
 
     Attributes:
-        key: secret bytes.
         keep_prefix: leading bits of IPv4 addresses that stay, and twice as many of IPv6 addresses; None for none.
-        files: locations of the inputs: sentences may name them.
+        files: locations of the inputs, which sentences may name.
     """
 
     key: bytes = field(repr=False)
@@ -87,7 +86,7 @@ class Redaction:
 
 
 def read_key(path: str) -> bytes:
-    """Read a key file; a newline at its end does not count.
+    """Read a key file without the newline at its end.
 
     Raises:
         InputError: there is no such file, or the key is too short.
@@ -102,11 +101,7 @@ def read_key(path: str) -> bytes:
 
 
 class Redactor:
-    """Redacts the rows of tables.
-
-    Arguments:
-        redaction: what is asked for.
-    """
+    """Redaction of the rows of tables."""
 
     def __init__(self, redaction: Redaction) -> None:
         self._key = hashlib.blake2b(redaction.key, digest_size=_KEY_BYTES).digest()
@@ -128,7 +123,7 @@ class Redactor:
 
     @property
     def key_id(self) -> str:
-        """Names the key without telling it: two folders with one id can be compared."""
+        """Name of the key that does not reveal it: two folders with one id can be compared."""
         return self._digest("key", "", _CLIENT_KEY_BYTES)
 
     def _digest(self, kind: str, text: str, size: int) -> str:
@@ -136,18 +131,18 @@ class Redactor:
         return hashlib.blake2b(plain, key=self._key, person=kind.encode(), digest_size=size).hexdigest()
 
     def token(self, kind: str, text: str) -> str:
-        """A token for a text; the empty text stays."""
+        """Return a token for a text; the empty text stays."""
         return f"{kind}-{self._digest(kind, text, _TOKEN_BYTES)}" if text else text
 
     def _token_of(self, kind: str) -> Callable[[str], str]:
         return lambda text: self.token(kind, text)
 
     def client_key(self, text: str) -> str:
-        """A client key under the key, for the one in clear can be computed from a guessed identity."""
+        """Return the keyed hash of a client key; the plain one can be computed from a guessed identity."""
         return self._digest("client-key", text, _CLIENT_KEY_BYTES)
 
     def host(self, text: str) -> str:
-        """An address, whose networks stay together (Crypto-PAn), or a host name."""
+        """Replace an address, whose networks stay together (Crypto-PAn), or a host name."""
         try:
             return f"[{self._addresses.address(text[1:-1])}]" if text.startswith("[") else self._addresses.address(text)
         except ValueError:
@@ -185,7 +180,7 @@ class Redactor:
         return f"regex:{self.token('pattern', text[6:])}" if text.startswith("regex:") else self._topic(text)
 
     def sentence(self, text: str) -> str:
-        """A sentence of ours: what it quotes, the files and the addresses that it names are replaced."""
+        """Replace quoted texts, files and addresses in a sentence of kwire."""
         for file in self._files:
             text = re.sub(rf"(?<![\w./-]){re.escape(file)}(?![\w/-])", self.token("file", file), text)
         text = _QUOTED.sub(lambda found: self.token("text", found.group()), text)
@@ -268,11 +263,11 @@ class Redactor:
         return pa.Table.from_batches([self.batch(name, batch) for batch in rows.to_batches()], schema=rows.schema)
 
     def tables(self, tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
-        """Redact all tables of an analysis; what is no table of it is left out."""
+        """Redact the tables of an analysis; other tables are left out."""
         return {name: self.table(name, rows) for name, rows in tables.items() if name in SCHEMAS}
 
     def manifest(self, manifest: Mapping[str, Any]) -> dict[str, Any]:
-        """Redact what a manifest says of the inputs, and say by which key that was done."""
+        """Redact the inputs in a manifest and add the key's id."""
         files: Iterable[str] = manifest.get("inputs", ())
         captures = [
             {**each, "capture": self.token("file", each["capture"]), "series": self.token("series", each["series"])}

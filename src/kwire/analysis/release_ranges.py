@@ -1,4 +1,4 @@
-"""What releases of Kafka accept, offer and mark, in the form that verdicts need; the facts are those of `kwire.schema.releases`."""
+"""Versions that releases of Kafka accept, offer and mark, in the form that verdicts need, from `kwire.schema.releases`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Range = tuple[int, int]
 
 
 def resolve_release(name: str) -> str:
-    """Find the release that a user means: its full name (`4.0.0`), or a line (`4.0`) for its newest patch.
+    """Return the release of its full name (`4.0.0`), or of a line (`4.0`) the newest patch.
 
     Raises:
         InputError: there is no such release.
@@ -39,7 +39,7 @@ def resolve_release(name: str) -> str:
 
 
 def line_of(release: str) -> str:
-    """Give the line of a release: `4.0` of `4.0.2`, `0.10.2` of `0.10.2.1`."""
+    """Return the line of a release: `4.0` of `4.0.2`, `0.10.2` of `0.10.2.1`."""
     return releases()[release].minor
 
 
@@ -50,7 +50,7 @@ def _accepts(release: Release, api_key: int) -> Versions | None:
 
 @cache
 def target_range(release: str, api_key: int) -> TargetRange:
-    """Give what a release does with an api."""
+    """Return what a release does with an api."""
     known = releases()[release]
     accepts, marked = _accepts(known, api_key), known.deprecated(api_key)
     return TargetRange(
@@ -65,7 +65,7 @@ def target_range(release: str, api_key: int) -> TargetRange:
 
 
 def _later(release: Release, api_key: int, version: int) -> LaterReleases:
-    """What becomes of a version that a release marks deprecated: not every one of them is ever refused (KIP-896)."""
+    """Return the later fate of a version that a release marks deprecated: not every one of them is ever refused (KIP-896)."""
     newest = releases().newest_per_minor()
     marked = [one.minor for one in newest if version in (one.deprecated(api_key) or ())]
     if release.minor not in marked:  # an older patch, which marks more than the newest of its line
@@ -84,7 +84,7 @@ def _later(release: Release, api_key: int, version: int) -> LaterReleases:
 
 
 def accepts(release: str, api_key: int, version: int) -> bool:
-    """Say whether brokers of a release answer a version of an api."""
+    """Return whether brokers of a release answer a version of an api."""
     return not _refuses(releases()[release], api_key, version)
 
 
@@ -94,17 +94,17 @@ def _refuses(release: Release, api_key: int, version: int) -> bool:
 
 
 def highest_by_name(ranges: Mapping[int, Range]) -> dict[str, int]:
-    """Give the highest version by api name, for the apis that the catalog knows."""
+    """Return the highest version by api name, for the apis in the catalog."""
     named = {catalog().api_name(key): high for key, (_low, high) in ranges.items()}
     return {name: high for name, high in named.items() if name is not None}
 
 
 @cache
 def broker_highest(release: str) -> Mapping[str, int]:
-    """Give the highest version that brokers of a release accept of each api, by api name.
+    """Return the highest version that brokers of a release accept of each api, by api name.
 
     Args:
-        release: a release or a line; for one that is not known, such as a newer patch, the newest known one before it counts.
+        release: a release or a line; an unknown one, such as a newer patch, counts as the newest known one before it.
     """
     try:
         known = releases().resolve(release)
@@ -118,14 +118,14 @@ def broker_highest(release: str) -> Mapping[str, int]:
 
 
 def fitting_releases(ranges: Mapping[int, Range], sent: Collection[str] = ()) -> list[str]:
-    """Give the releases that a server may be, oldest first.
+    """Return the releases that a server may be, oldest first.
 
     Args:
-        ranges: lowest and highest version by api key, as it advertises them.
+        ranges: advertised lowest and highest version by api key.
         sent: software versions that it sends in requests of its own.
 
     Returns:
-        A release that it names, else those that fit what it advertises; none where that fits no release of Apache Kafka.
+        A release that it names, else those that fit its ranges; empty if no release of Apache Kafka fits.
     """
     fitting = guess(ranges)
     named = [release for release in sent if release in (fitting or releases())]
@@ -146,7 +146,7 @@ def guess_release(fitting: Sequence[str]) -> str | None:
 
 
 def default_targets(observed: Iterable[str]) -> list[str]:
-    """Give the newest patch of each line from that of the oldest observed broker to the newest.
+    """Return the newest patch of each line from that of the oldest observed broker to the newest.
 
     Args:
         observed: releases of brokers; without any the lines from 3.9 on, the last that accepts all that older ones do.

@@ -1,4 +1,4 @@
-"""What a client needs so that a release does not refuse it: a newer library, another configuration, a proxy in between."""
+"""Remedies for a client that a release refuses: a newer library, another configuration, a proxy in between."""
 
 from __future__ import annotations
 
@@ -16,18 +16,16 @@ _UNKNOWN_LIBRARY: Final = "Identify the library and upgrade it"
 # Features that brokers of 4.x finalize with their clusters (KIP-1022); while one is off, they offer these APIs and reject their use.
 _FEATURES: Final = {"ConsumerGroup": "group.version", "Share": "share.version", "StreamsGroup": "streams.version"}
 _CLASSIC: Final = frozenset({"ConsumerGroupHeartbeat", "StreamsGroupHeartbeat"})
-"""APIs of KIP-848 and KIP-1071: with the classic protocol the client joins its group as before."""
 _UNTIL_THEN: Final = "until then, a proxy can translate"
 
 
 @dataclass(frozen=True, slots=True)
 class Software:
-    """What is known of a client's library.
+    """A client's library.
 
     Attributes:
-        name: as people call it; None where it is not known.
-        version: the newest that the client can have, as numbers; None where it is not known.
-        fixes: those of the library.
+        name: for people; None if unknown.
+        version: newest that the client can have, as numbers; None if unknown.
     """
 
     name: str | None
@@ -37,7 +35,7 @@ class Software:
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """One or two sentences; with the version of a library, or the value of a setting, that cures."""
+    """One or two sentences, with the version of a library, or the value of a setting, that cures."""
 
     text: str | None = None
     version: str | None = None
@@ -45,7 +43,6 @@ class Remedy:
 
 
 NOTHING: Final = Remedy()
-"""For a client that needs nothing."""
 _TO_CLASSIC: Final = Remedy("Set group.protocol=classic in the client's configuration before the rollback.", "classic", "config")
 _TO_SEE_SERVICE: Final[dict[Answers, Remedy]] = {
     "none": Remedy("Find out why no broker answers this client, then capture it again."),
@@ -57,17 +54,7 @@ _TO_SEE_SERVICE: Final[dict[Answers, Remedy]] = {
 
 
 def remedy_of(use: Use, judgement: Judgement, target: TargetRange, software: Software) -> Remedy:
-    """Return the fix for a use of an API.
-
-    Args:
-        use: what the client does.
-        judgement: of it, for the target.
-        target: the release that it was judged for.
-        software: the client's library.
-
-    Returns:
-        `NOTHING` where every release that the catalog has takes the client as it is.
-    """
+    """Return the fix for a judged use of an API; `NOTHING` if every release in the catalog takes the client as it is."""
     if judgement.basis == "removed_feature":
         upgrade = _UNKNOWN_LIBRARY if software.name is None else f"Upgrade or configure {software.name}"
         return Remedy(f"{upgrade} so that it sends SaslHandshake before its GSSAPI tokens.")
@@ -105,5 +92,5 @@ def _of_refused(use: Use, target: TargetRange, software: Software) -> Remedy:
 
 
 def _has(software: Software, version: str | None) -> bool:
-    """Whether the client may have this version of its library, or a later one."""
+    """Return whether the client may have this version of its library, or a later one."""
     return version is not None and software.version is not None and software.version >= version_numbers(version)

@@ -1,4 +1,4 @@
-"""Sums over the requests of a series: integers stand for who asked what in which hour, so that texts are looked at once, not once a row.
+"""Sums over the requests of a series: integers stand for texts, so that a text is handled once and not once a row.
 
 A *use* is a program (client key and id, software, server), an api with its version, and an hour.
 """
@@ -35,7 +35,7 @@ _NO_EVIDENCE: Final = (_NEVER, True, "", True, 0)
 
 
 class _Counts:
-    """How often pairs of numbers were seen, or only that they were."""
+    """Counts of pairs of numbers."""
 
     def __init__(self) -> None:
         self._pairs: list[Ints] = []
@@ -59,7 +59,7 @@ class _Counts:
         self._waiting = 0  # what is settled is what is different, and may be more than the limit
 
     def found(self) -> tuple[Ints, Ints, Ints]:
-        """Give left and right numbers of the different pairs, and how often each was seen."""
+        """Return left and right numbers of the different pairs, and their counts."""
         self._settle()
         if not self._pairs:
             nothing = np.empty(0, np.int64)
@@ -68,15 +68,13 @@ class _Counts:
 
 
 class RequestSums:
-    """Takes the requests of some connections batch by batch, and gives what `kwire.analysis.partials` wants of them.
+    """Sums over the requests of some connections, batch by batch, for `kwire.analysis.partials`.
 
     Attributes:
-        join: their connections.
         handshaken: by row of the connection, whether it sent SaslHandshake.
     """
 
     def __init__(self, rows: SeriesRows | SeriesView) -> None:
-        """Args: rows: whose requests will be taken."""
         self.join = Connections(rows)
         self._uses: dict[_Use, int] = {}
         self._sums = np.zeros((64, len(_SUMS)), np.int64)
@@ -92,7 +90,7 @@ class RequestSums:
         self._unanswered = np.full(len(self.join.table), -1, np.int64)  # by row of the connection, the last such request
 
     def add(self, batch: pa.RecordBatch) -> None:
-        """Take rows of `requests`; those without an api key do not count."""
+        """Add rows of `requests`; those without an api key do not count."""
         if batch.column("api_key").null_count:
             batch = batch.filter(pc.is_valid(batch.column("api_key")))
         if not batch.num_rows:
@@ -123,7 +121,7 @@ class RequestSums:
         self._groups.add(who[named.to_numpy(zero_copy_only=False)] + 1, self._named(group.filter(named)))
 
     def _use_of(self, who: Ints, batch: pa.RecordBatch, hour: Any, first: Ints) -> Ints:
-        """The numbers of the uses of a batch, which has one of each in rows `first`."""
+        """Return the numbers of the uses of a batch, which has one of each in rows `first`."""
         at: Any = pa.array(first)
         columns = [batch.column(name).take(at).to_pylist() for name in ("api_key", "api_version", "api_name")]
         keys = zip(who[first].tolist(), *columns, hour.take(at).to_pylist(), strict=True)
@@ -149,7 +147,7 @@ class RequestSums:
             self._sums[use, number] += np.bincount(local, value, len(use)).astype(np.int64)
 
     def _add_times(self, batch: pa.RecordBatch, time: Any, local: Ints, use: Ints) -> None:
-        """First and last time of each use, and the first request of each; requests without a time come last."""
+        """Take first and last time of each use, and the first request of each; requests without a time come last."""
         earliest = time.fill_null(_NEVER).to_numpy()
         first = np.full(len(use), _NEVER, np.int64)
         np.minimum.at(first, local, earliest)
@@ -173,7 +171,7 @@ class RequestSums:
             np.maximum.at(self._unanswered, at[rows], index[rows])
 
     def told_apart(self, refusals: pa.Table) -> Any:
-        """Give the kind of each refusal: `disconnected` only where the server closed on a request that waited for its answer.
+        """Return the kind of each refusal: `disconnected` only if the server closed on a request that waited for its answer.
 
         A connection that the server closed behind Produce with acks=0, or one with a gap, proves no refusal by itself: `closed`.
 
@@ -190,13 +188,12 @@ class RequestSums:
         return pc.if_else(closed, pa.scalar("closed"), kinds)
 
     def _named(self, texts: Any) -> Ints:
-        """Numbers that stand for texts, the same in all batches."""
         found = texts.dictionary_encode(null_encoding="encode")
         numbers = [self._names.setdefault(name, len(self._names)) for name in found.dictionary.to_pylist()]
         return np.array(numbers, np.int64)[found.indices.to_numpy()] if numbers else np.empty(0, np.int64)
 
     def found(self) -> Iterator[Found]:
-        """Give the sums: names of partial tables with their columns."""
+        """Yield the sums: names of partial tables with their columns."""
         uses = self._places()
         size = len(self._uses)
         counted = {name: pa.array(self._sums[:size, number]) for number, name in enumerate(_SUMS)}

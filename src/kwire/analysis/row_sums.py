@@ -1,4 +1,4 @@
-"""Columns for partial tables, from the rows of one series: topics, and what rows take from the connection they belong to."""
+"""Columns for partial tables, from the rows of one series: topics, and columns that rows take from their connection."""
 
 from __future__ import annotations
 
@@ -24,25 +24,24 @@ _MARKS: Final = ("magic", "compression", "acks", "partitions", "error_codes")
 
 
 def ones(table: pa.Table) -> pa.Array[Any]:
-    """Count each row once."""
+    """Return 1 for each row."""
     return pa.array(np.ones(len(table), np.int64))
 
 
 def unnamed_ids(columns: Columns) -> Any:
-    """Give the client ids of rows whose software has no name, null for the others."""
+    """Return the client ids of rows whose software has no name, null for the others."""
     unnamed: Any = pc.equal(pc.fill_null(columns["software_name"], "unknown"), pa.scalar("unknown"))
     return pc.if_else(unnamed, columns["client_id"], pa.scalar(None, pa.string()))
 
 
 class Connections:
-    """Looks up what the aggregates take from the connection: who it is, and which server it talks to.
+    """Lookup of what the aggregates take from the connection: its client and its server.
 
     A *program* is a client key and id, a software, and the server that it talks to; connections of one have the same number.
 
     Attributes:
-        table: the rows of `connections`.
         server: `address:port` of each.
-        address: of the client, as a PROXY header has it where there is one.
+        address: of the client, from a PROXY header if there is one.
         programs: the program of each.
     """
 
@@ -59,25 +58,22 @@ class Connections:
         self._told = taken(told, first)
 
     def columns_of(self, programs: Ints) -> Columns:
-        """Give what is known of programs; nulls for number -1."""
+        """Return columns of programs; nulls for number -1."""
         return taken(self._told, pa.array(programs, mask=programs < 0))
 
     def look_up(self, ids: Any) -> tuple[Columns, Any]:
-        """Give who and which server, for connection ids."""
+        """Return client columns and server for connection ids."""
         at = self.rows_of(ids)
         return {name: self.table.column(name).take(at) for name in _PROGRAM}, self.server.take(at)
 
     def take(self, column: str, ids: Any) -> Any:
-        """Give a column of the connections with these ids."""
+        """Return a column of the connections with these ids."""
         values = self.address if column == "address" else self.table.column(column)
         return values.take(self.rows_of(ids))
 
 
 def codes_of(*columns: Any) -> tuple[Ints, Ints]:
-    """Number the different rows of columns, in order.
-
-    Args:
-        columns: arrays of the same length.
+    """Assign numbers to the different rows of columns of the same length, in order.
 
     Returns:
         The number of each row, and the first row of each number.
@@ -96,7 +92,7 @@ def codes_of(*columns: Any) -> tuple[Ints, Ints]:
 
 
 def _numbers_of(column: Any) -> tuple[Ints, int]:
-    """Numbers from 0 for the values of a column, null too, and a bound that they stay below: integers need no look at what is equal."""
+    """Return numbers from 0 for the values of a column, null too, and their bound; integers need no comparison of values."""
     if not pa.types.is_integer(column.type) or column.null_count == len(column):
         return _dense(column)
     ends: Any = pc.min_max(column)
@@ -110,7 +106,7 @@ def _numbers_of(column: Any) -> tuple[Ints, int]:
 
 
 def _dense(column: Any) -> tuple[Ints, int]:
-    """Numbers for the values of a column in the order of first appearance, and how many there are."""
+    """Return numbers for the values of a column in the order of first appearance, and their count."""
     codes = column.dictionary_encode(null_encoding="encode")
     return codes.indices.to_numpy().astype(np.int64), len(codes.dictionary)
 

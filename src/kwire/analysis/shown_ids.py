@@ -1,4 +1,4 @@
-"""Which client id stands in the rows of a client key.
+"""Client ids in the rows of a client key.
 
 Ids stay apart while a key has few of them, because one key may hold programs of different ages (`gateway-1` and `gateway-2` fold to one); a
 client that makes up an id a run gets one row with the folded id.
@@ -23,7 +23,7 @@ MAX_IDS: Final = 64
 
 
 class ShownIds:
-    """Gives the id to show: a client's own, or the folded one where its key has too many."""
+    """Client ids for rows: a client's own, or the folded one if its key has too many."""
 
     def __init__(self, partial: Partial) -> None:
         ids = aggregated(partial["identities"], ["client_key", "client_id"])  # it has a row for each address of each of them
@@ -35,7 +35,7 @@ class ShownIds:
         return fold_client_id(client_id) if client_id and key in self._folded else client_id
 
     def column(self, table: pa.Table) -> Any:
-        """Give the ids to show in the rows of a table with columns `client_key` and `client_id`."""
+        """Return the ids for the rows of a table with columns `client_key` and `client_id`."""
         ids = flat(table, "client_id")
         if not self._folded:
             return ids

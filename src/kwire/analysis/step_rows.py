@@ -1,4 +1,4 @@
-"""Steps of groups on their way from the tasks to the timelines: rows of `group_steps` with the address of the client.
+"""Steps of groups between tasks and timelines: rows of `group_steps` with the address of the client.
 
 A group's members talk to its coordinator on connections of their own, and the coordinator may move; so the steps of a group come together
 only when all series are merged.
@@ -21,7 +21,7 @@ STEPS: Final = GROUP_STEPS.append(pa.field("client_address", TEXT))
 
 
 def steps_of(rows: SeriesRows | SeriesView, join: Connections) -> pa.Table:
-    """Give the steps of a series."""
+    """Return the steps of a series."""
     steps = rows.table("group_steps")
     address = join.take("address", steps.column("connection_id"))
     return steps.append_column("client_address", address).cast(STEPS)

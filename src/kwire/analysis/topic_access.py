@@ -1,8 +1,8 @@
-"""Rows of `topic_access`: which client uses which topic, in which direction, how much and how.
+"""Table `topic_access`: clients by topic and direction, with amounts and formats.
 
-Produce 13, Fetch 13 and all of share groups name topics by id alone (KIP-516). Their names come from whatever message gave both, in any
-file, before or after; rows of one topic that are known by name here and by id there become one. A topic that was made again has two ids and
-two rows; where a row has no id, it belongs to the name.
+Produce 13, Fetch 13 and all of share groups name topics by id alone (KIP-516). Their names come from any message with both, in any file,
+before or after; rows of one topic with its name here and its id there become one. A topic that was made again has two ids and two rows;
+a row without an id belongs to the name.
 """
 
 from __future__ import annotations
@@ -31,11 +31,7 @@ _SOFTWARE: Final = ("software_name", "software_version")
 
 
 def topic_access(partial: Partial) -> pa.Table:
-    """Make the table.
-
-    Args:
-        partial: merged parts.
-    """
+    """Make the table from merged partials."""
     shown, names = ShownIds(partial), _TopicNames(partial["topic_names"])
     use, marks = (names.resolve(partial[name], shown) for name in ("topic_use", "topic_marks"))
     both = {name: pa.concat_arrays([use[name], marks[name]]) for name in _USE}
@@ -53,7 +49,7 @@ def topic_access(partial: Partial) -> pa.Table:
 
 
 class _TopicNames:
-    """Resolves ids, and finds the one id of a topic that is named only."""
+    """Topic names by id, and ids of topics that have only one."""
 
     def __init__(self, names: pa.Table) -> None:
         self._ids, self._names = flat(names, "topic_id"), flat(names, "topic")
@@ -65,7 +61,7 @@ class _TopicNames:
         self._alone, self._only_id = flat(alone, "topic"), flat(alone, "topic_id")
 
     def resolve(self, table: pa.Table, shown: ShownIds) -> dict[str, Any]:
-        """Give the columns that name a row."""
+        """Return the columns that name a row."""
         topic, topic_id = flat(table, "topic"), flat(table, "topic_id")
         named: Any = pc.is_valid(topic)
         nothing = pa.scalar(None, TEXT)
@@ -79,14 +75,13 @@ class _TopicNames:
 
 
 def _sums(use: pa.Table, numbers: Ints) -> dict[str, Any]:
-    """A request log knows neither batches nor, always, times: null where no part knows."""
+    """Sum up amounts; null if unknown, as batches and sometimes times are in a request log."""
     rules: list[Any] = [*((name, "sum") for name in _SUMS), ("max_batch_bytes", "max"), ("first_seen", "min"), ("last_seen", "max")]
     grouped = aggregated(use.append_column("row", pa.array(numbers)), ["row"], rules)
     return {name: flat(grouped, name) for name, _ in rules}
 
 
 def _marks(marks: pa.Table, numbers: Ints, size: int) -> dict[str, Any]:
-    """How a topic is used, as lists."""
     kinds, values = flat(marks, "mark"), flat(marks, "value")
     known = numbers < size
 
@@ -109,7 +104,7 @@ def _codec(number: int) -> str:
 
 
 def _groups(use: pa.Table, shown: ShownIds, rows: dict[str, Any]) -> dict[str, Any]:
-    """The groups of clients that fetch."""
+    """Return the groups of clients that fetch."""
     ids = shown.column(use)
     numbers, first = codes_of(pa.concat_arrays([rows["client_key"], flat(use, "client_key")]), pa.concat_arrays([rows["client_id"], ids]))
     count = len(rows["client_key"])
@@ -119,7 +114,7 @@ def _groups(use: pa.Table, shown: ShownIds, rows: dict[str, Any]) -> dict[str, A
 
 
 def _of_clients(identities: pa.Table, keys: Any) -> dict[str, Any]:
-    """What the rows of a client key say of the client."""
+    """Return software, principals and addresses of a client key."""
     numbers, first = codes_of(pa.concat_arrays([flat(identities, "client_key"), keys]))
     of_rows: Any = pa.array(numbers[len(identities) :])
     mine = numbers[: len(identities)]

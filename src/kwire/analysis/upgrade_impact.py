@@ -1,6 +1,6 @@
 """Table `upgrade_impact`: every use of an api judged for every target release, with evidence, basis and cure.
 
-Uses that are alike are judged once (`kwire.analysis.judged_cases`); the rows are then put together as columns.
+Equal uses are judged once (`kwire.analysis.judged_cases`); the rows are then put together as columns.
 """
 
 from __future__ import annotations
@@ -51,11 +51,9 @@ def upgrade_impact(
     """Make the table.
 
     Args:
-        partial: merged parts.
         usage: rows of `kwire.analysis.usage_rows.USAGE`.
-        groups: the programs behind the keys.
-        targets: releases to judge for, such as `4.3.1`.
-        guesses: by server, the release that it seems to be.
+        targets: releases such as `4.3.1`.
+        guesses: likely release by server.
     """
     known = {server: guess for server, guess in guesses.items() if guess is not None}
     cases = Cases(targets, min(known.values(), key=release_key, default=None))
@@ -139,7 +137,6 @@ def _by_row(rows: pa.Table, uses: Mapping[_Use, _Fact]) -> dict[int, _Fact]:
 
 
 def _with_evidence(rows: pa.Table, evidence: Mapping[int, _Evidence]) -> pa.Table:
-    """Rows some of which have evidence of their own, by row."""
     if not evidence:
         return rows
     at = sorted(evidence)
@@ -153,7 +150,7 @@ def _with_evidence(rows: pa.Table, evidence: Mapping[int, _Evidence]) -> pa.Tabl
 
 
 def _refusals(partial: Partial, shown: ShownIds, guesses: Mapping[str, str]) -> dict[_Use, dict[str, _Evidence]]:
-    """Refused uses by release line of the broker; of each line the first."""
+    """Return refused uses by release line of the broker; of each line the first."""
     found: dict[_Use, dict[str, _Evidence]] = defaultdict(dict)
     parts = sorted(  # a request log may have no times
         rows_of(partial["refusals"]), key=lambda part: (part["first_seen"] is None, part["first_seen"], part["evidence_connection_id"])
@@ -167,9 +164,9 @@ def _refusals(partial: Partial, shown: ShownIds, guesses: Mapping[str, str]) -> 
 
 
 def _answered(partial: Partial, shown: ShownIds, guesses: Mapping[str, str]) -> dict[_Use, tuple[str, ...]]:
-    """Return the uses that a broker answered although its release refuses them or has them off, with the release lines of these brokers.
+    """Return uses that a broker answered although its release refuses them or has them off, with the release lines of these brokers.
 
-    Requests answered with error 35 (UNSUPPORTED_VERSION) do not count; their uses are left out.
+    Uses with an answer of error 35 (UNSUPPORTED_VERSION) are left out.
     """
     errors, usage = partial["error_names"], partial["usage"]
     rejected: Any = pc.equal(errors.column("error_name"), pa.scalar("UNSUPPORTED_VERSION"))

@@ -1,7 +1,4 @@
-"""From merged parts to rows of `api_usage`, and to what verdicts need of each of them.
-
-A row is a client key, client id, api and version.
-"""
+"""Rows of `api_usage` and the facts about them that verdicts need: a row is a client key, client id, api and version."""
 
 from __future__ import annotations
 
@@ -47,7 +44,6 @@ def usage_rows(
     """Make the rows of `USAGE`, sorted by client, id, api and version.
 
     Args:
-        partial: merged parts.
         refuses: whether a server, given as `address:port`, is of a release that does not accept a version of an api.
         highest: by server and api name, the highest version that it offers.
     """
@@ -81,7 +77,7 @@ def api_usage(usage: pa.Table) -> pa.Table:
 
 
 def _numbers(partial: Partial, ids: Mapping[str, Any]) -> tuple[dict[str, Ints], Any]:
-    """Number the rows to be, the same in all tables; of each number of `usage` the first row. What was not used has greater numbers."""
+    """Assign numbers to the rows of the result, the same in all tables, with the first row of each in `usage`; unused ones have greater numbers."""
     columns = [
         pa.concat_arrays([flat(partial[name], column) if column != "client_id" else ids[name] for name in _TABLES])
         for column in ("client_key", "client_id", *_OF_API)
@@ -99,7 +95,7 @@ def _sums(usage: pa.Table, numbers: Ints) -> dict[str, Any]:
 
 
 def _evidence(usage: pa.Table, numbers: Ints) -> dict[str, Any]:
-    """The first request of each row; where no time is known, that of the first of its parts."""
+    """Return the first request of each row; without a time, that of the first of its parts."""
     names = ["evidence_connection_id", "evidence_request_index"]
     timed: Any = pc.is_valid(usage.column("first_seen"))
     dated = usage.select(["first_seen", *names]).append_column("row", pa.array(numbers))
@@ -111,7 +107,6 @@ def _evidence(usage: pa.Table, numbers: Ints) -> dict[str, Any]:
 
 
 def _counted(table: pa.Table, numbers: Ints, which: Any, size: int) -> Ints:
-    """Add up the requests of chosen rows by number."""
     found = np.zeros(size, np.int64)
     chosen = which & (numbers < size)
     np.add.at(found, numbers[chosen], table.column("requests").to_numpy()[chosen])
@@ -119,7 +114,7 @@ def _counted(table: pa.Table, numbers: Ints, which: Any, size: int) -> Ints:
 
 
 def _hung_up(refusals: pa.Table, refuses: Callable[[str, int, int], bool]) -> Any:
-    """Which refusals are requests that the server hung up on."""
+    """Return which refusals are requests that the server hung up on."""
     columns = (refusals.column(name).to_pylist() for name in ("refusal", "server", *_OF_API))
     return np.array(
         [
@@ -142,7 +137,7 @@ def _latencies(latencies: pa.Table, numbers: Ints, size: int) -> dict[str, Any]:
 
 
 def _offered(usage: pa.Table, numbers: Ints, size: int, highest: Mapping[str, Mapping[str, int]]) -> Any:
-    """Of each row the greatest version that one of its servers offers; null where that is not known."""
+    """Return for each row the greatest version that one of its servers offers; null if unknown."""
     pairs, first = codes_of(flat(usage, "server"), flat(usage, "api_name"))
     at: Any = pa.array(first)
     chosen = zip(*(usage.column(name).take(at).to_pylist() for name in ("server", "api_name")), strict=True)

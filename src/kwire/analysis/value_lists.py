@@ -1,4 +1,4 @@
-"""Lists of the different values that rows of a table share, as one array: what Python sets would be, without a Python object a value."""
+"""Sorted lists of different values as one array, without a Python object a value."""
 
 from __future__ import annotations
 
@@ -14,16 +14,12 @@ __all__ = ["lists_of"]
 
 
 def lists_of(numbers: Ints, values: Any, count: int, type_: pa.DataType) -> Any:
-    """Give for each number the different values that go with it, sorted, without nulls.
+    """Return the different values of each of `count` lists, sorted, without nulls, as one array.
 
     Args:
-        numbers: of each value the list that it belongs to, below `count`.
-        values: an array as long.
-        count: how many lists.
+        numbers: list of each value, below `count`.
+        values: array of the same length.
         type_: of the lists.
-
-    Returns:
-        An array of `count` lists.
     """
     pairs = pa.table({"list": pa.array(numbers), "value": values}).filter(pc.is_valid(pc.field("value")))
     distinct = aggregated(pairs, ["list", "value"]).sort_by([("list", "ascending"), ("value", "ascending")]).combine_chunks()

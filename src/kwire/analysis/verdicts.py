@@ -58,12 +58,12 @@ _NOT_SERVED: Final[dict[Answers, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownMaximum:
-    """What is known of the highest version that a client's library can use for an api.
+    """Bounds of the highest version that a client's library can use for an api.
 
     Attributes:
-        library: its name, with the version where that is known.
-        at_least, at_most: bounds of the maximum; None where that bound is not known.
-        certain: True when the client names its library, False when its traffic only looks like it.
+        library: its name, with the version if known.
+        at_least, at_most: None if unknown.
+        certain: True if the client names its library, False if its traffic only looks like it.
     """
 
     library: str
@@ -77,18 +77,14 @@ class Use:
     """An api in a version, as a client uses it.
 
     Attributes:
-        api_name, api_version: what it sends.
         role: `client`, `broker` or `controller`.
-        broker_highest: the greatest highest version that a broker it sent this to offers; None when that is not known.
-        negotiates: whether the client asks ApiVersions on any connection; None when only the middle of its connections was seen.
-        answered_by: release line of a broker that answered this version although the tables say that its release refuses it, or has it
-            off by default; None otherwise.
-        refused_by: release line of a broker that refused this version, by error 35 or by hanging up on it, such as `4.3`; None otherwise.
-        always_refused: True when no answer but error 35 ever came for it.
-        known: of the library, where it is known.
-        answers: how brokers served the client; `some` where they did. `none`: they answered no request besides negotiation and login;
-            `unseen`: the answers are not in the capture; `opened`: there is no such request; `login_refused`, `mechanism_refused`: there
-            is none because of this.
+        broker_highest: greatest highest version that one of its brokers offers; None if unknown.
+        negotiates: the client asks ApiVersions on any connection; None if only the middle of its connections was seen.
+        answered_by: release line of a broker that answered this version although its release refuses it, or has it off by default.
+        refused_by: release line of a broker that refused this version, by error 35 or by hanging up, such as `4.3`.
+        always_refused: every answer to it was error 35.
+        answers: service by the brokers; `some` if they answered. `none`: no request besides negotiation and login was answered;
+            `unseen`: the answers are not in the capture; `opened`: there is no such request; `login_refused`, `mechanism_refused`: why.
         raw_gssapi: it sends GSSAPI tokens without SaslHandshake on some connection.
     """
 
@@ -110,13 +106,11 @@ class TargetRange:
     """What a release does with an api.
 
     Attributes:
-        release: such as `4.3.1`.
-        accepts: lowest and highest version, None where the release does not have the api.
-        since: the first later line that has the api, where this release does not have it yet.
+        accepts: lowest and highest version, None if the release does not have the api.
+        since: first later line that has the api, if this release does not have it yet.
         short: its name for people, such as `4.3`.
-        off_by_default: it accepts the api only where a preview is switched on.
-        marks: the versions that it accepts and marks deprecated, with what the later releases do with each.
-        takes_raw_gssapi: as `kwire.schema.Release` has it.
+        off_by_default: it accepts the api only if a preview is switched on.
+        marks: accepted versions marked deprecated, with what later releases do with each.
     """
 
     release: str
@@ -135,12 +129,12 @@ class TargetRange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaterReleases:
-    """What becomes of a version that a release marks deprecated; patches of a line count as its newest.
+    """The later fate of a version that a release marks deprecated; patches of a line count as its newest.
 
     Attributes:
-        marked_by: the releases that mark it, as a sentence names them.
-        newest: the newest line that there is, such as `4.4`.
-        refusing: the first later line that refuses it, None where each accepts it.
+        marked_by: releases that mark it, as a sentence names them.
+        newest: newest known line, such as `4.4`.
+        refusing: first later line that refuses it, None if each accepts it.
         at_refusal: what that line's newest patch does with the api.
         only_patches: later patches that refuse it although the newest of their line accepts it again, such as `4.0.0`.
     """
@@ -154,7 +148,7 @@ class LaterReleases:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """A verdict with its basis, how sure it is, and one sentence why."""
+    """A verdict with its basis, confidence and reason, one sentence."""
 
     verdict: Verdict
     basis: Basis
@@ -163,12 +157,7 @@ class Judgement:
 
 
 def judge(use: Use, target: TargetRange) -> Judgement:
-    """Judge one use of an api for one release, by the table of this module.
-
-    Args:
-        use: what the client does.
-        target: what the release does with the api.
-    """
+    """Judge one use of an api for one release, by the table of this module."""
     judgement = _by_version(use, target)
     if use.role != "client" or judgement.verdict == "breaks":
         return judgement

@@ -6,7 +6,7 @@ import ipaddress
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, BinaryIO, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 import cloup
@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    from kwire.analysis.one_process import SeriesFiles
     from kwire.analysis.redaction import Redaction, Redactor
     from kwire.capture.files.inputs import CaptureFile
+    from kwire.tables import SeriesRows
 
 __all__ = ["inspect"]
 
@@ -44,9 +46,6 @@ _TIMES: Final = {
 _FILE_RULES: Final = frozenset(
     ("capture_cut", "capture_damaged", "capture_link_type", "capture_unreadable", "series_connections", "series_order", "log_line_torn")
 )
-
-_Series = tuple[Sequence[str | BinaryIO], str, str]
-
 
 class _Address(click.ParamType[str]):
     """An IP address, as rows have it."""
@@ -122,7 +121,7 @@ class _Inputs:
     def __init__(self, captures: Sequence[str], stack: ExitStack) -> None:
         self.files: list[CaptureFile] = []
         self.missing: list[str] = []
-        self.series: list[_Series] = []
+        self.series: list[SeriesFiles] = []
         if captures == (STANDARD_INPUT,):
             self.series.append(([stack.enter_context(waiting_input())], "standard input", ""))
             return
@@ -171,10 +170,15 @@ class _Notices:
 
 def _batches(inputs: _Inputs, table: str, ports: tuple[int, ...], log_zone: str | None, notices: _Notices) -> Iterator[pa.RecordBatch]:
     if table not in _ROWS:
-        from kwire.analysis.one_process import of_series
+        from kwire.analysis import finish
+        from kwire.analysis.one_process import merged_series
 
-        answers = of_series(inputs.series, ports, log_zone=log_zone, violations=notices.add, skipped=notices.skip)
-        yield from answers[table].to_batches()
+        def seen(rows: SeriesRows) -> None:
+            for batch in rows.batches("violations"):
+                notices.add(batch)
+
+        whole = merged_series(inputs.series, ports, seen, log_zone=log_zone, skipped=notices.skip)
+        yield from finish(whole)[table].to_batches()
         return
     from kwire.errors import InputError
     from kwire.tables import iter_pieces

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from kwire.report.analysis_folder import AnalysisFolder
-from kwire.report.lineage import ClientTopics, SideRisk, Topic, read_lineage, read_topics_of_clients
-from kwire.report.topic_risk import topics_at_risk
+from kwire.report.lineage import ClientTopics, SideRisk, Topic, read_lineage, read_topics_of_clients, topics_at_risk
 
 
 @pytest.fixture
@@ -59,7 +58,7 @@ def test_a_client_has_its_topics_and_groups_each_once(tmp_path: Path, analysis_t
 
 def test_a_topic_says_how_many_producers_and_consumers_break(topics_of: Any) -> None:
     verdicts = {"key-writer": "breaks", "key-other": "compatible", "key-reader": "unknown"}
-    risks = {risk.topic.name: risk for risk in topics_at_risk(topics_of(ROWS, verdicts))}
+    risks = {risk.name: risk for risk in topics_at_risk(topics_of(ROWS, verdicts))}
     orders = risks["orders"]
     assert orders.producers == SideRisk(clients=2, breaks=1, unknown=0)
     assert orders.consumers == SideRisk(clients=1, breaks=0, unknown=1)
@@ -74,6 +73,6 @@ def test_topics_that_stop_come_first_then_those_that_lose_most(topics_of: Any) -
     ]  # fmt: skip
     verdicts = {**{f"key-old{n}": "breaks" for n in range(3)}, "key-new": "compatible"}
     risks = topics_at_risk(topics_of(rows, verdicts))
-    assert [(risk.topic.name, risk.breaks, risk.is_stopped) for risk in risks] == [
+    assert [(risk.name, risk.breaks, risk.is_stopped) for risk in risks] == [
         ("stops", 1, True), ("busy", 3, False), ("safe", 0, False),
     ]  # fmt: skip

@@ -1,10 +1,10 @@
-"""Digests: what a report shows of an analysis of any size, in tables whose size has a bound.
+"""Digests: the contents of a report of an analysis of any size, in tables with a bounded size.
 
     digest = merge_digests([digest_of_answers(...), ...], limits)   # a task for each bucket of keys
-    wanted = wanted_of(digest, ...)                                 # the driver: what the page shows of single clients and topics
+    wanted = wanted_of(digest, ...)                                 # the driver: single clients and topics of the page
     digest |= merge_digests([digest_of_rows(...), ...], limits)     # a task for parts of the tables of rows
 
-`kwire.report` makes the same from the tables of a folder that holds none.
+`kwire.report` makes the same from the tables of a folder without one.
 """
 
 from __future__ import annotations

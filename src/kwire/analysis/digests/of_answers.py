@@ -1,4 +1,4 @@
-"""The digest of tables that are made by key: clients and what they use, topics, groups."""
+"""Digest of the tables that are made by key: clients and what they use, topics, groups."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def openings_of(connections: pa.Table) -> pa.Table:
     """Count connections by client, protocol and minute.
 
     Args:
-        connections: columns `client_key`, `protocol` and `first_seen`, and maybe `connections`, how many a row stands for.
+        connections: columns `client_key`, `protocol` and `first_seen`, and maybe `connections`, the number that a row stands for.
     """
     bare: Any = connections.column("first_seen").cast(pa.timestamp("us"))  # in no zone: to round in one takes ten times as long
     minute = pc.floor_temporal(bare, unit="minute").cast(TIME)
@@ -81,9 +81,7 @@ def digest_of_answers(
     """Digest the tables, for all keys or for those of a bucket.
 
     Args:
-        answers: tables that `kwire.analysis.answers.answers_by_key` gives, at least the columns of `DIGESTED_COLUMNS`; one may be missing.
-        openings: of the same clients.
-        limits: how much is shown one by one.
+        answers: tables of `kwire.analysis.answers.answers_by_key` with the columns of `ANSWER_COLUMNS`; one may be missing.
         span: first and last packet of all captures.
     """
     found = {
@@ -130,7 +128,7 @@ def _of_usage(usage: pa.Table) -> Digest:
 
 
 def _failed(usage: pa.Table) -> pa.Table:
-    """Uses that a broker hung up on, or said no to."""
+    """Return uses that a broker hung up on, or rejected."""
     failed = usage.filter(pc.greater(usage.column("errors"), pa.scalar(0))).combine_chunks()
     names = flat(failed, "error_names")
     each = pc.list_flatten(names)
@@ -165,7 +163,7 @@ def _of_hours(hourly: pa.Table) -> Digest:
 
 
 def _storms(openings: pa.Table) -> pa.Table:
-    """The clients that opened many connections within a minute, with their worst minute."""
+    """Return the clients that opened many connections within a minute, with their worst minute."""
     known = openings.filter(pc.is_valid(openings.column("client_key")))
     in_all = aggregated(known, ["client_key"], [("connections", "sum")])
     timed = known.filter(pc.is_valid(known.column("first_seen")))
@@ -178,6 +176,6 @@ def _storms(openings: pa.Table) -> pa.Table:
 
 
 def _numbers(column: Any) -> Any:
-    """A column as 64-bit integers, 0 for null."""
+    """Return a column as 64-bit integers, 0 for null."""
     plain: Any = column.cast(LONG).fill_null(0)
     return plain.to_numpy(zero_copy_only=False) if isinstance(plain, pa.Array) else plain.to_numpy()

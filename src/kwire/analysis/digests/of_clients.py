@@ -1,4 +1,4 @@
-"""Clients in a digest: how many of which kind, library and verdicts there are, and what a report says of single ones."""
+"""Clients in a digest: their numbers by kind, library and verdicts, and the facts of single ones."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ _READ: Final = ("kafka", "tls")
 _SILENT: Final = ("silent", "proxy")
 
 Judged = tuple[Any, Any]
-"""Client keys, an array, and the worst verdict of each as its place in `VERDICTS`, -1 without one."""
+"""Array of client keys, and the worst verdict of each as its index in `VERDICTS`, -1 without one."""
 
 
 def release_order(release: str) -> tuple[tuple[int, ...], str]:
-    """Sort key of a release or a client's version: ``0.8 < 3.9.2 < 4.0 < 4.0.2 < v4.10``."""
+    """Return the sort key of a release or a client's version: ``0.8 < 3.9.2 < 4.0 < 4.0.2 < v4.10``."""
     return version_numbers(release), release
 
 
 def split_guess(guess: str) -> tuple[str, str]:
-    """Give library and range of a guess, without the versions that were tried: ``aiokafka after 0.5.0 (tried: 0.5.2)`` in its two parts."""
+    """Split ``aiokafka after 0.5.0 (tried: 0.5.2)`` into library and range, without the versions that were tried."""
     library, _, version = guess.partition(" (tried:")[0].partition(" ")
     return library, version
 
@@ -52,11 +52,9 @@ def verdicts_of(text: str) -> Mapping[str, str]:
 
 
 def of_clients(clients: pa.Table, impact: pa.Table, openings: pa.Table) -> tuple[Digest, Judged]:
-    """Digest `clients` and `upgrade_impact`.
+    """Digest `clients` and `upgrade_impact`, of the same clients.
 
     Args:
-        clients: rows of the table.
-        impact: rows of `upgrade_impact`, of the same clients.
         openings: their connections (`kwire.analysis.digests.of_answers.OPENINGS`).
 
     Returns:
@@ -87,13 +85,12 @@ def of_clients(clients: pa.Table, impact: pa.Table, openings: pa.Table) -> tuple
 
 
 def _only_keys(keys: Any) -> pa.Table:
-    """Rows of clients of which no more is known."""
     empty = {field.name: pa.nulls(len(keys), field.type) for field in CLIENTS}
     return pa.table([empty[name] if name != "client_key" else keys for name in CLIENTS.names], schema=CLIENTS)
 
 
 def _kinds(clients: pa.Table, openings: pa.Table) -> Any:
-    """What each row of `clients` is (`Kind`): a peer without a request is what its connections speak."""
+    """Return the kind of each row of `clients`; a peer without a request is what its connections speak."""
     protocol: Any = pc.fill_null(openings.column("protocol"), "kafka")
     at = pc.index_in(clients.column("client_key"), value_set=flat(openings, "client_key"))
     has_any = pc.is_valid(at).to_numpy().astype(np.bool_)
@@ -111,7 +108,7 @@ def _kinds(clients: pa.Table, openings: pa.Table) -> Any:
 
 
 def _software(clients: pa.Table) -> dict[str, Any]:
-    """What each client calls itself, else the guess, else nothing."""
+    """Return the name that each client sends, else the guess, else nothing."""
     name, guess = clients.column("software_name"), pc.fill_null(clients.column("library_guess"), "").combine_chunks()
     named: Any = pc.invert(pc.is_in(pc.fill_null(name, ""), value_set=pa.array(["", "unknown"])))
     different = guess.dictionary_encode()
@@ -126,10 +123,10 @@ def _software(clients: pa.Table) -> dict[str, Any]:
 
 
 def _judged(impact: pa.Table, keys: Any, targets: Sequence[str]) -> tuple[Any, dict[str, Any]]:
-    """The worst verdict of each client at each target, and what ranks clients.
+    """Return the worst verdict of each client at each target, and what ranks clients.
 
     Returns:
-        Places in `VERDICTS`, -1 without one: clients x targets. Of each client: worst verdict, targets with each, requests of findings,
+        Indexes in `VERDICTS`, -1 without one: clients x targets. For each client: worst verdict, targets with each, requests of findings,
         versions of apis that are not among the findings, and whether somebody has something to do.
     """
     rank: Any = pc.index_in(impact.column("verdict"), value_set=pa.array(VERDICTS)).combine_chunks()
@@ -164,7 +161,7 @@ def _judged(impact: pa.Table, keys: Any, targets: Sequence[str]) -> tuple[Any, d
 
 
 def _places(column: Any, values: Any) -> Any:
-    """The place of each value, -1 where it is none of them."""
+    """Return the index of each value, -1 if it is not in `values`."""
     found: Any = pc.index_in(column, value_set=values)
     return pc.fill_null(found, -1).to_numpy().astype(np.int64)
 

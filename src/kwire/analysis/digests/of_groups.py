@@ -1,4 +1,4 @@
-"""Consumer groups in a digest: the lives of those that rebalance most, and why they do."""
+"""Consumer groups in a digest: the lives of those that rebalance most, and their reasons."""
 
 from __future__ import annotations
 
@@ -19,12 +19,7 @@ pc: Any = pyarrow.compute  # its stubs know neither numbers nor texts as argumen
 
 
 def of_groups(events: pa.Table, span: tuple[datetime, datetime] | None) -> Digest:
-    """Digest `group_events`.
-
-    Args:
-        events: its rows.
-        span: of all time that is drawn.
-    """
+    """Digest `group_events`; `span` is all time that is drawn."""
     start, end = span or (None, None)
     lives = group_lives(events.select(EVENTS), start, end)
     sums = aggregated(lives, ["group_id"], [(name, "first") for name in ("again", "troubled", "rebalances")])
@@ -39,7 +34,7 @@ def of_groups(events: pa.Table, span: tuple[datetime, datetime] | None) -> Diges
 
 
 def _reasons(events: pa.Table, groups: pa.Table) -> pa.Table:
-    """How often a group rebalanced why; the first generation in sight is no rebalance."""
+    """Count the reasons of a group's rebalances; the first generation seen is not a rebalance."""
     before: Any = pc.fill_null(events.column("members_before"), 0)
     again = events.filter(pc.and_(pc.equal(events.column("event"), pa.scalar("rebalance")), pc.greater(before, pa.scalar(0))))
     found = aggregated(again, ["group_id", "reason"], [([], "count_all")])

@@ -1,4 +1,4 @@
-"""The digest of the tables of rows: connections, requests, violations, telemetry, and the clients of topics that are listed."""
+"""Digest of the tables of rows: connections, requests, violations, telemetry, and the clients of listed topics."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["AFTER", "BEFORE", "BINS", "DIGESTED_COLUMNS", "HEAD", "UNKNOWN", "Ro
 pc: Any = pyarrow.compute  # its stubs know neither numbers nor texts as arguments
 
 BINS: Final = 60
-"""Equal intervals in which open connections are counted."""
+"""Number of equal intervals in which open connections are counted."""
 UNKNOWN: Final = "unknown library"
 NO_CLIENT: Final = {
     "kafka": "no request read",
@@ -31,7 +31,7 @@ NO_CLIENT: Final = {
     "silent": "no data sent",
     "proxy": "no data sent",
 }
-"""What stands for the library of a connection without a client, by its protocol."""
+"""Labels of connections without a client, by their protocol."""
 TLS_RULES: Final = ("tls_handshake_failed", "tls_certificate_expired", "tls_version_old", "tls_keys_do_not_fit")
 _UNREAD: Final = ("no_keys", "failed")
 HEAD, BEFORE, AFTER = 4, 6, 3  # requests shown of a connection: its first ones, and those around the proof: 14 at most
@@ -75,14 +75,13 @@ DIGESTED_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     "topic_access": USE_COLUMNS,
     "requests": EVIDENCE_COLUMNS,
 }
-"""Columns of each table, in the order in which tables are taken."""
+"""Columns of each table, in the order in which tables are added."""
 
 
 class RowDigest:
-    """Takes rows of tables, and gives their digest. Violations and telemetry come before the connections that they name."""
+    """Digest of rows of tables. Violations and telemetry come before the connections that they name."""
 
     def __init__(self, wanted: Wanted) -> None:
-        """Args: wanted: what to look for."""
         self._wanted = wanted
         self._parts: list[Digest] = []
         self._rule_connections: list[pa.Table] = []
@@ -97,19 +96,14 @@ class RowDigest:
         }
 
     def add(self, name: str, batch: pa.RecordBatch) -> None:
-        """Take rows.
-
-        Args:
-            name: of the table.
-            batch: its columns in `DIGESTED_COLUMNS`.
-        """
+        """Add rows of a table with its columns in `DIGESTED_COLUMNS`."""
         if batch.num_rows:
             self._parts.append(self._take[name](pa.Table.from_batches([batch])))
             if len(self._parts) > _WAITING:
                 self._parts = [merge_digests(self._parts, self._wanted.limits)]
 
     def result(self) -> Digest:
-        """Give the digest."""
+        """Return the digest."""
         return merge_digests([*self._parts, self._rules(), self._span()], self._wanted.limits)
 
     def _span(self) -> Digest:
@@ -190,7 +184,7 @@ class RowDigest:
         return shaped("client_connections", rows.filter(pc.is_in(rows.column("client_key"), value_set=self._wanted.clients)))
 
     def _handshakes(self, rows: pa.Table) -> pa.Table:
-        """Violations of TLS, with what their connections say."""
+        """Return violations of TLS with facts of their connections."""
         if not self._named:
             return schema_of("handshakes").empty_table()
         told, at = _of_connections(self._named, rows)
@@ -198,7 +192,7 @@ class RowDigest:
         return shaped("handshakes", told, **of_connection, listener=_listeners(rows).take(at))
 
     def _push_sources(self, rows: pa.Table) -> pa.Table:
-        """The addresses that client metrics came from."""
+        """Return the addresses that client metrics came from."""
         told, at = _of_connections(self._pushers, rows)
         address: Any = rows.column("client_address").take(at)
         port: Any = rows.column("client_port").take(at).cast(TEXT)
@@ -231,7 +225,7 @@ class RowDigest:
         return merge_digests([found], self._wanted.limits)
 
     def _rules(self) -> Digest:
-        """How many connections break each rule."""
+        """Count the connections that break each rule."""
         if not self._rule_connections:
             return {}
         different = _different(self._rule_connections)
@@ -287,7 +281,7 @@ class RowDigest:
         return merge_digests([{"topic_uses": uses.filter(chosen)}], self._wanted.limits)
 
     def _requests(self, rows: pa.Table) -> Digest:
-        """The requests that prove something, and those around them."""
+        """Return the requests that prove something, and those around them."""
         findings = self._wanted.findings
         ids = pc.unique(findings.column("connection_id"))
         rows = rows.filter(
@@ -311,7 +305,6 @@ def _different(tables: Sequence[pa.Table]) -> pa.Table:
 
 
 def _of_connections(tables: Sequence[pa.Table], rows: pa.Table) -> tuple[pa.Table, Any]:
-    """Return the rows of tables whose connections are in `rows`, and where."""
     told = pa.concat_tables(tables)
     at: Any = pc.index_in(told.column("connection_id"), value_set=flat(rows, "connection_id"))
     known = pc.is_valid(at)
@@ -323,7 +316,7 @@ def _chunks(column: Any) -> list[Any]:
 
 
 def _or(column: Any, missing: str) -> Any:
-    """Texts, another one where there is none or an empty one."""
+    """Replace null and empty texts."""
     text: Any = pc.fill_null(column, "")
     return pc.if_else(pc.equal(text, pa.scalar("")), pa.scalar(missing), text)
 
@@ -340,7 +333,7 @@ def _listeners(rows: pa.Table) -> Any:
 
 
 def _refusals(rows: pa.Table, protocol: Any) -> pa.Table:
-    """Authentication that failed, and connections that no server took."""
+    """Return failed authentications, and connections that no server took."""
     failed = rows.filter(pc.greater(pc.fill_null(rows.column("auth_failures"), 0), 0))
     principal: Any = pc.fill_null(failed.column("attempted_principal"), "")
     named = pc.binary_join_element_wise("authentication failed as ", principal, "")

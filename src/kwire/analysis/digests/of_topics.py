@@ -1,4 +1,4 @@
-"""Topics in a digest: what was written and read, how many clients do it, and how many of these break."""
+"""Topics in a digest: amounts, clients, and how many of these break."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _REJECTED, _UNDETERMINED = 3, 2
 
 
 def named_topics(access: pa.Table) -> tuple[Any, Any]:
-    """Topic and topic id of each row: the id only where no message in sight tells the name, and empty where neither is known."""
+    """Return topic and topic id of each row: the id only without a known name, and empty if neither is known."""
     has_name: Any = pc.not_equal(pc.fill_null(access.column("topic"), ""), pa.scalar(""))
     nothing = pa.scalar(None, pa.string())
     return pc.if_else(has_name, access.column("topic"), nothing), pc.if_else(has_name, nothing, pc.fill_null(access.column("topic_id"), ""))
@@ -31,7 +31,6 @@ def of_topics(access: pa.Table, judged: tuple[Any, Any]) -> Digest:
     """Digest `topic_access`.
 
     Args:
-        access: its rows.
         judged: client keys, and the worst verdict of each.
     """
     access = access.combine_chunks()
@@ -60,7 +59,7 @@ def of_topics(access: pa.Table, judged: tuple[Any, Any]) -> Digest:
 
 
 def _sides(access: pa.Table, topic: Any, topic_id: Any, written: Any, judged: tuple[Any, Any]) -> dict[str, Any]:
-    """1 in the first row of each client in a direction of a topic, as a writer or a reader, and what becomes of it."""
+    """Return 1 in the first row of each client in a direction of a topic, as a writer or a reader, by its fate."""
     numbers, first = codes_of(*(_flat(column) for column in (topic, topic_id, written, access.column("client_key"))))
     is_first = np.zeros(len(numbers), np.bool_)
     is_first[first] = True
@@ -79,7 +78,7 @@ def _flat(column: Any) -> Any:
 
 
 def _formats(written: pa.Table, topic: Any, topic_id: Any) -> pa.Table:
-    """Compression codecs, and message formats below v2."""
+    """Return compression codecs, and message formats below v2."""
     pieces = []
     codecs: Any = _flat(written.column("compression"))
     parents = pc.list_parent_indices(codecs)
@@ -95,7 +94,7 @@ def _formats(written: pa.Table, topic: Any, topic_id: Any) -> pa.Table:
 
 
 def _oversized(written: pa.Table) -> pa.Table:
-    """Producers whose largest batch reached what brokers take by default, or was refused for its size."""
+    """Return producers whose largest batch reached the brokers' default limit, or was refused for its size."""
     names: Any = _flat(written.column("error_names"))
     refused = np.zeros(len(written), np.bool_)
     too_large: Any = pc.is_in(pc.list_flatten(names), value_set=pa.array(_TOO_LARGE))

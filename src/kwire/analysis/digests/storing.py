@@ -1,4 +1,4 @@
-"""A digest as a file beside the tables: a report of any analysis is made from it without a look at the tables."""
+"""A digest as a file beside the tables: a report of any analysis is made from it without reading the tables."""
 
 from __future__ import annotations
 
@@ -22,17 +22,16 @@ if TYPE_CHECKING:
 __all__ = ["DIGEST_FILE", "read_digest", "state_of", "write_digest"]
 
 DIGEST_FILE: Final = "_digest.arrow"
-"""The file in the folder of an analysis; its name begins as those that readers of Parquet pass over."""
+"""The file in the folder of an analysis; readers of Parquet skip names that begin so."""
 _VERSION: Final = b"kwire digest 3\n"
 
 
 def state_of(filesystem: FileSystem, path: str, parts: Mapping[str, Iterable[str]] | None = None) -> bytes:
-    """Give 32 bytes that name the parts of all tables: a digest belongs to these and to no others.
+    """Return 32 bytes that name the parts of all tables; a digest is valid for these only.
 
     Args:
-        filesystem: of the folder.
-        path: of the folder, in it.
-        parts: names by table, where a manifest says what counts; the files with their sizes otherwise.
+        path: folder, relative to the file system.
+        parts: names by table, if a manifest lists them; otherwise the files with their sizes count.
     """
     from pyarrow.fs import FileSelector, FileType
 
@@ -49,9 +48,7 @@ def write_digest(filesystem: FileSystem, path: str, digest: Digest, parts: Mappi
     """Write the file of an analysis that has just been published.
 
     Args:
-        filesystem: of the folder.
-        path: of the folder, in it.
-        digest: of the page.
+        path: folder, relative to the file system.
         parts: names of parts by table.
 
     Raises:
@@ -65,11 +62,10 @@ def write_digest(filesystem: FileSystem, path: str, digest: Digest, parts: Mappi
 
 
 def read_digest(filesystem: FileSystem, path: str, parts: Mapping[str, Iterable[str]] | None) -> Digest | None:
-    """Read the file; None where there is none, where it is of other tables, or not whole.
+    """Read the file; None if there is none, or if it is of other tables or damaged.
 
     Args:
-        filesystem: of the folder.
-        path: of the folder, in it.
+        path: folder, relative to the file system.
         parts: names of parts by table on a store, None elsewhere.
     """
     with suppress(OSError, pa.ArrowException, ValueError, KeyError, struct.error):

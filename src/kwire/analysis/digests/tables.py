@@ -1,4 +1,4 @@
-"""The tables of a digest, one entry a table: what they add up or keep, in which order, and how many rows of it."""
+"""The tables of a digest: what they add up or keep, their order, and their limits."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _ALL: Final = 1 << 62
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How much of each kind a report shows one by one; of the rest it has the totals.
+    """Numbers of rows that a report shows one by one; of the rest it has the totals.
 
     Attributes:
         listed: clients, worst first.
         urgent: clients that break or may: each has an action item. More of them than `listed` are kept.
-        others: peers that are no application, such as brokers.
+        others: peers that are not applications, such as brokers.
         drawn: clients whose activity over time is drawn.
         groups: consumer groups, those that rebalance most.
         topics: topics; those that lose clients first, then the busiest.
@@ -55,22 +55,22 @@ class Limits:
 
 
 PAGE: Final = Limits()
-"""Of the page, the summary on the terminal, Markdown and metrics."""
+"""Limits of the page, the summary on the terminal, Markdown and metrics."""
 EVERYTHING: Final = replace(PAGE, **{field.name: _ALL for field in fields(Limits) if field.name not in ("drawn",)})
-"""Of the forms that programs read: JSON, CSV, SARIF and JUnit."""
+"""Limits of the forms that programs read: JSON, CSV, SARIF and JUnit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DigestTable:
-    """How the rows of a table come together.
+    """Rules of merging the rows of a table.
 
     Attributes:
-        keys: columns that name a row where rows add up; empty where each row is kept.
-        sums, lows, highs: columns that are added up, of which the least or the greatest counts.
-        kept: the other columns, of rows that are kept.
+        keys: columns that name a row if rows add up; empty if each row is kept.
+        sums, lows, highs: columns that are added up, or of which the least or the greatest counts.
+        kept: other columns, of rows that are kept.
         order: columns with `ascending` or `descending`.
-        limit: the field of `Limits` that says how many rows stay, empty for all.
-        each: columns of which each value has so many rows.
+        limit: field of `Limits` with the maximum of rows, empty for all.
+        each: columns to whose different values the limit applies.
     """
 
     keys: tuple[str, ...] = ()
@@ -93,7 +93,7 @@ CLIENT_FACTS: Final = (
     "kind", "library", "version", "guessed", "verdicts", "worst", "breaks", "unknown", "deprecated", "finding_requests", "versions_ok",
     "is_urgent",
 )  # fmt: skip
-"""What is said of a client beside its row."""
+"""Columns about a client beside its row."""
 EVIDENCE_COLUMNS: Final = (
     "capture", "connection_id", "request_index", "api_name", "api_version", "request_time", "error_name", "state", "packet_number",
 )  # fmt: skip
@@ -237,14 +237,13 @@ _ONLY_NAMED: Final = (
     ("clients", "client_key", ("findings", "topics_of_clients", "client_hours")),
     ("groups", "group_id", ("group_lives",)),
 )
-"""Tables whose keys limit the rows of other tables."""
 _WHOLE_ROWS: Final = {
     "clients": CLIENTS, "findings": UPGRADE_IMPACT, "group_lives": LIVES, "evidence": REQUESTS, "topic_uses": TOPIC_ACCESS,
 }  # fmt: skip
 
 
 def schema_of(name: str) -> pa.Schema:
-    """Give the schema of a table; columns that a table of the analysis has are of its types."""
+    """Return the schema of a table; columns of a table of the analysis have its types."""
     known = _WHOLE_ROWS.get(name)
     return pa.schema(
         [
@@ -264,7 +263,7 @@ def shaped(name: str, rows: pa.Table | None = None, /, **columns: Any) -> pa.Tab
 
 
 def merge_digests(parts: Iterable[Digest], limits: Limits) -> Digest:
-    """Put digests together; a table that all of them lack is not there."""
+    """Merge digests; a table that all of them lack is missing."""
     found: dict[str, list[pa.Table]] = {}
     for part in parts:
         for name, table in part.items():
@@ -278,7 +277,7 @@ def merge_digests(parts: Iterable[Digest], limits: Limits) -> Digest:
 
 
 def reduced(name: str, table: pa.Table, limits: Limits) -> pa.Table:
-    """Bring a table to its rule: one row a key, in its order, no more rows than its limit."""
+    """Apply a table's rule: one row a key, sorted, cut to its limit."""
     rule = DIGESTS[name]
     if rule.keys:
         if len(table) > 1:
@@ -303,7 +302,7 @@ def reduced(name: str, table: pa.Table, limits: Limits) -> pa.Table:
 
 
 def _place_in_group(numbers: Any) -> Any:
-    """How many rows of the same number stand before each row."""
+    """Count the rows of the same number before each row."""
     order = np.argsort(numbers, kind="stable")
     ordered = numbers[order]
     starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
@@ -314,12 +313,7 @@ def _place_in_group(numbers: Any) -> Any:
 
 
 def selected_clients(clients: pa.Table, limits: Limits) -> Any:
-    """Which clients are shown one by one: the worst, the busiest of them, and some that are no application.
-
-    Args:
-        clients: the table of a digest.
-        limits: how many.
-    """
+    """Return which clients are shown one by one: the worst, the busiest of them, and some that are not applications."""
     chosen = np.zeros(len(clients), np.bool_)
     if not len(clients):
         return chosen
@@ -337,7 +331,7 @@ def selected_clients(clients: pa.Table, limits: Limits) -> Any:
 
 
 def _ranked(clients: pa.Table, columns: tuple[str, ...]) -> Any:
-    """The places of the rows by columns, the greatest first; by key where they are equal."""
+    """Return row numbers sorted by columns, the greatest first; by key if they are equal."""
     keys = clients.append_column("place", pa.array(np.arange(len(clients))))
     order: list[tuple[str, Any]] = [*((name, "descending") for name in columns), ("client_key", "ascending")]
     return keys.select([*columns, "client_key", "place"]).sort_by(order).column("place").to_numpy()

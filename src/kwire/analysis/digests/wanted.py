@@ -1,4 +1,4 @@
-"""What a report shows of single rows: chosen from the digest of all keys, looked up in the tables of rows."""
+"""Single rows that a report shows: chosen from the digest of all keys, looked up in the tables of rows."""
 
 from __future__ import annotations
 
@@ -21,23 +21,22 @@ __all__ = ["MOST_CLIENTS", "MOST_REQUESTS", "Wanted", "wanted_of"]
 pc: Any = pyarrow.compute  # its stubs know neither numbers nor texts as arguments
 
 MOST_REQUESTS: Final = 20_000_000
-"""A table of requests with more rows is not searched for the requests around a finding."""
+"""Maximum size of a table of requests that is searched for the requests around a finding."""
 MOST_CLIENTS: Final = 3_000
-"""Clients whose evidence is looked up, worst first."""
+"""Number of clients whose evidence is looked up, worst first."""
 WITH_CONNECTIONS: Final = 2_000
-"""Clients of which some connections are listed, worst first."""
+"""Number of clients of which some connections are listed, worst first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """What to look for in the tables of rows; it pickles, and all tasks need it.
+    """Rows to look for in the tables of rows; pickles, for all tasks need it.
 
     Attributes:
-        limits: how much is shown one by one.
         libraries: columns `client_key` and `library`.
-        clients: keys of clients whose connections are listed, an array.
-        findings: columns `connection_id`, `request_index` and `is_shown`: requests that prove something, and whether those around one
-            are shown too.
+        clients: array of keys of clients whose connections are listed.
+        findings: columns `connection_id`, `request_index` and `is_shown`: requests that prove something, and whether those around one are
+            shown too.
         topics: columns `topic` and `topic_id` of the topics whose clients are listed.
         span: time over which open connections are counted; None for no such count.
     """
@@ -56,11 +55,10 @@ class Wanted:
 
 
 def wanted_of(digest: Digest, limits: Limits, requests: int) -> Wanted:
-    """Choose.
+    """Choose the rows.
 
     Args:
         digest: of all keys.
-        limits: how much is shown one by one.
         requests: rows in the table of requests.
     """
     span = None
@@ -82,7 +80,7 @@ _NO_FINDINGS: Final = table_schema(("connection_id", TEXT), ("request_index", LO
 
 
 def _findings(digest: Digest, keys: Any) -> pa.Table:
-    """The requests that findings of clients name, if these break or may."""
+    """Return the requests in findings of clients that break or may."""
     found = digest["findings"]
     chosen: Any = pc.and_(
         pc.is_in(found.column("verdict"), value_set=pa.array(VERDICTS[2:])), pc.is_in(found.column("client_key"), value_set=keys)
@@ -104,7 +102,7 @@ def _findings(digest: Digest, keys: Any) -> pa.Table:
 
 
 def _topics(topics: pa.Table, limits: Limits) -> pa.Table:
-    """Those that are listed: topics that stop first, then those that lose most, then the busiest."""
+    """Return the listed topics: those that stop first, then those that lose most, then the busiest."""
     counts = {name: pc.fill_null(topics.column(name), 0).to_numpy() for name in topics.column_names if name not in ("topic", "topic_id")}
     stops = np.zeros(len(topics), np.bool_)
     for side in ("writers", "readers"):
