@@ -47,6 +47,7 @@ _FILE_RULES: Final = frozenset(
     ("capture_cut", "capture_damaged", "capture_link_type", "capture_unreadable", "series_connections", "series_order", "log_line_torn")
 )
 
+
 class _Address(click.ParamType[str]):
     """An IP address, as rows have it."""
 

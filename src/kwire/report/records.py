@@ -13,10 +13,11 @@ _Record = TypeVar("_Record")
 
 
 @cache
-def _columns(kind: Hashable) -> tuple[tuple[str, Any], ...]:
-    """Return the fields with what a null is in each: text, numbers and lists are empty unless the type has None."""
+def _columns(kind: Any) -> tuple[tuple[str, Any], ...]:
+    """Return the fields, each with its value for null: text, numbers and lists are empty unless the type has None."""
+    types = {field.name: str(field.type) for field in fields(kind)}
     empty = {"str": "", "int": 0, "bool": False}
-    return tuple((field.name, () if str(field.type).startswith("tuple[") else empty.get(str(field.type))) for field in fields(cast("Any", kind)))
+    return tuple((name, () if type_.startswith("tuple[") else empty.get(type_)) for name, type_ in types.items())
 
 
 def record(kind: type[_Record], row: Mapping[str, Any], /, **given: Any) -> _Record:
