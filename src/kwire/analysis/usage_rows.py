@@ -77,7 +77,7 @@ def api_usage(usage: pa.Table) -> pa.Table:
 
 
 def _numbers(partial: Partial, ids: Mapping[str, Any]) -> tuple[dict[str, Ints], Any]:
-    """Assign numbers to the rows of the result, the same in all tables, and find the first row of each in `usage`; unused ones come last."""
+    """Assign numbers to the rows of the result, the same in all tables, with the first row of each in `usage`; unused ones come last."""
     columns = [
         pa.concat_arrays([flat(partial[name], column) if column != "client_id" else ids[name] for name in _TABLES])
         for column in ("client_key", "client_id", *_OF_API)

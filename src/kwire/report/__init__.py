@@ -1,4 +1,4 @@
-"""What an analysis found, for people: the page, its other forms, and the summary for the terminal."""
+"""Reports of an analysis for people: the page, its other forms, and the summary for the terminal."""
 
 from __future__ import annotations
 

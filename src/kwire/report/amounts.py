@@ -17,12 +17,12 @@ def count(number: int | None) -> str:
 
 
 def plural(number: int, noun: str, many: str = "") -> str:
-    """``1 file``, ``2,000 files``; `many` for nouns that do not take an s."""
+    """Write ``1 file``, ``2,000 files``; `many` for nouns with another plural."""
     return f"{number:,} {noun if number == 1 else many or noun + 's'}"
 
 
 def compact(number: int | None) -> str:
-    """At most four characters or so, for cells and axes: ``980``, ``1.2k``, ``35M``."""
+    """Write at most four characters or so, for cells and axes: ``980``, ``1.2k``, ``35M``."""
     if number is None:
         return _UNKNOWN
     for step, letter in _STEPS:
@@ -40,7 +40,7 @@ def bytes_of(number: int) -> str:
 
 
 def share(part: int, whole: int) -> str:
-    """Per cent that never says 0 or 100 when it is not."""
+    """Write per cent, never 0 or 100 unless it is exact."""
     if not whole or not part or part >= whole:
         return "100 %" if whole and part else "0 %"
     percent = 100 * part / whole
@@ -48,7 +48,7 @@ def share(part: int, whole: int) -> str:
 
 
 def length_of_time(span: timedelta) -> str:
-    """The two largest units: ``2 d 4 h``, ``5 min 12 s``; milliseconds below a second."""
+    """Write the two largest units: ``2 d 4 h``, ``5 min 12 s``; milliseconds below a second."""
     seconds = span.total_seconds()
     if seconds < 1:
         return f"{round(seconds * 1000)} ms"
@@ -72,7 +72,7 @@ def moment(time: datetime | None) -> str:
 
 
 def moment_after(time: datetime | None, before: datetime | None) -> str:
-    """A moment without its date where that is the date of `before`."""
+    """Write a moment, without its date if that is the date of `before`."""
     if time is None or before is None or time.date() != before.date():
         return moment(time)
     return time.strftime("%H:%M:%S")

@@ -1,4 +1,4 @@
-"""Reads the tables of one analysis, only the columns and rows that a picture needs."""
+"""Tables of one analysis, read with only the columns and rows that a picture needs."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ __all__ = ["AnalysisFolder", "rows_of"]
 
 _ENDS: Final = ("first_seen", "last_seen")
 _FORMER_VERDICTS: Final[dict[Any, str]] = {"rejected": "breaks", "undetermined": "unknown", "marked": "deprecated", "ok": "compatible"}
-"""Verdicts as folders written before the rename have them, with today's values."""
+"""Verdicts in folders of earlier releases, with their present values."""
 
 
 def rows_of(digest: Digest, name: str, where: pc.Expression | None = None) -> list[dict[str, Any]]:
-    """The rows of a table of a digest, one dict each; none where it has no such table."""
+    """Return the rows of a table of a digest, one dict each; none without such a table."""
     table = digest.get(name)
     if table is None:
         return []
@@ -50,7 +50,6 @@ def rows_of(digest: Digest, name: str, where: pc.Expression | None = None) -> li
 
 
 def _with_verdicts_of_today(table: pa.Table) -> pa.Table:
-    """Replace former values of the column `verdict`, if the table has it."""
     index = table.schema.get_field_index("verdict")
     if index < 0 or not pc.any(pc.is_in(table.column(index), pa.array(_FORMER_VERDICTS))).as_py():
         return table
@@ -59,10 +58,10 @@ def _with_verdicts_of_today(table: pa.Table) -> pa.Table:
 
 
 class AnalysisFolder:
-    """The output folder of an analysis: DIR/TABLE/*.parquet, on any file system (`kwire.files.file_systems`).
+    """The output folder of an analysis: DIR/TABLE/*.parquet, on any file system (`kwire.capture.files.file_systems`).
 
-    A table that is not there reads as empty, a column that is not there as null: an older analysis stays readable. On a store only parts
-    count that the manifest names: others may be of a run that is going on there or was killed.
+    A missing table reads as empty, a missing column as null: an older analysis stays readable. On a store only parts in the manifest count;
+    others may be of a run that is not finished or was killed.
     """
 
     def __init__(self, location: str | Path, limits: Limits = PAGE) -> None:
@@ -70,7 +69,7 @@ class AnalysisFolder:
 
         Args:
             location: path or URI.
-            limits: how much a report shows one by one.
+            limits: numbers of rows that a report shows one by one.
 
         Raises:
             InputError: there is no such folder, or no table of an analysis in it.
@@ -94,7 +93,7 @@ class AnalysisFolder:
             raise InputError(f"{text} holds no tables of an analysis; `kwire analyze CAPTURE --out {text}` writes them.")
 
     def _named_parts(self, names: set[str]) -> dict[str, list[str]] | None:
-        """The names of parts by table; None where all that is there counts, nothing where no analysis has been finished."""
+        """Return the names of parts by table; None if all files count, empty if no analysis has been finished."""
         if "_manifest.json" in names:
             with self.filesystem.open_input_stream(f"{self.path}/_manifest.json", compression=None) as file, suppress(ValueError):
                 parts: dict[str, list[str]] = json.loads(file.read()).get("parts", {})
@@ -130,14 +129,14 @@ class AnalysisFolder:
             return _with_verdicts_of_today(dataset.to_table(columns=list(columns), filter=where))
 
     def scan(self, table: str, columns: Sequence[str], where: pc.Expression | None = None) -> Iterator[pa.RecordBatch]:
-        """Walk through a table that may be larger than memory."""
+        """Iterate over a table that may be larger than memory."""
         with self._told(table):
             dataset = self._dataset(table)
             if dataset is not None:
                 yield from dataset.to_batches(columns=list(columns), filter=where)
 
     def count(self, table: str) -> int:
-        """How many rows a table has; their number stands in each part's own description, so none is read."""
+        """Count the rows of a table from the metadata of its parts."""
         with self._told(table):
             dataset = self._dataset(table)
             return 0 if dataset is None else dataset.count_rows()
@@ -148,7 +147,7 @@ class AnalysisFolder:
 
     @property
     def digest(self) -> Digest:
-        """What a report shows, in tables with a bound: as the analysis has left it, else made from all tables here.
+        """Contents of a report, in tables with a bounded size: those in the folder, else made from all its tables.
 
         Raises:
             InputError: a table cannot be read.
@@ -160,7 +159,6 @@ class AnalysisFolder:
         return self._digest
 
     def _made(self) -> Digest:
-        """The same as the tasks of an analysis make, in one go."""
         answers = {name: self.read(name, columns) for name, columns in ANSWER_COLUMNS.items()}
         opened = [pa.Table.from_batches([batch]) for batch in self.scan("connections", ("client_key", "protocol", "first_seen"))]
         openings = openings_of(pa.concat_tables([SCHEMAS["connections"].empty_table(), *opened], promote_options="default"))
@@ -176,35 +174,35 @@ class AnalysisFolder:
         return found | rows.result()
 
     def _ends_of_connections(self) -> tuple[datetime, datetime] | None:
-        """First and last packet of all connections, where clients do not say it."""
+        """Return first and last packet of all connections, for clients without times."""
         ends = [(pc.min(batch["first_seen"]).as_py(), pc.max(batch["last_seen"]).as_py()) for batch in self.scan("connections", _ENDS)]
         known = [(first, last) for first, last in ends if first is not None and last is not None]
         return (min(first for first, _ in known), max(last for _, last in known)) if known else None
 
     @property
     def requests(self) -> int:
-        """Rows in table `requests`, as the captures say; a folder without them is counted."""
+        """Rows in table `requests`, from table `captures` if it has them."""
         told = pc.sum(self.read("captures", ["requests"])["requests"]).as_py()
         return self.count("requests") if told is None else int(told)
 
     def time_range(self) -> tuple[datetime, datetime] | None:
-        """First and last packet of all captures."""
+        """Return first and last packet of all captures."""
         times = self.read("captures", ["start", "end"])
         first, last = pc.min(times["start"]).as_py(), pc.max(times["end"]).as_py()
         return None if first is None or last is None else (first, last)
 
     def read_text(self, name: str) -> str:
-        """The text of a file beside the tables.
+        """Read a file beside the tables.
 
         Raises:
-            OSError: it is not there, or cannot be read.
+            OSError: the file is missing or cannot be read.
         """
         with self.filesystem.open_input_stream(f"{self.path}/{name}", compression=None) as file:
             text: str = file.read().decode()
             return text
 
     def write(self, name: str, content: bytes) -> str:
-        """Write a file beside the tables, whole or not at all, and return where it is.
+        """Write a file beside the tables, whole or not at all, and return its location.
 
         Raises:
             InputError: the folder cannot be written.

@@ -1,4 +1,4 @@
-"""The answer that a reader came for, as one sentence: how many applications break, on which Kafka version, and how sure that is."""
+"""The answer of a report as one sentence: how many applications break, on which Kafka version, and how certain that is."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Answer:
     Attributes:
         sentence: such as "11 of 26 applications break on Kafka 4.0 (brokers run 3.9)", without a full stop.
         breaks, unknown: how many applications have this as their worst verdict over all targets.
-        confidence: low with warnings about the captures or below an hour of them, high from a day on where most libraries name themselves.
-        reasons: what limits the confidence, each as a few words.
+        confidence: low with warnings about the captures or below an hour of them, high from a day on if most libraries name themselves.
+        reasons: limits of the confidence, each as a few words.
     """
 
     sentence: str
@@ -41,11 +41,7 @@ class Answer:
 
 
 def kafka_names(targets: Sequence[str]) -> dict[str, str]:
-    """How to write Kafka releases: by their minor version, but for a patch that is not its newest, or where two targets share a minor.
-
-    Args:
-        targets: releases of the catalog; others are written as they are.
-    """
+    """Return names of Kafka releases for people: the minor version, or the patch if it is not the newest or two targets share a minor."""
     known = releases()
     minors = [known[target].minor if target in known else target for target in targets]
     newest = {release.name for release in known.newest_per_minor()}
@@ -55,12 +51,7 @@ def kafka_names(targets: Sequence[str]) -> dict[str, str]:
 
 
 def answer_of(fleet: Fleet, coverage: Coverage) -> Answer:
-    """Answer the question.
-
-    Args:
-        fleet: all clients in counts.
-        coverage: how much was seen.
-    """
+    """Answer the question."""
     confidence, reasons = _confidence(fleet, coverage)
     return Answer(
         sentence=_sentence(fleet),
@@ -89,7 +80,6 @@ def _sentence(fleet: Fleet) -> str:
 
 
 def _today(fleet: Fleet, rejected: int) -> str:
-    """Say how many applications observed brokers reject, and how many more break later."""
     lines = ", ".join(line_of(target) for target in fleet.now if fleet.at(target)["breaks"])
     said = f"{plural(rejected, 'application')} {'is' if rejected == 1 else 'are'} rejected by your brokers today ({lines})"
     others = [group for group in fleet.applications if not fleet.rejects_today(group.verdicts)]
@@ -104,7 +94,6 @@ def _today(fleet: Fleet, rejected: int) -> str:
 
 
 def _on(fleet: Fleet, targets: Sequence[str]) -> str:
-    """Say how many applications break on targets."""
     count, names = fleet.kinds["application"], kafka_names(fleet.targets)
     worst: Counter[str | None] = Counter()
     for group in fleet.applications:

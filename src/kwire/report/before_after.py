@@ -1,4 +1,4 @@
-"""What changed since an earlier analysis, as lists: the differences of `kwire diff` for the page and its other forms."""
+"""Changes since an earlier analysis, as lists: the differences of `kwire diff` for the page and its other forms."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def compare_folders(before: AnalysisFolder, after: AnalysisFolder, thresholds: T
 
 
 def _apart(folder: AnalysisFolder) -> frozenset[str]:
-    """The rows of `clients` that the page does not count as clients either."""
+    """Return the rows of `clients` that are not applications."""
     whole = AnalysisFolder(folder.location, EVERYTHING)
     return frozenset(client.client_key for client in read_clients(whole) if client.kind != "application")
 
@@ -48,7 +48,6 @@ def _tables(folder: AnalysisFolder) -> dict[str, pa.Table]:
 
 
 def _redaction(folder: AnalysisFolder) -> str | None:
-    """By which key the tables are redacted."""
     try:
         with folder.filesystem.open_input_stream(f"{folder.path}/{_MANIFEST}") as file:
             manifest = json.loads(file.read())
@@ -58,14 +57,10 @@ def _redaction(folder: AnalysisFolder) -> str | None:
 
 
 def read_changes(before: str, after: AnalysisFolder) -> tuple[Listing, ...]:
-    """The differences as lists, the worst first; a kind without any has its sentence.
-
-    Args:
-        before: the folder of the earlier analysis, or its URI.
-        after: the later one.
+    """Return the differences as lists, the worst first; a kind without any has its sentence.
 
     Raises:
-        InputError: `before` is no analysis, or cannot be compared with the later one.
+        InputError: `before` is not an analysis, or cannot be compared with the later one.
     """
     found = compare_folders(AnalysisFolder(before), after)
     client, api = Column("Client"), Column("API")
@@ -124,7 +119,7 @@ def read_changes(before: str, after: AnalysisFolder) -> tuple[Listing, ...]:
 
 
 def _by_release(changes: Iterable[VerdictChange]) -> list[tuple[str, ...]]:
-    """Verdicts that are the same at several releases in one row, with the reason of the first release."""
+    """Merge verdicts that are the same at several releases into one row, with the reason of the first release."""
     groups: dict[tuple[str, str, str, str], list[VerdictChange]] = defaultdict(list)
     for one in changes:
         groups[one.client, _api(one), one.before or "not seen", one.after].append(one)

@@ -12,17 +12,17 @@ from kwire.report.records import record
 __all__ = ["CLIENTS_SHOWN", "FRAMES_SHOWN", "SEVERITIES", "BrokenRule", "Frame", "read_broken_rules"]
 
 FRAMES_SHOWN: Final = 20
-"""Frames listed for one rule; the table has them all."""
+"""Maximum of frames listed for one rule; the table has all."""
 
 CLIENTS_SHOWN: Final = 10
-"""Clients named for one rule, those that break it most."""
+"""Maximum of clients named for one rule, those that break it most."""
 
 SEVERITIES: Final = ("error", "warning", "info")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """Where a rule is broken."""
+    """A frame that breaks a rule."""
 
     capture: str
     connection_id: str
@@ -36,7 +36,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokenRule:
-    """One rule: how often it is broken, on how many connections, by which clients (the worst, with their times), and the first frames."""
+    """A broken rule with its frequency, the clients that break it most, and the first frames."""
 
     rule: str
     severity: str
@@ -47,7 +47,7 @@ class BrokenRule:
 
 
 def read_broken_rules(folder: AnalysisFolder) -> tuple[BrokenRule, ...]:
-    """Read the rules that are broken, errors first."""
+    """Read the broken rules, errors first."""
     clients: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     frames: dict[tuple[str, str], list[Frame]] = defaultdict(list)
     for row in rows_of(folder.digest, "rule_clients"):

@@ -1,4 +1,4 @@
-"""The nodes of the cluster and the versions that they advertise."""
+"""Nodes of the cluster and their advertised versions."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Broker:
 
 
 def read_brokers(folder: AnalysisFolder) -> tuple[Broker, ...]:
-    """All nodes, by cluster and node id; those that never gave an id last."""
+    """Read all nodes, by cluster and node id; those that never gave an id last."""
     columns = ["node_id", "host", "port", "addresses", "rack", "cluster_id", "release_guess", "versions", "first_seen", "last_seen"]
     found = [
         record(

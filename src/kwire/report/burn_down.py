@@ -1,4 +1,4 @@
-"""How many applications still break, from report to report: one line of history for each state of an analysis, kept beside its tables."""
+"""History of applications that break, from report to report: one line for each state of an analysis, kept beside its tables."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from kwire.report.answer import Answer
 __all__ = ["HISTORY", "HistoryPoint", "history_of", "history_text", "read_history"]
 
 HISTORY: Final = "_history.json"
-"""The file in the folder of an analysis; its name begins as those that readers of Parquet pass over."""
+"""File in the folder of an analysis; readers of Parquet skip names that begin so."""
 _KEPT: Final = 500
 _COUNTS: Final = ("applications", "breaks", "unknown")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryPoint:
-    """What a report found: `until` is the end of its captures, ISO 8601 in UTC."""
+    """Counts of a report; `until` is the end of its captures, ISO 8601 in UTC."""
 
     until: str
     applications: int
@@ -31,7 +31,7 @@ class HistoryPoint:
 
 
 def read_history(folder: AnalysisFolder) -> tuple[HistoryPoint, ...]:
-    """The states that earlier reports of this folder have found, oldest first; a file that cannot be read counts as none."""
+    """Read the states in earlier reports of this folder, oldest first; an unreadable file counts as empty."""
     try:
         lines = json.loads(folder.read_text(HISTORY))
     except (OSError, ValueError, RecursionError):
@@ -40,14 +40,7 @@ def read_history(folder: AnalysisFolder) -> tuple[HistoryPoint, ...]:
 
 
 def history_of(until: datetime | None, applications: int, answer: Answer, *earlier: Iterable[HistoryPoint]) -> tuple[HistoryPoint, ...]:
-    """Earlier states and that of now, by the end of their captures; a state of the same captures takes the place of an earlier one.
-
-    Args:
-        until: the end of the captures; None where that is not known.
-        applications: how many there are.
-        answer: what was found.
-        earlier: states of this folder and of the one that it is compared with.
-    """
+    """Return earlier states and the present one, by the end of their captures; it replaces an earlier one of the same captures."""
     found = {point.until: point for points in earlier for point in points}
     if until is not None:
         name = until.isoformat(timespec="seconds")
@@ -56,7 +49,7 @@ def history_of(until: datetime | None, applications: int, answer: Answer, *earli
 
 
 def history_text(points: Iterable[HistoryPoint]) -> str:
-    """The file's text."""
+    """Return the text of the file."""
     return encode_json([asdict(point) for point in points], indent=1) + "\n"
 
 

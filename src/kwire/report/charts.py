@@ -1,8 +1,8 @@
-"""Charts as inline SVG, drawn by pygal: marks with their value as a title, colours by class, nothing that a strict content policy forbids.
+"""Charts as inline SVG, drawn by pygal: marks with their value as a title, colours by class, allowed by a strict content policy.
 
-pygal brings a style sheet, a script and tooltips of its own; they are taken out here, because the page's Content-Security-Policy lets only
-the page's own style and script work, and because colours have to follow light, dark and print. `pictures.js` shows a mark's title to a
-pointer, a finger and the arrow keys; without a script the chart is the same and a browser shows the titles itself.
+pygal's own style sheet, script and tooltips are removed, because the page's Content-Security-Policy allows only the page's own style and
+script, and because colours have to follow light, dark and print. `pictures.js` shows a mark's title to a pointer, a finger and the arrow
+keys; without a script the chart is the same and a browser shows the titles itself.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ __all__ = ["NARROW", "WIDE", "Dot", "Series", "draw_columns", "draw_dots", "draw
 
 WIDE: Final = 920
 NARROW: Final = 340
-"""Width of a chart on a desk and on a phone: each chart is drawn for both, so that its text is the size of the page's text."""
+"""Width of a chart on a desktop and on a phone: each chart is drawn for both, so that its text is the size of the page's text."""
 
 _FONT: Final = 12
 _LETTER: Final = 7
-"""Width of a digit of this font, about."""
+"""Approximate width of a digit of this font."""
 _AXIS: Final = 60
-"""Width of the axis beside columns, with the margins, about."""
+"""Approximate width of the axis beside columns, with the margins."""
 _STYLE: Final = Style(label_font_size=_FONT, major_label_font_size=_FONT, value_font_size=_FONT, legend_font_size=_FONT)
 _MARK: Final = "tooltip-trigger"
 _GEOMETRY: Final = frozenset(("cx", "cy", "d", "height", "points", "r", "transform", "width", "x", "y"))
@@ -45,7 +45,7 @@ _LONG_NUMBER: Final = re.compile(r"\d+\.\d{2,}(?:e-?\d+)?")
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Values of one kind: `name` is the class that colours them, `titles` say each value in words."""
+    """Values of one kind: `name` is the class that colours them, `titles` describe each value."""
 
     name: str
     values: tuple[float | None, ...]
@@ -54,7 +54,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """A point of a dot chart: its place on both axes, its radius, the class that colours it and what it is in words."""
+    """A point of a dot chart: position on both axes, radius, class that colours it and description."""
 
     x: float
     y: int
@@ -64,13 +64,13 @@ class Dot:
 
 
 def draw_columns(labels: Sequence[str], series: Sequence[Series], *, width: int, height: int, about: str) -> Markup:
-    """Stacked columns, first series at the bottom.
+    """Draw stacked columns, first series at the bottom.
 
     Args:
-        labels: what stands under each column.
+        labels: text under each column.
         series: as many values each as there are labels; zero and None draw nothing.
-        width, height: of the picture, in units that are pixels where it has its own width.
-        about: what the picture shows, for a screen reader.
+        width, height: of the picture, in units that are pixels at its own width.
+        about: description for a screen reader.
     """
     room = max((width - _AXIS) / max(len(labels), 1), 1)  # of a column, with the space beside it
     each = ceil((max(map(len, labels), default=0) + 1) * _LETTER / room)
@@ -83,7 +83,7 @@ def draw_columns(labels: Sequence[str], series: Sequence[Series], *, width: int,
 
 
 def draw_rows(labels: Sequence[str], series: Sequence[Series], *, width: int, about: str) -> Markup:
-    """Stacked bars from left to right, one row a label; the arguments are those of `draw_columns`."""
+    """Draw stacked bars from left to right, one row a label; the arguments are those of `draw_columns`."""
     chart = pygal.HorizontalStackedBar(**_options(width, 46 + 26 * len(labels)), spacing=6)
     chart.x_labels = _short(labels, width)[::-1]  # pygal begins at the bottom
     chart.y_labels = _ticks(series)
@@ -92,7 +92,7 @@ def draw_rows(labels: Sequence[str], series: Sequence[Series], *, width: int, ab
 
 
 def draw_strip(series: Sequence[Series], *, about: str, height: int = 48) -> Markup:
-    """Columns without axes or text, to be stretched to any width: each value is one step of time."""
+    """Draw columns without axes or text, to be stretched to any width: each value is one step of time."""
     options = {**_options(600, height), "margin": 0, "show_x_labels": False, "show_y_labels": False, "print_values": False}
     kind = pygal.StackedBar if len(series) > 1 else pygal.Bar  # the latter passes over steps without a value
     chart = kind(**options, spacing=1, range=(0, max(_highest(series), 1)))
@@ -101,13 +101,7 @@ def draw_strip(series: Sequence[Series], *, about: str, height: int = 48) -> Mar
 
 
 def draw_dots(rows: Sequence[str], dots: Sequence[Dot], *, width: int, about: str) -> Markup:
-    """Dots on rows, the first row on top.
-
-    Args:
-        rows: label of each row.
-        dots: `y` is the number of their row, `x` between 0 and 1.
-        width, about: as in `draw_columns`.
-    """
+    """Draw dots on rows, the first row on top; `y` of a dot is its row, `x` is between 0 and 1."""
     chart = pygal.XY(
         **(_options(width, 30 + 30 * len(rows)) | {"print_values": False}),
         stroke=False,
@@ -128,18 +122,17 @@ def draw_dots(rows: Sequence[str], dots: Sequence[Dot], *, width: int, about: st
 
 
 def _highest(series: Sequence[Series]) -> float:
-    """Of the highest stack."""
     return max((sum(one.values[place] or 0 for one in series) for place in range(len(series[0].values))), default=0)
 
 
 def _short(labels: Sequence[str], width: int) -> list[str]:
-    """Labels beside rows, in a third of the picture at most; pygal shortens those of columns only."""
+    """Shorten labels beside rows to a third of the picture; pygal shortens those of columns only."""
     longest = 16 if width < WIDE else 44
     return [label if len(label) <= longest else f"{label[: longest - 1]}…" for label in labels]
 
 
 def _ticks(series: Sequence[Series]) -> list[int]:
-    """Whole numbers from zero to what covers the highest stack, five at most: steps are 1, 2 or 5 times a power of ten."""
+    """Return whole numbers from zero to the highest stack, five at most: steps are 1, 2 or 5 times a power of ten."""
     most = _highest(series)
     step = next(size for size in (factor * 10**power for power in range(15) for factor in (1, 2, 5)) if most <= 4 * size)
     return [step * number for number in range(int(-(-most // step)) + 1)]
@@ -162,7 +155,6 @@ def _drawn(chart: Any, series: Sequence[Series], about: str, kind: str) -> Marku
 
 
 def _clean(chart: Any, names: Sequence[str], about: str, kind: str) -> Markup:
-    """What pygal drew, without what the page has no use for."""
     root = chart.render_tree()
     for name in [name for name in root.attrib if name not in ("viewBox",)]:
         del root.attrib[name]
@@ -180,7 +172,7 @@ def _clean(chart: Any, names: Sequence[str], about: str, kind: str) -> Markup:
 
 
 def _prune(node: Any) -> None:
-    """Drop definitions, comments, grounds, tooltips, bars of nothing with their zero, and groups that are empty then."""
+    """Drop definitions, comments, backgrounds, tooltips, bars of nothing with their zero, and groups that are empty then."""
     for child in list(node):
         if _is_left_out(child):
             node.remove(child)
@@ -202,7 +194,7 @@ def _is_left_out(node: Any) -> bool:
 
 
 def _name_marks(node: Any) -> None:
-    """Give a mark its title from the descriptions beside it, which go; a title of an axis says what its text does."""
+    """Replace the descriptions beside a mark by its title; drop titles of an axis, which repeat its text."""
     descriptions = [child for child in node if child.tag == "desc"]
     label = next((child.text for child in descriptions if child.get("class") == "label"), None)
     for child in descriptions:

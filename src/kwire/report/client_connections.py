@@ -1,4 +1,4 @@
-"""A few connections of each client, as examples; the table `connections` has them all."""
+"""A few connections of each client, as examples."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kwire.report.records import record
 __all__ = ["SHOWN", "ClientConnection", "read_client_connections"]
 
 SHOWN: Final = 3
-"""Connections of a client that are shown."""
+"""Maximum of connections shown of a client."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +27,7 @@ class ClientConnection:
 
 
 def read_client_connections(folder: AnalysisFolder) -> dict[str, tuple[ClientConnection, ...]]:
-    """The first connections of each client that is listed."""
+    """Read the first connections of each listed client."""
     found: dict[str, list[ClientConnection]] = defaultdict(list)
     for row in rows_of(folder.digest, "client_connections"):
         if len(found[row["client_key"]]) < SHOWN:

@@ -1,4 +1,4 @@
-"""Connections open over time, by the library that speaks on them."""
+"""Open connections over time, by the library that uses them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class TimeSeries:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
-    """How many connections have a state or a protocol."""
+    """Number of connections with a state or a protocol."""
 
     name: str
     connections: int
@@ -63,7 +63,7 @@ class ConnectionTimes:
 
 
 def read_connection_times(folder: AnalysisFolder) -> ConnectionTimes | None:
-    """Read how many connections were open in equal intervals; None where no connection has a time."""
+    """Read how many connections were open in equal intervals; None if no connection has a time."""
     rows = rows_of(folder.digest, "open_connections")
     if not rows:
         return None

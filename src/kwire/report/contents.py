@@ -1,4 +1,4 @@
-"""All that a report says, read once from the tables of an analysis: what the page, Markdown, JSON and CSV are made from."""
+"""Contents of a report, read once from the tables of an analysis, for the page, Markdown, JSON and CSV."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ from kwire.report.version_use import VersionGrid, read_version_grid
 __all__ = ["CLIENTS_DRAWN", "Report", "clients_drawn", "read_report"]
 
 CLIENTS_DRAWN: Final = 20
-"""Clients whose activity over time is drawn."""
+"""Maximum of clients whose activity over time is drawn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """The parts of a report, in the order in which a reader wants them.
+    """The parts of a report.
 
     Attributes:
-        command: how the analysis was started; empty where that is not told.
-        before: the folder that `changes` compares with; empty without one.
-        names: how to write each target for people (`kwire.report.answer.kafka_names`).
-        evidence: what proves that clients break or may, by client key.
+        command: that made the analysis; may be empty.
+        before: folder that `changes` compares with; empty without one.
+        names: name of each target for people (`kwire.report.answer.kafka_names`).
+        evidence: proof that clients break or may, by client key.
         topics: those that are listed, of `topic_count`.
-        topics_of: what single clients write and read, by client key.
-        history: what this and earlier reports of the same analysis found, and those of the one before.
+        topics_of: topics of single clients, by client key.
+        history: states in this and earlier reports of the same analysis, and of the one before.
     """
 
     made: datetime
@@ -82,7 +82,7 @@ class Report:
 
     @property
     def newest(self) -> str:
-        """The newest release that was judged; empty without any."""
+        """The newest judged release; empty without any."""
         return self.matrix.targets[-1] if self.matrix.targets else ""
 
     @property
@@ -93,12 +93,12 @@ class Report:
 
     @property
     def headline(self) -> str:
-        """How much was seen, as one line."""
+        """Amount of traffic, as one line."""
         return headline(self.coverage, self.population)
 
     @property
     def population(self) -> Population:
-        """How many clients there are, and how many peers of other kinds."""
+        """Numbers of clients and of peers of other kinds."""
         return population(self.matrix.fleet)
 
     @property
@@ -110,10 +110,8 @@ def read_report(folder: AnalysisFolder, *, before: str = "", command: str = "", 
     """Read all parts.
 
     Args:
-        folder: the analysis.
-        before: the folder of an earlier analysis, or its URI, to compare with.
-        command: how the analysis was started.
-        made: when the report was made; now by default.
+        before: folder or URI of an earlier analysis to compare with; may be empty.
+        made: time of the report; now by default.
 
     Raises:
         InputError: a table cannot be read, or `before` cannot be compared with.
@@ -159,7 +157,7 @@ def read_report(folder: AnalysisFolder, *, before: str = "", command: str = "", 
 
 
 def clients_drawn(clients: Iterable[Client], matrix: UpgradeMatrix) -> tuple[Client, ...]:
-    """The applications whose activity is drawn: the worst, and of those the busiest."""
+    """Return the applications whose activity is drawn: the worst, and of those the busiest."""
     worst = {line.client_key: VERDICTS.index(line.worst) for line in matrix.clients if line.worst}
     ranked = sorted(applications(clients), key=lambda client: (-worst.get(client.client_key, -1), -(client.requests or 0)))
     return tuple(ranked[:CLIENTS_DRAWN])

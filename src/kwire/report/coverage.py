@@ -1,4 +1,4 @@
-"""What the report can and cannot say: how much of the traffic was seen and read, as sentences with a warning level."""
+"""Coverage of the traffic: limits of the report, as sentences with a warning level."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _READABLE: Final = frozenset(("kafka", "silent", "proxy"))  # the last two: noth
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """One sentence about the input, and whether it limits what can be concluded."""
+    """One sentence about the input; `level` tells whether it limits the conclusions."""
 
     level: Level
     about: str
@@ -70,7 +70,7 @@ class CaptureFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
-    """The input of the analysis: its sums (null counts as 0), the facts that limit it, and its files (the first hundred)."""
+    """The input of the analysis: its sums (null counts as 0), the facts that limit it, and its first files."""
 
     start: datetime | None
     end: datetime | None
@@ -101,12 +101,11 @@ class Coverage:
 
 
 def read_coverage(folder: AnalysisFolder, fleet: Fleet | None = None, *, files_shown: int = 100) -> Coverage:
-    """Sum up the captures of an analysis and say what is missing from them.
+    """Sum up the captures of an analysis and name what is missing from them.
 
     Args:
-        folder: the analysis.
         fleet: from `read_fleet`; None to read it here.
-        files_shown: how many files are listed one by one.
+        files_shown: maximum of files that are listed one by one.
     """
     table = folder.read("captures", ["capture", "source", "start", "end", "snaplen", *_COUNTERS])
     totals = {name: pc.sum(table[name]).as_py() or 0 for name in _COUNTERS}
@@ -136,7 +135,7 @@ def read_coverage(folder: AnalysisFolder, fleet: Fleet | None = None, *, files_s
 
 
 def headline(coverage: Coverage, seen: Population) -> str:
-    """How much was seen, as one line: ``26 clients in 1 file, 152 connections, 615 requests, 52 s from 2026-11-21 10:22:10 UTC``."""
+    """Write one line: ``26 clients in 1 file, 152 connections, 615 requests, 52 s from 2026-11-21 10:22:10 UTC``."""
     counts = [(coverage.file_count, "file"), (coverage.totals["connections"], "connection"), (coverage.totals["requests"], "request")]
     covered = "" if coverage.length is None else f", {length_of_time(coverage.length)} from {moment(coverage.start)} UTC"
     return f"{plural(seen.clients, 'client')} in {', '.join(plural(*each) for each in counts)}{covered}"
@@ -178,7 +177,6 @@ def _facts_of_time(times: tuple[datetime, datetime] | None) -> list[Fact]:
 
 
 def _facts_of_files(folder: AnalysisFolder, totals: dict[str, int]) -> list[Fact]:
-    """Files that are not in the numbers, or not whole; each is a violation too."""
     said: dict[str, list[str]] = {}
     for row in rows_of(folder.digest, "rule_frames", pc.field("rule").isin(list(_FILE_RULES))):
         name = f"{visible(row['capture'])}: " if row["capture"] and row["capture"] not in (row["explanation"] or "") else ""

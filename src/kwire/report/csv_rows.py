@@ -1,7 +1,7 @@
-"""Clients and what is the matter with them as CSV: a row for each finding, and one for each client without any.
+"""Clients and their findings as CSV: a row for each finding, and one for each client without any.
 
 A spreadsheet takes a cell for a formula that begins with ``=``, ``+``, ``-`` or ``@``; such a cell gets an apostrophe before it, which
-spreadsheets take as "this is text". The same goes for what follows a character within a cell that another locale takes as the end of it.
+spreadsheets read as "this is text". The same applies behind a character within a cell that another locale reads as its end.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ _FINDING_COLUMNS: Final = (
 
 
 def cell_text(text: str) -> str:
-    """Text from the wire for a cell: one line, nothing unseen in it, and no formula."""
+    """Return text from the wire for a cell: one line, printable, no formula."""
     return _FORMULA.sub(r"\1'\2", visible(text, _LONGEST))
 
 
 def csv_rows(report: Report) -> str:
-    """The rows with a heading, lines ending in CR LF (RFC 4180); text is quoted, numbers are not."""
+    """Return the rows with a heading, lines ending in CR LF (RFC 4180); text is quoted, numbers are not."""
     out = io.StringIO()
     writer = csv.writer(out, quoting=csv.QUOTE_NONNUMERIC)
     targets = report.matrix.targets

@@ -1,6 +1,6 @@
-"""What can be said of TLS: who cannot complete a handshake and why, who speaks behind TLS without secrets, and what its clients offer.
+"""TLS without secrets: failed handshakes and their reasons, clients that could not be decrypted, and their offers.
 
-All of it shows without secrets: hellos, certificates of TLS 1.2 and early alerts are in clear.
+Hellos, certificates of TLS 1.2 and early alerts are in clear.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _WORDS: Final = {"no_keys": "no secrets", "failed": "secrets do not fit"}
 
 
 class _Group(NamedTuple):
-    """What one line of a list is about."""
+    """Key of one line of a list."""
 
     client: str
     listener: str
@@ -38,7 +38,7 @@ class _Group(NamedTuple):
 
 
 def read_encryption(folder: AnalysisFolder) -> tuple[Listing, ...]:
-    """Read the lists, empty ones among them; none where no connection has spoken TLS."""
+    """Read the lists, empty ones among them; none if no connection has spoken TLS."""
     if not _has_tls(folder):
         return ()
     return _faults(folder), _unread(folder)
@@ -49,7 +49,7 @@ def _has_tls(folder: AnalysisFolder) -> bool:
 
 
 def unread_clients(folder: AnalysisFolder) -> Counter[str]:
-    """Connections behind TLS that could not be decrypted, by the client's address."""
+    """Count connections behind TLS that could not be decrypted, by the client's address."""
     found: Counter[str] = Counter()
     for row in rows_of(folder.digest, "unread"):
         found[row["client_address"] or "?"] += row["connections"]
@@ -57,7 +57,6 @@ def unread_clients(folder: AnalysisFolder) -> Counter[str]:
 
 
 def _faults(folder: AnalysisFolder) -> Listing:
-    """Violations of TLS by client, listener and sentence, with what the connection's hello says."""
     counted: dict[_Group, dict[str, Any]] = {}
     for row in rows_of(folder.digest, "handshakes"):
         why = visible(row["explanation"] or "", SENTENCE)
@@ -94,7 +93,6 @@ def _faults(folder: AnalysisFolder) -> Listing:
 
 
 def _unread(folder: AnalysisFolder) -> Listing:
-    """Connections that stay encrypted, by client and listener."""
     counted: Counter[tuple[str, ...]] = Counter()
     size: Counter[tuple[str, ...]] = Counter()
     for row in rows_of(folder.digest, "unread"):

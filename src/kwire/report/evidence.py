@@ -1,7 +1,6 @@
-"""The proof of a verdict, request by request: where it is in which file, how to see it in Wireshark, and what the client sent around it.
+"""Proof of a verdict: its requests with file and packet, a Wireshark filter, and the requests around it.
 
-Requests are looked up by the connection and the place that a finding names. A table of requests with more than `MOST_REQUESTS` rows is not
-searched for it: then the finding keeps its connection and its place, and the command finds the rest.
+The requests around a finding are missing if the table of requests has more than `MOST_REQUESTS` rows.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ _URGENT: Final = ("breaks", "unknown")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """A request of the connection that proves a verdict; `skipped` is how many requests stand between it and the step before."""
+    """A request of the connection that proves a verdict; `skipped` is the number of requests between it and the step before."""
 
     index: int
     api_name: str
@@ -42,7 +41,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """Where one request is: file, packet (as Wireshark numbers them; None in a request log) and time."""
+    """Position of one request: file, packet (as Wireshark numbers them; None in a request log) and time."""
 
     capture: str
     packet_number: int | None
@@ -51,14 +50,13 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What proves the worst finding of a client.
+    """Proof of the worst finding of a client.
 
     Attributes:
-        connection_id: the connection that is shown.
-        steps: 5 to 14 of its requests, fewer where it has fewer.
-        places: of the requests that findings of this client name, by (connection, request).
-        wireshark: a display filter for the connection; empty where its addresses are pseudonyms.
-        command: shows the packet of the worst finding on a terminal; empty where that is not known.
+        steps: 5 to 14 of the connection's requests, fewer if it has fewer.
+        places: of the requests in findings of this client, by (connection, request).
+        wireshark: display filter for the connection; empty for pseudonyms.
+        command: shows the packet of the worst finding on a terminal; empty if unknown.
     """
 
     connection_id: str
@@ -69,12 +67,7 @@ class Evidence:
 
 
 def read_evidence(folder: AnalysisFolder, clients: Iterable[ClientVerdicts]) -> dict[str, Evidence]:
-    """Look up what proves that clients break or may, by client key.
-
-    Args:
-        folder: the analysis.
-        clients: in the order of the matrix, worst first.
-    """
+    """Look up the proof that clients break or may, by client key; `clients` are sorted worst first."""
     chosen = {line.client_key: _urgent(line) for line in clients if line.worst in _URGENT}
     chosen = {key: found for key, found in list(chosen.items())[:MOST_CLIENTS] if found}
     rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
@@ -118,7 +111,7 @@ def _evidence(found: list[Finding], rows: Mapping[str, list[dict[str, Any]]]) ->
 
 
 def _ends(connection_id: str) -> tuple[str, str, str, str] | None:
-    """Server and client of a connection id, address and port each; None where an address is a pseudonym."""
+    """Return server and client of a connection id, address and port each; None for pseudonyms."""
     server, _, client = connection_id.rpartition("-")[0].partition("-")
     ends = []
     for end in (server, client):
@@ -135,10 +128,10 @@ def _ends(connection_id: str) -> tuple[str, str, str, str] | None:
 
 
 def wireshark_filter(connection_id: str) -> str:
-    """A display filter that leaves one connection; empty where the addresses are not addresses.
+    """Return a display filter for one connection; empty if its addresses are pseudonyms.
 
     Args:
-        connection_id: ``server_ip:port-client_ip:port-n``, as in the tables. Ports that are used again make several of the same filter.
+        connection_id: ``server_ip:port-client_ip:port-n``; several connections of the same ports share a filter.
     """
     ends = _ends(connection_id)
     if ends is None:

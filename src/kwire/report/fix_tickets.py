@@ -18,7 +18,7 @@ from kwire.report.verdicts import VERDICTS, release_order
 __all__ = ["ActionItem", "FixGroup", "TeamTicket", "action_items", "by_fix"]
 
 CLIENTS_LISTED: Final = 50
-"""Clients that a ticket names; it says how many more there are."""
+"""Maximum of clients that a ticket names."""
 # A fix is a sentence, often with its reason behind a semicolon or a comma, or a second one: the first clause says what to do.
 _CLAUSE: Final = re.compile(r"\. |; |, the ")
 
@@ -28,14 +28,12 @@ class FixGroup:
     """Clients that need the same fix.
 
     Attributes:
-        verdict: the worst of its clients: `breaks`, `unknown` or `deprecated`.
-        step: when these clients break.
-        fix: what to do, a clause such as "upgrade kafka-clients to 2.1.0 or later"; text from the wire may be in it.
-        since: the first Kafka release that has the verdict; empty where brokers reject the clients today.
-        clients: their names, those with most requests first.
+        verdict: of its clients: `breaks`, `unknown` or `deprecated`.
+        fix: a clause such as "upgrade kafka-clients to 2.1.0 or later"; text from the wire may be in it.
+        since: first Kafka release that has the verdict; empty if brokers reject the clients today.
+        clients: names, those with most requests first.
         libraries: library and version of each, each once; inferred ones end in ``~``.
-        teams: that have to act; empty where no owner is known.
-        requests: of all of them, where known.
+        teams: that have to act; empty if no owner is known.
     """
 
     verdict: str
@@ -50,7 +48,7 @@ class FixGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TeamTicket:
-    """What one team has to do with one fix: its clients, those with most requests first, and the text of the ticket, Markdown."""
+    """Work of one team for one fix: its clients, those with most requests first, and the text of the ticket, Markdown."""
 
     team: str
     contact: str
@@ -63,12 +61,9 @@ class ActionItem:
     """One fix.
 
     Attributes:
-        number: place in the list, from 0: its name on the page.
-        verdict: the worst of its clients.
-        fix: what to do, a clause.
-        step: when its clients break.
-        since: the first Kafka release that is as bad as that; empty where brokers reject the clients today.
-        libraries: what its clients use, each once, most clients first; inferred ones end in ``~``.
+        number: position in the list, from 0: its name on the page.
+        since: first Kafka release that has the verdict; empty if brokers reject the clients today.
+        libraries: of its clients, each once, most clients first; inferred ones end in ``~``.
         tickets: by team, most clients first; clients without an owner last.
     """
 
@@ -84,7 +79,7 @@ class ActionItem:
 
     @property
     def teams(self) -> int:
-        """Teams that are known."""
+        """Number of known teams."""
         return sum(ticket.team != NO_TEAM for ticket in self.tickets)
 
     @property
@@ -98,11 +93,10 @@ class ActionItem:
 
 
 def action_items(tasks: Iterable[OwnerTask], names: Mapping[str, str]) -> tuple[ActionItem, ...]:
-    """Group what owners have to do by fix and team: what breaks first, then what helps most clients.
+    """Group tasks by fix and team: what breaks first, then what helps most clients.
 
     Args:
-        tasks: from `owner_tasks`.
-        names: how to write Kafka releases (`kwire.report.answer.kafka_names`).
+        names: names of Kafka releases for people (`kwire.report.answer.kafka_names`).
     """
     ranked = sorted(_by_fix(tasks), key=lambda group: (_urgency(group[1][0]), -len(group[1]), group[0]))
     return tuple(_item(place, fix, of_fix, names) for place, (fix, of_fix) in enumerate(ranked))
@@ -127,7 +121,6 @@ def by_fix(tasks: Iterable[OwnerTask]) -> tuple[FixGroup, ...]:
 
 
 def _by_fix(tasks: Iterable[OwnerTask]) -> list[tuple[str, list[OwnerTask]]]:
-    """Group tasks by what to do, a clause, and when and how badly they break; in each group those with most requests first."""
     groups: dict[tuple[str, Step, str], list[OwnerTask]] = defaultdict(list)
     for task in sorted(tasks, key=lambda task: (-(task.requests or 0), task.name)):
         said = _CLAUSE.split(what_to_do(task)[0], maxsplit=1)[0].rstrip(".")

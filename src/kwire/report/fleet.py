@@ -19,13 +19,13 @@ Name = TypeVar("Name")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetGroup:
-    """Clients of one library and version that have the same verdicts.
+    """Clients of one library and version with the same verdicts.
 
     Attributes:
         kind: `kwire.analysis.digests.of_clients.Kind`; empty for clients that have verdicts and no row of their own.
-        verdicts: by target release, without those for which nothing was judged.
-        clients: how many they are.
-        connections, requests, errors: of all of them; None where not known.
+        verdicts: by target release, if judged.
+        clients: their number.
+        connections, requests, errors: of all of them; None if unknown.
     """
 
     kind: str
@@ -50,9 +50,8 @@ class Fleet:
     """All clients.
 
     Attributes:
-        targets: releases, ascending; those for which nothing was judged are left out.
-        groups: the clients.
-        running: release lines of the observed brokers, as far as known, ascending.
+        targets: judged releases, ascending.
+        running: known release lines of the observed brokers, ascending.
     """
 
     targets: tuple[str, ...]
@@ -66,12 +65,12 @@ class Fleet:
 
     @property
     def kinds(self) -> Counter[str]:
-        """How many clients there are of each kind."""
+        """Number of clients by kind."""
         return _counted([(group.kind, group) for group in self.groups])
 
     @property
     def worst(self) -> Counter[str | None]:
-        """How many applications have which worst verdict over all targets."""
+        """Number of applications by worst verdict over all targets."""
         return _counted([(group.worst, group) for group in self.applications])
 
     @property
@@ -90,7 +89,7 @@ class Fleet:
         return any(verdicts.get(target) == "breaks" for target in self.now)
 
     def at(self, target: str) -> Counter[str | None]:
-        """How many applications have which verdict at a target."""
+        """Count applications by verdict at a target."""
         return _counted([(group.verdicts.get(target), group) for group in self.applications])
 
 

@@ -1,4 +1,4 @@
-"""The forms of a report, and how they come into the folder of the analysis."""
+"""The forms of a report, and their files in the folder of the analysis."""
 
 from __future__ import annotations
 
@@ -24,35 +24,35 @@ FORMATS: Final[dict[str, Callable[[Report], str]]] = {
     "html": render_page, "md": markdown, "json": json_document, "csv": csv_rows, "sarif": sarif, "junit": junit,
     "prometheus": metrics,
 }  # fmt: skip
-"""What makes the text of each form, by its name."""
+"""Functions that make the text of each form, by its name."""
 
 _WHOLE: Final = ("json", "csv", "sarif", "junit")
 _ENDINGS: Final = {"junit": "junit.xml", "prometheus": "prom"}
 FILES: Final = {form: f"report.{_ENDINGS.get(form, form)}" for form in FORMATS}
-"""The file of each form in the folder of an analysis."""
+"""File of each form in the folder of an analysis."""
 
 
 def render_report(out_dir: str | Path, form: str, *, before: str = "", command: str = "") -> str:
-    """One form of the report as text; the arguments are those of `write_reports`."""
+    """Return one form of the report as text; the arguments are those of `write_reports`."""
     return FORMATS[form](read_report(AnalysisFolder(out_dir, _limits(form)), before=before, command=command))
 
 
 def _limits(form: str) -> Limits:
-    """Forms that programs read have all; the others show the worst, and say how many more there are."""
+    """Return all rows for forms that programs read; the others show the worst, and count the rest."""
     return EVERYTHING if form in _WHOLE else PAGE
 
 
 def write_reports(out_dir: str | Path, forms: Sequence[str] = ("html",), *, before: str = "", command: str = "") -> list[str]:
-    """Write a report (`FILES`) for each form from the tables in DIR and return the paths.
+    """Write a report (`FILES`) for each form from the tables in a folder and return the paths.
 
     Args:
-        out_dir: the folder of an analysis, or its URI.
+        out_dir: folder or URI of an analysis.
         forms: of `FORMATS`.
-        before: the folder of an earlier analysis to compare with, or its URI.
-        command: how the analysis was started; told at the end of the page.
+        before: folder or URI of an earlier analysis to compare with.
+        command: that made the analysis, for the end of the page.
 
     Raises:
-        InputError: a folder holds no analysis, a table cannot be read, a file cannot be written.
+        InputError: a folder is not an analysis, a table cannot be read, a file cannot be written.
     """
     folder = AnalysisFolder(out_dir)
     report = read_report(folder, before=before, command=command)

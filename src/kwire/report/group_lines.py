@@ -1,4 +1,4 @@
-"""The life of each consumer group over the capture: how many members, when it rebalanced and why, what went wrong."""
+"""The life of each consumer group over the capture: members, rebalances and their reasons, errors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kwire.report.records import record
 __all__ = ["STEPS", "GroupLine", "GroupLines", "GroupState", "GroupStep", "Rebalance", "read_group_lines"]
 
 STEPS: Final = 60
-"""Equal steps of time in which the life of a group is drawn."""
+"""Number of equal steps of time in which the life of a group is drawn."""
 
 _LEFT: Final = "leave"
 _TROUBLE: Final = ("expired", "heartbeat_error", "offset_commit_error")
@@ -25,7 +25,7 @@ GroupState = Literal["trouble", "rebalancing", "forming", "steady"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rebalance:
-    """The members of a group shared out its partitions; `members_before` is 0 for the first generation that was seen."""
+    """A new assignment of partitions; `members_before` is 0 for the first generation that was seen."""
 
     time: datetime
     generation: int | None
@@ -41,15 +41,13 @@ class GroupLine:
     """One group.
 
     Attributes:
-        shown: its rebalances; of a group with very many the newest, and one for each step of time (`kwire.analysis.group_lives`).
-        rebalances: how many there were in all.
-        again: rebalances without the first generation in sight, which is none.
+        shown: its rebalances; of many the newest, and one for each step of time (`kwire.analysis.group_lives`).
+        again: rebalances without the first generation seen, which is not one.
         spent: time in these.
-        left: when members said that they leave.
-        trouble: members that expired, and heartbeats and commits that were answered with an error, as (event, time), thinned out too.
-        troubled: how many of these there were.
-        expired: of these, members that expired.
-        most: members at most.
+        left: times when members left.
+        trouble: expired members and failed heartbeats and commits, as (event, time), thinned out too; `troubled` is their number.
+        expired: number of expired members.
+        most: maximum of members.
     """
 
     group_id: str
@@ -67,7 +65,7 @@ class GroupLine:
 
 @dataclass(frozen=True, slots=True)
 class GroupStep:
-    """A step of time: members at its end, and the worst that happened in it; `members` is None before the group was seen."""
+    """A step of time: members at its end, and the worst event in it; `members` is None before the group was seen."""
 
     members: int | None
     state: GroupState
@@ -78,7 +76,7 @@ class GroupLines:
     """Groups, those first that rebalance most, from the first event to the last; both are None without groups.
 
     Attributes:
-        count: how many groups there are; `groups` are the first of them.
+        count: number of all groups; `groups` are the first of them.
     """
 
     start: datetime | None
@@ -87,7 +85,7 @@ class GroupLines:
     groups: tuple[GroupLine, ...]
 
     def steps(self, group: GroupLine) -> tuple[GroupStep, ...]:
-        """`STEPS` steps of one group, on the scale that all groups share."""
+        """Return `STEPS` steps of one group, on the scale that all groups share."""
         members: list[int | None] = [None] * STEPS
         states: list[GroupState] = ["steady"] * STEPS
         changes = [(one.time, one.members_after or 0) for one in group.shown]
@@ -116,7 +114,7 @@ class GroupLines:
 
 
 def read_group_lines(folder: AnalysisFolder) -> GroupLines:
-    """Read what happened to the groups; steps of single members that went well are left out."""
+    """Read the events of the groups, without successful steps of single members."""
     seen = folder.time_range() or (None, None)
     rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in rows_of(folder.digest, "group_lives"):

@@ -1,6 +1,4 @@
-"""Top lists of what wears a cluster out: who hammers Metadata, storms of connections, who is throttled or refused, which groups keep
-rebalancing, what is oversized. Each is cut to the first `TOP`.
-"""
+"""Top lists of operational issues: Metadata requests, connection storms, throttling, refusals, rebalances, oversized batches."""
 
 from __future__ import annotations
 
@@ -31,7 +29,7 @@ def read_incidents(folder: AnalysisFolder) -> tuple[Listing, ...]:
 
 
 def _names(folder: AnalysisFolder) -> dict[str, str]:
-    """What to call the clients of the lists: their client ids, else their library."""
+    """Return names for the clients of the lists: their client ids, else their library."""
     keys = {row["client_key"] for name in _OF_CLIENTS for row in rows_of(folder.digest, name)} - {None}
     chosen = folder.read("clients", _NAMED, pc.field("client_key").isin(sorted(keys))) if keys else None
     names = {}
@@ -98,7 +96,7 @@ def _throttled(folder: AnalysisFolder, names: dict[str, str]) -> Listing:
 
 
 def _refused(folder: AnalysisFolder, names: dict[str, str]) -> Listing:
-    """Authentication that failed, connections that nobody took, errors that say no."""
+    """List failed authentication, refused connections, and errors by which brokers refuse."""
     found: Counter[tuple[str, str]] = Counter()
     hung_up: dict[str, Counter[str]] = defaultdict(Counter)
     for row in rows_of(folder.digest, "refusals"):

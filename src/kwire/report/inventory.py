@@ -24,15 +24,15 @@ IDENTITY_SOURCES: Final = {
     "not_sent": "not sent",
     "not_observed": "handshake not captured",
 }
-"""How a library is known, in words."""
+"""Sources of a library's name, in words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Client:
-    """One row of `clients`; `library` is what it calls itself, else the guess, else empty. Sums are None where they are not known.
+    """One row of `clients`; `library` is the name that it sends, else the guess, else empty. Sums are None if unknown.
 
-    `kind` says whether it counts as a client: an `application` does, a part of the `cluster` itself (a broker or controller), a `silent`
-    peer (refused, or connected without a byte) and a `stranger` (another protocol) do not.
+    `kind` is `application` for a client, `cluster` for a broker or controller, `silent` for a peer that was refused or sent nothing, and
+    `stranger` for another protocol.
     """
 
     client_key: str
@@ -76,7 +76,7 @@ class LibraryVersion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Population:
-    """How many rows of `clients` are clients, and how many are something else, by `Client.kind`."""
+    """Numbers of rows of `clients` by `Client.kind`."""
 
     clients: int
     cluster: int
@@ -85,7 +85,7 @@ class Population:
 
     @property
     def apart(self) -> str:
-        """What is not counted as a client, as words; empty where there is nothing."""
+        """Peers that are not clients, as words; may be empty."""
         parts = [
             f"{plural(self.cluster, 'program')} of the cluster itself" if self.cluster else "",
             f"{plural(self.silent, 'peer')} that sent nothing" if self.silent else "",
@@ -101,12 +101,12 @@ def population(fleet: Fleet) -> Population:
 
 
 def applications(clients: Iterable[Client]) -> tuple[Client, ...]:
-    """The rows that count as clients."""
+    """Return the rows that count as clients."""
     return tuple(client for client in clients if client.kind == "application")
 
 
 def read_clients(folder: AnalysisFolder) -> tuple[Client, ...]:
-    """The clients that are listed one by one, those of the applications first, then by library and version."""
+    """Read the listed clients, applications first, then by library and version."""
     rows = folder.digest["clients"].to_pylist()
     return tuple(sorted((_client(row) for row in rows if row["kind"]), key=_order))
 
@@ -122,7 +122,7 @@ def _client(row: dict[str, Any]) -> Client:
 
 
 def _total(numbers: Iterable[int | None]) -> int | None:
-    """None where nobody's are known: a log of deprecated requests gives no totals."""
+    """Sum up known numbers; None if there are none: a log of deprecated requests gives no totals."""
     known = [number for number in numbers if number is not None]
     return sum(known) if known else None
 

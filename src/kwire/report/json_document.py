@@ -1,4 +1,4 @@
-"""The report as one JSON document, complete; docs/reference/report.md says what each key holds."""
+"""The report as one JSON document; docs/reference/report.md describes each key."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["json_document"]
 
 
 def json_document(report: Report) -> str:
-    """The document, ending in a line end; in plain ASCII, so that nothing in it can act on a terminal."""
+    """Return the document, ending in a line end; in plain ASCII, so that nothing in it can act on a terminal."""
     document = {
         "generator": report.generator,
         "made": report.made,

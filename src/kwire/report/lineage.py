@@ -1,4 +1,4 @@
-"""Who writes a topic and who reads it: client -> topic -> client, as far as the captures show."""
+"""Writers and readers of topics."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from kwire.report.records import record
 __all__ = ["NAMELESS", "ClientTopics", "SideRisk", "Topic", "TopicUse", "read_lineage", "read_topics_of_clients", "topics_at_risk"]
 
 NAMELESS: Final = "without a name"
-"""What a client is called that sends an empty client id."""
+"""Name of a client that sends an empty client id."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicUse:
-    """What one client does with one topic, in one direction; `groups` are those it reads with. Volumes are None where none was seen."""
+    """Use of one topic by one client in one direction; `groups` are those it reads with. Amounts are None if none was seen."""
 
     client_key: str
     client: str
@@ -46,12 +46,11 @@ class Topic:
     """A topic with its writers and readers, the busiest first.
 
     Attributes:
-        name: the topic, or the words ``id`` and its id where no message in sight tells the name.
+        name: of the topic, or the word ``id`` and its id if the name is unknown.
         resolved: whether `name` is the topic's name.
         writers, readers: those that are listed, of `writing` and `reading`: one for each client id of a client.
-        formats: compression codecs, and message formats below v2, of what was written.
-        producers, consumers: how many clients they are, and what becomes of these.
-        records_written, bytes_written, records_read: None where something was done and none of it was seen.
+        formats: compression codecs, and message formats below v2, of written batches.
+        records_written, bytes_written, records_read: None if something was done and none of it was seen.
     """
 
     name: str
@@ -77,17 +76,17 @@ class Topic:
 
     @property
     def worst(self) -> str:
-        """Verdict of its worst client, as in the tables; ``compatible`` also if none of them was judged."""
+        """Verdict of its worst client; ``compatible`` also if none of them was judged."""
         return "breaks" if self.breaks else "unknown" if self.unknown else "compatible"
 
     @property
     def is_stopped(self) -> bool:
-        """True if all its producers or all its consumers break."""
+        """Whether all its producers or all its consumers break."""
         return any(side.clients and side.breaks == side.clients for side in (self.producers, self.consumers))
 
 
 def topics_at_risk(topics: Iterable[Topic]) -> tuple[Topic, ...]:
-    """Sort topics, the busiest first, by their losses: topics that stop first, then those that lose most, then the busiest."""
+    """Sort topics, the busiest first, by their losses: topics that stop first, then those that lose most."""
     return tuple(sorted(topics, key=lambda one: (not one.is_stopped, -one.breaks, -one.unknown)))
 
 
@@ -101,7 +100,7 @@ class ClientTopics:
 
 
 def read_lineage(folder: AnalysisFolder) -> tuple[Topic, ...]:
-    """The topics that are listed, the busiest first."""
+    """Read the listed topics, the busiest first."""
     uses: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for row in rows_of(folder.digest, "topic_uses"):
         uses[_key(row)].append(row)
@@ -143,7 +142,7 @@ def _side(row: dict[str, Any], name: str) -> SideRisk:
 
 
 def _seen(volume: int | None, rows: int) -> int | None:
-    """A sum of what was seen: None where something was done and none of it was seen, 0 where nothing was done."""
+    """Return a sum: None if something was done and none of it was seen, 0 if nothing was done."""
     return 0 if volume is None and not rows else volume
 
 
@@ -153,7 +152,7 @@ def _uses(rows: Iterable[dict[str, Any]]) -> tuple[TopicUse, ...]:
 
 
 def read_topics_of_clients(folder: AnalysisFolder) -> dict[str, ClientTopics]:
-    """The topics that each client that is listed writes and reads, the busiest topics first, and the groups it reads with."""
+    """Read the topics of each listed client, the busiest topics first, and the groups it reads with."""
     order = {
         _key(row): (-(row["records_written"] or 0) - (row["records_read"] or 0), _name(row)) for row in folder.digest["topics"].to_pylist()
     }

@@ -1,4 +1,4 @@
-"""Lists of a page as data: what a table of text says, and how each column is set. One template draws them all."""
+"""Lists of a page as data, drawn by one template."""
 
 from __future__ import annotations
 
@@ -18,15 +18,14 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """A table with its question.
+    """A table of text.
 
     Attributes:
         id: of the element; unique on the page.
-        title: what it lists.
-        lead: what a reader should know of it, a sentence.
-        columns, rows: the cells as text; text from the wire is escaped when it is drawn.
-        nothing: the sentence that stands there without rows.
-        noun: what the rows are, in the plural.
+        lead: introduction, a sentence.
+        rows: cells as text; text from the wire is escaped when it is drawn.
+        nothing: sentence that replaces an empty table.
+        noun: of the rows, in the plural.
     """
 
     id: str

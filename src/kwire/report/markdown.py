@@ -1,4 +1,4 @@
-"""The report as Markdown, for a wiki, an issue or a mail: the same parts as the page, lists cut to what such a place bears."""
+"""The report as Markdown, for a wiki, an issue or a mail: the same parts as the page, with shorter lists."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from kwire.report.tickets import ticket
 __all__ = ["ROWS_SHOWN", "markdown"]
 
 ROWS_SHOWN: Final = 100
-"""Rows of one table; tasks are all there."""
+"""Maximum of rows of one table; tasks are complete."""
 
 
 def markdown(report: Report) -> str:
-    """The document, ending in a line end."""
+    """Return the document, ending in a line end."""
     parts = (_title, _changes, _upgrade, _tasks, _clients, _topics, _groups, _incidents, _encryption, _violations, _telemetry, _brokers)
     return "\n".join(line for part in parts for line in part(report)) + "\n"
 

@@ -1,7 +1,7 @@
-"""Text from the wire made safe in Markdown (GitHub's dialect, and what trackers make of it).
+"""Text from the wire made safe in Markdown (GitHub's dialect, and that of trackers).
 
-A value from the wire always stands in a code span: there neither HTML nor links, mentions or emphasis work. A sentence of ours may quote
-such a value; it is left as it is only while it consists of characters that mean nothing to Markdown, and is a code span otherwise.
+A value from the wire is always a code span: HTML, links, mentions and emphasis do not work there. A sentence of kwire may quote such a
+value; it becomes a code span unless it consists of characters without a meaning in Markdown.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _TICKS: Final = re.compile(r"`+")
 
 
 def code(text: str, longest: int | None = None) -> str:
-    """A value from the wire as a code span; what cannot be seen is written as an escape."""
+    """Return a value from the wire as a code span; invisible characters are escaped."""
     shown = visible(text) if longest is None else visible(text, longest)
     if not shown.strip(" "):
         return "(empty)" if not shown else "(blank)"
@@ -30,14 +30,14 @@ def code(text: str, longest: int | None = None) -> str:
 
 
 def codes(values: Iterable[str], most: int = 5) -> str:
-    """Values from the wire beside each other; beyond `most` they are counted."""
+    """Join values from the wire; beyond `most` they are counted."""
     listed = list(values)
     shown = ", ".join(map(code, listed[:most]))
     return shown + (f" and {len(listed) - most:,} more" if len(listed) > most else "")
 
 
 def words(sentence: str) -> str:
-    """A sentence of ours that may quote the wire; blanks around it, which may mean something at the beginning of a line, are left out."""
+    """Return a sentence that may quote the wire, without blanks around it, which may mean something at the beginning of a line."""
     sentence = sentence.strip(" ")
     if _HARMLESS.fullmatch(sentence) and not _LINKS.search(sentence):
         return sentence
@@ -45,7 +45,7 @@ def words(sentence: str) -> str:
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """The lines of a table; cells are Markdown already. A bar within a cell, which would end it, is written as its escape."""
+    """Return the lines of a table; cells are Markdown already. A bar within a cell, which would end it, is escaped."""
     lines = [f"| {' | '.join(headings)} |", f"|{'---|' * len(headings)}"]
     for row in rows:
         cells = [cell.replace("|", "\\x7c") for cell in row]

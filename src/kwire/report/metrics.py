@@ -1,7 +1,7 @@
 """The report as metrics in Prometheus' text format: for node_exporter's textfile collector, or a Pushgateway.
 
 `kwire_client_connections` counts by software name and version, as the gauge `connections` that KIP-511 gives brokers; kwire counts
-the connections of the captures, also where brokers are too old for it.
+the connections of the captures, for older brokers too.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["metrics"]
 
 
 def metrics(report: Report) -> str:
-    """The text, ending in a line end. Labels hold no client ids, so that their number stays bounded by libraries and Kafka versions."""
+    """Return the text, ending in a line end. Labels hold no client ids, so that libraries and Kafka versions bound their number."""
     from prometheus_client import CollectorRegistry, Gauge, generate_latest  # only this form of the report needs it
 
     registry = CollectorRegistry()

@@ -1,4 +1,4 @@
-"""What the owner of an application has to do before the brokers are upgraded: one task for each client that a release refuses or may."""
+"""Tasks for the owners of applications before the brokers are upgraded: one for each client that a release refuses or may."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kwire.report.verdicts import VERDICTS, ClientVerdicts, Finding, UpgradeMatr
 __all__ = ["NO_TEAM", "STEPS", "OwnerTask", "Step", "Team", "by_team", "needed", "owner_tasks", "since_of"]
 
 NO_TEAM: Final = "No owner known"
-"""The team of clients that the file of owners does not name, or where there is none."""
+"""Team of clients without a known owner."""
 
 Step = Literal["today", "upgrade", "rollback"]
 """Step at which a client breaks: observed brokers already reject it, or may; else an upgrade or a rollback."""
@@ -24,18 +24,17 @@ STEPS: Final = get_args(Step)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnerTask:
-    """What is to be done about one client.
+    """The task for one client.
 
     Attributes:
         verdict: the worst of the client.
-        first_release: the first target that has it.
-        deadline: the same: the work has to be done before brokers run that one; empty where they reject the client today.
-        step: when the client breaks.
-        since: the release that rejects the client, or may, first on the way; empty where brokers do so today.
-        refused_by: of a client that each target takes, the first release that refuses it; empty otherwise.
-        cures: remedy, version and kind, each thing once, that of the worst finding first.
-        identity: how the library is known, in words.
-        is_inferred: the library does not name itself, and is known by what it does.
+        first_release: first target with this verdict.
+        deadline: the same; empty if brokers reject the client today.
+        since: the release that rejects the client, or may, first on the way; empty if brokers do so today.
+        refused_by: first release that refuses a client which each target takes; empty otherwise.
+        cures: remedy, version and kind, each once, that of the worst finding first.
+        identity: source of the library's name, in words.
+        is_inferred: the library does not name itself, and is known by its behaviour.
     """
 
     team: str
@@ -61,7 +60,7 @@ class OwnerTask:
 
     @property
     def name(self) -> str:
-        """What to call the client: its ids, else its principal or address."""
+        """Name of the client: its ids, else its principal or address."""
         ids = [one for one in self.client_ids if one]
         if ids:
             return ", ".join(ids[:3]) + (f" and {len(ids) - 3} more" if len(ids) > 3 else "")
@@ -91,19 +90,14 @@ def since_of(tasks: Iterable[OwnerTask]) -> str:
 
 
 def needed(step: Step, release: str) -> str:
-    """Say when work is needed.
-
-    Args:
-        step: of the task.
-        release: how to write the first release that rejects the client.
-    """
+    """Write when work is needed; `release` is the first release that rejects the client, as people write it."""
     return {"today": "now", "rollback": f"before a rollback to Kafka {release}"}.get(step, f"before Kafka {release}")
 
 
 def owner_tasks(matrix: UpgradeMatrix, clients: Iterable[Client], topics: Mapping[str, ClientTopics]) -> tuple[OwnerTask, ...]:
     """Make the tasks: teams by name, those without one last; within a team in the order of the matrix, worst first.
 
-    Brokers and controllers have none: they are upgraded with the cluster. Neither has a client that is compatible.
+    Brokers and controllers have none, for they are upgraded with the cluster; compatible clients have none either.
     """
     by_key = {client.client_key: client for client in clients}
     tasks = [
@@ -144,11 +138,7 @@ def _task(line: ClientVerdicts, client: Client, topics: ClientTopics, fleet: Fle
 
 
 def by_team(tasks: Iterable[OwnerTask]) -> tuple[Team, ...]:
-    """Count tasks by team, in the order of the tasks.
-
-    Args:
-        tasks: from `owner_tasks`.
-    """
+    """Count tasks by team, in the order of the tasks."""
     groups: dict[str, list[OwnerTask]] = defaultdict(list)
     for task in tasks:
         groups[task.team].append(task)

@@ -1,11 +1,10 @@
 """The page: one HTML file that holds everything it shows, readable offline.
 
-Pictures are drawn by pygal as inline SVG (`kwire.report.charts`), tables by the templates; both follow the reader's colours, print and
-speak to a screen reader, and both are there without a script. The script searches, sorts, filters, zooms and opens; it keeps its state in
-the address, so that what is seen can be sent.
+Pictures are inline SVG (`kwire.report.charts`); both pictures and tables follow the reader's colours, print and screen reader, without a
+script. The script searches, sorts, filters, zooms and opens; it keeps its state in the address, so that a view can be shared.
 
-Nothing from the wire can run: Jinja2 escapes it, `wire_text` shows it, and the page's Content-Security-Policy lets only the one script and
-the one style sheet of this file work, known by their hashes, and no request leave the page.
+Text from the wire cannot run: Jinja2 escapes it, `wire_text` makes it visible, and the page's Content-Security-Policy allows only the one
+script and the one style sheet of this file, known by their hashes, and no request from the page.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ from kwire.report.wire_text import SENTENCE, visible, visible_html
 __all__ = ["BARS_SHOWN", "ROWS_SHOWN", "render_page"]
 
 ROWS_SHOWN: Final = 25
-"""Rows of the list of clients that are there at first; the rest is one click away."""
+"""Initial rows of the list of clients; a click shows the rest."""
 BARS_SHOWN: Final = 20
 """The same, of other lists."""
 FIXES_SHOWN: Final = 60
@@ -90,7 +89,7 @@ _KINDS: Final = {"silent": "sent nothing", "stranger": "another protocol", "clus
 
 
 def render_page(report: Report) -> str:
-    """The page as text."""
+    """Return the page as text."""
     script, style = _assets(_SCRIPTS), _assets(_STYLES)
     return (
         _templates()
@@ -130,7 +129,7 @@ def render_page(report: Report) -> str:
 
 
 def _verdict_facts(report: Report) -> dict[str, Any]:
-    """What the verdicts say of applications, topics and APIs, and the pictures of it."""
+    """Return verdicts of applications, topics and APIs, and their pictures."""
     counted, fleet = applications(report.clients), report.matrix.fleet
     keys = {client.client_key for client in counted}
     lines = [line for line in report.matrix.clients if line.client_key in keys]
@@ -164,7 +163,7 @@ def _verdict_facts(report: Report) -> dict[str, Any]:
 
 
 def _action_facts(report: Report) -> dict[str, Any]:
-    """Who has to do what, and until when."""
+    """Return action items and teams."""
     items = action_items(report.tasks, report.names)
     return {
         "items": items,
@@ -179,7 +178,7 @@ def _action_facts(report: Report) -> dict[str, Any]:
 
 
 def _worst_first(report: Report) -> list[Any]:
-    """Library versions, those with most clients that break first."""
+    """Sort library versions, those with most clients that break first."""
     return sorted(report.libraries, key=lambda line: tuple(-line.verdicts.get(name, 0) for name in ("breaks", "unknown", "deprecated")))
 
 
@@ -193,13 +192,11 @@ def _assets(names: tuple[str, ...]) -> str:
 
 
 def _hash(text: str) -> str:
-    """The text's name in a Content-Security-Policy."""
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 @cache
 def _templates() -> Environment:
-    """Their compilation takes half the time of a page; a process that makes several compiles them once."""
     made = Environment(
         loader=PackageLoader("kwire.report", "templates"), autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
     )
@@ -258,13 +255,12 @@ def _clock(time: datetime | None) -> str:
 
 
 def _packed(rows: list[str]) -> Markup:
-    """Rows as lines of text, packed: a twentieth of their size, and nothing that a browser would read as markup."""
+    """Pack rows as lines of text: a twentieth of their size, and nothing that a browser would read as markup."""
     lines = "\n".join(row.replace("\n", " ") for row in rows)
     return Markup(base64.b64encode(gzip.compress(lines.encode(), 9, mtime=0)).decode())
 
 
 def _label(text: str, longest: int) -> str:
-    """A name that has room in a control."""
     shown = visible(text)
     if not shown.strip():
         return "(blank)"

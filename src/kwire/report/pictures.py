@@ -1,6 +1,6 @@
-"""The pictures of the page: which numbers each shows, in which words.
+"""The pictures of the page.
 
-A picture is drawn for a desk and for a phone; what stands on the time axis is one drawing that stretches. Each mark carries its value as a
+A picture is drawn for a desktop and for a phone; pictures over time are one drawing that stretches. Each mark carries its value as a
 title, and the worst is first everywhere: rows that break on top, breaking parts at the bottom of columns, where they can be compared.
 """
 
@@ -40,7 +40,7 @@ _LEGEND: Final = {"unjudged": "no verdict", _PLAIN: "neither"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """A chart for a desk and one for a phone; `legend` has class and words of each colour."""
+    """A chart for a desktop and one for a phone; `legend` has class and words of each colour."""
 
     wide: Markup
     narrow: Markup
@@ -49,7 +49,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Strip:
-    """Columns over time that stretch to any width, with what they are and how high they go, in words."""
+    """Columns over time that stretch to any width, with a title and the highest value in words."""
 
     title: str
     most: str
@@ -58,7 +58,7 @@ class Strip:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientStrip:
-    """When one client was active."""
+    """Activity of one client."""
 
     client: Client
     verdict: str
@@ -71,12 +71,7 @@ def _both(draw: Callable[[int], Markup], names: Iterable[str]) -> Picture:
 
 
 def breaks_per_version(fleet: Fleet, names: Mapping[str, str]) -> Picture | None:
-    """Applications by verdict at each target version; None without any.
-
-    Args:
-        fleet: all clients in counts.
-        names: how to write each target.
-    """
+    """Draw applications by verdict at each target version; None without any."""
     if not any(number for worst, number in fleet.worst.items() if worst is not None):
         return None
     tallies = [fleet.at(target) for target in fleet.targets]
@@ -95,11 +90,7 @@ def breaks_per_version(fleet: Fleet, names: Mapping[str, str]) -> Picture | None
 
 
 def library_age(fleet: Fleet) -> Picture | None:
-    """A dot for each library version and verdict, as large as it has applications; versions of a library from old to new.
-
-    Args:
-        fleet: all clients in counts.
-    """
+    """Draw a dot for each library version and verdict, as large as it has applications; versions of a library from old to new."""
     by_library: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
     for group in sorted(fleet.applications, key=lambda group: (release_order(group.version), group.worst or "")):
         by_library[group.library][group.version][group.worst or "unjudged"] += group.clients
@@ -134,13 +125,13 @@ def library_age(fleet: Fleet) -> Picture | None:
 
 
 def _range(versions: Sequence[str]) -> str:
-    """The oldest and the newest version, in few characters."""
+    """Return the oldest and the newest version, in few characters."""
     known = [_brief(version) for version in versions if version]
     return "" if not known else known[0] if len(known) == 1 else f"{known[0]} … {known[-1]}"
 
 
 def _brief(version: str) -> str:
-    """A version, or the range of an inferred one, as in ``0.10.1–0.11.0``."""
+    """Write a version, or the range of an inferred one, as in ``0.10.1–0.11.0``."""
     after, between, before = version.removeprefix("after ").partition(" and before ")
     if between:
         return f"{after}–{before}"
@@ -149,11 +140,7 @@ def _brief(version: str) -> str:
 
 
 def topic_losses(risks: Sequence[Topic]) -> Picture | None:
-    """Producers and consumers of the topics that lose most; None where no topic loses any.
-
-    Args:
-        risks: from `topics_at_risk`.
-    """
+    """Draw producers and consumers of the topics that lose most; None if no topic loses any."""
     drawn = [one for one in risks if one.breaks or one.unknown][:TOPICS_DRAWN]
     if not drawn:
         return None
@@ -176,11 +163,7 @@ def _of_side(side: SideRisk, name: str) -> int:
 
 
 def burn_down(points: Sequence[HistoryPoint]) -> Picture | None:
-    """Applications that break or might, report by report; None with fewer than two.
-
-    Args:
-        points: oldest first; of many, the newest ones are drawn.
-    """
+    """Draw applications that break or might, report by report, oldest first; None with fewer than two."""
     if len(points) < 2:
         return None
     drawn = points[-24:]
@@ -213,14 +196,14 @@ def burn_down(points: Sequence[HistoryPoint]) -> Picture | None:
 
 
 def connection_strip(times: ConnectionTimes) -> Markup:
-    """Open connections over time."""
+    """Draw open connections over time."""
     sums = tuple(float(sum(one.open[place] for one in times.series)) for place in range(len(times.series[0].open)))
     titles = tuple(f"{moment(times.start + times.interval * place)}: {number:,.0f} open" for place, number in enumerate(sums))
     return draw_strip([Series(_PLAIN, sums, titles)], about="Open connections over time")
 
 
 def traffic_strips(times: TrafficTimes) -> tuple[Strip, ...]:
-    """Requests, errors and latency over time."""
+    """Draw requests, errors and latency over time."""
     when = [moment(times.start + times.step * place) for place in range(len(times.requests))]
 
     def strip(title: str, values: Sequence[int | None], unit: str, most: str, name: str = _PLAIN) -> Strip:
@@ -244,13 +227,7 @@ def traffic_strips(times: TrafficTimes) -> tuple[Strip, ...]:
 
 
 def client_strips(times: TrafficTimes, clients: Sequence[Client], verdicts: Mapping[str, str | None]) -> tuple[ClientStrip, ...]:
-    """When clients were active, in the order of `clients`; each on its own scale.
-
-    Args:
-        times: with the requests of these clients.
-        clients: worst first.
-        verdicts: worst verdict by client key.
-    """
+    """Draw the activity of clients, worst first, each on its own scale; `verdicts` are by client key."""
     when = [moment(times.start + times.step * place) for place in range(len(times.requests))]
     found = []
     for client in clients:
@@ -266,7 +243,7 @@ def client_strips(times: TrafficTimes, clients: Sequence[Client], verdicts: Mapp
 
 
 def group_strip(groups: GroupLines, group: GroupLine) -> Markup | None:
-    """Members of a group over time, coloured by what happened; None for a group that only formed."""
+    """Draw members of a group over time, coloured by events; None for a group that only formed."""
     if not group.again and not group.troubled:
         return None
     assert groups.start is not None

@@ -1,4 +1,4 @@
-"""The action items as SARIF 2.1.0 (OASIS), which code scanning of GitHub, GitLab and Azure shows: one result a client."""
+"""The action items as SARIF 2.1.0 (OASIS), for code scanning of GitHub, GitLab and Azure: one result a client."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _RULES: Final = {
 
 
 def sarif(report: Report) -> str:
-    """The document, ending in a line end."""
+    """Return the document, ending in a line end."""
     names = kafka_names(report.matrix.targets)
     rules = [
         {"id": rule, "shortDescription": {"text": text}, "defaultConfiguration": {"level": level}} for rule, level, text in _RULES.values()

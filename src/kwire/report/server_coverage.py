@@ -1,4 +1,4 @@
-"""How well each listener of each broker was seen: late joins, one-way connections, gaps, cuts and what could not be read, by server."""
+"""Coverage by listener of each broker: late joins, one-way connections, gaps, cuts and unreadable bytes."""
 
 from __future__ import annotations
 

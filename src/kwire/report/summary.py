@@ -1,7 +1,7 @@
-"""What an analysis found, in the few lines that fit on a terminal.
+"""The summary of an analysis for a terminal.
 
-All text is already safe to print: what comes from the wire has been through `wire_text.visible`. It may still hold a terminal library's
-own markup (a client id like ``[bold]``), so print it as plain text.
+All text is safe to print: text from the wire has been through `wire_text.visible`. It may still hold a terminal library's own markup (a
+client id like ``[bold]``), so print it as plain text.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["LibraryLine", "Summary", "TargetLine", "TroubledClient", "summarize"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LibraryLine:
-    """Clients of one library and version; `identity` says how it is known."""
+    """Clients of one library and version; `identity` is the source of its name."""
 
     library: str
     version: str
@@ -39,7 +39,7 @@ class LibraryLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetLine:
-    """One target release: its worst verdict, and how many clients have which."""
+    """One target release: its worst verdict, and clients by verdict."""
 
     release: str
     worst: str | None
@@ -61,9 +61,11 @@ class TroubledClient:
 class Summary:
     """An analysis in short.
 
-    `answer` comes first; `level` and `facts` say how far to trust the rest; `fixes` are the action items grouped by fix, worst first.
-    `kafka` gives how each target is written for people. `apart` is what the headline does not count as clients
-    (`kwire.report.inventory.Population`), empty where there is nothing.
+    Attributes:
+        level, facts: coverage, which limits the trust in the rest.
+        kafka: name of each target for people.
+        fixes: action items grouped by fix, worst first.
+        apart: peers that the headline does not count as clients (`kwire.report.inventory.Population`); may be empty.
     """
 
     answer: Answer
@@ -81,10 +83,7 @@ class Summary:
 
 
 def summarize(out_dir: str | Path) -> Summary:
-    """Read what the terminal shows after an analysis.
-
-    Args:
-        out_dir: the folder of an analysis, or its URI.
+    """Read the summary of an analysis in a folder or URI.
 
     Raises:
         InputError: the folder holds no analysis, or a table cannot be read.

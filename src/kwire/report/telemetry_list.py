@@ -1,4 +1,4 @@
-"""Who pushes metrics (KIP-714), as a list: client instances with the connection and principal that lead to their process."""
+"""List of clients that push metrics (KIP-714), with the connection and principal that lead to their process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A task as the text of a ticket: who, by when, what, why, and the proof; Markdown that is read well as it is, too."""
+"""A task as the text of a ticket, Markdown that is readable as it is."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ def outcome(task: OwnerTask, names: Mapping[str, str]) -> str:
     """Return the outcome for a client, such as "breaks on Kafka 4.0".
 
     Args:
-        task: of the client.
-        names: how to write Kafka releases (`kwire.report.answer.kafka_names`).
+        names: names of Kafka releases for people (`kwire.report.answer.kafka_names`).
     """
     verb = {"breaks": "breaks on", "unknown": "may break on"}.get(task.verdict, "is deprecated by")
     said = f"{verb} Kafka {names.get(task.first_release, task.first_release)}"
@@ -32,7 +31,7 @@ def outcome(task: OwnerTask, names: Mapping[str, str]) -> str:
 
 
 def deadline_sentence(task: OwnerTask, names: Mapping[str, str]) -> str:
-    """By when, in words of ours and a release."""
+    """Return the deadline in words and a release."""
     if task.step == "today":
         return f"none, the brokers {_REJECT[task.verdict]} this client today"
     first, move = names.get(task.first_release, task.first_release), "move"
@@ -48,7 +47,7 @@ def deadline_sentence(task: OwnerTask, names: Mapping[str, str]) -> str:
 
 
 def cure_sentence(cure: tuple[str, str, str]) -> str:
-    """A remedy with its version, where the remedy does not name it."""
+    """Return a remedy with its version, unless the remedy names it."""
     remedy, version, kind = cure
     if not version or version.removesuffix(".0") in remedy:  # 1.16 is 1.16.0 in words
         return remedy
@@ -57,7 +56,7 @@ def cure_sentence(cure: tuple[str, str, str]) -> str:
 
 
 def what_to_do(task: OwnerTask) -> list[str]:
-    """The cures as sentences; where none is known, how to come to one."""
+    """Return the cures as sentences; without any, how to find one."""
     if task.cures:
         return [cure_sentence(cure) for cure in task.cures]
     if task.verdict == "unknown":
@@ -66,7 +65,7 @@ def what_to_do(task: OwnerTask) -> list[str]:
 
 
 def ticket(task: OwnerTask, names: Mapping[str, str]) -> str:
-    """The text, without a line end at its end."""
+    """Return the text, without a line end at its end."""
     return "\n".join(_lines(task, names))
 
 

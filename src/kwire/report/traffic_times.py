@@ -1,7 +1,7 @@
-"""Requests, errors and latency over time, and when each client was active.
+"""Requests, errors and latency over time, and the activity of clients.
 
-A short capture is counted from its requests, in equal steps; a longer one, or one with many requests, from the sums by hour that the
-analysis has made (`client_hourly`).
+A short capture is counted from its requests, in equal steps; a longer one, or one with many requests, from the sums by hour
+(`client_hourly`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["STEPS", "TrafficTimes", "read_traffic"]
 STEPS: Final = 60
 """Steps of a capture that is counted from its requests."""
 MOST_HOURS: Final = 24 * 14
-"""Steps of a longer one: beyond two weeks of hours, several hours make a step."""
+"""Maximum of steps of a longer one: beyond two weeks of hours, several hours make a step."""
 _SHORT: Final = timedelta(hours=6)
 _FEW: Final = 500_000  # requests that are read one by one
 _HOUR: Final = 3_600_000_000
@@ -39,10 +39,9 @@ class TrafficTimes:
     """Equal steps from `start`.
 
     Attributes:
-        step: length of each.
-        requests, errors: of all clients; an error is an answer with an error code other than an expected step.
-        p50, p99: latency in microseconds, without requests that wait on purpose (Fetch, JoinGroup, SyncGroup); None where there is none.
-        clients: requests in each step, by client key, of the clients that were asked for.
+        requests, errors: of all clients; expected steps of the protocol are not errors.
+        p50, p99: latency in microseconds, without requests that wait on purpose (Fetch, JoinGroup, SyncGroup); None without any.
+        clients: requests in each step, by client key, of the chosen clients.
     """
 
     start: datetime
@@ -59,12 +58,7 @@ class TrafficTimes:
 
 
 def read_traffic(folder: AnalysisFolder, clients: Iterable[str]) -> TrafficTimes | None:
-    """Count requests over time; None where there is no request with a time.
-
-    Args:
-        folder: the analysis.
-        clients: keys of the clients to count one by one.
-    """
+    """Count requests over time, and those of the clients with the given keys; None if no request has a time."""
     wanted = pa.array(list(dict.fromkeys(clients)), pa.string())
     times = folder.time_range()
     if times is not None and times[1] - times[0] < _SHORT and 0 < folder.requests <= _FEW:
@@ -130,7 +124,7 @@ def _of_hours(folder: AnalysisFolder, wanted: pa.Array[Any]) -> TrafficTimes | N
 
 
 def _quantiles(latencies: pa.Table, of_step: _Counts, steps: int) -> tuple[tuple[int | None, ...], tuple[int | None, ...]]:
-    """Median and 99th percentile of each step, from the buckets of its rows: the upper end of the bucket where it lies."""
+    """Return median and 99th percentile of each step, from the buckets of its rows: the upper end of their bucket."""
     tops, counts = (_filled(latencies[name], 0) for name in ("up_to_us", "requests"))
     order = np.lexsort((tops, of_step))
     of_step, tops, counts = of_step[order], tops[order], counts[order]
@@ -160,12 +154,12 @@ def _waits(names: Any) -> npt.NDArray[np.bool_]:
 
 
 def _filled(column: Any, missing: int) -> _Counts:
-    """A column with a number for each null."""
+    """Return a column with a number for each null."""
     return _numbers(pc.if_else(pc.is_valid(column), column, pa.scalar(missing)))
 
 
 def _numbers(column: Any) -> _Counts:
-    """A column without nulls."""
+    """Return a column without nulls."""
     found: _Counts = column.to_numpy(zero_copy_only=False) if isinstance(column, pa.Array) else column.to_numpy()
     return found.astype(np.int64)
 

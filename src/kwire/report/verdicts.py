@@ -1,4 +1,4 @@
-"""Upgrade verdicts per client and target release, worst first, with the reasons behind them."""
+"""Upgrade verdicts per client and target release, worst first, with their reasons."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kwire.report.records import record
 __all__ = ["COLUMNS_SHOWN", "VERDICTS", "ClientVerdicts", "Finding", "UpgradeMatrix", "read_upgrade_matrix", "release_order"]
 
 COLUMNS_SHOWN: Final = 8
-"""Releases side by side that a reader still takes in."""
+"""Maximum of releases side by side that each have a column."""
 
 # Remedies for a library that is not known differ in the api alone.
 _SENDS: Final = re.compile(r"(?P<before>.* that sends )(?P<api>\w+ v[0-9]+)(?P<after> or later.*)")
@@ -24,7 +24,7 @@ _SENDS: Final = re.compile(r"(?P<before>.* that sends )(?P<api>\w+ v[0-9]+)(?P<a
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """Why one api version of a client is not ok: its worst verdict with the reason that the first such release gives, and the milder ones.
+    """An api version of a client that is not compatible: its worst verdict with the reason of the first such release.
 
     `milder` holds the other verdicts that are not compatible, each with its releases, worst first. `refused_by` is of deprecated uses: the
     first later release that refuses the client for it, empty without one.
@@ -49,13 +49,13 @@ class Finding:
 
     @property
     def cure(self) -> tuple[str, str, str]:
-        """What to do: remedy, version, kind; findings of one client often share it."""
+        """Remedy, version, kind; findings of one client often share it."""
         return self.remedy, self.cure_version, self.cure_kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientVerdicts:
-    """One client's line: its worst verdict by target release, without those for which nothing was judged, and why."""
+    """One client's line: its worst verdict by judged target release, and the findings."""
 
     client_key: str
     verdicts: Mapping[str, str]
@@ -76,7 +76,7 @@ class ClientVerdicts:
 
     @property
     def cures(self) -> tuple[tuple[str, str, str], ...]:
-        """What to do about this client, each thing once, for the worst finding first."""
+        """Remedies of this client, each once, for the worst finding first."""
         found = dict.fromkeys(finding.cure for finding in self.findings if finding.remedy or finding.cure_version)
         return tuple(dict.fromkeys(_with_all_apis(cure, found) for cure in found))
 
@@ -91,9 +91,8 @@ class UpgradeMatrix:
     """Clients x target releases (ascending).
 
     Attributes:
-        fleet: all clients in counts.
         clients: those that are listed one by one, worst first.
-        cluster: the keys of brokers and controllers among the clients that are listed.
+        cluster: keys of brokers and controllers among them.
     """
 
     fleet: Fleet
@@ -136,7 +135,7 @@ def read_upgrade_matrix(folder: AnalysisFolder) -> UpgradeMatrix:
 
 
 def _with_all_apis(cure: tuple[str, str, str], others: Iterable[tuple[str, str, str]]) -> tuple[str, str, str]:
-    """One remedy for all apis of a client that need the same."""
+    """Merge remedies that differ in the api alone."""
     parts = _SENDS.fullmatch(cure[0])
     if parts is None:
         return cure

@@ -1,4 +1,4 @@
-"""Which versions of which api are in use, and what the newest target release does to them."""
+"""Used versions of each api, and what the newest target release does to them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class VersionCell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiVersions:
-    """One api: a cell for each version up to the highest in use anywhere, None where nobody uses it.
+    """One api: a cell for each version up to the highest in use anywhere, None if unused.
 
     `odd_requests` counts requests with versions that no release comes near (below 0, or `VERSIONS_SHOWN` and above): text from the wire.
     """
@@ -55,12 +55,7 @@ class VersionGrid:
 
 
 def read_version_grid(folder: AnalysisFolder, target: str) -> VersionGrid:
-    """Read what all clients use.
-
-    Args:
-        folder: the analysis.
-        target: the release whose verdicts are shown; empty for none.
-    """
+    """Read the versions that all clients use, with the verdicts of a target; empty for none."""
     sums = folder.digest["api_versions"].to_pylist()
     counts = [row["requests"] or 0 for row in sums] or [0]
     fewest, most = min(counts), max(counts)

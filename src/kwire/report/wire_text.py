@@ -1,7 +1,7 @@
-"""Text from the wire made safe to look at.
+"""Text from the wire made safe to display.
 
 Client ids, software names and everything derived from them are chosen by whoever connects: they hold HTML, terminal escape sequences,
-newlines, characters that turn the reading direction or take no room. Each such character is shown as the escape that Python would print.
+newlines, characters that turn the reading direction or have no width. Each such character is shown as the escape that Python would print.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from kwire.escaped_text import escape_of, is_seen, printable
 __all__ = ["LONGEST_SHOWN", "SENTENCE", "visible", "visible_html"]
 
 LONGEST_SHOWN: Final = 160
-"""Characters of one value that are shown; Kafka lets a client id have 32,767."""
+"""Maximum of characters shown of one value; Kafka allows 32,767 in a client id."""
 
 SENTENCE: Final = 2_000
-"""Characters of a sentence that is shown: ours, with values in it."""
+"""Maximum of characters shown of a sentence of kwire with values in it."""
 
 
 def _shorten(text: str, longest: int) -> tuple[str, str]:
@@ -27,24 +27,14 @@ def _shorten(text: str, longest: int) -> tuple[str, str]:
 
 
 def visible(text: str, longest: int = LONGEST_SHOWN) -> str:
-    """Show `text` on a terminal or in an attribute: nothing in it moves the cursor, breaks the line or turns the reading direction.
-
-    Args:
-        text: any text from the wire.
-        longest: characters shown of it.
-    """
+    """Make text safe for a terminal or an attribute: it cannot move the cursor, break the line or turn the reading direction."""
     shown, rest = _shorten(text, longest)
     return printable(shown) + rest
 
 
 @lru_cache(maxsize=8192)
 def visible_html(text: str, longest: int = LONGEST_SHOWN) -> Markup:
-    """Show `text` on a page: escaped, isolated in its reading direction, what cannot be seen set apart as an escape.
-
-    Args:
-        text: any text from the wire.
-        longest: characters shown of it.
-    """
+    """Make text safe for a page: escaped, isolated in its reading direction, invisible characters set apart as escapes."""
     shown, rest = _shorten(text, longest)
     if not shown.strip(" "):
         what = "empty" if not shown else "one space" if len(shown) == 1 else f"{len(shown)} spaces"
