@@ -8,11 +8,7 @@ __all__ = ["main"]
 
 
 def main() -> int:
-    """Run `kwire` with the arguments of this process.
-
-    Returns:
-        The exit status (`kwire.cli.exit_status`).
-    """
+    """Run `kwire` with the arguments of this process and return the exit status (`kwire.cli.exit_status`)."""
     try:
         from kwire.cli.entry import commands
     except ModuleNotFoundError as error:

@@ -1,4 +1,4 @@
-"""A session with one broker, over TCP or TLS, request by request: what commands that ask a live cluster have in common."""
+"""A session with one broker, over TCP or TLS, request by request, for commands that ask a live cluster."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ADDRESS: Final = re.compile(r"(?:\[([^\[\]]+)\]|([^:\[\]]+)):([0-9]{1,5})")
 
 
 class Address(NamedTuple):
-    """Where a broker listens."""
+    """Address of a broker."""
 
     host: str
     port: int
@@ -48,13 +48,10 @@ class Login(NamedTuple):
 
 
 def addresses(text: str) -> tuple[Address, ...]:
-    """Read a list of bootstrap servers.
-
-    Args:
-        text: `HOST:PORT[,HOST:PORT]`, addresses of IPv6 in brackets.
+    """Parse bootstrap servers: `HOST:PORT[,HOST:PORT]`, addresses of IPv6 in brackets.
 
     Raises:
-        InputError: it is not.
+        InputError: the text has another form.
     """
     found = []
     for each in text.split(","):
@@ -72,7 +69,6 @@ class BrokerSession:
         servers: in the order in which they are tried.
         timeout: seconds to wait for the connection and for each answer.
         login: for a listener that authenticates.
-        client_id: of all requests.
         tls: for a listener that encrypts.
 
     Raises:
@@ -202,12 +198,12 @@ class BrokerSession:
         return bytes(answer.auth_bytes)
 
     def has(self, api_key: int) -> bool:
-        """Whether the broker has an api."""
+        """Return whether the broker has an api."""
         assert self._machine.versions is not None
         return self._machine.versions.supports(api_key)
 
     def version_of(self, api_key: int) -> int:
-        """The version that requests of an api are sent in.
+        """Return the version in which requests of an api are sent.
 
         Raises:
             NoCommonVersion: there is none.
@@ -216,13 +212,7 @@ class BrokerSession:
         return self._machine.versions.choose(api_key)
 
     def ask(self, body: Any) -> Any:
-        """Send a request and wait for its response.
-
-        Args:
-            body: a request of `messages`.
-
-        Returns:
-            The response's body.
+        """Send a request of `messages` and return the body of its response.
 
         Raises:
             InputError: the broker does not have the api, does not answer in time, or ends the connection.
@@ -234,12 +224,10 @@ class BrokerSession:
         return self._await([sent], Answered).response.body
 
     def refused(self, code: int, message: str | None, what: str) -> None:
-        """Raise what an error code means, nothing for 0.
+        """Raise the meaning of an error code unless it is 0.
 
         Args:
-            code: of the response.
-            message: of the response.
-            what: was asked, behind "refuses to".
+            what: the request, behind "refuses to".
 
         Raises:
             InputError: the code is not 0.

@@ -1,7 +1,6 @@
-"""The requests of a capture with their bodies and those of their responses, in the form of the broker's request log.
+"""The requests of a capture with the bodies of both sides, in the form of the broker's request log.
 
-Which request belongs to which response is what the tracker says (`kwire.protocol.DirectionDetector`); the bytes of both are kept here until
-then.
+The tracker pairs requests and responses (`kwire.protocol.DirectionDetector`); the bytes of both are buffered until then.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _LENGTH: Final = 4
 
 
 class _Stream:
-    """The latest bytes of one direction, found again by their offset or by what they begin with."""
+    """The latest bytes of one direction, found again by their offset or by their first bytes."""
 
     def __init__(self) -> None:
         self._base = 0
@@ -42,19 +41,19 @@ class _Stream:
             self._drop(len(self._data) - _KEPT_BYTES)
 
     def lose(self, count: int) -> None:
-        """What was before a loss is whole or useless by now: requests and responses across it are told apart by the tracker alone."""
+        """Drop the buffer: what was before a loss is complete or useless by now."""
         self._base += len(self._data) + count
         self._data.clear()
 
     def take(self, offset: int, size: int) -> bytes | None:
-        """The bytes from `offset` on; None when they are not all there."""
+        """Return the bytes from `offset` on; None if they are not all there."""
         at = offset - self._base
         if at < 0 or size < 0 or at + size > len(self._data):
             return None
         return bytes(memoryview(self._data)[at : at + size])
 
     def find(self, head: bytes, size: int) -> bytes | None:
-        """The first `size` bytes that begin with `head`; they and what is before them are not needed any more."""
+        """Return the first `size` bytes that begin with `head`, and drop them and those before."""
         at = self._data.find(head)
         if at < 0 or at + size > len(self._data):
             return None
@@ -63,7 +62,6 @@ class _Stream:
         return found
 
     def forget(self, offset: int) -> None:
-        """What is before `offset` is not needed any more."""
         self._drop(offset - self._base)
 
     def _drop(self, count: int) -> None:
@@ -94,8 +92,6 @@ class _Tracked:
 
 
 class _FrameSink(StreamSink):
-    """Hears the streams of a capture and makes entries."""
-
     def __init__(self, ports: frozenset[int], emit: Callable[[dict[str, Any]], None], codec: Codec, show_secrets: bool) -> None:
         self.ports = ports
         self._show_secrets = show_secrets
@@ -177,13 +173,12 @@ def read_exchanges(
 
     Args:
         location: path, URI or binary stream of a capture.
-        ports: TCP ports where brokers listen; empty to find them out.
-        emit: takes one entry.
-        codec: reads the frames; which are requests and responses, and of whom, the built-in catalog says.
-        show_secrets: leave secrets as they are.
+        ports: TCP ports of brokers; empty to detect them.
+        emit: called with each entry.
+        codec: reads the frames; the built-in catalog finds requests and responses.
 
     Raises:
-        InputError: there is no such file, or it is no capture.
+        InputError: there is no such file, or it is not a capture.
     """
     carry, sink = series_carry(), PlaintextSink(_FrameSink(frozenset(ports), emit, codec, show_secrets), SeriesKeys(current_tls_options()))
     facts = read_piece(location, carry, sink)

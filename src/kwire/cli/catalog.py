@@ -1,4 +1,4 @@
-"""`kwire catalog`: Kafka's messages over all their versions, and what a release changes on the wire."""
+"""`kwire catalog`: Kafka's messages over all their versions, and changes of a release on the wire."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def catalog() -> None:
 
 
 def _plain(value: object) -> Any:
-    """Rows as JSON: versions in Kafka's notation."""
+    """Return rows as JSON: versions in Kafka's notation."""
     from dataclasses import fields, is_dataclass
 
     from kwire.schema import Versions
@@ -274,7 +274,7 @@ def _change(api: ApiChange, shared: set[str]) -> str:
 
 
 def _span(versions: tuple[int, ...]) -> str:
-    """`v3-v5`, `v1, v4`."""
+    """Write `v3-v5`, `v1, v4`."""
     parts: list[list[int]] = []
     for version in versions:
         if parts and version == parts[-1][1] + 1:

@@ -1,4 +1,4 @@
-"""The options that name another catalog than the built-in one: ``--catalog`` and ``--dialect``."""
+"""Options that name another catalog than the built-in one: ``--catalog`` and ``--dialect``."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def catalog_options(command: Command) -> Command:
 
 @contextmanager
 def doubts_told() -> Iterator[None]:
-    """Tell the warnings about a catalog that is loaded as sentences on stderr."""
+    """Write warnings about a catalog that is loaded as sentences to stderr."""
     from kwire.cli.terminal import printable
 
     with warnings.catch_warnings(record=True) as doubts:
@@ -42,7 +42,7 @@ def doubts_told() -> Iterator[None]:
 
 
 def chosen_catalog(catalog_name: str | None, dialects: tuple[str, ...]) -> Catalog | None:
-    """The catalog that the options name, None for the built-in one."""
+    """Return the catalog that the options name, None for the built-in one."""
     from kwire.schema import dialect, named_catalog
 
     if catalog_name is None:
@@ -52,7 +52,7 @@ def chosen_catalog(catalog_name: str | None, dialects: tuple[str, ...]) -> Catal
 
 
 def chosen_codec(catalog_name: str | None, dialects: tuple[str, ...]) -> Codec:
-    """The codec of the catalog that the options name."""
+    """Return the codec of the catalog that the options name."""
     from kwire.codec import Codec
     from kwire.schema import catalog
 

@@ -1,6 +1,6 @@
 """The subscriptions of a live cluster (KIP-714): config resources of type CLIENT_METRICS, read and changed through any broker.
 
-Brokers forward changes to the controller and learn of them a moment later. Source: `ClientMetricsCommand.ClientMetricsService`.
+Brokers forward changes to the controller and apply them a moment later. Source: `ClientMetricsCommand.ClientMetricsService`.
 """
 
 from __future__ import annotations
@@ -21,10 +21,7 @@ _DELETE: Final = 1
 
 
 class ClientMetricsConfigs:
-    """The subscriptions of the cluster that a session speaks to.
-
-    Args:
-        session: an open one.
+    """The subscriptions of the cluster behind a session.
 
     Raises:
         InputError: the broker is older than 3.7 or has ZooKeeper, and so no subscriptions.
@@ -41,7 +38,7 @@ class ClientMetricsConfigs:
         return results[0]
 
     def names(self) -> list[str]:
-        """The names of all subscriptions, sorted."""
+        """Return the names of all subscriptions, sorted."""
         # v0 is ListClientMetricsResources, which lists nothing else; v1 lists the types that it is asked for (KIP-1142)
         types = [CLIENT_METRICS] if self._session.version_of(_LIST_CONFIG_RESOURCES) else []
         answer = self._session.ask(self._session.messages.ListConfigResourcesRequest(resource_types=types))
@@ -49,7 +46,7 @@ class ClientMetricsConfigs:
         return sorted(each.resource_name for each in answer.config_resources)
 
     def properties(self, name: str) -> dict[str, str]:
-        """What a subscription sets, by key, sorted; nothing where there is no such subscription."""
+        """Return the settings of a subscription, by key, sorted; empty if there is no such subscription."""
         request = self._session.messages.DescribeConfigsRequest
         resource = request.DescribeConfigsResource(resource_type=CLIENT_METRICS, resource_name=name, configuration_keys=None)
         result = self._only(self._session.ask(request(resources=[resource])).results, "DescribeConfigs")
@@ -61,7 +58,7 @@ class ClientMetricsConfigs:
         }
 
     def alter(self, name: str, properties: Mapping[str, str]) -> None:
-        """Set properties of a subscription, which is made when it is not there; an empty value removes the key.
+        """Set properties of a subscription, which is made if it does not exist; an empty value removes the key.
 
         Raises:
             InputError: the cluster refuses.
@@ -76,7 +73,7 @@ class ClientMetricsConfigs:
         self._session.refused(answer.error_code, answer.error_message, f"alter {name!r}")
 
     def delete(self, name: str) -> None:
-        """Remove all that a subscription sets, and so the subscription.
+        """Remove all settings of a subscription, and so the subscription.
 
         Raises:
             InputError: there is none of that name, or the cluster refuses.
@@ -84,7 +81,7 @@ class ClientMetricsConfigs:
         self.alter(name, dict.fromkeys(self.known(name), ""))
 
     def known(self, name: str) -> dict[str, str]:
-        """What a subscription sets.
+        """Return the settings of a subscription.
 
         Raises:
             InputError: there is none of that name.

@@ -1,4 +1,4 @@
-"""A file of client properties as Kafka's own tools take it with `--command-config`: how to reach a cluster that has TLS and SASL."""
+"""Files of client properties as Kafka's own tools take them with `--command-config`: TLS and SASL of a cluster."""
 
 from __future__ import annotations
 
@@ -24,25 +24,17 @@ _OF_JAAS: Final = re.compile(r'\b(username|password)\s*=\s*(?:"((?:\\.|[^"\\])*)
 
 
 class ClientProperties(NamedTuple):
-    """How to reach a cluster.
-
-    Attributes:
-        login: for a listener that authenticates.
-        tls: for a listener that encrypts.
-    """
+    """Login and encryption for a cluster."""
 
     login: Login | None
     tls: ssl.SSLContext | None
 
 
 def read_client_properties(path: str) -> ClientProperties:
-    """Read such a file; properties that say nothing about reaching the cluster are passed over, as Kafka's tools do.
-
-    Args:
-        path: of the file.
+    """Read such a file; other properties are ignored, as in Kafka's tools.
 
     Raises:
-        InputError: it cannot be read, or asks for what kwire does not have. No password is in the text.
+        InputError: it cannot be read, or asks for something unsupported. No password is in the text.
     """
     try:
         given = javaproperties.loads(Path(path).read_text("utf-8"))
@@ -71,8 +63,8 @@ class _Store(NamedTuple):
     """A truststore or keystore, as PEM.
 
     Attributes:
-        certificates: in PEM, one after the other; of a keystore the key's own first.
-        key: in PEM without a password; None where there is none.
+        certificates: one after the other; of a keystore the key's own first.
+        key: without a password; None without a key.
     """
 
     certificates: bytes
@@ -80,7 +72,7 @@ class _Store(NamedTuple):
 
 
 def _store(path: str, given: dict[str, str], store: str) -> _Store | str | None:
-    """The store that a property names: the path of one in PEM, the contents of one in PKCS12."""
+    """Return the store that a property names: the path of one in PEM, the contents of one in PKCS12."""
     location = given.get(f"ssl.{store}.location")
     if location is None:
         return None

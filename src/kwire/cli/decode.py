@@ -120,13 +120,13 @@ def frames_of(data: bytes, name: str) -> Iterator[tuple[str, bytes]]:
 
     Args:
         data: the whole input.
-        name: of the input, for the sentences.
+        name: of the input, for messages.
 
     Yields:
-        Where the frame stands (`line 3`, `byte 120`), and its bytes without the length.
+        Position of the frame (`line 3`, `byte 120`), and its bytes without the length.
 
     Raises:
-        InputError: there is nothing, or a line of hex has half a byte.
+        InputError: the input is empty, or a line of hex has half a byte.
     """
     if not data.strip():
         raise InputError(f"{name} is empty; give frames in hex (one per line), raw frames or a capture.")
@@ -150,7 +150,7 @@ def frames_of(data: bytes, name: str) -> Iterator[tuple[str, bytes]]:
 
 
 def _lengths(data: bytes) -> list[int] | None:
-    """The lengths of frames that follow each other to the very end, None where this is no such sequence."""
+    """Return the lengths of frames that follow each other to the very end, None for other data."""
     found, at = [], 0
     while at < len(data):
         length = int.from_bytes(data[at : at + 4], "big", signed=True)

@@ -15,7 +15,7 @@ from kwire.errors import InputError
 __all__ = ["SAMPLE", "demo"]
 
 SAMPLE: Final = "upgrade-fleet.pcap.gz"
-"""29 clients of many ages, captured on one broker of Kafka 3.9 (kwire/samples)."""
+"""Capture of 29 clients of many ages on one broker of Kafka 3.9 (kwire/samples)."""
 
 
 @cloup.command(short_help="Make a report of a sample capture and open it in a browser.")

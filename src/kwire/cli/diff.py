@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 __all__ = ["DIFFERENT", "TROUBLE", "diff"]
 
 DIFFERENT: Final = 1
-"""Exit status with --exit-code when there are differences, as `git diff` and `diff` have it."""
+"""Exit status with --exit-code for differences, as of `git diff` and `diff`."""
 TROUBLE: Final = 2
-"""Exit status with --exit-code when the folders cannot be compared."""
+"""Exit status with --exit-code if the folders cannot be compared."""
 
 _SHOWN: Final = 40
-"""Lines of a section at most; --json has all."""
+"""Maximum of lines of a section; --json has all."""
 
 
 class _Trouble(click.ClickException):

@@ -1,4 +1,4 @@
-"""`kwire doctor`: what of kwire works on this machine or on the executors of a Spark master, and with what."""
+"""`kwire doctor`: the parts of kwire that work on this machine or on the executors of a Spark master."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FASTER = (("msgspec", "msgspec", "JSON request logs are read two to three times
 
 
 def _release(package: str, module: str) -> str | None:
-    """The release of a package whose module can be imported, None for any other."""
+    """Return the release of a package whose module can be imported, None for others."""
     from importlib.metadata import version
 
     try:
@@ -37,7 +37,7 @@ def _pip(extra: str) -> str:
 
 
 def _lines() -> Iterator[tuple[str, bool, str]]:
-    """What is looked at, whether it serves, and what was found."""
+    """Yield each part, whether it works, and the details."""
     import kwire
 
     yield "Python", True, f"{platform.python_version()} at {sys.executable}"
@@ -60,7 +60,6 @@ def _lines() -> Iterator[tuple[str, bool, str]]:
 
 
 def _executors(master: str, as_json: bool) -> int:
-    """What the executors of a master are and have."""
     from dataclasses import asdict
 
     from kwire.cli.tables import print_table

@@ -1,4 +1,4 @@
-"""The group of commands, and what becomes of their faults: one clear sentence on stderr and a status, never a traceback."""
+"""The group of commands and the handling of their errors: one clear sentence on stderr and a status, never a traceback."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _EXTRA_OF: Final = {
 
 
 def _sentence(text: str) -> str:
-    """One line that ends as a sentence does; what the wire or a file name brought into it cannot move the cursor."""
+    """Return one line that ends as a sentence; text from the wire or a file name in it cannot move the cursor."""
     line = printable(" ".join(text.split()))
     return line if line.endswith((".", "!", "?")) else f"{line}."
 
@@ -49,16 +49,13 @@ def _of_system(error: OSError) -> str:
 
 
 class Commands(click.Group):
-    """A group whose faults end in a sentence and a status, also when a test invokes it."""
+    """A group whose errors end in a sentence and a status, in tests too."""
 
     def run(self, arguments: Sequence[str] | None = None) -> int:
-        """Run one command.
+        """Run one command and return the exit status.
 
         Args:
             arguments: those after the program's name; None takes the process's own.
-
-        Returns:
-            The exit status.
         """
         try:
             status = super().main(args=arguments, prog_name="kwire", standalone_mode=False)

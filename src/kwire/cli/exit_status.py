@@ -1,4 +1,4 @@
-"""The statuses that `kwire` exits with, so that scripts can tell what happened; the help of each command names its own."""
+"""Exit statuses of `kwire`, for scripts; the help of each command names its own."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final
 __all__ = ["CLIENTS_BREAK", "CLOSED_PIPE", "FAILED", "INCOMPLETE_INPUT", "INTERRUPTED", "THIN_EVIDENCE"]
 
 FAILED: Final = 1
-"""Nothing was written; standard error says why."""
+"""Nothing was written; standard error has the reason."""
 
 INCOMPLETE_INPUT: Final = 3
 """The analysis was written although some inputs could not be read."""

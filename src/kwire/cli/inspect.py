@@ -61,7 +61,7 @@ class _Address(click.ParamType[str]):
 
 
 def _ids_of_address(wanted: str, ids: Any) -> list[str]:
-    """Connection ids (`server_ip:port-client_ip:port-n`) with an end at this address."""
+    """Return connection ids (`server_ip:port-client_ip:port-n`) with an end at this address."""
     found: list[str] = []
     for name in ids.unique().to_pylist():
         server, _, rest = (name or "").partition("-")
@@ -111,10 +111,9 @@ def _redactor(redaction: Redaction | None, captures: Sequence[str]) -> Redactor 
 
 
 class _Inputs:
-    """The captures that are named, by series.
+    """The captures of the command, by series.
 
     Attributes:
-        series: of each the files in order, its name, and what is odd about the order.
         files: those on disks and stores.
         missing: sentences on what could not be found.
     """
@@ -137,7 +136,7 @@ class _Inputs:
 
 
 class _Notices:
-    """What is wrong with whole files, on standard error, each once; all but the bytes before it are read."""
+    """Notices about whole files on standard error, each once."""
 
     def __init__(self, redactor: Redactor | None) -> None:
         self._redactor = redactor
@@ -159,7 +158,6 @@ class _Notices:
                 self.say(f"left out: {text}" if row["rule"] == "capture_unreadable" else f"{row['capture']}: {text[:1].lower()}{text[1:]}")
 
     def skip(self, error: Exception) -> None:
-        """A series of which nothing can be read."""
         self.unreadable += 1
         self.say(f"left out: {error}")
 
@@ -312,7 +310,6 @@ def inspect(
 
 
 def _say_nothing(table: str, where: str, total: int, inputs: _Inputs, ports: tuple[int, ...]) -> None:
-    """Why there is not a row: the filters, the port, or nothing to find."""
     from kwire.cli.seen_ports import elsewhere
 
     if total:

@@ -10,7 +10,7 @@ __all__ = ["LineFormatter"]
 
 
 class LineFormatter(logging.Formatter):
-    """Writes a message as one line: names from the wire in it add no line and hide nothing."""
+    """Formatter of a message as one line: names from the wire in it add no line and hide nothing."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:
         record.message = printable(record.message)

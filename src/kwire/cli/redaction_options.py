@@ -1,4 +1,4 @@
-"""The options of a redaction, for all commands that have them."""
+"""Options of a redaction, for all commands that have them."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ def _with_options(command: Callable[..., Any], what: str) -> Callable[..., Any]:
 
 
 def redaction_of(redact: bool, key_file: str | None, keep_prefix: int | None) -> Redaction | None:
-    """What the options ask for.
+    """Return the redaction that the options ask for.
 
     Raises:
-        UsageError: one of them makes no sense without another.
+        UsageError: an option needs another one.
         InputError: the key cannot be read, or is too short.
     """
     if not redact:

@@ -1,4 +1,4 @@
-"""The page of a rehearsal: `kwire analyze` of what passed the proxy, while it runs and at its end."""
+"""The page of a rehearsal: `kwire analyze` of the proxy's traffic, while it runs and at its end."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _WRITTEN: Final = (0, CLIENTS_BREAK, INCOMPLETE_INPUT, THIN_EVIDENCE)
 
 
 class RehearsalPage:
-    """Where the page lies, and how it is made. The analysis has a process of its own, so that connections do not wait for it.
+    """The page and its analysis, which has a process of its own, so that connections do not wait for it.
 
-    Arguments:
+    Args:
         folder: gets `captures/` and `analysis/` with the page.
         release: the release that is rehearsed.
 
@@ -45,18 +45,18 @@ class RehearsalPage:
             raise InputError(f"{folder} cannot be written: {error.strerror}") from error
 
     def tap(self) -> TapConfig:
-        """The tap that the proxy needs for it."""
+        """Return the tap that the proxy needs for it."""
         from kwire.proxy.config import TapConfig
 
         return TapConfig(file=str(self._captures / "rehearsal.pcapng"), snaplen=_SNAPLEN)
 
     @property
     def path(self) -> Path:
-        """Of the page."""
+        """Path of the page."""
         return self._analysis / "report.html"
 
     def command(self, ports: Sequence[int]) -> list[str]:
-        """The command that makes it; `ports`: of the listeners."""
+        """Return the command that makes it, for the ports of the listeners."""
         made = [sys.executable, "-m", "kwire", "analyze", str(self._captures), "--out", str(self._analysis), "--engine", "local"]
         made += ["--target-release", self._release]
         for port in ports:
@@ -64,12 +64,7 @@ class RehearsalPage:
         return [*made, "--append"] if (self._analysis / "_SUCCESS").exists() else made
 
     async def keep_up(self, ports: Sequence[int], seconds: float) -> None:
-        """Make it again and again.
-
-        Arguments:
-            ports: of the listeners.
-            seconds: between two analyses.
-        """
+        """Make it again each time so many seconds have passed."""
         while True:
             await asyncio.sleep(seconds)
             running = await asyncio.create_subprocess_exec(
@@ -85,7 +80,7 @@ class RehearsalPage:
                 log.error("the page was not made: %s", said.decode(errors="replace").strip())
 
     def finish(self, ports: Sequence[int]) -> None:
-        """Make it of all that passed.
+        """Make it of all traffic.
 
         Raises:
             InputError: it cannot be made.

@@ -77,7 +77,7 @@ def report(
 
 
 def _write(out: str, text: str) -> None:
-    """UTF-8 with the line ends that the form has."""
+    """Write UTF-8 with the line ends of the form."""
     if out == _STANDARD_OUTPUT:
         click.echo(text.encode(), nl=False)
         return

@@ -1,4 +1,4 @@
-"""The options of `kwire analyze` and `kwire report` that say which forms of the report are written, and what becomes of them."""
+"""Options of `kwire analyze` and `kwire report` for the forms of the report and their use."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FAIL_ON: Final = ("breaks", "unknown")
 
 
 def forms_option() -> Callable[..., Any]:
-    """`forms`, the chosen ones in their order, each once: `--format`."""
+    """Return `--format` as `forms`: the chosen ones in their order, each once."""
     return cloup.option(
         "--format",
         "forms",
@@ -40,17 +40,17 @@ def forms_option() -> Callable[..., Any]:
 
 
 def open_option() -> Callable[..., Any]:
-    """`open_it`: `--open`."""
+    """Return `--open` as `open_it`."""
     return cloup.option("--open", "open_it", is_flag=True, help="Open the page in a browser.")
 
 
 def wide_option() -> Callable[..., Any]:
-    """`wide`: `--wide`."""
+    """Return `--wide`."""
     return cloup.option("--wide", is_flag=True, help="Show all columns and cut no text, however wide the terminal is.")
 
 
 def with_fail_on() -> Callable[..., Any]:
-    """`fail_on`: `--fail-on`, for pipelines."""
+    """Return `--fail-on`, for pipelines."""
     return cloup.option(
         "--fail-on", type=click.Choice(FAIL_ON), metavar="VERDICT",
         help=f"Exit with {CLIENTS_BREAK} if a client breaks (breaks), or breaks or might break (unknown).",
@@ -58,19 +58,19 @@ def with_fail_on() -> Callable[..., Any]:
 
 
 def failing(summary: Summary, fail_on: str | None) -> bool:
-    """Whether there is a client with a verdict that `--fail-on` names."""
+    """Return whether there is a client with a verdict that `--fail-on` names."""
     answer = summary.answer
     return fail_on is not None and bool(answer.breaks or (fail_on == "unknown" and answer.unknown))
 
 
 def open_page(path: str) -> None:
-    """Open a page in the user's browser; where there is none, its path on the terminal has to do."""
+    """Open a page in the user's browser, if there is one."""
     if "://" not in path:
         webbrowser.open(Path(path).absolute().as_uri())
 
 
 def show_reports(paths: Sequence[str]) -> None:
-    """Print where the reports are, as links where the terminal knows them (OSC 8)."""
+    """Print the paths of reports, as links on terminals with links (OSC 8)."""
     from rich.style import Style
     from rich.text import Text
 

@@ -1,4 +1,4 @@
-"""Runs an analysis for a command: a bar while it runs, clean ends of interrupted runs, the summary afterwards."""
+"""Run of an analysis by a command: progress bar, clean ends of interrupted runs, summary."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ __all__ = ["print_outcome", "run_with_bar"]
 
 @contextmanager
 def _progress_bar() -> Iterator[Progress]:
-    """A bar on stderr where that is a terminal; silence in a pipe."""
     from kwire.cli.terminal import console
 
     err = console(stderr=True)
@@ -49,7 +48,7 @@ def _progress_bar() -> Iterator[Progress]:
 
 @contextmanager
 def _stopped_cleanly(out: str) -> Iterator[None]:
-    """Make SIGTERM clean up as Ctrl-C does: what a batch system stops leaves no half-written folder."""
+    """Make SIGTERM clean up as Ctrl-C does: a batch system that stops kwire leaves no half-written folder."""
     ended = False
 
     def interrupt(_number: int, _frame: object) -> None:
@@ -74,10 +73,9 @@ def _stopped_cleanly(out: str) -> Iterator[None]:
 
 
 def run_with_bar(request: JobRequest, page: Callable[[str], object] | None) -> JobReport:
-    """Run the job, and say on stderr which engine `auto` took and what could not be read.
+    """Run the job, and print on stderr the engine that `auto` took and the unreadable inputs.
 
     Args:
-        request: what to analyse and where to.
         page: writes the reports into the folder.
     """
     from kwire.spark.job import run_job
@@ -98,7 +96,7 @@ def run_with_bar(request: JobRequest, page: Callable[[str], object] | None) -> J
 
 
 def _hide_pandas() -> None:
-    """PySpark imports a module of its tests with the first call of Java, which wants pandas where there is one; nothing here needs it."""
+    """Import a module of PySpark's tests that its first call of Java imports, without pandas, which nothing here needs."""
     from kwire.tables.pandas_left_out import pandas_hidden
 
     with suppress(ImportError), pandas_hidden():
@@ -106,7 +104,7 @@ def _hide_pandas() -> None:
 
 
 def print_outcome(report: JobReport, summary: Summary) -> None:
-    """Print the summary and what it cost."""
+    """Print the summary and the time."""
     from kwire.cli.summary import print_cost, print_summary
 
     print_summary(summary)

@@ -1,4 +1,4 @@
-"""Where Kafka was seen in captures, for a user who named another port."""
+"""Ports with Kafka traffic in captures, for a user who named another port."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 __all__ = ["elsewhere"]
 
 _LOOKED_AT: Final = 64 << 20
-"""Bytes of captures that are read to find out."""
+"""Maximum of bytes of captures that are read to find out."""
 
 
 def elsewhere(files: Sequence[CaptureFile], ports: Iterable[int]) -> str:
-    """Say on which ports Kafka was seen, as a sentence; empty where there is none.
+    """Return a sentence on the ports with Kafka traffic; empty if there are none.
 
     Args:
-        files: captures; those that cannot be read are passed over.
-        ports: where there was none.
+        files: captures; unreadable ones are skipped.
+        ports: those without Kafka.
     """
     from kwire.errors import InputError
     from kwire.tables import iter_capture

@@ -1,4 +1,4 @@
-"""Which columns of a table `kwire inspect` shows, under which headings, and how a value reads."""
+"""Columns of a table that `kwire inspect` shows, their headings, and the text of a value."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ _RANKS_IN: Final[dict[str, dict[str, int]]] = {"clients": {"library": 0, "reques
 _LEAST: Final = {"API": 20, "library": 20, "reason": 30, "explanation": 30}
 _NEVER_CUT: Final = frozenset(("time", "first seen", "start", "end", "verdict", "release", "severity", "direction", "identified by"))
 _NARROW: Final = 120
-"""Below so many columns of a terminal times have no date."""
+"""Terminal width below which times have no date."""
 
 _IDENTIFIED: Final = {
     "api_versions": "self-reported", "fingerprint": "inferred", "not_sent": "not sent", "not_observed": "handshake not captured",
@@ -84,20 +84,19 @@ _IDENTIFIED: Final = {
 
 
 def columns_of(table: str) -> list[Column]:
-    """The columns of a table on the terminal."""
+    """Return the columns of a table on the terminal."""
     ranks = {**_RANKS, **_RANKS_IN.get(table, {})}
     return [Column(heading, ranks.get(heading, 0), 0 if heading in _NEVER_CUT else _LEAST.get(heading, 12)) for heading in SHOWN[table]]
 
 
 def chosen_columns(text: str, known: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """The columns that `--columns` names, separated by commas.
+    """Return the columns that `--columns` names, separated by commas.
 
     Args:
-        text: what was given.
         known: the columns of the table.
 
     Raises:
-        ValueError: one of them is not there; the text names those that are.
+        ValueError: one of them does not exist; the text names those that do.
     """
     names = [name.strip() for name in text.split(",") if name.strip()]
     missing = next((name for name in names if name not in known), None)
@@ -107,13 +106,7 @@ def chosen_columns(text: str, known: Sequence[str]) -> dict[str, tuple[str, ...]
 
 
 def shown_value(row: dict[str, Any], names: tuple[str, ...], width: int) -> object:
-    """The value of a cell.
-
-    Args:
-        row: of the table.
-        names: the columns that it is made of.
-        width: of the terminal.
-    """
+    """Return the value of a cell that is made of some columns."""
     if len(names) == 1:
         return _single(names[0], row[names[0]], width)
     if names == ("members_before", "members_after"):

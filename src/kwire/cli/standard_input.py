@@ -1,4 +1,4 @@
-"""Standard input as a capture: the bytes of a pipe, with a hint where none come."""
+"""Standard input as a capture: the bytes of a pipe, with a hint if none come."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["HINT_SECONDS", "STANDARD_INPUT", "spooled_input", "waiting_input"]
 STANDARD_INPUT: Final = "-"
 
 HINT_SECONDS: Final = 5.0
-"""After so long without a byte standard error says what may be the cause."""
+"""Seconds without a byte after which standard error names a likely cause."""
 
 _HINT: Final = "waiting for packets on standard input (tcpdump sends each packet at once only with -U)"
 _BLOCK: Final = 1 << 20
@@ -39,7 +39,7 @@ _PAUSE_SECONDS: Final = 0.02
 
 
 class _GatheredInput(io.RawIOBase):
-    """A pipe whose bytes come together for up to `_GATHER_SECONDS`; `begun` is set with the first byte."""
+    """A pipe whose bytes are gathered for up to `_GATHER_SECONDS`; `begun` is set with the first byte."""
 
     def __init__(self, stream: BinaryIO) -> None:
         super().__init__()
@@ -73,7 +73,7 @@ class _GatheredInput(io.RawIOBase):
 
 @contextmanager
 def waiting_input() -> Iterator[BinaryIO]:
-    """Standard input as a binary stream; after `HINT_SECONDS` without a byte a hint goes to stderr, once."""
+    """Open standard input as a binary stream; after `HINT_SECONDS` without a byte a hint goes to stderr, once."""
     stream = _GatheredInput(sys.stdin.buffer)
 
     def watch() -> None:
@@ -89,10 +89,10 @@ def waiting_input() -> Iterator[BinaryIO]:
 
 @contextmanager
 def spooled_input() -> Iterator[str]:
-    """Copy standard input to a temporary file until it ends, or until Ctrl-C ends a capture that has begun; gives the path.
+    """Copy standard input to a temporary file until it ends, or until Ctrl-C ends a capture that has begun; yield the path.
 
     Raises:
-        InputError: there was not a byte.
+        InputError: there was no byte.
     """
     with TemporaryDirectory(prefix="kwire-") as folder:
         path = Path(folder, "standard-input")

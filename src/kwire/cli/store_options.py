@@ -1,4 +1,4 @@
-"""The options that say how to reach an object store, for all commands that take URIs."""
+"""Options for object stores, for all commands that take URIs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["with_store_options"]
 
 
 def with_store_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add `--region` and `--endpoint` to a command, which then opens all its URIs with them and need not know of them."""
+    """Add `--region` and `--endpoint` to a command, which then opens all its URIs with them."""
 
     @cloup.option_group(
         "Object stores",

@@ -1,4 +1,4 @@
-"""The summary of an analysis on the terminal: the answer, who breaks and what fixes it, then the rest."""
+"""The summary of an analysis on the terminal: the answer, clients that break and their fixes, then the rest."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["print_cost", "print_summary"]
 
 _SHOWN: Final = 15
-"""Rows of a table at most; the report has all."""
+"""Maximum of rows of a table; the report has all."""
 
 _STYLES: Final = {"breaks": "bold red", "unknown": "yellow", "deprecated": "yellow", "compatible": "green"}
 _TITLES: Final = {
@@ -35,11 +35,7 @@ def _more(count: int, what: str) -> None:
 
 
 def print_summary(summary: Summary) -> None:
-    """Print it.
-
-    Args:
-        summary: what `kwire.report.summarize` gives; its texts are safe to print.
-    """
+    """Print the summary; its texts are safe to print."""
     out = console()
     answer = summary.answer
     mark, style = (
@@ -127,7 +123,7 @@ def _print_rest(summary: Summary) -> None:
 
 
 def print_cost(size: int, seconds: Mapping[str, float]) -> None:
-    """Print how long what took.
+    """Print the duration by phase.
 
     Args:
         size: bytes of the files that were read.

@@ -1,7 +1,7 @@
 """Tables on a terminal: one line a row at any width.
 
-rich lays them out. It does not know which columns a reader misses least: those are left out first where a terminal is narrow, and the texts
-that remain end in an ellipsis. Numbers are never cut. Tables of prose (`folded`) wrap their texts instead.
+rich lays them out. On a narrow terminal, columns are left out by rank first, and the remaining texts end in an ellipsis. Numbers are
+never cut. Tables of prose (`folded`) wrap their texts instead.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Column", "TablePrinter", "print_table"]
 
 _PADDING: Final = 3
-"""Blanks between columns, as rich's box without lines has them."""
+"""Blanks between columns, as in rich's box without lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +26,8 @@ class Column:
     """A column.
 
     Attributes:
-        heading: above it.
-        rank: those with the highest rank are left out first where there is no room; of equal ones the last.
-        least: cells a text needs at least to be worth showing; it is cut down to that. 0 for what is never cut.
+        rank: columns with the highest rank are left out first; of equal ones the last.
+        least: minimum width of a text that is cut; 0 if it is never cut.
     """
 
     heading: str
@@ -37,12 +36,12 @@ class Column:
 
 
 class TablePrinter:
-    """Prints a table whose rows come bit by bit: the heading once, columns as wide as they were.
+    """Printer of a table whose rows come in batches: the heading once, columns as wide as before.
 
     Args:
         columns: or only their headings, of which the last ones are left out first.
-        styles: how a cell is printed that holds exactly this text.
-        folded: leave nothing out and cut nothing: long texts take several lines, for tables of prose.
+        styles: of cells that hold exactly a text.
+        folded: wrap long texts instead of leaving out and cutting, for tables of prose.
 
     Attributes:
         hidden: headings of the columns that are left out.
@@ -58,12 +57,7 @@ class TablePrinter:
         self.hidden: tuple[str, ...] = ()
 
     def print(self, rows: Iterable[Sequence[object]], *, title: str | None = None) -> None:
-        """Print more rows; numbers to the right, text from the wire escaped.
-
-        Args:
-            rows: as many values each as there are columns.
-            title: above the table.
-        """
+        """Print more rows; numbers to the right, text from the wire escaped."""
         from rich.text import Text
 
         listed = [list(row) for row in rows]
@@ -130,7 +124,7 @@ class TablePrinter:
         return table
 
     def _lay_out(self, needed: Sequence[int], numeric: Sequence[bool], width: int, begun: bool) -> None:
-        """Choose columns and their widths; columns that were printed stay, and grow where there is room."""
+        """Choose columns and their widths; printed columns stay, and grow if there is room."""
         wanted = [max(pair) for pair in zip(self._widths, needed, strict=True)] if begun else list(needed)
         least = [
             one if number or not column.least else min(one, column.least)
@@ -168,14 +162,6 @@ def print_table(
     styles: Mapping[str, str] | None = None,
     folded: bool = True,
 ) -> None:
-    """Print a whole table and an empty line behind it.
-
-    Args:
-        columns: or only their headings.
-        rows: as many values each.
-        title: above the table.
-        styles: how a cell is printed that holds exactly this text.
-        folded: leave nothing out and cut nothing: long texts take several lines.
-    """
+    """Print a whole table and an empty line behind it; the arguments are those of `TablePrinter`."""
     TablePrinter(columns, styles, folded=folded).print(rows, title=title)
     console().print()

@@ -1,4 +1,4 @@
-"""`kwire telemetry`: metrics that clients pushed, and which of them a cluster wants."""
+"""`kwire telemetry`: metrics that clients pushed, and those that a cluster wants."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""`kwire telemetry list|alter|describe|delete`: which metrics a live cluster wants of which clients.
+"""`kwire telemetry list|alter|describe|delete`: metrics that a live cluster wants of its clients.
 
-The rules for arguments are those of `kafka-client-metrics.sh`. Its own form, with the action as an option, is taken too, and so are the
+The rules for arguments are those of `kafka-client-metrics.sh`. Its own form, with the action as an option, works too, and so do the
 spellings of the proposal's draft.
 """
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 __all__ = ["ActionGroup", "alter", "delete", "describe", "list_names"]
 
 _ACTIONS: Final = {"--alter": "alter", "--delete": "delete", "--describe": "describe", "--list": "list", "--add": "alter"}
-"""Options of Kafka's tool, the last one of the draft, and the commands that they are."""
+"""Options of Kafka's tool, the last one of the draft, and the commands that they stand for."""
 
 
 class ActionGroup(click.Group):
-    """Commands that may be written as Kafka's tool has them: `--list --bootstrap-server ...`."""
+    """Group of commands that also takes the form of Kafka's tool: `--list --bootstrap-server ...`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if args and args[0].startswith("-") and not {"-h", "--help"} & set(args):
@@ -98,7 +98,7 @@ def _configs(servers: tuple[Address, ...], sasl_user: str | None, config: str | 
 
 
 def _new_name() -> str:
-    """A random UUID as Kafka writes it, none that looks like an option (`Uuid.randomUuid`)."""
+    """Return a random UUID as Kafka writes it that does not look like an option (`Uuid.randomUuid`)."""
     from uuid import uuid4
 
     from kwire.codec.uuids import Uuid

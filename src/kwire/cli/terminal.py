@@ -1,4 +1,4 @@
-"""What all commands share at the terminal: text made safe, JSON lines, times as people write them."""
+"""Output shared by all commands: safe text, JSON lines, times as people write them."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 __all__ = ["INSTANT", "cell_text", "console", "json_line", "no_width", "printable", "warn"]
 
 _PIPE_WIDTH: Final = 4000
-"""Columns of a file or a pipe, which has no width of its own: nothing is folded there."""
+"""Width of a file or a pipe, in which nothing is folded."""
 
 
 _LONGEST: Final = 160
-"""Characters of one cell that are shown; JSON has all."""
+"""Maximum of characters of one cell; JSON has all."""
 
 
 @lru_cache(maxsize=2)
 def console(*, stderr: bool = False) -> Console:
-    """The terminal, without rich's markup: text from the wire may look like it."""
+    """Return the terminal, without rich's markup: text from the wire may look like it."""
     from rich.console import Console
 
     stream: Any = sys.stderr if stderr else sys.stdout
@@ -41,18 +41,18 @@ def console(*, stderr: bool = False) -> Console:
 
 
 def no_width() -> None:
-    """Cut nothing from now on: lines are as long as they are, for `--wide`."""
+    """Cut nothing from now on, for `--wide`."""
     console().width = _PIPE_WIDTH
 
 
 def warn(sentence: str) -> None:
-    """Say something on stderr, as one line; what the wire or a file name brought into it cannot move the cursor."""
+    """Print a sentence on stderr, as one line; text from the wire or a file name in it cannot move the cursor."""
     line = printable(" ".join(sentence.split()))
     click.echo(f"kwire: {line if line.endswith(('.', '!', '?')) else f'{line}.'}", err=True)
 
 
 def cell_text(value: object) -> str:
-    """Show a value in a cell: text from the wire escaped and not endless, times in UTC to the millisecond."""
+    """Return a value for a cell: text from the wire escaped and shortened, times in UTC to the millisecond."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -76,7 +76,7 @@ def _plain(value: object) -> object:
 
 
 def json_line(value: object) -> str:
-    """One line of JSON in plain ASCII, so that nothing in it can act on a terminal; times in ISO 8601, UTC."""
+    """Return one line of JSON in plain ASCII, so that nothing in it can act on a terminal; times in ISO 8601, UTC."""
     return encode_json(value, default=_plain)
 
 

@@ -1,4 +1,4 @@
-"""The options that say how encrypted connections are read, for all commands that take captures."""
+"""Options for encrypted connections, for all commands that read captures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["with_tls_options"]
 
 
 def with_tls_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add `--tls-keys` and what belongs to it to a command, which then reads captures with them and need not know of them."""
+    """Add `--tls-keys` and related options to a command, which then reads captures with them."""
 
     @cloup.option_group(
         "Encryption",

@@ -27,7 +27,6 @@ __all__ = ["trim"]
 
 @contextmanager
 def _progress_bar(total: int) -> Iterator[Callable[[int], None]]:
-    """A bar on stderr where that is a terminal; silence in a pipe."""
     from kwire.cli.terminal import console
 
     err = console(stderr=True)
@@ -46,7 +45,7 @@ def _target(source: str, out: str, into_folder: bool) -> str:
 
 
 def _check_targets(sources: Sequence[str], targets: Sequence[str]) -> None:
-    """Raise InputError for names that two inputs would have, or an input has."""
+    """Raise InputError for targets that two inputs share, or that are an input."""
     twice = next((target for target in targets if targets.count(target) > 1), None)
     if twice is not None:
         raise InputError(f"two of the captures would be written to {twice}; trim them into different folders")

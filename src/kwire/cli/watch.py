@@ -1,4 +1,4 @@
-"""`kwire watch`: who talks to the brokers right now."""
+"""`kwire watch`: live clients of the brokers."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""Receivers of client metrics that reach out of the process: a file of JSON lines, an OpenTelemetry collector.
+"""Receivers of client metrics that leave the process: a file of JSON lines, an OpenTelemetry collector.
 
-Both block, as disks and networks do: put a `kwire.protocol.telemetry.receivers.QueueingReceiver` before them and drain it elsewhere than in
-the thread that handles requests.
+Both block: put a `kwire.protocol.telemetry.receivers.QueueingReceiver` before them and drain it outside the thread that handles requests.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Received metrics sent on to an OpenTelemetry collector over OTLP/HTTP: what clients push is its request already, but for the labels."""
+"""Receiver that forwards metrics to an OpenTelemetry collector over OTLP/HTTP: a client's push is such a request, except for the labels."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _PATH = "/v1/metrics"
 
 
 class ExportFailed(KwireError):
-    """The collector did not take a payload.
+    """Error of a collector that did not take a payload.
 
     Attributes:
-        status: of its answer, None where there was none.
+        status: of its answer, None without an answer.
         retryable: whether the same payload may be taken later.
     """
 
@@ -35,16 +35,16 @@ class ExportFailed(KwireError):
 
 
 class OtlpHttpReceiver:
-    """Posts each payload to a collector, in protobuf.
+    """Receiver that posts each payload to a collector, in protobuf.
 
-    Arguments:
-        endpoint: such as `http://localhost:4318`; without a path `/v1/metrics` is taken, as OpenTelemetry's exporters do.
-        headers: more of them, such as `Authorization`; they are never shown.
+    Args:
+        endpoint: such as `http://localhost:4318`; the default path is `/v1/metrics`, as in OpenTelemetry's exporters.
+        headers: further ones, such as `Authorization`; they are never shown.
         timeout_s: seconds for the connection and for the answer.
         compress: with gzip.
 
     Raises:
-        InputError: the endpoint is no http or https address.
+        InputError: the endpoint is not an http or https address.
     """
 
     def __init__(self, endpoint: str, *, headers: Mapping[str, str] | None = None, timeout_s: float = 10.0, compress: bool = True) -> None:
