@@ -47,13 +47,13 @@ it reads another value. An empty cell: no difference of this kind.
 
 
 def cell(found: list[Difference], peer: str) -> str:
-    """What a peer does otherwise, in one word."""
+    """Return what a peer does otherwise, in one word."""
     words = {"kwire refuses": "reads", "peer refuses": "refuses", "value": "value", "written": "value", "left over": "value"}
     return next((words[each.how] for each in found if peer in each.peers), "")
 
 
 def example(question: Question) -> str:
-    """What an example's bytes are, and what kwire makes of them."""
+    """Describe an example's bytes and what kwire reads from them."""
     what = {
         "message": f"{question.name} v{question.version}",
         "request": "A request frame",
@@ -82,7 +82,6 @@ def sentence(text: str) -> str:
 
 
 def page() -> str:
-    """The text of the page."""
     titles: dict[str, list[Difference]] = {}
     for each in DIFFERENCES:
         titles.setdefault(each.title, []).append(each)

@@ -24,7 +24,7 @@ FORM_THAT_COUNTS = {"ShareGroupPartitionMetadataValue": "3.9.2"}
 
 
 def _housed(message: Message, artifact: str) -> Message:
-    """The definition with the internal topic of its records, and with the kind that older releases did not write."""
+    """Set the internal topic of a definition's records, and the kind that older releases did not write."""
     topic = DEFINITION_JARS[artifact][2]
     if topic is None or (message.kind == "data" and artifact == "kafka-storage"):
         return message
@@ -38,7 +38,7 @@ def _housed(message: Message, artifact: str) -> Message:
 
 
 def sources(releases: Iterable[str], cache: Path) -> dict[str, list[Source]]:
-    """The definitions of each message, newest release first."""
+    """Return the definitions of each message, newest release first."""
     releases = list(releases)
     paths = fetch(definition_jars(releases), cache)
     found: dict[str, list[Source]] = defaultdict(list)
@@ -55,7 +55,7 @@ _CODED_TYPES = {"BOOLEAN": "bool", "RECORDS": "bytes"}
 
 
 def coded_layouts(releases: Iterable[str], cache: Path) -> dict[tuple[str, int | None], list[tuple[str, int, tuple[LayoutField, ...]]]]:
-    """The requests and responses that releases before 2.8 define in code: by kind and api key, release, version and fields."""
+    """Return requests and responses that releases before 2.8 define in code: by kind and api key, release, version and fields."""
 
     def field_of(name: str, kind: str, inner: list[Any]) -> LayoutField:
         array, scalar = "[]" if kind.startswith("[]") else "", kind.removeprefix("[]").removeprefix("COMPACT_").removeprefix("NULLABLE_")
@@ -108,7 +108,7 @@ def build(releases: Iterable[str], cache: Path) -> dict[str, Message]:
 
 
 def _announced(message: Message) -> Message:
-    """Request header 3, which KIP-1313 announces and no release has yet: brokers and taps must read it before bodies need it."""
+    """Add request header 3, which KIP-1313 announces and no release has yet: brokers and taps must read it before bodies need it."""
     if message.name != "RequestHeader" or 3 in message.valid_versions:
         return message
     instance = Field("ClientInstanceId", "uuid", Versions.parse("3+"), ignorable=True)
@@ -121,7 +121,7 @@ def _announced(message: Message) -> Message:
 
 
 def _typed_key(message: Message, each: list[Source]) -> tuple[Message, list[str]]:
-    """A key with its record type as api key, and the note about where it stood before (KAFKA-18616 moved it)."""
+    """Set the record type of a key as its api key, with a note on its former place (KAFKA-18616 moved it)."""
     old = [source for source in each if source.message.api_key is None]
     if not old:
         return message, []
@@ -137,7 +137,7 @@ def _typed_key(message: Message, each: list[Source]) -> tuple[Message, list[str]
 
 
 def write(messages: dict[str, Message], folder: Path) -> None:
-    """Write one file per message and the index; what is there and not wanted is removed."""
+    """Write one file per message and the index; remove other messages."""
     target = folder / "messages"
     target.mkdir(exist_ok=True)
     for path in target.glob("*.json"):
@@ -152,7 +152,7 @@ def write(messages: dict[str, Message], folder: Path) -> None:
 
 
 def _text(value: object, indent: str = "") -> str:
-    """JSON with one line per field that has no fields of its own."""
+    """Return JSON with one line per field that has no fields of its own."""
     if isinstance(value, dict):
         plain = json.dumps(value)
         if "fields" not in value and "notes" not in value and len(plain) < 200:

@@ -53,7 +53,7 @@ def ask(releases: Iterable[str], cache: Path, *what: str, oracle: str = "Release
 
 
 def rows_by_release(cache: Path) -> dict[str, dict[int, Row]]:
-    """What each release says about each api, in the form of the data file."""
+    """Return the facts of each release about each api, in the form of the data file."""
     rows: dict[str, dict[int, Row]] = {}
     early: dict[int, Row] = {}
     asked = [release for release in RELEASES if release_key(release) >= release_key(FIRST_WITH_API_VERSIONS)]
@@ -76,7 +76,7 @@ def _text(versions: Iterable[int]) -> str:
 
 
 def _row(fact: dict[str, Any]) -> Row | None:
-    """The oracle's line without what follows from the rest: advertised as accepted, the same with unstable versions switched on."""
+    """Drop redundant facts of the oracle: advertised as accepted, the same with unstable versions switched on."""
     row: Row = {}
     plain = {what: {listener: _text(range_) for listener, range_ in fact[what].items()} for what in fact if isinstance(fact[what], dict)}
     if not any(plain.values()):
@@ -95,7 +95,7 @@ def _row(fact: dict[str, Any]) -> Row | None:
 
 
 def spans(rows: dict[str, dict[int, Row]]) -> dict[int, list[Row]]:
-    """By api key: what holds from a release on (`since`), until the next entry; an api that is gone has an entry without ranges."""
+    """Return, by api key, the facts from a release on (`since`) until the next entry; a removed api has an entry without ranges."""
     found: dict[int, list[Row]] = {}
     for release in sorted(rows, key=release_key):
         for key in sorted(set(found) | set(rows[release])):
@@ -108,7 +108,7 @@ def spans(rows: dict[str, dict[int, Row]]) -> dict[int, list[Row]]:
 
 
 def write_releases(cache: Path, folder: Path) -> int:
-    """Write `releases.json`; returns the number of spans."""
+    """Write `releases.json` and return the number of spans."""
     found = spans(rows_by_release(cache))
     lines = [f'{{"releases": {json.dumps(RELEASES)},', '"apis": {']
     lines.append(",\n".join(f'"{key}": [\n' + ",\n".join(f"  {json.dumps(row)}" for row in each) + "]" for key, each in found.items()))
@@ -118,7 +118,7 @@ def write_releases(cache: Path, folder: Path) -> int:
 
 
 def write_error_codes(cache: Path, folder: Path) -> int:
-    """Write `error_codes.json`: every code that the newest release or any before it knows, newest name first; returns their number."""
+    """Write `error_codes.json`, every code of any release with its newest name, and return their number."""
     names: dict[int, str] = {}
     asked = [release for release in newest_patches() if release_key(release) >= release_key(FIRST_WITH_API_VERSIONS)]
     for code, name in ask(asked, cache, "errors"):

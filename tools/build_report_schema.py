@@ -51,7 +51,7 @@ def table(values: Schema) -> Schema:
 
 
 def record(properties: dict[str, Schema]) -> Schema:
-    """An object that has all of these; keys may be added."""
+    """Return an object that has all of these keys and may have more."""
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 
@@ -62,7 +62,7 @@ class Shapes:
         self.definitions: dict[str, Schema] = {}
 
     def of(self, kind: Any) -> Schema:
-        """The schema of what `json_document` writes for a value of this type."""
+        """Return the schema of what `json_document` writes for a value of this type."""
         origin, arguments = typing.get_origin(kind), typing.get_args(kind)
         plain = {str: TEXT, int: COUNT, bool: {"type": "boolean"}, float: {"type": "number"}, datetime: TIME}
         if kind in plain:
@@ -96,7 +96,7 @@ class Shapes:
         return {"$ref": f"#/$defs/{name}"}
 
     def extended(self, kind: Any, more: dict[str, Schema], without: Sequence[str] = ()) -> Schema:
-        """A dataclass as the document writes it: with keys of its own, and without some fields."""
+        """Return a dataclass as the document writes it: with keys of its own, and without some fields."""
         self.definition(kind)
         shape = self.definitions[kind.__name__]
         properties = {name: each for name, each in shape["properties"].items() if name not in without} | more
@@ -105,7 +105,6 @@ class Shapes:
 
 
 def document() -> Schema:
-    """The schema."""
     shapes = Shapes()
     hints = typing.get_type_hints(Report)
     task = shapes.extended(OwnerTask, {"name": TEXT, "ticket": TEXT})

@@ -46,13 +46,12 @@ class Requirement(NamedTuple):
 
 
 def requirements() -> list[Requirement]:
-    """The lines of `tools/requirements.tsv`."""
     lines = (ROOT / "tools" / "requirements.tsv").read_text().splitlines()
     return [Requirement(*[*line.split("\t"), ""][:4]) for line in lines if not line.startswith("#")]
 
 
 def _named(function: ast.FunctionDef) -> Iterator[str]:
-    """The requirements that a test is for."""
+    """Yield the requirements that a test is for."""
     for proposal, number in _IN_A_NAME.findall(function.name):
         yield f"K{proposal}-{number}"
     for mark in function.decorator_list:
@@ -61,7 +60,7 @@ def _named(function: ast.FunctionDef) -> Iterator[str]:
 
 
 def proofs() -> dict[str, list[str]]:
-    """For each requirement its tests, as ``file::name``."""
+    """Return the tests of each requirement, as ``file::name``."""
     found: dict[str, list[str]] = defaultdict(list)
     for path in sorted((ROOT / "tests").rglob("test_*.py")):
         for node in ast.walk(ast.parse(path.read_text())):
@@ -72,7 +71,6 @@ def proofs() -> dict[str, list[str]]:
 
 
 def page() -> str:
-    """The text of the page."""
     tests = proofs()
     known = requirements()
     if unknown := set(tests) - {requirement.name for requirement in known}:

@@ -27,7 +27,7 @@ HEADING = "# Made from the catalog by tools/build_stubs.py; a change here is los
 
 
 def home(message: Message) -> str:
-    """The module of `messages/_types` that holds a message: one for a request and its response, one for the records of a topic."""
+    """Return the module of `messages/_types` that holds a message: one for a request and its response, one for the records of a topic."""
     if message.kind in ("request", "response"):
         return snake_name(message.name.removesuffix(message.kind.capitalize()))
     if message.topic == "__consumer_offsets":  # too many for one file
@@ -39,14 +39,14 @@ def home(message: Message) -> str:
 
 
 def default_text(slot: SlotLayout) -> str:
-    """The default as a stub may write it; ``...`` for uuids and what is made anew for each object."""
+    """Return the default for a stub; ``...`` for uuids and values that are made for each object."""
     if slot.default != Default.CONSTANT or slot.type == "uuid":
         return "..."
     return json.dumps(slot.value) if isinstance(slot.value, str) else repr(slot.value).replace("'", '"')
 
 
 def signature(head: str, parameters: list[str], result: str) -> list[str]:
-    """A function on one line where it fits, else as `ruff format` breaks it."""
+    """Format a function as `ruff format` does: on one line if it fits."""
     listed = ", ".join(parameters)
     short = f"{head}({listed}) -> {result}: ..."
     if len(short) <= WIDTH:
@@ -56,7 +56,7 @@ def signature(head: str, parameters: list[str], result: str) -> list[str]:
 
 
 def class_lines(message: Message, struct: Struct, slots: tuple[SlotLayout, ...], indent: str) -> list[str]:
-    """A struct: one line an attribute, which is a keyword of the constructor as well."""
+    """Return one line an attribute of a struct, which is a keyword of the constructor as well."""
     lines = []
     names = {slot.attribute for slot in slots}
     for field, slot in zip(struct.fields, slots, strict=True):
@@ -71,7 +71,7 @@ def class_lines(message: Message, struct: Struct, slots: tuple[SlotLayout, ...],
 
 
 def message_lines(message: Message) -> list[str]:
-    """The class of a message, with those of its nested structs inside."""
+    """Return the class of a message with those of its nested structs."""
     slots = {layout.name: layout.slots for layout in layouts_of(message)}
     top, *nested = message.structs.values()
     key = "" if message.api_key is None else f" {message.api_key}"
@@ -103,7 +103,7 @@ def module_text(messages: list[Message]) -> str:
 
 
 def export(module: str, name: str) -> str:
-    """An import that passes a name on."""
+    """Return an import that re-exports a name."""
     line = f"from {module} import {name} as {name}"
     return line if len(line) <= WIDTH else f"from {module} import (\n    {name} as {name},\n)"
 
@@ -166,7 +166,7 @@ RESPONSE = ["api_version: int", "*", "fields: _Paths = None"]
 
 
 def overloads(function: str, names: list[str]) -> list[str]:
-    """One overload a message, and one for names that a type checker does not know."""
+    """Return one overload a message, and one for names that a type checker does not know."""
     exact, others = NAMED[function]
     lines = []
     for name in names:
@@ -182,7 +182,7 @@ def enum_lines(name: str, members: dict[str, int]) -> list[str]:
 
 
 def responses(source: Catalog) -> list[str]:
-    """`decode_response` with the class of the body by the api key, where the whole body is read strictly and bytes are copied."""
+    """Return `decode_response` with the class of the body by the api key, for strict reads of whole bodies as bytes."""
     lines = []
     for key in source.api_keys:
         response = source.response(key)
@@ -194,7 +194,7 @@ def responses(source: Catalog) -> list[str]:
 
 
 def build(source: Catalog) -> dict[str, str]:
-    """The stubs by their path below the package."""
+    """Return the stubs by their path below the package."""
     homes: dict[str, list[Message]] = defaultdict(list)
     for name in sorted(source):
         homes[home(source[name])].append(source[name])
@@ -215,7 +215,7 @@ def build(source: Catalog) -> dict[str, str]:
 
 
 def stale(folder: Path) -> list[str]:
-    """The stubs below a package that are missing, no longer wanted, or not what the catalog says."""
+    """Return the stubs below a package that are missing, superfluous or out of date."""
     wanted = build(catalog())
     there = {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in (folder / "messages").rglob("*.pyi")}
     there |= {name: (folder / name).read_text("utf-8") for name in wanted if name not in there and (folder / name).exists()}
@@ -223,7 +223,7 @@ def stale(folder: Path) -> list[str]:
 
 
 def write(folder: Path) -> None:
-    """Write what is stale, remove what is no longer wanted."""
+    """Write stale stubs, remove superfluous ones."""
     wanted = build(catalog())
     for name in stale(folder):
         path = folder / name

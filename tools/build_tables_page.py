@@ -42,12 +42,11 @@ ROWS: Final = {
 
 
 def type_of(kind: pa.DataType) -> str:
-    """The type as a reader of Parquet knows it."""
+    """Return the type as a reader of Parquet knows it."""
     return re.sub(r"<(?:item|element): (.*?)(?: not null)?>", r"<\1>", str(kind)).replace("|", "\\|")
 
 
 def page() -> str:
-    """The text of the page."""
     parts = [HEADING]
     for table, schema in SCHEMAS.items():
         parts += [f"## {table}", "", ROWS[table], "", "| Column | Type | Unit | Description |", "|---|---|---|---|"]

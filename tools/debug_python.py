@@ -1,10 +1,9 @@
-"""Runs tests under a debug build of CPython, Debian's python3.11-dbg, with kwire's modules compiled against its headers.
+"""Run tests under a debug build of CPython, Debian's python3.11-dbg, with kwire's modules compiled against its headers.
 
 usage: python tools/debug_python.py [pytest arguments instead of the usual set]
 
-Such a Python asserts what a release build assumes: no reference count falls below zero, each object is whole when the collector meets it,
-no call returns with an error set, nothing writes beside its memory (PYTHONMALLOC=debug). All files land in `build/debug`; nothing is
-installed.
+Such a Python asserts what a release build assumes about reference counts, objects, errors and memory (PYTHONMALLOC=debug). All files are in
+`build/debug`; nothing is installed.
 """
 
 from __future__ import annotations
@@ -42,10 +41,10 @@ TESTS: Final = (
 
 
 def interpreter() -> Path:
-    """The debug build; its files are fetched once.
+    """Return the debug build; its files are fetched once.
 
     Raises:
-        OSError: Debian's packages cannot be had here.
+        OSError: Debian's packages cannot be fetched here.
     """
     found = WORK / "root" / "usr" / "bin" / f"python{RELEASE}-dbg"
     if not found.exists():
@@ -56,7 +55,7 @@ def interpreter() -> Path:
 
 
 def install(site: Path) -> None:
-    """What the tests import: wheels for a release build, which a debug build loads too; kwire itself as Python alone."""
+    """Install the imports of the tests: wheels for a release build, which a debug build loads too, and kwire as pure Python."""
     ready = site / ".ready"
     if ready.exists():
         return
@@ -75,11 +74,7 @@ def install(site: Path) -> None:
 
 
 def build(python: Path, environment: dict[str, str]) -> Path:
-    """Compile against the debug headers, with assertions on.
-
-    Returns:
-        The folder to import from.
-    """
+    """Compile against the debug headers, with assertions on, and return the folder to import from."""
     lib = WORK / "lib"
     target = ["--build-base", str(WORK), "--build-lib", str(lib)]
     include = WORK / "root" / "usr" / "include"
@@ -92,7 +87,6 @@ def build(python: Path, environment: dict[str, str]) -> Path:
 
 
 def main(arguments: list[str]) -> int:
-    """Fetch, build, run."""
     try:
         python = interpreter()
     except OSError as error:

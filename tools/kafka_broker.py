@@ -81,7 +81,7 @@ class BrokerCertificate:
     """PEM files for the listeners with TLS.
 
     Attributes:
-        keystore: the key in PKCS #8, which Kafka wants, and the certificates of 127.0.0.1.
+        keystore: key in PKCS #8, as Kafka requires, and the certificates of 127.0.0.1.
         truststore: the authority of clients.
     """
 
@@ -94,13 +94,12 @@ class Broker:
     """A running broker.
 
     Attributes:
-        release: such as 4.4.0.
-        plain, sasl: ports on 127.0.0.1; the second one knows user `alice` with password `secret`, by PLAIN, and by
-            SCRAM-SHA-256 with password `scrambled`.
+        plain, sasl: ports on 127.0.0.1; the second one accepts user `alice` with password `secret` by PLAIN, and `scrambled` by
+            SCRAM-SHA-256.
         tls, sasl_tls: the same over TLS, the first one with a client certificate; 0 without `BrokerCertificate`.
-        libs: the folder with its jars.
-        folder: its files; what it says is in `broker.log`, what clients pushed to it in `pushed.txt` (`TelemetrySink.java`),
-            and requests in `requests.log` while its logger `kafka.request.logger` has level DEBUG.
+        libs: folder with its jars.
+        folder: its files; `broker.log`, `pushed.txt` with metrics of clients (`TelemetrySink.java`), and `requests.log` if its logger
+            `kafka.request.logger` has level DEBUG.
     """
 
     release: str
@@ -117,7 +116,7 @@ class Broker:
         return f"127.0.0.1:{self.plain}"
 
     def stop(self, seconds: float = 15) -> None:
-        """Stop it, in good order when it does so in time."""
+        """Stop it, gracefully if it ends in time."""
         self.process.terminate()
         try:
             self.process.wait(seconds)
@@ -149,16 +148,15 @@ def _answers(port: int) -> bool:
 
 
 def start_broker(release: str, folder: Path, cache: Path, certificate: BrokerCertificate | None = None) -> Broker:
-    """Start one and wait until it answers.
+    """Start a broker and wait until it answers.
 
-    Arguments:
-        release: such as 4.4.0.
+    Args:
         folder: for its files; empty.
-        cache: where jars are kept.
-        certificate: for listeners with TLS; none are opened without.
+        cache: folder of jars.
+        certificate: for listeners with TLS; None for none.
 
     Raises:
-        RuntimeError: a tool is missing, or it does not start.
+        RuntimeError: a tool is missing, or the broker does not start.
     """
     missing = [tool for tool in ("mvn", "java", "javac") if shutil.which(tool) is None]
     if missing:

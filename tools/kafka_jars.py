@@ -1,4 +1,4 @@
-"""The published jars of Kafka's releases: which there are, and fetching them with Maven into a cache folder."""
+"""The published jars of Kafka's releases, fetched with Maven into a cache folder."""
 
 from __future__ import annotations
 
@@ -63,21 +63,20 @@ _NEWEST_POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
 
 
 def minor_of(release: str) -> str:
-    """`3.9.2` is of `3.9`; before 1.0 a minor release has three numbers, `0.10.2.1` is of `0.10.2`."""
+    """Return the minor release: `3.9` for `3.9.2`; before 1.0 it has three numbers, `0.10.2` for `0.10.2.1`."""
     return ".".join(release.split(".")[: 3 if release.startswith("0.") else 2])
 
 
 def newest_patches() -> list[str]:
-    """The newest patch release of each minor release, newest first."""
+    """Return the newest patch release of each minor release, newest first."""
     return sorted({minor_of(release): release for release in RELEASES}.values(), key=release_key, reverse=True)
 
 
 def fetch(jars: Iterable[tuple[str, str]], cache: Path) -> dict[tuple[str, str], Path]:
-    """Have jars in a folder; Maven is called once for those that are missing.
+    """Fetch missing jars into a folder with one call of Maven.
 
-    Arguments:
+    Args:
         jars: (artifact, version) pairs, such as `("kafka-clients", "4.4.0")`; of another group as `("org.slf4j:slf4j-api", "1.7.36")`.
-        cache: the folder; it is made when it is not there.
     """
     cache.mkdir(parents=True, exist_ok=True)
     wanted = {(artifact, version): cache / f"{artifact.rpartition(':')[2]}-{version}.jar" for artifact, version in jars}
@@ -114,13 +113,11 @@ def _dependency(group: str, artifact: str, version: str) -> str:
 def fetch_with_dependencies(
     name: str, wanted: Iterable[tuple[str, str, str]], cache: Path, pinned: Iterable[tuple[str, str, str]] = ()
 ) -> Path:
-    """Have a folder with jars and all jars that they need to run.
+    """Fetch jars with all their dependencies into a new folder of the cache.
 
-    Arguments:
-        name: of the folder.
+    Args:
         wanted: (group, artifact, version) triples.
-        cache: the folder in which it is made, when it is not there yet.
-        pinned: versions of what they need that stand above those which they ask for.
+        pinned: versions that override those of the dependencies.
     """
     folder = cache / name
     if folder.exists():
@@ -147,22 +144,13 @@ def fetch_with_dependencies(
 
 
 def fetch_broker(release: str, cache: Path) -> Path:
-    """Have a folder with all jars that a broker of a release runs on.
-
-    Arguments:
-        release: such as 4.4.0; from 2.8 on.
-        cache: the folder in which it is made, when it is not there yet.
-    """
+    """Fetch all jars that a broker of a release (2.8 or later) runs on into a new folder of the cache."""
     wanted = [(GROUP, "kafka_2.13", release), *_LOGGING[release_key(release) >= (4,)]]
     return fetch_with_dependencies(f"broker-{release}", wanted, cache, _UNPUBLISHED.get(release, ()))
 
 
 def newest_published(cache: Path) -> str:
-    """The newest release of kafka-clients that Maven finds, be it one that `kafka_releases.txt` does not have yet.
-
-    Arguments:
-        cache: a folder for what Maven is told and says.
-    """
+    """Return the newest release of kafka-clients that Maven finds, even one that `kafka_releases.txt` does not have yet."""
     maven = shutil.which("mvn")
     if maven is None:
         sys.exit("Maven (mvn) is needed to ask for Kafka's newest release and is not on the PATH.")
@@ -180,7 +168,7 @@ def newest_published(cache: Path) -> str:
 
 
 def definition_jars(releases: Iterable[str]) -> list[tuple[str, str]]:
-    """The jars of these releases that hold message definitions."""
+    """Return the jars of these releases that hold message definitions."""
     return [
         (artifact, release)
         for release in releases

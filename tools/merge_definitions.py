@@ -19,7 +19,7 @@ from kwire.schema.release_table import release_key
 
 
 class MergeError(Exception):
-    """The sources cannot be told by one definition."""
+    """Error of sources that do not fit into one definition."""
 
 
 @dataclass
@@ -42,7 +42,7 @@ class _Strand:
 
 
 def _tight(present: set[int], absent: set[int], versions_of_message: list[int], own: Versions | None) -> Versions:
-    """The range that holds `present` and nothing of `absent`; the definition's `own` spelling where it says the same."""
+    """Return the range with `present` and nothing of `absent`; the definition's `own` spelling if it is equal."""
     if own is not None and all(v in own for v in present) and not any(v in own for v in absent):
         return own
     if not present:
@@ -92,7 +92,7 @@ def _rename_structs(message: Message, newer: Message) -> Message:
 
 
 def _order(lists: list[list[str]]) -> list[str]:
-    """One order that agrees with every list; among what is free, the first lists decide."""
+    """Return one order that agrees with every list; among free names, the first lists decide."""
     after: dict[str, set[str]] = defaultdict(set)
     names: list[str] = []
     for each in lists:
@@ -113,8 +113,8 @@ def _order(lists: list[list[str]]) -> list[str]:
 def merge(sources: list[Source]) -> tuple[Message, dict[int, str]]:
     """Merge the definitions of one message.
 
-    Arguments:
-        sources: newest release first; the first one that has a valid version gives what is not per version (entity types, names).
+    Args:
+        sources: newest release first; the first one with a valid version gives what is not per version (entity types, names).
 
     Returns:
         The merged message, and for each version the release that it was taken from.
@@ -218,7 +218,7 @@ def check(merged: Message, taken: dict[int, str], sources: list[Source]) -> list
     """Compare the merged definition with every source at every version.
 
     Returns:
-        One sentence for each layout that older releases had under a version number that a newer one defines otherwise.
+        A sentence for each layout of older releases under a version number that a newer one defines otherwise.
 
     Raises:
         MergeError: the merged definition differs from the source that a version was taken from.
@@ -281,7 +281,7 @@ def with_former_names(merged: Message, defined: _Layouts, coded: _Layouts) -> Me
 
 
 def _differences(old: tuple[LayoutField, ...], new: tuple[LayoutField, ...], path: str = "") -> list[str]:
-    """What is different on the wire, in words, old against new; fields are told by name, renamed ones by their place."""
+    """Describe differences on the wire, old against new; fields are matched by name, renamed ones by position."""
     found = []
     by_name = {each.name: each for each in new}
     only_old = [each for each in old if each.name not in by_name]
@@ -307,12 +307,11 @@ def _differences(old: tuple[LayoutField, ...], new: tuple[LayoutField, ...], pat
 
 
 def _span(releases: list[str]) -> str:
-    """Releases, newest first, as text."""
     return releases[0] if len(releases) == 1 else f"{releases[-1]} to {releases[0]}"
 
 
 def _plain(fields: tuple[LayoutField, ...]) -> object:
-    """A layout without struct names, which releases changed at will, and without what concerns only the newest definition."""
+    """Return a layout without struct names, which releases changed at will, and without what concerns only the newest definition."""
     return [
         (f.name, f.type if not f.fields else f.type.startswith("[]"), f.nullable, f.tag, f.compact, f.default, _plain(f.fields))
         for f in fields

@@ -18,7 +18,6 @@ CAPTURE, OWNERS = ROOT / "examples" / "three-brokers.pcap.gz", ROOT / "examples"
 
 
 def main() -> None:
-    """Analyse the capture and take a picture of the page's first screen."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "report"
         command = [sys.executable, "-m", "kwire", "analyze", str(CAPTURE), "--out", str(out), "--owners", str(OWNERS), "--engine", "local"]

@@ -20,7 +20,7 @@ _OURS = re.compile(r"^ +#1 .*/kwire/\w+/_native/|^ +#1 .*/pyx/\w+/\w+\.c", re.MU
 
 
 def findings(report: str) -> list[str]:
-    """The errors and leaks of a report that are kwire's, and where LeakSanitizer could not look for leaks."""
+    """Return the errors and leaks of kwire in a report, and failures of LeakSanitizer itself."""
     found = []
     for error in _BEGINS.split(report):
         if "ERROR: LeakSanitizer: detected memory leaks" in error:
@@ -33,7 +33,6 @@ def findings(report: str) -> list[str]:
 
 
 def main(folder: str) -> int:
-    """Print them all."""
     found = [f"{path.name}:\n{each}\n" for path in sorted(Path(folder).iterdir()) for each in findings(path.read_text(errors="replace"))]
     print(*found, sep="\n", end="")
     return 1 if found else 0

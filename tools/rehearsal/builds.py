@@ -1,4 +1,4 @@
-"""Builds of Kafka clients: which there are, having them in a folder, and starting a client of each.
+"""Builds of Kafka clients: fetched into a folder and started.
 
 A client is called with BOOTSTRAP CLIENT_ID TOPIC GROUP COUNT SECONDS. Its last line of output is JSON: records that were `produced` and
 `consumed`, and the `error` that it ended with, empty for none.
@@ -22,12 +22,7 @@ _MAKING = threading.Lock()
 
 
 class Build(NamedTuple):
-    """One version of a library.
-
-    Attributes:
-        library, version: as its registry names them.
-        needs: what it runs on: a version of Python, a Go module's path, or the version of Kafka that the client is configured for.
-    """
+    """One version of a library; `needs` is a version of Python, or the version of Kafka that the client is configured for."""
 
     library: str
     version: str
@@ -39,7 +34,7 @@ class Build(NamedTuple):
 
 
 class NotToBeHad(Exception):
-    """A registry or a tool is missing; the text says which."""
+    """Error of a missing registry or tool; the text names it."""
 
 
 _JAVA = (
@@ -102,7 +97,7 @@ def _run(*command: str | Path, cwd: Path | None = None) -> None:
 
 
 def python(version: str) -> str:
-    """A Python of a minor version: on the PATH, or of pyenv.
+    """Return a Python of a minor version: on the PATH, or of pyenv.
 
     Raises:
         NotToBeHad: there is none.
@@ -120,11 +115,9 @@ def python(version: str) -> str:
 
 
 def have(build: Build, cache: Path, sources: Path = CLIENTS) -> Path:
-    """Fetch a build once; gives its folder.
+    """Fetch a build once and return its folder.
 
-    Arguments:
-        build: wanted.
-        cache: where builds with these sources are kept.
+    Args:
         sources: of the programs that are compiled with a library.
 
     Raises:
@@ -196,15 +189,7 @@ def _make_rust(build: Build, folder: Path, sources: Path) -> None:
 
 
 def command(build: Build, folder: Path, *arguments: str) -> tuple[list[str], dict[str, str]]:
-    """How to start a client.
-
-    Arguments:
-        build, folder: from `have`.
-        arguments: for the client, see above.
-
-    Returns:
-        The command, and variables of its environment. It runs in `folder`.
-    """
+    """Return the command of a client, which runs in `folder`, and variables of its environment."""
     java = ["java", "-XX:TieredStopAtLevel=1", "-Xmx128m", "-cp", f"{folder}/*:{folder}"]
     if build.library in _SOURCES:
         return [*java, _SOURCES[build.library], *arguments], {}

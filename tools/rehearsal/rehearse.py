@@ -44,13 +44,7 @@ SECONDS = 15
 
 
 class End(NamedTuple):
-    """What came of a client.
-
-    Attributes:
-        produced, consumed: records.
-        committed: offset of the group, as the broker has it; None without one.
-        error: what it ended with; empty for none.
-    """
+    """Result of a client: records, committed offset of the group at the broker (None without one), and error, empty for none."""
 
     produced: int
     consumed: int
@@ -58,7 +52,7 @@ class End(NamedTuple):
     error: str
 
     def same(self, other: End) -> bool:
-        """Whether both ended the same way. Errors need not have one text: it names ports, or which of two requests failed first."""
+        """Return whether both ended the same way. Error texts may differ: they name ports, or which of two requests failed first."""
         return self[:3] == other[:3] and bool(self.error) == bool(other.error)
 
     def __str__(self) -> str:
@@ -67,13 +61,7 @@ class End(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One build.
-
-    Attributes:
-        build: the build.
-        today, counted, broken, real: its ends on the broker of today, behind `--count`, behind `--break`, and on the release.
-        named: requests that `--count` names, such as `Produce v2`.
-    """
+    """One build: its ends on today's broker, behind `--count` and `--break` and on the release, and requests that `--count` names."""
 
     build: Build
     today: End
@@ -84,12 +72,12 @@ class Row(NamedTuple):
 
     @property
     def breaks(self) -> bool:
-        """Whether the release makes it end otherwise."""
+        """Whether it ends otherwise on the release."""
         return not self.real.same(self.today)
 
     @property
     def faults(self) -> list[str]:
-        """Where the rehearsal was wrong."""
+        """Errors of the rehearsal."""
         found = []
         if self.today[:2] != (COUNT, COUNT) and self.build.version != "0.8.2.2":  # which has no consumer
             found.append("it does not work on the brokers of today")
@@ -104,7 +92,7 @@ class Row(NamedTuple):
 
 @contextmanager
 def proxy(broker: str, release: str, mode: str) -> Iterator[tuple[str, list[str]]]:
-    """`kwire proxy --rehearse`: its address, and the lines of its result once it has ended."""
+    """Run `kwire proxy --rehearse`; yield its address, and the lines of its result once it has ended."""
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))
         address = f"127.0.0.1:{found.getsockname()[1]}"
@@ -140,9 +128,9 @@ def _listens(address: str) -> bool:
 def play(build: Build, folder: Path, bootstrap: str, broker: str, name: str) -> End:
     """Run one client to its end.
 
-    Arguments:
-        bootstrap: where it connects.
-        broker: the broker behind it, which is asked what the group has committed.
+    Args:
+        bootstrap: address that it connects to.
+        broker: broker behind it, which is asked for the group's committed offset.
         name: of its topic and group.
     """
     admin = AdminClient({"bootstrap.servers": broker, "enable.metrics.push": False})
@@ -166,7 +154,7 @@ def play(build: Build, folder: Path, bootstrap: str, broker: str, name: str) -> 
 
 
 def build_id(build: Build) -> str:
-    """Its client id."""
+    """Return the client id of a build."""
     return re.sub(r"[^\w.-]", "-", f"{build.library}-{build.version}").strip("-")
 
 
@@ -180,16 +168,7 @@ def _committed(admin: AdminClient, name: str) -> int | None:
 
 
 def rehearse(builds: Sequence[Build], cache: Path, older: Broker, newer: Broker) -> tuple[list[Row], dict[str, str]]:
-    """Run all.
-
-    Arguments:
-        builds: in this order.
-        cache: keeps builds.
-        older, newer: a broker of today, and one of the release that is rehearsed.
-
-    Returns:
-        A row for each build, and why builds could not be had.
-    """
+    """Run builds against a broker of today and one of the rehearsed release; return a row for each, and reasons for missing builds."""
     rows: list[Row] = []
     missing: dict[str, str] = {}
     run = f"{int(time.time()):x}"
@@ -214,7 +193,6 @@ def rehearse(builds: Sequence[Build], cache: Path, older: Broker, newer: Broker)
 
 
 def table(rows: Sequence[Row]) -> str:
-    """As Markdown."""
     lines = ["| Build | Today's brokers | Behind `--break` | The release | `--count` names |", "|---|---|---|---|---|"]
     for row in rows:
         named = ", ".join(row.named) or "-"

@@ -1,4 +1,4 @@
-"""Archives whose bytes depend on their contents alone: names in order, one date, no owners."""
+"""Archives whose bytes depend on their contents alone: sorted names, one date, no owners."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LEVEL = 9
 
 
 def rewrite_sdist(made: Path, to: Path, epoch: int) -> Path:
-    """Write a `.tar.gz` again with names in order, one date, and neither owners nor odd modes."""
+    """Rewrite a `.tar.gz` with sorted names, one date, and neither owners nor unusual modes."""
     target = to / made.name
     plain = io.BytesIO()
     with tarfile.open(made) as old, tarfile.open(fileobj=plain, mode="w", format=tarfile.USTAR_FORMAT) as new:
@@ -36,11 +36,10 @@ def rewrite_sdist(made: Path, to: Path, epoch: int) -> Path:
 
 
 class Wheel:
-    """The files of a wheel.
+    """The files of a wheel; `RECORD` is made when it is written.
 
     Attributes:
-        files: contents by path; `RECORD` is made when it is written.
-        info: the folder `kwire-0.1.0.dist-info`.
+        info: folder such as `kwire-0.1.0.dist-info`.
     """
 
     def __init__(self, files: dict[str, bytes]) -> None:
@@ -48,7 +47,7 @@ class Wheel:
         self.info = next(name for name in files if name.endswith(".dist-info/WHEEL")).rpartition("/")[0]
 
     def tagged(self, python: str, platform: str, more: dict[str, bytes]) -> Wheel:
-        """The same package with compiled modules, for one Python and platform."""
+        """Return the same package with compiled modules, for one Python and platform."""
         head = [
             line
             for line in self.files[f"{self.info}/WHEEL"].decode().splitlines()
@@ -59,12 +58,11 @@ class Wheel:
         return Wheel({**self.files, **more, f"{self.info}/WHEEL": text.encode()})
 
     def write(self, path: Path, epoch: int, check: Callable[[Path], None] = lambda made: None) -> Path:
-        """Write it; RECORD has the hash of each file. It comes to its place whole and checked: a build that ends before leaves none there.
+        """Write the wheel, with the hash of each file in RECORD; it appears whole and checked.
 
-        Arguments:
-            path: of the wheel.
-            epoch: the date of all files, in seconds since 1970.
-            check: raises for a wheel that breaks a rule; it is given the wheel by its name in another folder.
+        Args:
+            epoch: date of all files, in seconds since 1970.
+            check: raises for a wheel that breaks a rule; gets the wheel by its name in another folder.
         """
         record = f"{self.info}/RECORD"
         files = {name: data for name, data in self.files.items() if name != record}
@@ -86,7 +84,7 @@ class Wheel:
 
 
 def read_wheel(path: Path) -> Wheel:
-    """The files of a wheel that another tool built."""
+    """Read the files of a wheel that another tool built."""
     with zipfile.ZipFile(path) as archive:
         return Wheel({name: archive.read(name) for name in archive.namelist() if not name.endswith("/")})
 

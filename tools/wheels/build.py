@@ -1,9 +1,9 @@
-"""Builds the sdist, the pure wheel and the Linux wheels into `dist`. The same commit gives the same bytes on any x86-64 Linux machine.
+"""Build the sdist, the pure wheel and the Linux wheels into `dist`. The same commit gives the same bytes on any x86-64 Linux machine.
 
 usage: python tools/wheels/build.py [--out dist] [--pythons 3.11,3.14t] [--platforms x86_64,musl-aarch64] [--jobs 2]
 
-`make wheels` runs it in an environment of `requirements/build.txt`. `dist/wheels.json` lists files, hashes, sizes and what they were built
-with. A Python whose headers cannot be had is named, and makes the exit status 3.
+`make wheels` runs it in an environment of `requirements/build.txt`. `dist/wheels.json` lists files, hashes, sizes and build tools. A Python
+without headers is named, and makes the exit status 3.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from tree import MISSING, ROOT, copy_of
 
 
 def epoch_of(root: Path) -> int:
-    """The date of the release: SOURCE_DATE_EPOCH, else of the commit, else of the sdist that was unpacked."""
+    """Return the date of the release: SOURCE_DATE_EPOCH, else of the commit, else of the sdist that was unpacked."""
     if given := os.environ.get("SOURCE_DATE_EPOCH"):
         return int(given)
     if (root / ".git").exists():
@@ -39,7 +39,7 @@ def epoch_of(root: Path) -> int:
 
 
 def packaged(what: str, source: Path, out: Path, epoch: int, **environment: str) -> Path:
-    """Run setuptools as every front end does; build dependencies are those of this environment."""
+    """Run setuptools as every front end does, with the build dependencies of this environment."""
     shutil.rmtree(out, ignore_errors=True)
     command = [sys.executable, "-m", "build", f"--{what}", "--no-isolation", "--outdir", str(out), str(source)]
     settings = {**os.environ, "SOURCE_DATE_EPOCH": str(epoch), **environment}
@@ -50,13 +50,12 @@ def packaged(what: str, source: Path, out: Path, epoch: int, **environment: str)
 
 
 def entry(path: Path, **facts: str) -> dict[str, Any]:
-    """A line of wheels.json."""
+    """Return a line of wheels.json."""
     print(f"{path.name}  {path.stat().st_size / 1e6:.2f} MB", flush=True)
     return {"file": path.name, "sha256": hashlib.sha256(path.read_bytes()).hexdigest(), "bytes": path.stat().st_size, **facts}
 
 
 def parsed() -> argparse.Namespace:
-    """The options."""
     parser = argparse.ArgumentParser(description="Build the sdist and all Linux wheels.")
     parser.add_argument("--out", type=Path, default=ROOT / "dist")
     parser.add_argument("--pythons", default=",".join(each.name for each in PYTHONS))
@@ -67,7 +66,6 @@ def parsed() -> argparse.Namespace:
 
 
 def main() -> int:
-    """Build all that is asked for."""
     asked = parsed()
     epoch, work, out = epoch_of(ROOT), asked.work.resolve(), asked.out.resolve()
     out.mkdir(parents=True, exist_ok=True)

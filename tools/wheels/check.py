@@ -1,4 +1,4 @@
-"""What a wheel of ours keeps to, whichever machine built it: size, symbols, libraries, paths, and the platform that its tag promises."""
+"""Rules for every wheel: size, symbols, libraries, paths, and the platform of its tag."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _FOLDERS: Final = re.compile(rb"/(?:home|root|tmp|work|build|Users)/[\w./-]*")
 
 
 def check_wheel(path: Path, platform: Platform) -> None:
-    """Look into a wheel.
+    """Check a wheel.
 
     Raises:
-        ValueError: it breaks a rule; the sentence says which.
+        ValueError: it breaks a rule, which the text names.
     """
     if path.stat().st_size > _MOST_BYTES:
         raise ValueError(f"{path.name} has {path.stat().st_size:,} bytes, more than {_MOST_BYTES:,}")

@@ -1,4 +1,4 @@
-"""Says whether two folders hold the same release, byte for byte: what `make wheels` built, and what was downloaded.
+"""Compare the release in two folders byte for byte: `make wheels` and a download.
 
 usage: python tools/wheels/compare.py dist downloaded
 
@@ -13,13 +13,12 @@ from pathlib import Path
 
 
 def hashes(folder: Path) -> dict[str, str]:
-    """SHA-256 of the wheels and sdists of a folder, by name."""
+    """Return SHA-256 of the wheels and sdists of a folder, by name."""
     files = [each for each in folder.iterdir() if each.name.endswith((".whl", ".tar.gz"))]
     return {each.name: hashlib.sha256(each.read_bytes()).hexdigest() for each in files}
 
 
 def main(first: str, second: str) -> int:
-    """Compare two folders."""
     ours, theirs = hashes(Path(first)), hashes(Path(second))
     both = sorted(ours.keys() & theirs.keys())
     different = [name for name in both if ours[name] != theirs[name]]

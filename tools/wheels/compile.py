@@ -1,5 +1,6 @@
-"""Cython's C, and from it the modules for each Python and platform, by one pinned compiler: `zig cc` of the ziglang wheel is clang with the
-libraries and headers of both C libraries for every processor, so that all machines compile the same bytes."""
+"""Cython's C, compiled for each Python and platform by one pinned compiler: `zig cc` of the ziglang wheel is clang with the libraries and
+headers of both C libraries for every processor, so that all machines compile the same bytes.
+"""
 
 from __future__ import annotations
 
@@ -30,13 +31,7 @@ _WITHOUT_LIBC: Final = ("-Wl,--no-as-needed", "-Wl,--gc-sections", "-nostdlib", 
 
 @dataclass(frozen=True, slots=True)
 class Module:
-    """An extension module.
-
-    Attributes:
-        name: `kwire.codec._native.objects`.
-        source: its C, below the source folder.
-        macros: for the compiler.
-    """
+    """An extension module: its name, its C below the source folder, and macros for the compiler."""
 
     name: str
     source: str
@@ -44,7 +39,7 @@ class Module:
 
 
 def generate(source: Path, jobs: int) -> list[Module]:
-    """Run Cython, `jobs` at once, over the extensions that setup.py declares; the C lands in `build/c` of the source folder."""
+    """Run Cython, `jobs` at once, over the extensions that setup.py declares; the C is in `build/c` of the source folder."""
     program = (
         "import setuptools\n"
         "from distutils.core import run_setup\n"
@@ -72,10 +67,10 @@ def build_modules(
     """Compile and link all modules.
 
     Returns:
-        Contents by path in the wheel, and where Python's headers are from.
+        Contents by path in the wheel, and the origin of Python's headers.
 
     Raises:
-        NoHeaders: the headers of this Python cannot be had.
+        NoHeaders: there are no headers of this Python.
     """
     include, config, origin = headers_of(python, work / "cache")
     headers = work / "headers" / f"{python.name}-{platform.zig}"

@@ -15,9 +15,6 @@ _KEYS = "/usr/share/keyrings/debian-archive-keyring.gpg"
 class Debian:
     """Packages of one release for one processor; apt checks Debian's signatures as always.
 
-    Attributes:
-        folder: where lists and packages lie.
-
     Raises:
         FileNotFoundError: apt, dpkg or Debian's keys are not on this machine.
     """
@@ -59,7 +56,7 @@ class Debian:
             self._is_listed = True
 
     def source(self, package: str) -> Path:
-        """The archive of a package's source as its authors released it, without Debian's changes.
+        """Return the archive of a package's source as its authors released it, without Debian's changes.
 
         Raises:
             OSError: the mirror does not have it.
@@ -72,16 +69,10 @@ class Debian:
         return next(each for each in archives.glob(f"{package}_*.orig.tar.*") if each.suffix != ".asc")
 
     def unpack(self, to: Path, *packages: str, dependencies: bool = False) -> str:
-        """Put the files of packages below a folder.
-
-        Arguments:
-            dependencies: those of all packages that they depend on too.
-
-        Returns:
-            The version of the first.
+        """Unpack packages below a folder, with all their dependencies if asked, and return the version of the first.
 
         Raises:
-            OSError: one cannot be had.
+            OSError: a package is missing.
         """
         self._list()
         archives = self.folder / "archives"

@@ -1,4 +1,4 @@
-"""A free-threaded Python out of the source of Debian's, whose packages are all built with the GIL; and what is tried with it."""
+"""A free-threaded Python from the source of Debian's, whose packages are all built with the GIL, and the tests that run with it."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ _PACKAGES: Final = "libssl-dev zlib1g-dev libffi-dev libsqlite3-dev libbz2-dev l
 
 
 def build_free_threaded(python: Python, to: Path, work: Path) -> None:
-    """Build a Python without a GIL and install it into a folder: no root is needed, and nothing else is touched.
+    """Build a Python without a GIL and install it into a folder, without root.
 
     Raises:
-        FileNotFoundError: its source cannot be had, or it cannot be built here; the sentence says why.
+        FileNotFoundError: its source is missing, or it cannot be built here; the text has the reason.
     """
     suite = SUITES.get(python.release)
     try:
@@ -69,11 +69,7 @@ def _run(command: Sequence[str], place: Path, python: Python) -> None:
 
 
 def install_what_there_is(inside: Path, wheel: Path, extras: Sequence[str], packages: Sequence[str]) -> list[str]:
-    """Install a wheel with what its extras bring and further packages, as far as they have wheels for this Python.
-
-    Returns:
-        Those that have none.
-    """
+    """Install a wheel with its extras and further packages that have wheels for this Python; return the missing ones."""
 
     def install(*what: str) -> bool:
         command = [str(inside), "-m", "pip", "install", "-q", "--only-binary=:all:", *what]
@@ -88,7 +84,7 @@ def install_what_there_is(inside: Path, wheel: Path, extras: Sequence[str], pack
 
 
 def tests_without(inside: Path, tree: Path, asked: Sequence[str]) -> list[str]:
-    """The files of tests that cannot even be imported, as what they import is not there."""
+    """Return the files of tests whose imports are missing."""
     command = [str(inside), "-m", "pytest", "-q", "--collect-only", "--continue-on-collection-errors", "-p", "no:cacheprovider", *asked]
     said = subprocess.run(command, cwd=tree, capture_output=True, text=True, check=False).stdout
     return sorted({line.split()[1].partition("::")[0] for line in said.splitlines() if line.startswith("ERROR ")})

@@ -25,15 +25,14 @@ _OF_ARM: Final = ("HAVE_USABLE_WCHAR_T",)
 
 
 class NoHeaders(Exception):
-    """A Python whose headers cannot be had here."""
+    """Error of a Python without headers."""
 
 
 def interpreter_of(python: Python, built: Path | None = None) -> str:
-    """A command that runs a Python.
+    """Return a command that runs a Python.
 
-    Arguments:
-        python: which one.
-        built: what else may be it, see `free_python.py`.
+    Args:
+        built: further candidate, see `free_python.py`.
 
     Raises:
         FileNotFoundError: it is not on this machine.
@@ -47,7 +46,7 @@ def interpreter_of(python: Python, built: Path | None = None) -> str:
 
 
 def _interpreters(release: str) -> list[str]:
-    """Commands that may be this Python: on the PATH, of uv, of pyenv."""
+    """Return commands that may be this Python: on the PATH, of uv, of pyenv."""
     found = [shutil.which(f"python{release}")]
     if shutil.which("uv"):
         # uv downloads it where its source can be reached
@@ -58,7 +57,7 @@ def _interpreters(release: str) -> list[str]:
 
 
 def _of_interpreter(command: str, release: str) -> tuple[Path, Path, str] | None:
-    """Folder of headers, folder of pyconfig.h, version; None when it is another Python or has no headers."""
+    """Return folder of headers, file pyconfig.h and version; None for another Python or one without headers."""
     program = (
         "import platform, sysconfig\n"
         "print(sysconfig.get_paths()['include'], sysconfig.get_config_h_filename(), platform.python_version(), sep='\\n')"
@@ -73,10 +72,7 @@ def _of_interpreter(command: str, release: str) -> tuple[Path, Path, str] | None
 
 
 def headers_of(python: Python, cache: Path) -> tuple[Path, Path, str]:
-    """Where the headers of a Python are.
-
-    Returns:
-        The folder of `Python.h`, the file `pyconfig.h`, and where they are from with its version.
+    """Return the folder of `Python.h`, the file `pyconfig.h`, and their origin with its version.
 
     Raises:
         NoHeaders: neither an interpreter of this machine nor Debian has them.
@@ -98,7 +94,7 @@ def headers_of(python: Python, cache: Path) -> tuple[Path, Path, str]:
 
 
 def made_for(config: str, python: Python, platform: Platform) -> str:
-    """`pyconfig.h` for another processor or the other build of the same Python."""
+    """Adapt `pyconfig.h` to another processor or the other build of the same Python."""
     names = dict.fromkeys(_OF_X86, platform.machine == "x86_64") | dict.fromkeys(_OF_ARM, platform.machine == "aarch64")
     names["Py_GIL_DISABLED"] = python.is_free_threaded
     for name, value in names.items():

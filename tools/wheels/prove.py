@@ -1,9 +1,9 @@
-"""Installs wheels of `dist` into clean environments and runs the tests on them: on this machine, and for aarch64 under qemu.
+"""Install wheels of `dist` into clean environments and run the tests on them: on this machine, and for aarch64 under qemu.
 
 usage: python tools/wheels/prove.py [--pythons 3.11,3.14] [--platform x86_64] [--emulated 3.11] [-- pytest arguments]
 
-The tests run in a copy of the sources in which nothing is compiled and from which nothing is imported. A Python that is not on this machine
-is unpacked from Debian's packages into a folder; a free-threaded one, of which Debian has no package, is built from the source of Debian's.
+The tests run in a copy of the sources without compiled modules, from which nothing is imported. A Python that is not on this machine is
+unpacked from Debian's packages into a folder; a free-threaded one, of which Debian has no package, is built from the source of Debian's.
 If Debian has neither, it is named, and the exit status is 3. A free-threaded Python is tried with those packages that have wheels for it;
 the others are named, and so are the tests that import them. PYTHON_GIL is not set: a module that turns the GIL on fails a test.
 """
@@ -47,7 +47,7 @@ _AT_ONCE: Final = "2"
 
 
 def wheel_of(dist: Path, python: Python, name: str) -> Path:
-    """The wheel for a Python and a platform.
+    """Return the wheel for a Python and a platform.
 
     Raises:
         FileNotFoundError: there is none.
@@ -60,7 +60,7 @@ def wheel_of(dist: Path, python: Python, name: str) -> Path:
 
 
 def run(command: Sequence[str | Path], place: Path, **environment: str) -> int:
-    """Run in the copy of the sources, with no setting of this process's Python."""
+    """Run in the copy of the sources, without settings of this process's Python."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "KWIRE_", "VIRTUAL_ENV"))}
     return subprocess.run(list(map(str, command)), cwd=place, env={**kept, **environment}, check=False).returncode
 
@@ -69,7 +69,7 @@ def prove_here(dist: Path, python: Python, name: str, work: Path, tree: Path, ar
     """Try a wheel in an environment of its own.
 
     Raises:
-        FileNotFoundError: this Python or its wheel is not there.
+        FileNotFoundError: this Python or its wheel is missing.
     """
     wheel, command, is_whole = wheel_of(dist, python, name), interpreter_of(python, free_python_of(python, work)), "musl" not in name
     environment = work / f"venv-{python.name}-{name}"
@@ -95,15 +95,15 @@ def prove_here(dist: Path, python: Python, name: str, work: Path, tree: Path, ar
 
 
 def free_python_of(python: Python, work: Path) -> Path | None:
-    """Where a free-threaded Python is that was built here; None for any other."""
+    """Return the path of a free-threaded Python that was built here; None for any other."""
     return work / f"python-{python.name}" / "bin" / f"python{python.name}" if python.is_free_threaded else None
 
 
 def unpacked_python(python: Python, name: str, work: Path) -> list[str | Path]:
-    """The command of a Python of Debian's that is unpacked into a folder, and for another processor runs under qemu; root is not needed.
+    """Return the command of a Python of Debian's that is unpacked into a folder; it runs under qemu for another processor.
 
     Raises:
-        FileNotFoundError: Debian's packages cannot be had here, or have no such Python.
+        FileNotFoundError: Debian's packages are missing, or have no such Python.
     """
     machine, suite = PLATFORMS[name].machine, SUITES.get(python.name)
     root = work / f"root-{python.name}-{machine}"
@@ -128,10 +128,10 @@ def unpacked_python(python: Python, name: str, work: Path) -> list[str | Path]:
 
 
 def prove_unpacked(dist: Path, python: Python, name: str, work: Path, tree: Path, arguments: Sequence[str]) -> int:
-    """Try a wheel with a Python of Debian's, which need not be installed, and packages from PyPI.
+    """Try a wheel with an unpacked Python of Debian's, and packages from PyPI.
 
     Raises:
-        FileNotFoundError: this Python or its wheel is not there.
+        FileNotFoundError: this Python or its wheel is missing.
     """
     wheel, start = wheel_of(dist, python, name), unpacked_python(python, name, work)
     machine, site = PLATFORMS[name].machine, work / f"site-{python.name}-{name}"
@@ -150,7 +150,7 @@ def prove(dist: Path, python: Python, name: str, work: Path, tree: Path, argumen
     """Try a wheel with this machine's Python, else with Debian's.
 
     Raises:
-        FileNotFoundError: neither is to be had, or there is no wheel.
+        FileNotFoundError: both are missing, or there is no wheel.
     """
     built = free_python_of(python, work)
     try:
@@ -166,7 +166,6 @@ def prove(dist: Path, python: Python, name: str, work: Path, tree: Path, argumen
 
 
 def main() -> int:
-    """Try what is asked for; all of it, also after a failure."""
     parser = argparse.ArgumentParser(description="Run the tests on installed wheels.")
     parser.add_argument("--dist", type=Path, default=ROOT / "dist")
     parser.add_argument("--work", type=Path, default=ROOT / "build" / "wheels")

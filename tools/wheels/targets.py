@@ -1,4 +1,4 @@
-"""Which wheels there are: Pythons, platforms, and what their tags promise."""
+"""Wheels of a release: Pythons, platforms, and their tags."""
 
 from __future__ import annotations
 
@@ -10,17 +10,13 @@ __all__ = ["PLATFORMS", "PYTHONS", "Platform", "Python"]
 
 @dataclass(frozen=True, slots=True)
 class Python:
-    """A CPython that has a wheel of its own.
-
-    Attributes:
-        name: `3.11`; a `t` behind it means the free-threaded build.
-    """
+    """A CPython with a wheel of its own; `name` is `3.11`, or `3.14t` for the free-threaded build."""
 
     name: str
 
     @property
     def release(self) -> str:
-        """`3.14` for `3.14t`."""
+        """Release without the `t` of a free-threaded build."""
         return self.name.removesuffix("t")
 
     @property
@@ -36,7 +32,7 @@ class Python:
 
     @property
     def soabi(self) -> str:
-        """What stands in the names of extension modules."""
+        """Suffix in the names of extension modules."""
         return f"cpython-{self.release.replace('.', '')}{'t' if self.is_free_threaded else ''}"
 
 
@@ -46,9 +42,9 @@ class Platform:
 
     Attributes:
         tag: platform tag of the wheel.
-        machine: as `uname -m` has it.
-        zig: the target of `zig cc`; with a version of glibc, no newer symbol is linked.
-        libc: the name of the C library where it is not zig's.
+        machine: as `uname -m` prints it.
+        zig: target of `zig cc`; with a version of glibc, no newer symbol is linked.
+        libc: name of the C library if it is not zig's.
     """
 
     tag: str
@@ -57,7 +53,7 @@ class Platform:
     libc: str = ""
 
     def suffix(self, python: Python) -> str:
-        """Of an extension module: `.cpython-311-x86_64-linux-gnu.so`."""
+        """Return the suffix of an extension module: `.cpython-311-x86_64-linux-gnu.so`."""
         # CPython 3.10 takes musl for glibc here
         library = "musl" if "musl" in self.zig and python.release != "3.10" else "gnu"
         return f".{python.soabi}-{self.machine}-linux-{library}.so"

@@ -1,4 +1,4 @@
-"""The sources: where they are, and a copy of them without anything that was built."""
+"""The sources, and a copy of them without build products."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MISSING: Final = 3  # exit status when a Python was asked for and is not to be h
 
 
 def copy_of(root: Path, to: Path) -> Path:
-    """What git has of the sources, or all of an unpacked sdist."""
+    """Copy the sources in git, or all of an unpacked sdist."""
     shutil.rmtree(to, ignore_errors=True)
     if not (root / ".git").exists():
         return Path(

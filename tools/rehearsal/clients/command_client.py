@@ -27,7 +27,7 @@ CONSUME = {
 
 
 def run(command: list[str], given: str = "") -> tuple[bool, str]:
-    """Whether it ended well, and what it wrote."""
+    """Return whether the command succeeded, and its output."""
     try:
         done = subprocess.run(command, input=given, capture_output=True, text=True, timeout=float(SECONDS) + 5, check=False)
     except subprocess.TimeoutExpired as late:

@@ -118,7 +118,7 @@ def pykafka():
 
 
 def say():
-    """All that threads of a library still do ends with it."""
+    """Print the result and end the process with all threads of the library."""
     import os
 
     print(json.dumps(END), flush=True)
