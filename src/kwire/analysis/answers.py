@@ -77,18 +77,15 @@ class Cluster:
 
     @property
     def span(self) -> tuple[datetime, datetime] | None:
-        """Times of the first and last packet of all captures; None without any time."""
         times = self.whole["captures"]
         first, last = pc.min(times["start"]).as_py(), pc.max(times["end"]).as_py()
         return None if first is None or last is None else (first, last)
 
     def refuses(self, server: str, api_key: int, version: int) -> bool:
-        """Return whether a server is of a release that does not accept a version of an api."""
         release = self.guesses.get(server)
         return release is not None and not accepts(release, api_key, version)
 
     def tables(self) -> dict[str, pa.Table]:
-        """Return tables `captures` and `brokers`."""
         return {"captures": self.whole["captures"], "brokers": brokers(self.whole)}
 
 

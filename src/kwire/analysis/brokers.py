@@ -27,7 +27,6 @@ Offers = dict[str, dict[int, tuple[int, int]]]
 
 
 def offers_of(partial: Partial) -> Offers:
-    """Return advertised version ranges, by server (`address:port`) and api key."""
     offers: Offers = defaultdict(dict)
     for part in partial["advertised"].to_pylist():
         offers[part["server"]][part["api_key"]] = (part["min_version"], part["max_version"])
@@ -35,7 +34,6 @@ def offers_of(partial: Partial) -> Offers:
 
 
 def versions_sent(partial: Partial) -> dict[int | None, set[str]]:
-    """Return the software versions that each node sends in requests to other nodes, by node id."""
     found: dict[int | None, set[str]] = defaultdict(set)
     for part in partial["members"].to_pylist():
         node = _NODE.fullmatch(part["client_id"] or "")

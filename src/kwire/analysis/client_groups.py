@@ -89,8 +89,6 @@ _WEIGHT: Final = {"client": 0, "broker": 1, "controller": 2}
 
 
 class ClientGroups:
-    """Programs of an analysis, found by client key and client id."""
-
     def __init__(self, partial: Partial, highest: Mapping[str, Mapping[str, int]]) -> None:
         self._groups: dict[Place, ClientGroup] = defaultdict(ClientGroup)
         self._places: dict[tuple[str, str | None], set[Place]] = defaultdict(set)

@@ -20,7 +20,6 @@ _USE: Final = ("client_key", "server", "api_key", "api_version", "hour")
 
 
 def client_hourly(partial: Partial) -> pa.Table:
-    """Make the table from merged partials."""
     hourly, latencies = (_of_keys(partial, name) for name in ("hourly", "hourly_latency"))
     both = pa.concat_tables([hourly.select(_USE), latencies.select(_USE)]).combine_chunks()
     numbers, first = codes_of(*(column.combine_chunks() for column in both.columns))

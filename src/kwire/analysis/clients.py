@@ -23,7 +23,6 @@ _ROLES: Final = ("controller", "broker", "client")
 
 
 def clients(partial: Partial, usage: pa.Table, groups: ClientGroups) -> pa.Table:
-    """Make table `clients`."""
     identities: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for part in rows_of(partial["identities"]):
         identities[part["client_key"]].append(part)

@@ -16,18 +16,15 @@ _Rows = TypeVar("_Rows", pa.Table, pa.RecordBatch)
 
 
 def flat(table: pa.Table, column: str) -> Any:
-    """Return a column as one array."""
     return table.column(column).combine_chunks()
 
 
 def taken(columns: Mapping[str, Any], at: Any) -> Columns:
-    """Return the rows `at` of columns of the same length."""
     rows = pa.array(at) if isinstance(at, np.ndarray) else at
     return {name: column.take(rows) for name, column in columns.items()}
 
 
 def with_columns(rows: _Rows, columns: Mapping[str, Any]) -> _Rows:
-    """Replace columns of a table."""
     for name, values in columns.items():
         at = rows.schema.get_field_index(name)
         rows = rows.set_column(at, rows.schema.field(at), values)

@@ -28,8 +28,6 @@ class Thresholds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientChange:
-    """A client on one side only, or with another version."""
-
     change: str  # new, gone, version
     client: str
     library: str
@@ -41,8 +39,6 @@ class ClientChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiChange:
-    """An api version that a client uses on one side only."""
-
     change: str  # new, gone
     client: str
     api: str
@@ -94,8 +90,6 @@ class Slowdown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicChange:
-    """A topic that a client writes or reads on one side only."""
-
     change: str  # new, gone
     client: str
     topic: str

@@ -44,7 +44,6 @@ _Event = tuple[Any, ...]  # the number of its step, and values of `_OF_REBALANCE
 
 
 def group_events(partial: Partial) -> pa.Table:
-    """Make the table, sorted by group and time."""
     steps = _typed(partial["group_steps"].sort_by([("group_id", "ascending"), ("time", "ascending")]))
     steps = _with_topic_names(steps, partial["topic_names"])
     numbered = steps.select(["group_id", *STEP_COLUMNS]).append_column(_STEP, pa.array(np.arange(len(steps))))

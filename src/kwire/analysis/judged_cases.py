@@ -51,7 +51,6 @@ class Program(NamedTuple):
 
     @property
     def software(self) -> Software:
-        """Its library."""
         name, version = self.sent
         library = library_of(name, version) or (self.guess.library.name if self.guess else None) or (name if name != "unknown" else None)
         return Software(library, newest_version(name, version, self.guess), fixes_of(name, version, self.guess))
@@ -74,7 +73,6 @@ class Cases:
         self._cases: dict[Hashable, int] = {}
 
     def program(self, program: Program) -> int:
-        """Return the number of a program; equal ones have the same number."""
         guess = program.guess
         like = None if guess is None else (guess.library.name, guess.after, guess.before, guess.tried, guess.confidence, guess.exact)
         found = self._programs.setdefault((*program[:-1], like), len(self._programs))
@@ -119,7 +117,6 @@ class Cases:
         return next((line for line in lines if target.split(".")[:2] == line.split(".")[:2]), None)
 
     def basis(self, case: int, target: int) -> str | None:
-        """Return the basis of a verdict, by the position of the target."""
         return self._judged[case * len(self._targets) + target][_BASIS]
 
     def table(self) -> pa.Table:

@@ -39,7 +39,6 @@ _HASH_BITS: Final = 32
 
 
 def whole_of(partial: Partial) -> Partial:
-    """Return the tables that are not divided."""
     return {name: partial[name] for name in WHOLE}
 
 
@@ -61,7 +60,6 @@ def divided(partial: Partial, bits: int) -> list[Partial]:
 
 
 def bucket_of(partial: Partial, bits: int, bucket: int) -> Partial:
-    """Return the rows of one bucket."""
     if not bits:
         return partial
     found: Partial = {}

@@ -55,7 +55,6 @@ def _of_version(library: Library, version: str, api: str) -> KnownMaximum | None
 
 
 def newest_version(software_name: str | None, software_version: str | None, guess: Guess | None) -> tuple[int, ...] | None:
-    """Return the newest version of its library that a client can have; None without a bound."""
     named = named_library(software_name, software_version)
     if named is not None:
         return None if named[1] is None else version_numbers(named[1])
@@ -63,7 +62,6 @@ def newest_version(software_name: str | None, software_version: str | None, gues
 
 
 def fixes_of(software_name: str | None, software_version: str | None, guess: Guess | None) -> tuple[Fix, ...]:
-    """Return the fixes of a client's library."""
     named = named_library(software_name, software_version)
     if named is not None:
         return named[0].fixes

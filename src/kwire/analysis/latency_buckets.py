@@ -29,13 +29,11 @@ def bucket_of(latency_us: Ints) -> np.ndarray[Any, np.dtype[np.int32]]:
 
 
 def middle_of(buckets: Ints) -> Ints:
-    """Return the middle values of buckets, in microseconds."""
     shift = _shift_of(buckets)
     return ((buckets - shift * _STEPS) << shift) + ((1 << shift) >> 1)
 
 
 def top_of(buckets: Ints) -> Ints:
-    """Return the largest values of buckets, in microseconds."""
     shift = _shift_of(buckets)
     return ((buckets - shift * _STEPS + 1) << shift) - 1
 

@@ -71,7 +71,6 @@ class Guess:
 
     @property
     def text(self) -> str:
-        """Library and range, with the versions that were tried."""
         tried = f"(tried: {', '.join(self.tried)})" if self.tried else ""
         return " ".join(part for part in (self.library.name, self.range, tried) if part)
 

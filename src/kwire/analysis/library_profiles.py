@@ -59,7 +59,6 @@ class Profile:
     also: Mapping[str, frozenset[int]] = field(default_factory=dict)
 
     def maximum(self, api: str) -> int | None:
-        """Return the highest version that it uses of an api; None if unknown."""
         return _highest(self.uses.get(api, ()))
 
     def sends(self, api: str, ceiling: int | None) -> frozenset[int]:
@@ -106,7 +105,6 @@ class Library:
 
     @cached_property
     def versions(self) -> tuple[str, ...]:
-        """The versions that have a profile, in order."""
         return tuple(dict.fromkeys(profile.version for profile in self.profiles))
 
     def maximum(self, version: str, api: str) -> int | None:
@@ -131,12 +129,10 @@ class Library:
 
 @lru_cache(maxsize=1)
 def known_libraries() -> tuple[Library, ...]:
-    """Return the built-in table of libraries."""
     return read_libraries(json.loads(resources.files("kwire.analysis").joinpath("known_clients.json").read_text("utf-8")))
 
 
 def read_libraries(stored: Mapping[str, Any]) -> tuple[Library, ...]:
-    """Read the table from the parsed JSON of its file."""
     return tuple(_library(entry) for entry in stored["libraries"])
 
 

@@ -70,7 +70,6 @@ class LiveClients:
         self._clients: dict[tuple[str, str, str], LiveClient] = {}
 
     def add(self, rows: pa.RecordBatch) -> None:
-        """Count rows of `requests`."""
         if not rows.num_rows:
             return
         table = pa.Table.from_batches([rows]).select([*_IDENTITY, *_USED, "latency_us"])

@@ -55,7 +55,6 @@ class OwnerRule:
     network: ipaddress.IPv4Network | ipaddress.IPv6Network | None = None
 
     def fits(self, client_ids: Iterable[str], principals: Iterable[str], addresses: Iterable[str]) -> bool:
-        """Return whether every condition holds for at least one of the client's ids, principals, addresses."""
         return (
             (self.client_id is None or any(fnmatchcase(each, self.client_id) for each in client_ids))
             and (self.principal is None or any(fnmatchcase(each, self.principal) for each in principals))
@@ -75,8 +74,6 @@ def _inside(text: str, network: ipaddress.IPv4Network | ipaddress.IPv6Network) -
 
 @dataclass(frozen=True, slots=True)
 class Owners:
-    """The rules in their order."""
-
     rules: tuple[OwnerRule, ...] = ()
 
     def of(self, client_ids: Iterable[str], principals: Iterable[str], addresses: Iterable[str]) -> tuple[str | None, str | None]:

@@ -114,7 +114,6 @@ _TYPES: Final[dict[str, pa.DataType]] = {
 
 @cache
 def schema_of(name: str) -> pa.Schema:
-    """Return the schema of a partial table."""
     if name in KEPT:
         return KEPT[name][0]
     if name == "captures":
@@ -125,7 +124,6 @@ def schema_of(name: str) -> pa.Schema:
 
 
 def empty() -> Partial:
-    """Return a partial without rows."""
     return {name: _no_rows(name) for name in (*PARTS, *KEPT)}
 
 
@@ -154,7 +152,6 @@ def merge(partials: Iterable[Partial]) -> Partial:
 
 
 def node_ids(partial: Partial) -> Callable[[str, int], int | None]:
-    """Return the lookup of the node that listens at an address and port."""
     return node_finder(partial["nodes"])
 
 
@@ -266,7 +263,6 @@ def to_bytes(partial: Partial, compression: Literal["zstd"] | None = "zstd") -> 
 
 
 def from_bytes(data: bytes) -> Partial:
-    """Unpack the bytes of `to_bytes`."""
     source = io.BytesIO(data)
 
     def read() -> bytes:

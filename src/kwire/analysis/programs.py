@@ -49,8 +49,6 @@ Moves = dict[tuple[str, str | None], Program]
 
 @dataclass(slots=True)
 class _Connections:
-    """Connections of one key and id with one principal."""
-
     program: Program
     client_id: str
     principal: str | None

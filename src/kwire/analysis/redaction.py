@@ -101,8 +101,6 @@ def read_key(path: str) -> bytes:
 
 
 class Redactor:
-    """Redaction of the rows of tables."""
-
     def __init__(self, redaction: Redaction) -> None:
         self._key = hashlib.blake2b(redaction.key, digest_size=_KEY_BYTES).digest()
         self._addresses = AddressPseudonyms(redaction.key, redaction.keep_prefix)
@@ -251,7 +249,6 @@ class Redactor:
         return pa.array(values, type_).take(encoded.indices)
 
     def batch(self, table: str, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Redact rows of a table."""
         columns = []
         for column, field_ in zip(batch.columns, batch.schema, strict=True):
             kind = class_of(table, field_.name)
@@ -259,7 +256,6 @@ class Redactor:
         return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
 
     def table(self, name: str, rows: pa.Table) -> pa.Table:
-        """Redact a whole table."""
         return pa.Table.from_batches([self.batch(name, batch) for batch in rows.to_batches()], schema=rows.schema)
 
     def tables(self, tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:

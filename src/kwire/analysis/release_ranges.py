@@ -50,7 +50,6 @@ def _accepts(release: Release, api_key: int) -> Versions | None:
 
 @cache
 def target_range(release: str, api_key: int) -> TargetRange:
-    """Return what a release does with an api."""
     known = releases()[release]
     accepts, marked = _accepts(known, api_key), known.deprecated(api_key)
     return TargetRange(
@@ -84,7 +83,6 @@ def _later(release: Release, api_key: int, version: int) -> LaterReleases:
 
 
 def accepts(release: str, api_key: int, version: int) -> bool:
-    """Return whether brokers of a release answer a version of an api."""
     return not _refuses(releases()[release], api_key, version)
 
 

@@ -59,7 +59,6 @@ class _Counts:
         self._waiting = 0  # what is settled is what is different, and may be more than the limit
 
     def found(self) -> tuple[Ints, Ints, Ints]:
-        """Return left and right numbers of the different pairs, and their counts."""
         self._settle()
         if not self._pairs:
             nothing = np.empty(0, np.int64)

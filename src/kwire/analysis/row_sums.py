@@ -24,7 +24,6 @@ _MARKS: Final = ("magic", "compression", "acks", "partitions", "error_codes")
 
 
 def ones(table: pa.Table) -> pa.Array[Any]:
-    """Return 1 for each row."""
     return pa.array(np.ones(len(table), np.int64))
 
 
@@ -58,16 +57,13 @@ class Connections:
         self._told = taken(told, first)
 
     def columns_of(self, programs: Ints) -> Columns:
-        """Return columns of programs; nulls for number -1."""
         return taken(self._told, pa.array(programs, mask=programs < 0))
 
     def look_up(self, ids: Any) -> tuple[Columns, Any]:
-        """Return client columns and server for connection ids."""
         at = self.rows_of(ids)
         return {name: self.table.column(name).take(at) for name in _PROGRAM}, self.server.take(at)
 
     def take(self, column: str, ids: Any) -> Any:
-        """Return a column of the connections with these ids."""
         values = self.address if column == "address" else self.table.column(column)
         return values.take(self.rows_of(ids))
 

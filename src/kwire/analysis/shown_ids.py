@@ -35,7 +35,6 @@ class ShownIds:
         return fold_client_id(client_id) if client_id and key in self._folded else client_id
 
     def column(self, table: pa.Table) -> Any:
-        """Return the ids for the rows of a table with columns `client_key` and `client_id`."""
         ids = flat(table, "client_id")
         if not self._folded:
             return ids

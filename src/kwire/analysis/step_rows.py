@@ -21,7 +21,6 @@ STEPS: Final = GROUP_STEPS.append(pa.field("client_address", TEXT))
 
 
 def steps_of(rows: SeriesRows | SeriesView, join: Connections) -> pa.Table:
-    """Return the steps of a series."""
     steps = rows.table("group_steps")
     address = join.take("address", steps.column("connection_id"))
     return steps.append_column("client_address", address).cast(STEPS)

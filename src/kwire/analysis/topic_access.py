@@ -31,7 +31,6 @@ _SOFTWARE: Final = ("software_name", "software_version")
 
 
 def topic_access(partial: Partial) -> pa.Table:
-    """Make the table from merged partials."""
     shown, names = ShownIds(partial), _TopicNames(partial["topic_names"])
     use, marks = (names.resolve(partial[name], shown) for name in ("topic_use", "topic_marks"))
     both = {name: pa.concat_arrays([use[name], marks[name]]) for name in _USE}
@@ -61,7 +60,6 @@ class _TopicNames:
         self._alone, self._only_id = flat(alone, "topic"), flat(alone, "topic_id")
 
     def resolve(self, table: pa.Table, shown: ShownIds) -> dict[str, Any]:
-        """Return the columns that name a row."""
         topic, topic_id = flat(table, "topic"), flat(table, "topic_id")
         named: Any = pc.is_valid(topic)
         nothing = pa.scalar(None, TEXT)
@@ -104,7 +102,6 @@ def _codec(number: int) -> str:
 
 
 def _groups(use: pa.Table, shown: ShownIds, rows: dict[str, Any]) -> dict[str, Any]:
-    """Return the groups of clients that fetch."""
     ids = shown.column(use)
     numbers, first = codes_of(pa.concat_arrays([rows["client_key"], flat(use, "client_key")]), pa.concat_arrays([rows["client_id"], ids]))
     count = len(rows["client_key"])
@@ -114,7 +111,6 @@ def _groups(use: pa.Table, shown: ShownIds, rows: dict[str, Any]) -> dict[str, A
 
 
 def _of_clients(identities: pa.Table, keys: Any) -> dict[str, Any]:
-    """Return software, principals and addresses of a client key."""
     numbers, first = codes_of(pa.concat_arrays([flat(identities, "client_key"), keys]))
     of_rows: Any = pa.array(numbers[len(identities) :])
     mine = numbers[: len(identities)]

@@ -127,7 +127,6 @@ def _rows(
 
 
 def _by_row(rows: pa.Table, uses: Mapping[_Use, _Fact]) -> dict[int, _Fact]:
-    """Map rows to the facts about their uses."""
     if not uses:
         return {}
     keys = pa.array(sorted({use[0] for use in uses}), TEXT)

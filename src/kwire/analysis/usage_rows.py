@@ -72,7 +72,6 @@ def usage_rows(
 
 
 def api_usage(usage: pa.Table) -> pa.Table:
-    """Make table `api_usage` from rows of `USAGE`."""
     return usage.select(API_USAGE.names)
 
 

@@ -123,7 +123,6 @@ class TargetRange:
 
     @property
     def name(self) -> str:
-        """Name of the release in sentences."""
         return self.short or self.release
 
 

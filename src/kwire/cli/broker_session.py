@@ -27,8 +27,6 @@ _ADDRESS: Final = re.compile(r"(?:\[([^\[\]]+)\]|([^:\[\]]+)):([0-9]{1,5})")
 
 
 class Address(NamedTuple):
-    """Address of a broker."""
-
     host: str
     port: int
 
@@ -111,7 +109,6 @@ class BrokerSession:
         self.close()
 
     def close(self) -> None:
-        """Close the connection."""
         self._socket.close()
 
     def _open(self, address: Address) -> None:
@@ -198,7 +195,6 @@ class BrokerSession:
         return bytes(answer.auth_bytes)
 
     def has(self, api_key: int) -> bool:
-        """Return whether the broker has an api."""
         assert self._machine.versions is not None
         return self._machine.versions.supports(api_key)
 

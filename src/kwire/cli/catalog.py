@@ -30,7 +30,6 @@ def catalog() -> None:
 
 
 def _plain(value: object) -> Any:
-    """Return rows as JSON: versions in Kafka's notation."""
     from dataclasses import fields, is_dataclass
 
     from kwire.schema import Versions
@@ -274,7 +273,6 @@ def _change(api: ApiChange, shared: set[str]) -> str:
 
 
 def _span(versions: tuple[int, ...]) -> str:
-    """Write `v3-v5`, `v1, v4`."""
     parts: list[list[int]] = []
     for version in versions:
         if parts and version == parts[-1][1] + 1:

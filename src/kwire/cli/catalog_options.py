@@ -52,7 +52,6 @@ def chosen_catalog(catalog_name: str | None, dialects: tuple[str, ...]) -> Catal
 
 
 def chosen_codec(catalog_name: str | None, dialects: tuple[str, ...]) -> Codec:
-    """Return the codec of the catalog that the options name."""
     from kwire.codec import Codec
     from kwire.schema import catalog
 

@@ -38,7 +38,6 @@ class ClientMetricsConfigs:
         return results[0]
 
     def names(self) -> list[str]:
-        """Return the names of all subscriptions, sorted."""
         # v0 is ListClientMetricsResources, which lists nothing else; v1 lists the types that it is asked for (KIP-1142)
         types = [CLIENT_METRICS] if self._session.version_of(_LIST_CONFIG_RESOURCES) else []
         answer = self._session.ask(self._session.messages.ListConfigResourcesRequest(resource_types=types))

@@ -24,8 +24,6 @@ _OF_JAAS: Final = re.compile(r'\b(username|password)\s*=\s*(?:"((?:\\.|[^"\\])*)
 
 
 class ClientProperties(NamedTuple):
-    """Login and encryption for a cluster."""
-
     login: Login | None
     tls: ssl.SSLContext | None
 

@@ -37,7 +37,6 @@ def _pip(extra: str) -> str:
 
 
 def _lines() -> Iterator[tuple[str, bool, str]]:
-    """Yield each part, whether it works, and the details."""
     import kwire
 
     yield "Python", True, f"{platform.python_version()} at {sys.executable}"

@@ -136,8 +136,6 @@ class _Inputs:
 
 
 class _Notices:
-    """Notices about whole files on standard error, each once."""
-
     def __init__(self, redactor: Redactor | None) -> None:
         self._redactor = redactor
         self._said: set[str] = set()

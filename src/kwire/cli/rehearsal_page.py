@@ -45,18 +45,15 @@ class RehearsalPage:
             raise InputError(f"{folder} cannot be written: {error.strerror}") from error
 
     def tap(self) -> TapConfig:
-        """Return the tap that the proxy needs for it."""
         from kwire.proxy.config import TapConfig
 
         return TapConfig(file=str(self._captures / "rehearsal.pcapng"), snaplen=_SNAPLEN)
 
     @property
     def path(self) -> Path:
-        """Path of the page."""
         return self._analysis / "report.html"
 
     def command(self, ports: Sequence[int]) -> list[str]:
-        """Return the command that makes it, for the ports of the listeners."""
         made = [sys.executable, "-m", "kwire", "analyze", str(self._captures), "--out", str(self._analysis), "--engine", "local"]
         made += ["--target-release", self._release]
         for port in ports:

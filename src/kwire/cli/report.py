@@ -77,7 +77,6 @@ def report(
 
 
 def _write(out: str, text: str) -> None:
-    """Write UTF-8 with the line ends of the form."""
     if out == _STANDARD_OUTPUT:
         click.echo(text.encode(), nl=False)
         return

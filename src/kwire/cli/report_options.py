@@ -40,17 +40,14 @@ def forms_option() -> Callable[..., Any]:
 
 
 def open_option() -> Callable[..., Any]:
-    """Return `--open` as `open_it`."""
     return cloup.option("--open", "open_it", is_flag=True, help="Open the page in a browser.")
 
 
 def wide_option() -> Callable[..., Any]:
-    """Return `--wide`."""
     return cloup.option("--wide", is_flag=True, help="Show all columns and cut no text, however wide the terminal is.")
 
 
 def with_fail_on() -> Callable[..., Any]:
-    """Return `--fail-on`, for pipelines."""
     return cloup.option(
         "--fail-on", type=click.Choice(FAIL_ON), metavar="VERDICT",
         help=f"Exit with {CLIENTS_BREAK} if a client breaks (breaks), or breaks or might break (unknown).",
@@ -58,7 +55,6 @@ def with_fail_on() -> Callable[..., Any]:
 
 
 def failing(summary: Summary, fail_on: str | None) -> bool:
-    """Return whether there is a client with a verdict that `--fail-on` names."""
     answer = summary.answer
     return fail_on is not None and bool(answer.breaks or (fail_on == "unknown" and answer.unknown))
 

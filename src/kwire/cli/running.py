@@ -104,7 +104,6 @@ def _hide_pandas() -> None:
 
 
 def print_outcome(report: JobReport, summary: Summary) -> None:
-    """Print the summary and the time."""
     from kwire.cli.summary import print_cost, print_summary
 
     print_summary(summary)

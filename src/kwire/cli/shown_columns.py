@@ -84,7 +84,6 @@ _IDENTIFIED: Final = {
 
 
 def columns_of(table: str) -> list[Column]:
-    """Return the columns of a table on the terminal."""
     ranks = {**_RANKS, **_RANKS_IN.get(table, {})}
     return [Column(heading, ranks.get(heading, 0), 0 if heading in _NEVER_CUT else _LEAST.get(heading, 12)) for heading in SHOWN[table]]
 
@@ -106,7 +105,6 @@ def chosen_columns(text: str, known: Sequence[str]) -> dict[str, tuple[str, ...]
 
 
 def shown_value(row: dict[str, Any], names: tuple[str, ...], width: int) -> object:
-    """Return the value of a cell that is made of some columns."""
     if len(names) == 1:
         return _single(names[0], row[names[0]], width)
     if names == ("members_before", "members_after"):

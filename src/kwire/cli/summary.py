@@ -35,7 +35,6 @@ def _more(count: int, what: str) -> None:
 
 
 def print_summary(summary: Summary) -> None:
-    """Print the summary; its texts are safe to print."""
     out = console()
     answer = summary.answer
     mark, style = (

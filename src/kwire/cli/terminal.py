@@ -41,7 +41,6 @@ def console(*, stderr: bool = False) -> Console:
 
 
 def no_width() -> None:
-    """Cut nothing from now on, for `--wide`."""
     console().width = _PIPE_WIDTH
 
 

@@ -144,8 +144,6 @@ def _milliseconds(one: LiveClient, part: float) -> str:
 
 
 class _Collector:
-    """The counts as Prometheus reads them."""
-
     def __init__(self, clients: LiveClients, lock: threading.Lock) -> None:
         self._clients = clients
         self._lock = lock

@@ -121,7 +121,6 @@ class AnalysisFolder:
             raise InputError(f"The table {table} in {self.location} cannot be read: {reason_of(error)}.") from error
 
     def read(self, table: str, columns: Sequence[str], where: pc.Expression | None = None) -> pa.Table:
-        """Load columns of a small table."""
         with self._told(table):
             dataset = self._dataset(table)
             if dataset is None:
@@ -142,7 +141,6 @@ class AnalysisFolder:
             return 0 if dataset is None else dataset.count_rows()
 
     def rows(self, table: str, columns: Sequence[str], where: pc.Expression | None = None) -> list[dict[str, Any]]:
-        """Load columns of a small table as one dict a row."""
         return self.read(table, columns, where).to_pylist()
 
     @property
@@ -186,7 +184,6 @@ class AnalysisFolder:
         return self.count("requests") if told is None else int(told)
 
     def time_range(self) -> tuple[datetime, datetime] | None:
-        """Return first and last packet of all captures."""
         times = self.read("captures", ["start", "end"])
         first, last = pc.min(times["start"]).as_py(), pc.max(times["end"]).as_py()
         return None if first is None or last is None else (first, last)

@@ -51,7 +51,6 @@ def kafka_names(targets: Sequence[str]) -> dict[str, str]:
 
 
 def answer_of(fleet: Fleet, coverage: Coverage) -> Answer:
-    """Answer the question."""
     confidence, reasons = _confidence(fleet, coverage)
     return Answer(
         sentence=_sentence(fleet),

@@ -22,8 +22,6 @@ SEVERITIES: Final = ("error", "warning", "info")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """A frame that breaks a rule."""
-
     capture: str
     connection_id: str
     request_index: int | None
@@ -47,7 +45,6 @@ class BrokenRule:
 
 
 def read_broken_rules(folder: AnalysisFolder) -> tuple[BrokenRule, ...]:
-    """Read the broken rules, errors first."""
     clients: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     frames: dict[tuple[str, str], list[Frame]] = defaultdict(list)
     for row in rows_of(folder.digest, "rule_clients"):

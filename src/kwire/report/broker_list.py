@@ -13,8 +13,6 @@ __all__ = ["Broker", "VersionRange", "read_brokers"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VersionRange:
-    """One api in a broker's ApiVersions response."""
-
     api_name: str
     lowest: int
     highest: int

@@ -49,7 +49,6 @@ def history_of(until: datetime | None, applications: int, answer: Answer, *earli
 
 
 def history_text(points: Iterable[HistoryPoint]) -> str:
-    """Return the text of the file."""
     return encode_json([asdict(point) for point in points], indent=1) + "\n"
 
 

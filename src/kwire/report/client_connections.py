@@ -27,7 +27,6 @@ class ClientConnection:
 
 
 def read_client_connections(folder: AnalysisFolder) -> dict[str, tuple[ClientConnection, ...]]:
-    """Read the first connections of each listed client."""
     found: dict[str, list[ClientConnection]] = defaultdict(list)
     for row in rows_of(folder.digest, "client_connections"):
         if len(found[row["client_key"]]) < SHOWN:

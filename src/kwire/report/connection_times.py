@@ -35,8 +35,6 @@ class TimeSeries:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tally:
-    """Number of connections with a state or a protocol."""
-
     name: str
     connections: int
 

@@ -82,7 +82,6 @@ class Report:
 
     @property
     def newest(self) -> str:
-        """The newest judged release; empty without any."""
         return self.matrix.targets[-1] if self.matrix.targets else ""
 
     @property
@@ -93,12 +92,10 @@ class Report:
 
     @property
     def headline(self) -> str:
-        """Amount of traffic, as one line."""
         return headline(self.coverage, self.population)
 
     @property
     def population(self) -> Population:
-        """Numbers of clients and of peers of other kinds."""
         return population(self.matrix.fleet)
 
     @property

@@ -58,8 +58,6 @@ class Fact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaptureFile:
-    """One line of the list of files."""
-
     name: str
     source: str
     start: datetime | None

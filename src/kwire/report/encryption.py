@@ -29,8 +29,6 @@ _WORDS: Final = {"no_keys": "no secrets", "failed": "secrets do not fit"}
 
 
 class _Group(NamedTuple):
-    """Key of one line of a list."""
-
     client: str
     listener: str
     what: str

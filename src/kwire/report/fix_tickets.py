@@ -79,12 +79,10 @@ class ActionItem:
 
     @property
     def teams(self) -> int:
-        """Number of known teams."""
         return sum(ticket.team != NO_TEAM for ticket in self.tickets)
 
     @property
     def named(self) -> list[str]:
-        """Names of its first clients."""
         return [task.name for task in islice(self.tasks, 3)]
 
     @property

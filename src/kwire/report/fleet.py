@@ -60,17 +60,14 @@ class Fleet:
 
     @property
     def applications(self) -> Iterator[FleetGroup]:
-        """The groups that count as clients."""
         return (group for group in self.groups if group.kind == "application")
 
     @property
     def kinds(self) -> Counter[str]:
-        """Number of clients by kind."""
         return _counted([(group.kind, group) for group in self.groups])
 
     @property
     def worst(self) -> Counter[str | None]:
-        """Number of applications by worst verdict over all targets."""
         return _counted([(group.worst, group) for group in self.applications])
 
     @property
@@ -85,11 +82,9 @@ class Fleet:
         return tuple(target for target in self.targets if release_order(target) < first)
 
     def rejects_today(self, verdicts: Mapping[str, str]) -> bool:
-        """Return whether observed brokers reject clients with these verdicts."""
         return any(verdicts.get(target) == "breaks" for target in self.now)
 
     def at(self, target: str) -> Counter[str | None]:
-        """Count applications by verdict at a target."""
         return _counted([(group.verdicts.get(target), group) for group in self.applications])
 
 
@@ -100,7 +95,6 @@ def line_of(release: str) -> str:
 
 
 def worst_of(verdicts: Mapping[str, str]) -> str | None:
-    """Return the worst of verdicts by release, None without any."""
     return max(verdicts.values(), key=VERDICTS.index, default=None)
 
 
@@ -112,7 +106,6 @@ def _counted(pairs: Iterable[tuple[Name, FleetGroup]]) -> Counter[Name]:
 
 
 def read_fleet(folder: AnalysisFolder) -> Fleet:
-    """Read the counts."""
     rows = folder.digest["fleet"].to_pylist()
     running = {line_of(row["release_guess"]) for row in folder.rows("brokers", ["release_guess"]) if row["release_guess"]}
     return Fleet(

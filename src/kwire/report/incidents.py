@@ -22,14 +22,12 @@ _CLIENT: Final = Column("Client")
 
 
 def read_incidents(folder: AnalysisFolder) -> tuple[Listing, ...]:
-    """Read all top lists."""
     names = _names(folder)
     of_clients = [read(folder, names) for read in (_metadata, _storms, _throttled, _refused)]
     return (*of_clients, _rebalancing(folder), _oversized(folder))
 
 
 def _names(folder: AnalysisFolder) -> dict[str, str]:
-    """Return names for the clients of the lists: their client ids, else their library."""
     keys = {row["client_key"] for name in _OF_CLIENTS for row in rows_of(folder.digest, name)} - {None}
     chosen = folder.read("clients", _NAMED, pc.field("client_key").isin(sorted(keys))) if keys else None
     names = {}

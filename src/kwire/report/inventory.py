@@ -56,7 +56,6 @@ class Client:
 
     @property
     def label(self) -> str:
-        """Library and version, for a legend or a line of text."""
         return f"{self.library or 'unknown library'} {self.version}".rstrip()
 
 
@@ -85,7 +84,6 @@ class Population:
 
     @property
     def apart(self) -> str:
-        """Peers that are not clients, as words; may be empty."""
         parts = [
             f"{plural(self.cluster, 'program')} of the cluster itself" if self.cluster else "",
             f"{plural(self.silent, 'peer')} that sent nothing" if self.silent else "",
@@ -95,13 +93,11 @@ class Population:
 
 
 def population(fleet: Fleet) -> Population:
-    """Count clients by kind."""
     kinds = fleet.kinds
     return Population(clients=kinds["application"], cluster=kinds["cluster"], silent=kinds["silent"], strangers=kinds["foreign"])
 
 
 def applications(clients: Iterable[Client]) -> tuple[Client, ...]:
-    """Return the rows that count as clients."""
     return tuple(client for client in clients if client.kind == "application")
 
 

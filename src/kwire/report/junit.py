@@ -18,7 +18,6 @@ __all__ = ["junit"]
 
 
 def junit(report: Report) -> str:
-    """Return the document, ending in a line end."""
     names = kafka_names(report.matrix.targets)
     tasks = {task.client_key: task for task in report.tasks}
     judged = {line.client_key for line in report.matrix.clients}

@@ -81,7 +81,6 @@ class Topic:
 
     @property
     def is_stopped(self) -> bool:
-        """Whether all its producers or all its consumers break."""
         return any(side.clients and side.breaks == side.clients for side in (self.producers, self.consumers))
 
 
@@ -92,15 +91,12 @@ def topics_at_risk(topics: Iterable[Topic]) -> tuple[Topic, ...]:
 
 @dataclass(frozen=True, slots=True)
 class ClientTopics:
-    """The topics of one client."""
-
     writes: tuple[str, ...] = ()
     reads: tuple[str, ...] = ()
     groups: tuple[str, ...] = ()
 
 
 def read_lineage(folder: AnalysisFolder) -> tuple[Topic, ...]:
-    """Read the listed topics, the busiest first."""
     uses: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for row in rows_of(folder.digest, "topic_uses"):
         uses[_key(row)].append(row)

@@ -23,7 +23,6 @@ ROWS_SHOWN: Final = 100
 
 
 def markdown(report: Report) -> str:
-    """Return the document, ending in a line end."""
     parts = (_title, _changes, _upgrade, _tasks, _clients, _topics, _groups, _incidents, _encryption, _violations, _telemetry, _brokers)
     return "\n".join(line for part in parts for line in part(report)) + "\n"
 

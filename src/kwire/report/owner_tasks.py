@@ -68,7 +68,6 @@ class OwnerTask:
 
     @property
     def software(self) -> str:
-        """Library and version."""
         return f"{self.library} {self.version}".strip() or "unknown library"
 
 
@@ -138,7 +137,6 @@ def _task(line: ClientVerdicts, client: Client, topics: ClientTopics, fleet: Fle
 
 
 def by_team(tasks: Iterable[OwnerTask]) -> tuple[Team, ...]:
-    """Count tasks by team, in the order of the tasks."""
     groups: dict[str, list[OwnerTask]] = defaultdict(list)
     for task in tasks:
         groups[task.team].append(task)

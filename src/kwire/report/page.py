@@ -89,7 +89,6 @@ _KINDS: Final = {"silent": "sent nothing", "stranger": "another protocol", "clus
 
 
 def render_page(report: Report) -> str:
-    """Return the page as text."""
     script, style = _assets(_SCRIPTS), _assets(_STYLES)
     return (
         _templates()
@@ -129,7 +128,6 @@ def render_page(report: Report) -> str:
 
 
 def _verdict_facts(report: Report) -> dict[str, Any]:
-    """Return verdicts of applications, topics and APIs, and their pictures."""
     counted, fleet = applications(report.clients), report.matrix.fleet
     keys = {client.client_key for client in counted}
     lines = [line for line in report.matrix.clients if line.client_key in keys]
@@ -163,7 +161,6 @@ def _verdict_facts(report: Report) -> dict[str, Any]:
 
 
 def _action_facts(report: Report) -> dict[str, Any]:
-    """Return action items and teams."""
     items = action_items(report.tasks, report.names)
     return {
         "items": items,
@@ -178,7 +175,6 @@ def _action_facts(report: Report) -> dict[str, Any]:
 
 
 def _worst_first(report: Report) -> list[Any]:
-    """Sort library versions, those with most clients that break first."""
     return sorted(report.libraries, key=lambda line: tuple(-line.verdicts.get(name, 0) for name in ("breaks", "unknown", "deprecated")))
 
 

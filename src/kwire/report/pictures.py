@@ -58,8 +58,6 @@ class Strip:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientStrip:
-    """Activity of one client."""
-
     client: Client
     verdict: str
     requests: int
@@ -125,7 +123,6 @@ def library_age(fleet: Fleet) -> Picture | None:
 
 
 def _range(versions: Sequence[str]) -> str:
-    """Return the oldest and the newest version, in few characters."""
     known = [_brief(version) for version in versions if version]
     return "" if not known else known[0] if len(known) == 1 else f"{known[0]} … {known[-1]}"
 
@@ -196,14 +193,12 @@ def burn_down(points: Sequence[HistoryPoint]) -> Picture | None:
 
 
 def connection_strip(times: ConnectionTimes) -> Markup:
-    """Draw open connections over time."""
     sums = tuple(float(sum(one.open[place] for one in times.series)) for place in range(len(times.series[0].open)))
     titles = tuple(f"{moment(times.start + times.interval * place)}: {number:,.0f} open" for place, number in enumerate(sums))
     return draw_strip([Series(_PLAIN, sums, titles)], about="Open connections over time")
 
 
 def traffic_strips(times: TrafficTimes) -> tuple[Strip, ...]:
-    """Draw requests, errors and latency over time."""
     when = [moment(times.start + times.step * place) for place in range(len(times.requests))]
 
     def strip(title: str, values: Sequence[int | None], unit: str, most: str, name: str = _PLAIN) -> Strip:

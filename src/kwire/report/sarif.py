@@ -23,7 +23,6 @@ _RULES: Final = {
 
 
 def sarif(report: Report) -> str:
-    """Return the document, ending in a line end."""
     names = kafka_names(report.matrix.targets)
     rules = [
         {"id": rule, "shortDescription": {"text": text}, "defaultConfiguration": {"level": level}} for rule, level, text in _RULES.values()

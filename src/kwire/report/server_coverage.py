@@ -15,7 +15,6 @@ _SUMS: Final = ("connections", "kafka", "opaque", "late", "one_way", "gaps", "by
 
 
 def read_server_coverage(folder: AnalysisFolder) -> Listing:
-    """Sum up the connections by the address and port that clients dialled."""
     sums: dict[tuple[str, int], dict[str, Any]] = defaultdict(lambda: {"node": None, **dict.fromkeys(_SUMS, 0)})
     for row in rows_of(folder.digest, "listeners"):
         found = sums[row["server_address"] or "?", row["server_port"] or 0]

@@ -15,7 +15,6 @@ _SHOWN: Final = 3  # addresses of one instance
 
 
 def read_telemetry(folder: AnalysisFolder) -> Listing:
-    """List the instances that pushed, by client id."""
     told: dict[tuple[str, ...], list[str]] = {}
     for row in rows_of(folder.digest, "push_sources"):
         told.setdefault(tuple(row[name] for name in (*_WHO, "what")), []).append(row["value"])

@@ -31,7 +31,6 @@ def outcome(task: OwnerTask, names: Mapping[str, str]) -> str:
 
 
 def deadline_sentence(task: OwnerTask, names: Mapping[str, str]) -> str:
-    """Return the deadline in words and a release."""
     if task.step == "today":
         return f"none, the brokers {_REJECT[task.verdict]} this client today"
     first, move = names.get(task.first_release, task.first_release), "move"
@@ -65,7 +64,6 @@ def what_to_do(task: OwnerTask) -> list[str]:
 
 
 def ticket(task: OwnerTask, names: Mapping[str, str]) -> str:
-    """Return the text, without a line end at its end."""
     return "\n".join(_lines(task, names))
 
 

@@ -154,12 +154,10 @@ def _waits(names: Any) -> npt.NDArray[np.bool_]:
 
 
 def _filled(column: Any, missing: int) -> _Counts:
-    """Return a column with a number for each null."""
     return _numbers(pc.if_else(pc.is_valid(column), column, pa.scalar(missing)))
 
 
 def _numbers(column: Any) -> _Counts:
-    """Return a column without nulls."""
     found: _Counts = column.to_numpy(zero_copy_only=False) if isinstance(column, pa.Array) else column.to_numpy()
     return found.astype(np.int64)
 

@@ -67,11 +67,9 @@ class ClientVerdicts:
         return worst_of(self.verdicts)
 
     def first(self, verdict: str) -> str:
-        """Return the first release with a verdict."""
         return next(release for release, found in self.verdicts.items() if found == verdict)
 
     def last(self, verdict: str, targets: Sequence[str]) -> str:
-        """Return the last of some releases, ascending, with a verdict."""
         return next(target for target in reversed(targets) if self.verdicts.get(target) == verdict)
 
     @property
@@ -116,7 +114,6 @@ class UpgradeMatrix:
         return tuple(map(tuple, columns))
 
     def count(self, target: str) -> dict[str, int]:
-        """Count the applications by their worst verdict at a target."""
         found = self.fleet.at(target)
         return {verdict: found[verdict] for verdict in VERDICTS}
 
@@ -135,7 +132,6 @@ def read_upgrade_matrix(folder: AnalysisFolder) -> UpgradeMatrix:
 
 
 def _with_all_apis(cure: tuple[str, str, str], others: Iterable[tuple[str, str, str]]) -> tuple[str, str, str]:
-    """Merge remedies that differ in the api alone."""
     parts = _SENDS.fullmatch(cure[0])
     if parts is None:
         return cure

@@ -128,7 +128,6 @@ def _of_usage(usage: pa.Table) -> Digest:
 
 
 def _failed(usage: pa.Table) -> pa.Table:
-    """Return uses that a broker hung up on, or rejected."""
     failed = usage.filter(pc.greater(usage.column("errors"), pa.scalar(0))).combine_chunks()
     names = flat(failed, "error_names")
     each = pc.list_flatten(names)
@@ -163,7 +162,6 @@ def _of_hours(hourly: pa.Table) -> Digest:
 
 
 def _storms(openings: pa.Table) -> pa.Table:
-    """Return the clients that opened many connections within a minute, with their worst minute."""
     known = openings.filter(pc.is_valid(openings.column("client_key")))
     in_all = aggregated(known, ["client_key"], [("connections", "sum")])
     timed = known.filter(pc.is_valid(known.column("first_seen")))

@@ -167,7 +167,6 @@ def _places(column: Any, values: Any) -> Any:
 
 
 def _by_release(matrix: Any, targets: Sequence[str]) -> Any:
-    """Write the verdicts of each client as text that `verdicts_of` reads."""
     numbers, first = codes_of(pa.array(np.zeros(len(matrix), np.int64)), *map(pa.array, matrix.T))
     texts = [
         " ".join(f"{target}={VERDICTS[rank]}" for target, rank in zip(targets, row, strict=True) if rank >= 0)

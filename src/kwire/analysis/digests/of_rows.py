@@ -103,7 +103,6 @@ class RowDigest:
                 self._parts = [merge_digests(self._parts, self._wanted.limits)]
 
     def result(self) -> Digest:
-        """Return the digest."""
         return merge_digests([*self._parts, self._rules(), self._span()], self._wanted.limits)
 
     def _span(self) -> Digest:
@@ -184,7 +183,6 @@ class RowDigest:
         return shaped("client_connections", rows.filter(pc.is_in(rows.column("client_key"), value_set=self._wanted.clients)))
 
     def _handshakes(self, rows: pa.Table) -> pa.Table:
-        """Return violations of TLS with facts of their connections."""
         if not self._named:
             return schema_of("handshakes").empty_table()
         told, at = _of_connections(self._named, rows)
@@ -192,7 +190,6 @@ class RowDigest:
         return shaped("handshakes", told, **of_connection, listener=_listeners(rows).take(at))
 
     def _push_sources(self, rows: pa.Table) -> pa.Table:
-        """Return the addresses that client metrics came from."""
         told, at = _of_connections(self._pushers, rows)
         address: Any = rows.column("client_address").take(at)
         port: Any = rows.column("client_port").take(at).cast(TEXT)
@@ -225,7 +222,6 @@ class RowDigest:
         return merge_digests([found], self._wanted.limits)
 
     def _rules(self) -> Digest:
-        """Count the connections that break each rule."""
         if not self._rule_connections:
             return {}
         different = _different(self._rule_connections)
@@ -316,7 +312,6 @@ def _chunks(column: Any) -> list[Any]:
 
 
 def _or(column: Any, missing: str) -> Any:
-    """Replace null and empty texts."""
     text: Any = pc.fill_null(column, "")
     return pc.if_else(pc.equal(text, pa.scalar("")), pa.scalar(missing), text)
 

@@ -50,7 +50,6 @@ class Wanted:
 
     @property
     def reads_requests(self) -> bool:
-        """Whether the table of requests is searched."""
         return len(self.findings) > 0
 
 
@@ -80,7 +79,6 @@ _NO_FINDINGS: Final = table_schema(("connection_id", TEXT), ("request_index", LO
 
 
 def _findings(digest: Digest, keys: Any) -> pa.Table:
-    """Return the requests in findings of clients that break or may."""
     found = digest["findings"]
     chosen: Any = pc.and_(
         pc.is_in(found.column("verdict"), value_set=pa.array(VERDICTS[2:])), pc.is_in(found.column("client_key"), value_set=keys)
