@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+from collections.abc import Callable
 from datetime import timezone, tzinfo
 from functools import cache
 from pathlib import Path
@@ -12,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from kwire.capture._native.log_lines import LineReader
 from kwire.capture.request_logs.bodies import read_body
 from kwire.capture.request_logs.entry import LogEntry, UnreadableLine
 from kwire.capture.request_logs.json_form import parse_json
 from kwire.capture.request_logs.lines import read_line
+from kwire.capture.request_logs.typed_lines import line_reader
 from kwire.tables.request_logs.exchange_kinds import wanted_bodies
 from kwire.tables.series import begin_series, finish_series, iter_piece
 
@@ -73,12 +74,12 @@ def same_entry(typed: LogEntry, read: LogEntry | None) -> bool:
 
 
 @cache
-def line_reader(zone: tzinfo) -> LineReader:
-    return LineReader(zone, wanted_bodies)
+def typed_reader(zone: tzinfo) -> Callable[[bytes, int], LogEntry | None]:
+    return line_reader(zone, wanted_bodies)
 
 
 def both(line: bytes, zone: tzinfo = timezone.utc) -> tuple[LogEntry | None, LogEntry | None]:
-    typed = line_reader(zone).read(line, 3)
+    typed = typed_reader(zone)(line, 3)
     try:
         return typed, read_line(line.decode("utf-8", "replace"), 3, zone)
     except UnreadableLine:

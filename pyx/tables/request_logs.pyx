@@ -237,7 +237,7 @@ cdef class LoggedRows:
             _, key, version, correlation_id, client_id, _, form, request, response, _, logged, total, queue, local, remote, principal,
             software, is_forwarded, _, _, _,
         ) = <tuple>entry
-        if form != "typed" or not request or is_forwarded:  # an empty one is that of `LineReader`
+        if form != "typed" or not request or is_forwarded:  # an empty one is of an ApiVersions request that the broker could not read
             return None
         fields = answered = self.fields_of(key, version)
         kind = fields.kind

@@ -27,7 +27,7 @@ __all__ = [
 # Of the native twin. Those of TCP are loaded when they are first needed, but they must be there.
 MODULES: Final = (
     "packets", "flow", "connection", "sink", "tcp", "carry", "key_lines", "tls_records", "tls_record_cipher",
-    "tls_connection", "log_lines",
+    "tls_connection",
 )  # fmt: skip
 
 

@@ -12,12 +12,10 @@ from collections.abc import Callable, Iterator
 from datetime import timezone, tzinfo
 from typing import Final, NamedTuple
 
-from kwire.capture import impl
 from kwire.capture.request_logs.entry import LogEntry, UnreadableLine, WantedBodies
 from kwire.capture.request_logs.json_form import MARK
 from kwire.capture.request_logs.line_parts import LineParts
 from kwire.capture.request_logs.lines import goes_on, read_line, starts_entry
-from kwire.codec.impl import load_twin
 
 __all__ = ["MAX_JOINED_LINES", "EntryFolder", "LineFault"]
 
@@ -59,11 +57,12 @@ ReadLine = Callable[[bytes, int], LogEntry | None]
 
 
 def typed_reader(zone: tzinfo, wanted: Wanted) -> ReadLine | None:
-    """The fast path, loaded when the first log is read; None in the pure twin, and without msgspec."""
-    if impl.backend == "pure" or importlib.util.find_spec("msgspec") is None:
+    """Load the reader of typed lines with the first log, because captures do without msgspec; None where it is not installed."""
+    if importlib.util.find_spec("msgspec") is None:
         return None
-    read: ReadLine = load_twin("capture", "log_lines", "native").LineReader(zone, wanted).read
-    return read
+    from kwire.capture.request_logs.typed_lines import line_reader
+
+    return line_reader(zone, wanted)
 
 
 def _never(_line: bytes, _number: int) -> LogEntry | None:

@@ -1,7 +1,6 @@
-"""Types of the bodies of a JSON request log, as plans say them: a struct of msgspec with the fields that are asked for.
+"""Types of the bodies of a JSON request log: a msgspec struct of a plan's fields.
 
-`json_form` and `bodies` are the contract: what has another type, or lacks a field, does not fit and is left to them. Fields that were not
-asked for are stepped over. `pyx/capture/log_lines.pyx` reads bodies by these types.
+`json_form` and `bodies` are the contract: a body of another type, or without a field, is left to them.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from kwire.codec.uuids import Uuid
 from kwire.schema import camel_name, catalog, releases
 from kwire.schema.release_table import name_in
 
-__all__ = ["body_decoders", "converted", "software_decoder", "struct_of"]
+__all__ = ["Decode", "body_decoders", "converted", "struct_of"]
 
 # Of these brokers log an empty text for the records, and no size.
 _WITHOUT_SIZES: Final = ("ShareFetchResponse",)
@@ -88,7 +87,7 @@ def _default_of(plan: Plan, operation: Operation, slot: SlotLayout) -> Any:
 
 
 def converted(_kind: type, value: Any) -> Uuid:
-    """Read what msgspec has no type for, an id: `dec_hook` of a decoder."""
+    """Read an id, for which msgspec has no type: `dec_hook` of a decoder."""
     if value.__class__ is not str:
         raise ValueError("an id is a text")
     return _uuid(value) if len(value) <= _LONGEST_KEPT else Uuid.parse(value)
@@ -99,17 +98,11 @@ def _uuid(text: str) -> Uuid:
     return Uuid.parse(text)
 
 
-_Decode = Callable[[bytes], Any]
+Decode = Callable[[bytes], Any]
 
 
-def body_decoders(version: int, wanted: WantedBodies, is_response: bool) -> tuple[_Decode, ...]:
-    """What reads the objects of a body, one after the other: as brokers write it today, and as former releases did where that differs.
-
-    Arguments:
-        version: of the api.
-        wanted: its bodies; none reads one that is wanted as text.
-        is_response: the response, else the request.
-    """
+def body_decoders(version: int, wanted: WantedBodies, is_response: bool) -> tuple[Decode, ...]:
+    """Return decoders of a body to try in turn: of today's form, then of former releases' forms; empty for a body wanted as text."""
     body = wanted.response if is_response else wanted.request
     if body is None:
         return ()
@@ -118,7 +111,7 @@ def body_decoders(version: int, wanted: WantedBodies, is_response: bool) -> tupl
 
 
 @cache
-def _decoder(version: int, name: str, fields: tuple[str, ...] | None, minor: str) -> _Decode:
+def _decoder(version: int, name: str, fields: tuple[str, ...] | None, minor: str) -> Decode:
     plan = compiled().plan(name, version, fields)
     decode = msgspec.json.Decoder(struct_of(plan, minor=minor), dec_hook=converted).decode
     fields_of_all = [field for struct in catalog()[name].structs.values() for field in struct.fields] if minor else []
@@ -133,19 +126,3 @@ def _decoder(version: int, name: str, fields: tuple[str, ...] | None, minor: str
         return decode(text)
 
     return of_older_release
-
-
-def software_decoder() -> Callable[[bytes], tuple[str, str]]:
-    """What reads name and version of `clientInformation`."""
-    decode = msgspec.json.Decoder(_Software).decode
-
-    def software(text: bytes) -> tuple[str, str]:
-        found = decode(text)
-        return found.name, found.version
-
-    return software
-
-
-class _Software(msgspec.Struct, gc=False):
-    name: str = msgspec.field(name="softwareName")
-    version: str = msgspec.field(name="softwareVersion")

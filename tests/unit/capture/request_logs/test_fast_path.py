@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from kwire.capture._native.log_lines import LineReader
 from kwire.capture.request_logs.lines import read_line
+from kwire.capture.request_logs.typed_lines import line_reader
 from kwire.tables.request_logs.exchange_kinds import wanted_bodies
 from log_line_paths import BITS, LINES, WHOLE, both, same_entry, tables, with_bodies
 
@@ -33,14 +33,14 @@ def test_lines_as_brokers_write_them_take_the_fast_path() -> None:
 def test_produce_without_acknowledgement_takes_the_fast_path() -> None:
     """Brokers write an empty text in place of the response that there is not."""
     request = '{"transactionalId":null,"acks":0,"timeoutMs":1,"topicData":[]}'
-    entry = LineReader(timezone.utc, wanted_bodies).read(with_bodies(0, 9, request, '""').encode(), 1)
+    entry = line_reader(timezone.utc, wanted_bodies)(with_bodies(0, 9, request, '""').encode(), 1)
     assert entry is not None
     assert (entry.request.acks, entry.response) == (0, None)
 
 
 def test_an_answer_to_api_versions_is_told_from_the_one_before() -> None:
     """The reader knows its latest answers: one that differs, one inside of another object and one that has none are not those."""
-    reader = LineReader(timezone.utc, wanted_bodies)
+    read = line_reader(timezone.utc, wanted_bodies)
     first, other = '{"errorCode":0,"apiKeys":[]}', '{"errorCode":0,"apiKeys":[],"throttleTimeMs":9}'
     software = '{"clientSoftwareName":"n","clientSoftwareVersion":"1","more":{"x":0,"response":%s}}'
     name = '{"clientSoftwareName":",\\"response\\":{","clientSoftwareVersion":"1"}'
@@ -55,19 +55,19 @@ def test_an_answer_to_api_versions_is_told_from_the_one_before() -> None:
     lines.append((with_bodies(18, 4, plain, first).replace('"connection"', f'"response":{other},"connection"'), other))  # the last counts
     lines.append((LINES[1].replace(WHOLE, with_bodies(18, 4, plain, first)), first))
     for number, (line, response) in enumerate(lines):
-        entry = reader.read(line.encode(), number)
+        entry = read(line.encode(), number)
         assert entry is not None
         assert entry.response == (None if response == "null" else response.encode())
         assert same_entry(entry, read_line(line, number))
     nothing = with_bodies(18, 4, software % first, first).replace(f',"response":{first},"connection"', ',"connection"')
-    entry = reader.read(nothing.encode(), 1)
+    entry = read(nothing.encode(), 1)
     assert entry is not None
     assert entry.response is None
 
 
 @pytest.mark.parametrize("behind", [" ", "\r\n", "\n"])
 def test_a_bare_object_may_have_blanks_behind_it(behind: str) -> None:
-    assert LineReader(timezone.utc, wanted_bodies).read((WHOLE + behind).encode(), 3) == both(WHOLE.encode())[0]
+    assert line_reader(timezone.utc, wanted_bodies)((WHOLE + behind).encode(), 3) == both(WHOLE.encode())[0]
 
 
 def test_the_name_of_the_logger_may_stand_behind_a_bare_object() -> None:
