@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from kwire.capture.tls.records import Records, RecordState
 
 __all__ = [
-    "MODULES", "backend", "key_lines", "packets", "record_stream", "restored_carry", "restored_connection", "restored_tls", "series_carry",
+    "MODULES", "backend", "packets", "record_stream", "restored_carry", "restored_connection", "restored_tls", "series_carry",
     "tls_connection",
 ]  # fmt: skip
 
 # Of the native twin. Those of TCP are loaded when they are first needed, but they must be there.
 MODULES: Final = (
-    "packets", "flow", "connection", "sink", "tcp", "carry", "key_lines", "tls_records", "tls_record_cipher",
+    "packets", "flow", "connection", "sink", "tcp", "carry", "tls_records", "tls_record_cipher",
     "tls_connection",
 )  # fmt: skip
 
@@ -69,13 +69,6 @@ def _record_stream(twin: Twin) -> Any:
     # by name: the pure one imports this module
     room = importlib.import_module("kwire.capture.tls.records") if twin == "pure" else load_twin("capture", "tls_records", "native")
     return room.RecordStream
-
-
-@cache
-def key_lines() -> Any:
-    """What reads the lines of key logs: `kwire.capture.tls.key_lines`, or the same compiled."""
-    # by name: it is a sibling of what imports this module
-    return importlib.import_module("kwire.capture.tls.key_lines") if backend == "pure" else load_twin("capture", "key_lines", "native")
 
 
 def tls_connection() -> TlsConnection:

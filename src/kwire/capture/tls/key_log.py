@@ -1,7 +1,6 @@
 """NSS key logs: lines `LABEL CLIENT_RANDOM SECRET` in hex, as SSLKEYLOGFILE and extract-tls-secrets write them (`key_lines`).
 
-What is held of a log is where each line begins, 16 bytes a line, by the first 8 bytes of its second field; a small one is held itself,
-and the secrets of a large one stay in the file until they are looked up.
+Memory has the offset of each line by the first 8 bytes of its second field, 16 bytes a line; secrets stay in the file.
 """
 
 from __future__ import annotations
@@ -13,8 +12,16 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
-from kwire.capture.impl import key_lines
-from kwire.capture.tls.key_lines import LONGEST_LINE, MOST_LINES, NAME_BYTES, KeyLine, Stamp, lines_at, places_of, stamp_of
+from kwire.capture.tls.key_lines import (
+    LONGEST_LINE,
+    MOST_LINES,
+    NAME_BYTES,
+    KeyLine,
+    has_all_secrets,
+    index_lines,
+    lines_at,
+    parse_line,
+)
 from kwire.errors import InputError
 
 if TYPE_CHECKING:
@@ -24,8 +31,13 @@ __all__ = ["KeyLog", "KeyText"]
 
 _READ_BYTES: Final = 1 << 22
 _MOST_RECENT: Final = 1 << 16  # lines that wait for being sorted in
-_MOST_HELD: Final = 1 << 24  # bytes of a log that is held
-_GIVEN_TOGETHER: Final = 256  # names that a log gives secrets of before it looks whether its file has changed
+
+_Stamp = tuple[int, int, int]
+
+
+def _stamp_of(found: os.stat_result) -> _Stamp:
+    """Return what changes when a file is written."""
+    return found.st_ino, found.st_size, found.st_mtime_ns
 
 
 def _read_at(file: BinaryIO, place: int, size: int) -> bytes:
@@ -34,10 +46,10 @@ def _read_at(file: BinaryIO, place: int, size: int) -> bytes:
 
 
 class KeyText:
-    """Key log lines that are held in memory, as a Decryption Secrets Block has them; shows no line.
+    """Key log lines in memory, of Decryption Secrets Blocks; `repr` shows no line.
 
     Args:
-        most_bytes: how much is held; what comes behind it is left out.
+        most_bytes: limit of the lines' bytes; further lines are dropped.
     """
 
     __slots__ = ("_lines", "_room", "left_out")
@@ -47,14 +59,8 @@ class KeyText:
         self._room = most_bytes
         self.left_out = 0
 
-    @property
-    def has_lines(self) -> bool:
-        """Whether any text had some."""
-        return bool(self._lines)
-
     def add(self, text: bytes) -> None:
         """Take the lines of a text."""
-        parse_line = key_lines().parse_line
         for line in text.splitlines():
             known = parse_line(line)
             if known is None:
@@ -69,8 +75,8 @@ class KeyText:
             lines[line] = None
 
     def find(self, name: bytes) -> list[KeyLine]:
-        """The lines whose second field is `name`."""
-        lines = map(key_lines().parse_line, self._lines.get(name[:NAME_BYTES], ()))
+        """Return the lines whose second field is `name`."""
+        lines = map(parse_line, self._lines.get(name[:NAME_BYTES], ()))
         return [line for line in lines if line is not None and line[1] == name]
 
     def __repr__(self) -> str:
@@ -78,19 +84,16 @@ class KeyText:
 
 
 class KeyLog:
-    """A key log file, which may grow; read when a name is first asked for, and read on when one is asked for of which it has not all.
+    """A key log file, which may grow: it is read at the first `find`, and read on while it lacks secrets of a name.
 
     Args:
         location: path or URI.
-
-    Raises:
-        InputError: by `find`: it cannot be read.
     """
 
     def __init__(self, location: str) -> None:
         self.location = location
         self._read_to = 0
-        self._stamp: Stamp | None = None  # of the file when it was read to its end
+        self._stamp: _Stamp | None = None  # of the file when it was read to its end
         self._recent: dict[int, list[int]] = {}
         self._recent_lines = 0
         self._names: np.ndarray[Any, Any] | None = None  # sorted
@@ -98,66 +101,47 @@ class KeyLog:
         self._runs: list[tuple[array[int], array[int]]] = []  # not sorted in yet
         self._descriptor = -1  # of the file, where lines are read when they are asked for
         self._closing: weakref.finalize[..., KeyLog] | None = None
-        self._held: bytearray | None = bytearray()
-        self._left_to_give = 0  # names, before the file is asked whether it has changed
-
-    def secrets(self, name: bytes) -> dict[str, bytes] | None:
-        """The secrets of a name by label, of a log that is held and whose file has not changed; None where `find` is to be asked.
-
-        A log that has all secrets of TLS 1.3's records, or the one of TLS 1.2, has no more to say of the name: its file is not asked each
-        time whether it has changed.
-        """
-        if not self._left_to_give or self._held is None:
-            return None
-        self._left_to_give -= 1
-        found: dict[str, bytes]
-        found, is_all = key_lines().held_secrets(self._held, name, self._recent, self._names, self._places)
-        if not is_all:
-            if self._stamp_now() != self._stamp:
-                return None
-            self._left_to_give = _GIVEN_TOGETHER
-        return found
 
     def find(self, name: bytes) -> list[KeyLine]:
-        """The lines whose second field is `name`."""
-        known: tuple[list[KeyLine], bool] | None = key_lines().known_lines(
-            self._descriptor, self._stamp, name, self._recent, self._names, self._places
-        )
-        if known is not None and known[1]:
-            return known[0]  # also where another file has its name now
+        """Return the lines whose second field is `name`.
+
+        Raises:
+            InputError: the file cannot be read.
+        """
+        found = self._known(name)
+        if has_all_secrets(found) and _stamp_of(os.fstat(self._descriptor)) == self._stamp:
+            return found  # also if another file has its name now
         stamp = self._stamp_now()
         if stamp is not None and stamp == self._stamp:
-            return self._known(name) if known is None else known[0]
+            return found
         with closing(self._open()) as file:
             if stamp is not None and self._stamp is not None and stamp[0] != self._stamp[0]:
                 self.__init__(self.location)  # type: ignore[misc] # another file has its name now
-            self._read_on(file)
+            self._read_on(file, stamp is None)
             if stamp is None:
-                self._held = None
                 return lines_at(name, self._places_of(name), lambda place, size: _read_at(file, place, size))
             self._keep_open(os.dup(file.fileno()))
-            self._stamp, self._left_to_give = stamp, _GIVEN_TOGETHER
+            self._stamp = stamp
         return self._known(name)
 
     def _known(self, name: bytes) -> list[KeyLine]:
-        """What the file had when it was last read; a line that has changed since then is left out."""
+        """Return the lines the file had when it was last read; a line that has changed since then is left out."""
         descriptor = self._descriptor
         if descriptor < 0:
             return []
         return lines_at(name, self._places_of(name), lambda place, size: os.pread(descriptor, size, place))
 
     def _keep_open(self, descriptor: int) -> None:
-        """Read lines from this descriptor; it is closed with the log."""
         if self._closing is not None:
             self._closing()
         self._descriptor, self._closing = descriptor, weakref.finalize(self, os.close, descriptor)
 
-    def _stamp_now(self) -> Stamp | None:
-        """What changes when a file of this machine is written; None elsewhere."""
+    def _stamp_now(self) -> _Stamp | None:
+        """Return the stamp of a local file; None for a remote or missing one."""
         if "://" in self.location:
             return None
         try:
-            return stamp_of(os.stat(self.location))  # noqa: PTH116 - once a connection
+            return _stamp_of(os.stat(self.location))  # noqa: PTH116 - once a connection
         except OSError:
             return None
 
@@ -173,31 +157,32 @@ class KeyLog:
         return found
 
     def _places_of(self, name: bytes) -> list[int]:
-        return places_of(int.from_bytes(name[:NAME_BYTES], "big"), self._recent, self._names, self._places)
+        """Return the offsets of lines that may have a name, at most `MOST_LINES`."""
+        number, found = int.from_bytes(name[:NAME_BYTES], "big"), list[int]()
+        if self._names is not None and self._places is not None:
+            at = int(self._names.searchsorted(self._names.dtype.type(number)))
+            while at < len(self._names) and int(self._names[at]) == number and len(found) < MOST_LINES:
+                found.append(int(self._places[at]))
+                at += 1
+        return (found + self._recent.get(number, []))[:MOST_LINES]
 
-    def _read_on(self, file: BinaryIO) -> None:
+    def _read_on(self, file: BinaryIO, is_remote: bool) -> None:
         size = file.seek(0, 2)
-        if size < self._read_to or (size == self._read_to and self._held):  # written over: begin again
+        if size < self._read_to or (size == self._read_to and not is_remote):  # written over: begin again
             self.__init__(self.location)  # type: ignore[misc]
         if size == self._read_to:
             return
         file.seek(self._read_to)
         rest = b""
-        if self._held is not None:
-            del self._held[self._read_to :]
         while chunk := file.read(_READ_BYTES):
-            if self._held is not None and max(size, len(self._held) + len(chunk)) <= _MOST_HELD:
-                self._held += chunk
-            else:
-                self._held = None
             rest = self._take(rest + chunk)
         if rest:
-            self._take_lines(rest, len(rest))  # the last line, whose end may still come: it stays unread until then
+            self._take_lines(rest, len(rest))  # the last line may be incomplete: it is read again when the file has grown
         if self._runs:
             self._sort()
 
     def _take(self, text: bytes) -> bytes:
-        """Index the whole lines of a text; gives what is left of it."""
+        """Index the whole lines of a text and return the rest."""
         whole = text.rfind(b"\n") + 1
         if not whole:
             kept = text[-LONGEST_LINE:]
@@ -209,7 +194,7 @@ class KeyLog:
 
     def _take_lines(self, text: bytes, size: int) -> None:
         names, places = array("Q"), array("Q")
-        key_lines().index_lines(text, size, self._read_to, names, places)
+        index_lines(text, size, self._read_to, names, places)
         if size > _READ_BYTES // 2:
             self._runs.append((names, places))
             return

@@ -105,7 +105,6 @@ class SeriesKeys:
         self.options = options
         self.principals = PrincipalRules(options.principal_rules)
         self._logs = [KeyLog(location) for location in options.key_logs]
-        self._only_log = self._logs[0] if len(self._logs) == 1 else None  # where no block has lines
         self._blocks = KeyText()
         self._taken: dict[tuple[str, int], SecretsBlock] = {}
         self._unread: list[SecretsBlock] = []  # out of a pickle
@@ -131,7 +130,6 @@ class SeriesKeys:
         try:
             require_cryptography()
             self._blocks.add(block.text())
-            self._only_log = None
         except InputError as error:
             warnings.warn(f"{error}", stacklevel=2)
             return
@@ -147,11 +145,7 @@ class SeriesKeys:
         """Secrets by label, of a client random or another second field; of a label that stands twice the last counts."""
         if self._unread:
             self._read_blocks()
-        if self._only_log is not None:
-            secrets = self._only_log.secrets(name)
-            if secrets is not None:
-                return secrets
-        lines = self._blocks.find(name) if self._blocks.has_lines else []
+        lines = self._blocks.find(name)
         for log in self._logs:
             lines += log.find(name)
         return {label: secret for label, _, secret in lines}
