@@ -8,9 +8,7 @@ from protocol.answers cimport Answer, answer_add, answer_find, answer_seen, kept
 from protocol.event_rows cimport new_row, use_objects
 from protocol.exchange_state cimport REPORTED_REFUSED, ExchangeState, WaitingRequest
 from protocol.field_plan cimport FieldPlan
-from protocol.field_plans cimport RESPONSE_HEADERS, STEPS, USES_TOPICS, VERSIONS, known_plan, ready_plan
-from protocol.group_fields cimport group_clear
-from protocol.group_step_rows cimport add_step
+from protocol.field_plans cimport RESPONSE_HEADERS, USES_TOPICS, known_plan, ready_plan
 from protocol.request_identity cimport client_id_of
 from protocol.request_rows cimport BODY_SKIPPED, RequestRow, microseconds, no_int, no_long
 from protocol.series_state cimport SeriesState
@@ -104,6 +102,16 @@ cdef inline object learned_of(
     )
 
 
+cdef inline bint group_fits(SeriesState* series, const WaitingRequest* waiting, Bytes payload, Py_ssize_t size) except -1:
+    """Return whether Python finds no fault between a request of a group and its whole response (groups/exchange_checks.py)."""
+    cdef const RequestRow* row = &waiting.row
+    if waiting.payload is NULL or waiting.damaged:
+        return True
+    return (<object>series.callbacks).group_fits(
+        row.api_key, row.api_version, payload_object(waiting.payload, waiting.size), payload_object(payload, size)
+    )
+
+
 cdef inline int learn(
     SeriesState* series, const WaitingRequest* waiting, Bytes payload, Py_ssize_t size, bint damaged,
     int64_t time_ns
@@ -142,21 +150,14 @@ cdef inline int watch(
     ExchangeState* exchange, SeriesState* series, const WaitingRequest* waiting, Bytes payload, Py_ssize_t size, bint damaged,
     int64_t time_ns
 ) except -1:
-    """What an exchange says beyond its row is said by Python, but for most steps of groups; of those that say nothing, such as heartbeats,
-    it is asked once.
+    """Let Python report what an exchange says beyond its row; of those that say nothing, such as heartbeats, it is asked once.
 
     Arguments:
         payload: of the response, NULL without one.
         damaged: bytes of it are lost.
         time_ns: of the response, NO_LONG without one.
     """
-    cdef uint32_t traits = series.plans.requests[waiting.row.api_key * VERSIONS + waiting.row.api_version].traits
     cdef bint may_be_known = payload is not NULL and waiting.payload is not NULL and waiting.size + size <= MOST_KNOWN_BY
-    if traits & STEPS:
-        if payload is NULL:
-            group_clear(&series.response_group)
-        if add_step(exchange, series, waiting):
-            return 0
     if may_be_known:
         key_begin(series, ANSWER_SILENT, cut_version(waiting, damaged), waiting.payload + waiting.body, waiting.size - waiting.body)
         key_add(series, payload + SHORTEST_RESPONSE, size - SHORTEST_RESPONSE)

@@ -11,8 +11,6 @@ cdef enum:
     # A key begins with one of these, or with an api key, which is below 128
     ANSWER_VERSIONS = 0xF0
     ANSWER_SILENT = 0xF1
-    ANSWER_SUBSCRIPTION = 0xF2
-    ANSWER_ASSIGNMENT = 0xF3
     # Beside the version, below 32, in what an answer is known by
     REQUEST_CUT = 0x20
     RESPONSE_CUT = 0x40

@@ -20,7 +20,7 @@ cdef int take_opening(Connection self, int side, Bytes data, Py_ssize_t size, in
             else:
                 opening.skipped += <Py_ssize_t>header.size
                 if header.address is not None:
-                    self.proxied = header.address
+                    self._proxied = header.address
     if spoken == MORE:
         if opening.size - opening.skipped < MOST_OPENING_BYTES:
             return 0
@@ -105,8 +105,8 @@ cdef bint begins_with_tls(const uint8_t* data, Py_ssize_t size) noexcept:
 cdef int tls_decided(Connection self, int side) except -1:
     """Connection._opened of a direction that begins with TLS."""
     self.opened[side] = True
-    self.protocol_name = "tls"
-    self.hellos = {} if self.encrypted else {direction: _connection.HelloReader() for direction in DIRECTIONS}
+    self._protocol = "tls"
+    self._hellos = {} if self.encrypted else {direction: _connection.HelloReader() for direction in DIRECTIONS}
     return 0
 
 
@@ -118,7 +118,7 @@ cdef int end_direction(Connection self, int side, int64_t t) except -1:
     cdef int64_t rest
     if opening is not NULL and opening.size > opening.skipped:
         feed_opening(self, side)
-    if self.protocol_name is not None:
+    if self._protocol is not None:
         return 0
     if cutter.is_broken:
         cutter.skipped_ns = t

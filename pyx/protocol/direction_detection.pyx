@@ -191,9 +191,9 @@ cdef class DirectionDetector:
             return []
         reading, events = self.tracked(self.server), self.kept[self.server]
         if not reading.state.proven:
-            if reading.protocol_name is None and not ended and len(events) <= MOST_UNPROVEN:
+            if reading._protocol is None and not ended and len(events) <= MOST_UNPROVEN:
                 return []
-            if reading.state.frames[0] or reading.state.frames[1] or (reading.protocol_name is None and reading.protocol == "unknown"):
+            if reading.state.frames[0] or reading.state.frames[1] or (reading._protocol is None and reading.protocol == "unknown"):
                 self.readings[self.server] = _pure.not_kafka(reading, self.new_reading(reading.state.joined_late))
             events = [event for event in events if isinstance(event, FrameSeen) and event.kind == "proxy"]
         self.kept = [[], []]

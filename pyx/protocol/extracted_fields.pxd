@@ -8,10 +8,9 @@ from libc.string cimport memcmp, memcpy, memset
 
 from codec.program cimport BOOL, INT8, INT16, INT32, UINT16, UUID, fixed_size
 from protocol.field_plan cimport (
-    CLIENT_ID, COLUMN_SHIFT, ERROR_CODE, INNER_ERROR, INSTANCE_ID, KEY_PART, MARK_MASK, MARKED_TEXTS, MOST_USES, REPLICA_ID, TOP_MEMBER,
-    TOKEN, TOPIC_NAME, TOPIC_NAMES, USED_ERROR, USED_ID, USED_MASK, USED_NAME, USED_NUMBER, TaggedDefault,
+    CLIENT_ID, COLUMN_SHIFT, ERROR_CODE, INNER_ERROR, INSTANCE_ID, KEY_PART, MARK_MASK, MARKED_TEXTS, MOST_USES, REPLICA_ID, TOKEN,
+    TOPIC_NAME, TOPIC_NAMES, USED_ERROR, USED_ID, USED_MASK, USED_NAME, USED_NUMBER, TaggedDefault,
 )
-from protocol.group_fields cimport GroupFields, group_take_number, group_take_text
 from protocol.record_batches cimport Weight
 from protocol.request_rows cimport MOST_COLUMNS
 from wire.cursor cimport Bytes, load_16, load_32, unlikely
@@ -73,13 +72,12 @@ cdef struct Fields:
     Use use  # the one that is being read
     UseList* uses
     Parts* parts
-    GroupFields* group
     # by slot, where it was met
     Bytes column_at[MOST_COLUMNS]
     Py_ssize_t column_value[MOST_COLUMNS]  # the number; of a text its size
 
 
-cdef inline void fields_open(Fields* fields, Parts* parts, UseList* uses, GroupFields* group) noexcept nogil:
+cdef inline void fields_open(Fields* fields, Parts* parts, UseList* uses) noexcept nogil:
     memset(fields.text, 0, sizeof(fields.text))
     fields.error = fields.inner_error = 0
     fields.instance_id = NULL
@@ -91,8 +89,6 @@ cdef inline void fields_open(Fields* fields, Parts* parts, UseList* uses, GroupF
     fields.use.topic_size = 0
     fields.parts = parts
     fields.uses = uses
-    fields.group = group
-    group.count = 0
     parts_clear(parts)
     uses.count = 0
 
@@ -195,7 +191,7 @@ cdef inline int32_t number_at(int32_t code, Bytes p) noexcept nogil:
 
 
 cdef inline void take_used(Fields* fields, int used, int32_t code, Bytes p) noexcept nogil:
-    """Take a value of a partition, or of a member of a group."""
+    """Take a value of a partition."""
     if used == USED_NUMBER:
         fields.use.number = <int32_t>load_32(p) if code == INT32 else 0
         fields.use.numbered = True
@@ -205,8 +201,6 @@ cdef inline void take_used(Fields* fields, int used, int32_t code, Bytes p) noex
         fields.use.topic_id = p
         if memcmp(p, ZEROS, 16) == 0:
             fields.use.topic_id = NULL
-    elif used >= TOP_MEMBER:
-        group_take_number(fields.group, used, number_at(code, p))
 
 
 cdef inline void take_text(Fields* fields, int mark, Bytes p, Py_ssize_t size) noexcept nogil:
@@ -217,8 +211,6 @@ cdef inline void take_text(Fields* fields, int mark, Bytes p, Py_ssize_t size) n
     if used == USED_NAME:
         fields.use.topic = p
         fields.use.topic_size = size
-    elif used >= TOP_MEMBER:
-        group_take_text(fields.group, used, p, size)
     mark &= MARK_MASK
     if mark == TOPIC_NAMES:
         fields.met |= MET_TOPICS

@@ -19,10 +19,9 @@ from protocol.extracted_fields cimport (
     Fields, Use, UseList, use_begin, use_add, parts_add, take_default, take_fixed, take_text, MET_ERROR, MET_TOPICS,
 )
 from protocol.field_plan cimport (
-    COLUMN_MASK, ENTRIES, KEY_PART, MARK_MASK, NO_MARK, RECORDS, TOPIC_NAMES, TOPICS, TOPICS_ROOT, USED_MASK, USED_PARTITIONS, USED_RECORDS,
+    COLUMN_MASK, KEY_PART, MARK_MASK, NO_MARK, RECORDS, TOPIC_NAMES, TOPICS, TOPICS_ROOT, USED_MASK, USED_PARTITIONS, USED_RECORDS,
     USED_TOPICS, FieldPlan,
 )
-from protocol.group_fields cimport entry_begin
 from protocol.record_batches cimport BATCHES_FALLBACK, BATCHES_PARTIAL, look_at_batches
 from wire.cursor cimport (
     NO_LENGTH, NULL_LENGTH, OK, TRUNCATED, Bytes, Cursor, cursor_has, cursor_left, unlikely,
@@ -59,8 +58,6 @@ cdef inline bint walk_elements(
             fields.use.topic_id = NULL
         elif used == USED_PARTITIONS:
             use_begin(&fields.use)
-        elif used == ENTRIES and not entry_begin(fields.group):
-            fields.needs_fallback = True
         if not walk_block(field_plan, cursor, block, fields, trace):
             if fields.cut and used == USED_PARTITIONS:
                 cut_partition(field_plan, block, fields)

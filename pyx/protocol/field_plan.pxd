@@ -36,24 +36,6 @@ cdef enum:
     USED_NUMBER = 5 << 8
     USED_ERROR = 6 << 8
     USED_RECORDS = 7 << 8
-    # and what members of groups say, as in kwire.protocol.tracking.group_steps: of themselves and their group
-    TOP_MEMBER = 16 << 8
-    TOP_INSTANCE = 17 << 8
-    TOP_TYPE = 18 << 8
-    TOP_NAME = 19 << 8
-    TOP_LEADER = 20 << 8
-    TOP_ASSIGNMENT = 21 << 8
-    TOP_REASON = 22 << 8
-    TOP_GENERATION = 24 << 8
-    TOP_SESSION_TIMEOUT = 25 << 8
-    TOP_REBALANCE_TIMEOUT = 26 << 8
-    # of each member, or of each protocol that is offered
-    ENTRIES = 32 << 8
-    ENTRY_NAME = 33 << 8
-    ENTRY_INSTANCE = 34 << 8
-    ENTRY_METADATA = 35 << 8
-    ENTRY_REASON = 36 << 8
-    ENTRY_ERROR = 37 << 8
     # The value feeds a column of `requests`: this times its index among those that bodies feed, counted from 1
     COLUMN = 1 << 16
     COLUMN_SHIFT = 16

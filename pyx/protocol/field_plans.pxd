@@ -32,7 +32,7 @@ cdef enum Trait:
     WATCHED_ON_ERROR = 256
     USES_TOPICS = 512
     SASL = 1024
-    STEPS = 2048
+    CHECKS_GROUP = 2048
 
 # The columns of `requests` that bodies feed (kwire.protocol.row_columns), by their slots in a `RequestRow`.
 cdef struct BodyColumns:

@@ -17,7 +17,7 @@ from protocol.field_plan cimport (
     CLIENT_ID, MECHANISM, SOFTWARE_NAME, SOFTWARE_VERSION, TOPIC_NAME, FieldPlan,
 )
 from protocol.field_plans cimport (
-    API_VERSIONS, KEEPS_REQUEST, KEYS, PRODUCE, REQUEST_HEADERS, SASL, STEPS, USES_TOPICS, acks_plan, ready_plan,
+    API_VERSIONS, CHECKS_GROUP, KEEPS_REQUEST, KEYS, PRODUCE, REQUEST_HEADERS, SASL, USES_TOPICS, acks_plan, ready_plan,
 )
 from protocol.finished_rows cimport count_topics, forget_time, row_done, uses_taken
 from protocol.request_identity cimport (
@@ -158,7 +158,7 @@ cdef inline Py_ssize_t request_head(ExchangeState* exchange, SeriesState* series
     if field_plan is NULL:
         return 0
     cursor_open(&cursor, payload, have, 0)
-    fields_open(&fields, &series.parts, &series.uses, &series.request_group)
+    fields_open(&fields, &series.parts, &series.uses)
     if not take_fields(&series.plans.request_headers[field_plan.header_version], &cursor, &fields):
         return 0 if cursor.code != TRUNCATED else max(2 * have, <Py_ssize_t>SOME_HEADER)
     if not field_plan.traits & PRODUCE:
@@ -200,12 +200,12 @@ cdef inline int take_request(ExchangeState* exchange, SeriesState* series, const
         return FALLBACK
     is_skipped = exchange.ways is not NULL and exchange.ways[key] == PASSED_OVER
     cursor_open(&cursor, payload, size, 0)
-    fields_open(&fields, &series.parts, &series.uses, &series.request_group)
+    fields_open(&fields, &series.parts, &series.uses)
     if not take_fields(&series.plans.request_headers[field_plan.header_version], &cursor, &fields):
         if unlikely(not damaged or cursor.code != TRUNCATED or fields.needs_fallback):
             return FALLBACK
         # nothing of it is known but how it begins
-        fields_open(&fields, &series.parts, &series.uses, &series.request_group)
+        fields_open(&fields, &series.parts, &series.uses)
         fields.cut = headless = True
     body = <int32_t>(cursor.p - payload)
     if is_skipped:
@@ -326,7 +326,7 @@ cdef inline int take_request(ExchangeState* exchange, SeriesState* series, const
     waiting.damaged = damaged
     waiting.may_be_silent = may_be_silent
     traits = field_plan.traits & series.wanted
-    if field_plan.traits & STEPS:
+    if field_plan.traits & CHECKS_GROUP:
         traits |= field_plan.traits & KEEPS_REQUEST  # violations are reported whatever is wanted
     if is_silent:
         row_done(exchange, series, waiting)

@@ -8,7 +8,7 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
 from protocol.answer_callbacks cimport (
-    SHORTEST_RESPONSE, learn, nodes, payload_object, response_field_plan, say, say_observed, traits_of, versions_answer, watch,
+    SHORTEST_RESPONSE, group_fits, learn, nodes, payload_object, response_field_plan, say, say_observed, traits_of, versions_answer, watch,
 )
 from protocol.answers cimport Answer, kept
 from protocol.event_rows cimport last_row, say_frame
@@ -16,10 +16,8 @@ from protocol.exchange_state cimport FALLBACK, FRAME_TAKEN, REPORTED_PARTIAL, RE
 from protocol.extracted_fields cimport Fields, fields_open
 from protocol.field_extraction cimport error_of, take_cut_fields, take_fields
 from protocol.field_plan cimport TOKEN, FieldPlan
-from protocol.field_plans cimport FETCH, KEEPS_REQUEST, LEARNS, PRODUCE, SASL, STEPS, USES_TOPICS, WATCHED, WATCHED_ON_ERROR
+from protocol.field_plans cimport CHECKS_GROUP, FETCH, KEEPS_REQUEST, LEARNS, PRODUCE, SASL, USES_TOPICS, WATCHED, WATCHED_ON_ERROR
 from protocol.finished_rows cimport count_topics, forget_time, row_done, uses_taken
-from protocol.group_fields cimport group_clear
-from protocol.group_step_rows cimport names_fit
 from protocol.request_frames cimport show_frame, tell_trailing
 from protocol.request_identity cimport bytes_of, columns_taken, see_instance_id
 from protocol.request_rows cimport (
@@ -125,7 +123,7 @@ cdef inline int take_answer(ExchangeState* exchange, SeriesState* series, Waitin
         return take_skipped(exchange, series, waiting, frame)
     damaged = frame.flags & DAMAGED or size < frame.length
     memcpy(columns, row.columns, sizeof(columns))
-    fields_open(&fields, &series.parts, &series.uses, &series.response_group)
+    fields_open(&fields, &series.parts, &series.uses)
     if row.api_key == API_VERSIONS_KEY:
         if unlikely(exchange.is_tracked):
             return FALLBACK
@@ -144,8 +142,6 @@ cdef inline int take_answer(ExchangeState* exchange, SeriesState* series, Waitin
         traits |= field_plan.traits & series.wanted
         if unlikely(exchange.is_tracked and (traits & SASL or fields.instance_id is not NULL or (damaged and traits & LEARNS))):
             return FALLBACK
-        if traits & STEPS:
-            group_clear(&series.response_group)
         if damaged:
             if unlikely(not take_cut_fields(field_plan, &cursor, &fields)):
                 return FALLBACK
@@ -162,7 +158,7 @@ cdef inline int take_answer(ExchangeState* exchange, SeriesState* series, Waitin
             return FALLBACK
         if unlikely(traits & PRODUCE and (error == 2 or error == 76 or error == 87)):
             return FALLBACK
-        if unlikely(traits & STEPS and not damaged and waiting.noted and not names_fit(series, waiting, error)):
+        if unlikely(traits & CHECKS_GROUP and not damaged and waiting.noted and not group_fits(series, waiting, payload, size)):
             return FALLBACK
         if unlikely(traits & USES_TOPICS and not uses_taken(series, &series.response_uses)):
             return FALLBACK

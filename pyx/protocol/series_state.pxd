@@ -10,12 +10,10 @@ from protocol.event_classes cimport EventClasses
 from protocol.exchange_state cimport ExchangeState, SpareRequests
 from protocol.extracted_fields cimport Parts, UseList
 from protocol.field_plans cimport KEEPS_REQUEST, USES_TOPICS, WATCHED, WATCHED_ON_ERROR, FieldPlans
-from protocol.group_fields cimport GroupFields
 from protocol.request_rows cimport RequestRows, rows_free
 from protocol.text_table cimport IS_ASKED, TextTable, text_object, text_of, texts_free, texts_open
 from protocol.topic_uses cimport TopicRows, TopicUses, topic_rows_free
 from protocol.waiting_requests cimport spare_free
-from protocol.wide_rows cimport WideRows
 from wire.raw_python cimport raw_incref, raw_xdecref
 
 cdef struct SeriesState:
@@ -35,12 +33,8 @@ cdef struct SeriesState:
     TopicUses request_uses
     TopicUses response_uses
     TopicUses merged
-    GroupFields request_group
-    GroupFields response_group
-    WideRows steps  # rows of `group_steps`
-    TextTable row_texts  # their texts, and those of `topic_rows`
+    TextTable row_texts  # those of `topic_rows`
     const TextTable* connection_ids  # ids of connections
-    PyObject* lists  # lists of texts in `steps`: a dict of tuples and their numbers, NULL where there are none
     EventClasses* classes  # of events, NULL where they are not made
     SpareRequests spare
     PyObject** objects  # by text: its Python text, NULL where it was not asked for
@@ -107,11 +101,7 @@ cdef inline void series_close(SeriesState* series) noexcept:
     free(series.request_uses.uses)
     free(series.response_uses.uses)
     free(series.merged.uses)
-    free(series.request_group.entries)
-    free(series.response_group.entries)
-    free(series.steps.values)
     spare_free(&series.spare)
-    raw_xdecref(series.lists)
     objects_forget(series)
     texts_free(&series.row_texts)
     raw_xdecref(series.callbacks)

@@ -114,7 +114,7 @@ foreign_open(&FOREIGN, _foreign_protocols)
 fill_pairs()
 
 
-include "protocol/connection_view.pxi"
+include "protocol/state_views.pxi"
 
 
 @cython.final
@@ -126,7 +126,7 @@ cdef class Connection:
     def __cinit__(self):
         self.series = &NO_SERIES
         self.state.closed_by = -1
-        self.hellos = NO_HELLOS
+        self._hellos = NO_HELLOS
 
     def __init__(self, joined_late=False, *, max_frame=MAX_FRAME, frames=False, bodies=None, asked=None):
         cdef ExchangeState* state = &self.state
@@ -269,7 +269,7 @@ cdef class Connection:
                 tls_decided(self, side)
             else:
                 return take_opening(self, side, data, size, t, packet)
-        if self.protocol_name is None:
+        if self._protocol is None:
             return take_pieces(self, side, data, size, t, packet)
         return self.feed(side, data, size, t, packet)
 
@@ -306,10 +306,10 @@ cdef class Connection:
         return spoken_by_server(&FOREIGN, data, size, self.cutters[side].max_frame)
 
     cdef int feed(self, int side, Bytes data, Py_ssize_t size, int64_t t, int64_t packet) except -1:
-        if self.protocol_name is not None:
-            self.stray += size
-            if self.hellos and not self.hellos[DIRECTIONS[side]].done:
-                self.hellos[DIRECTIONS[side]].take(PyBytes_FromStringAndSize(<const char*>data, size))
+        if self._protocol is not None:
+            self._stray += size
+            if self._hellos and not self._hellos[DIRECTIONS[side]].done:
+                self._hellos[DIRECTIONS[side]].take(PyBytes_FromStringAndSize(<const char*>data, size))
             return 0
         return take_pieces(self, side, data, size, t, packet)
 
@@ -336,9 +336,9 @@ cdef class Connection:
         self.opened[side] = True
         if self.openings[side] is not NULL:
             feed_opening(self, side)
-        if self.protocol_name is not None:
-            if self.hellos:
-                self.hellos[DIRECTIONS[side]].done = True
+        if self._protocol is not None:
+            if self._hellos:
+                self._hellos[DIRECTIONS[side]].done = True
             return 0
         lose_stream(self, side, n, t, cut)
         if self.cutters[side].seeking:
@@ -437,31 +437,50 @@ cdef class Connection:
             raise RuntimeError(_connection.TWO_THREADS)
         return self._summary()
 
-    protocol = property(get_protocol)
-    joined_late = property(get_joined_late)
-    gaps = property(get_gaps, set_gaps)
-    bytes_lost = property(get_bytes_lost, set_bytes_lost)
-    received = property(get_received, set_received)
-    _frames = property(get_frames, set_frames)
-    _exchange = property(get_exchange)
-    _hellos = property(get_hellos, set_hellos)
-    _protocol = property(get_protocol_name, set_protocol_name)
-    _stray = property(get_stray, set_stray)
-    _proxied = property(get_proxied, set_proxied)
-    _openings = property(get_openings, set_openings)
-    _splitters = property(get_splitters)
-    _first_seen = property(get_first_seen, set_first_seen)
-    _last_seen = property(get_last_seen, set_last_seen)
-    _closed = property(get_closed, set_closed)
-    _closed_by = property(get_closed_by, set_closed_by)
-    _reset = property(get_reset, set_reset)
+    joined_late = of_state(&STATE_LAYOUT.joined_late, FLAG)
+    gaps = of_state(&STATE_LAYOUT.gaps, LONG)
+    bytes_lost = of_state(&STATE_LAYOUT.bytes_lost, LONG)
+    received = of_state(&STATE_LAYOUT.received, LONG_BY_SIDE)
+    _frames = of_state(&STATE_LAYOUT.frames, LONG_BY_SIDE)
+    _first_seen = of_state(&STATE_LAYOUT.first_seen, OPTIONAL_LONG)
+    _last_seen = of_state(&STATE_LAYOUT.last_seen, OPTIONAL_LONG)
+    _closed = of_state(&STATE_LAYOUT.closed, FLAG_BY_SIDE)
+    _closed_by = of_state(&STATE_LAYOUT.closed_by, WORD, CLOSED_BY)
+    _reset = of_state(&STATE_LAYOUT.reset, FLAG)
+
+    @property
+    def protocol(self):
+        cdef const Opening* opening = NULL if self.opened[REQUEST] else self.openings[REQUEST]
+        if self.state.is_kafka:
+            return "kafka"
+        if self._protocol is not None:
+            return self._protocol
+        if opening is not NULL and opening.skipped and opening.size == opening.skipped:
+            return "proxy"
+        return "unknown" if self.state.received[0] or self.state.received[1] else "silent"
+
+    @property
+    def _exchange(self):
+        return Exchange(self)
+
+    @property
+    def _openings(self):
+        return {"request": opening_object(self, 0), "response": opening_object(self, 1)}
+
+    @_openings.setter
+    def _openings(self, value):
+        cdef int side
+        for side in range(2):
+            take_over_opening(self, side, value[DIRECTIONS[side]])
+
+    @property
+    def _splitters(self):
+        return {"request": Splitter(self, 0), "response": Splitter(self, 1)}
 
 
 include "protocol/connection_frames.pxi"
 include "protocol/connection_borders.pxi"
 include "protocol/connection_pairing.pxi"
-include "protocol/exchange_view.pxi"
-include "protocol/splitter_view.pxi"
 include "protocol/connection_pickles.pxi"
 include "protocol/connection_rows.pxi"
 include "protocol/connection_ends.pxi"
@@ -471,29 +490,10 @@ cdef Turn** turn_of_connection(PyObject* self) noexcept:
     return &(<Connection>self).turn
 
 
-cdef Turn** turn_of_identity(PyObject* self) noexcept:
-    return NULL if (<Identity>self).of is None else &(<Identity>self).of.turn
-
-
-cdef Turn** turn_of_waitings(PyObject* self) noexcept:
-    return NULL if (<Waitings>self).of is None else &(<Waitings>self).of.turn
-
-
-cdef Turn** turn_of_client_judge(PyObject* self) noexcept:
-    return NULL if (<ClientJudge>self).of is None else &(<ClientJudge>self).of.turn
-
-
-cdef Turn** turn_of_exchange(PyObject* self) noexcept:
-    return NULL if (<Exchange>self).of is None else &(<Exchange>self).of.turn
-
-
-cdef Turn** turn_of_splitter(PyObject* self) noexcept:
-    return NULL if (<Splitter>self).of is None else &(<Splitter>self).of.turn
+cdef Turn** turn_of_view(PyObject* self) noexcept:
+    return NULL if (<View>self).of is None else &(<View>self).of.turn
 
 
 one_at_a_time(Connection, turn_of_connection)
-one_at_a_time(Identity, turn_of_identity)
-one_at_a_time(Waitings, turn_of_waitings)
-one_at_a_time(ClientJudge, turn_of_client_judge)
-one_at_a_time(Exchange, turn_of_exchange)
-one_at_a_time(Splitter, turn_of_splitter)
+for _view in (Identity, Waitings, ClientJudge, Exchange, Splitter):
+    one_at_a_time(_view, turn_of_view)

@@ -15,9 +15,7 @@ from libc.string cimport memset
 from build_id cimport build_id
 from capture.endpoint_text cimport packed_port
 from protocol.exchange_state cimport ExchangeState, WaitingRequest
-from protocol.answers cimport kept
 from protocol.finished_rows cimport refused_by
-from protocol.group_step_rows cimport step_cells
 from protocol.request_rows cimport PACKET_BITS, no_int
 from protocol.series_state cimport series_write_back
 from protocol.text_table cimport text_object, text_of, texts_crowded
@@ -57,16 +55,16 @@ from kwire.schema import catalog, error_name
 from kwire.tables.client_keys import client_key, is_default_client_id
 from kwire.tables.column_builder import BATCH_ROWS
 from kwire.tables.encrypted_connection import UNKNOWN_LOSS, EncryptedConnection, Ending, tls_violations  # no-cython-lint
-from kwire.tables.observed_rows import GROUP_STEPS, TOPIC_USE
+from kwire.tables.observed_rows import TOPIC_USE
 from kwire.tables.schemas import CONNECTIONS, REQUESTS
 
 __all__ = ["RowBatches", "ObservedBatches", "TrackedStream"]
 __build__ = build_id()
 
-SCHEMAS_OF_ROWS = {"requests": REQUESTS, "connections": CONNECTIONS, "group_steps": GROUP_STEPS, "topic_use": TOPIC_USE}
-CELLS = {"connections": cells_of(connection_cells(), CONNECTIONS), "group_steps": cells_of(step_cells(), GROUP_STEPS)}
-WIDE = {table: wide_columns(pa, cells, SCHEMAS_OF_ROWS[table]) for table, cells in CELLS.items()}
-PLACES = {table: [cells.index(name) for name in SCHEMAS_OF_ROWS[table].names] for table, cells in CELLS.items()}
+SCHEMAS_OF_ROWS = {"requests": REQUESTS, "connections": CONNECTIONS, "topic_use": TOPIC_USE}
+CELLS = cells_of(connection_cells(), CONNECTIONS)
+WIDE = wide_columns(pa, CELLS, CONNECTIONS)
+PLACES = [CELLS.index(name) for name in CONNECTIONS.names]
 fill_pairs()
 
 cdef enum:
@@ -156,7 +154,8 @@ cdef class RowBatches(StreamSink):
         # Weak references: the C structs hold the callbacks, where no collector would find a cycle.
         myself = weakref.ref(self)
         self.target = weakref.proxy(sink)
-        rows_open(&self.rows, field_plans(), row_callbacks.RowCallbacks(self.target, lambda place: myself().connection_id_of(place)), CELLS)
+        callbacks = row_callbacks.RowCallbacks(self.target, lambda place: myself().connection_id_of(place))
+        rows_open(&self.rows, field_plans(), callbacks, len(CELLS))
         self.batch_rows, self.file_replayed = batch_rows, -1
         self.name, self.files, self.ports, self.keys = sink.series, sink.files, sink.ports, sink.tls
         self.violations, self.message = sink.violations, sink.asked
@@ -168,8 +167,7 @@ cdef class RowBatches(StreamSink):
             row_callbacks.ROLES, row_callbacks.DIRECTIONS,
         )
         self.asked = (_address_of, client_key, is_default_client_id, cache(catalog().api_name))
-        for table in ("group_steps", "topic_use"):
-            sink.observed.builders[table] = ObservedBatches(self, table)
+        sink.observed.builders["topic_use"] = ObservedBatches(self)
 
     def __init__(self, sink, batch_rows=BATCH_ROWS):
         pass  # `__cinit__` did it; a target of another kind is for the base class
@@ -189,19 +187,12 @@ cdef class RowBatches(StreamSink):
 
     def add_connection(self, row):
         """Append a row of `connections`, values in the schema's order."""
-        wide_row_of(&self.rows.connections, &self.rows.row_texts, row, PLACES["connections"], None)
+        wide_row_of(&self.rows.connections, &self.rows.row_texts, row, PLACES)
         self.flush_full()
 
-    def add_observed(self, table, row):
-        """Append a row of `group_steps` or `topic_use`, values in the schema's order."""
-        if table == "group_steps":
-            if self.rows.shared.lists is NULL:
-                self.rows.shared.lists = kept({})
-            wide_row_of(
-                &self.rows.shared.steps, &self.rows.shared.row_texts, row, PLACES["group_steps"], <dict>self.rows.shared.lists
-            )
-        else:
-            topic_row_of(&self.rows.shared.topic_rows, &self.rows.shared.row_texts, self.words[6], row)
+    def add_topic_use(self, row):
+        """Append a row of `topic_use`, values in the schema's order."""
+        topic_row_of(&self.rows.shared.topic_rows, &self.rows.shared.row_texts, self.words[6], row)
         self.flush_full()
 
     def take(self, table, *, whole):

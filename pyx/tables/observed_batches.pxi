@@ -1,24 +1,16 @@
-# Part of bulk.pyx: what serves as a `ColumnBuilder` for rows that lie in `RowBatches`.
+# Part of bulk.pyx: what serves as the `ColumnBuilder` of `topic_use`, whose rows lie in `RowBatches`.
 
 
 cdef class ObservedBatches:
-    """The rows of a table that shared make and those that Python makes, in their order; as a `ColumnBuilder`.
-
-    Arguments:
-        owner: keeps them.
-        table: `group_steps` or `topic_use`.
-    """
+    """Rows of `topic_use`, in the order in which native code and Python make them."""
 
     cdef RowBatches owner
-    cdef str table
 
-    def __init__(self, RowBatches owner, table):
-        self.owner, self.table = owner, table
+    def __init__(self, RowBatches owner):
+        self.owner = owner
 
     def add(self, row):
-        """Append a row, values in the schema's order."""
-        self.owner.add_observed(self.table, row)
+        self.owner.add_topic_use(row)
 
     def take(self, *, whole):
-        """Give away the full batches, and with `whole` the rows of the one that is begun too."""
-        return self.owner.take(self.table, whole=whole)
+        return self.owner.take("topic_use", whole=whole)

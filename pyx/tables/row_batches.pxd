@@ -11,7 +11,7 @@ from tables.topic_batch cimport topic_batch
 
 cdef inline Py_ssize_t most_rows(const SeriesRows* rows) noexcept nogil:
     """Of the tables, the rows of that which has most."""
-    return max(rows.shared.rows.count, rows.connections.count, rows.shared.steps.count, rows.shared.topic_rows.count)
+    return max(rows.shared.rows.count, rows.connections.count, rows.shared.topic_rows.count)
 
 
 cdef inline int flush_requests(
@@ -27,13 +27,13 @@ cdef inline int flush_requests(
     return 0
 
 
-cdef inline int flush_rows(SeriesRows* rows, object pa, dict schemas, dict wide, dict batches, tuple names, tuple directions) except -1:
+cdef inline int flush_rows(SeriesRows* rows, object pa, dict schemas, list wide, dict batches, tuple names, tuple directions) except -1:
     """All rows as batches.
 
     Arguments:
         pa: pyarrow.
         schemas, batches: by table; the batches are put behind those that are there.
-        wide: by table with wide rows its columns (`wide_columns`).
+        wide: columns of `connections` (`wide_columns`).
         names: what gives names to numbers in rows of `requests`, as `request_batch` takes them.
         directions: the words for those of `topic_use`.
     """
@@ -44,16 +44,10 @@ cdef inline int flush_rows(SeriesRows* rows, object pa, dict schemas, dict wide,
         )
         rows.shared.rows.count = 0
     if rows.connections.count:
-        batches["connections"].append(wide_batch(pa, &rows.connections, schemas["connections"], wide["connections"], &rows.row_texts, ()))
+        batches["connections"].append(wide_batch(pa, &rows.connections, schemas["connections"], wide, &rows.row_texts))
         rows.connections.count = 0
         known_texts_forget(rows)
         texts_clear(&rows.row_texts)
-    if rows.shared.steps.count:
-        lists = {} if rows.shared.lists is NULL else <object>rows.shared.lists
-        batch = wide_batch(pa, &rows.shared.steps, schemas["group_steps"], wide["group_steps"], &rows.shared.row_texts, lists)
-        batches["group_steps"].append(batch)
-        rows.shared.steps.count = 0
-        lists.clear()
     if rows.shared.topic_rows.count:
         batches["topic_use"].append(topic_batch(pa, &rows.shared.topic_rows, schemas["topic_use"], &rows.shared.row_texts, directions))
         topic_rows_clear(&rows.shared.topic_rows)

@@ -21,7 +21,6 @@ cdef enum:
     WIDE_TEXT = 1
     WIDE_INT = 2
     WIDE_LONG = 3
-    WIDE_LIST = 4
 
 
 cdef inline int64_t field_at(const char* first, Py_ssize_t place, bint is_long) noexcept nogil:
@@ -156,18 +155,6 @@ cdef inline object small_column(object pa, const int8_t* first, Py_ssize_t strid
     return text_column(pa, number, sizeof(int32_t), count, False, names)
 
 
-cdef inline object list_column(object pa, object kind, const void* first, Py_ssize_t stride, Py_ssize_t count, object lists):
-    """A column of lists, from their numbers in a dict of them; null where the number is negative."""
-    cdef bytes places = new_bytes(NULL, count * sizeof(int64_t))
-    cdef int64_t* place = <int64_t*><void*>PyBytes_AS_STRING(places)
-    cdef Py_ssize_t index
-    for index in range(count):
-        place[index] = field_at(<const char*>first, index * stride, True)
-        if place[index] < 0:
-            place[index] = INT64_MIN
-    return pa.array([*lists], kind).take(long_column(pa, pa.int64(), place, sizeof(int64_t), count))
-
-
 cdef inline tuple cells_of(tuple native, object schema):
     """Where wide rows have the columns of a table: those that native code fills in at its own numbers, the others behind them."""
     return native + tuple([name for name in schema.names if name not in native])
@@ -180,7 +167,7 @@ cdef inline int wide_kind_of(object pa, object kind) except -1:
         return WIDE_INT
     if pa.types.is_int64(kind) or pa.types.is_timestamp(kind):
         return WIDE_LONG
-    return WIDE_LIST if pa.types.is_list(kind) else WIDE_NULL
+    return WIDE_NULL
 
 
 cdef inline list wide_columns(object pa, tuple cells, object schema):
@@ -188,12 +175,11 @@ cdef inline list wide_columns(object pa, tuple cells, object schema):
     return [(cells.index(field.name), wide_kind_of(pa, field.type), field.type) for field in schema]
 
 
-cdef inline object wide_batch(object pa, const WideRows* rows, object schema, list columns, const TextTable* texts, object lists):
-    """A record batch of wide rows; columns that are neither numbers, texts nor lists of texts are null.
+cdef inline object wide_batch(object pa, const WideRows* rows, object schema, list columns, const TextTable* texts):
+    """A record batch of wide rows; columns that are neither numbers nor texts are null.
 
     Arguments:
         columns: of the table, from `wide_columns`.
-        lists: the dict of their lists.
 
     Raises:
         OverflowError: more than 2 GiB of text in a column.
@@ -209,27 +195,22 @@ cdef inline object wide_batch(object pa, const WideRows* rows, object schema, li
             arrays.append(int_column(pa, rows.values + index, stride, rows.count, True))
         elif what == WIDE_LONG:
             arrays.append(long_column(pa, kind, rows.values + index, stride, rows.count))
-        elif what == WIDE_LIST:
-            arrays.append(list_column(pa, kind, rows.values + index, stride, rows.count, lists))
         else:
             arrays.append(pa.nulls(rows.count, kind))
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-cdef inline int wide_row_of(WideRows* rows, TextTable* texts, object row, list places, dict lists) except -1:
-    """Append a row of Python values: texts, integers, lists of texts and None.
+cdef inline int wide_row_of(WideRows* rows, TextTable* texts, object row, list places) except -1:
+    """Append a row of Python values: texts, integers and None.
 
     Arguments:
         places: of each value where the row has it.
-        lists: as for `wide_batch`, None where no value is a list.
     """
     cdef int64_t* made = wide_add(rows)
     cdef Py_ssize_t index
     for index, value in zip(places, row):
         if isinstance(value, str):
             made[index] = text_of(texts, value)
-        elif isinstance(value, list):
-            made[index] = lists.setdefault(tuple(value), len(lists))
         elif value is not None:
             made[index] = value
     return 0

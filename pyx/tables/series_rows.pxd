@@ -58,13 +58,13 @@ cdef struct SeriesRows:
     Py_ssize_t files_counted
 
 
-cdef inline int rows_open(SeriesRows* rows, FieldPlans* plans, object callbacks, dict cells) except -1:
-    """Begin a series; `callbacks` is a `kwire.tables.row_callbacks.RowCallbacks`, `cells` as for `flush_rows`."""
+cdef inline int rows_open(SeriesRows* rows, FieldPlans* plans, object callbacks, Py_ssize_t width) except -1:
+    """Begin a series; `callbacks` is a `kwire.tables.row_callbacks.RowCallbacks`, `width` the columns of `connections`."""
     memset(rows, 0, sizeof(SeriesRows))
     series_open(&rows.shared, plans, &rows.connection_ids, callbacks)
     texts_open(&rows.connection_ids, callbacks.seed)
     texts_open(&rows.row_texts, callbacks.seed)
-    rows.connections.width, rows.shared.steps.width = len(cells["connections"]), len(cells["group_steps"])
+    rows.connections.width = width
     return 0
 
 
@@ -247,14 +247,14 @@ cdef inline int summary_of(Connection connection, SeriesState* series, Connectio
     memset(summary, 0, sizeof(ConnectionTotals))
     summary.request_frames, summary.response_frames = state.frames[0], state.frames[1]
     summary.request_bytes, summary.response_bytes = state.received[0], state.received[1]
-    summary.bytes_opaque = connection.stray + connection.cutters[0].bytes_opaque + connection.cutters[1].bytes_opaque
+    summary.bytes_opaque = connection._stray + connection.cutters[0].bytes_opaque + connection.cutters[1].bytes_opaque
     summary.refused_index = state.refused_index
     summary.refused_key, summary.refused_version = state.refused_key, state.refused_version
     summary.last_api = state.last_api
     summary.software_name, summary.software_version = state.software_name, state.software_version
     summary.client_id, summary.client_instance_id = client_id_of(state), state.instance_id
     summary.sasl_mechanism = summary.attempted_principal = NO_TEXT
-    summary.proxied_address = text_of(&series.texts, connection.proxied)
+    summary.proxied_address = text_of(&series.texts, connection._proxied)
     summary.principal = state.principal
     summary.closed_by, summary.source, summary.role = state.closed_by, state.source, state.role
     summary.state = state_of(state)
@@ -313,8 +313,8 @@ cdef inline int end_stream(
     row[PROTOCOL] = number_of(rows, "kafka" if exchange.is_kafka else connection.protocol)
     if tls is not None:
         put_tls(row, tls, said)
-    elif connection.hellos:
-        hellos = connection.hellos
+    elif connection._hellos:
+        hellos = connection._hellos
         row[TLS_VERSION] = text_of(said, hellos["response"].version or hellos["request"].version)
         row[TLS_SNI], row[TLS_JA3] = text_of(said, hellos["request"].server_name), text_of(said, hellos["request"].ja3)
         row[TLS_JA4] = text_of(said, hellos["request"].ja4)
@@ -335,7 +335,7 @@ cdef inline int of_wire(ConnectionTotals* summary, Connection wire, SeriesState*
     cdef const ExchangeState* state = &wire.state
     summary.state, summary.closed_by = state_of(state), state.closed_by
     if summary.proxied_address < 0:
-        summary.proxied_address = text_of(&series.texts, wire.proxied)
+        summary.proxied_address = text_of(&series.texts, wire._proxied)
     return 0
 
 

@@ -18,7 +18,7 @@ cdef int begin_undecided(RowBatches self, TrackedStream stream, const uint8_t* p
 
 cdef bint is_unproven(TrackedStream stream) noexcept:
     """Return whether the server of a stream is known and nothing proves yet that it speaks Kafka."""
-    return stream.tracker is not None and not stream.tracker.state.proven and stream.tracker.protocol_name is None
+    return stream.tracker is not None and not stream.tracker.state.proven and stream.tracker._protocol is None
 
 
 cdef int begin_proof(RowBatches self, TrackedStream stream, TcpConnection connection) except -1:
@@ -110,7 +110,7 @@ cdef int take_decided(
     if detector.server < 0:
         return 0
     known = detector.tracked(detector.server)
-    if not (ended or known.state.proven or known.protocol_name is not None):
+    if not (ended or known.state.proven or known._protocol is not None):
         return 0
     stream.detector = None
     self.begin(stream, connection, 1 - detector.server, detector.decided_by, stream.begun, known)

@@ -14,7 +14,6 @@ import pytest
 from kwire.codec.binary_chunks import chunks_of
 from kwire.codec.columns import Columns
 from kwire.codec.header_scan import HeaderScan
-from kwire.codec.impl import load_twin
 from kwire.codec.json_columns import JsonColumns
 from kwire.codec.records import record_reader
 from kwire.spark.body_types import JSON_BODY, BodyType
@@ -22,7 +21,6 @@ from kwire.spark.frame_rows import FrameRows
 from kwire.spark.frame_structs import RequestStruct
 from kwire.spark.frame_sums import frames_to_rows
 from kwire.spark.reading_options import ReadingOptions
-from kwire.tables.connection_index import PlainTextRows
 
 MEMBER = "m" * 40
 VALUES: list[list[str | None]] = [
@@ -150,11 +148,3 @@ def test_columns_of_records(codec: Any, values: list[str | None]) -> None:
                 assert batch.column("value").to_pylist()[1::2] == [MEMBER.encode()] * len(values)
             elif fields == ("key",):
                 assert batch.column("key").to_pylist() == keys
-
-
-def test_texts_of_rows(values: list[str | None]) -> None:
-    native = load_twin("tables", "text_rows", "native")
-    for kept in (pa.array(values, pa.string()), pa.array([None, "b" * 40, *values], pa.string()).slice(2)):
-        rows = pa.array(range(len(values)), pa.int32())
-        assert native.texts_at(kept, rows).to_pylist() == values
-        assert native.TextRows(kept).rows_of(kept).equals(PlainTextRows(kept).rows_of(kept))

@@ -3,52 +3,15 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, Final
+from typing import Any
 
 import pyarrow as pa
 
-from kwire.tables.impl import native_text_rows
-
-__all__ = ["ConnectionIndex", "PlainTextRows", "texts_at"]
-
-_ROW: Final = pa.int32()
-
-
-class PlainTextRows:
-    """Finds the row of a text.
-
-    Args:
-        texts: a string array, a text for each row; of equal ones the last counts.
-    """
-
-    def __init__(self, texts: Any) -> None:
-        names = texts.to_pylist()
-        self._row: dict[str, int] = dict(zip(names, range(len(names)), strict=True))
-
-    def rows_of(self, texts: Any) -> Any:
-        """Give the row of each text as int32; null where there is none."""
-        named = texts.dictionary_encode()
-        return pa.array(map(self._row.get, named.dictionary.to_pylist()), _ROW, size=len(named.dictionary)).take(named.indices)
-
-
-def texts_at(texts: Any, rows: Any) -> Any:
-    """Give the texts at some rows, null where a row or its text is null.
-
-    Args:
-        texts: a string array.
-        rows: an int32 array.
-
-    Raises:
-        IndexError: there is no such row.
-    """
-    return texts.take(rows) if _native is None else _native.texts_at(texts, rows)
-
-
-_native: Final = native_text_rows()
+__all__ = ["ConnectionIndex"]
 
 
 class ConnectionIndex:
-    """Gives the row of a connection by its id.
+    """Gives the row of a connection by its id; of equal ids the last counts.
 
     The ids are gone through once, at the first look-up; each costs what the rows cost that ask. `pyarrow.compute.index_in` goes
     through all ids at each call, and so the time of a series grew with the square of its connections.
@@ -68,14 +31,16 @@ class ConnectionIndex:
         ids = _in_one_piece(ids)
         if self._known is not None and _is_same(ids, self._known[0]):
             return self._known[1]
-        rows = self._row_of_id.rows_of(ids)
+        named = ids.dictionary_encode()
+        found = pa.array(map(self._row_of_id.get, named.dictionary.to_pylist()), pa.int32(), size=len(named.dictionary))
+        rows = found.take(named.indices)
         self.remember(ids, rows)
         return rows
 
     @cached_property
-    def _row_of_id(self) -> PlainTextRows:
-        found: PlainTextRows = (PlainTextRows if _native is None else _native.TextRows)(_in_one_piece(self._ids))
-        return found
+    def _row_of_id(self) -> dict[str, int]:
+        ids = self._ids.to_pylist()
+        return dict(zip(ids, range(len(ids)), strict=True))
 
     def remember(self, ids: Any, rows: Any) -> None:
         """Keep an answer until the next one: the rows of a batch are asked for by who fills in its keys, and again by who sums it up.

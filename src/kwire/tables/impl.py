@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from kwire.tables._native.request_logs import LoggedRows
     from kwire.tables.row_sink import RowSink, Tracked
 
-__all__ = ["backend", "logged_rows", "native_text_rows", "restored_stream", "row_batches"]
+__all__ = ["backend", "logged_rows", "restored_stream", "row_batches"]
 
 
 def _choose() -> tuple[Twin, ModuleType | None]:
-    native = None if capture_impl.backend == "pure" else load_native("tables", "bulk", "bulk reader", ("request_logs", "text_rows"))
+    native = None if capture_impl.backend == "pure" else load_native("tables", "bulk", "bulk reader", ("request_logs",))
     return "pure" if native is None else "native", native
 
 
@@ -28,11 +28,6 @@ backend: Final[Twin] = _chosen[0]
 def restored_stream(tracked: Tracked) -> Tracked:
     """Give what hangs on a connection, as the pure twin has it: what a `TrackedStream` of the native twin pickles to."""
     return tracked
-
-
-def native_text_rows() -> ModuleType | None:
-    """Give the native twin of `kwire.tables.connection_index.PlainTextRows` and `texts_at`; None in the pure twin."""
-    return None if backend == "pure" else load_twin("tables", "text_rows", "native")
 
 
 def row_batches(sink: RowSink) -> RowBatches | None:

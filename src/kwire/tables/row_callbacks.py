@@ -15,11 +15,10 @@ from kwire.protocol.rules import RULES, explain
 from kwire.protocol.sasl import SaslState
 from kwire.protocol.tracking.brokers import nodes_of, ranges_of
 from kwire.protocol.tracking.callbacks import CLOSED_BY, ROLES, ROW_BODIES, ROW_STATES, SOURCES, TrackerCallbacks
-from kwire.protocol.tracking.group_steps import assignment_of, topics_of
 from kwire.protocol.tracking.observation import note_request, observe
 from kwire.protocol.tracking.reading import api_label, read_response, trailing_fact
 from kwire.tables.facts import SeriesFacts
-from kwire.tables.observed_rows import ObservedRows, members_text, spelled
+from kwire.tables.observed_rows import ObservedRows
 from kwire.tables.row_sink import PACKET_BITS
 from kwire.tables.violation_rows import ViolationRows
 
@@ -206,24 +205,6 @@ class RowCallbacks(TrackerCallbacks):
             evidence: the rest of what the sink takes.
         """
         self._sink.message(self._connection_id_of(connection), *evidence)
-
-    def subscription(self, protocol_type: str, data: bytes) -> tuple[str, ...] | None:
-        """Give the topics of a group member's subscription, None where it cannot be read.
-
-        Args:
-            protocol_type: of the group, empty where it is not known.
-            data: the subscription.
-        """
-        return topics_of(protocol_type, data)
-
-    def members(self, members: list[tuple[Any, ...]]) -> str:
-        """Give members of a group as `group_steps` has them, each as a `kwire.protocol.events.GroupMember`."""
-        return members_text(members)
-
-    def assignment(self, protocol_type: str, data: bytes) -> tuple[str, ...] | None:
-        """Give what a member is assigned, as `group_steps` spells it; arguments and outcome as for `subscription`."""
-        assigned = assignment_of(protocol_type, data)
-        return None if assigned is None else tuple(spelled(assigned))
 
     def sasl_request(self, sasl: SaslState | None, mechanism: bytes | None, token: bytes | None, version: int) -> SaslState:
         """Take a SaslHandshake or SaslAuthenticate request.

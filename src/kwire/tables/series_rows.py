@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 
 from kwire.errors import InputError
 from kwire.tables.batch_spool import BatchSpool
-from kwire.tables.connection_index import ConnectionIndex, texts_at
+from kwire.tables.connection_index import ConnectionIndex
 from kwire.tables.facts import FACT_SCHEMAS, REFUSALS, empty_table, table_of
 from kwire.tables.node_ids import node_finder, with_nodes
 from kwire.tables.observed_rows import OBSERVED
@@ -272,7 +272,7 @@ def _with_keys(table: str, batch: pa.RecordBatch, keys: Any, rows: Any) -> pa.Re
     if table in _KEYLESS:
         return batch
     at = batch.schema.get_field_index("client_key")
-    return batch.set_column(at, batch.schema.field(at), texts_at(keys, rows))
+    return batch.set_column(at, batch.schema.field(at), keys.take(rows))
 
 
 def read_series(

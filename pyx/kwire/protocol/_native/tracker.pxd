@@ -36,10 +36,10 @@ cdef class Connection:
     cdef HeldResponses held  # responses that have not found their request
     cdef Outcomes outcomes  # of pairing, until they become rows
     cdef object asked, passing
-    cdef object protocol_name  # of a foreign protocol, once one is recognised
-    cdef int64_t stray
-    cdef object proxied
-    cdef dict hellos
+    cdef public object _protocol  # a foreign protocol, once one is recognised
+    cdef public int64_t _stray
+    cdef public object _proxied
+    cdef public dict _hellos
     cdef bint encrypted  # a reader of TLS has the bytes too, so that hellos need not be read here
     cdef list unheard  # violations that count once the server is heard; None for none
 

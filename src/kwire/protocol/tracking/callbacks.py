@@ -10,7 +10,7 @@ from kwire.protocol.events import Asked, BrokersLearned, Event, RequestCompleted
 from kwire.protocol.negotiation import is_valid_software_text
 from kwire.protocol.tracking.brokers import nodes_of
 from kwire.protocol.tracking.identity import is_broker_client_id
-from kwire.protocol.tracking.observation import observe
+from kwire.protocol.tracking.observation import group_faults, observe
 from kwire.protocol.tracking.reading import header_reader, response_decoders
 from kwire.protocol.tracking.topic_use import records_in
 from kwire.schema import catalog
@@ -56,6 +56,11 @@ class TrackerCallbacks:
     def observe(row: RequestCompleted, note: Any, payload: bytes | None, damaged: bool) -> list[Event]:
         """Return events of an exchange beyond its row."""
         return observe(row, note, payload, damaged)
+
+    @staticmethod
+    def group_fits(api_key: int, api_version: int, request: bytes, response: bytes) -> bool:
+        """Return whether a request of a group and its response, both whole frames, break no rule together."""
+        return not group_faults(api_key, api_version, (request, False), response, False)
 
     @staticmethod
     def nodes(api_key: int, api_version: int, request_index: int, payload: bytes, start: int, time_ns: int) -> BrokersLearned | None:

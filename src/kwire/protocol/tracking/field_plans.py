@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 from kwire.codec.classes import compiled
 from kwire.codec.layout import layouts_of
 from kwire.codec.plan import FIXED_SIZE, WIDTH, Flag, Plan, compile_plan
+from kwire.protocol.groups.exchange_checks import CHECKED_APIS
 from kwire.protocol.negotiation import API_VERSIONS
 from kwire.protocol.row_columns import BODY_COLUMNS
 from kwire.protocol.tracking.brokers import NODE_FIELDS
@@ -35,9 +36,6 @@ Marks = list[tuple[Path, int]]
 
 _PRODUCE: Final = 0
 _FETCH: Final = 1
-_JOIN_GROUP: Final = 11
-_LEAVE_GROUP: Final = 13
-_SYNC_GROUP: Final = 14
 _SASL_HANDSHAKE: Final = 17
 _SASL_AUTHENTICATE: Final = 36
 _GET_TELEMETRY: Final = 71
@@ -69,23 +67,6 @@ class Mark(IntEnum):
     USED_NUMBER = 5 << 8
     USED_ERROR = 6 << 8
     USED_RECORDS = 7 << 8
-    # Of a member and its group, and of each member or each protocol that is offered
-    TOP_MEMBER = 16 << 8
-    TOP_INSTANCE = 17 << 8
-    TOP_TYPE = 18 << 8
-    TOP_NAME = 19 << 8
-    TOP_LEADER = 20 << 8
-    TOP_ASSIGNMENT = 21 << 8
-    TOP_REASON = 22 << 8
-    TOP_GENERATION = 24 << 8
-    TOP_SESSION_TIMEOUT = 25 << 8
-    TOP_REBALANCE_TIMEOUT = 26 << 8
-    ENTRIES = 32 << 8
-    ENTRY_NAME = 33 << 8
-    ENTRY_INSTANCE = 34 << 8
-    ENTRY_METADATA = 35 << 8
-    ENTRY_REASON = 36 << 8
-    ENTRY_ERROR = 37 << 8
     # A column: this times its index in `BODY_COLUMNS`, counted from 1; it may stand beside any other mark
     COLUMN = 1 << 16
 
@@ -104,7 +85,7 @@ class Trait(IntFlag):
     WATCHED_ON_ERROR = 256
     USES_TOPICS = 512
     SASL = 1024
-    STEPS = 2048  # the native tracker makes a row of `group_steps` of every exchange
+    CHECKS_GROUP = 2048  # Python checks that a request of a group and its response fit together
 
 
 _OWN_TRAITS: Final = {
@@ -113,43 +94,8 @@ _OWN_TRAITS: Final = {
     API_VERSIONS: Trait.API_VERSIONS,
     _SASL_HANDSHAKE: Trait.SASL,
     _SASL_AUTHENTICATE: Trait.SASL,
-    _JOIN_GROUP: Trait.STEPS,
-    _LEAVE_GROUP: Trait.STEPS,
-    _SYNC_GROUP: Trait.STEPS,
+    **dict.fromkeys(CHECKED_APIS, Trait.CHECKS_GROUP),
 }
-
-# What `kwire.protocol.tracking.group_steps` reads of requests and of responses.
-_JOINING: Final = (
-    {
-        "member_id": Mark.TOP_MEMBER, "group_instance_id": Mark.TOP_INSTANCE, "protocol_type": Mark.TOP_TYPE,
-        "session_timeout_ms": Mark.TOP_SESSION_TIMEOUT, "rebalance_timeout_ms": Mark.TOP_REBALANCE_TIMEOUT, "protocols": Mark.ENTRIES,
-        "protocols.name": Mark.ENTRY_NAME, "protocols.metadata": Mark.ENTRY_METADATA, "reason": Mark.TOP_REASON,
-    },
-    {
-        "member_id": Mark.TOP_MEMBER, "generation_id": Mark.TOP_GENERATION, "leader": Mark.TOP_LEADER, "protocol_name": Mark.TOP_NAME,
-        "protocol_type": Mark.TOP_TYPE,
-        "members": Mark.ENTRIES, "members.member_id": Mark.ENTRY_NAME, "members.group_instance_id": Mark.ENTRY_INSTANCE,
-        "members.metadata": Mark.ENTRY_METADATA,
-    },
-)  # fmt: skip
-_LEAVING: Final = (
-    {
-        "member_id": Mark.TOP_MEMBER, "members": Mark.ENTRIES, "members.member_id": Mark.ENTRY_NAME,
-        "members.group_instance_id": Mark.ENTRY_INSTANCE, "members.reason": Mark.ENTRY_REASON,
-    },
-    {
-        "members": Mark.ENTRIES, "members.member_id": Mark.ENTRY_NAME, "members.group_instance_id": Mark.ENTRY_INSTANCE,
-        "members.error_code": Mark.ENTRY_ERROR,
-    },
-)  # fmt: skip
-_SYNCING: Final = (
-    {
-        "member_id": Mark.TOP_MEMBER, "group_instance_id": Mark.TOP_INSTANCE, "generation_id": Mark.TOP_GENERATION,
-        "protocol_type": Mark.TOP_TYPE, "protocol_name": Mark.TOP_NAME,
-    },
-    {"protocol_type": Mark.TOP_TYPE, "protocol_name": Mark.TOP_NAME, "assignment": Mark.TOP_ASSIGNMENT},
-)  # fmt: skip
-_STEPS: Final = {_JOIN_GROUP: _JOINING, _LEAVE_GROUP: _LEAVING, _SYNC_GROUP: _SYNCING}
 
 
 class FieldPlan(NamedTuple):
@@ -278,7 +224,7 @@ def _request_marks(api_key: int, version: int) -> Marks:
         marks.append((("client_instance_id",), Mark.INSTANCE_ID))
     if api_key in TOPIC_USERS:
         marks += _use_marks(TOPIC_USERS[api_key][0])
-    return marks + _step_marks(api_key, 0)
+    return marks
 
 
 def _response_marks(message: Message, api_key: int, version: int) -> Marks:
@@ -297,15 +243,11 @@ def _response_marks(message: Message, api_key: int, version: int) -> Marks:
         paths = {*NODE_FIELDS.get(api_key, ()), *naming_paths(api_key, version, True)}
         taken = {path for path, mark in marks if (path, mark) not in columns}
         marks += [(path, Mark.KEY_PART) for path in sorted(tuple(text.split(".")) for text in paths) if path not in taken]
-    return marks + _step_marks(api_key, 1)
+    return marks
 
 
 def _column_marks(columns: dict[str, Path]) -> Marks:
     return [(columns[each.name], Mark.COLUMN * index) for index, each in enumerate(BODY_COLUMNS, 1) if each.name in columns]
-
-
-def _step_marks(api_key: int, side: int) -> Marks:
-    return [(tuple(path.split(".")), mark) for path, mark in _STEPS[api_key][side].items()] if api_key in _STEPS else []
 
 
 def _use_marks(shape: Shape) -> Marks:

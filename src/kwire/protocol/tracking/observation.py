@@ -174,12 +174,11 @@ def observe(row: RequestCompleted, note: Any, payload: bytes | None, damaged: bo
     return _whole_body_events(key, version, row, request, response)
 
 
-def group_faults(row: RequestCompleted, note: Any, payload: bytes, damaged: bool) -> list[tuple[str, dict[str, object]]]:
-    """Return faults between a group's request and response (`groups.exchange_faults`); arguments as in `observe`.
+def group_faults(key: int | None, version: int | None, note: Any, payload: bytes, damaged: bool) -> list[tuple[str, dict[str, object]]]:
+    """Return faults between a group\'s request and response (`groups.exchange_faults`); other arguments as in `observe`.
 
     A cut frame breaks no rule: the missing bytes may fit.
     """
-    key, version = row.api_key, row.api_version
     if key not in CHECKED_APIS or version is None or note is None or damaged or note[1]:
         return []
     return exchange_faults(key, version, _request(key, version, *note), _response(key, version, payload, damaged))

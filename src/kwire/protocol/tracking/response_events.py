@@ -110,7 +110,7 @@ class ResponseEvents(ExchangeState):
         is_timed = frame.ended and waiting.is_timed
         row.latency_us = elapsed // 1000 if is_timed and self.losses == waiting.losses and elapsed >= 0 else None
         reading.broken += _broken_by(row, reading)
-        reading.broken += group_faults(row, waiting.note, frame.payload, damaged)
+        reading.broken += group_faults(row.api_key, row.api_version, waiting.note, frame.payload, damaged)
         events += self._violations(reading.broken, "response", frame, row.request_index)
         events += self._shown("response", reading.version, row, frame)
         events += self._learn(row, reading, frame)

@@ -1,9 +1,0 @@
-from typing import Any
-
-__all__ = ["TextRows", "texts_at"]
-
-class TextRows:
-    def __init__(self, texts: Any) -> None: ...
-    def rows_of(self, texts: Any) -> Any: ...
-
-def texts_at(texts: Any, rows: Any) -> Any: ...
