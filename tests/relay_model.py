@@ -147,8 +147,6 @@ class Broker:
         self.mechanism, self.tokens = mechanism, 0
 
     def _take_token(self, frame: bytes, accepts: bool) -> None:
-        # a client of GSSAPI that sends a request in place of a token has ended its tokens, as far as a relay can see
-        assert OWN not in frame or self.mechanism == b"GSSAPI", "a request of the relay among tokens"
         if self.mechanism == b"GSSAPI" and not (len(frame) < 2 or frame[:1] == b"\x60" or frame[:2] == WRAPPED[:2]):
             accepts = False
         if not accepts and self.mechanism == b"OAUTHBEARER" and not self.refused:
@@ -170,15 +168,12 @@ class Broker:
         if key == PRODUCE and frame[20:22] == b"\0\0":  # acks
             return
         tail = error.to_bytes(2, "big") + frame[NUMBER] + (self.talk.granted(frame) if key == FETCH else b"")
-        if frame[NUMBER] == OWN.ljust(8):
-            self.out += framed(frame[4:8] + tail)
-        else:
-            self._send(frame, key, self.talk.id_of(frame) + tail, frame[4:8] + tail)
+        self._send(frame, key, self.talk.id_of(frame) + tail)
 
-    def _send(self, frame: bytes, key: int | None, answer: bytes, sent: bytes | None = None) -> None:
+    def _send(self, frame: bytes, key: int | None, answer: bytes) -> None:
         self.unanswered = False
         self.answers.append((int(frame[NUMBER]) if len(frame) >= 18 else None, key, answer))
-        self.out += framed(answer if sent is None else sent)
+        self.out += framed(answer)
 
 
 class Talk:
@@ -190,22 +185,19 @@ class Talk:
 
     def __init__(
         self, *, sasl: bool, again: bool, kerberos: bool, mechanisms: Sequence[bytes], called: bool, unknown: Any, raw_gssapi: bool,
-        renumber: bool, base: int, max_held: int,
+        base: int, max_held: int,
     ) -> None:  # fmt: skip
         self.broker = Broker(self, sasl=sasl, again=again, kerberos=kerberos, mechanisms=mechanisms)
         self.called, self.base = called, base
         self.budgets = [twin.HeldBudget(MOST_KEPT) for twin in TWINS]
         used = plan(called, unknown, raw_gssapi)
-        self.relays = [
-            twin.Relay(used, max_held=max_held, budget=budget, renumber=renumber) for twin, budget in zip(TWINS, self.budgets, strict=True)
-        ]
+        self.relays = [twin.Relay(used, max_held=max_held, budget=budget) for twin, budget in zip(TWINS, self.budgets, strict=True)]
         self.count = self.time = self.last = 0
         self.outbox = b""
         self.held: list[list[Held]] = []
         self.looked_up: set[bytes] = set()
         self.own: dict[bytes, int] = {}  # the relay's own answers to the client's frames
         self.sessions = {0}
-        self.asked = self.heard = 0
         self.to_broker, self.to_client = Cut(), Cut()
         self.ended = [False, False]
 
@@ -273,11 +265,6 @@ class Talk:
             data, self.broker.out = self.broker.out[:size], self.broker.out[size:]
             self.call("from_server", data)
 
-    def asks(self) -> None:
-        if not self.ended[0] and not self.broker.unanswered:
-            self.asked += 1
-            self.call("own_request", struct.pack(">hhih", API_VERSIONS, 0, 7, 8) + OWN.ljust(8))
-
     def ends(self, side: int) -> None:
         if not self.ended[side] and not (self.broker.out if side else self.outbox):
             self.ended[side] = True
@@ -288,11 +275,7 @@ class Talk:
             return
         both = self.held.pop(at % len(self.held))
         first = both[0]
-        if first.kind == "own":
-            assert first.frame[6:14] == OWN.ljust(8)
-            self.heard += 1
-            self.each("release", both)
-        elif first.kind == "response":
+        if first.kind == "response":
             if first.api_key == FETCH and first.frame[4:6] == b"\0\0":
                 self.sessions.add(int.from_bytes(first.frame[14:18], "big"))
             self.each("release", both, [first.frame, SEEN])
@@ -310,9 +293,7 @@ class Talk:
 
     def call(self, name: str, *args: Any) -> None:
         self.time += 1
-        more = {"t": self.time} if name == "own_request" else {}
-        timed = args if more else (*args, self.time)
-        self.compare([getattr(relay, name)(*timed, **more) for relay in self.relays])
+        self.compare([getattr(relay, name)(*args, self.time) for relay in self.relays])
 
     def each(self, name: str, both: list[Held], *args: Any) -> None:
         self.time += 1
@@ -337,7 +318,7 @@ class Talk:
 
     def check_request(self, frame: bytes) -> None:
         """A request reached the broker, which takes it as one."""
-        if len(frame) < 18 or frame[NUMBER] == OWN.ljust(8):
+        if len(frame) < 18:
             return
         key = int.from_bytes(frame[:2], "big")
         assert key not in (LEAVE_GROUP, DELETE_TOPICS)
@@ -377,12 +358,10 @@ class Talk:
         if self.is_over:
             return
         waiting = [relay.kept for relay in self.relays]
-        asks = self.asked - self.heard
         if self.broker.phase != "closed":
             assert not self.broker.answers
-            assert self.relay.owed <= self.broker.unanswered + asks
+            assert self.relay.owed <= self.broker.unanswered
         if not self.broker.inbox and self.relay.reads_client:
-            assert waiting == [waiting[0]] * 2
-            assert waiting[0] <= 18 * asks
+            assert waiting == [0, 0]
         self.ends(0)
         self.ends(1)

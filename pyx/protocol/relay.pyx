@@ -1,7 +1,7 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
 """A relay between one client and one broker, compiled: `kwire.protocol.relay.relay.Relay` is the contract.
 
-Bytes are cut, paired and passed on without a Python object (protocol/relay_feed.pxd). Python is called for frames that a rule asks for, for
+Bytes are cut, paired and passed on without a Python object (protocol/relay_feed.pxd). Python is called for frames that a rule wants, for
 programs that only Python has, and for raw SASL tokens.
 """
 
@@ -10,26 +10,25 @@ from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.object cimport PyObject
 from libc.stdint cimport int32_t, int64_t, uint8_t
-from libc.stdlib cimport free, malloc
+from libc.stdlib cimport free
 from libc.string cimport memcpy
 
 from build_id cimport build_id
 from protocol.relay_counters cimport TEXT_OTHER, TEXT_UNKNOWN
 from protocol.relay_feed cimport relay_begin, relay_drain, relay_feed, relay_finish
-from protocol.relay_owed cimport BY_PLAN, OWED_OWN, owed_answer, owed_at, owed_count, owed_first
+from protocol.relay_owed cimport BY_PLAN, owed_answer, owed_count, owed_first
 from protocol.relay_pieces cimport Piece, Pieces, chunk_take
 from protocol.relay_request cimport release_request
 from protocol.relay_response cimport release_response
 from protocol.relay_state cimport (
-    LENGTH, OPEN, PROGRAM_FAILED, REQUEST, RESPONSE, SASL_REFUSED, SASL_UNKNOWN_MECHANISM, SASL_WITHOUT_HANDSHAKE, Ask, HeldFrame,
+    OPEN, PROGRAM_FAILED, REQUEST, RESPONSE, SASL_REFUSED, SASL_UNKNOWN_MECHANISM, SASL_WITHOUT_HANDSHAKE, HeldFrame,
     Stream, is_blocked, is_inside, relay_close, relay_free, relay_kept, send_answers,
 )
 from wire.cursor cimport Bytes
-from wire.raw_python cimport raw_incref, raw_xdecref
 from wire.turns cimport Turn, one_at_a_time, turn_leave, waiting_turn_begin, waiting_turn_end
 
 from kwire.errors import EncodeError, WireError
-from kwire.protocol.relay.heads import SHORTEST_REQUEST, SHORTEST_RESPONSE, mechanism_of
+from kwire.protocol.relay.heads import SHORTEST_RESPONSE, mechanism_of
 from kwire.protocol.relay.limits import MAX_HELD
 from kwire.protocol.relay.moves import CLOSE_TEXTS, Closing, Held, Moves
 from kwire.protocol.relay.raw_tokens import RawTokens
@@ -57,7 +56,7 @@ cdef class Relay:
     """One connection; arguments and methods are those of `kwire.protocol.relay.relay.Relay`."""
 
     def __cinit__(
-        self, plan, *, int64_t max_frame=MAX_FRAME, int64_t max_held=MAX_HELD, HeldBudget budget=None, bint renumber=False,
+        self, plan, *, int64_t max_frame=MAX_FRAME, int64_t max_held=MAX_HELD, HeldBudget budget=None,
         RelayCounters counters=None
     ):
         self.use_plan(plan)
@@ -68,17 +67,9 @@ cdef class Relay:
         self.core.software, self.core.client = TEXT_UNKNOWN, TEXT_OTHER
         self.core.owner = <PyObject*>self
         self.core.max_frame, self.core.max_held = max_frame, max_held
-        self.core.renumber = renumber
         self.core.streams[REQUEST].owes = -1
 
     def __dealloc__(self):
-        cdef int64_t number
-        cdef Ask* ask = self.core.asks
-        for number in range(self.core.owed.first, self.core.owed.end):
-            raw_xdecref(owed_at(&self.core.owed, number).tag)
-        while ask is not NULL:
-            raw_xdecref(ask.tag)
-            ask = ask.next
         relay_free(&self.core)
         turn_leave(self.turn)
 
@@ -150,7 +141,7 @@ cdef class Relay:
         self.table = plan.native
         self.core.table = &self.table.table
 
-    # frames that are held, and the relay's own
+    # frames that are held
 
     def release(self, held, pieces=None, *, int64_t t=0, response=None):
         self.begin()
@@ -168,14 +159,6 @@ cdef class Relay:
         finally:
             self.over()
 
-    def own_request(self, frame, *, int64_t t=0, tag=None):
-        self.begin()
-        try:
-            self.ask(frame, t, tag)
-            return self.moves_of(None, NULL, 0)
-        finally:
-            self.over()
-
     cdef object held_frame(self, int side):
         """The Held of the frame that is held, None where none is."""
         cdef const HeldFrame* held = &self.core.streams[side].held
@@ -184,9 +167,9 @@ cdef class Relay:
             return None
         if known is None:
             known = Held(
-                "own" if held.kind == OWED_OWN else DIRECTIONS[side],
+                DIRECTIONS[side],
                 PyBytes_FromStringAndSize(<const char*>held.frame, held.size), held.api_key, held.api_version, held.asked_version,
-                held.correlation_id, held.wants_answer, held.time_ns, None if held.tag is NULL else <object>held.tag,
+                held.correlation_id, held.wants_answer, held.time_ns,
                 self.core.owed.asked, self.core.owed.served,
                 side == RESPONSE and owed_first(&self.core.owed).action != BY_PLAN,
             )
@@ -213,7 +196,7 @@ cdef class Relay:
         cdef uint8_t* frame = NULL
         cdef Py_ssize_t size = 0
         cdef int side
-        if whole is not None and held.kind != "own":
+        if whole is not None:
             frame = self.gathered(whole, &size)
         side = self.let_go(held)
         if self.core.reason == OPEN:
@@ -247,8 +230,6 @@ cdef class Relay:
         """Send the frame that is held, as it is where `frame` is NULL."""
         if side == REQUEST:
             return release_request(&self.core, frame, size, action)
-        raw_xdecref(self.core.streams[RESPONSE].held.tag)
-        self.core.streams[RESPONSE].held.tag = NULL
         return release_response(&self.core, frame, size)
 
     cdef int forget(self, int side) except -1:
@@ -272,39 +253,6 @@ cdef class Relay:
             send_answers(&self.core)
         self.forget(REQUEST)
         relay_drain(&self.core, REQUEST, t)
-        return relay_finish(&self.core, t)
-
-    cdef int ask(self, object frame, int64_t t, object tag) except -1:
-        """Relay.own_request, between `relay_begin` and the sending of `core.out`."""
-        cdef bytes whole = bytes(frame)
-        cdef Py_ssize_t size = PyBytes_GET_SIZE(whole)
-        cdef Ask* made
-        cdef int index
-        if not SHORTEST_REQUEST <= size <= self.core.max_frame:
-            raise ValueError(f"a request of {size} bytes")
-        if self.core.streams[REQUEST].ended:
-            raise ValueError("the client's direction has ended, so nothing can be asked")
-        self.core.renumber = True
-        made = <Ask*>malloc(sizeof(Ask))
-        if made is NULL:
-            raise MemoryError
-        made.next, made.size, made.time_ns, made.tag = NULL, LENGTH + size, t, NULL
-        made.frame = <uint8_t*>malloc(LENGTH + size)
-        if made.frame is NULL:
-            free(made)
-            raise MemoryError
-        for index in range(LENGTH):
-            made.frame[index] = <uint8_t>((size >> (24 - 8 * index)) & 0xFF)
-        memcpy(made.frame + LENGTH, PyBytes_AS_STRING(whole), size)
-        if tag is not None:
-            raw_incref(<PyObject*>tag)
-            made.tag = <PyObject*>tag
-        if self.core.asks is NULL:
-            self.core.asks = made
-        else:
-            self.core.last_ask.next = made
-        self.core.last_ask = made
-        self.core.asked += size
         return relay_finish(&self.core, t)
 
     # what the C code asks
@@ -410,7 +358,7 @@ cdef class Relay:
         cdef const Stream* server = &self.core.streams[RESPONSE]
         if is_inside(client) or is_inside(server) or client.held.frame is not NULL or server.held.frame is not NULL:
             return False
-        return owed_count(&self.core.owed) == 0 and self.core.asks is NULL
+        return owed_count(&self.core.owed) == 0
 
     @property
     def inside_request(self):

@@ -8,9 +8,9 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy
 
 from codec.edit_run cimport EditDoor, Edited, edit_frame, edited_free, store_change
-from protocol.relay_owed cimport HANDSHAKE_KEY, Owed, is_sasl, owed_first
+from protocol.relay_owed cimport HANDSHAKE_KEY, Owed, owed_first
 from protocol.relay_pieces cimport chunk_adopt, chunk_take, piece_add
-from protocol.relay_request cimport ID_AT, SHORTEST_REQUEST, expect_broker, fits, new_id, observe_request, store_32
+from protocol.relay_request cimport ID_AT, SHORTEST_REQUEST, expect_broker, fits, observe_request, store_32
 from protocol.relay_response cimport SHORTEST_RESPONSE, action_of, answered, answered_version, count_answer, error_of
 from protocol.relay_state cimport LENGTH, PROGRAM_FAILED, REQUEST, RESPONSE, RelayCore, Stream, relay_close
 from protocol.relay_table cimport PASS, RelayTable, is_known, request_action
@@ -90,7 +90,6 @@ cdef inline int edit_request(RelayCore* core, Bytes p, Py_ssize_t length, bint i
     cdef int32_t number = <int32_t>load_32(p + LENGTH + ID_AT)
     cdef const EditDoor* program = NULL
     cdef Edited edited
-    cdef int32_t sent = number
     cdef int done
     if is_known(core.table, key, version) and key != HANDSHAKE_KEY:  # behind which raw tokens may come
         program = program_of(core.table, request_action(core.table, key, version))
@@ -102,18 +101,15 @@ cdef inline int edit_request(RelayCore* core, Bytes p, Py_ssize_t length, bint i
         if not done:
             relay_close(core, PROGRAM_FAILED, REQUEST, key)
         elif fits(core, REQUEST, edited.size, SHORTEST_REQUEST):
-            core.authenticating = is_sasl(key)
-            if core.renumber:
-                sent = new_id(core)
             core.streams[REQUEST].owes = -1
             if not core.streams[REQUEST].silent:
                 core.streams[REQUEST].owes = core.owed.end
-                expect_broker(core, key, version, number, sent, t)
+                expect_broker(core, key, version, number, t)
             if core.counters is not NULL:
                 core.streams[REQUEST].frame_bytes = LENGTH + length
                 observe_request(core, p + LENGTH, length)
             core.streams[REQUEST].owes = -1
-            send_edited(core, REQUEST, p, length, is_kept, &edited, SHORTEST_REQUEST, sent)
+            send_edited(core, REQUEST, p, length, is_kept, &edited, SHORTEST_REQUEST, number)
     finally:
         edited_free(&edited)
     return 1

@@ -16,7 +16,7 @@ from protocol.frame_cutter cimport cutter_add, cutter_empty
 from protocol.relay_edit cimport edit_request, edit_response
 from protocol.relay_owed cimport owed_count
 from protocol.relay_pieces cimport chunk_adopt, chunks_clear, piece_add
-from protocol.relay_request cimport look_at_request, request_passed, send_asks, take_token, take_whole_request
+from protocol.relay_request cimport look_at_request, request_passed, take_token, take_whole_request
 from protocol.relay_response cimport look_at_response, response_passed, take_server_token, take_whole_response
 from protocol.relay_state cimport (
     BUDGET_EXHAUSTED, FRAME_UNFINISHED, HELD_TOO_LARGE, LENGTH, OPEN, RAW, REQUEST, RESPONSE, SERVER_ENDED, VERDICT, WHOLE, RelayCore,
@@ -154,11 +154,9 @@ cdef inline int relay_drain(RelayCore* core, int side, int64_t t) except -1 nogi
 
 
 cdef inline int relay_finish(RelayCore* core, int64_t t) except -1 nogil:
-    """The end of every call: own requests, ends and limits."""
+    """The end of every call: ends and limits."""
     if core.streams[REQUEST].parked.size:
         relay_drain(core, REQUEST, t)
-    if core.asks is not NULL:
-        send_asks(core)
     if core.streams[REQUEST].ended or core.streams[RESPONSE].ended:
         give_end(core, REQUEST)
         give_end(core, RESPONSE)

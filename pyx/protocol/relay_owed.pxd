@@ -1,6 +1,5 @@
 """What is owed to the client of a relay: kwire/protocol/relay/owed.py as a ring of C structs."""
 
-from cpython.object cimport PyObject
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
@@ -9,7 +8,6 @@ cdef enum OwedKind:
     OWED_BROKER = 0
     OWED_TOKEN = 1
     OWED_ANSWER = 2
-    OWED_OWN = 3
 
 cdef enum:
     MAX_OWED = 4096  # kwire.protocol.relay.owed.MAX_OWED
@@ -23,7 +21,6 @@ cdef struct Owed:
     int16_t api_key
     int16_t api_version
     int32_t correlation_id
-    int32_t sent_id
     int32_t action
     int32_t software  # as counters have it
     int32_t client
@@ -31,7 +28,6 @@ cdef struct Owed:
     int64_t request_bytes
     uint8_t* frame  # of an own answer, with its length
     Py_ssize_t size
-    PyObject* tag  # of an own request
 
 # The oldest lies at `first & (room - 1)`; both numbers only rise.
 cdef struct OwedRing:
@@ -102,7 +98,7 @@ cdef inline bint ends_in_sasl(const OwedRing* ring) noexcept nogil:
 
 
 cdef inline void owed_take(OwedRing* ring) noexcept nogil:
-    """The oldest entry is done; its frame and its tag are the caller's."""
+    """The oldest entry is done; its frame is the caller's."""
     cdef Owed* first = owed_first(ring)
     if first is not NULL:
         ring.served |= needs_authentication(first)
@@ -123,7 +119,7 @@ cdef inline void owed_drop_last_token(OwedRing* ring, int32_t correlation_id) no
     while number < ring.end and owed_at(ring, number).kind == OWED_ANSWER:
         number += 1
     follower = owed_at(ring, number)
-    if follower is not NULL and follower.sent_id == correlation_id:
+    if follower is not NULL and follower.correlation_id == correlation_id:
         ring.first = end
 
 

@@ -8,13 +8,13 @@ from libc.string cimport memcpy
 from protocol.frame_cutter cimport cutter_empty
 from protocol.relay_counters cimport MOST_OBSERVED, NO_ERROR_CODE, Counters, client_of, count_exchange, software_of
 from protocol.relay_owed cimport (
-    AUTHENTICATE_KEY, BY_PLAN, HANDSHAKE_KEY, OWED_BROKER, OWED_OWN, OWED_TOKEN, Owed, is_sasl, needs_authentication, owed_add,
+    AUTHENTICATE_KEY, BY_PLAN, HANDSHAKE_KEY, OWED_BROKER, OWED_TOKEN, Owed, needs_authentication, owed_add,
     owed_answer, owed_at,
 )
 from protocol.relay_pieces cimport chunk_adopt, chunk_take, piece_add, piece_copy
 from protocol.relay_state cimport (
     AUTHENTICATION_TOO_LARGE, HEAD_TOO_LONG, HEADER_MALFORMED, HELD_TOO_LARGE, LENGTH, LENGTH_NEGATIVE, LENGTH_TOO_LARGE,
-    LENGTH_TOO_SHORT, MAX_AUTHENTICATION, MAX_HEAD, OPEN, PROGRAM_TOO_LARGE, RAW, REFUSED, REQUEST, RESPONSE, UNKNOWN_API, WHOLE, Ask,
+    LENGTH_TOO_SHORT, MAX_AUTHENTICATION, MAX_HEAD, OPEN, PROGRAM_TOO_LARGE, RAW, REFUSED, REQUEST, RESPONSE, UNKNOWN_API, WHOLE,
     HeldFrame, RelayCore, Stream, relay_close, see, send_answers,
 )
 from protocol.relay_table cimport CALL, CLOSE, NO_ACKS, PASS, REFUSE, is_known, read_acks, request_action
@@ -68,33 +68,21 @@ cdef inline int is_token(RelayCore* core, Bytes p, int64_t length) except -1 nog
     return found
 
 
-cdef inline int expect_broker(RelayCore* core, int key, int version, int32_t correlation_id, int32_t sent_id, int64_t t) except -1 nogil:
+cdef inline int expect_broker(RelayCore* core, int key, int version, int32_t correlation_id, int64_t t) except -1 nogil:
     """The broker owes the client a response."""
     cdef Owed* owed = owed_add(&core.owed, OWED_BROKER)
     owed.api_key, owed.api_version = <int16_t>key, <int16_t>version
-    owed.correlation_id, owed.sent_id, owed.time_ns = correlation_id, sent_id, t
+    owed.correlation_id, owed.time_ns = correlation_id, t
     core.owed.asked |= needs_authentication(owed)
     return 0
 
 
-cdef inline int32_t new_id(RelayCore* core) noexcept nogil:
-    """ConnectionState.new_id."""
-    cdef int32_t number = core.next_id
-    core.next_id = 0 if number == 0x7FFFFFFF else number + 1
-    return number
-
-
-cdef inline int send_start(
-    RelayCore* core, int side, Bytes p, Py_ssize_t have, Py_ssize_t head, bint is_kept, uint8_t** made
-) except -1 nogil:
-    """Send the first `have` bytes of a frame; `made` gets where a copy of its first `head` lies, to be changed.
-
-    `is_kept`: they lie in the stream's own buffer, which will be used again. No `except?`, which would take the GIL for every NULL.
-    """
-    cdef Py_ssize_t copied = have if is_kept else head
-    if copied:
-        made[0] = piece_copy(&core.out[side], &core.chunks, p, copied)
-    piece_add(&core.out[side], p + copied, have - copied)
+cdef inline int send_start(RelayCore* core, int side, Bytes p, Py_ssize_t have, bint is_kept) except -1 nogil:
+    """Send the first `have` bytes of a frame; `is_kept`: they lie in the stream's own buffer, which will be used again."""
+    if is_kept:
+        piece_copy(&core.out[side], &core.chunks, p, have)
+    else:
+        piece_add(&core.out[side], p, have)
     return 0
 
 
@@ -108,9 +96,8 @@ cdef inline Py_ssize_t look_at_request(RelayCore* core, Bytes p, Py_ssize_t have
     cdef Stream* stream = &core.streams[REQUEST]
     cdef int64_t length, readable
     cdef Py_ssize_t gone
-    cdef uint8_t* made = NULL
     cdef int key, version, acks
-    cdef int32_t number, action, sent
+    cdef int32_t number, action
     cdef bint known
     if have < LENGTH:
         return LENGTH
@@ -158,22 +145,16 @@ cdef inline Py_ssize_t look_at_request(RelayCore* core, Bytes p, Py_ssize_t have
         if not stream.silent:
             refuse(core, key, number)
         return gone
-    sent = number
-    core.authenticating = is_sasl(key)
-    if core.renumber:
-        sent = new_id(core)
     if not stream.silent:
         stream.owes = core.owed.end
-        expect_broker(core, key, version, number, sent, t)
+        expect_broker(core, key, version, number, t)
     stream.frame_bytes = LENGTH + length
     if core.counters is not NULL:
         if stream.kept.skip:
             see(core, REQUEST, p + LENGTH, gone - LENGTH)
         else:
             observe_request(core, p + LENGTH, <Py_ssize_t>length)
-    send_start(core, REQUEST, p, gone, LENGTH + SHORTEST_REQUEST if core.renumber else 0, is_kept, &made)
-    if core.renumber:
-        store_32(made + LENGTH + ID_AT, sent)
+    send_start(core, REQUEST, p, gone, is_kept)
     return gone
 
 
@@ -229,16 +210,14 @@ cdef inline int take_token(RelayCore* core, Bytes p, Py_ssize_t length, bint is_
     """RequestSide._take_token; `p` is the frame's length."""
     cdef bint answered, varies
     cdef Owed* owed
-    cdef uint8_t* made = NULL
     core.requests += 1
-    core.authenticating = True
     with gil:
         answered = (<object>core.owner)._client_token(PyBytes_FromStringAndSize(<const char*>p + LENGTH, length))
         varies = (<object>core.owner)._tokens_vary()
     if answered:
         owed = owed_add(&core.owed, OWED_TOKEN)
         owed.time_ns, owed.api_key = t, <int16_t>(-1 if varies else AUTHENTICATE_KEY)
-    send_start(core, REQUEST, p, LENGTH + length, 0, is_kept, &made)
+    send_start(core, REQUEST, p, LENGTH + length, is_kept)
     return 0
 
 
@@ -251,14 +230,12 @@ cdef inline int hold_request(RelayCore* core, Bytes p, Py_ssize_t length, int64_
             raise MemoryError
     memcpy(held.frame, p + LENGTH, length)
     held.size = length
-    held.kind = OWED_BROKER
     held.api_key = <int16_t>load_16(p + LENGTH)
     held.api_version = held.asked_version = <int16_t>load_16(p + LENGTH + 2)
     held.correlation_id = <int32_t>load_32(p + LENGTH + ID_AT)
     held.wants_answer = not core.streams[REQUEST].silent
     held.is_new = True
     held.time_ns = t
-    held.tag = NULL
     return 0
 
 
@@ -300,7 +277,6 @@ cdef inline int send_whole(RelayCore* core, int side, uint8_t* frame, Py_ssize_t
 cdef inline int release_request(RelayCore* core, uint8_t* frame, Py_ssize_t size, int32_t action) except -1 nogil:
     """RequestSide.send for the request that is held, as it is or as `frame`, in memory of a chunk, has it."""
     cdef HeldFrame* held = &core.streams[REQUEST].held
-    cdef int32_t sent = held.correlation_id
     cdef uint8_t* own = held.frame
     cdef Py_ssize_t whole = held.size
     held.frame = NULL
@@ -315,39 +291,13 @@ cdef inline int release_request(RelayCore* core, uint8_t* frame, Py_ssize_t size
             (<object>core.owner)._handshake(PyBytes_FromStringAndSize(<const char*>frame, size))
         if core.reason != OPEN:
             return 0
-    core.authenticating = is_sasl(<int16_t>load_16(frame))
-    if core.renumber:
-        sent = new_id(core)
     core.streams[REQUEST].owes = -1
     if held.wants_answer:
         core.streams[REQUEST].owes = core.owed.end
-        expect_broker(core, held.api_key, held.api_version, held.correlation_id, sent, held.time_ns)
+        expect_broker(core, held.api_key, held.api_version, held.correlation_id, held.time_ns)
         owed_at(&core.owed, core.owed.end - 1).action = action
     if core.counters is not NULL:
         core.streams[REQUEST].frame_bytes = LENGTH + whole
         observe_request(core, own, whole)
     core.streams[REQUEST].owes = -1
-    return send_whole(core, REQUEST, frame, size, ID_AT, sent)
-
-
-cdef inline int send_asks(RelayCore* core) except -1 nogil:
-    """RequestSide.ask."""
-    cdef const Stream* stream = &core.streams[REQUEST]
-    cdef Ask* ask
-    cdef Owed* owed
-    cdef int32_t number
-    while core.asks is not NULL and not (stream.kept.skip and not stream.drops) and not core.authenticating and core.reason == OPEN:
-        ask = core.asks
-        core.asks = ask.next
-        core.asked -= ask.size - LENGTH
-        number = new_id(core)
-        store_32(ask.frame + LENGTH + ID_AT, number)
-        owed = owed_add(&core.owed, OWED_OWN)
-        owed.api_key = <int16_t>load_16(ask.frame + LENGTH)
-        owed.api_version = <int16_t>load_16(ask.frame + LENGTH + 2)
-        owed.correlation_id = owed.sent_id = number
-        owed.time_ns, owed.tag = ask.time_ns, ask.tag
-        chunk_adopt(&core.chunks, ask.frame)
-        piece_add(&core.out[REQUEST], ask.frame, ask.size)
-        free(ask)
-    return 0
+    return send_whole(core, REQUEST, frame, size, ID_AT, held.correlation_id)

@@ -8,11 +8,11 @@ from libc.string cimport memcpy
 from protocol.relay_counters cimport MOST_SEEN, count_exchange
 from protocol.relay_counters cimport error_of as counted_error
 from protocol.relay_owed cimport (
-    BY_PLAN, HANDSHAKE_KEY, OWED_BROKER, OWED_OWN, OWED_TOKEN, Owed, owed_drop_last_token, owed_first, owed_take,
+    BY_PLAN, HANDSHAKE_KEY, OWED_BROKER, OWED_TOKEN, Owed, owed_drop_last_token, owed_first, owed_take,
 )
 from protocol.relay_pieces cimport chunk_adopt
 from protocol.relay_request cimport (
-    NOTHING, VERSIONS_KEY, check_length, fits, gather_whole, send_start, send_whole, store_32,
+    NOTHING, VERSIONS_KEY, check_length, fits, gather_whole, send_start, send_whole,
 )
 from protocol.relay_state cimport (
     LENGTH, OPEN, RAW, REFUSED, RESPONSE, RESPONSE_MISMATCHED, RESPONSE_UNEXPECTED, WHOLE, HeldFrame, RelayCore, Stream,
@@ -45,8 +45,6 @@ cdef inline int answered_version(const Owed* owed, int error) noexcept nogil:
 
 cdef inline int32_t action_of(const RelayCore* core, const Owed* owed, int version) noexcept nogil:
     """ResponseSide._action."""
-    if owed.kind == OWED_OWN:
-        return CALL
     return owed.action if owed.action != BY_PLAN else response_action(core.table, owed.api_key, version)
 
 
@@ -56,9 +54,7 @@ cdef inline Py_ssize_t look_at_response(RelayCore* core, Bytes p, Py_ssize_t hav
     cdef Owed* first
     cdef int64_t length
     cdef int32_t number, action
-    cdef uint8_t* made = NULL
     cdef Py_ssize_t gone
-    cdef bint changed
     cdef int error = 0
     if have < LENGTH:
         return LENGTH
@@ -78,13 +74,13 @@ cdef inline Py_ssize_t look_at_response(RelayCore* core, Bytes p, Py_ssize_t hav
     number = <int32_t>load_32(p + LENGTH)
     if first is NULL:
         return relay_close(core, RESPONSE_UNEXPECTED, RESPONSE, number)
-    if number != first.sent_id:
+    if number != first.correlation_id:
         return relay_close(core, RESPONSE_MISMATCHED, RESPONSE, number)
     if first.api_key == VERSIONS_KEY or (first.api_key == HANDSHAKE_KEY and first.api_version == 0):
         if have < LENGTH + min(length, <int64_t>ERROR_SIZE):
             return <Py_ssize_t>(LENGTH + min(length, <int64_t>ERROR_SIZE))
         error = error_of(p, have, length)
-        if first.api_key == HANDSHAKE_KEY and first.kind == OWED_BROKER:
+        if first.api_key == HANDSHAKE_KEY:
             if length < ERROR_SIZE:
                 error = -1
             with gil:
@@ -104,10 +100,7 @@ cdef inline Py_ssize_t look_at_response(RelayCore* core, Bytes p, Py_ssize_t hav
             see(core, RESPONSE, p + LENGTH, gone - LENGTH)
         else:
             count_answer(core, p + LENGTH, <Py_ssize_t>length, stream.frame_bytes, t)
-    changed = first.sent_id != first.correlation_id
-    send_start(core, RESPONSE, p, gone, LENGTH + SHORTEST_RESPONSE if changed else 0, is_kept, &made)
-    if changed:
-        store_32(made + LENGTH, first.correlation_id)
+    send_start(core, RESPONSE, p, gone, is_kept)
     return gone
 
 
@@ -140,10 +133,9 @@ cdef inline int answered(RelayCore* core) except -1 nogil:
 
 cdef inline int take_server_token(RelayCore* core, Bytes p, Py_ssize_t length, bint is_kept) except -1 nogil:
     """A raw token of the broker is whole."""
-    cdef uint8_t* made = NULL
     with gil:
         (<object>core.owner)._server_token(PyBytes_FromStringAndSize(<const char*>p + LENGTH, length))
-    send_start(core, RESPONSE, p, LENGTH + length, 0, is_kept, &made)
+    send_start(core, RESPONSE, p, LENGTH + length, is_kept)
     return answered(core)
 
 
@@ -157,15 +149,12 @@ cdef inline int take_whole_response(RelayCore* core, Bytes p, Py_ssize_t length,
         with gil:
             raise MemoryError
     memcpy(held.frame, p + LENGTH, length)
-    store_32(held.frame, first.correlation_id)
     held.size = length
-    held.kind = first.kind
     held.api_key, held.asked_version = first.api_key, first.api_version
     held.api_version = <int16_t>answered_version(first, error_of(p, LENGTH + length, length))
     held.correlation_id = first.correlation_id
     held.wants_answer = held.is_new = True
     held.time_ns = t
-    held.tag = first.tag
     action = action_of(core, first, held.api_version)
     if core.counters is not NULL:
         count_answer(core, held.frame, length, LENGTH + length, t)
@@ -178,7 +167,7 @@ cdef inline int take_whole_response(RelayCore* core, Bytes p, Py_ssize_t length,
 
 
 cdef inline int release_response(RelayCore* core, uint8_t* frame, Py_ssize_t size) except -1 nogil:
-    """ResponseSide.send for the response that is held; `answered` for that to an own request."""
+    """ResponseSide.send for the response that is held."""
     cdef HeldFrame* held = &core.streams[RESPONSE].held
     cdef uint8_t* own = held.frame
     held.frame = NULL
@@ -186,8 +175,7 @@ cdef inline int release_response(RelayCore* core, uint8_t* frame, Py_ssize_t siz
     if frame is NULL:
         frame, size = own, held.size
     held.size = 0
-    if held.kind != OWED_OWN:
-        if not fits(core, RESPONSE, size, SHORTEST_RESPONSE):
-            return 0
-        send_whole(core, RESPONSE, frame, size, 0, held.correlation_id)
+    if not fits(core, RESPONSE, size, SHORTEST_RESPONSE):
+        return 0
+    send_whole(core, RESPONSE, frame, size, 0, held.correlation_id)
     return answered(core)

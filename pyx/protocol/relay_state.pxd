@@ -55,7 +55,6 @@ cdef enum Gathered:
 cdef struct HeldFrame:
     uint8_t* frame  # without its length; NULL where nothing is held
     Py_ssize_t size
-    int32_t kind  # an OwedKind: OWED_BROKER for a frame of its direction, OWED_OWN for the answer to an own request
     int16_t api_key
     int16_t api_version
     int16_t asked_version
@@ -63,15 +62,6 @@ cdef struct HeldFrame:
     bint wants_answer
     bint is_new  # completed by the current call
     int64_t time_ns
-    PyObject* tag
-
-# An own request that waits until it may go, its length first.
-cdef struct Ask:
-    Ask* next
-    uint8_t* frame
-    Py_ssize_t size
-    int64_t time_ns
-    PyObject* tag
 
 cdef struct Stream:
     Cutter kept  # bytes of the current frame that have not gone out, its length first; `skip` until the end of one that passes
@@ -103,9 +93,6 @@ cdef struct RelayCore:
     bint ends[2]  # no more bytes will go there
     Chunk* chunks
     OwedRing owed
-    Ask* asks
-    Ask* last_ask
-    Py_ssize_t asked  # bytes of them, without their lengths
     int64_t max_frame
     int64_t max_held
     int64_t reserved
@@ -113,10 +100,7 @@ cdef struct RelayCore:
     int32_t software  # as counters have it
     int32_t client  # of the latest request
     int64_t requests
-    int32_t next_id
     bint busy  # a call runs: the pieces of another one would be freed under it
-    bint renumber
-    bint authenticating
     bint tokens_open
     int32_t reason  # why to close
     int32_t side  # whose bytes were at fault
@@ -159,7 +143,7 @@ cdef inline bint is_inside(const Stream* stream) noexcept nogil:
 
 
 cdef inline int64_t relay_kept(const RelayCore* core) noexcept nogil:
-    cdef int64_t kept = bytes_kept(&core.streams[0]) + bytes_kept(&core.streams[1]) + core.owed.kept + core.asked
+    cdef int64_t kept = bytes_kept(&core.streams[0]) + bytes_kept(&core.streams[1]) + core.owed.kept
     return kept + core.streams[0].held.size + core.streams[1].held.size
 
 
@@ -177,8 +161,7 @@ cdef inline int send_answers(RelayCore* core) except -1 nogil:
 
 
 cdef inline void relay_free(RelayCore* core) noexcept nogil:
-    """Give back all memory; tags are the caller's."""
-    cdef Ask* ask
+    """Give back all memory."""
     cdef Owed* first
     cdef int side
     if core.budget is not NULL:
@@ -193,10 +176,6 @@ cdef inline void relay_free(RelayCore* core) noexcept nogil:
         core.streams[side].held.frame = NULL
         free(core.out[side].items)
         core.out[side].items = NULL
-    while core.asks is not NULL:
-        ask, core.asks = core.asks, core.asks.next
-        free(ask.frame)
-        free(ask)
     while owed_count(&core.owed):
         first = owed_first(&core.owed)
         if first.kind == OWED_ANSWER:

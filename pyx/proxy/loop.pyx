@@ -429,7 +429,7 @@ cdef inline bint is_idle(const Sockets* sockets) noexcept nogil:
     for side in range(2):
         if is_inside(&core.streams[side]) or core.streams[side].held.frame is not NULL or unsent_bytes(&sockets.ends[side]):
             return False
-    return owed_count(&core.owed) == 0 and core.asks is NULL
+    return owed_count(&core.owed) == 0
 
 
 include "proxy/loop_openings.pxi"

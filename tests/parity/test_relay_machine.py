@@ -19,7 +19,7 @@ class RelayMachine(RuleBasedStateMachine):
 
     @initialize(
         sasl=st.sampled_from([True, True, False]), again=st.booleans(), kerberos=st.booleans(), mechanisms=st.permutations(list(TOKENS)),
-        called=st.booleans(), unknown=st.sampled_from(["pass", "refuse", "close"]), raw_gssapi=st.booleans(), renumber=st.booleans(),
+        called=st.booleans(), unknown=st.sampled_from(["pass", "refuse", "close"]), raw_gssapi=st.booleans(),
         base=st.sampled_from([0, 0x60820000, 0x05040000]), max_held=st.sampled_from([5000, 200]),
         login=st.sampled_from(["login", "raw login", ""]),
     )  # fmt: skip
@@ -50,11 +50,6 @@ class RelayMachine(RuleBasedStateMachine):
     @rule(at=st.integers(0, 2), answers=st.booleans())
     def rule_settles(self, at: int, answers: bool) -> None:
         self.talk.settle(at, answers)
-
-    @precondition(lambda self: not self.talk.is_over)
-    @rule()
-    def relay_asks(self) -> None:
-        self.talk.asks()
 
     @precondition(lambda self: not self.talk.is_over and self.talk.time > END_AFTER)
     @rule(side=st.integers(0, 1))

@@ -139,7 +139,7 @@ def shown(relay: Any, moves: Moves) -> tuple[object, ...]:
         b"".join(moves.to_server), b"".join(moves.to_client), moves.end_server, moves.end_client, moves.close,
         [
             (held.kind, held.frame, held.api_key, held.api_version, held.asked_version, held.correlation_id, held.wants_answer, held.time,
-             held.tag, held.asked, held.served, held.was_asked_for) for held in moves.held
+             held.asked, held.served, held.was_asked_for) for held in moves.held
         ],
     )  # fmt: skip
     state = (relay.reads_client, relay.reads_server, relay.closing)
@@ -152,7 +152,6 @@ class Pair:
         limits = {
             "max_frame": 1 << 20 if gentle else chance.choice([1 << 20, 1 << 20, 600]),
             "max_held": 1 << 20 if gentle else chance.choice([1 << 20, 1 << 20, 500, 60]),
-            "renumber": chance.random() < 0.3,
         }  # fmt: skip
         self.budgets = [twin.HeldBudget(chance.choice([400]) if limits["max_held"] == 500 else 1 << 20) for twin in TWINS]
         caps = {
@@ -206,8 +205,6 @@ def converse(seed: int, frames: Frames) -> str:
 def relay_pieces(pair: Pair, chance: random.Random, gentle: bool, pieces: list[tuple[int, bytes]]) -> str:
     """Pieces of both sides through both relays, to the end of both sides; gives why they closed."""
     for t, (side, data) in enumerate(pieces):
-        if not gentle and chance.random() < 0.05:
-            pair.call("own_request", struct.pack(">hhih", 3, 1, 77, -1) + b"\0\0\0\0", t=t, tag=t)
         given = chance.choice([data, bytearray(data), memoryview(b"?" + data)[1:]])
         pair.call("from_client" if side == 0 else "from_server", given, t)
         while pair.held[0] and chance.random() < 0.7:

@@ -25,7 +25,7 @@ def talked(chance: random.Random, steps: int) -> Talk:
     talk = Talk(
         sasl=chance.random() < 0.75,
         again=chance.random() < 0.75,
-        **{flag: chance.random() < 0.5 for flag in ("kerberos", "called", "raw_gssapi", "renumber")},
+        **{flag: chance.random() < 0.5 for flag in ("kerberos", "called", "raw_gssapi")},
         mechanisms=chance.choice([tuple(TOKENS), (b"PLAIN",)]),
         unknown=chance.choice(["pass", "refuse", "close"]),
         base=chance.choice([0, 0x60820000, 0x05040000]),
@@ -47,8 +47,6 @@ def talked(chance: random.Random, steps: int) -> Talk:
             talk.broker_writes(chance.choice(SIZES))
         elif step < 18:
             talk.settle(chance.randrange(3), chance.random() < 0.2)
-        elif step < 19:
-            talk.asks()
         elif talk.time > MOST_STEPS // 4:
             talk.ends(chance.randrange(2))
     talk.finish()

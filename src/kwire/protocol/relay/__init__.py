@@ -5,12 +5,11 @@
     RelayPlan(rules, *, unknown="pass" | "refuse" | "close")     rules: RelayRule(direction, api_key, versions, action)
         action: PASS | CALL | CLOSE | REFUSE | an object with `pieces(frame)`
 
-    Relay(plan, *, max_frame, max_held, budget=None, renumber=False, counters=None)
+    Relay(plan, *, max_frame, max_held, budget=None, counters=None)
         from_client(data, t), from_server(data, t) -> Moves      pieces to send, frames held, why to close
         end_client(t), end_server(t) -> Moves                    half-close
         release(held, pieces | None) -> Moves                    a held frame goes on, edited or not
         answer(held, frame | None) -> Moves                      the relay answers instead of the broker
-        own_request(frame, tag=...) -> Moves                     the relay asks the broker itself
         reads_client, reads_server, inside_request, is_idle, owed, kept, closing
 
     RelayCounters(*, max_clients, max_software, max_series)      rows() -> list of dicts

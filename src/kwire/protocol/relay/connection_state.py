@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from kwire.errors import EncodeError, WireError
 from kwire.protocol.events import Direction
 from kwire.protocol.relay.counters import RelayCounters
@@ -17,8 +15,6 @@ from kwire.protocol.relay.raw_tokens import RawTokens
 
 __all__ = ["ConnectionState", "int32", "split_head"]
 
-_LARGEST_ID: Final = (1 << 31) - 1
-
 
 def int32(data: Buffer, at: int) -> int:
     return int.from_bytes(data[at : at + 4], "big", signed=True)
@@ -28,8 +24,6 @@ class ConnectionState:
     """State of one relay.
 
     Attributes:
-        renumber: requests get correlation ids of the relay's own.
-        authenticating: from SaslHandshake on until the next request to the broker that is not part of it.
         requests: number of the client's requests.
         held: held frame of each direction.
         moves: moves of the current call.
@@ -37,17 +31,14 @@ class ConnectionState:
     """
 
     __slots__ = (
-        "_next_id", "authenticating", "closing", "counters", "held", "max_frame", "max_held", "moves", "owed", "plan", "renumber",
-        "requests", "software", "tokens",
+        "closing", "counters", "held", "max_frame", "max_held", "moves", "owed", "plan", "requests", "software", "tokens",
     )  # fmt: skip
 
-    def __init__(self, plan: RelayPlan, max_frame: int, max_held: int, renumber: bool, counters: RelayCounters | None) -> None:
+    def __init__(self, plan: RelayPlan, max_frame: int, max_held: int, counters: RelayCounters | None) -> None:
         self.plan = plan
         self.max_frame = max_frame
         self.max_held = max_held
-        self.renumber = renumber
         self.closing: Closing | None = None
-        self.authenticating = False
         self.requests = 0
         self.held: dict[Direction, Held | None] = {"request": None, "response": None}
         self.owed = OwedQueue()
@@ -55,7 +46,6 @@ class ConnectionState:
         self.moves = Moves()
         self.counters = counters
         self.software: Software = (UNKNOWN, UNKNOWN)
-        self._next_id = 0
 
     def close(self, reason: CloseReason, direction: Direction, value: int = 0) -> None:
         """Set the reason; the first one counts."""
@@ -98,12 +88,6 @@ class ConnectionState:
         elif size < shortest:
             self.close("length_too_short", direction, size)
         return shortest <= size <= self.max_frame
-
-    def new_id(self) -> int:
-        """Return the relay's next correlation id; none is negative, as in Kafka."""
-        number = self._next_id
-        self._next_id = 0 if number == _LARGEST_ID else number + 1
-        return number
 
     def answer(self, correlation_id: int, frame: bytes) -> None:
         """Answer a request behind all that is owed before."""

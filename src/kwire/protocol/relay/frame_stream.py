@@ -78,11 +78,6 @@ class FrameStream:
         return bool(self.left or self.kept or self.parked)
 
     @property
-    def is_passing(self) -> bool:
-        """Whether a frame is partly sent."""
-        return bool(self.left) and not self.drops
-
-    @property
     def bytes_kept(self) -> int:
         return len(self.kept) + len(self.parked)
 

@@ -7,10 +7,9 @@ from typing import Final, Literal
 
 from kwire.protocol.events import Direction
 
-__all__ = ["CLOSE_TEXTS", "Buffer", "CloseReason", "Closing", "Held", "HeldKind", "Moves"]
+__all__ = ["CLOSE_TEXTS", "Buffer", "CloseReason", "Closing", "Held", "Moves"]
 
 Buffer = bytes | bytearray | memoryview
-HeldKind = Literal["request", "response", "own"]
 CloseReason = Literal[
     "length_negative", "length_too_large", "length_too_short", "head_too_long", "header_malformed", "response_unexpected",
     "response_mismatched", "refused", "unknown_api", "held_too_large", "budget_exhausted", "program_failed", "program_too_large",
@@ -64,20 +63,17 @@ class Held:
     """Whole frame that waits for `Relay.release` or `Relay.answer`. Bytes behind it in its direction wait too.
 
     Attributes:
-        kind: `request` and `response`: frames of the plan's action CALL; `own`: the broker's answer to `Relay.own_request`.
         frame: header and body, without the 4-byte length.
         api_version: version of the body: that of the request, but 0 for error 35 of ApiVersions (KIP-511).
         asked_version: version of the request.
-        correlation_id: the client's; of an own request the one that the broker saw.
         wants_answer: False for a Produce with acks 0.
         time: arrival of its last byte, nanoseconds.
-        tag: argument of `own_request`.
         asked: the client has sent the broker a request that needs authentication.
         served: the broker has answered such a request.
         was_asked_for: `Relay.release` of its request asked for this response, whatever the plan says.
     """
 
-    kind: HeldKind
+    kind: Direction
     frame: bytes
     api_key: int
     api_version: int
@@ -85,7 +81,6 @@ class Held:
     correlation_id: int
     wants_answer: bool
     time: int
-    tag: object = None
     asked: bool = False
     served: bool = False
     was_asked_for: bool = False

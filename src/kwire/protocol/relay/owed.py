@@ -23,7 +23,7 @@ SASL_KEYS: Final = (17, SASL_AUTHENTICATE)
 # What a broker answers before a client is authenticated: these and ApiVersions (`SaslServerAuthenticator`). It closes on all else.
 _OPEN_KEYS: Final = (*SASL_KEYS, 18)
 
-OwedKind = Literal["broker", "token", "answer", "own"]
+OwedKind = Literal["broker", "token", "answer"]
 
 
 @dataclass(slots=True)
@@ -31,15 +31,11 @@ class Owed:
     """One owed answer.
 
     Attributes:
-        kind: `broker`: response for the client; `token`: raw SASL token; `answer`: the relay's own, ready; `own`: response to the relay's
-            own request.
+        kind: `broker`: response for the client; `token`: raw SASL token; `answer`: the relay's own, ready.
         api_key, api_version: of the request; SaslAuthenticate for a token that will be answered.
-        correlation_id: the client's.
-        sent_id: as sent to the broker; different if requests are renumbered.
         time: arrival of the request's last byte.
         frame: frame of an `answer`, without its length.
         action: action for the response; None for the plan's.
-        tag: tag of an `own`.
         software, client, request_bytes: of the request, for counters.
     """
 
@@ -47,11 +43,9 @@ class Owed:
     api_key: int = -1
     api_version: int = 0
     correlation_id: int = 0
-    sent_id: int = 0
     time: int = 0
     frame: bytes = b""
     action: int | None = None
-    tag: object = None
     software: Software = (UNKNOWN, UNKNOWN)
     client: str | None = OTHER
     request_bytes: int = 0
@@ -113,7 +107,7 @@ class OwedQueue:
 
         The last token of GSSAPI gets no answer (`GssKrb5Server.doHandshake2` returns null), so the response to the next request comes.
         """
-        follower = next((each for each in self._queue if each.kind in ("broker", "own")), None)
-        if follower is not None and follower.sent_id == correlation_id:
+        follower = next((each for each in self._queue if each.kind == "broker"), None)
+        if follower is not None and follower.correlation_id == correlation_id:
             while self._queue[0].kind == "token":
                 self._queue.popleft()

@@ -19,10 +19,9 @@ from kwire.protocol.relay.budget import HeldBudget
 from kwire.protocol.relay.connection_state import ConnectionState
 from kwire.protocol.relay.counters import RelayCounters
 from kwire.protocol.relay.frame_stream import FrameStream
-from kwire.protocol.relay.heads import REQUEST_HEAD, SHORTEST_REQUEST, SHORTEST_RESPONSE
+from kwire.protocol.relay.heads import SHORTEST_RESPONSE
 from kwire.protocol.relay.limits import MAX_FRAME, MAX_HELD, MAX_OWED
 from kwire.protocol.relay.moves import Buffer, Closing, Held, Moves
-from kwire.protocol.relay.owed import Owed
 from kwire.protocol.relay.plan import RelayPlan
 from kwire.protocol.relay.request_side import RequestSide
 from kwire.protocol.relay.response_side import ResponseSide
@@ -37,8 +36,6 @@ class Relay:
         max_frame: longest frame, in bytes without its length.
         max_held: bytes that this connection may keep: held frames, bytes behind them, own answers.
         budget: limit of all relays that share it.
-        renumber: give requests correlation ids of the relay's own, and responses those of the client. `own_request` turns it on; clients
-            that give several requests one id (pykafka) are paired more strictly with it.
 
     Attributes:
         closing: reason to close the connection; None without one.
@@ -56,10 +53,9 @@ class Relay:
         max_frame: int = MAX_FRAME,
         max_held: int = MAX_HELD,
         budget: HeldBudget | None = None,
-        renumber: bool = False,
         counters: RelayCounters | None = None,
     ) -> None:
-        self._state = ConnectionState(plan, max_frame, max_held, renumber, counters)
+        self._state = ConnectionState(plan, max_frame, max_held, counters)
         self._client = RequestSide(self._state)
         self._server = ResponseSide(self._state, self._client.stream)
         self._ended: dict[Direction, bool] = {"request": False, "response": False}
@@ -98,28 +94,25 @@ class Relay:
         """Follow another plan from now on. Frames that have begun to pass go on."""
         self._state.plan = plan
 
-    # frames that are held, and the relay's own
+    # frames that are held
 
     def release(self, held: Held, pieces: Iterable[Buffer] | None = None, *, t: int = 0, response: int | None = None) -> Moves:
         """Send a held frame; bytes behind it follow.
 
         Arguments:
-            held: from `Moves.held`. One of kind `own` is only removed.
+            held: from `Moves.held`.
             pieces: the frame to send, without its length; None for unchanged. API key and version must stay; its correlation id is set.
             t: now, nanoseconds.
             response: action for the response to this request, instead of the plan's: `PASS`, `CALL`, `CLOSE` or the number of a program.
         """
-        direction: Direction = "request" if held.kind == "request" else "response"
-        self._let_go(direction, held)
+        self._let_go(held)
         if self._state.closing is None:
             whole: list[Buffer] = [held.frame] if pieces is None else list(pieces)
-            if held.kind == "own":
-                self._server.answered()
-            elif held.kind == "request":
+            if held.kind == "request":
                 self._client.send(held, whole, response)
             else:
                 self._server.send(held, whole)
-        return self._go_on(direction, t)
+        return self._go_on(held.kind, t)
 
     def answer(self, held: Held, frame: Buffer | None, *, t: int = 0) -> Moves:
         """Answer a held request instead of the broker, behind all that was owed before.
@@ -137,33 +130,10 @@ class Relay:
             raise ValueError("only a request can be answered")
         if frame is not None and not SHORTEST_RESPONSE <= len(frame) <= self._state.max_frame:
             raise ValueError(f"an answer of {len(frame)} bytes")
-        self._let_go("request", held)
+        self._let_go(held)
         if frame is not None and held.wants_answer and self._state.closing is None:
             self._state.answer(held.correlation_id, held.correlation_id.to_bytes(4, "big", signed=True) + bytes(frame[4:]))
         return self._go_on("request", t)
-
-    def own_request(self, frame: Buffer, *, t: int = 0, tag: object = None) -> Moves:
-        """Send the broker a request of the relay. Its answer comes in `Moves.held` with kind `own`; `release` it when done.
-
-        It is sent between two requests of the client, and not while the client authenticates (KIP-368: a broker would close). From now on
-        requests of the client are renumbered.
-
-        Arguments:
-            frame: request with its header, without its length; its correlation id is set.
-            t: now, nanoseconds.
-            tag: returned in `Held.tag`.
-
-        Raises:
-            ValueError: the frame is too short or too long, or the client has ended its direction.
-        """
-        if not SHORTEST_REQUEST <= len(frame) <= self._state.max_frame:
-            raise ValueError(f"a request of {len(frame)} bytes")
-        if self._ended["request"]:
-            raise ValueError("the client's direction has ended, so nothing can be asked")
-        self._state.renumber = True
-        key, version, _ = REQUEST_HEAD.unpack_from(frame)
-        self._client.asks.append(Owed("own", key, version, time=t, frame=bytes(frame), tag=tag))
-        return self._finish(t)
 
     # state
 
@@ -177,21 +147,20 @@ class Relay:
 
     @property
     def owed(self) -> int:
-        """Number of answers that the client, or the relay itself, waits for."""
+        """Number of answers that the client waits for."""
         return len(self._state.owed)
 
     @property
     def kept(self) -> int:
         """Number of kept bytes."""
         held = sum(len(each.frame) for each in self._state.held.values() if each is not None)
-        asks = sum(len(each.frame) for each in self._client.asks)
-        return self._client.stream.bytes_kept + self._server.stream.bytes_kept + held + self._state.owed.kept + asks
+        return self._client.stream.bytes_kept + self._server.stream.bytes_kept + held + self._state.owed.kept
 
     @property
     def is_idle(self) -> bool:
         """Whether both directions are between two frames and no answer is owed: a good moment to close."""
         inside = self._client.stream.is_inside or self._server.stream.is_inside or any(self._state.held.values())
-        return not (inside or self._state.owed or self._client.asks)
+        return not (inside or self._state.owed)
 
     @property
     def inside_request(self) -> bool:
@@ -246,10 +215,10 @@ class Relay:
             out.append(data)
         stream.see(data)
 
-    def _let_go(self, direction: Direction, held: Held) -> None:
-        if self._state.held[direction] is not held:
+    def _let_go(self, held: Held) -> None:
+        if self._state.held[held.kind] is not held:
             raise ValueError("this frame is not held")
-        self._state.held[direction] = None
+        self._state.held[held.kind] = None
 
     def _go_on(self, direction: Direction, t: int) -> Moves:
         self._drain(self._client if direction == "request" else self._server, t)
@@ -266,7 +235,6 @@ class Relay:
 
     def _finish(self, t: int) -> Moves:
         self._drain(self._client, t)  # there may be room in the queue of owed answers
-        self._client.ask()
         self._give_ends()
         self._keep_limits()
         moves, self._state.moves = self._state.moves, Moves()

@@ -1,8 +1,6 @@
-"""Client's direction of a relay: verdicts over requests, raw SASL tokens, and the relay's own requests."""
+"""Client's direction of a relay: verdicts over requests, and raw SASL tokens."""
 
 from __future__ import annotations
-
-from collections import deque
 
 from kwire.protocol.relay.connection_state import ConnectionState, split_head
 from kwire.protocol.relay.frame_stream import FrameStream
@@ -31,14 +29,11 @@ _ID_AT = LENGTH + 4  # behind length, api key and version
 
 
 class RequestSide:
-    """Client's direction; `asks` are own requests that wait to be sent (`Owed.frame`)."""
-
-    __slots__ = ("_state", "asks", "stream")
+    __slots__ = ("_state", "stream")
 
     def __init__(self, state: ConnectionState) -> None:
         self._state = state
         self.stream = FrameStream("request")
-        self.asks: deque[Owed] = deque()
 
     def look(self, t: int) -> None:
         """Handle the awaited part of a frame."""
@@ -80,7 +75,6 @@ class RequestSide:
         token = self.stream.take_frame()
         self.stream.restart()
         self._state.requests += 1
-        self._state.authenticating = True
         if self._state.tokens.client_token(token):
             varies = self._state.tokens.sasl.expected is None  # the last token of GSSAPI gets no answer that could be waited for
             self._state.owed.add(Owed("token", -1 if varies else SASL_AUTHENTICATE, time=t))
@@ -107,8 +101,10 @@ class RequestSide:
             self._refuse(key, number, t)
         elif action == PASS and not (key == SASL_HANDSHAKE and version == 0):
             state.requests += 1
-            owed = None if stream.silent else Owed("broker", key, version, number, number, t)
-            state.moves.to_server.append(bytes(self._expected(stream.kept, owed)))
+            owed = None if stream.silent else Owed("broker", key, version, number, t)
+            if owed is not None:
+                state.owed.add(owed)
+            state.moves.to_server.append(bytes(stream.kept))
             stream.pass_on(owed)
             self.passed(t)
         else:
@@ -137,7 +133,7 @@ class RequestSide:
         key, version, number = REQUEST_HEAD.unpack_from(stream.kept, LENGTH)
         action = state.plan.action("request", key, version)
         owed = state.owed
-        held = Held("request", stream.take_frame(), key, version, version, number, not stream.silent, t, None, owed.asked, owed.served)
+        held = Held("request", stream.take_frame(), key, version, version, number, not stream.silent, t, owed.asked, owed.served)
         stream.restart()
         state.requests += 1
         if action == CALL:
@@ -157,23 +153,13 @@ class RequestSide:
             return
         owed = None
         if held.wants_answer:
-            owed = Owed("broker", held.api_key, held.api_version, held.correlation_id, held.correlation_id, held.time, action=action)
+            owed = Owed("broker", held.api_key, held.api_version, held.correlation_id, held.time, action=action)
         head, rest = split_head(pieces, SHORTEST_REQUEST)
         head[_ID_AT : _ID_AT + 4] = held.correlation_id.to_bytes(4, "big", signed=True)
-        state.moves.to_server += [bytes(self._expected(head, owed)), *rest]
-        self._observe(held.frame[:MOST_OBSERVED], LENGTH + len(held.frame), owed)
-
-    def _expected(self, head: bytearray, owed: Owed | None) -> bytearray:
-        state = self._state
-        state.authenticating = REQUEST_HEAD.unpack_from(head, LENGTH)[0] in SASL_KEYS
-        if state.renumber:
-            number = state.new_id()
-            head[_ID_AT : _ID_AT + 4] = number.to_bytes(4, "big")
-            if owed is not None:
-                owed.sent_id = number
         if owed is not None:
             state.owed.add(owed)
-        return head
+        state.moves.to_server += [bytes(head), *rest]
+        self._observe(held.frame[:MOST_OBSERVED], LENGTH + len(held.frame), owed)
 
     def passed(self, t: int) -> None:
         """Begin the next frame if the last byte of the passing one has come."""
@@ -198,13 +184,3 @@ class RequestSide:
             state.counters.count(state.software, client, key, version, None, size, 0, None)
         if known and key == API_VERSIONS and (software := software_of(seen, version)) is not None:
             state.software = state.counters.software(software)
-
-    def ask(self) -> None:
-        """Send own requests if the direction is between two frames."""
-        state = self._state
-        while self.asks and not self.stream.is_passing and not state.authenticating and state.closing is None:
-            own = self.asks.popleft()
-            head, rest = split_head([own.frame], SHORTEST_REQUEST)
-            own.frame = b""
-            state.moves.to_server += [bytes(self._expected(head, own)), *rest]
-            own.correlation_id = own.sent_id

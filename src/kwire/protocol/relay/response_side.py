@@ -65,13 +65,13 @@ class ResponseSide:
         if first is None:
             state.close("response_unexpected", "response", number)
             return
-        if number != first.sent_id:
+        if number != first.correlation_id:
             state.close("response_mismatched", "response", number)
             return
         if _needs_error(first) and stream.stage == "head":
             stream.want("error", _ERROR_SIZE)
             return
-        if first.api_key == SASL_HANDSHAKE and first.api_version == 0 and first.kind == "broker":
+        if first.api_key == SASL_HANDSHAKE and first.api_version == 0:
             self._shake(self._error() if stream.length >= _ERROR_SIZE else -1)
             if state.closing is not None:
                 return
@@ -81,7 +81,6 @@ class ResponseSide:
         elif action != PASS:
             state.gather_whole(stream, "whole")
         else:
-            stream.kept[_ID_AT : _ID_AT + 4] = first.correlation_id.to_bytes(4, "big", signed=True)
             state.moves.to_client.append(bytes(stream.kept))
             stream.pass_on(None)
             self.passed(t)
@@ -99,8 +98,6 @@ class ResponseSide:
         return 0 if owed.api_key == API_VERSIONS and self._error() == UNSUPPORTED_VERSION else owed.api_version
 
     def _action(self, owed: Owed, version: int) -> int:
-        if owed.kind == "own":
-            return CALL
         return self._state.plan.action("response", owed.api_key, version) if owed.action is None else owed.action
 
     def _take_whole(self, t: int) -> None:
@@ -109,13 +106,11 @@ class ResponseSide:
         assert first is not None
         version = self._version(first)
         action = self._action(first, version)
-        stream.kept[_ID_AT : _ID_AT + 4] = first.correlation_id.to_bytes(4, "big", signed=True)
         held = Held(
-            "response", stream.take_frame(), first.api_key, version, first.api_version, first.correlation_id, True, t, first.tag,
+            "response", stream.take_frame(), first.api_key, version, first.api_version, first.correlation_id, True, t,
             state.owed.asked, state.owed.served, first.action is not None,
         )  # fmt: skip
         self._count(held.frame, LENGTH + len(held.frame), t)
-        held.kind = "own" if first.kind == "own" else "response"
         stream.restart()
         if action == CALL:
             state.hold("response", held)

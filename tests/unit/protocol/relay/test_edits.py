@@ -94,18 +94,6 @@ def test_frames_in_a_row(twin: Any) -> None:
     assert closing(relay.from_server(metadata_answer(9, "kafka-1", 9092), 3)) == ("response_unexpected", "response", 9)
 
 
-def test_ids_of_the_relay_and_of_the_client(twin: Any) -> None:
-    """The broker sees 0, 1, 2; the client gets its own back, also where both of its requests have one id."""
-    relay = twin.Relay(PLAN, renumber=True)
-    assert sent(relay.from_client(metadata(0x11223344, "t") + produce(5, "t", 1) + metadata(5), 1)) == (
-        metadata(0, "tenant.t") + produce(1, "tenant.t", 1) + metadata(2),
-        b"",
-    )
-    answers = metadata_answer(0, "kafka-1", 9092, "tenant.t") + produce_answer(1, "tenant.t") + metadata_answer(2, "kafka-1", 9092)
-    expected = metadata_answer(0x11223344, "proxy", 19092, "t") + produce_answer(5, "t") + metadata_answer(5, "proxy", 19092)
-    assert sent(relay.from_server(answers, 2)) == (b"", expected)
-
-
 def test_a_produce_without_acks_owes_nothing(twin: Any) -> None:
     relay = twin.Relay(PLAN)
     assert sent(relay.from_client(produce(7, "t", 0) + metadata(8, "t"), 1)) == (produce(7, "tenant.t", 0) + metadata(8, "tenant.t"), b"")

@@ -1,4 +1,4 @@
-"""What a relay owes its client, and what of it is its own: numbers, own requests and answers, tokens, with bytes worked out by hand."""
+"""What a relay owes its client, its own answers and tokens among it, with bytes worked out by hand."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from kafka_bytes import framed, handshake, head, heartbeat, ok, shaken
 from kwire.codec.impl import load_twin
-from kwire.protocol.relay import CALL, PASS, REFUSE, Moves, RelayPlan, RelayRule
+from kwire.protocol.relay import CALL, REFUSE, Moves, RelayPlan, RelayRule
 
 HELD = RelayRule("request", 12, None, CALL)
 REFUSED = RelayRule("request", 12, None, REFUSE)
@@ -23,48 +23,6 @@ def twin(request: pytest.FixtureRequest) -> Any:
 def sent(moves: Moves) -> tuple[bytes, bytes]:
     assert moves.close is None
     return b"".join(moves.to_server), b"".join(moves.to_client)
-
-
-def test_a_held_request_gets_a_new_number_as_it_goes_on(twin: Any) -> None:
-    relay = twin.Relay(RelayPlan([HELD]), renumber=True)
-    (held,) = relay.from_client(heartbeat(9), 1).held
-    assert sent(relay.release(held, response=PASS)) == (heartbeat(0), b"")
-    assert sent(relay.from_server(ok(0), 1)) == (b"", ok(9))
-
-
-def test_a_response_is_held_with_the_number_of_the_client(twin: Any) -> None:
-    relay = twin.Relay(RelayPlan([RelayRule("response", 12, None, CALL)]), renumber=True)
-    assert sent(relay.from_client(heartbeat(9), 1)) == (heartbeat(0), b"")
-    (held,) = relay.from_server(ok(0), 1).held
-    assert bytes(held.frame) == ok(9)[4:]
-    assert sent(relay.release(held)) == (b"", ok(9))
-
-
-def test_an_own_request_goes_out_inside_a_frame_that_goes_nowhere(twin: Any) -> None:
-    """Of a request that is refused nothing goes to the broker, so nothing has to end before."""
-    relay = twin.Relay(RelayPlan([REFUSED]))
-    assert sent(relay.from_client(heartbeat(5)[:14], 1)) == (b"", ok(5, 35))
-    assert sent(relay.own_request(OWN[4:])) == (OWN, b"")
-
-
-def test_an_own_request_is_kept_until_it_goes(twin: Any) -> None:
-    """The frame that passes is not kept."""
-    relay = twin.Relay(RelayPlan())
-    relay.from_client(heartbeat(5)[:14], 1)
-    relay.own_request(OWN[4:])
-    assert relay.kept == 17
-    relay.from_client(heartbeat(5)[14:], 1)
-    assert relay.kept == 0
-
-
-def test_own_requests_are_not_counted(twin: Any) -> None:
-    counters = twin.RelayCounters()
-    relay = twin.Relay(RelayPlan(), counters=counters)
-    relay.own_request(OWN[4:])
-    (held,) = relay.from_server(framed(bytes(4) + bytes(4) + b"\xff\xff\xff\xff" + bytes(4)), 1).held
-    assert sent(relay.release(held)) == (b"", b"")
-    assert relay.owed == 0
-    assert counters.rows() == []
 
 
 def test_an_own_answer_behind_a_token_is_no_request_with_number_0(twin: Any) -> None:

@@ -98,19 +98,6 @@ def test_own_answers_stand_behind_what_the_broker_owes() -> None:
     )
 
 
-def test_an_own_request_is_answered_to_the_relay_alone() -> None:
-    relay = Relay(RelayPlan())
-    relay.from_client(heartbeat(7), 1)
-    moves = relay.own_request(heartbeat(0)[4:], tag="who")
-    assert sent(moves) == (heartbeat(0), b"")
-    assert sent(relay.from_client(heartbeat(9), 2)) == (heartbeat(1), b"")  # renumbered
-    assert sent(relay.from_server(heartbeat_answer(7), 3)) == (b"", heartbeat_answer(7))
-    moves = relay.from_server(heartbeat_answer(0) + heartbeat_answer(1), 4)
-    (held,) = moves.held
-    assert (held.kind, held.tag, held.frame) == ("own", "who", heartbeat_answer(0)[4:])
-    assert sent(relay.release(held)) == (b"", heartbeat_answer(9))
-
-
 def test_a_program_edits_a_frame() -> None:
     class Doubled:
         def pieces(self, frame: bytes | memoryview) -> list[bytes | memoryview]:

@@ -234,34 +234,6 @@ AUTHENTICATE = framed_hex("0024 0000 00000002 0001 63 00000001 00")
 HANDSHAKE_V1 = framed_hex("0011 0001 00000001 0001 63 0005 504c41494e")
 
 
-def test_own_requests_wait_while_a_client_authenticates_again(twin: Any) -> None:
-    """KIP-368: SaslHandshake v1 and SaslAuthenticate in mid-stream; a broker takes nothing else between them."""
-    relay = twin.Relay(RelayPlan())
-    assert sent(relay.from_client(HANDSHAKE_V1, 1)) == (HANDSHAKE_V1, b"")
-    assert sent(relay.own_request(heartbeat(0)[4:])) == (b"", b"")
-    relay.from_server(framed_hex("00000001 0000 00000000"), 1)
-    assert sent(relay.from_client(AUTHENTICATE, 1))[0][12:] == AUTHENTICATE[12:]
-    relay.from_server(framed_hex("00000000 0000 ffff 00000000"), 1)
-    moves = relay.from_client(heartbeat(7), 1)
-    assert sent(moves) == (heartbeat(1) + heartbeat(2), b"")  # that of the client, which ends it, then the relay's
-
-
-def test_an_own_request_waits_for_the_end_of_a_frame(twin: Any) -> None:
-    relay = twin.Relay(RelayPlan())
-    relay.from_client(heartbeat(5)[:14], 1)
-    assert sent(relay.own_request(heartbeat(0)[4:])) == (b"", b"")
-    assert sent(relay.from_client(heartbeat(5)[14:], 1)) == (heartbeat(5)[14:] + heartbeat(0), b"")
-
-
-def test_renumbered_requests_of_one_correlation_id(twin: Any) -> None:
-    relay = twin.Relay(RelayPlan(), renumber=True)
-    assert sent(relay.from_client(heartbeat(9) + heartbeat(9), 1)) == (heartbeat(0) + heartbeat(1), b"")
-    assert closing(relay.from_server(heartbeat_answer(1), 1)) == ("response_mismatched", "response", 1)
-    relay = twin.Relay(RelayPlan(), renumber=True)
-    relay.from_client(heartbeat(9) + heartbeat(9), 1)
-    assert sent(relay.from_server(heartbeat_answer(0) + heartbeat_answer(1), 1)) == (b"", heartbeat_answer(9) + heartbeat_answer(9))
-
-
 def test_api_versions_of_an_unknown_version_is_answered_in_version_0(twin: Any) -> None:
     """KIP-511: the broker answers error 35 in version 0, so a rule for version 0 holds and one for the version that was asked does not."""
     relay = twin.Relay(RelayPlan([RelayRule("response", 18, [0], CALL)]))

@@ -146,25 +146,6 @@ def test_a_token_that_is_answered_holds_what_follows(twin: Any) -> None:
     assert [each.api_key for each in moves.held] == [3]
 
 
-def test_own_requests_wait_behind_a_token_without_a_handshake(twin: Any) -> None:
-    relay = twin.Relay(RelayPlan())
-    token, own = framed(b"\x60\6\6\7"), metadata(0)
-    relay.from_client(token, 1)
-    assert sent(relay.own_request(own[4:])) == (b"", b"")
-    assert sent(relay.from_client(heartbeat(7), 2)) == (heartbeat(0) + metadata(1), b"")
-
-
-@pytest.mark.parametrize("action", [REFUSE, CALL])
-def test_own_requests_wait_behind_an_answer_of_the_relay_too(twin: Any, action: int) -> None:
-    """The broker is still between SaslHandshake and SaslAuthenticate, for it has not seen the request that the relay answered."""
-    relay = twin.Relay(RelayPlan([RelayRule("request", 12, None, action)]))
-    relay.from_client(handshake(1, 1, b"PLAIN"), 1)
-    relay.from_server(shaken(1), 1)
-    for held in relay.from_client(heartbeat(2), 2).held:
-        relay.answer(held, ok(2)[4:])
-    assert sent(relay.own_request(metadata(0)[4:])) == (b"", b"")
-
-
 def test_each_request_of_sasl_waits_for_its_answer(twin: Any) -> None:
     """A rule that follows an exchange sees each answer before the next step, whatever a client sends at once."""
     relay = twin.Relay(RelayPlan())
