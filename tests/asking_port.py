@@ -20,6 +20,12 @@ class Port:
         self.address = address
         self._end: socket.socket | None = None
 
+    def __enter__(self) -> Port:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
     def send(self, body: Any, key: int, version: int) -> socket.socket:
         """Send a request and wait for nothing."""
         header = messages.RequestHeader(api_key=key, api_version=version, correlation_id=7, client_id="c")

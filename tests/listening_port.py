@@ -1,4 +1,4 @@
-"""A server for the tests of clients: a port of this machine, whose connections a function serves one after the other."""
+"""A server for the tests of clients: a port of this machine, each of whose connections a function serves in a thread."""
 
 from __future__ import annotations
 
@@ -13,20 +13,28 @@ def listening(serve: Callable[[socket.socket], None]) -> Iterator[str]:
     """Gives the address as HOST:PORT; each connection is closed when `serve` is done with it."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         ended = threading.Event()
+        serving: list[threading.Thread] = []
+
+        def whole(connection: socket.socket) -> None:
+            with connection:
+                serve(connection)
 
         def accept() -> None:
             while True:
                 connection, _ = server.accept()
-                with connection:
-                    if ended.is_set():
-                        return
-                    serve(connection)
+                if ended.is_set():
+                    connection.close()
+                    return
+                serving.append(threading.Thread(target=whole, args=(connection,), daemon=True))
+                serving[-1].start()
 
-        thread = threading.Thread(target=accept)
-        thread.start()
+        accepting = threading.Thread(target=accept)
+        accepting.start()
         try:
             yield f"127.0.0.1:{server.getsockname()[1]}"
         finally:
             ended.set()
             socket.create_connection(server.getsockname()).close()
-            thread.join()
+            accepting.join()
+            for each in serving:
+                each.join(5)

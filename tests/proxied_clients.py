@@ -17,7 +17,6 @@ import aiokafka.admin
 import confluent_kafka
 import confluent_kafka.admin
 
-from kwire.schema import releases
 from quick_spark import java_program
 
 with warnings.catch_warnings():
@@ -158,10 +157,6 @@ def program(library: str, address: str, topic: str, *, records: int = RECORDS, *
 
 def java(address: str, topic: str, *, records: int = RECORDS, **security: str) -> str:
     """Kafka's own client: port of the only broker, records that came back in their order, offset that the group committed."""
-    sys.path.insert(0, str(ROOT / "tools"))
-    from kafka_jars import fetch_broker
-
-    libs = fetch_broker(releases().newest.name, ROOT / ".cache" / "kafka-jars")
     given = {"bootstrap.servers": address, **security}
-    done = java_program("ProduceConsume", libs, [topic, str(records), *(f"{key}={value}" for key, value in given.items())], 180)
+    done = java_program("ProduceConsume", [topic, str(records), *(f"{key}={value}" for key, value in given.items())], 180)
     return done.stdout.strip().splitlines()[-1] if done.returncode == 0 else done.stderr

@@ -12,7 +12,6 @@ from typing import Any
 import aiokafka
 import confluent_kafka
 
-from kwire.schema import releases
 from proxied_clients import ROOT, kafka
 from quick_spark import java_program
 
@@ -22,11 +21,8 @@ PROGRAMS = ROOT / "tests" / "integration" / "refused"
 
 
 def java(address: str, topic: str) -> str:
-    from kafka_jars import fetch_broker
-
-    libs = fetch_broker(releases().newest.name, ROOT / ".cache" / "kafka-jars")
     given = [topic, str(SECONDS), f"bootstrap.servers={address}", f"client.id={CLIENT_ID}"]
-    done = java_program("RefusedProducer", libs, given, 120)
+    done = java_program("RefusedProducer", given, 120)
     return done.stdout.strip().rpartition("\n")[2] or done.stderr
 
 

@@ -10,8 +10,10 @@ from concurrent import futures
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from kwire.proxy.config import ListenerConfig, ProxyConfig, TlsConfig
+from kwire.proxy.config import ListenerConfig, ProxyConfig, TenantConfig, TlsConfig
 from kwire.proxy.server import ProxyServer
+
+TENANTS = {"acme": TenantConfig(prefix="acme."), "globex": TenantConfig(prefix="globex-")}
 
 
 def free_port() -> int:
@@ -48,6 +50,18 @@ def proxied(
     )
     with running(ProxyServer(ProxyConfig(listeners=[listener], **more))) as server:
         yield server
+
+
+@contextmanager
+def two_tenants(broker_port: int, **more: Any) -> Iterator[list[str]]:
+    """A proxy with a port for each of `TENANTS`; gives their addresses."""
+    addresses = [f"127.0.0.1:{free_port()}" for _ in TENANTS]
+    listeners = [
+        ListenerConfig(listen=each, broker=f"127.0.0.1:{broker_port}", node_id=1, advertised=each, tenant=tenant)
+        for each, tenant in zip(addresses, TENANTS, strict=True)
+    ]
+    with running(ProxyServer(ProxyConfig(listeners=listeners, tenants=TENANTS, **more))):
+        yield addresses
 
 
 def address(server: ProxyServer) -> str:

@@ -37,7 +37,7 @@ def some_cuts(data: bytes, count: int, seed: int) -> list[int]:
 
 
 @pytest.mark.parametrize("kind", FRAMES)
-@pytest.mark.parametrize("name", ["dribble", "seed", "big-endian", "tcp-tricks"])
+@pytest.mark.parametrize("name", ["dribble", "seed", *(pytest.param(n, marks=pytest.mark.whole) for n in ("big-endian", "tcp-tricks"))])
 def test_frames_cut_anywhere_give_the_same_rows(kind: str, name: str, tmp_path: Path) -> None:
     path = tmp_path / "x.pcap.zst"
     data = capture(name)

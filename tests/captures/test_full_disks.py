@@ -9,6 +9,8 @@ import pytest
 
 from small_disk import run_with_disk
 
+pytestmark = pytest.mark.matrix
+
 FLEET = Path(__file__).parents[2] / "examples" / "upgrade-fleet.pcap.gz"
 # What a task keeps in memory is so little that all of it goes to the temporary folder, whose disk is full once it has been chosen.
 ROWS = """

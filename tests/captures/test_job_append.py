@@ -95,6 +95,7 @@ def test_going_on_gives_the_tables_of_one_run(tmp_path: Path) -> None:
         assert seen[0].to_pylist() == seen[1].to_pylist()
 
 
+@pytest.mark.whole
 def test_going_on_in_shares(whole_of: Whole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pieces = cut("seed.pcap.gz", tmp_path, 4)
     whole = whole_of("seed.pcap.gz", 4)
@@ -105,6 +106,7 @@ def test_going_on_in_shares(whole_of: Whole, tmp_path: Path, monkeypatch: pytest
     assert tables(tmp_path / "grown") == whole
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("capture", ["topicids.pcap.gz", "seed.pcap.gz"])
 def test_tables_do_not_depend_on_how_keys_are_divided(
     capture: str, whole_of: Whole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -125,6 +127,7 @@ def test_tables_do_not_depend_on_how_keys_are_divided(
         assert tables(out) == whole
 
 
+@pytest.mark.whole
 def test_sums_in_parts_are_as_good_as_sums_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever is settled goes into a part at once; runs that go on add theirs, and all are put together each time."""
     pieces = repeated("seed.pcap.gz", tmp_path, 4)
@@ -237,6 +240,7 @@ def test_what_cannot_be_gone_on_with_is_said(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["notes.txt"]
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("capture", ["topicids.pcap.gz", "seed.pcap.gz", "late-join.pcap.gz"])
 def test_rows_that_are_written_while_the_series_is_read_are_the_same(
     capture: str, whole_of: Whole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -61,7 +61,7 @@ def restamped(data: bytes, chance: random.Random, factor: int) -> bytes:
 CAPTURES = [path.name for path in sorted(DATA.glob("*.pcap*.gz")) if path.name not in ("sasl.pcap.gz", "topicids.pcap.gz")]
 
 
-@pytest.mark.parametrize("name", CAPTURES)
+@pytest.mark.parametrize("name", [pytest.param(each, marks=[pytest.mark.whole] if n % 3 else []) for n, each in enumerate(CAPTURES)])
 def test_every_capture_in_parts_and_shares(name: str, tmp_path: Path) -> None:
     path = tmp_path / name.removesuffix(".gz")
     path.write_bytes(gzip.decompress((DATA / name).read_bytes()))

@@ -139,31 +139,22 @@ INVALID = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("key", "value"), INVALID)
-def test_an_invalid_manifest_is_refused(key: str, value: Any, begun: tuple[list[str], Path]) -> None:
+def test_an_invalid_manifest_is_refused(begun: tuple[list[str], Path]) -> None:
     pieces, out = begun
-    manifest = json.loads((out / MANIFEST).read_text())
-    (out / MANIFEST).write_text(json.dumps(manifest | {key: value}))
-    assert "invalid manifest" in refused(pieces, out)
-
-
-@pytest.mark.parametrize("key", ["name", "number", "shares", "files", "states", "waiting", "packed", "by_hosts"])
-@pytest.mark.parametrize("value", [None, -5, 10**12, "../../x", ["../../x"], {"a": 1}])
-def test_an_invalid_series_in_a_manifest_is_refused(key: str, value: Any, begun: tuple[list[str], Path]) -> None:
-    pieces, out = begun
-    manifest = json.loads((out / MANIFEST).read_text())
-    if key == "name" and isinstance(value, str):
-        return  # a name like any other
-    manifest["series"][0][key] = value
-    (out / MANIFEST).write_text(json.dumps(manifest))
-    assert "invalid manifest" in refused(pieces, out)
-
-
-@pytest.mark.parametrize("text", ["3", "[]", "{", "[" * 100_000])
-def test_a_manifest_that_is_no_object_is_refused(text: str, begun: tuple[list[str], Path]) -> None:
-    pieces, out = begun
-    (out / MANIFEST).write_text(text)
-    assert "without what --append needs" in refused(pieces, out)
+    whole = json.loads((out / MANIFEST).read_text())
+    for key, value in INVALID:
+        (out / MANIFEST).write_text(json.dumps(whole | {key: value}))
+        assert "invalid manifest" in refused(pieces, out), (key, value)
+    for key in ("name", "number", "shares", "files", "states", "waiting", "packed", "by_hosts"):
+        for value in (None, -5, 10**12, "../../x", ["../../x"], {"a": 1}):
+            if key == "name" and isinstance(value, str):
+                continue  # a name like any other
+            series = [whole["series"][0] | {key: value}, *whole["series"][1:]]
+            (out / MANIFEST).write_text(json.dumps(whole | {"series": series}))
+            assert "invalid manifest" in refused(pieces, out), (key, value)
+    for text in ("3", "[]", "{", "[" * 100_000):
+        (out / MANIFEST).write_text(text)
+        assert "without what --append needs" in refused(pieces, out)
 
 
 def test_rows_that_arrow_cannot_read_are_refused() -> None:

@@ -138,6 +138,15 @@ def coordinated() -> Callable[[int, str], contextlib.AbstractContextManager[Aski
     return session
 
 
+@pytest.fixture(params=["asyncio", "native"])
+def loop(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Each loop of the proxy."""
+    from proxied_sockets import LOOP
+
+    monkeypatch.setitem(LOOP, "loop", request.param)
+    return str(request.param)
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "in").mkdir()

@@ -29,7 +29,15 @@ def parts(out: Path) -> dict[tuple[str, str], bytes]:
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"owners": True}, {"redaction": Redaction(b"k" * 32, 16), "owners": True}, {"append": True}], ids=str
+    "options",
+    [
+        {},
+        {"owners": True},
+        {"redaction": Redaction(b"k" * 32, 16), "owners": True},
+        {"append": True, "log_zone": "Europe/Berlin"},
+        {"append": True, "series_rule": "points"},
+    ],
+    ids=str,
 )
 def test_both_engines_write_the_same_files(
     options: dict[str, Any], spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -41,12 +49,19 @@ def test_both_engines_write_the_same_files(
     if options.get("owners"):
         (tmp_path / "owners.csv").write_text("team,client_id\npayments,*\n")
         options = {**options, "owners": str(tmp_path / "owners.csv")}
-    everything = (str(tmp_path / "x_0000?.pcap"), str(FLEET), str(CAPTURES / "sasl.pcap.gz"))
-    steps = [(str(tmp_path / "x_00001.pcap"),), everything] if options.get("append") else [everything]
+    logs = [str(CAPTURES / name) for name in ("sasl-requests.jsonl.gz", "old-0.11-requests.log.gz")]
+    everything = (str(tmp_path / "x_0000?.pcap"), str(FLEET), str(CAPTURES / "sasl.pcap.gz"), *logs)
+    first = (str(tmp_path / "x_00001.pcap"), logs[0])
+    if "series_rule" in options:  # a third point is added, and all three are read from their beginnings
+        everything = tuple(str(tmp_path / name) for name in ("client.pcap", "broker.pcap", "gateway.pcap"))
+        for path in everything:
+            Path(path).write_bytes(data)
+        first = everything[:2]
+    steps = [first, everything] if options.get("append") else [everything]
     for engine in ("spark", "local"):
         for inputs in steps:
             report = run_job(JobRequest(inputs=inputs, out=str(tmp_path / engine), engine=engine, **options))
-            assert report.engine == engine
+            assert (report.engine, report.skipped) == (engine, [])
     by_spark, by_processes = parts(tmp_path / "spark"), parts(tmp_path / "local")
     assert by_processes.keys() == by_spark.keys()
     assert {table for table, _ in by_spark} == set(SCHEMAS)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import secrets
 import socket
-import sys
-import threading
 import time
 import warnings
 from collections.abc import Iterator
@@ -17,6 +15,7 @@ import confluent_kafka
 import confluent_kafka.admin
 import pytest
 
+import listening_port
 from kwire.codec.frames import Request
 from kwire.protocol.negotiation import NegotiatingBroker
 from kwire.protocol.negotiation.broker_role import TokenAnswer
@@ -50,31 +49,23 @@ class Listener:
         self.outcomes: list[Outcome] = []
         self.requests: list[tuple[int, int]] = []
         self.faults: list[BaseException] = []
-        self._server = socket.create_server(("127.0.0.1", 0))
-        self.port = self._server.getsockname()[1]
-        self.address = f"127.0.0.1:{self.port}"
-        threading.Thread(target=self._accept, daemon=True).start()
+        self.address = ""
 
-    def _accept(self) -> None:
-        while True:
-            try:
-                connection, _ = self._server.accept()
-            except OSError:
-                return
-            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+    @property
+    def port(self) -> int:
+        return int(self.address.rpartition(":")[2])
 
-    def _serve(self, connection: socket.socket) -> None:
+    def serve(self, connection: socket.socket) -> None:
         more = dict(self.more)
         if "scram" in more:  # an exchange is of one connection
             more["authenticate"] = ScramServer(more.pop("scram"), secrets.token_urlsafe())
         machine = NegotiatingBroker(self.ranges, answers={3: self._metadata, 60: self._cluster}, **more)
         self.messages = machine.codec.messages
         try:
-            with connection:
-                while not machine.over and (data := connection.recv(65536)):
-                    outcomes = machine.receive(data, time.monotonic_ns())
-                    self.outcomes += outcomes
-                    connection.sendall(b"".join(each.data for each in outcomes if isinstance(each, Send)))
+            while not machine.over and (data := connection.recv(65536)):
+                outcomes = machine.receive(data, time.monotonic_ns())
+                self.outcomes += outcomes
+                connection.sendall(b"".join(each.data for each in outcomes if isinstance(each, Send)))
         except OSError:
             pass  # the client went away
         except BaseException as error:
@@ -105,10 +96,8 @@ class Listener:
 @contextmanager
 def listening(ranges: dict[int, tuple[int, int]], **more: Any) -> Iterator[Listener]:
     listener = Listener(ranges, **more)
-    try:
+    with listening_port.listening(listener.serve) as listener.address:
         yield listener
-    finally:
-        listener._server.close()
     assert listener.faults == []
 
 
@@ -125,12 +114,8 @@ SASL_RANGES = {17: (0, 1), 36: (0, 2)}
 
 
 def java(address: str, **settings: str) -> str:
-    sys.path.insert(0, str(ROOT / "tools"))
-    from kafka_jars import fetch_broker
-
-    libs = fetch_broker(NEWEST, ROOT / ".cache" / "kafka-jars")
     given = {"bootstrap.servers": address, "default.api.timeout.ms": "20000", "request.timeout.ms": "15000", **settings}
-    done = java_program("DescribeCluster", libs, [f"{key}={value}" for key, value in given.items()], 90)
+    done = java_program("DescribeCluster", [f"{key}={value}" for key, value in given.items()], 90)
     return done.stdout.strip().splitlines()[-1] if done.returncode == 0 else done.stderr
 
 

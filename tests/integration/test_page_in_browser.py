@@ -14,6 +14,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
 ROWS = "#client-table > tbody > tr:first-child"
 COUNT = '[data-count="client-table"]'
+SIZES = [DESK, PHONE, *(pytest.param(each, marks=pytest.mark.matrix) for each in ((768, 1024), (360, 640)))]
 
 
 def _search(browser: Chrome, text: str) -> None:
@@ -37,7 +38,7 @@ def test_every_section_is_seen_without_an_error(browser: Chrome, pages: Pages, n
     assert browser.get_log("browser") == []
 
 
-@pytest.mark.parametrize("size", [DESK, (768, 1024), PHONE, (360, 640)], ids=["desk", "tablet", "phone", "small phone"])
+@pytest.mark.parametrize("size", SIZES, ids=["desk", "phone", "tablet", "small phone"])
 @pytest.mark.parametrize("name", ["example", "hostile", "empty"])
 def test_the_page_fits_the_width_and_no_box_scrolls(browser: Chrome, pages: Pages, name: str, size: tuple[int, int]) -> None:
     show(browser, getattr(pages, name), size)
@@ -182,6 +183,7 @@ def test_what_is_chosen_is_in_the_address_and_comes_back(browser: Chrome, pages:
     assert browser.find_element(By.CSS_SELECTOR, '[value="compatible"][data-kind-filter]').get_attribute("aria-pressed") == "true"
 
 
+@pytest.mark.matrix
 def test_ten_thousand_clients_open_in_part(browser: Chrome, pages: Pages) -> None:
     """The worst are listed, the page says how many more there are, and all of them are counted."""
     show(browser, pages.large)

@@ -10,16 +10,13 @@ import pytest
 from kafka_bytes import head, heartbeat, ok, produce
 from kwire.proxy.config import RefusalConfig
 from kwire.proxy.server import ProxyServer
-from proxied_sockets import LOOP, connect, proxied
+from proxied_sockets import connect, proxied
 
 REFUSALS = [RefusalConfig(client_id="old")]
 DENIED = (30).to_bytes(2, "big")  # GROUP_AUTHORIZATION_FAILED
 
 
-@pytest.fixture(params=["asyncio", "native"], autouse=True)
-def loop(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setitem(LOOP, "loop", request.param)
-    return str(request.param)
+pytestmark = pytest.mark.usefixtures("loop")
 
 
 @pytest.fixture(autouse=True)

@@ -98,7 +98,6 @@ def is_there(broker: Any) -> bool:
 
 
 @pytest.mark.parametrize("raw_sasl_tokens", [None, True])
-@pytest.mark.parametrize("loop", ["asyncio", "native"])
 @pytest.mark.parametrize("logs_in", [False, True])
 def test_no_request_hides_behind_a_handshake(broker: Any, raw_sasl_tokens: bool | None, loop: Any, logs_in: bool) -> None:
     """The broker answers SaslHandshake v0 with error 34, without and behind a login, and serves the next frame as a request."""
@@ -120,7 +119,6 @@ def test_no_request_hides_behind_a_handshake(broker: Any, raw_sasl_tokens: bool 
     assert is_there(broker)
 
 
-@pytest.mark.parametrize("loop", ["asyncio", "native"])
 def test_a_tenant_may_log_in_with_raw_tokens_where_the_configuration_says_so(broker: Any, loop: Any) -> None:
     """Behind the login the rules hold as ever: handshake, token and request in one write."""
     with tenant(broker.sasl, loop, True) as port, wired(port) as wire:

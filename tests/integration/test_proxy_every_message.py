@@ -81,7 +81,6 @@ def all_rules(folder: Path) -> ProxyConfig:
     )
 
 
-@pytest.mark.parametrize("loop", ["asyncio", "native"])
 @pytest.mark.parametrize("rules", ["none", "all"])
 def test_every_message_passes_as_it_came(loop: Any, rules: str, vectors: Callable[[str], list[dict[str, Any]]], tmp_path: Path) -> None:
     """With all rules on, the one answer that changes is that to ApiVersions."""

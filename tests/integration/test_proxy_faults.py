@@ -31,11 +31,6 @@ OPEN: list[asyncio.StreamWriter] = []
 SERVERS: list[asyncio.Server] = []
 
 
-@pytest.fixture(params=["asyncio", "native"])
-def loop(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
 @pytest.fixture
 def start(tmp_path: Path, loop: str) -> Iterator[Start]:
     """`start(broker, more)` starts a proxy with that loop, and two threads of it."""

@@ -157,7 +157,6 @@ async def play(server: ProxyServer, accepted: asyncio.Queue[End], expected: Expe
 
 # the client of Kafka's frames is `consumer-1`
 @pytest.mark.parametrize(("tenant", "refused"), [(False, "none such"), (True, "none such"), (False, "consumer-*")])
-@pytest.mark.parametrize("loop", ["asyncio", "native"])
 def test_the_same_bytes_as_without_sockets_and_no_connection_is_left(
     loop: str, tenant: bool, refused: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

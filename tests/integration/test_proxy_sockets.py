@@ -19,13 +19,9 @@ from kwire.proxy.config import TapConfig
 from kwire.proxy.loop_native import WorkerCalls
 from kwire.proxy.server import ProxyServer
 from proxied_frames import HEARTBEAT, answer, echo, frames, heartbeat
-from proxied_sockets import LOOP, OPEN, connect, proxied
+from proxied_sockets import OPEN, connect, proxied
 
-
-@pytest.fixture(params=["asyncio", "native"], autouse=True)
-def loop(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setitem(LOOP, "loop", request.param)
-    return str(request.param)
+pytestmark = pytest.mark.usefixtures("loop")
 
 
 def test_bytes_in_random_pieces_and_a_half_close() -> None:

@@ -20,14 +20,12 @@ from kwire.proxy.config import TelemetryConfig
 from kwire.proxy.server import ProxyServer
 from kwire.proxy.tap_file import TapFile
 from proxied_frames import HEARTBEAT, answer, echo, heartbeat
-from proxied_sockets import LOOP, connect, proxied
+from proxied_sockets import connect, proxied
 
 METRICS = encode_metrics([{"metric": "org.apache.kafka.producer.x", "type": "gauge", "value": 1}])
 
 
-@pytest.fixture(params=["native", "asyncio"], autouse=True)
-def loop(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(LOOP, "loop", request.param)
+pytestmark = pytest.mark.usefixtures("loop")
 
 
 async def exchange(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, key: int, body: Any) -> Any:

@@ -12,14 +12,11 @@ import pytest
 from asking_port import Port
 from kwire import messages
 from kwire.codec import records
-from kwire.proxy.config import ListenerConfig, ProxyConfig, TenantConfig
-from kwire.proxy.server import ProxyServer
 from kwire.schema import releases
-from threaded_proxy import free_port, running
+from threaded_proxy import TENANTS, two_tenants
 
 pytestmark = [pytest.mark.matrix, pytest.mark.xdist_group("kafka")]
 
-TENANTS = {"acme": TenantConfig(prefix="acme."), "globex": TenantConfig(prefix="globex-")}
 PRODUCE, JOIN, HEARTBEAT, LEAVE, SYNC, INIT, ADD, ADD_OFFSETS, END, COMMIT, DESCRIBE = 0, 11, 12, 13, 14, 22, 24, 25, 26, 28, 65
 UNKNOWN_MEMBER_ID, INVALID_PRODUCER_ID_MAPPING, TRANSACTIONAL_ID_NOT_FOUND = 25, 49, 105
 COORDINATOR_ERRORS = (14, 15, 16)
@@ -34,20 +31,12 @@ def ports(
     coordinated: Callable[[int, str], AbstractContextManager[Asking]],
 ) -> Iterator[list[Port]]:
     broker = kafka_broker(releases().resolve(request.param[0]).name)
-    addresses = [f"127.0.0.1:{free_port()}" for _ in TENANTS]
-    listeners = [
-        ListenerConfig(listen=each, broker=f"127.0.0.1:{broker.plain}", node_id=1, advertised=each, tenant=tenant)
-        for each, tenant in zip(addresses, TENANTS, strict=True)
-    ]
     create = messages.CreateTopicsRequest
     with coordinated(broker.plain, "g") as ask:
         topics = [create.CreatableTopic(name=f"{each.prefix}{TOPIC}", num_partitions=1, replication_factor=1) for each in TENANTS.values()]
         assert {each.error_code for each in ask(create(topics=topics, timeout_ms=30_000)).topics} <= {0, 36}
-    with running(ProxyServer(ProxyConfig(listeners=listeners, tenants=TENANTS, loop=request.param[1]))):
-        made = [Port(each) for each in addresses]
-        yield made
-        for each in made:
-            each.close()
+    with two_tenants(broker.plain, loop=request.param[1]) as (one, other), Port(one) as first, Port(other) as second:
+        yield [first, second]
 
 
 def begun(port: Port, **given: int) -> Any:

@@ -53,12 +53,9 @@ def described(kind: int, name: str, version: int = 1) -> Any:
 
 @contextmanager
 def tenant_of(broker: Any, loop: str) -> Iterator[Port]:
-    with proxied(broker.plain, tenant="acme", tenants={"acme": TenantConfig(prefix=PREFIX)}, loop=loop) as server:
-        port = Port(address(server))
-        try:
-            yield port
-        finally:
-            port.close()
+    tenants = {"acme": TenantConfig(prefix=PREFIX)}
+    with proxied(broker.plain, tenant="acme", tenants=tenants, loop=loop) as server, Port(address(server)) as port:
+        yield port
 
 
 def state_of_others(ask: Asking) -> dict[tuple[int, str], Any]:
@@ -87,7 +84,6 @@ def broker(request: pytest.FixtureRequest, kafka_broker: Callable[[str], Any], c
         yield found, request.param, ask
 
 
-@pytest.mark.parametrize("loop", ["asyncio", "native"])
 def test_only_own_topics_and_groups_are_altered(broker: Any, loop: str) -> None:
     running, release, ask = broker
     before = state_of_others(ask)
@@ -106,7 +102,6 @@ def test_only_own_topics_and_groups_are_altered(broker: Any, loop: str) -> None:
     assert of_topic(ask, PREFIX + "orders") == "7001"
 
 
-@pytest.mark.parametrize("loop", ["asyncio", "native"])
 def test_only_own_topics_and_groups_and_no_addresses_are_described(broker: Any, loop: str) -> None:
     running, release, ask = broker
     (direct,) = ask(described(BROKER, "1")).results

@@ -10,10 +10,9 @@ import pytest
 
 from kwire import messages
 from kwire.codec import records
-from kwire.proxy.config import ListenerConfig, ProxyConfig, TenantConfig
-from kwire.proxy.server import ProxyServer
+from kwire.proxy.config import TenantConfig
 from kwire.schema import releases
-from threaded_proxy import free_port, running
+from threaded_proxy import proxied
 
 pytestmark = [pytest.mark.matrix, pytest.mark.xdist_group("kafka")]
 
@@ -92,22 +91,14 @@ def said(kafka_broker: Callable[[str], Any], coordinated: Coordinated) -> dict[s
         return {what: list(sentences(as_json(ask(make(PREFIX), version)))) for what, (make, version) in REFUSED.items()}
 
 
-@pytest.mark.parametrize("loop", ["asyncio", "native"])
 @pytest.mark.parametrize("error_texts", ["strip", "blank"])
 def test_no_text_says_the_prefix(
     kafka_broker: Callable[[str], Any], coordinated: Coordinated, said: dict[str, list[str]], loop: Any, error_texts: Any
 ) -> None:
     """`strip` leaves what the broker would say of the tenant's own names, `blank` nothing."""
-    port = free_port()
-    listener = ListenerConfig(
-        listen=f"127.0.0.1:{port}",
-        broker=f"127.0.0.1:{kafka_broker(NEWEST).plain}",
-        node_id=1,
-        advertised=f"127.0.0.1:{port}",
-        tenant="acme",
-    )
+    broker = kafka_broker(NEWEST).plain
     tenants = {"acme": TenantConfig(prefix=PREFIX, error_texts=error_texts)}
-    with running(ProxyServer(ProxyConfig(listeners=[listener], tenants=tenants, loop=loop))), coordinated(port, "g") as ask:
+    with proxied(broker, tenant="acme", tenants=tenants, loop=loop) as server, coordinated(server.ports[0], "g") as ask:
         for what, (make, version) in REFUSED.items():
             assert any(PREFIX in text for text in said[what]), (what, said[what])
             body = as_json(ask(make(""), version))

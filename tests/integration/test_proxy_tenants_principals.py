@@ -28,16 +28,8 @@ SASL_AUTHENTICATION_FAILED = 58
 @contextmanager
 def port_of(broker_port: int, principals: list[str], loop: str) -> Iterator[Port]:
     tenants = {"acme": TenantConfig(prefix="acme.", principals=principals)}
-    with proxied(broker_port, tenant="acme", tenants=tenants, loop=loop) as server:
-        port = Port(address(server))
+    with proxied(broker_port, tenant="acme", tenants=tenants, loop=loop) as server, Port(address(server)) as port:
         yield port
-        port.close()
-
-
-@pytest.fixture(params=["asyncio", "native"])
-def loop(request: pytest.FixtureRequest) -> str:
-    found: str = request.param
-    return found
 
 
 @pytest.fixture

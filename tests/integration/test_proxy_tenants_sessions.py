@@ -12,10 +12,9 @@ import pytest
 from asking_port import Port
 from kwire import messages
 from kwire.codec import records
-from kwire.proxy.config import AddressesConfig, ListenerConfig, ProxyConfig, TenantConfig
-from kwire.proxy.server import ProxyServer
+from kwire.proxy.config import AddressesConfig
 from kwire.schema import releases
-from threaded_proxy import free_port, running
+from threaded_proxy import two_tenants
 
 pytestmark = [pytest.mark.matrix, pytest.mark.xdist_group("kafka")]
 
@@ -23,7 +22,6 @@ NEWEST = releases().newest
 FETCH, METADATA = 1, 3
 SESSION_ID_NOT_FOUND = 70
 SECRET, OWN = b"a secret of globex", b"a record of acme"
-TENANTS = {"acme": TenantConfig(prefix="acme."), "globex": TenantConfig(prefix="globex-")}
 VERSIONS = [version for version in releases().newest.accepts(FETCH) if version >= 7]
 Asking = Callable[..., Any]
 
@@ -45,17 +43,9 @@ def broker(kafka_broker: Callable[[str], Any], coordinated: Callable[[int, str],
 
 @pytest.fixture(params=["asyncio", "native"])
 def ports(request: pytest.FixtureRequest, broker: Any) -> Iterator[tuple[Port, Port]]:
-    addresses = [f"127.0.0.1:{free_port()}" for _ in TENANTS]
-    listeners = [
-        ListenerConfig(listen=each, broker=f"127.0.0.1:{broker.plain}", node_id=1, advertised=each, tenant=tenant)
-        for each, tenant in zip(addresses, TENANTS, strict=True)
-    ]
-    config = ProxyConfig(listeners=listeners, tenants=TENANTS, loop=request.param, addresses=AddressesConfig(large_answers="hold"))
-    with running(ProxyServer(config)):
-        made = Port(addresses[0]), Port(addresses[1])
-        yield made
-        for each in made:
-            each.close()
+    more = {"loop": request.param, "addresses": AddressesConfig(large_answers="hold")}
+    with two_tenants(broker.plain, **more) as (one, other), Port(one) as first, Port(other) as second:
+        yield first, second
 
 
 def topic_id(port: Port, name: str) -> Any:

@@ -3,36 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from typing import Any
 
 import confluent_kafka.admin
 import pytest
 
-from kwire.proxy.config import AddressesConfig, ListenerConfig, ProxyConfig, TenantConfig
-from kwire.proxy.server import ProxyServer
+from kwire.proxy.config import AddressesConfig
 from kwire.schema import releases
 from proxied_clients import ALL, RECORDS, SECONDS, confluent, java, kafka, kafka_python, program
-from threaded_proxy import free_port, running
+from threaded_proxy import two_tenants
 
 pytestmark = [pytest.mark.matrix, pytest.mark.xdist_group("kafka")]
 
 NEWEST = releases().newest.name
 OLDER = releases().resolve("3.9").name
-TENANTS = {"acme": TenantConfig(prefix="acme."), "globex": TenantConfig(prefix="globex-")}
-
-
-@contextmanager
-def proxied(broker_port: int, **more: Any) -> Iterator[list[str]]:
-    addresses = [f"127.0.0.1:{free_port()}" for _ in TENANTS]
-    listeners = [
-        ListenerConfig(listen=each, broker=f"127.0.0.1:{broker_port}", node_id=1, advertised=each, tenant=tenant)
-        for each, tenant in zip(addresses, TENANTS, strict=True)
-    ]
-    with running(ProxyServer(ProxyConfig(listeners=listeners, tenants=TENANTS, **more))):
-        yield addresses
 
 
 @pytest.fixture
@@ -40,21 +26,20 @@ def broker(kafka_broker: Callable[[str], Any]) -> Any:
     return kafka_broker(OLDER)
 
 
-@pytest.mark.parametrize("loop", ["asyncio", "native"])
 @pytest.mark.parametrize("large_answers", ["cap", "hold"])
 @pytest.mark.parametrize("client", [confluent, kafka_python])
 def test_the_same_names_at_the_same_time(broker: Any, client: Callable[..., list[bytes]], large_answers: Any, loop: Any) -> None:
     """Topic, group and transactional id are called alike; with `hold` librdkafka fetches by the ids of topics."""
     topic = f"orders-{large_answers}-{loop}-{client.__name__}"
     with (
-        proxied(broker.plain, loop=loop, addresses=AddressesConfig(large_answers=large_answers)) as addresses,
+        two_tenants(broker.plain, loop=loop, addresses=AddressesConfig(large_answers=large_answers)) as addresses,
         ThreadPoolExecutor(2) as pool,
     ):
         assert list(pool.map(lambda address: client(address, topic), addresses)) == [ALL, ALL]
 
 
 def test_the_java_client(broker: Any) -> None:
-    with proxied(broker.plain, addresses=AddressesConfig(large_answers="hold")) as addresses, ThreadPoolExecutor(2) as pool:
+    with two_tenants(broker.plain, addresses=AddressesConfig(large_answers="hold")) as addresses, ThreadPoolExecutor(2) as pool:
         found = list(pool.map(lambda address: java(address, "orders-java"), addresses))
         for each, address in zip(found, addresses, strict=True):
             port, *rest = each.split()
@@ -63,14 +48,14 @@ def test_the_java_client(broker: Any) -> None:
 
 @pytest.mark.parametrize("client", ["sarama", "kafka-go", "kafkajs"])
 def test_the_same_names_in_go_and_javascript(broker: Any, client: str) -> None:
-    with proxied(broker.plain) as addresses, ThreadPoolExecutor(2) as pool:
+    with two_tenants(broker.plain) as addresses, ThreadPoolExecutor(2) as pool:
         assert list(pool.map(lambda address: program(client, address, f"orders-{client}"), addresses)) == [ALL, ALL]
 
 
 def test_groups_of_kip_848_with_the_same_names(kafka_broker: Callable[[str], Any]) -> None:
     """Kafka 4.4: ConsumerGroupHeartbeat, whose members are of one group at the broker only where the tenant is the same."""
     with (
-        proxied(kafka_broker(NEWEST).plain, addresses=AddressesConfig(large_answers="hold")) as addresses,
+        two_tenants(kafka_broker(NEWEST).plain, addresses=AddressesConfig(large_answers="hold")) as addresses,
         ThreadPoolExecutor(2) as pool,
     ):
 
@@ -85,7 +70,7 @@ def test_groups_of_kip_848_with_the_same_names(kafka_broker: Callable[[str], Any
 
 
 def test_neither_sees_the_other(broker: Any) -> None:
-    with proxied(broker.plain) as addresses:
+    with two_tenants(broker.plain) as addresses:
         acme, globex, direct = (
             confluent_kafka.admin.AdminClient({"bootstrap.servers": each}) for each in (*addresses, broker.address)
         )  # fmt: skip

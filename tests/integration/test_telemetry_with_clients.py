@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -20,6 +19,7 @@ from kwire.protocol.telemetry.labels import suspicious_labels
 from kwire.protocol.telemetry.metric_catalog import unexpected_names
 from kwire.protocol.telemetry.receivers import PushContext
 from kwire.schema import releases
+from listening_port import listening
 from quick_spark import java_program
 
 pytestmark = [pytest.mark.matrix, pytest.mark.xdist_group("kafka")]  # the jars are fetched once
@@ -38,20 +38,11 @@ class TelemetryBroker:
         self.role = TelemetryReceiver(self.table, [self.memory])
         self.codes: list[tuple[int, int]] = []
         self.lock = threading.Lock()
-        self.server = socket.create_server(("127.0.0.1", 0))
-        self.port = self.server.getsockname()[1]
-        threading.Thread(target=self._accept, daemon=True).start()
+        self.address = ""
 
-    def _accept(self) -> None:
-        while True:
-            try:
-                connection, (address, port) = self.server.accept()
-            except OSError:
-                return
-            threading.Thread(target=self._serve, args=(connection, address, port), daemon=True).start()
-
-    def _serve(self, connection: socket.socket, address: str, port: int) -> None:
+    def serve(self, connection: socket.socket) -> None:
         machine: NegotiatingBroker
+        address, port = connection.getpeername()
 
         def telemetry(request: Any) -> Any:
             name, version = machine.software
@@ -66,16 +57,15 @@ class TelemetryBroker:
 
         def metadata(request: Any) -> Any:
             told = machine.codec.messages.MetadataResponse
-            node = told.MetadataResponseBroker(node_id=7, host="127.0.0.1", port=self.port)
+            node = told.MetadataResponseBroker(node_id=7, host="127.0.0.1", port=int(self.address.rpartition(":")[2]))
             return told(brokers=[node], cluster_id="kwireTestsQmNUu0Mw9cVQ", controller_id=7, topics=[])
 
         ranges = {3: (0, 12), 18: (0, 4), **self.role.advertised()}
         machine = NegotiatingBroker(ranges, answers={3: metadata, 71: telemetry, 72: telemetry})
         try:
-            with connection:
-                while not machine.over and (data := connection.recv(65536)):
-                    outcomes = machine.receive(data, time.monotonic_ns())
-                    connection.sendall(b"".join(each.data for each in outcomes if isinstance(each, Send)))
+            while not machine.over and (data := connection.recv(65536)):
+                outcomes = machine.receive(data, time.monotonic_ns())
+                connection.sendall(b"".join(each.data for each in outcomes if isinstance(each, Send)))
         except OSError:
             pass  # the client went away
 
@@ -87,8 +77,8 @@ class TelemetryBroker:
 def broker() -> Iterator[TelemetryBroker]:
     made = TelemetryBroker()
     made.table.set("producers", {"metrics": PREFIX, "interval.ms": "300", "match": "client_id=pusher"})
-    yield made
-    made.server.close()
+    with listening(made.serve) as made.address:
+        yield made
 
 
 def until(true: Callable[[], bool], seconds: float = 30) -> None:
@@ -100,12 +90,8 @@ def until(true: Callable[[], bool], seconds: float = 30) -> None:
 
 @pytest.mark.requirement("K714-12", "K714-14", "K714-15", "K714-33", "K714-52", "K714-69", "K714-70", "K714-90", "K714-95")
 def test_a_java_producer_pushes_its_metrics(broker: TelemetryBroker) -> None:
-    sys.path.insert(0, str(ROOT / "tools"))
-    from kafka_jars import fetch_broker
-
-    libs = fetch_broker(NEWEST, ROOT / ".cache" / "kafka-jars")
-    settings = ["3000", f"bootstrap.servers=127.0.0.1:{broker.port}", "client.id=pusher", "enable.idempotence=false"]
-    done = java_program("PushMetrics", libs, settings, 90)
+    settings = ["3000", f"bootstrap.servers={broker.address}", "client.id=pusher", "enable.idempotence=false"]
+    done = java_program("PushMetrics", settings, 90)
     assert done.returncode == 0, done.stderr
     told = done.stdout.strip().splitlines()[-1]
     assert [code for _, code in broker.codes] == [0] * len(broker.codes)
@@ -128,7 +114,7 @@ def test_a_java_producer_pushes_its_metrics(broker: TelemetryBroker) -> None:
 
 @pytest.mark.requirement("K714-12", "K714-14", "K714-19", "K714-47", "K714-104")
 def test_librdkafka_pushes_its_metrics_and_follows_the_subscription(broker: TelemetryBroker) -> None:
-    producer = confluent_kafka.Producer({"bootstrap.servers": f"127.0.0.1:{broker.port}", "client.id": "pusher"})
+    producer = confluent_kafka.Producer({"bootstrap.servers": f"{broker.address}", "client.id": "pusher"})
     until(lambda: broker.pushes() >= 2)
     with broker.lock:
         broker.table.set("producers", {})  # nobody wants them any more
