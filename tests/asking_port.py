@@ -10,11 +10,7 @@ from kwire import messages
 
 
 class Port:
-    """A client that connects again after it was closed.
-
-    Arguments:
-        address: `host:port`.
-    """
+    """A client of `host:port` that connects again after it was closed."""
 
     def __init__(self, address: str) -> None:
         self.address = address

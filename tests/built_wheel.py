@@ -40,10 +40,7 @@ def make_wheel(sdist: Path, out: Path) -> Path:
 
 
 def quick_build() -> dict[str, str]:
-    """What Cython and the compiler made of the very same sources, with all that they include, is taken from their caches.
-
-    Without ccache the compiler does not optimise, which is its own business: it takes half the time.
-    """
+    """Take what Cython and the compiler made of the same sources from their caches; without ccache, compile without optimising."""
     found = {"CYTHON_CACHE_DIR": str(CACHE / "cython")}
     if not COMPILERS.is_dir() or not (CACHE / "ccache").is_dir():  # tools/environment.sh
         return {**found, "CFLAGS": "-O0 -g0"}

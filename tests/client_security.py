@@ -15,13 +15,7 @@ MODULES = {"PLAIN": "plain.PlainLoginModule", "SCRAM-SHA-256": "scram.ScramLogin
 
 @dataclass(frozen=True)
 class Security:
-    """PEM files for TLS, and a SASL mechanism; what is empty is not used.
-
-    Attributes:
-        ca: the authority of the server.
-        certificate: the client's, with its key in PKCS #8 before it, which is the one form that Java takes.
-        mechanism, user, password: of SASL.
-    """
+    """PEM files for TLS (a certificate with its PKCS #8 key before it, as Java wants it), and a SASL mechanism; empty: unused."""
 
     ca: str = ""
     certificate: str = ""

@@ -16,14 +16,7 @@ __all__ = ["differences"]
 
 
 def differences(before: Path, after: Path) -> Iterator[tuple[str, int, str]]:
-    """Rows that one of the folders has and the other has not, or not as often; their order counts for nothing.
-
-    Args:
-        before, after: output folders.
-
-    Returns:
-        Of each such row its table, how many more `after` has of it, and the row as JSON.
-    """
+    """Return rows that one output folder has more often than the other: table, surplus of `after`, and the row as JSON."""
     for table, schema in SCHEMAS.items():
         counted = [Counter[str](), Counter[str]()]
         for rows, folder in zip(counted, (before, after), strict=True):

@@ -34,15 +34,7 @@ def counted_json(rows: Iterable[dict[str, Any]]) -> Counter[str]:
 
 
 def counted(table: pa.Table, left_out: Collection[str] = ()) -> Counter[str]:
-    """Count equal rows.
-
-    Arguments:
-        table: of an analysis.
-        left_out: columns that do not count.
-
-    Returns:
-        By the values of a row in the order of columns; times are numbers, which are made in a tenth of the time.
-    """
+    """Count equal rows by their values in the order of columns; times are numbers, which are made in a tenth of the time."""
     columns = [table.column(name) for name in table.column_names if name not in left_out]
     values = [(each.cast(pa.int64()) if pa.types.is_timestamp(each.type) else each).to_pylist() for each in columns]
     return Counter(map(repr, zip(*values, strict=True)))

@@ -36,14 +36,7 @@ Way = Callable[[bytes], object]
 
 
 class Held(NamedTuple):
-    """What a process holds.
-
-    Attributes:
-        decodes, failed: so far.
-        blocks: of Python's allocator.
-        heap: bytes of the C library's allocator that are in use; 0 where it does not say.
-        resident: bytes of memory.
-    """
+    """Decodes so far, blocks of Python's allocator, bytes in use of the C library's (0: unknown), resident bytes."""
 
     decodes: int
     failed: int

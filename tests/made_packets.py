@@ -28,12 +28,7 @@ class Packet(NamedTuple):
 
 
 class Wire:
-    """One connection as it is on the wire.
-
-    Args:
-        key: which one.
-        first: sequence numbers of server and client.
-    """
+    """One connection as it is on the wire; `first`: sequence numbers of server and client."""
 
     def __init__(self, key: int = 0, first: tuple[int, int] = (7000, 9000)) -> None:
         self.key, self.numbers, self.packets = key, list(first), list[Packet]()
@@ -71,12 +66,7 @@ def columns_of(packets: list[Packet], first: int = 1) -> tuple[bytes, PacketColu
 
 
 def connections_of(played: list[Packets], snaplen: int = 1 << 16) -> tuple[bytes, PacketColumns]:
-    """Payloads and columns of the packets of each connection; packet n of all, counted from 1, comes n microseconds after 10**18 ns.
-
-    Args:
-        played: the packets of each connection in the order of their stream. That at index n has the client's port 20000 + n.
-        snaplen: how many bytes of each payload were captured at most.
-    """
+    """Payloads and columns; packet n of all, from 1 on, comes n us after 10**18 ns; the client at index n has port 20000 + n."""
     data, columns, number = bytearray(), PacketColumns(), 0
     for key, packets in enumerate(played):
         columns.keys.append(bytes([4]) + _BROKER + bytes([10, 0, 0, 9]) + (20_000 + key).to_bytes(2, "big"))

@@ -46,11 +46,7 @@ def found_in(data: bytes) -> list[bytes]:
 
 
 class Marker:
-    """Makes messages with marks.
-
-    Attributes:
-        marks: message and field of each mark.
-    """
+    """Makes messages with marks, and keeps message and field of each."""
 
     def __init__(self) -> None:
         self.marks: dict[bytes, tuple[str, str]] = {}

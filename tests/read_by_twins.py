@@ -88,12 +88,7 @@ def check(work: Callable[[Reader], None], ports: tuple[int, ...] = (), twins: tu
 
 
 def tables_of(twin: str, packets: list[Packet], ports: tuple[int, ...] = (), times_ns: dict[int, int] | None = None) -> Tables:
-    """What one twin makes of packets made by hand; for tests that state each value themselves.
-
-    Args:
-        twin, packets, ports: as the names say.
-        times_ns: of packets by their index, where they are others than those of `columns_of`.
-    """
+    """Read packets made by hand by one twin; `times_ns`: of packets by index, where they are others than those of `columns_of`."""
     data, columns = columns_of(packets)
     for index, time_ns in (times_ns or {}).items():
         columns.time_ns[index] = time_ns
@@ -108,14 +103,7 @@ def tables_of(twin: str, packets: list[Packet], ports: tuple[int, ...] = (), tim
 def read_connections(
     played: list[Packets], twin: str, silent_ns: int | None = None, snaplen: int = 1 << 16, ports: tuple[int, ...] = ()
 ) -> Any:
-    """The sink of the tables behind the end of all connections of `connections_of`.
-
-    Args:
-        played, snaplen: what `connections_of` takes.
-        twin: which one reads.
-        silent_ns: end only the connections that have brought nothing since then; None ends all.
-        ports: where brokers listen; the servers' is 9092.
-    """
+    """The sink behind the end of all connections, or (`silent_ns`) of those alone that have brought nothing since then."""
     with pytest.MonkeyPatch.context() as monkeypatch:
         using(monkeypatch, twin)
         one = Reader(ports)
@@ -130,12 +118,7 @@ def read_connections(
 
 
 def read_connection(frames: list[tuple[int, bytes]], twin: str, snaplen: int = 1 << 16) -> Any:
-    """The sink behind the end of a connection of which every frame came in a packet of its own, behind the three of the handshake.
-
-    Args:
-        frames: side and bytes without the length, in the order in which they were sent.
-        twin, snaplen: as for `read_connections`.
-    """
+    """The sink behind a connection whose frames, given without length, came in a packet each behind the three of the handshake."""
     shake: Packets = [(CLIENT, SYN, b""), (SERVER, SYN | ACK, b""), (CLIENT, ACK, b"")]
     return read_connections([[*shake, *((side, ACK, framed(each)) for side, each in frames)]], twin, snaplen=snaplen)
 

@@ -177,11 +177,7 @@ class Broker:
 
 
 class Talk:
-    """A conversation.
-
-    Arguments:
-        base: correlation ids begin with it; some look like tokens.
-    """
+    """A conversation whose correlation ids begin with `base`; some look like tokens."""
 
     def __init__(
         self, *, sasl: bool, again: bool, kerberos: bool, mechanisms: Sequence[bytes], called: bool, unknown: Any, raw_gssapi: bool,

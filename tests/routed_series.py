@@ -49,12 +49,7 @@ def at_once(files: Sequence[Path], ports: tuple[int, ...] = ()) -> Tables:
 
 
 class Routed:
-    """Files that went through the first step, each cut in parts where it lets itself be.
-
-    Attributes:
-        ranges: of each file those that have records.
-        again: the files whose ranges did not fit together, so that they were read as one.
-    """
+    """Files that went through the first step, each cut in parts where it lets itself be; `again`: those read as one after all."""
 
     def __init__(self, files: Sequence[Path], parts: int, shares: int, longest: int | None = LONGEST) -> None:
         self.shares = shares

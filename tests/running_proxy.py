@@ -20,13 +20,7 @@ def until(holds: Callable[[], bool], what: str) -> None:
 
 
 class RunningProxy:
-    """One listener, at `port`, in front of a broker.
-
-    Arguments:
-        folder: for its configuration and its log.
-        broker: port of the broker.
-        more: top-level lines of the configuration; `listener`: lines of the listener's table.
-    """
+    """One listener, at `port`; `more`: top-level lines of the configuration, `listener`: lines of its table."""
 
     def __init__(self, folder: Path, broker: int, more: str = "", listener: str = "") -> None:
         self.config, self._log = folder / "proxy.toml", folder / "log"

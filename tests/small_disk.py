@@ -23,18 +23,7 @@ def mounting(place: Path, size: str, *command: str) -> list[str]:
 
 
 def run_with_disk(place: Path, size: str, program: Sequence[str], left: str = ".", **environment: str) -> tuple[int, str, list[str]]:
-    """Run a Python program.
-
-    Args:
-        place: where the disk is.
-        size: of the disk, such as `600k`.
-        program: arguments of Python.
-        left: of which folder on the disk the files are wanted.
-        environment: what to set.
-
-    Returns:
-        The status, what the program said on stderr, and the files that it left on the disk.
-    """
+    """Run a Python program with a small disk at `place`; return its status, its stderr and the files left in `left` of the disk."""
     tried = subprocess.run(mounting(place, size, "true"), capture_output=True, text=True, check=False)
     assert tried.returncode == 0, f"needed: `unshare --map-root-user --mount` and a tmpfs in it, which this system refuses: {tried.stderr}"
     script = f'{shlex.join([sys.executable, *program])}; status=$?; cd {shlex.quote(str(place))}; find {left} -type f; exit "$status"'

@@ -97,13 +97,7 @@ def waited(found: Callable[[], Any], seconds: float = 240) -> Any:
 
 
 class SmallDisk(NamedTuple):
-    """A disk that a worker and its executors have to themselves.
-
-    Attributes:
-        place: where they see it.
-        size: such as `600k`.
-        variable: what of theirs is on it: `SPARK_LOCAL_DIRS` or `TMPDIR`.
-    """
+    """A disk of a worker and its executors, at `place`; `variable` (`SPARK_LOCAL_DIRS` or `TMPDIR`) says what of theirs is on it."""
 
     place: Path
     size: str

@@ -42,11 +42,7 @@ def target(name: str) -> ModuleType:
 
 
 def target_of(path: Path) -> str:
-    """The target of a file with an input, by the file's name.
-
-    Raises:
-        ValueError: it begins with the name of none.
-    """
+    """The target of a file with an input, by the file's name."""
     name = path.name.partition("-")[0]
     if name not in TARGETS:
         raise ValueError(f"{path.name} begins with the name of none of the targets: {', '.join(TARGETS)}")
@@ -125,11 +121,7 @@ def executions_of(command: list[str], seconds: float | None) -> int | None:
 
 
 def run(name: str, minutes: float, folder: Path) -> tuple[int | None, list[Path]]:
-    """One target in processes of its own, watched first.
-
-    Returns:
-        How many inputs it read, None if it failed; and those that it failed for.
-    """
+    """Run one target in processes of its own, watched first; return how many inputs it read (None: it failed) and which failed."""
     command = [sys.executable, __file__, "--alone", name, "--folder", str(folder), "--minutes"]
     unwatched = minutes * UNWATCHED
     count = executions_of([*command, str(minutes)], None)

@@ -36,12 +36,7 @@ CLUSTER = "kwireTestsQmNUu0Mw9cVQ"
 
 
 class Listener:
-    """A port whose connections a machine serves: one broker, which is the whole cluster.
-
-    Arguments:
-        ranges: what it speaks beside SASL.
-        more: for `NegotiatingBroker`.
-    """
+    """A port whose connections a machine serves: one broker, which is the whole cluster and speaks `ranges` beside SASL."""
 
     def __init__(self, ranges: dict[int, tuple[int, int]], **more: Any) -> None:
         self.ranges = ranges

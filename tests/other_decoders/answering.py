@@ -17,11 +17,7 @@ class Unknown(Exception):
 
 
 def answer_all(read: Callable[[str, str, int, bytes], tuple[Any, int]]) -> None:
-    """Answer until the input ends.
-
-    Arguments:
-        read: makes the plain value, and how many bytes are left over, of the kind, name, version and bytes of a question.
-    """
+    """Answer until the input ends; `read` makes the plain value and the number of bytes left over."""
     source, sink = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is not an answer
     while head := source.read(4):

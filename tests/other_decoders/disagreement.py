@@ -33,11 +33,7 @@ def begin() -> None:
 
 
 def compare_with_peers(question: Question, twin: Twin = "pure") -> None:
-    """Compare outcomes.
-
-    Raises:
-        AssertionError: a difference is in no class of `other_decoders.differences`.
-    """
+    """Compare outcomes; fail for a difference that is in no class of `other_decoders.differences`."""
     for each in _asked():
         each.send(question)
     ours, fault = our_outcome(question, twin)

@@ -43,14 +43,7 @@ Frame = tuple[bool, bytes]  # from the client?, with its length
 
 
 class Damage(NamedTuple):
-    """What is done to a conversation.
-
-    Attributes:
-        kind: the name of a function of `DAMAGES`.
-        place: of the frame, taken modulo their number.
-        at: of the byte in the frame, as well.
-        size: how much, or what.
-    """
+    """A function of `DAMAGES`, the frame and the byte in it (both modulo their number), and how much, or what."""
 
     kind: str
     place: int
