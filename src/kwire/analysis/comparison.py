@@ -7,7 +7,7 @@ under the same library, the same client ids and the same principals. Latencies a
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 import pyarrow as pa
@@ -103,9 +103,7 @@ def _quantile(histogram: Mapping[int, int], part: float) -> int:
     return max(histogram)
 
 
-def _label(row: Row | None, key: str) -> str:
-    if row is None:
-        return key
+def _label(row: Row, key: str) -> str:
     for column in ("client_ids", "principals", "addresses"):
         named = [each for each in row[column] or () if each]
         if named:
@@ -293,9 +291,8 @@ def _violations(old: _Side, new: _Side, labels: Mapping[str, str]) -> list[Viola
         counts: dict[tuple[str | None, str, str], int] = defaultdict(int)
         for row in side.rows("violations", counted=False):
             key = row["client_key"]
-            counts[None if key is None else side.key(key), row["rule"], row["severity"]] += (
-                row.get("count") or 1
-            )  # null in tables of earlier releases
+            # null in tables of earlier releases
+            counts[None if key is None else side.key(key), row["rule"], row["severity"]] += row.get("count") or 1
         return counts
 
     was, now = broken(old), broken(new)
@@ -304,9 +301,4 @@ def _violations(old: _Side, new: _Side, labels: Mapping[str, str]) -> list[Viola
         for (key, rule, severity), count in now.items()
         if (key, rule, severity) not in was
     ]
-    return sorted(found, key=lambda each: (_severity(each.severity), each.client, each.rule))
-
-
-def _severity(name: str, known: Iterable[str] = _SEVERITIES) -> int:
-    order = tuple(known)
-    return order.index(name) if name in order else len(order)
+    return sorted(found, key=lambda each: ((*_SEVERITIES, each.severity).index(each.severity), each.client, each.rule))

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import pyarrow as pa
 
 from kwire.analysis.client_groups import ClientGroup
-from kwire.analysis.known_clients import fixes_of, known_maximum, library_of, newest_version
+from kwire.analysis.known_clients import known_maximum, software_of
 from kwire.analysis.library_guesses import Guess
 from kwire.analysis.release_ranges import target_range
 from kwire.analysis.remedies import NOTHING, Remedy, Software, remedy_of
@@ -49,12 +49,6 @@ class Program(NamedTuple):
         """Return the program of a group, one connection of which sends this software name and version."""
         return cls(group.software or (name, version), group.role, group.negotiates, group.answers, group.raw_gssapi > 0, group.guess)
 
-    @property
-    def software(self) -> Software:
-        name, version = self.sent
-        library = library_of(name, version) or (self.guess.library.name if self.guess else None) or (name if name != "unknown" else None)
-        return Software(library, newest_version(name, version, self.guess), fixes_of(name, version, self.guess))
-
 
 class Cases:
     """Numbers for programs and cases, with a verdict of each case for every target.
@@ -77,7 +71,7 @@ class Cases:
         like = None if guess is None else (guess.library.name, guess.after, guess.before, guess.tried, guess.confidence, guess.exact)
         found = self._programs.setdefault((*program[:-1], like), len(self._programs))
         if found == len(self._software):
-            self._software.append((program, program.software))
+            self._software.append((program, software_of(*program.sent, guess)))
         return found
 
     def case(

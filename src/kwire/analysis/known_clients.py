@@ -6,12 +6,13 @@ A library that names itself is looked up by name and version; for a guess, only 
 from __future__ import annotations
 
 from kwire.analysis.library_guesses import Guess
-from kwire.analysis.library_profiles import Fix, Library, named_library
+from kwire.analysis.library_profiles import Library, named_library
 from kwire.analysis.release_ranges import broker_highest
+from kwire.analysis.remedies import Software
 from kwire.analysis.verdicts import KnownMaximum
 from kwire.schema.version_numbers import version_numbers
 
-__all__ = ["fixes_of", "known_maximum", "library_of", "newest_version"]
+__all__ = ["known_maximum", "library_of", "software_of"]
 
 
 def library_of(software_name: str | None, software_version: str | None) -> str | None:
@@ -33,11 +34,7 @@ def known_maximum(software_name: str | None, software_version: str | None, guess
         return None if version is None else _of_version(library, version, api)
     if guess is None:
         return None
-    at_least, at_most = guess.bounds(api)
-    if at_least is None and at_most is None:
-        return None
-    like = f"{guess.library.name} {guess.range}".rstrip()
-    return KnownMaximum(library=f"a client like {like}", at_least=at_least, at_most=at_most, certain=False)
+    return _within(f"a client like {guess.library.name} {guess.range}".rstrip(), guess.bounds(api), certain=False)
 
 
 def _of_version(library: Library, version: str, api: str) -> KnownMaximum | None:
@@ -45,24 +42,19 @@ def _of_version(library: Library, version: str, api: str) -> KnownMaximum | None
     if library.kafka_release:
         highest = broker_highest(version).get(api)
         return None if highest is None else KnownMaximum(library=text, at_least=highest, at_most=highest, certain=True)
-    numbers = version_numbers(version)
-    earlier = [known for known in library.versions if version_numbers(known) <= numbers]
-    later = [known for known in library.versions if version_numbers(known) >= numbers]
-    at_least, at_most = library.bounds(api, earlier, later)
-    if at_least is None and at_most is None:
-        return None
-    return KnownMaximum(library=text, at_least=at_least, at_most=at_most, certain=True)
+    return _within(text, library.bounds_of(version, api), certain=True)
 
 
-def newest_version(software_name: str | None, software_version: str | None, guess: Guess | None) -> tuple[int, ...] | None:
-    named = named_library(software_name, software_version)
+def _within(library: str, bounds: tuple[int | None, int | None], *, certain: bool) -> KnownMaximum | None:
+    return None if bounds == (None, None) else KnownMaximum(library=library, at_least=bounds[0], at_most=bounds[1], certain=certain)
+
+
+def software_of(name: str | None, version: str | None, guess: Guess | None) -> Software:
+    """Return the library of a client that sends a name and version, or looks like a guess."""
+    named = named_library(name, version)
     if named is not None:
-        return None if named[1] is None else version_numbers(named[1])
-    return None if guess is None else guess.newest
-
-
-def fixes_of(software_name: str | None, software_version: str | None, guess: Guess | None) -> tuple[Fix, ...]:
-    named = named_library(software_name, software_version)
-    if named is not None:
-        return named[0].fixes
-    return () if guess is None else guess.library.fixes
+        library, known = named
+        return Software(library.name, None if known is None else version_numbers(known), library.fixes)
+    if guess is not None:
+        return Software(guess.library.name, guess.newest, guess.library.fixes)
+    return Software(name if name != "unknown" else None, None, ())

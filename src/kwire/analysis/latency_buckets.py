@@ -11,7 +11,7 @@ import numpy as np
 
 from kwire.analysis.columns import Ints
 
-__all__ = ["bucket_of", "middle_of", "quantiles", "top_of"]
+__all__ = ["bucket_of", "middle_of", "quantile_rows", "quantiles", "top_of"]
 
 Bools = np.ndarray[Any, np.dtype[np.bool_]]
 
@@ -53,11 +53,15 @@ def quantiles(numbers: Ints, buckets: Ints, counts: Ints, size: int, part: float
     Returns:
         Microseconds, and which histograms are empty.
     """
-    if not len(buckets):
-        return np.zeros(size, np.int64), np.ones(size, np.bool_)
+    at, nothing = quantile_rows(numbers, counts, size, part)
+    return (middle_of(buckets[at]) if len(buckets) else np.zeros(size, np.int64)), nothing
+
+
+def quantile_rows(numbers: Ints, counts: Ints, size: int, part: float) -> tuple[Ints, Bools]:
+    """Return the row of the bucket with a quantile of each histogram, and which histograms are empty; arguments as for `quantiles`."""
     totals = np.zeros(size, np.int64)
     np.add.at(totals, numbers, counts)
     rank = np.maximum(np.ceil(part * totals).astype(np.int64), 1)
     before = np.cumsum(totals) - totals
     at = np.searchsorted(np.cumsum(counts), before + rank)
-    return middle_of(buckets[np.minimum(at, len(buckets) - 1)]), totals == 0
+    return np.minimum(at, len(counts) - 1), totals == 0

@@ -88,10 +88,7 @@ class Guess:
         """Return bounds of an api's highest version in the whole range, None if unknown."""
         versions = self.library.versions
         if self.exact is not None:
-            numbers = version_numbers(self.exact)
-            earlier = [version for version in versions if version_numbers(version) <= numbers]
-            later = [version for version in versions if version_numbers(version) >= numbers]
-            return self.library.bounds(api, earlier, later)
+            return self.library.bounds_of(self.exact, api)
         # no line of Kafka lies between two profiles of Java's: the first in the range is known
         inside = 1 if self.library.kafka_release else 0
         first = 0 if self.after is None else versions.index(self.after) + 1 + inside

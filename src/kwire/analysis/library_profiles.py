@@ -112,6 +112,13 @@ class Library:
         maxima = [profile.maximum(api) for profile in self.profiles if profile.version == version]
         return max((maximum for maximum in maxima if maximum is not None), default=None)
 
+    def bounds_of(self, version: str, api: str) -> tuple[int | None, int | None]:
+        """Bound the highest version of an api that one version of the library uses, which may have no profile."""
+        numbers = version_numbers(version)
+        earlier = [known for known in self.versions if version_numbers(known) <= numbers]
+        later = [known for known in self.versions if version_numbers(known) >= numbers]
+        return self.bounds(api, earlier, later)
+
     def bounds(self, api: str, earlier: Iterable[str], later: Iterable[str]) -> tuple[int | None, int | None]:
         """Bound the highest version of an api between versions of the library: a maximum never falls from one version to the next.
 

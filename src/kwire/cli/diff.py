@@ -39,10 +39,6 @@ def _compare(before: str, after: str, slower: float, least: int) -> Comparison:
     return compare_folders(AnalysisFolder(before), AnalysisFolder(after), Thresholds(ratio=slower, requests=least))
 
 
-def _time(microseconds: int) -> str:
-    return f"{microseconds / 1000:,.1f} ms" if microseconds < 1_000_000 else f"{microseconds / 1_000_000:,.1f} s"
-
-
 def _section(title: str, headings: Sequence[str], rows: Sequence[Sequence[object]], styles: dict[str, str]) -> None:
     from kwire.cli.tables import print_table
     from kwire.cli.terminal import console
@@ -55,6 +51,8 @@ def _section(title: str, headings: Sequence[str], rows: Sequence[Sequence[object
 
 
 def _print(found: Comparison) -> None:
+    from kwire.report.amounts import latency
+
     styles = {"breaks": "bold red", "unknown": "yellow", "error": "red", "warning": "yellow", "new": "green", "gone": "red"}
 
     def api(each: Any) -> str:
@@ -78,7 +76,7 @@ def _print(found: Comparison) -> None:
     _section(
         "Slower", ["client", "api", "p50 before", "p50 now", "p99 before", "p99 now", "requests"],
         [
-            (x.client, api(x), *map(_time, (x.p50_before_us, x.p50_after_us, x.p99_before_us, x.p99_after_us)), x.requests_after)
+            (x.client, api(x), *map(latency, (x.p50_before_us, x.p50_after_us, x.p99_before_us, x.p99_after_us)), x.requests_after)
             for x in found.slower
         ],
         styles,

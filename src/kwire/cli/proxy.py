@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 import cloup
 
 from kwire.errors import InputError
+
+if TYPE_CHECKING:
+    from kwire.proxy.rules.rehearsal import RehearsalRule
 
 __all__ = ["proxy"]
 
@@ -100,21 +105,16 @@ def proxy(
     server = ProxyServer(wanted)
     asyncio.run(server.run(ready, read if config is not None else None))
     for rule in server.rules.rules:
-        if isinstance(rule, RehearsalRule):
+        if isinstance(rule, RehearsalRule) and rule.mode == "count":
             _tell(rule)
     if page is not None:
         page.finish(ports)
         click.echo(f"Report: {page.path}")
 
 
-def _tell(rule: object) -> None:
-    from kwire.proxy.rules.rehearsal import RehearsalRule
+def _tell(rule: RehearsalRule) -> None:
     from kwire.schema import catalog
 
-    if not isinstance(rule, RehearsalRule):
-        raise InputError("no rehearsal")
-    if rule.mode == "break":
-        return
     click.echo(f"Requests that Kafka {rule.release.name} would reject: {sum(rule.rejected.values()) + rule.others:,}")
     for who, count in rule.rejected.most_common():
         library = f"{who.software_name} {who.software_version}".strip() or "library not sent"

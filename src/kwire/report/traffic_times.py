@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kwire.analysis.digests.of_answers import WAITING
+from kwire.analysis.latency_buckets import quantile_rows
 from kwire.protocol.expected_errors import are_errors
 from kwire.report.analysis_folder import AnalysisFolder
 
@@ -77,7 +78,8 @@ def _of_requests(folder: AnalysisFolder, wanted: pa.Array[Any]) -> TrafficTimes 
     width = max(1, -(-(last - first + 1) // STEPS))
     step = (times - first) // width
     failed = are_errors(*(_filled(table[name], 0) for name in ("api_key", "error_code")))
-    latency = np.where(_waits(table["api_name"]), -1, _filled(table["latency_us"], -1))
+    waits = pc.is_in(table["api_name"], value_set=pa.array(WAITING)).to_numpy().astype(np.bool_)
+    latency = np.where(waits, -1, _filled(table["latency_us"], -1))
     order = np.argsort(step, kind="stable")
     borders = np.searchsorted(step[order], np.arange(STEPS + 1))
     p50, p99 = list[int | None](), list[int | None]()
@@ -128,14 +130,12 @@ def _quantiles(latencies: pa.Table, of_step: _Counts, steps: int) -> tuple[tuple
     tops, counts = (_filled(latencies[name], 0) for name in ("up_to_us", "requests"))
     order = np.lexsort((tops, of_step))
     of_step, tops, counts = of_step[order], tops[order], counts[order]
-    found: dict[float, list[int | None]] = {0.5: [], 0.99: []}
-    borders = np.searchsorted(of_step, np.arange(steps + 1))
-    for left, right in pairwise(borders):
-        grown = np.cumsum(counts[left:right])
-        for part, values in found.items():
-            known = len(grown) and grown[-1]
-            values.append(int(tops[left + np.searchsorted(grown, part * grown[-1])]) if known else None)
-    return tuple(found[0.5]), tuple(found[0.99])
+
+    def quantile(part: float) -> tuple[int | None, ...]:
+        at, nothing = quantile_rows(of_step, counts, steps, part)
+        return tuple(None if empty else int(tops[row]) for row, empty in zip(at.tolist(), nothing.tolist(), strict=True))
+
+    return quantile(0.5), quantile(0.99)
 
 
 def _by_client(keys: Any, step: _Counts, weights: _Counts, wanted: pa.Array[Any], steps: int) -> dict[str, tuple[int, ...]]:
@@ -146,11 +146,6 @@ def _by_client(keys: Any, step: _Counts, weights: _Counts, wanted: pa.Array[Any]
     sums = _sums(place[kept] * steps + step[kept], weights[kept], len(wanted) * steps)
     by_client = {str(key): sums[at * steps : (at + 1) * steps] for at, key in enumerate(wanted.to_pylist())}
     return {key: counts for key, counts in by_client.items() if any(counts)}
-
-
-def _waits(names: Any) -> npt.NDArray[np.bool_]:
-    found: npt.NDArray[np.bool_] = pc.is_in(names, value_set=pa.array(WAITING)).to_numpy().astype(np.bool_)
-    return found
 
 
 def _filled(column: Any, missing: int) -> _Counts:

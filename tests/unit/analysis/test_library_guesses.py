@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from kwire.analysis.known_clients import fixes_of, known_maximum
+from kwire.analysis.known_clients import known_maximum, software_of
 from kwire.analysis.library_guesses import Guess, Observed, guess_unnamed, widest
 from kwire.analysis.library_profiles import Library, known_libraries
 from kwire.analysis.release_ranges import broker_highest
@@ -169,7 +169,7 @@ def test_a_look_alike_is_not_named() -> None:
     assert guess_unnamed(observed(**node)) is None
     named = guess_unnamed(observed(**node), "kafka-node-client")
     assert named is not None
-    (fix,) = fixes_of(None, None, named)
+    (fix,) = software_of(None, None, named).fixes
     assert fix.remedy.startswith("Replace kafka-node")
     assert guess_unnamed(seen(next(fact for fact in FACTS if fact["library"] == "kafka-python-ng"))) is None
 
@@ -277,7 +277,7 @@ def test_a_version_that_the_program_set_is_no_older_library() -> None:
     assert guess is not None
     assert guess.text == "sarama (tried: 1.27.2)"
     assert (guess.after, guess.before) == (None, None)
-    assert [fix.kind for fix in fixes_of(None, None, guess)] == ["config", "library"]
+    assert [fix.kind for fix in software_of(None, None, guess).fixes] == ["config", "library"]
 
 
 def test_what_librdkafka_falls_back_to_is_not_taken_for_java() -> None:

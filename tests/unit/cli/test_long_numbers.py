@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from kafka_bytes import framed
-from kwire.analysis.known_clients import newest_version
+from kwire.analysis.known_clients import software_of
 from kwire.capture.request_logs.bodies import BodyFault, read_body
 from kwire.capture.request_logs.entry import UnreadableLine, connection_name
 from kwire.cli import report_options
@@ -87,7 +87,7 @@ def test_versions() -> None:
     assert version_numbers("") == version_numbers("unknown") == version_numbers(LONG) == version_numbers(f"1.{LONG}") == ()
     assert version_numbers("20240131.0" + "0" * 8) == (20240131, 0)
     for name in LIBRARIES:
-        assert newest_version(name, LONG, None) is None
+        assert software_of(name, LONG, None).version is None
 
 
 def test_names_of_connections() -> None:
