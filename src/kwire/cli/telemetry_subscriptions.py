@@ -6,8 +6,9 @@ spellings of the proposal's draft.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -17,6 +18,8 @@ from kwire.errors import InputError
 if TYPE_CHECKING:
     from kwire.cli.broker_session import Address
     from kwire.cli.client_metrics_configs import ClientMetricsConfigs
+
+    Cluster = AbstractContextManager[ClientMetricsConfigs]
 
 __all__ = ["ActionGroup", "alter", "delete", "describe", "list_names"]
 
@@ -56,6 +59,14 @@ def _not_empty(ctx: click.Context, param: click.Parameter, value: str | None) ->
 
 
 def _for_cluster(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options that reach a cluster; the command takes `cluster`, a context manager of its subscriptions, and `as_json`."""
+
+    @functools.wraps(command)
+    def reached(
+        *, servers: tuple[Address, ...], sasl_user: str | None, config: str | None, timeout: float, as_json: bool, **options: Any
+    ) -> None:
+        command(_configs(servers, sasl_user, config, timeout), as_json, **options)
+
     for option in (
         click.option("--json", "as_json", is_flag=True, help="JSON lines."),
         click.option("--timeout", type=click.FloatRange(0.1, 3600), default=30.0, show_default=True, help="Seconds to wait for an answer."),
@@ -67,8 +78,8 @@ def _for_cluster(command: Callable[..., None]) -> Callable[..., None]:
         ),
         click.option("--bootstrap-server", "servers", type=_Servers(), required=True, help="Brokers to try, one after the other."),
     ):
-        command = option(command)
-    return command
+        reached = option(reached)
+    return reached
 
 
 def _name_option(help_text: str, *, required: bool = False) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -120,14 +131,14 @@ def _tell(as_json: bool, sentence: str, **facts: object) -> None:
 
 @click.command("list", short_help="List the subscriptions of a cluster.")
 @_for_cluster
-def list_names(servers: tuple[Address, ...], sasl_user: str | None, config: str | None, timeout: float, as_json: bool) -> None:
+def list_names(cluster: Cluster, as_json: bool) -> None:
     """List the names of a cluster's subscriptions.
 
     \b
     Example:
       kwire telemetry list --bootstrap-server localhost:9092
     """
-    with _configs(servers, sasl_user, config, timeout) as configs:
+    with cluster as configs:
         for name in configs.names():
             _tell(as_json, name, name=name)
 
@@ -141,8 +152,8 @@ def list_names(servers: tuple[Address, ...], sasl_user: str | None, config: str 
 @click.option("--metrics", metavar="PREFIX,..", help="Prefixes of the metrics that are wanted; * for all.")
 @click.option("--metric", "added", multiple=True, metavar="PREFIX", help="One more prefix; may be given again.")
 def alter(
-    servers: tuple[Address, ...], sasl_user: str | None, config: str | None, timeout: float, as_json: bool,
-    name: str | None, generate_name: bool, interval: str | None, match: str | None, metrics: str | None, added: tuple[str, ...],
+    cluster: Cluster, as_json: bool, name: str | None, generate_name: bool, interval: str | None, match: str | None, metrics: str | None,
+    added: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Make or change a subscription; an empty value removes what was set.
 
@@ -165,7 +176,7 @@ def alter(
     subscription = _new_name() if name is None else name
     # The expressions of a match are Java's, so the broker judges them.
     Subscription.from_config(subscription, {key: value for key, value in properties.items() if value and key != "match"})
-    with _configs(servers, sasl_user, config, timeout) as configs:
+    with cluster as configs:
         if added:
             there = _prefixes(configs.properties(subscription).get("metrics", ""))
             properties["metrics"] = ",".join(dict.fromkeys((*there, *_prefixes(properties["metrics"]))))
@@ -177,9 +188,7 @@ def alter(
 @click.command(short_help="Show what subscriptions set.")
 @_for_cluster
 @_name_option("Only this subscription.")
-def describe(
-    servers: tuple[Address, ...], sasl_user: str | None, config: str | None, timeout: float, as_json: bool, name: str | None
-) -> None:
+def describe(cluster: Cluster, as_json: bool, name: str | None) -> None:
     """Show what the subscriptions of a cluster set; what is not set has Kafka's default.
 
     \b
@@ -188,7 +197,7 @@ def describe(
     """
     from kwire.cli.tables import print_table
 
-    with _configs(servers, sasl_user, config, timeout) as configs:
+    with cluster as configs:
         found = {each: configs.properties(each) for each in configs.names()} if name is None else {name: configs.known(name)}
     if as_json:
         for each, properties in found.items():
@@ -202,22 +211,14 @@ def describe(
 @_for_cluster
 @_name_option("The subscription.", required=True)
 @click.option("--metric", "removed", multiple=True, metavar="PREFIX", help="Remove only this prefix; may be given again.")
-def delete(
-    servers: tuple[Address, ...],
-    sasl_user: str | None,
-    config: str | None,
-    timeout: float,
-    as_json: bool,
-    name: str,
-    removed: tuple[str, ...],
-) -> None:
+def delete(cluster: Cluster, as_json: bool, name: str, removed: tuple[str, ...]) -> None:
     """Delete a subscription, or prefixes of it; with its last prefix a subscription goes as a whole.
 
     \b
     Example:
       kwire telemetry delete --bootstrap-server localhost:9092 --name slow-producers
     """
-    with _configs(servers, sasl_user, config, timeout) as configs:
+    with cluster as configs:
         left: list[str] = []
         if removed:
             there = _prefixes(configs.known(name).get("metrics", ""))

@@ -12,6 +12,7 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
+from dataclasses import fields
 from datetime import datetime, timedelta
 from functools import cache
 from importlib.resources import files
@@ -90,41 +91,22 @@ _KINDS: Final = {"silent": "sent nothing", "stranger": "another protocol", "clus
 
 def render_page(report: Report) -> str:
     script, style = _assets(_SCRIPTS), _assets(_STYLES)
-    return (
-        _templates()
-        .get_template("page.html.j2")
-        .render(
-            script=Markup(script),
-            style=Markup(style),
-            script_hash=_hash(script),
-            style_hash=_hash(style),
-            report=report,
-            answer=report.answer,
-            brokers=report.brokers,
-            by_key={client.client_key: client for client in report.clients},
-            changes=report.changes,
-            connections_of=report.client_connections,
-            coverage=report.coverage,
-            evidence=report.evidence,
-            grid=report.versions,
-            groups=report.groups,
-            incidents=report.incidents,
-            libraries=_worst_first(report),
-            matrix=report.matrix,
-            names=report.names,
-            newest=report.newest,
-            others=[client for client in report.clients if client.kind != "application"][: PAGE.others],
-            other_count=sum(number for kind, number in report.matrix.fleet.kinds.items() if kind not in ("application", "")),
-            rules=report.rules,
-            servers=report.servers,
-            telemetry=report.telemetry,
-            times=report.connections,
-            topics_of=report.topics_of,
-            traffic=report.traffic,
-            **_verdict_facts(report),
-            **_action_facts(report),
-        )
-    )
+    facts = {field.name: getattr(report, field.name) for field in fields(report)} | {
+        "script": Markup(script),
+        "style": Markup(style),
+        "script_hash": _hash(script),
+        "style_hash": _hash(style),
+        "report": report,
+        "by_key": {client.client_key: client for client in report.clients},
+        "connections_of": report.client_connections,
+        "grid": report.versions,
+        "libraries": _worst_first(report),
+        "newest": report.newest,
+        "others": [client for client in report.clients if client.kind != "application"][: PAGE.others],
+        "other_count": sum(number for kind, number in report.matrix.fleet.kinds.items() if kind not in ("application", "")),
+        "times": report.connections,
+    }
+    return _templates().get_template("page.html.j2").render(facts | _verdict_facts(report) | _action_facts(report))
 
 
 def _verdict_facts(report: Report) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from kwire.report.listings import Column, Listing
 
 __all__ = ["read_server_coverage"]
 
+_NUMBERS: Final = ("Node", "Connections", "Kafka", "Opaque bytes", "Joined late", "One way", "Gaps", "Bytes cut")
 _SUMS: Final = ("connections", "kafka", "opaque", "late", "one_way", "gaps", "bytes_cut")
 
 
@@ -39,17 +40,7 @@ def read_server_coverage(folder: AnalysisFolder) -> Listing:
         id="server-list",
         title="By broker and listener",
         lead="What was seen of each address that clients dialled.",
-        columns=(
-            Column("Listener"),
-            Column("Node", "number"),
-            Column("Connections", "number"),
-            Column("Kafka", "number"),
-            Column("Opaque bytes", "number"),
-            Column("Joined late", "number"),
-            Column("One way", "number"),
-            Column("Gaps", "number"),
-            Column("Bytes cut", "number"),
-        ),
+        columns=(Column("Listener"), *(Column(title, "number") for title in _NUMBERS)),
         rows=rows,
         nothing="No connection was seen.",
         noun="listeners",

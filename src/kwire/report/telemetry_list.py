@@ -10,6 +10,7 @@ from kwire.report.listings import Column, Listing
 
 __all__ = ["read_telemetry"]
 
+_IDS: Final = ("Client", "Software", "Instance", "Address", "Principal")
 _WHO: Final = ("client_id", "software", "client_instance_id")
 _SHOWN: Final = 3  # addresses of one instance
 
@@ -18,34 +19,18 @@ def read_telemetry(folder: AnalysisFolder) -> Listing:
     told: dict[tuple[str, ...], list[str]] = {}
     for row in rows_of(folder.digest, "push_sources"):
         told.setdefault(tuple(row[name] for name in (*_WHO, "what")), []).append(row["value"])
-    rows = tuple(
-        (
-            *who,
-            _few(sorted(told.get((*who, "address"), ()))),
-            _few(sorted(told.get((*who, "principal"), ()))),
-            count(row["metrics"]),
-            count(row["points"]),
-            moment(row["time"]),
-        )
-        for who, row in sorted(
-            ((tuple(row[name] for name in _WHO), row) for row in rows_of(folder.digest, "pushes")), key=lambda each: each[0]
-        )
-    )
+    rows = []
+    for row in rows_of(folder.digest, "pushes"):
+        who = tuple(row[name] for name in _WHO)
+        sources = (_few(sorted(told.get((*who, what), ()))) for what in ("address", "principal"))
+        rows.append((*who, *sources, count(row["metrics"]), count(row["points"]), moment(row["time"])))
+    rows.sort(key=lambda row: row[: len(_WHO)])
     return Listing(
         id="telemetry-list",
         title="Client metrics",
         lead="Clients that push their own metrics through the brokers (KIP-714); address and port lead to the process that does.",
-        columns=(
-            Column("Client"),
-            Column("Software"),
-            Column("Instance"),
-            Column("Address"),
-            Column("Principal"),
-            Column("Metrics", "number"),
-            Column("Points", "number"),
-            Column("Last (UTC)", "time"),
-        ),
-        rows=rows,
+        columns=(*map(Column, _IDS), Column("Metrics", "number"), Column("Points", "number"), Column("Last (UTC)", "time")),
+        rows=tuple(rows),
         nothing="No client pushed metrics in these captures.",
         noun="clients",
     )
