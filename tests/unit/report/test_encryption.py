@@ -4,13 +4,8 @@ from __future__ import annotations
 
 import json
 from datetime import datetime, timedelta, timezone
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
-import pytest
-
-from kwire.report.analysis_folder import AnalysisFolder
 from kwire.report.contents import read_report
 from kwire.report.coverage import read_coverage
 from kwire.report.encryption import read_encryption
@@ -49,14 +44,6 @@ VIOLATIONS = [
     fault(2, "tls_handshake_failed", UNKNOWN_CA),
     fault(7, "frame_unfinished", "not of TLS"),
 ]
-
-
-@pytest.fixture
-def folder_of(tmp_path: Path, analysis_tables: ModuleType) -> Any:
-    def make(**tables: list[dict[str, Any]]) -> AnalysisFolder:
-        return AnalysisFolder(analysis_tables.write_tables(tmp_path / "out", {"captures": [], **tables}))
-
-    return make
 
 
 def test_failed_handshakes_come_first_with_their_reason_and_how_often(folder_of: Any) -> None:

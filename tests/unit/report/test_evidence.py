@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
 from kwire.analysis.digests import wanted
-from kwire.report.analysis_folder import AnalysisFolder
 from kwire.report.evidence import Evidence, read_evidence, wireshark_filter
 from kwire.report.verdicts import read_upgrade_matrix
 
@@ -30,10 +27,9 @@ def impact(api: str, index: int, connection: str = CONNECTION, verdict: str = "b
 
 
 @pytest.fixture
-def found_in(tmp_path: Path, analysis_tables: ModuleType) -> Any:
+def found_in(folder_of: Any) -> Any:
     def read(impacts: list[dict[str, Any]], requests: list[dict[str, Any]]) -> dict[str, Evidence]:
-        tables = {"upgrade_impact": impacts, "requests": requests, "clients": []}
-        folder = AnalysisFolder(analysis_tables.write_tables(tmp_path / "out", tables))
+        folder = folder_of(upgrade_impact=impacts, requests=requests)
         return read_evidence(folder, read_upgrade_matrix(folder).clients)
 
     return read

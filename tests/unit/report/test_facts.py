@@ -28,16 +28,6 @@ from kwire.report.version_use import read_version_grid
 START = datetime(2026, 9, 8, 10, 0, tzinfo=timezone.utc)
 
 
-@pytest.fixture
-def folder_of(tmp_path: Path, analysis_tables: ModuleType) -> Any:
-    """Write tables and open them as an analysis."""
-
-    def make(**tables: list[dict[str, Any]]) -> AnalysisFolder:
-        return AnalysisFolder(analysis_tables.write_tables(tmp_path / "out", tables))
-
-    return make
-
-
 def _capture(**values: Any) -> dict[str, Any]:
     clean = dict.fromkeys(("packets_dropped", "bytes_cut", "bytes_lost", "bytes_opaque", "joined_late", "one_way", "unanswered"), 0)
     whole = {"capture": "a.pcap", "start": START, "end": START + timedelta(days=2), "packets": 900, "connections": 10, "requests": 50}

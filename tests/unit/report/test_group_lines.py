@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
-from kwire.report.analysis_folder import AnalysisFolder
-from kwire.report.group_lines import STEPS, GroupLines, read_group_lines
+from kwire.report.group_lines import STEPS, read_group_lines
 
 START = datetime(2026, 9, 8, 10, 0, tzinfo=timezone.utc)
 CAPTURE = {"capture": "a.pcap", "start": START, "end": START + timedelta(seconds=600)}
 
 
 @pytest.fixture
-def lines_of(tmp_path: Path, analysis_tables: ModuleType) -> Any:
-    def make(rows: list[dict[str, Any]]) -> GroupLines:
-        tables = {"captures": [CAPTURE], "group_events": rows}
-        return read_group_lines(AnalysisFolder(analysis_tables.write_tables(tmp_path / "out", tables)))
-
-    return make
+def lines_of(folder_of: Any) -> Any:
+    return lambda rows: read_group_lines(folder_of(captures=[CAPTURE], group_events=rows))
 
 
 def event(second: float, name: str = "rebalance", group: str = "g", **more: Any) -> dict[str, Any]:

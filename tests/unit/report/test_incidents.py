@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -17,14 +15,6 @@ from kwire.report.telemetry_list import read_telemetry
 
 START = datetime(2026, 9, 8, 10, 0, tzinfo=timezone.utc)
 CLIENTS = [{"client_key": f"k{number}", "client_ids": [f"app-{number}"]} for number in range(30)]
-
-
-@pytest.fixture
-def folder_of(tmp_path: Path, analysis_tables: ModuleType) -> Any:
-    def make(**tables: list[dict[str, Any]]) -> AnalysisFolder:
-        return AnalysisFolder(analysis_tables.write_tables(tmp_path / "out", {"captures": [], **tables}))
-
-    return make
 
 
 def incident(folder: AnalysisFolder, name: str) -> Listing:

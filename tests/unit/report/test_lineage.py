@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
-from kwire.report.analysis_folder import AnalysisFolder
 from kwire.report.lineage import ClientTopics, SideRisk, Topic, read_lineage, read_topics_of_clients, topics_at_risk
 
 
 @pytest.fixture
-def topics_of(tmp_path: Path, analysis_tables: ModuleType) -> Any:
+def topics_of(folder_of: Any) -> Any:
     def make(rows: list[dict[str, Any]], verdicts: dict[str, str] | None = None) -> tuple[Topic, ...]:
         judged = [{"client_key": key, "api_name": "Fetch", "api_version": 1, "target_release": "4.0.2", "verdict": verdict}
                   for key, verdict in (verdicts or {}).items()]  # fmt: skip
-        return read_lineage(
-            AnalysisFolder(analysis_tables.write_tables(tmp_path / "out", {"topic_access": rows, "upgrade_impact": judged}))
-        )
+        return read_lineage(folder_of(topic_access=rows, upgrade_impact=judged))
 
     return make
 
@@ -48,10 +43,9 @@ def test_a_topic_has_its_writers_and_readers_the_busiest_first(topics_of: Any) -
     assert (quiet.name, quiet.writers, quiet.resolved) == ("quiet", (), True)
 
 
-def test_a_client_has_its_topics_and_groups_each_once(tmp_path: Path, analysis_tables: ModuleType) -> None:
+def test_a_client_has_its_topics_and_groups_each_once(folder_of: Any) -> None:
     clients = [{"client_key": f"key-{name}"} for name in ("writer", "other", "reader")]
-    folder = AnalysisFolder(analysis_tables.write_tables(tmp_path / "out", {"topic_access": ROWS, "clients": clients}))
-    found = read_topics_of_clients(folder)
+    found = read_topics_of_clients(folder_of(topic_access=ROWS, clients=clients))
     assert found["key-reader"] == ClientTopics(reads=("orders", "quiet"), groups=("g", "h"))
     assert found["key-writer"] == ClientTopics(writes=("orders",))
 

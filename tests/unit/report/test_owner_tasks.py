@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
-from kwire.report.analysis_folder import AnalysisFolder
-from kwire.report.contents import Report, read_report
+from kwire.report.contents import read_report
 from kwire.report.fix_tickets import action_items
 from kwire.report.formats import FORMATS
 from kwire.report.owner_tasks import NO_TEAM
@@ -18,11 +15,8 @@ from kwire.report.tickets import cure_sentence, ticket
 
 
 @pytest.fixture
-def report_of(tmp_path: Path, analysis_tables: ModuleType) -> Any:
-    def make(**tables: list[dict[str, Any]]) -> Report:
-        return read_report(AnalysisFolder(analysis_tables.write_tables(tmp_path / "out", tables)))
-
-    return make
+def report_of(folder_of: Any) -> Any:
+    return lambda **tables: read_report(folder_of(**tables))
 
 
 def client(key: str, owner: str | None = None, role: str = "client", **more: Any) -> dict[str, Any]:

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
-from kwire.report.analysis_folder import AnalysisFolder
 from kwire.report.traffic_times import MOST_HOURS, STEPS, TrafficTimes, read_traffic
 
 START = datetime(2026, 9, 8, 10, 0, tzinfo=timezone.utc)
 
 
 @pytest.fixture
-def times_of(tmp_path: Path, analysis_tables: ModuleType) -> Any:
+def times_of(folder_of: Any) -> Any:
     def read(length: timedelta, *clients: str, **tables: list[dict[str, Any]]) -> TrafficTimes | None:
         captures = [{"capture": "a.pcap", "start": START, "end": START + length}]
         tables["clients"] = [{"client_key": key} for key in clients]
-        return read_traffic(AnalysisFolder(analysis_tables.write_tables(tmp_path / "out", {"captures": captures, **tables})), clients)
+        return read_traffic(folder_of(captures=captures, **tables), clients)
 
     return read
 
