@@ -1,4 +1,4 @@
-"""`kwire inspect`: rows of one capture, filtered, as JSON lines and as a table that no client id can abuse."""
+"""`kwire inspect`: rows of captures and request logs, filtered, as JSON lines and as a table that no client id can abuse."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ CAPTURES = Path(__file__).parents[2] / "captures" / "data"
 TRUTH = json.loads((CAPTURES / "truth.json").read_text())
 SEED = str(CAPTURES / "seed.pcap.gz")
 HOSTILE = str(CAPTURES / "hostile-requests.pcap.gz")
+TEXT_LOG, JSON_LOG = (str(CAPTURES / name) for name in ("old-0.11-requests.log.gz", "topicids-requests.jsonl.gz"))
 TABLES = [name for name in SCHEMAS if name not in ("telemetry", "group_events")]  # the capture has none of these
+LOG_TABLES = [(log, table) for log in (TEXT_LOG, JSON_LOG) for table in ("requests", "connections", "captures")]
 
 
 def rows(*arguments: str, data: bytes | None = None) -> list[dict[str, Any]]:
@@ -39,9 +41,9 @@ def test_requests_of_a_capture_are_those_that_were_sent() -> None:
     )
 
 
-@pytest.mark.parametrize("table", TABLES)
-def test_json_has_every_column(table: str) -> None:
-    found = rows(HOSTILE, "--table", table)
+@pytest.mark.parametrize(("file", "table"), [(HOSTILE, table) for table in TABLES] + LOG_TABLES)
+def test_json_has_every_column(file: str, table: str) -> None:
+    found = rows(file, "--table", table)
     assert found
     assert all(list(row) == SCHEMAS[table].names for row in found)
 
@@ -68,9 +70,10 @@ def test_json_times_are_iso_8601_in_utc() -> None:
     assert len(first) == len("2026-11-21T10:25:33.546302Z")
 
 
-def test_standard_input_reads_like_a_file() -> None:
-    from_file = rows(SEED)
-    for data in (gzip.decompress(Path(SEED).read_bytes()), Path(SEED).read_bytes()):
+@pytest.mark.parametrize("file", [SEED, TEXT_LOG])
+def test_standard_input_reads_like_a_file(file: str) -> None:
+    from_file = rows(file)
+    for data in (gzip.decompress(Path(file).read_bytes()), Path(file).read_bytes()):
         from_pipe = rows("-", data=data)
         assert [{**row, "capture": "", "series": ""} for row in from_pipe] == [{**row, "capture": "", "series": ""} for row in from_file]
 
@@ -87,6 +90,20 @@ def test_filters() -> None:
     assert all(row["request_time"] < middle for row in early)
     assert all(max(row["request_time"], row["response_time"] or "") >= middle for row in late)
     assert {json.dumps(row) for row in [*early, *late]} == {json.dumps(row) for row in every}
+
+
+def test_filters_of_request_logs() -> None:
+    assert {row["client_id"] for row in rows(TEXT_LOG, "--client-id", "split")} == {"split"}
+    late = rows(TEXT_LOG, "--since", "2026-11-21T10:24:10")
+    assert 0 < len(late) < len(rows(TEXT_LOG))
+
+
+def test_the_zone_of_a_request_log() -> None:
+    """The first line was written at 10:23:49.480, wherever the broker was."""
+    times = [rows(TEXT_LOG, *zone)[0]["response_time"] for zone in ((), ("--log-zone", "America/New_York"))]
+    assert times == ["2026-11-21T10:23:49.480000Z", "2026-11-21T15:23:49.480000Z"]
+    result = CliRunner().invoke(commands, ["inspect", TEXT_LOG, "--log-zone", "Mars/Base"])
+    assert result.exit_code == 1
 
 
 def test_an_address_with_colons() -> None:
@@ -168,18 +185,18 @@ def test_a_file_that_ends_early_is_said_on_standard_error(tmp_path: Path) -> Non
     assert "half.pcap: the file ends early" in answers.stderr
 
 
-@pytest.mark.parametrize(("size", "said"), [(20, "truncated pcap header (20 of 24 bytes)"), (4, "truncated pcap header (4 of 24 bytes)")])
-def test_a_header_that_is_cut(size: int, said: str, tmp_path: Path) -> None:
-    header = bytes.fromhex("d4c3b2a1020004000000000000000000ffff000001000000")
-    (tmp_path / "cut.pcap").write_bytes(header[:size])
-    result = CliRunner().invoke(commands, ["inspect", str(tmp_path / "cut.pcap")])
-    assert (result.exit_code, result.stderr) == (1, f"kwire: {tmp_path}/cut.pcap: {said}.\n")
-
-
-def test_a_section_header_that_is_cut(tmp_path: Path) -> None:
-    (tmp_path / "cut.pcapng").write_bytes(bytes.fromhex("0a0d0d0a1c000000"))
-    result = CliRunner().invoke(commands, ["inspect", str(tmp_path / "cut.pcapng")])
-    assert result.stderr == f"kwire: {tmp_path}/cut.pcapng: truncated pcapng header (8 of 28 bytes).\n"
+@pytest.mark.parametrize(
+    ("start", "said"),
+    [
+        ("d4c3b2a1020004000000000000000000ffff0000", "truncated pcap header (20 of 24 bytes)"),
+        ("d4c3b2a1", "truncated pcap header (4 of 24 bytes)"),
+        ("0a0d0d0a1c000000", "truncated pcapng header (8 of 28 bytes)"),
+    ],
+)
+def test_a_header_that_is_cut(start: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "cut").write_bytes(bytes.fromhex(start))
+    result = CliRunner().invoke(commands, ["inspect", str(tmp_path / "cut")])
+    assert (result.exit_code, result.stderr) == (1, f"kwire: {tmp_path}/cut: {said}.\n")
 
 
 def test_several_files_and_folders(tmp_path: Path) -> None:
