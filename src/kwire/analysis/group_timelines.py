@@ -98,7 +98,6 @@ def _tuple(topics: list[str] | None) -> tuple[str, ...] | None:
 
 
 def _generations(steps: Iterable[Row]) -> list[list[Row]]:
-    """Return successful joins by generation, in the order of their answers."""
     joins = [step for step in steps if step["event"] == "join" and not step["error_code"] and (step["generation"] or 0) > 0]
     joins.sort(key=lambda step: step["response_time"] or step["time"])
     found: list[list[Row]] = []

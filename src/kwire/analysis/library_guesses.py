@@ -160,7 +160,6 @@ def _joined(one: Guess, other: Guess) -> Guess:
 
 
 def _by_client_id(client_id: str | None, libraries: Iterable[Library]) -> tuple[Library, str] | None:
-    """Return the library whose default id this is, with the version in it, if any."""
     for library in libraries:
         found = library.client_ids.fullmatch(client_id or "") if library.client_ids else None
         if found is not None:

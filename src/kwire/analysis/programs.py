@@ -173,5 +173,4 @@ def _split(partial: Partial, unnamed: Any) -> Iterator[tuple[tuple[str, str | No
 
 
 def _agree(one: Mapping[int, set[int]], other: Mapping[int, set[int]]) -> bool:
-    """Return whether two programs use the same versions, as far as both were seen."""
     return all(one[api] <= other[api] or one[api] >= other[api] for api in one.keys() & other.keys())

@@ -35,8 +35,6 @@ _NO_EVIDENCE: Final = (_NEVER, True, "", True, 0)
 
 
 class _Counts:
-    """Counts of pairs of numbers."""
-
     def __init__(self) -> None:
         self._pairs: list[Ints] = []
         self._counts: list[Ints] = []

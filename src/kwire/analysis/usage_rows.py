@@ -113,7 +113,6 @@ def _counted(table: pa.Table, numbers: Ints, which: Any, size: int) -> Ints:
 
 
 def _hung_up(refusals: pa.Table, refuses: Callable[[str, int, int], bool]) -> Any:
-    """Return which refusals are requests that the server hung up on."""
     columns = (refusals.column(name).to_pylist() for name in ("refusal", "server", *_OF_API))
     return np.array(
         [

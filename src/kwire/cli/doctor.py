@@ -22,7 +22,6 @@ _FASTER = (("msgspec", "msgspec", "JSON request logs are read two to three times
 
 
 def _release(package: str, module: str) -> str | None:
-    """Return the release of a package whose module can be imported, None for others."""
     from importlib.metadata import version
 
     try:

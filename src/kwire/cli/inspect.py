@@ -49,8 +49,6 @@ _FILE_RULES: Final = frozenset(
 
 
 class _Address(click.ParamType[str]):
-    """An IP address, as rows have it."""
-
     name = "A"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:

@@ -58,7 +58,7 @@ def _with_verdicts_of_today(table: pa.Table) -> pa.Table:
 
 
 class AnalysisFolder:
-    """The output folder of an analysis: DIR/TABLE/*.parquet, on any file system (`kwire.capture.files.file_systems`).
+    """The output folder of an analysis: DIR/TABLE/*.parquet, on any file system (`kwire.files.file_systems`).
 
     A missing table reads as empty, a missing column as null: an older analysis stays readable. On a store only parts in the manifest count;
     others may be of a run that is not finished or was killed.

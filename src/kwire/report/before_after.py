@@ -38,7 +38,6 @@ def compare_folders(before: AnalysisFolder, after: AnalysisFolder, thresholds: T
 
 
 def _apart(folder: AnalysisFolder) -> frozenset[str]:
-    """Return the rows of `clients` that are not applications."""
     whole = AnalysisFolder(folder.location, EVERYTHING)
     return frozenset(client.client_key for client in read_clients(whole) if client.kind != "application")
 

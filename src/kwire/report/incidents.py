@@ -94,7 +94,6 @@ def _throttled(folder: AnalysisFolder, names: dict[str, str]) -> Listing:
 
 
 def _refused(folder: AnalysisFolder, names: dict[str, str]) -> Listing:
-    """List failed authentication, refused connections, and errors by which brokers refuse."""
     found: Counter[tuple[str, str]] = Counter()
     hung_up: dict[str, Counter[str]] = defaultdict(Counter)
     for row in rows_of(folder.digest, "refusals"):

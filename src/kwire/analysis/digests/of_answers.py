@@ -174,6 +174,5 @@ def _storms(openings: pa.Table) -> pa.Table:
 
 
 def _numbers(column: Any) -> Any:
-    """Return a column as 64-bit integers, 0 for null."""
     plain: Any = column.cast(LONG).fill_null(0)
     return plain.to_numpy(zero_copy_only=False) if isinstance(plain, pa.Array) else plain.to_numpy()

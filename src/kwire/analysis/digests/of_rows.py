@@ -148,7 +148,6 @@ class RowDigest:
         return {name: table for name, table in reduced.items() if len(table)}
 
     def _open(self, rows: pa.Table, protocol: Any) -> pa.Table:
-        """Count connections that begin and end, by library and interval."""
         assert self._wanted.span is not None
         first, last = (pa.scalar(time, pa.timestamp("us", tz="UTC")).cast(LONG).as_py() for time in self._wanted.span)
         width = max(last - first, 1)
@@ -328,7 +327,6 @@ def _listeners(rows: pa.Table) -> Any:
 
 
 def _refusals(rows: pa.Table, protocol: Any) -> pa.Table:
-    """Return failed authentications, and connections that no server took."""
     failed = rows.filter(pc.greater(pc.fill_null(rows.column("auth_failures"), 0), 0))
     principal: Any = pc.fill_null(failed.column("attempted_principal"), "")
     named = pc.binary_join_element_wise("authentication failed as ", principal, "")

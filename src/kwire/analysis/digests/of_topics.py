@@ -78,7 +78,6 @@ def _flat(column: Any) -> Any:
 
 
 def _formats(written: pa.Table, topic: Any, topic_id: Any) -> pa.Table:
-    """Return compression codecs, and message formats below v2."""
     pieces = []
     codecs: Any = _flat(written.column("compression"))
     parents = pc.list_parent_indices(codecs)
