@@ -73,7 +73,6 @@ cdef inline bint put_blank_value(Rows* rows, Py_ssize_t row, const Step* step) n
 
 
 cdef inline bint put_blank(Rows* rows, const Block* block, int32_t number, Py_ssize_t row) noexcept nogil:
-    """A row of nulls."""
     cdef const Step* step = rows.program.steps + block.first
     cdef Column* tags
     cdef int32_t index

@@ -69,7 +69,6 @@ cdef inline bint put_content(Rows* rows, Fill* fill, Column* column, Py_ssize_t 
 
 
 cdef inline bint put_sized(Rows* rows, Fill* fill, Column* column, Py_ssize_t row, int32_t code, bint nullable) noexcept nogil:
-    """A string or bytes value, or null."""
     cdef Py_ssize_t size = read_size(&fill.cursor, code, nullable)
     if likely(size >= 0):
         return put_content(rows, fill, column, row, size, code == STRING or code == STRING_COMPACT)
@@ -86,7 +85,6 @@ cdef inline void put_int32s(int32_t* to, Bytes p, Py_ssize_t count) noexcept nog
 
 
 cdef inline bint put_scalars(Rows* rows, Fill* fill, Column* column, Py_ssize_t row, const Step* step) noexcept nogil:
-    """An array of scalars, or null."""
     cdef Cursor* cursor = &fill.cursor
     cdef Py_ssize_t count = read_count(cursor, step)
     cdef Py_ssize_t start = column.offsets[row]
@@ -121,7 +119,6 @@ cdef inline bint put_scalars(Rows* rows, Fill* fill, Column* column, Py_ssize_t 
 
 
 cdef inline bint put_structs(Rows* rows, Fill* fill, Column* column, Py_ssize_t row, const Step* step) noexcept nogil:
-    """An array of structs, or null."""
     cdef Py_ssize_t count = read_count(&fill.cursor, step)
     cdef Py_ssize_t start = column.offsets[row]
     cdef Py_ssize_t done

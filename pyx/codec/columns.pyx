@@ -1,5 +1,5 @@
 # cython: language_level=3
-"""Columns of the native twin: messages to buffers in the layout of Arrow. The readable contract is `kwire.codec._pure.columns`."""
+"""Columns of the native backend: messages to buffers in the layout of Arrow. The readable contract is `kwire.codec._pure.columns`."""
 
 cimport cython
 from cpython.bytes cimport PyBytes_FromStringAndSize
@@ -96,15 +96,7 @@ cdef class Filled:
         held_leave(self.held)
 
     def batch(self, Py_ssize_t level, int64_t rows, bint errors, schema, importer):
-        """The columns of a level as a `pyarrow.RecordBatch`.
-
-        Arguments:
-            level: index in the layout's levels.
-            rows: of the level.
-            errors: with the columns for errors, all null.
-            schema: of the result.
-            importer: `pyarrow.RecordBatch._import_from_c`.
-        """
+        """The columns of a level as a `pyarrow.RecordBatch`."""
         cdef Py_ssize_t index = 2 * level + errors
         if not 0 <= index < self.trees.count:
             raise IndexError(f"there is no level {level}")
@@ -119,14 +111,7 @@ cdef class Filled:
 
 @cython.final
 cdef class ColumnReader:
-    """Turns messages into columns.
-
-    Arguments:
-        layout: what to fill.
-
-    Raises:
-        ValueError: structs nest too deep, or one has more than 64 tagged fields.
-    """
+    """Turns messages into columns."""
 
     cdef Rows rows
     cdef readonly object layout
@@ -344,30 +329,13 @@ cdef class ColumnReader:
             store_clear(&self.rows.store)
 
     def read(self, list buffers, bint stop):
-        """Read messages.
-
-        Arguments:
-            buffers: one contiguous buffer each, or None for a row of nulls.
-            stop: end at the first message with a fault.
-
-        Returns:
-            The columns (`Filled`); and a list of faults, (row, code, offset, path). A message with a fault is a row of nulls; with `stop`
-            the columns mean nothing after a fault.
-
-        Raises:
-            KwireError: a column would be larger than Arrow's offsets can say.
-            BufferError: a buffer is not contiguous.
-        """
+        """Read messages."""
         cdef Spans spans = Spans(len(buffers))
         spans.add_buffers(list(buffers))
         return self.fork(spans, stop)
 
     def read_chunks(self, list chunks, bint stop):
-        """Read messages out of binary arrays; arguments and errors as in `read`.
-
-        Arguments:
-            chunks: `BinaryChunk`, one after the other.
-        """
+        """Read messages out of binary arrays; arguments and errors as in `read`."""
         cdef Spans spans = Spans(sum([chunk.length for chunk in chunks]))
         for chunk in chunks:
             spans.add_chunk(chunk)

@@ -190,7 +190,6 @@ cdef bytes zeros(Py_ssize_t size):
 
 
 def is_plain(text):
-    """Whether it is a text that a name may be."""
     try:
         return isinstance(text, str) and len(text.encode()) <= LONGEST_TEXT
     except UnicodeEncodeError:

@@ -144,7 +144,6 @@ cdef inline int drop_element(EditRun* run, const Place* place) noexcept nogil:
 
 
 cdef inline int rename(EditRun* run, const Place* place, const Kind* kind, const Names* names) except -1 nogil:
-    """Rename.__call__."""
     cdef Bytes old = run.walk.cursor.base + place.content
     cdef int32_t size = place.stop - place.content
     cdef int32_t grown = names.prefix.size
@@ -173,7 +172,6 @@ cdef inline int rename(EditRun* run, const Place* place, const Kind* kind, const
 
 
 cdef inline int32_t small_number(const EditRun* run, const Place* place) noexcept nogil:
-    """A type: an int8."""
     return NO_TYPE if place.begin == MISSING else <signed char>run.walk.cursor.base[place.content]
 
 
@@ -238,7 +236,6 @@ cdef inline int change_address(
 
 
 cdef inline int remove_text(EditRun* run, const Action* action, const Place* place, const Kind* kind) except -1 nogil:
-    """RemoveText.__call__."""
     cdef Bytes old = run.walk.cursor.base + place.content
     cdef Py_ssize_t size = place.stop - place.content
     cdef Py_ssize_t first = 0 if place.null else find_text(old, size, &action.text, 0)
@@ -260,7 +257,6 @@ cdef inline int remove_text(EditRun* run, const Action* action, const Place* pla
 
 
 cdef inline int limit_range(EditRun* run, const Action* action, const Place* places) except -1 nogil:
-    """LimitRange.__call__: api key, lowest, highest."""
     cdef Bytes base = run.walk.cursor.base
     cdef int key = load_16(base + places.content)
     cdef int low = <short>load_16(base + places[1].content)
@@ -281,7 +277,6 @@ cdef inline int limit_range(EditRun* run, const Action* action, const Place* pla
 
 
 cdef inline int spread_drops(EditRun* run) noexcept nogil:
-    """_Changes._spread."""
     cdef SpanWalk* walk = &run.walk
     cdef Py_ssize_t at
     cdef int32_t outer
@@ -310,7 +305,6 @@ cdef inline void leave_out_dropped(EditRun* run) noexcept nogil:
 
 
 cdef inline int drop_elements(EditRun* run) except -1 nogil:
-    """_Changes._arrays."""
     cdef SpanWalk* walk = &run.walk
     cdef NotedArray* array
     cdef Change* change

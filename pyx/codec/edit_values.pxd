@@ -36,7 +36,6 @@ cdef inline Kind* kinds_of(tuple leaves, tuple chosen) except NULL:
 
 
 cdef inline object value_at(Bytes base, const Place* place, int32_t code, object uuid):
-    """The old value."""
     cdef Bytes p = base + place.content
     if place.null:
         return None

@@ -308,7 +308,6 @@ cdef class EditProgram:
         return tuple(leaves)
 
     def pieces(self, frame, Py_ssize_t id_at, bytes correlation_id, bint framed):
-        """As the pure backend."""
         cdef Py_buffer view
         cdef Edited edited
         cdef int found
@@ -324,7 +323,6 @@ cdef class EditProgram:
         raise AssertionError(f"the pure backend edits a frame of {self.plan.marking.plan.message} that the native one refuses")
 
     def splice(self, data, Py_ssize_t offset, tuple singles, tuple rules, bint strict=True):
-        """As the pure backend."""
         cdef Py_buffer view
         cdef Edited edited
         cdef EditRun run
@@ -348,7 +346,6 @@ cdef class EditProgram:
 
     @cython.critical_section
     cdef object pure_program(self):
-        """The pure backend's program, which says what is wrong with a frame."""
         if self.pure is None:
             self.pure = PureProgram(self.plan, self.header)
         return self.pure

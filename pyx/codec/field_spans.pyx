@@ -1,5 +1,5 @@
 # cython: language_level=3, binding=False
-"""Where the chosen fields of a message lie, in the native twin. The readable contract is `kwire.codec._pure.field_spans`."""
+"""Where the chosen fields of a message lie, in the native backend. The readable contract is `kwire.codec._pure.field_spans`."""
 
 cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
@@ -18,7 +18,7 @@ __build__ = build_id()
 
 @cython.final
 cdef class FieldSpans:
-    """Finds fields in messages of one plan; see the pure twin."""
+    """Finds fields in messages of one plan; see the pure backend."""
 
     cdef MarkedProgram marked
     cdef tuple paths
@@ -33,7 +33,6 @@ cdef class FieldSpans:
         marked_release(&self.marked)
 
     def find(self, data, Py_ssize_t offset, bint whole):
-        """As the pure twin."""
         cdef Py_buffer view
         cdef ListedFields listed
         cdef Py_ssize_t number, begin, stop

@@ -122,7 +122,6 @@ cdef class FrameTable:
         return found
 
     def learn(self, int api_key, int api_version, header, body):
-        """Read the frames of an api at a version with these decoders from now on, if they have a place in the table."""
         cdef Pair* pair
         cdef Lowered lowered_header, lowered_body
         if 0 <= api_key < KEYS and 0 <= api_version < VERSIONS:
@@ -140,7 +139,6 @@ cdef class FrameTable:
         return 0
 
     cdef object execute(self, int api_key, int api_version, Bytes frame, Py_ssize_t size, bint lenient, PyObject* source):
-        """The frame's object, or None for the careful reader to take over. The last three slots are filled: body, header, violation."""
         cdef const Pair* pair = &self.pairs[api_key * VERSIONS + api_version]
         cdef PyTypeObject* kind = <PyTypeObject*>self.kind
         cdef Build build
@@ -183,7 +181,6 @@ cdef class FrameTable:
         return result
 
     cdef object read(self, object frame, int api_key, int api_version, bint lenient, bint views):
-        """As `execute`, of any buffer; an api key of UNREAD stands for those that the frame begins with."""
         cdef Py_buffer view
         cdef PyObject* source = NULL
         if PyBytes_CheckExact(frame):
@@ -210,18 +207,12 @@ cdef class FrameTable:
 
 @cython.final
 cdef class RequestReader(FrameTable):
-    """Decodes request frames.
-
-    Arguments:
-        kind: class of the objects, with the slots `body`, `header` and `violation`.
-        careful: `careful(frame, strict, fields, memoryviews)` decodes the frames that are not read here.
-    """
+    """Decodes request frames."""
 
     def __init__(self, kind, careful):
         self.set_kind(kind, ("body", "header", "violation"))
 
     def decode_request(self, frame, *, bint strict=True, fields=None, bint memoryviews=False):
-        """Decode a request frame; see `kwire.codec.decoding`."""
         if fields is None:
             request = self.read(frame, UNREAD, UNREAD, not strict, memoryviews)
             if request is not None:
@@ -231,18 +222,12 @@ cdef class RequestReader(FrameTable):
 
 @cython.final
 cdef class ResponseReader(FrameTable):
-    """Decodes response frames.
-
-    Arguments:
-        kind: class of the objects, with the slots `api_key`, `api_version`, `body`, `header` and `violation`.
-        careful: `careful(frame, api_key, api_version, strict, fields, memoryviews)` decodes the frames that are not read here.
-    """
+    """Decodes response frames."""
 
     def __init__(self, kind, careful):
         self.set_kind(kind, ("api_key", "api_version", "body", "header", "violation"))
 
     def decode_response(self, frame, api_key, api_version, *, bint strict=True, fields=None, bint memoryviews=False):
-        """Decode a response frame, given API key and version of its request; see `kwire.codec.decoding`."""
         cdef PyObject** slots
         if fields is None and type(api_key) is int and type(api_version) is int and 0 <= api_key < KEYS and 0 <= api_version < VERSIONS:
             response = self.read(frame, api_key, api_version, not strict, memoryviews)

@@ -130,7 +130,6 @@ cdef inline bint scan_quick(
 
 
 cdef inline const Entry* find_entry(const Scan* scan, int api_key) noexcept nogil:
-    """What is known of an api key, NULL for nothing."""
     cdef int index
     if likely(0 <= api_key < KEYS):
         return &scan.entries[api_key]

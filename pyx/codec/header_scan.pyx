@@ -48,17 +48,7 @@ cdef enum:
 
 @cython.final
 cdef class HeaderScanner:
-    """Reads the headers of streams of request frames.
-
-    Arguments:
-        plans: of the `RequestHeader` message by header version, 0 to 7.
-        versions: header versions of the known api keys, each a tuple indexed by api version; a version below 0 has the first, one above
-            the end the last.
-        fallback: header version of an unknown api.
-
-    Raises:
-        ValueError: the headers do not begin with fixed fields and a client id, or api key and version are not in one place in all.
-    """
+    """Reads the headers of streams of request frames."""
 
     cdef Scan scan
     cdef dict plans
@@ -164,16 +154,7 @@ cdef class HeaderScanner:
         return 0
 
     def scan_buffer(self, data, Py_ssize_t most):
-        """Read all headers of a buffer.
-
-        Arguments:
-            data: frames with their lengths, one behind the other; any contiguous buffer.
-            most: bytes of the largest frame that is believed.
-
-        Returns:
-            The columns as `COLUMNS` says, bytearrays with at least `count` items; `count`; the offset behind the last whole frame; and the
-            code of what is wrong with the length that stands there, 0 if nothing is.
-        """
+        """Read all headers of a buffer."""
         cdef Py_buffer view
         PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)
         try:
@@ -206,21 +187,7 @@ cdef class HeaderScanner:
         return columns, out.count, place.at, place.fault
 
     def scan_column(self, chunk, tuple names, schema, importer):
-        """Read the headers of the frames in a binary column.
-
-        Arguments:
-            chunk: a `kwire.codec.binary_chunks.BinaryChunk` of frames without their lengths; a null gives a row of nulls.
-            names: of the columns that are wanted, at least one and none twice.
-            schema: of the result.
-            importer: `pyarrow.RecordBatch._import_from_c`.
-
-        Returns:
-            A `pyarrow.RecordBatch` with a row for each frame.
-
-        Raises:
-            KwireError: the client ids take more than Arrow's offsets can say.
-            ValueError: offsets or validity bits do not fit the array.
-        """
+        """Read the headers of the frames in a binary column."""
         cdef BinaryColumn frames
         cdef Store store
         memset(&frames, 0, sizeof(BinaryColumn))

@@ -51,14 +51,7 @@ cdef struct Entry:
 
 @cython.final
 cdef class HeaderReader:
-    """Reads the header of a request frame.
-
-    Arguments:
-        decoders: `Decoder` of the `RequestHeader` message by header version, 0 to 7.
-        versions_of: gives the header versions of an api key as a tuple indexed by api version, or None when the api is unknown. A version
-            below 0 has the first, one above the end has the last. It is asked once per api key; unknown keys are asked again.
-        fallback: header version of an unknown api.
-    """
+    """Reads the header of a request frame."""
 
     cdef Objects[VERSIONS] objects
     cdef TextMemo texts  # client ids: a stream of frames has few, and they are a third of the work
@@ -187,21 +180,11 @@ cdef class HeaderReader:
             PyBuffer_Release(&view)
 
     def read(self, frame, *, bint strict=True):
-        """The header of a frame and the offset of its body.
-
-        Arguments:
-            frame: a request without its 4-byte length, any contiguous buffer.
-            strict: raise for an unknown API key and for strings that are not UTF-8; else read the header of an unknown api in the
-                fallback version and replace what is not UTF-8.
-
-        Raises:
-            WireError: the header is malformed; `UnknownApi` at byte 0 in `api_key` for an unknown api.
-        """
+        """The header of a frame and the offset of its body."""
         cdef Py_ssize_t end = 0
         header = self.run(frame, strict, &end)
         return header, end
 
     def peek(self, frame, *, bint strict=True):
-        """The header of a frame; arguments and errors as in `read`."""
         cdef Py_ssize_t end = 0
         return self.run(frame, strict, &end)

@@ -122,11 +122,7 @@ cdef int write_rows(Writing* writing) noexcept nogil:
 
 @cython.final
 cdef class JsonWriter:
-    """Writes messages as the text of Kafka's own JSON.
-
-    Arguments:
-        decoder_of: `decoder_of(api_key, api_version)` gives the twin's `Decoder` of the messages, None where there is none.
-    """
+    """Writes messages as the text of Kafka's own JSON."""
 
     cdef Pair* pairs
     cdef dict lowered
@@ -157,22 +153,7 @@ cdef class JsonWriter:
         return 0
 
     def write(self, chunk, keys, versions, schema, importer):
-        """Write the messages of a binary column.
-
-        Arguments:
-            chunk: a `kwire.codec.binary_chunks.BinaryChunk`.
-            keys, versions: of each message the api key and version, int16 buffers.
-            schema: of the result, one column of texts.
-            importer: `pyarrow.RecordBatch._import_from_c`.
-
-        Returns:
-            A `pyarrow.RecordBatch` with a text for each message, null for a null; and the indexes of those messages that are not written,
-            because they break a rule or are unusual, which are null too.
-
-        Raises:
-            KwireError: the texts take more than Arrow's offsets can say.
-            ValueError: buffers do not fit the array.
-        """
+        """Write the messages of a binary column."""
         cdef BinaryColumn messages
         cdef Writing writing
         cdef Py_buffer key_view, version_view

@@ -29,7 +29,6 @@ cdef struct JsonRun:
 
 
 cdef inline bint write_sized(JsonRun* run, int32_t code, bint nullable) noexcept nogil:
-    """A string or bytes, or null."""
     cdef Py_ssize_t size = read_size(&run.cursor, code, nullable)
     cdef Bytes content = run.cursor.p
     cdef bint refused = False
@@ -92,7 +91,6 @@ cdef inline bint write_array(JsonRun* run, const Step* step) noexcept nogil:
 
 
 cdef inline bint write_value(JsonRun* run, const Step* step) noexcept nogil:
-    """The value of one step that is no run."""
     cdef int32_t code = step.code
     cdef Py_ssize_t marker
     cdef int32_t size

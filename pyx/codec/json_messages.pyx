@@ -28,7 +28,7 @@ cdef enum:
 
 @cython.final
 cdef class MessageJson:
-    """Writes messages of one plan; see the pure twin."""
+    """Writes messages of one plan; see the pure backend."""
 
     cdef JsonProgram program
     cdef Store store
@@ -47,7 +47,7 @@ cdef class MessageJson:
         store_close(&self.store)
 
     def write(self, data, Py_ssize_t offset):
-        """As the pure twin; None for messages that are unusual too."""
+        """As the pure backend; None for messages that are unusual too."""
         cdef Py_buffer view
         if self.fields is None:
             return None

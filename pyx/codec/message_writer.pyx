@@ -1,5 +1,5 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
-"""The encode executor of the native twin: one plan, lowered once, run over any message; and what writes whole frames in one call.
+"""The encode executor of the native backend: one plan, lowered once, run over any message; and what writes whole frames in one call.
 
 The readable contract is `kwire.codec._pure.message_writer`.
 """
@@ -49,16 +49,7 @@ cdef void output_close(Output* output) noexcept:
 
 @cython.final
 cdef class Encoder:
-    """Executes one plan.
-
-    Arguments:
-        plan: what to write; a whole one, without a projection.
-        classes: of the structs of the plan's layouts, from `make_classes`.
-
-    Raises:
-        TypeError: the classes are not those of the plan's layouts.
-        ValueError: the plan is a part of one, or structs nest too deep.
-    """
+    """Executes one plan."""
 
     cdef Writing writing
     cdef readonly object plan
@@ -123,15 +114,7 @@ cdef class Encoder:
         return made
 
     def encode(self, message, bytes before not None=b""):
-        """Write one message.
-
-        Arguments:
-            message: an object of the first class.
-            before: bytes that come first, such as a header.
-
-        Raises:
-            EncodeError: Kafka does not let a message of this version carry a value; says which value and why.
-        """
+        """Write one message."""
         made = self.write(None, None, message, before)
         return made if made is not None else write_carefully(self.plan, self.classes, message, before)
 
@@ -149,12 +132,7 @@ cdef class Learned:
 
 @cython.final
 cdef class MessageWriter:
-    """Writes messages and frames of what it has learned.
-
-    Arguments:
-        header: class of the headers of requests.
-        careful_message, careful_request, careful_response: write all that is not written here; called with the same arguments.
-    """
+    """Writes messages and frames of what it has learned."""
 
     cdef dict learned  # class -> list of Learned or None by version
     cdef object header
@@ -228,7 +206,6 @@ cdef class MessageWriter:
         return self.careful_message(message, version)
 
     def encode_request(self, header, body):
-        """Write the frame of a request; see `kwire.codec.encoding`."""
         cdef Learned found
         cdef HeldSlots held
         cdef PyObject** slots
@@ -250,7 +227,6 @@ cdef class MessageWriter:
         return self.careful_request(header, body)
 
     def encode_response(self, correlation_id, body, api_key, api_version):
-        """Write the frame of a response; see `kwire.codec.encoding`."""
         cdef Learned found
         cdef uint8_t head[5]
         cdef long long number, key, version

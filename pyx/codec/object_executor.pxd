@@ -92,7 +92,6 @@ cdef inline PyObject* build_scalars(const Objects* objects, Build* build, const 
 
 
 cdef inline PyObject* build_structs(const Objects* objects, Build* build, const Step* step) noexcept:
-    """An array of structs as a list, or None."""
     cdef Py_ssize_t count = read_count(&build.cursor, step)
     cdef Py_ssize_t index
     cdef PyObject* values
@@ -221,7 +220,6 @@ cdef inline bint fill_lists(PyObject* self, const Target* target) noexcept:
 
 
 cdef inline bint fill_fields(const Objects* objects, Build* build, PyObject* self, const Block* block) noexcept:
-    """Read the fields that are always there."""
     cdef const Step* step = objects.program.steps + block.first
     cdef const Step* last = step + block.untagged
     cdef const Step* run_end

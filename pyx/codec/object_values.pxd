@@ -96,7 +96,6 @@ cdef inline void forget_texts(TextMemo* memo) noexcept:
 
 
 cdef inline PyObject* build_small(const Objects* objects, int value) noexcept:
-    """An int of at most 16 bits."""
     cdef PyObject* number
     if LOWEST <= value <= HIGHEST:
         number = objects.small[value - LOWEST]
@@ -199,7 +198,6 @@ cdef inline bint copy_ascii(uint8_t* target, const uint8_t* source, Py_ssize_t s
 
 
 cdef inline PyObject* decode_text(Build* build, Bytes content, Py_ssize_t size) noexcept:
-    """Text that is not plain ASCII."""
     cdef PyObject* text = raw_text_decode(<const char*>content, size, build.errors)
     if text is NULL and raw_error_is(raw_unicode_error):
         raw_error_clear()
@@ -278,7 +276,6 @@ cdef inline PyObject* build_view(Build* build, Bytes content, Py_ssize_t size) n
 
 
 cdef inline PyObject* build_sized(Build* build, int32_t code, bint nullable) noexcept:
-    """A string or bytes value, or None."""
     cdef Cursor* cursor = &build.cursor
     cdef Py_ssize_t size = read_size(cursor, code, nullable)
     cdef Bytes content = cursor.p

@@ -1,5 +1,5 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
-"""The decoder of the native twin: one plan, lowered once, run over any buffer. The readable contract is `kwire.codec._pure.objects`."""
+"""The decoder of the native backend: one plan, lowered once, run over any buffer. The readable contract is `kwire.codec._pure.objects`."""
 
 cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
@@ -23,7 +23,7 @@ from kwire.errors import raise_for
 __all__ = ["OPS", "Decoder", "make_classes"]
 __build__ = build_id()
 
-# What this twin executes; a test holds it against the other twin's numbers.
+# What this backend executes; a test holds it against the other twin's numbers.
 OPS = {
     "BOOL": Code.BOOL, "INT8": Code.INT8, "INT16": Code.INT16, "UINT16": Code.UINT16, "INT32": Code.INT32, "UINT32": Code.UINT32,
     "INT64": Code.INT64, "FLOAT64": Code.FLOAT64, "UUID": Code.UUID, "STRING": Code.STRING, "BYTES": Code.BYTES, "STRUCT": Code.STRUCT,
@@ -42,16 +42,7 @@ cdef extern from "Python.h":
 
 @cython.final
 cdef class Decoder:
-    """Executes one plan.
-
-    Arguments:
-        plan: what to read.
-        classes: of the structs of the plan's layouts, from `make_classes`.
-
-    Raises:
-        TypeError: the classes are not those of the plan's layouts.
-        ValueError: structs nest too deep.
-    """
+    """Executes one plan."""
 
     cdef Objects objects
     cdef readonly object plan
@@ -118,29 +109,13 @@ cdef class Decoder:
         return message
 
     def decode(self, data, Py_ssize_t offset=0, bint lenient=False, bint memoryviews=False):
-        """Read one message.
-
-        Arguments:
-            data: any contiguous buffer.
-            offset: where the message begins, in bytes.
-            lenient: replace what is not UTF-8, as Java does, instead of raising.
-            memoryviews: leave values of type bytes and records in `data`, and give read-only memory views of them.
-
-        Returns:
-            The message and the offset behind it.
-
-        Raises:
-            WireError: the bytes break a rule.
-            BufferError: `data` is not contiguous.
-            ValueError: `offset` is outside `data`.
-        """
+        """Read one message."""
         cdef Py_ssize_t end = 0
         cdef Py_ssize_t size = 0
         message = self.run(data, offset, lenient, True, memoryviews, &end, &size)
         return message, end
 
     def decode_whole(self, data, Py_ssize_t offset=0, bint lenient=False, bint memoryviews=False):
-        """Read one message that ends where the buffer ends; arguments and errors as in `decode`, and `TrailingBytes`."""
         cdef Py_ssize_t end = 0
         cdef Py_ssize_t size = 0
         message = self.run(data, offset, lenient, True, memoryviews, &end, &size)
@@ -149,7 +124,6 @@ cdef class Decoder:
         return message
 
     def skip(self, data, Py_ssize_t offset=0):
-        """The offset behind a message, all checked but UTF-8, nothing built; arguments and errors as in `decode`."""
         cdef Py_ssize_t end = 0
         cdef Py_ssize_t size = 0
         self.run(data, offset, False, False, False, &end, &size)

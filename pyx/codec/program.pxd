@@ -262,7 +262,7 @@ cdef inline str fault_path(object plan, const Trace* trace):
 
 
 cdef inline int raise_fault(object plan, const Cursor* cursor, const Trace* trace) except -1:
-    """Raise the exception of the cursor's fault; `kwire.errors` makes it, for both twins."""
+    """Raise the exception of the cursor's fault; `kwire.errors` makes it, for both backends."""
     from kwire.errors import raise_for
 
     raise_for(cursor.code, cursor.offset, fault_path(plan, trace), plan.message, plan.api_key, plan.version)

@@ -1,5 +1,5 @@
 # cython: language_level=3
-"""Records as columns in the native twin. The readable contract is `kwire.codec._pure.record_columns`, the loops `record_filling.pxd`."""
+"""Records as columns in the native backend. The readable contract is `kwire.codec._pure.record_columns`, the loops `record_filling.pxd`."""
 
 cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
@@ -55,7 +55,7 @@ memset(&last_rates, 0, sizeof(Rates))
 
 @cython.final
 cdef class Columns:
-    """Collects the records of many buffers as columns; see the pure twin."""
+    """Collects the records of many buffers as columns; see the pure backend."""
 
     cdef Turn* turn  # see wire/turns.pxd
     cdef RecordRows rows
@@ -94,12 +94,7 @@ cdef class Columns:
         return 0
 
     def add_all(self, list buffers, bint check_crc, faults):
-        """Add the records of all batches of buffers.
-
-        Arguments:
-            buffers: contiguous ones, each with one batch behind the other; None has no records.
-            check_crc, faults: see the pure twin.
-        """
+        """Add the records of all batches of buffers."""
         cdef Py_buffer view
         cdef int32_t index
         if self.held is not NULL:
@@ -241,13 +236,7 @@ cdef class Columns:
         return 0
 
     def finish(self, list nodes, schema, importer):
-        """Some of the columns as a `pyarrow.RecordBatch`; nothing can be added afterwards.
-
-        Arguments:
-            nodes: of `kwire.codec.column_nodes`, a struct and what is in it; columns have the numbers of `kwire.codec.records.columns`.
-            schema: of the result.
-            importer: `pyarrow.RecordBatch._import_from_c`.
-        """
+        """Some of the columns as a `pyarrow.RecordBatch`; nothing can be added afterwards."""
         cdef Node* tree
         cdef int32_t count
         if self.held is NULL:

@@ -20,7 +20,7 @@ cdef int64_t integer(object value, int64_t highest, str name) except? -1:
 @cython.no_gc
 @cython.freelist(256)
 cdef class Record:
-    """One record; see the pure twin. The cyclic collector does not see records: they hold only bytes, text and numbers."""
+    """One record; see the pure backend. The cyclic collector does not see records: they hold only bytes, text and numbers."""
 
     cdef readonly int64_t offset
     cdef readonly int64_t timestamp
@@ -59,7 +59,7 @@ cdef class Record:
 
 
 cdef class BatchHeader:
-    """The header of a batch; see the pure twin."""
+    """The header of a batch; see the pure backend."""
 
     cdef Head head
     cdef readonly object data

@@ -62,7 +62,6 @@ cdef inline int column_width(int column) noexcept nogil:
 
 
 cdef inline bint open_rows(RecordRows* rows) noexcept nogil:
-    """Make columns without a row; False without memory."""
     cdef int index
     cdef Column* column
     rows.rows = rows.headers = 0
@@ -81,7 +80,6 @@ cdef inline bint open_rows(RecordRows* rows) noexcept nogil:
 
 
 cdef inline Py_ssize_t content_used(const RecordRows* rows, int column) noexcept nogil:
-    """Bytes of content of a column."""
     cdef const Column* found = &rows.store.columns[column]
     if found.offsets is NULL:
         return 0
@@ -89,7 +87,6 @@ cdef inline Py_ssize_t content_used(const RecordRows* rows, int column) noexcept
 
 
 cdef inline bint keeps(const RecordRows* rows, int column) noexcept nogil:
-    """Whether the content of a column is kept."""
     return rows.keeps_keys if column == KEY else rows.keeps_values if column == VALUE else rows.keeps_headers
 
 
@@ -105,7 +102,6 @@ cdef inline bint reserve_records(RecordRows* rows, Py_ssize_t more, Py_ssize_t c
 
 
 cdef inline bint reserve_headers(RecordRows* rows, Py_ssize_t more, Py_ssize_t content) noexcept nogil:
-    """The same for headers."""
     return (
         reserve_rows(&rows.store, HEADER_ROWS, rows.headers + more)
         and reserve_content(&rows.store, &rows.store.columns[HEADER_KEY], content_used(rows, HEADER_KEY) + content)
@@ -154,7 +150,6 @@ cdef inline bint writer_add(Writer* writer, Store* store, Bytes content, Py_ssiz
 
 
 cdef inline void cut_rows(RecordRows* rows, Py_ssize_t records, Py_ssize_t headers) noexcept nogil:
-    """Forget the rows of a batch that turned out bad."""
     cdef int index
     rows.rows = records
     rows.headers = headers

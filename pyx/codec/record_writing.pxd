@@ -128,7 +128,7 @@ cdef inline bint take_tuple(PyObject* row, Row* taken) except -1:
 
 
 cdef inline Py_ssize_t header_count(PyObject* headers) noexcept:
-    """How many there are; -1 where they are in nothing that this twin takes."""
+    """How many there are; -1 where they are in nothing that this backend takes."""
     if headers is NULL:
         return 0
     if is_tuple(headers):
@@ -226,7 +226,7 @@ cdef inline bint take_place(Order* order, Row* row) noexcept nogil:
 
 
 cdef inline bint put_row(Room* room, const Order* order, const Row* row) except -1:
-    """A record of magic 2; False where it has to be written, or refused, by the pure twin."""
+    """A record of magic 2; False where it has to be written, or refused, by the pure backend."""
     cdef uint64_t time_delta = zigzag(<int64_t>(<uint64_t>row.timestamp - <uint64_t>order.base_timestamp))
     cdef uint64_t offset_delta = <uint64_t>(row.offset - order.base_offset) << 1
     cdef Py_ssize_t headers = header_count(row.headers)

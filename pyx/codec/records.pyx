@@ -1,5 +1,5 @@
 # cython: language_level=3
-"""Record batches of the native twin: headers of all batches of a buffer, records as objects, batches of records.
+"""Record batches of the native backend: headers of all batches of a buffer, records as objects, batches of records.
 
 The readable contract is `kwire.codec._pure.records`; layout and checks are in `record_layout.pxd`, writing in `record_writing.pxd`.
 """
@@ -50,7 +50,6 @@ cdef void read_head_unlocked(Bytes data, Head* head, bint check_crc, Trouble* fo
 
 
 def crc32c(data):
-    """The CRC-32C of a buffer."""
     cdef Py_buffer view
     cdef uint32_t found
     PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)
@@ -71,7 +70,6 @@ def crc32c_by_tables(data):
 
 
 def scan(data, kind, bint check_crc, bint strict):
-    """The headers of all batches of a buffer; see the pure twin."""
     cdef Py_buffer view
     cdef BatchHeader header
     cdef Head head
@@ -211,7 +209,6 @@ cdef list build_messages(Head* head, Bytes data, Py_ssize_t start, Py_ssize_t si
 
 
 def read_records(BatchHeader header, data, Py_ssize_t start, Py_ssize_t end, bint check_crc, bint strict):
-    """The records of a batch; see the pure twin."""
     cdef Py_buffer view
     cdef Trouble found
     cdef list made
@@ -230,7 +227,7 @@ def read_records(BatchHeader header, data, Py_ssize_t start, Py_ssize_t end, bin
 
 
 cdef inline bint take_row(object each, Row* row) except -1:
-    """A record of this twin, or a tuple; False for what the pure twin has to look at."""
+    """A record of this backend, or a tuple; False for what the pure backend has to look at."""
     if type(each) is not Record:
         return is_tuple(<PyObject*>each) and take_tuple(<PyObject*>each, row)
     row.offset = (<Record>each).offset
@@ -244,7 +241,7 @@ cdef bint take_number(object value, int64_t lowest, int64_t highest, int64_t* nu
 
 
 cdef Py_ssize_t order_open(Order* order, list records, base_offset) except -2:
-    """Where the first of them begins; gives what all may take if they are like it, -1 where the pure twin has to look."""
+    """Where the first of them begins; gives what all may take if they are like it, -1 where the pure backend has to look."""
     cdef Row row
     cdef Py_ssize_t expected = 0
     order.base_offset = 0
@@ -261,7 +258,7 @@ cdef Py_ssize_t order_open(Order* order, list records, base_offset) except -2:
 
 
 cdef bytes put_rows(list records, Order* order, Py_ssize_t lead, Py_ssize_t expected):
-    """The records behind `lead` bytes of room; None for what the pure twin has to look at."""
+    """The records behind `lead` bytes of room; None for what the pure backend has to look at."""
     cdef Room room
     cdef Row row
     cdef object held
@@ -297,7 +294,7 @@ def write_batch(
     records, base_offset, partition_leader_epoch, int16_t attributes, last_offset, base_timestamp, max_timestamp, producer_id,
     producer_epoch, base_sequence, pack,
 ):
-    """A batch of magic 2, or None where the pure twin has to write it or to say why it cannot; see there."""
+    """A batch of magic 2, or None where the pure backend has to write it or to say why it cannot; see there."""
     cdef Order order
     cdef bytes made
     cdef uint8_t* start
@@ -346,7 +343,7 @@ def write_batch(
 
 
 def write_messages(records, int magic, int attributes, base_offset, bint relative):
-    """Messages of magic 0 or 1, the last offset and the highest timestamp, or None as `write_batch` gives it; see the pure twin."""
+    """Messages of magic 0 or 1, the last offset and the highest timestamp, or None as `write_batch` gives it; see the pure backend."""
     cdef Order order
     cdef Room room
     cdef Row row

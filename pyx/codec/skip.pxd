@@ -66,7 +66,6 @@ cdef inline bint skip_sized(const Program* program, Cursor* cursor, int32_t code
 
 
 cdef inline bint skip_fixed(Cursor* cursor, const Step* step, Trace* trace) noexcept nogil:
-    """Step over `step`, one field of a fixed size."""
     cdef int32_t size = fixed_size(step.shape)
     if cursor_has(cursor, size):
         cursor.p += size
@@ -84,7 +83,6 @@ cdef inline bint fail_run(Cursor* cursor, const Step* run, Trace* trace) noexcep
 
 
 cdef inline bint skip_value(const Program* program, Cursor* cursor, const Step* step, Trace* trace) noexcept nogil:
-    """Step over one field; after a fault the trace has its path, from here down."""
     cdef int32_t shape = step.shape
     cdef const Block* block
     cdef Py_ssize_t count

@@ -152,7 +152,6 @@ cdef inline bint add_element(SpanWalk* walk, int32_t array) noexcept nogil:
 
 
 cdef inline int32_t choice_at(SpanWalk* walk, int32_t single) noexcept nogil:
-    """What is to be done at this place, -1 for nothing."""
     cdef int32_t number
     cdef int32_t level
     cdef const Pattern* pattern
@@ -167,7 +166,6 @@ cdef inline int32_t choice_at(SpanWalk* walk, int32_t single) noexcept nogil:
 
 
 cdef inline bint note(SpanWalk* walk, const Mark* mark, Bytes begin, Bytes content, Py_ssize_t size, bint null) noexcept nogil:
-    """Write down a leaf."""
     cdef Bytes base = walk.cursor.base
     cdef int32_t at = <int32_t>(content - base)
     cdef Place place = Place(<int32_t>(begin - base), at, at + <int32_t>size, walk.section, OWN, -1, walk.element, null)
@@ -421,7 +419,6 @@ cdef inline bint end_block(SpanWalk* walk, const Owned* owned) noexcept nogil:
 
 
 cdef inline bint walk_block(SpanWalk* walk, int32_t number) noexcept nogil:
-    """One struct that holds leaves."""
     cdef const Block* block = &walk.program.blocks[number]
     cdef const Owned* owned = &walk.owned[number]
     cdef const Step* step = walk.program.steps + block.first

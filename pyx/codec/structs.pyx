@@ -1,5 +1,5 @@
 # cython: language_level=3
-"""Message objects of the native twin: one type per struct, made from its layout. The readable contract is `kwire.codec._pure.structs`.
+"""Message objects of the native backend: one type per struct, made from its layout. The readable contract is `kwire.codec._pure.structs`.
 
 The types are made at run time, with a slot at a fixed offset for each field, so that the decoder stores values without any lookup. Objects
 whose slots hold only numbers, text and bytes are invisible to the cyclic garbage collector: keeping a million of them costs a collection
@@ -22,12 +22,12 @@ from kwire.codec.class_descriptions import by_current_names, fields_of, replace
 from kwire.codec.layout import Default
 from kwire.codec.memory_views import owned, shown
 
-__all__ = ["MessageObject", "make_classes"]  # and POOL and LATER, for the other modules of this twin alone
+__all__ = ["MessageObject", "make_classes"]  # and POOL and LATER, for the other modules of this backend alone
 __build__ = build_id()
 
 POOL = pool_make()
 # In the slot of a struct that the wire left out: its object of defaults is made when somebody asks for it. Most are never looked at (a
-# FetchResponse has three in each partition). It never leaves this twin.
+# FetchResponse has three in each partition). It never leaves this backend.
 LATER = object()
 cdef PyObject* later = <PyObject*>LATER
 
@@ -81,7 +81,6 @@ cdef int put(object message, Py_ssize_t index, object value) except -1:
 
 
 cdef int fill_later(object message, ClassInfo class_info, Py_ssize_t index) except -1:
-    """Make what the slot promises."""
     made = class_info.classes[class_info.values[index]]()
     Py_INCREF(made)
     slot_replace(<void*>message, index, later, <PyObject*>made)  # making it may have run anything, and another thread may have been quicker
@@ -89,7 +88,6 @@ cdef int fill_later(object message, ClassInfo class_info, Py_ssize_t index) exce
 
 
 cdef int fill_all(object message, ClassInfo class_info) except -1:
-    """Make what the slots promise."""
     cdef PyObject** slots = slots_of(<void*>message)
     cdef Py_ssize_t index
     for index in range(len(class_info.names)):
@@ -99,7 +97,6 @@ cdef int fill_all(object message, ClassInfo class_info) except -1:
 
 
 cdef object get_later(object message, void* index):
-    """Read an attribute that may have to be made first."""
     cdef PyObject* value = slot_get(<void*>message, <Py_ssize_t>index)
     if value is later:
         fill_later(message, class_info_of(message), <Py_ssize_t>index)
@@ -111,7 +108,6 @@ cdef object get_later(object message, void* index):
 
 
 cdef int set_later(object message, PyObject* value, void* index) except -1:
-    """Write or delete such an attribute."""
     cdef PyObject* old
     if value is not NULL:
         return put(message, <Py_ssize_t>index, <object>value)
@@ -261,14 +257,7 @@ cdef object make_class(object layout):
 
 
 def make_classes(layouts):
-    """Make one class per struct of a message.
-
-    Arguments:
-        layouts: of all structs of one message, the message's own first.
-
-    Returns:
-        The classes in the same order. Those of nested structs are attributes of the first.
-    """
+    """Make one class per struct of a message."""
     classes = tuple([make_class(layout) for layout in layouts])
     for each in classes:
         each.classes = classes

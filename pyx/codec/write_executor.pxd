@@ -52,7 +52,6 @@ cdef inline uint8_t* put_count(uint8_t* p, Py_ssize_t count, bint compact) noexc
 
 
 cdef inline uint8_t* write_scalars(const Writing* writing, Output* output, uint8_t* p, PyObject* array, const Step* step) noexcept:
-    """An array of scalars that is not null."""
     cdef Py_ssize_t count, index
     cdef PyObject** items = items_of(array, &count)
     cdef int32_t element = step.element
@@ -90,7 +89,6 @@ cdef inline uint8_t* write_scalars(const Writing* writing, Output* output, uint8
 
 
 cdef inline uint8_t* write_structs(const Writing* writing, Output* output, uint8_t* p, PyObject* array, const Step* step) noexcept:
-    """An array of structs that is not null."""
     cdef Py_ssize_t count, index
     cdef PyObject** items = items_of(array, &count)
     if unlikely(items is NULL):
@@ -104,7 +102,6 @@ cdef inline uint8_t* write_structs(const Writing* writing, Output* output, uint8
 
 
 cdef inline uint8_t* write_value(const Writing* writing, Output* output, uint8_t* p, PyObject* value, const Step* step) noexcept:
-    """The value of one step that is no run."""
     cdef int32_t code = step.code
     if code == STRING_COMPACT or code == STRING:
         return put_null(p, step) if value is raw_none else write_text(output, p, value, code)
@@ -126,7 +123,6 @@ cdef inline uint8_t* write_value(const Writing* writing, Output* output, uint8_t
 
 
 cdef inline uint8_t* write_fields(const Writing* writing, Output* output, uint8_t* p, PyObject* self, const Block* block) noexcept:
-    """The fields that are always there."""
     cdef const Step* step = writing.program.steps + block.first
     cdef const Step* last = step + block.untagged
     cdef PyObject* value
@@ -283,7 +279,6 @@ cdef inline bint may_be_written(const Writing* writing, PyObject* self, const Ch
 
 
 cdef inline uint8_t* write_struct(const Writing* writing, Output* output, uint8_t* p, PyObject* self, int32_t number) noexcept:
-    """The object of one block."""
     cdef const Slots* layout = writing.layouts + writing.program.blocks[number].layout
     cdef HeldSlots held
     if unlikely(type_of(self) is not layout.type):
@@ -294,7 +289,6 @@ cdef inline uint8_t* write_struct(const Writing* writing, Output* output, uint8_
 
 
 cdef inline uint8_t* write_slots(const Writing* writing, Output* output, uint8_t* p, PyObject* self, int32_t number) noexcept:
-    """What is in the slots of an object of one block."""
     cdef const Block* block = writing.program.blocks + number
     cdef const Slots* layout = writing.layouts + block.layout
     cdef const Checked* checked = writing.checked + number
