@@ -2,14 +2,19 @@
 
 `scan_quick` reads what nearly all headers are, with one load and one look at a table; `scan_frame` reads any header by its plan.
 
-C-level entry for other modules: `scan_frames`, with a `Scan` as `HeaderScanner` in codec/header_scan.pyx makes it of plans.
+C-level entry for other modules: `scan_frames` and `scan_elements`, with a `Scan` that `HeaderScanner` makes of plans.
 """
 
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
+from codec.binary_column cimport OUTSIDE, PRESENT, BinaryColumn, column_element
+from codec.column_buffers cimport SLACK, put_bytes
 from codec.program cimport RUN, Program, Step, Trace
 from codec.skip cimport skip_tagged, skip_value
-from wire.cursor cimport OK, TRUNCATED, Bytes, Cursor, cursor_has, cursor_open, likely, load_16, load_32, load_64, read_length_16, unlikely
+from wire.cursor cimport (
+    MAX_LENGTH, OK, TRUNCATED, Bytes, Cursor, cursor_has, cursor_open, likely, load_16, load_32, load_64, read_length_16, unlikely,
+)
+from wire.utf8 cimport is_short_plain, is_utf8
 
 cdef enum:
     KEYS = 256  # api keys that the table holds; Kafka has used 93 in its whole life
@@ -227,3 +232,51 @@ cdef inline bint scan_frames(const Scan* scan, Place* place, Output* out) noexce
     out.count = row
     place.at = p - base
     return done
+
+
+cdef inline Py_ssize_t scan_elements(const Scan* scan, const BinaryColumn* frames, Output* out) noexcept nogil:
+    """Read the header of each element; a null has a length of -1. Offsets are in the frame, and `frame_offset` has its address.
+
+    Returns:
+        The element whose offsets leave the column's bytes; -1 for none.
+    """
+    cdef Output to = out[0]  # a copy that no store can change
+    cdef Py_ssize_t row, size
+    cdef Bytes frame
+    cdef int found
+    for row in range(frames.length):
+        found = column_element(frames, row, &frame, &size)
+        if unlikely(found == OUTSIDE):
+            return row
+        if unlikely(found != PRESENT or size > MAX_LENGTH):
+            to.frame_length[row] = MAX_LENGTH if found == PRESENT else -1
+            to.header_version[row] = -1
+            to.api_key[row] = to.api_version[row] = -1
+            to.correlation_id[row] = 0
+            to.client_id_offset[row] = to.body_offset[row] = -1
+            to.client_id_length[row] = -1
+            to.error[row] = LIMIT_EXCEEDED if found == PRESENT else OK
+            continue
+        if unlikely(not scan_quick(scan.quick, frame, &to, row, frame, size)):
+            scan_frame(scan, frame, &to, row, frame, size)
+        to.frame_offset[row] = <int64_t>frame
+    return -1
+
+
+cdef inline bint copy_texts(const Output* found, Py_ssize_t count, Bytes end, int32_t* ends, uint8_t* content) noexcept nogil:
+    """Copy the client ids that `scan_elements` found, with `SLACK` bytes of room behind; whether all are UTF-8.
+
+    The copy is looked at: others may write the frames.
+    """
+    cdef Py_ssize_t row, size
+    cdef int32_t used = 0
+    cdef bint valid = True
+    ends[0] = 0
+    for row in range(count):
+        size = found.client_id_length[row]
+        if size > 0:
+            put_bytes(content + used, <Bytes>found.frame_offset[row] + found.client_id_offset[row], size, end)
+            valid = valid and (size <= SLACK and is_short_plain(content + used, size) or is_utf8(content + used, size))
+            used += <int32_t>size
+        ends[row + 1] = used
+    return valid

@@ -5,25 +5,19 @@ cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 
 from build_id cimport build_id
-from codec.arrow_export cimport NODE_NULL_TEXTS, NODE_PLAIN, NODE_STRUCT, NODE_TEXT, Held, Node, held_leave, hold_columns, import_batch
 from codec.binary_column cimport BinaryColumn, column_close, column_open, refuse_element
-from codec.column_buffers cimport (
-    TOO_LARGE, Column, Store, grow_table, order_columns, put_null, reserve_content, store_close, store_open,
-)
-from codec.header_arrays cimport (
-    BAD_OFFSETS, BAD_TEXT, CLIENT_ID, COLUMN_COUNT, DONE, ERROR, Block, Filling, fill_columns,
-)
+from codec.column_buffers cimport SLACK
 from codec.header_columns cimport (
     KEYS, LENGTH, QUICK_CORRELATION_AT, QUICK_FIXED, QUICK_KEY_AT, QUICK_TAGGED, QUICK_VERSION_AT, QUICK_VERSIONS, VERSIONS, Entry,
-    Header, Output, Place, Scan, scan_frames,
+    Header, Output, Place, Scan, copy_texts, scan_elements, scan_frames,
 )
 from codec.program cimport INT16, INT32, RUN, STRING, Step, fixed_size, program_lower, program_release
-from wire.cursor cimport OK, Bytes
+from wire.cursor cimport MAX_LENGTH, OK, Bytes
 
-from kwire.errors import Fault, KwireError
+from kwire.errors import KwireError
 
 __all__ = ["COLUMNS", "HeaderScanner"]
 __build__ = build_id()
@@ -33,13 +27,6 @@ COLUMNS = (
     ("client_id_offset", "q"), ("client_id_length", "i"), ("body_offset", "q"), ("error", "b"),
 )
 _SIZES = {"q": 8, "i": 4, "h": 2, "b": 1}
-# The columns of `scan_column`, in the order of codec.header_arrays, with the bytes of a value; 0 for texts
-_WIDTHS = (
-    ("frame_length", 4), ("header_version", 1), ("api_key", 2), ("api_version", 2), ("correlation_id", 4), ("client_id", 0),
-    ("body_offset", 4), ("error", 0),
-)
-_PLACES = {name: place for place, (name, _) in enumerate(_WIDTHS)}
-_FAULTS = {int(fault): fault.name.encode() for fault in Fault}
 
 cdef enum:
     FIRST_ROWS = 256
@@ -186,125 +173,42 @@ cdef class HeaderScanner:
                 done = scan_frames(&self.scan, &place, &out)
         return columns, out.count, place.at, place.fault
 
-    def scan_column(self, chunk, tuple names, schema, importer):
+    def scan_column(self, chunk, bint with_texts):
         """Read the headers of the frames in a binary column."""
         cdef BinaryColumn frames
-        cdef Store store
+        cdef Output out
+        cdef Py_ssize_t wrong
+        cdef list columns = [bytearray() for _ in COLUMNS]
         memset(&frames, 0, sizeof(BinaryColumn))
-        memset(&store, 0, sizeof(Store))
         try:
-            if not store_open(&store, COLUMN_COUNT, 1):
-                raise MemoryError
             column_open(&frames, chunk)
-            return self.fill(&frames, &store, names, schema, importer)
+            self.make_room(columns, &out, frames.length)
+            with nogil:
+                wrong = scan_elements(&self.scan, &frames, &out)
+            if wrong >= 0:
+                refuse_element(wrong)
+            return columns, self.texts(&frames, &out) if with_texts else None
         finally:
             column_close(&frames)
-            store_close(&store)
 
-    cdef object fill(self, const BinaryColumn* frames, Store* store, tuple names, object schema, object importer):
-        cdef Filling filling
-        cdef Node nodes[COLUMN_COUNT + 1]
-        cdef Held* held
-        cdef Column* column
-        cdef Py_ssize_t place
-        cdef int32_t count = 1
-        store.table_count = 1
-        for name in names:
-            place = _PLACES[name]
-            column = &store.columns[place]
-            column.table = 0
-            column.width = <int32_t>_WIDTHS[place][1]
-            column.has_offsets = column.has_content = column.width == 0
-            nodes[count].kind = NODE_PLAIN if column.width else NODE_TEXT
-            nodes[count].column = <int32_t>place
-            nodes[count].children = 0
-            count += 1
-        order_columns(store)
-        if not grow_table(store, 0, frames.length):
-            self.fail(store)
-        self.run_column(frames, store, &filling)
-        if not filling.faulty:
-            for place in range(1, count):
-                if nodes[place].column == ERROR:
-                    nodes[place].kind = NODE_NULL_TEXTS
-                    nodes[place].column = -1
-        nodes[0].kind = NODE_STRUCT
-        nodes[0].column = -1
-        nodes[0].children = count - 1
-        held = hold_columns(store)
-        if held is NULL:
-            raise MemoryError
-        try:
-            return import_batch(held, nodes, count, frames.length, schema, importer)
-        finally:
-            held_leave(held)
-
-    cdef int run_column(self, const BinaryColumn* frames, Store* store, Filling* filling) except -1:
-        cdef int stop = BAD_TEXT
-        cdef Block* block = <Block*>PyMem_Calloc(1, sizeof(Block))
-        cdef int8_t* errors = <int8_t*>PyMem_Calloc(frames.length + 1, 1)
-        filling.scan = &self.scan
-        filling.frames = frames
-        filling.store = store
-        filling.block = block
-        filling.errors = errors
-        filling.block_start = filling.block_rows = filling.texts = 0
-        filling.faulty = False
-        try:
-            if block is NULL or errors is NULL:
-                raise MemoryError
-            while stop != DONE:
-                with nogil:
-                    stop = fill_columns(filling)
-                if stop == BAD_TEXT:
-                    self.put_replaced(filling)
-                elif stop == BAD_OFFSETS:
-                    refuse_element(filling.block_start + filling.block_rows)
-                elif stop != DONE:
-                    self.fail(store)
-            if filling.faulty and store.columns[ERROR].table >= 0:
-                self.put_errors(store, errors, frames.length)
-        finally:
-            PyMem_Free(block)
-            PyMem_Free(errors)
-        return 0
-
-    cdef int put_replaced(self, Filling* filling) except -1:
-        """Write a client id that is not UTF-8, with U+FFFD for what is none, as Java's readers do."""
-        cdef Py_ssize_t row = filling.texts - filling.block_start
-        cdef Bytes text = filling.block.frames[row] + filling.block.client_id_offset[row]
-        cdef bytes replaced = text[:filling.block.client_id_length[row]].decode("utf-8", "replace").encode()
-        self.put_text(filling.store, CLIENT_ID, filling.texts, replaced)
-        filling.texts += 1
-        return 0
-
-    cdef int put_text(self, Store* store, int32_t number, Py_ssize_t row, bytes content) except -1:
-        cdef Column* column = &store.columns[number]
-        cdef Py_ssize_t used = column.offsets[row]
-        cdef Bytes text = content
-        if not reserve_content(store, column, used + len(content)):
-            self.fail(store)
-        memcpy(column.data + used, text, len(content))
-        column.offsets[row + 1] = <int32_t>(used + len(content))
-        return 0
-
-    cdef int put_errors(self, Store* store, const int8_t* errors, Py_ssize_t count) except -1:
-        """Write the names of faults; None for the rows without."""
-        cdef Column* column = &store.columns[ERROR]
+    cdef tuple texts(self, const BinaryColumn* frames, const Output* out):
+        """The client ids of all rows: offsets, content, and whether all of it is UTF-8."""
         cdef Py_ssize_t row
-        for row in range(count):
-            if errors[row]:
-                self.put_text(store, ERROR, row, _FAULTS[errors[row]])
-            else:
-                column.offsets[row + 1] = column.offsets[row]
-                if not put_null(store, column, row):
-                    self.fail(store)
-        return 0
-
-    cdef int fail(self, const Store* store) except -1:
-        if store.failure == TOO_LARGE:
+        cdef int64_t size = 0
+        cdef bytearray offsets = bytearray()
+        cdef bytearray content = bytearray()
+        cdef bint valid
+        for row in range(frames.length):
+            size += max(out.client_id_length[row], 0)
+        if size > MAX_LENGTH:
             raise KwireError("a column of the batch would hold more than 2 GiB: give fewer frames at a time")
-        raise MemoryError
+        resize_bytearray(offsets, 4 * (frames.length + 1))
+        resize_bytearray(content, size + SLACK)
+        cdef int32_t* ends = <int32_t*>bytearray_data(offsets)
+        cdef uint8_t* data = <uint8_t*>bytearray_data(content)
+        with nogil:
+            valid = copy_texts(out, frames.length, frames.end, ends, data)
+        return offsets, content, valid
 
     cdef int make_room(self, list columns, Output* out, Py_ssize_t room) except -1:
         cdef uint8_t* starts[10]

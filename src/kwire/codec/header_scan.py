@@ -11,6 +11,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Mapping
 from functools import cached_property
+from itertools import pairwise
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -146,19 +147,13 @@ class HeaderColumns:
 
         Of a catalog that has header 3 also `client_instance_id`, as Kafka writes a UUID.
         """
-        import numpy as np
         import pyarrow as pa
 
         def nullable(name: str, missing: Any) -> Any:
-            return pa.array(self.numpy(name), mask=missing if missing.any() else None)
+            return _masked(self.numpy(name), missing)
 
         cut = self.numpy("header_version") < 0
         body = self.numpy("body_offset")
-        codes = self.numpy("error")
-        names = pa.array([fault.name for fault in Fault])
-        numbers = np.zeros(max(Fault) + 1, np.int64)
-        numbers[[int(fault) for fault in Fault]] = np.arange(len(Fault))
-        picks: Any = pa.array(numbers[codes], mask=codes == 0)
         made = {
             "frame_offset": pa.array(self.numpy("frame_offset")),
             "frame_length": pa.array(self.numpy("frame_length")),
@@ -166,7 +161,7 @@ class HeaderColumns:
             "client_id": self._client_id_array(),
             **({"client_instance_id": self._instance_array()} if self._instances else {}),
             "body_offset": nullable("body_offset", body < 0),
-            "error": names.take(picks),
+            "error": _fault_names(self.numpy("error")),
         }
         return pa.RecordBatch.from_pydict(made)
 
@@ -195,6 +190,39 @@ class HeaderColumns:
             return plain.cast(pa.string())
         except pa.ArrowInvalid:  # some id is not UTF-8
             return pa.array(self.client_ids, pa.string())
+
+
+def _masked(values: Any, missing: Any) -> Any:
+    """An Arrow array of numpy's values, null where they are missing."""
+    import pyarrow as pa
+
+    return pa.array(values, mask=missing if missing.any() else None)
+
+
+def _fault_names(codes: Any) -> Any:
+    """An Arrow array of the names of faults, null for none."""
+    import numpy as np
+    import pyarrow as pa
+
+    if not codes.any():
+        return pa.nulls(len(codes), pa.string())
+    numbers = np.zeros(max(Fault) + 1, np.int64)
+    numbers[[int(fault) for fault in Fault]] = np.arange(len(Fault))
+    picks: Any = pa.array(numbers[codes], mask=codes == 0)
+    return pa.array([fault.name for fault in Fault]).take(picks)
+
+
+def _texts(ends: Any, content: Any, is_utf8: bool, missing: Any) -> Any:
+    """An Arrow array of client ids; what is not UTF-8 is replaced, as Java's readers do."""
+    import numpy as np
+    import pyarrow as pa
+
+    if not is_utf8:
+        places = zip(pairwise(memoryview(ends).cast("B").cast("i")), missing, strict=True)
+        return pa.array([None if null else content[start:stop].decode("utf-8", "replace") for (start, stop), null in places], pa.string())
+    validity: Any = np.packbits(~missing, bitorder="little") if missing.any() else None
+    buffers: Any = [None if validity is None else pa.py_buffer(validity), pa.py_buffer(ends), pa.py_buffer(content)]
+    return pa.Array.from_buffers(pa.string(), len(missing), buffers)
 
 
 def _has_instance(plan: Plan) -> bool:
@@ -259,7 +287,6 @@ class HeaderScan:
         import pyarrow as pa
 
         from kwire.codec.binary_chunks import chunks_of
-        from kwire.codec.column_nodes import IMPORT_BATCH
 
         names = tuple(HEADER_TYPES if columns is None else columns)
         schema = self._schemas.get(names)
@@ -268,12 +295,31 @@ class HeaderScan:
                 raise ValueError(f"headers have the columns {', '.join(HEADER_TYPES)}; asked for: {', '.join(names) or 'none'}")
             schema = pa.schema([(name, pa.type_for_alias(HEADER_TYPES[name])) for name in names])
             self._schemas[names] = schema
-        found = [self._scanner.scan_column(chunk, names, schema, IMPORT_BATCH) for chunk in chunks_of(frames)]
+        found = [self._batch(chunk, names, schema) for chunk in chunks_of(frames)]
         if len(found) == 1:
-            batch: pa.RecordBatch = found[0]
-            return batch
+            return found[0]
         whole = pa.Table.from_batches(found, schema).combine_chunks().to_batches()
         return whole[0] if whole else pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema)
+
+    def _batch(self, chunk: Any, names: tuple[str, ...], schema: pa.Schema) -> pa.RecordBatch:
+        import numpy as np
+        import pyarrow as pa
+
+        columns, texts = self._scanner.scan_column(chunk, "client_id" in names)
+        values = {name: np.frombuffer(column, letter) for (name, letter), column in zip(self._layout, columns, strict=True)}
+        cut = values["header_version"] < 0
+
+        def column(name: str) -> Any:
+            if name == "client_id":
+                return _texts(*texts, values["client_id_length"] < 0)
+            if name == "error":
+                return _fault_names(values["error"])
+            found = values[name]
+            if name == "body_offset":
+                return _masked(found.astype(np.int32), found < 0)
+            return _masked(found, found < 0 if name == "frame_length" else cut)
+
+        return pa.RecordBatch.from_arrays([column(name) for name in names], schema=schema)
 
 
 _SCAN: Final = HeaderScan(compiled())

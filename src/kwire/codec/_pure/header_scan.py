@@ -7,6 +7,8 @@ executor.
 from __future__ import annotations
 
 import struct
+from array import array
+from itertools import pairwise
 from typing import Any, Final
 
 from kwire.codec._pure.objects import Decoder, make_classes
@@ -146,48 +148,48 @@ class HeaderScanner:
             places = [each if each < 0 else each + start for each in (client_at, body)]
             rows.append((at, length, version, api_key, api_version, correlation_id, places[0], client, places[1], error))
             at = stop
-        columns = [
-            bytearray(struct.pack(f"={len(rows)}{letter}", *(row[index] for row in rows))) for index, (_, letter) in enumerate(COLUMNS)
-        ]
-        return columns, len(rows), at, fault
+        return _packed(rows), len(rows), at, fault
 
-    def scan_column(self, chunk: Any, names: tuple[str, ...], schema: Any, importer: Any) -> Any:
+    def scan_column(self, chunk: Any, with_texts: bool) -> tuple[list[Any], tuple[Any, Any, bool] | None]:
         """Read the headers of the frames in a binary column.
 
         Arguments:
-            chunk: a `kwire.codec.binary_chunks.BinaryChunk` of frames without their lengths; a null gives a row of nulls.
-            names: of the columns that are wanted, at least one and none twice.
-            schema: of the result.
-            importer: `pyarrow.RecordBatch._import_from_c`, which only the native twin needs.
+            chunk: a `kwire.codec.binary_chunks.BinaryChunk` of frames without their lengths.
+            with_texts: give the client ids too.
 
         Returns:
-            A `pyarrow.RecordBatch` with a row for each frame.
+            The columns as `COLUMNS` says, with offsets in the frame; a null has a `frame_length` of -1, and `frame_offset` is undefined.
+            Of the client ids where each ends (int32, 0 first), the content, and whether all of it is UTF-8.
 
         Raises:
             ValueError: offsets or validity bits do not fit the array.
+            KwireError: the client ids take more than Arrow's offsets can say.
         """
-        import pyarrow as pa
-
         from kwire.codec.binary_chunks import messages_of
 
-        rows = [({} if frame is None else self._fields(frame)) for frame in messages_of(chunk)]
-        return pa.RecordBatch.from_arrays(
-            [pa.array([row.get(name) for row in rows], schema.field(name).type) for name in names], schema=schema
-        )
+        rows = []
+        ends, content = array("i", [0]), bytearray()
+        for frame in messages_of(chunk):
+            length, error = (-1, 0) if frame is None else (len(frame), int(Fault.LIMIT_EXCEEDED))
+            if frame is None or length > MAX_LENGTH:
+                rows.append((0, min(length, MAX_LENGTH), -1, -1, -1, 0, -1, -1, -1, error))
+            else:
+                rows.append((0, length, *self._row(frame)))
+                at, size = rows[-1][6:8]
+                content += frame[at : at + size] if size > 0 else b""
+            ends.append(len(content))
+        return _packed(rows), (ends, content, _is_utf8(content, ends)) if with_texts else None
 
-    def _fields(self, frame: Any) -> dict[str, Any]:
-        """What the columns say of one frame; what is missing is null."""
-        if len(frame) > MAX_LENGTH:
-            return {"frame_length": MAX_LENGTH, "error": Fault.LIMIT_EXCEEDED.name}
-        version, api_key, api_version, correlation_id, client_at, client, body, error = self._row(frame)
-        found: dict[str, Any] = {"frame_length": len(frame), "error": Fault(error).name if error else None}
-        if version >= 0:
-            found |= {"header_version": version, "api_key": api_key, "api_version": api_version, "correlation_id": correlation_id}
-        if client >= 0:
-            found["client_id"] = bytes(frame[client_at : client_at + client]).decode("utf-8", "replace")
-        if body >= 0:
-            found["body_offset"] = body
-        return found
+
+def _packed(rows: list[tuple[int, ...]]) -> list[bytearray]:
+    return [bytearray(struct.pack(f"={len(rows)}{letter}", *(row[index] for row in rows))) for index, (_, letter) in enumerate(COLUMNS)]
+
+
+def _is_utf8(content: bytearray, ends: Any) -> bool:
+    try:
+        return all(content[start:stop].decode() is not None for start, stop in pairwise(ends))
+    except UnicodeDecodeError:
+        return False
 
 
 assert all(FIXED_SIZE[code] == struct.calcsize(f"={letter}") for code, letter in _LETTERS.items())
