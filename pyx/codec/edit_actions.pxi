@@ -18,12 +18,11 @@ from codec.program cimport INT8, INT16, INT32, UINT16
 from codec.skip cimport LONGEST_TEXT
 from wire.cursor cimport Bytes
 
-from kwire.codec.broker_addresses import AddressTable
+from kwire.codec.broker_addresses import AddressTable, ChangeAddress
 from kwire.codec.edit_actions import (
     ApplyFunction, LimitRange, MapValue, RefuseValue, RemoveText, Rename, RenameKey, RenameResource, SetValue,
 )
 from kwire.codec.edit_names import AddPrefix, RemovePrefix
-from kwire.codec.edit_plan import ChangeAddress
 
 cdef dict FOREIGN = {"refuse": FOREIGN_REFUSE, "drop": FOREIGN_DROP, "keep": FOREIGN_KEEP}
 
@@ -148,7 +147,9 @@ cdef class Actions:
                 action.ranges = self.ranges(given.limits)
                 if action.ranges is not NULL:
                     action.kind = LIMIT_RANGE
-        elif type(given.addresses) is AddressTable and codes[-1] in (INT32, UINT16) and (not given.has_node or codes[0] in (INT32, -1)):
+        elif type(given.addresses) is AddressTable and len(given.addresses.addresses) <= self.most and codes[-1] in (INT32, UINT16):
+            if given.has_node and codes[0] not in (INT32, -1):
+                return 0
             action.has_node, action.has_listener = given.has_node, given.has_listener
             action.addresses = self.addresses(given.addresses)
             action.kind = CHANGE_ADDRESS

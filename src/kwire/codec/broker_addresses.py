@@ -1,8 +1,7 @@
-"""Where the addresses of brokers are in a message at a version, and rewriting them all.
+"""The addresses of brokers in a message at a version, and rewriting them all.
 
-An address is a host and a port side by side. Whose it is says the nearest field with Kafka's `entityType` `brokerId`, in the same struct or
-in one around it; which of the node's listeners it is says the name beside it, where there is one: a node may be a broker and a controller
-under one id. A test goes through the catalog: what looks like an address and is none must be named here.
+An address is a host and a port in one struct. Its node id is the nearest field with Kafka's `entityType` `brokerId`, there or in a struct
+around; a name beside it is that of the listener, for a node may be a broker and a controller under one id.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache, partial
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-from kwire.codec.edit_actions import EditAction, Outcome
+from kwire.codec.edit_actions import Outcome
 from kwire.codec.splice_plan import Rule
 from kwire.codec.splicers import Splicers, Work, WorkOf, Works
 from kwire.codec.topic_fields import fields_at
@@ -19,7 +18,7 @@ from kwire.codec.written_values import LONGEST_TEXT
 from kwire.errors import EncodeError
 from kwire.schema.model import Field, Message
 
-__all__ = ["AddressTable", "Addresses", "BrokerAddress", "BrokerRewriting", "NewAddress", "address_changes", "broker_fields"]
+__all__ = ["AddressTable", "Addresses", "BrokerAddress", "BrokerRewriting", "ChangeAddress", "NewAddress", "broker_fields"]
 
 Address = tuple[str, int]
 
@@ -28,11 +27,11 @@ class BrokerAddress(NamedTuple):
     """An address that a frame holds.
 
     Attributes:
-        node_id: whose it is; None where the message does not say it.
+        node_id: node id; None where the message does not say it.
         host, port: as in the frame.
         listener: name of the listener, such as `CONTROLLER`; None where the message does not say it.
-        message: its name, such as `DescribeQuorumResponse`.
-        path: of the host in the message, without indexes, such as `nodes.listeners.host`.
+        message: name of the message, such as `DescribeQuorumResponse`.
+        path: path of the host in the message, without indexes, such as `nodes.listeners.host`.
     """
 
     node_id: int | None
@@ -129,8 +128,7 @@ def broker_fields(message: Message, version: int) -> tuple[tuple[Rule, ...], tup
     """Find the addresses of brokers in a message at a version.
 
     Returns:
-        Rules that read the node id and the name of the listener, where there are such, and write host and port; and fields that may hold
-        addresses which no rule covers.
+        Rules that read the node id and the listener, where there are such, and write host and port; and fields that no rule covers.
     """
     rules: list[Rule] = []
     uncovered: list[str] = []
@@ -153,7 +151,7 @@ def broker_fields(message: Message, version: int) -> tuple[tuple[Rule, ...], tup
 
 
 def _takes_one(function: Callable[..., Any]) -> bool:
-    """Whether a function takes one argument, the address; all others take the node id, the host and the port."""
+    """Tell whether a function takes one argument, the address; all others take the node id, the host and the port."""
     import inspect  # it takes milliseconds to load, and most proxies give a mapping
 
     try:
@@ -165,7 +163,7 @@ def _takes_one(function: Callable[..., Any]) -> bool:
 
 
 def _looked_up(given: Mapping[Any, Address]) -> Callable[..., Address]:
-    def look_up(node_id: int | None, host: str, port: int, listener: str | None = None) -> Address:
+    def look_up(node_id: int | None, host: str, port: int, listener: str | None) -> Address:
         for key in ((host, port), node_id if listener is None else (node_id, listener)):
             if key in given:
                 return given[key]
@@ -176,53 +174,40 @@ def _looked_up(given: Mapping[Any, Address]) -> Callable[..., Address]:
     return look_up
 
 
-class _NewAddresses:
-    """What gives new addresses, whatever form it has.
+def _new_address(addresses: Addresses, message: str, path: str) -> Callable[..., Address]:
+    """Give a function of node id, host, port and listener, for the addresses at a path."""
+    given: Any = addresses
+    if isinstance(given, Mapping):
+        return _looked_up(given)
+    if _takes_one(given):
+        return lambda node_id, host, port, listener: given(BrokerAddress(node_id, host, port, listener, message, path))
+    return lambda node_id, host, port, listener: given(node_id, host, port)
+
+
+class ChangeAddress:
+    """An action for an address: (node id, listener, host, port), the first two where the message has them.
 
     Attributes:
-        plain: it is a function of the node id, the host and the port.
+        addresses: the new addresses.
+        has_node, has_listener: what is read.
     """
 
-    __slots__ = ("_given", "_look_up", "plain")
+    __slots__ = ("_new_address", "addresses", "has_listener", "has_node")
 
-    def __init__(self, addresses: Addresses) -> None:
-        given: Any = addresses
-        self._given = given
-        self._look_up = _looked_up(given) if isinstance(given, Mapping) else None
-        self.plain = self._look_up is None and not _takes_one(given)
+    def __init__(self, addresses: Addresses, message: str, rule: Rule) -> None:
+        self.addresses = addresses
+        self.has_listener = bool(rule.reads) and rule.reads[-1].rpartition(".")[2] in _LISTENERS
+        self.has_node = len(rule.reads) > self.has_listener
+        self._new_address = _new_address(addresses, message, rule.writes[0])
 
-    def of(self, message: str, path: str) -> Callable[..., Address]:
-        """A function of node id, host, port and, unless it is `plain`, the listener, for the addresses at a path."""
-        if self.plain or self._look_up is not None:
-            found: Callable[..., Address] = self._look_up or self._given
-            return found
-        given = self._given
-        return lambda node_id, host, port, listener=None: given(BrokerAddress(node_id, host, port, listener, message, path))
-
-
-def _change(new_addresses: _NewAddresses, message: str, rule: Rule) -> EditAction:
-    new_address = new_addresses.of(message, rule.writes[0])
-    has_listener = bool(rule.reads) and rule.reads[-1].rpartition(".")[2] in _LISTENERS
-    has_node = len(rule.reads) > has_listener
-    names_listener = has_listener and not new_addresses.plain
-
-    def change(node_id: int | None, host: str, port: int, *listener: str | None) -> Outcome:
+    def __call__(self, *values: Any) -> Outcome:
+        node_id, (host, port) = values[0] if self.has_node else None, values[-2:]
         if not host or (node_id is not None and node_id < 0):
             return None  # no broker: FindCoordinator says it so when it has an error
-        made = new_address(node_id, host, port, *listener)
+        made = self._new_address(node_id, host, port, values[-3] if self.has_listener else None)
         if not isinstance(made, (tuple, list)) or len(made) != 2:
             raise EncodeError(f"a new address is a host and a port, not {type(made).__qualname__}")
         return tuple(made)
-
-    if has_node and not has_listener:
-        return change
-    return lambda *values: change(values[0] if has_node else None, *values[-2:], *(values[-3:-2] if names_listener else ()))
-
-
-def address_changes(addresses: Addresses, message: str, rules: tuple[Rule, ...]) -> list[EditAction]:
-    """For each rule of `broker_fields` a function of what it reads and writes, as a splice takes it."""
-    new_addresses = _NewAddresses(addresses)
-    return [_change(new_addresses, message, rule) for rule in rules]
 
 
 def _refuse(old: Any) -> Outcome:
@@ -245,7 +230,7 @@ class BrokerRewriting:
         self._last: tuple[Any, WorkOf] | None = None
 
     def works(self, addresses: Addresses) -> WorkOf:
-        """What is to be done with each message."""
+        """Give the work for each message."""
         last = self._last
         if last is None or last[0] is not addresses:
             last = self._last = addresses, Works(partial(self._work, addresses))
@@ -255,5 +240,5 @@ class BrokerRewriting:
         rules, uncovered = self._fields(name, version)
         if not rules and not uncovered:
             return None
-        changes = tuple(address_changes(addresses, name, rules))
+        changes = tuple([ChangeAddress(addresses, name, rule) for rule in rules])
         return self._splicers.get(name, version, uncovered, rules), (_refuse,) * len(uncovered), changes

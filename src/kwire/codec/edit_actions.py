@@ -1,8 +1,7 @@
-"""What an edit does at the places that its walk finds: one action for each field, or for the fields of a rule.
+"""Actions of an edit at the places that its walk finds: one for each field, or for the fields of a rule.
 
 An action is a function of the old values, what it reads before what it writes. It gives a tuple of new values for what it writes, None for
-no change, or `DROPPED` for the element around it to be taken out. The native twin does what the classes here do without Python; it calls
-every other action.
+no change, or `DROPPED` to take out the element around it. Native code runs most classes here without Python and calls other actions.
 """
 
 from __future__ import annotations
@@ -29,8 +28,6 @@ ANY_TYPE: Final = 1  # of an ACL's filter
 
 
 class Dropped(Enum):
-    """The type of `DROPPED`."""
-
     DROPPED = 1
 
 

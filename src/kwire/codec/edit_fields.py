@@ -1,4 +1,4 @@
-"""What a message at a version holds that a proxy may have to change: names, addresses, ids and texts."""
+"""The fields of a message at a version that a proxy may have to change: names, addresses, ids and texts."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class FieldsAbout(NamedTuple):
 
 
 def message_of(direction: str, api_key: int, api_version: int, source: Catalog) -> Message:
-    """The message of a frame.
+    """Find the message of a frame.
 
     Raises:
         UnknownApi: no such api.
@@ -64,7 +64,6 @@ def message_of(direction: str, api_key: int, api_version: int, source: Catalog) 
 
 
 def fields_of(message: Message, version: int) -> FieldsAbout:
-    """As `fields_about`, of a message."""
     if catalog().messages.get(message.name) is message and message.api_key is not None and message.kind in ("request", "response"):
         return fields_about(message.kind, message.api_key, version)
     return _fields_of(message, version)

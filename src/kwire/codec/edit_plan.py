@@ -1,4 +1,4 @@
-"""What an edit of one kind of frame executes: the places that it looks for, and an action for each."""
+"""The plan of an edit of one kind of frame: the places that it looks for, and an action for each."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
-from kwire.codec.broker_addresses import Addresses, address_changes, broker_fields
+from kwire.codec.broker_addresses import Addresses, ChangeAddress, broker_fields
 from kwire.codec.classes import CompiledCatalog
 from kwire.codec.edit_actions import (
     EditAction,
@@ -30,7 +30,7 @@ from kwire.codec.topic_renaming import GroupChange
 from kwire.codec.version_limits import VersionLimits
 from kwire.schema.model import Message
 
-__all__ = ["ChangeAddress", "EditChanges", "edit_plan"]
+__all__ = ["EditChanges", "edit_plan"]
 
 _CONFIG_TYPES: Final = {"topics": 2, "groups": 32}  # ConfigResource.Type
 _ACL_TYPES: Final = {"topics": 2, "groups": 3, "transactional_ids": 5}  # ResourceType
@@ -40,7 +40,7 @@ _API_VERSIONS: Final = 18
 
 @dataclass(frozen=True, slots=True)
 class EditChanges:
-    """What is changed; None leaves fields as they are.
+    """Changes; None leaves fields as they are.
 
     Attributes:
         topics, groups, transactional_ids: new names.
@@ -69,7 +69,7 @@ class EditChanges:
     hidden_configs: re.Pattern[str] | None = None
 
     def joined(self, other: EditChanges) -> EditChanges | None:
-        """The changes of both; None where both change one thing in different ways."""
+        """Give the changes of both; None where both change one thing in different ways."""
         made = self
         for each in fields(self):
             mine, its = getattr(self, each.name), getattr(other, each.name)
@@ -84,29 +84,7 @@ class EditChanges:
         return made
 
 
-class ChangeAddress:
-    """An address: (node id, listener, host, port), the first two where the message has them.
-
-    Attributes:
-        addresses: where new ones come from.
-        has_node, has_listener: what is read.
-    """
-
-    __slots__ = ("_change", "addresses", "has_listener", "has_node")
-
-    def __init__(self, addresses: Addresses, rule: Rule, change: EditAction) -> None:
-        self.addresses = addresses
-        self.has_listener = bool(rule.reads) and rule.reads[-1].rpartition(".")[2] in ("name", "listener")
-        self.has_node = len(rule.reads) > self.has_listener
-        self._change = change
-
-    def __call__(self, *values: Any) -> Outcome:
-        return self._change(*values)
-
-
 class _Parts:
-    """A plan in the making."""
-
     def __init__(self) -> None:
         self.singles: dict[str, EditAction] = {}
         self.rules: list[tuple[Rule, EditAction]] = []
@@ -122,13 +100,13 @@ class _Parts:
 
 
 def edit_plan(source: CompiledCatalog, message: Message, version: int, changes: EditChanges, group_change: GroupChange) -> EditPlan | None:
-    """The plan for a message at a version; None where it has nothing to change."""
+    """Make the plan for a message at a version; None where it has nothing to change."""
     about, parts = fields_of(message, version), _Parts()
     _names(parts, message, version, about, changes, group_change)
     if changes.addresses is not None:
         rules, unreached = broker_fields(message, version)
-        for rule, change in zip(rules, address_changes(changes.addresses, message.name, rules), strict=True):
-            parts.rule(rule, ChangeAddress(changes.addresses, rule, change))
+        for rule in rules:
+            parts.rule(rule, ChangeAddress(changes.addresses, message.name, rule))
         for path in unreached:
             parts.singles.setdefault(path, RefuseValue("a frame of its own"))
     if changes.error_text is not None:
@@ -189,7 +167,7 @@ def _group_action(assignment: bool, consumer: bool, group_change: GroupChange) -
 
 
 def _keys(parts: _Parts, about: FieldsAbout, renames: dict[str, Rename]) -> None:
-    """The keys of FindCoordinator: the type beside them says whose they are, which arrays and responses lack."""
+    """Plan the keys of FindCoordinator: the type beside them says whose they are, which arrays and responses lack."""
     groups, ids = renames.get("groups"), renames.get("transactional_ids")
     if groups is None and ids is None:
         return

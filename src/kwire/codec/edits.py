@@ -51,7 +51,7 @@ class Edit:
     Attributes:
         direction, api_key, api_version, changes: as given.
         is_empty: the message has nothing that is changed; `pieces` gives the frame.
-        program: the twin's program, None where `is_empty`.
+        program: the backend's program, None where `is_empty`.
 
     Raises:
         UnknownApi, UnsupportedVersion: the catalog does not have it.
@@ -83,7 +83,7 @@ class Edit:
         return self.program is None
 
     def pieces(self, frame: Buffer, /, *, correlation_id: int | None = None, framed: bool = False) -> list[bytes | memoryview]:
-        """The edited frame, for `writev`.
+        """Edit a frame, for `writev`.
 
         Arguments:
             frame: header and body, without the 4-byte length. Any contiguous buffer.
@@ -111,7 +111,6 @@ class Edit:
         return pieces
 
     def _check(self, frame: Any) -> None:
-        """Whether it may be a frame of this edit."""
         head = bytes(memoryview(frame).cast("B")[: _SHORTEST[self.direction]])
         if len(head) < _SHORTEST[self.direction]:
             raise wire_error(Fault.TRUNCATED, len(head), "", "RequestHeader" if self._id_at else "ResponseHeader")

@@ -1,8 +1,7 @@
-"""Where chosen fields of a message lie in its bytes: one walk by the plan, nothing built, as far as the bytes can be read.
+"""The places of chosen fields in the bytes of a message: one walk by the plan, as far as the bytes can be read.
 
-The walk reads as the decoders do (negative lengths are null, text is not looked at), so what it steps over is what they step over. It
-lists the strings and bytes that were asked for and every tagged field that no version defines. Where it meets a fault it stops, and says
-up to which byte the message was understood, the length or marker that is at fault included.
+The walk reads as the decoders do, without a look at text. It lists the strings and bytes that are asked for and every tagged field that no
+version defines. It stops at a fault; the message is understood up to there, the length or marker at fault included.
 """
 
 from __future__ import annotations
@@ -29,12 +28,12 @@ Path = tuple[str, ...]
 
 
 class SpanReading(NamedTuple):
-    """How far the walk came, and what it found.
+    """Result of a walk.
 
     Attributes:
-        end: up to where the message was understood.
-        fault: what stopped the walk, None when the message was whole.
-        spans: the fields in the order of the bytes, without nulls.
+        end: offset up to which the message was understood.
+        fault: fault that stopped the walk, None for a whole message.
+        spans: fields in the order of the bytes, without nulls.
     """
 
     end: int
@@ -43,7 +42,6 @@ class SpanReading(NamedTuple):
 
 
 def _texts(plan: Plan, block: int = 0, path: Path = ()) -> Iterator[Path]:
-    """Paths of the strings and bytes."""
     found = plan.blocks[block]
     for number in range(found.first, found.first + found.untagged + found.tagged):
         operation = plan.operation(number)
@@ -55,10 +53,7 @@ def _texts(plan: Plan, block: int = 0, path: Path = ()) -> Iterator[Path]:
 
 
 def marking_of(source: CompiledCatalog, name: str, version: int, wanted: Callable[[Path], bool]) -> tuple[Marking, tuple[Path, ...]]:
-    """What a walk looks for in messages of one version: the plan with the fields as singles, and the path of each single.
-
-    Arguments and errors are those of `FieldWalker`.
-    """
+    """Mark the fields of a `FieldWalker`: the plan with the fields as singles, and the path of each single."""
     paths = tuple(path for path in _texts(source.plan(name, version)) if wanted(path))
     singles = tuple(map(".".join, paths))
     return mark(compile_plan(source.message(name), version, singles), singles, ()), paths
@@ -68,9 +63,7 @@ class FieldWalker:
     """Walks messages of one plan.
 
     Arguments:
-        source: the compiled catalog, whose twin walks.
-        name, version: of the message.
-        wanted: says of the path of a string or bytes field whether it is to be found.
+        wanted: predicate on the path of a string or bytes field.
 
     Raises:
         KwireError: no such message.
@@ -85,7 +78,7 @@ class FieldWalker:
         """Find the fields that are wanted; never raises for what the bytes are.
 
         Arguments:
-            data: the bytes; any contiguous buffer.
+            data: any contiguous buffer.
             offset: where the message begins.
             whole: the bytes end where the message does; else its end was cut off.
         """

@@ -1,8 +1,7 @@
-"""What a splicer looks for: places of a message by their paths, as both twins of the walk take them.
+"""Places of a message by their paths, as the walks of both backends look for them.
 
-A path is written as errors write it, ``topics[2].partitions[0].leader_id``. An array without an index means all its elements. A *leaf* is a
-field that a path ends at; it holds a scalar, or its elements do. Leaves are looked for on their own (*singles*), or several together
-(*rules*): what a rule reads lies in the struct of what it writes or in a struct around it.
+A path is written as in errors, ``topics[2].partitions[0].leader_id``; an array without an index means all its elements. A *leaf* is a field
+at the end of a path: a scalar, or an array of scalars. Leaves are looked for alone (*singles*) or together (*rules*).
 """
 
 from __future__ import annotations
@@ -28,12 +27,7 @@ _STEP: Final = re.compile(r"([a-z_][a-z0-9_]*)((?:\[[0-9]{1,10}\])?)", re.ASCII)
 
 
 class Path(NamedTuple):
-    """A path as it was written.
-
-    Attributes:
-        fields: the attributes, joined by dots, without indexes.
-        steps: attribute and index, `ANY` where there is none.
-    """
+    """A path: `fields` without indexes, and attribute and index (`ANY` for none) of each step."""
 
     fields: str
     steps: tuple[tuple[str, int], ...]
@@ -66,12 +60,11 @@ class Leaf(NamedTuple):
     """A field at which paths end.
 
     Attributes:
-        operation: its index in the plan.
+        operation: index in the plan.
         code: `Op` of the field, or of its elements.
         compact: its length is a varint.
-        nullable: it may be null.
-        single: its number among the singles, -1 where it is none.
-        register: where its place is kept for rules, -1 where no rule asks.
+        single: number among the singles, -1 for none.
+        register: place in the walk's registers, for rules; -1 for none.
     """
 
     operation: int
@@ -83,12 +76,7 @@ class Leaf(NamedTuple):
 
 
 class RuleShape(NamedTuple):
-    """A rule of a plan.
-
-    Attributes:
-        block: the struct at whose end it is applied.
-        reads, writes: registers; -1 for what is read and the version does not have.
-    """
+    """A rule of a plan: the struct at whose end it is applied, and its registers, -1 for what the version lacks."""
 
     block: int
     reads: tuple[int, ...]
@@ -96,14 +84,12 @@ class RuleShape(NamedTuple):
 
 
 class Marking(NamedTuple):
-    """What a splicer executes.
+    """The leaves of a plan that a walk looks for.
 
     Attributes:
-        plan: of the message, everything that is not asked for is stepped over.
-        leaves: by their operations.
-        singles: leaf of each single, an index of `leaves`.
-        rules: in the order in which they were asked for.
-        registers: leaf of each register, an index of `leaves`.
+        plan: plan of the message with the leaves as its projection.
+        leaves: in the order of their operations.
+        singles, registers: leaf of each, an index of `leaves`.
         owners: block in which each register is filled; it is emptied where the block begins.
         elements: operations of arrays of structs whose elements the walk writes down, because an edit may drop some.
     """
@@ -135,13 +121,7 @@ class EditPlan(NamedTuple):
 
 
 class LeafPlace(NamedTuple):
-    """Where a field is in a plan.
-
-    Attributes:
-        blocks: structs on the way, the message first.
-        operation: its index in the plan.
-        arrays: of each step of the path, whether it is an array.
-    """
+    """A field in a plan: the structs on the way, the message first; its operation; of each step, whether it is an array."""
 
     blocks: tuple[int, ...]
     operation: int
@@ -149,7 +129,7 @@ class LeafPlace(NamedTuple):
 
 
 def find_array(plan: Plan, fields: str) -> int | None:
-    """The operation of the innermost array of structs around a field, None where there is none, or no such field."""
+    """Find the operation of the innermost array of structs around a field, None for none."""
     names = fields.split(".")
     for count in range(len(names) - 1, 0, -1):
         place = find_leaf(plan, ".".join(names[:count]), structs=True)
@@ -198,7 +178,7 @@ def find_leaf(plan: Plan, fields: str, structs: bool = False) -> LeafPlace | Non
 
 
 def leaf_of(plan: Plan, number: int) -> Leaf:
-    """The field of an operation, as neither single nor member of a rule."""
+    """Make the leaf of an operation, as neither single nor member of a rule."""
     operation = plan.operation(number)
     array = operation.code == Op.ARRAY
     nullable = bool(operation.flags & Flag.NULLABLE) and not array  # Kafka has no nulls in arrays of strings or bytes
@@ -206,11 +186,11 @@ def leaf_of(plan: Plan, number: int) -> Leaf:
 
 
 def mark(plan: Plan, singles: tuple[str, ...], rules: tuple[Rule, ...], dropped: tuple[str, ...] = ()) -> Marking:
-    """Say where in a plan the leaves are.
+    """Find the leaves in a plan.
 
     Arguments:
         plan: of the message, with the paths as its projection.
-        singles: paths without indexes, no two alike; the version has all of them.
+        singles: different paths without indexes; the version has all of them.
         rules: the version has all that they write.
         dropped: paths of leaves by which an edit may drop the element of the array of structs that is nearest around them.
 

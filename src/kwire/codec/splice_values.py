@@ -1,4 +1,4 @@
-"""The bytes that a splice writes for one value, for both twins; what counts as a value is said by `kwire.codec.written_values`."""
+"""The bytes that an edit writes for one value, in both backends; see `kwire.codec.written_values`."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _WRITERS: Final[dict[int, Callable[[Any], bytes]]] = {
 
 
 def content_of(code: int, nullable: bool, value: Any) -> bytes | None:
-    """The bytes of a value without the length before it, None for null.
+    """Write a value without the length before it, None for null.
 
     Arguments:
         code: `Op` of the field or, of an array, of its elements.
@@ -45,7 +45,7 @@ def content_of(code: int, nullable: bool, value: Any) -> bytes | None:
         value: as `kwire.encode` takes it.
 
     Raises:
-        EncodeError: not a value of the type; the place is the caller's to add.
+        EncodeError: not a value of the type; the caller adds the place.
     """
     if value is None and nullable:
         return None
@@ -61,7 +61,7 @@ def content_of(code: int, nullable: bool, value: Any) -> bytes | None:
 
 
 def head_of(code: int, compact: bool, length: int) -> bytes:
-    """What is before the content of a string or of bytes: its length, -1 for null."""
+    """Write the length before a string or bytes, -1 for null."""
     if compact:
         return varint(length + 1)
     return length.to_bytes(2 if code == Op.STRING else 4, "big", signed=True)

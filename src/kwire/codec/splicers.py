@@ -39,11 +39,7 @@ class Works:
 
 
 class Splicers:
-    """The programs of a catalog.
-
-    Arguments:
-        source: the compiled catalog.
-    """
+    """The programs of a catalog."""
 
     def __init__(self, source: CompiledCatalog) -> None:
         self.source = source
@@ -51,7 +47,7 @@ class Splicers:
         self.get = lru_cache(MAX_SPLICERS)(self._make)
 
     def _make(self, name: str, version: int, singles: tuple[str, ...], rules: tuple[Rule, ...] = (), patterns: Patterns = ()) -> Any:
-        """The `EditProgram` of a message at a version, which has all singles and all that the rules write.
+        """Make the `EditProgram` of a message at a version, which has all singles and all that the rules write.
 
         Raises:
             KwireError: no such message.

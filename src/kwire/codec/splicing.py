@@ -37,8 +37,6 @@ _TOLD_BY_HEADER: Final = frozenset(("api_key", "api_version"))
 
 
 class _Place:
-    """A path in a message at a version: its field, the indexes that it asks for and what may be written there."""
-
     __slots__ = ("code", "fields", "nullable", "pattern", "single")
 
     def __init__(self, plan: Plan, path: Path, text: str) -> None:
@@ -61,7 +59,7 @@ class _Place:
 
 
 def _meet(one: tuple[int, ...] | None, other: tuple[int, ...] | None) -> bool:
-    """Whether a place may have the indexes of both."""
+    """Tell whether a place may have the indexes of both."""
     if one is None or other is None:
         return True
     return all(ANY in (left, right) or left == right for left, right in zip(one, other, strict=True))
@@ -247,7 +245,7 @@ class FrameSplicer:
         return made if before is None else before + made[offset:]
 
     def _find_response(self, api_key: int, api_version: int) -> tuple[str, int, Callable[[Any], int]]:
-        """The name of a response, empty where the catalog has none, the version of its header, and what steps over the header."""
+        """Find the name of a response, empty for none, the version of its header, and what steps over the header."""
         message = self._source.catalog.response(api_key)
         header_version = 0 if message is None else header_version_of(message.header_versions, api_version)
         known = message is not None and api_version in message.valid_versions
@@ -261,7 +259,7 @@ class FrameSplicer:
         return _message(name, version, bytes(as_buffer(frame)[:offset]), 0, partial(self._work, changes=changes), True)
 
     def _make_program(self, name: str, version: int, *paths: str) -> tuple[Any, tuple[tuple[str, _Place], ...]]:
-        """The program for some paths, and what each of them means, in the order of the program's choices."""
+        """Make the program for some paths, and the place of each, in the order of the program's choices."""
         plan, message = self._source.plan(name, version), self._source.message(name)
         fields: dict[str, list[tuple[str, _Place]]] = {}
         for text in paths:
@@ -277,13 +275,12 @@ class FrameSplicer:
         return program, tuple(each for found in fields.values() for each in found)
 
     def _work(self, name: str, version: int, changes: Changes) -> Work:
-        """What changes by path mean for a message at a version."""
         program, places = self._program(name, version, *changes)
         return program, tuple([_action(place, changes[text], text, name, version) for text, place in places]), ()
 
 
 def _message(name: str, version: int, data: Any, offset: int, work_of: WorkOf | None, strict: bool) -> bytes:
-    """The bytes with the message at `offset` rewritten."""
+    """Rewrite the message at `offset`."""
     work = None if work_of is None else work_of(name, version)
     if work is None:
         return bytes(as_buffer(data))

@@ -49,8 +49,6 @@ def _function(names: Names) -> Callable[[str], str]:
 
 
 class _Renaming:
-    """One call: how names change, and what is done with what cannot be renamed."""
-
     def __init__(self, owner: TopicRenaming, names: Names, protocol_type: str | None, uncovered: Uncovered) -> None:
         self.owner = owner
         self.rename = _function(names)
@@ -67,12 +65,12 @@ class _Renaming:
         return new
 
     def refuse(self, what: str) -> None:
-        """What the caller wants for names that are out of reach."""
+        """Refuse names that are out of reach, unless they are kept."""
         if not self.keep:
             raise EncodeError(f"{what} may hold names of topics, which cannot be renamed")
 
     def resource(self, acl: bool, kind: int, *rest: Any) -> Outcome:
-        """The name of a resource: (type, name) or (type, pattern, name)."""
+        """Rename a resource: (type, name) or (type, pattern, name)."""
         old: str | None = rest[-1]
         pattern = rest[0] if len(rest) > 1 else _LITERAL
         if kind not in (_TOPIC, _ANY_TYPE) or not old or (acl and old == _WILDCARD):
@@ -83,7 +81,7 @@ class _Renaming:
         return None
 
     def group_bytes(self, assignment: bool, assignor: str | None, kind: str | None, held: bytes | None) -> Outcome:
-        """A member's metadata or assignment, by the type of the group."""
+        """Rename in a member's metadata or assignment, by the type of the group."""
         if not held:
             return None
         kind = kind or self.protocol_type
@@ -95,7 +93,7 @@ class _Renaming:
         return None
 
     def consumer(self, name: str, held: bytes, assignor: str | None) -> bytes:
-        """A subscription or an assignment, version first."""
+        """Rename in a subscription or an assignment, version first."""
         version, end, padding = self.owner.reading(name, held)
         whole = held[:end] + padding
         program, singles, rules = self.owner.consumer_work(self, name, version, assignor)
@@ -103,7 +101,6 @@ class _Renaming:
         return made[: len(made) - len(padding)] + held[end:]
 
     def user_data(self, assignor: str | None, held: bytes | None) -> Outcome:
-        """An assignor's user data."""
         if not held or assignor in _NAMELESS:
             return None
         if assignor == "sticky":
@@ -113,11 +110,7 @@ class _Renaming:
 
 
 class TopicRenaming:
-    """Renames topics in the messages of a catalog.
-
-    Arguments:
-        splicers: of the catalog.
-    """
+    """Renames topics in the messages of a catalog."""
 
     def __init__(self, splicers: Splicers) -> None:
         self._splicers = splicers
@@ -130,13 +123,7 @@ class TopicRenaming:
         self._last: tuple[Any, str | None, str, WorkOf] | None = None
 
     def works(self, names: Names, protocol_type: str | None, uncovered: Uncovered) -> WorkOf:
-        """What is to be done with each message.
-
-        Arguments:
-            names: see `Names`.
-            protocol_type: of the group, for messages that do not say it.
-            uncovered: what to do where names may be that cannot be renamed.
-        """
+        """Give the work for each message; arguments as in `FrameSplicer.rename_topics`."""
         last = self._last
         if last is None or last[0] is not names or last[1] != protocol_type or last[2] != uncovered:
             call = _Renaming(self, names, protocol_type, uncovered)
@@ -144,7 +131,7 @@ class TopicRenaming:
         return last[3]
 
     def group_change(self, names: Names | None, protocol_type: str | None, uncovered: Uncovered) -> GroupChange:
-        """What changes the bytes of a group's member: a function of (is it an assignment, assignor, protocol type, bytes)."""
+        """Give a function of (is it an assignment, assignor, protocol type, bytes) for the bytes of a group's member."""
         return _Renaming(self, {} if names is None else names, protocol_type, uncovered).group_bytes
 
     def _work(self, call: _Renaming, name: str, version: int) -> Work | None:
@@ -165,13 +152,13 @@ class TopicRenaming:
         return self._splicers.get(name, version, singles, rules) if singles or rules else None, fields
 
     def consumer_work(self, call: _Renaming, name: str, version: int, assignor: str | None) -> Work:
-        """What is to be done with a message of the consumer protocol."""
+        """Give the work for a message of the consumer protocol."""
         names = self._consumer_names(name, version)
         program = self._consumer.get(name, version, (*names, "user_data"))
         return program, (*[call.names] * len(names), partial(call.user_data, assignor)), ()
 
     def reading(self, name: str, held: bytes) -> tuple[int, int, bytes]:
-        """In which version a message of the consumer protocol is read, where it ends, and what has to be put behind it to read it.
+        """Find the version in which a message of the consumer protocol is read, its end, and the bytes to add to read it.
 
         Raises:
             WireError: it cannot be read.
@@ -201,7 +188,7 @@ class TopicRenaming:
             return False
 
     def sticky(self, call: _Renaming, held: bytes) -> bytes:
-        """The user data of Kafka's sticky assignor; nothing names its version, and bytes that fit one to the end fit no other."""
+        """Rename in user data of Kafka's sticky assignor; bytes that fit one of its versions to the end fit no other."""
         fields = ("previous_assignment.topic",)
         try:
             made: bytes = self._groups.get("StickyAssignorUserData", 1, fields).splice(held, 0, (call.names,), ())

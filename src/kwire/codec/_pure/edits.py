@@ -118,7 +118,7 @@ class EditProgram:
     def _changes(
         self, data: Buffer, offset: int, singles: tuple[EditAction, ...], rules: tuple[EditAction, ...], strict: bool
     ) -> tuple[list[Change], int]:
-        """All changes in the order of the bytes, and how many bytes there are then."""
+        """Work out all changes in the order of the bytes, and the new size."""
         plan = self._plan.marking.plan
         changes = _Changes(self._plan, data, offset, walk_over(self._marked, data, offset, strict), strict).made(singles, rules)
         size = len(data) + sum(len(content) - (stop - start) for start, stop, content in changes)
@@ -129,8 +129,6 @@ class EditProgram:
 
 
 class _Changes:
-    """What becomes of the places of a walk."""
-
     def __init__(self, plan: EditPlan, data: Buffer, offset: int, walk: SpanWalk, strict: bool) -> None:
         self.plan = plan
         self.data = data
@@ -164,7 +162,7 @@ class _Changes:
         return changes
 
     def _choice(self, place: Place | None) -> int:
-        """The choice for the place of a single, -1 where there is none."""
+        """Find the choice for the place of a single, -1 for none."""
         assert place is not None
         single, patterns = place.leaf.single, self.plan.patterns
         if not patterns:
@@ -202,7 +200,7 @@ class _Changes:
         raise wrong
 
     def _spread(self) -> None:
-        """What lies in a dropped element is dropped too; arrays count what is left."""
+        """Drop what lies in dropped elements; arrays count what is left."""
         for element in self.walk.elements:  # those around come before
             if self._is_gone(element.array.element):
                 element.is_dropped = True

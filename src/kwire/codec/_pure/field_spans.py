@@ -1,4 +1,4 @@
-"""Where the chosen fields of a message lie, in the pure twin: a walk that lists them."""
+"""The places of chosen fields of a message in the pure backend: a walk that lists them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class FieldSpans:
 
     Arguments:
         marking: the plan, with the fields as singles.
-        paths: of the singles.
+        paths: paths of the singles.
         unknown: path of the tagged fields that no version defines.
     """
 

@@ -1,8 +1,7 @@
-"""The walk that finds places: where the leaves of a marking lie in the bytes of a message, and which tagged fields are around them.
+"""The walk that finds where the leaves of a marking lie in the bytes of a message, and which tagged fields are around them.
 
 It reads as the decoders do with a projection on the leaves, and breaks where they do. A walk that *lists* is for bytes of any quality: it
-finds every tagged field that no version defines too, minds no text, may end before the message does, and knows up to where it understood
-the bytes.
+also finds every tagged field that no version defines, does not check text, and knows up to where it understood the bytes.
 """
 
 from __future__ import annotations
@@ -30,11 +29,10 @@ class Place(NamedTuple):
 
     Attributes:
         leaf: what it is; a tagged field that no version defines is no single and has no register.
-        begin, content, stop: where its length begins, its content, and what follows; a null has no content.
-        null: it is null.
-        section: tagged field around it, an index of `SpanWalk.sections`, -1 where there is none.
+        begin, content, stop: offsets of its length, its content, and what follows; a null has no content.
+        section: tagged field around it, an index of `SpanWalk.sections`, -1 for none.
         steps: attributes and indexes on the way, the outermost first.
-        element: innermost element around it that is written down, an index of `SpanWalk.elements`, -1 where there is none.
+        element: innermost noted element around it, an index of `SpanWalk.elements`, -1 for none.
     """
 
     leaf: Leaf
@@ -48,15 +46,7 @@ class Place(NamedTuple):
 
 
 class ArraySpan:
-    """An array whose elements are written down.
-
-    Attributes:
-        begin, stop: of its count.
-        count: of its elements.
-        compact: the count is a varint of one more.
-        section, element: around it, -1 where there is none.
-        dropped: how many of its elements an edit drops.
-    """
+    """An array whose elements are written down; `begin` and `stop` are those of its count."""
 
     __slots__ = ("begin", "compact", "count", "dropped", "element", "section", "stop")
 
@@ -95,8 +85,6 @@ class Section:
 
 
 class _Field(NamedTuple):
-    """One operation of a plan, spelled out."""
-
     name: str
     code: int
     compact: bool
@@ -127,11 +115,7 @@ class _Struct(NamedTuple):
 
 
 class MarkedPlan:
-    """A marking as walks take it.
-
-    Arguments:
-        marking: the plan and its leaves.
-    """
+    """A marking as walks take it."""
 
     def __init__(self, marking: Marking) -> None:
         self.marking = marking
@@ -141,7 +125,7 @@ class MarkedPlan:
         self._steppers: dict[int, Reader] = {}  # made when first asked for
 
     def stepper(self, block: int) -> Reader:
-        """What steps over structs of a block that holds no leaves, as `kwire.codec._pure.readers.make_reader` gives it."""
+        """Give the reader that steps over structs of a block without leaves."""
         found = self._steppers.get(block)
         if found is None:
             plan = self.marking.plan
@@ -358,7 +342,6 @@ class SpanWalk:
         return value
 
     def is_null(self, compact: bool) -> bool:
-        """The marker before a struct, as `kwire.codec._pure.walk` reads it."""
         if compact:
             return self.length(0, True) < 0
         if self.pos >= self.end:
@@ -368,10 +351,7 @@ class SpanWalk:
 
 
 def walk_over(marked: MarkedPlan, data: Buffer, offset: int, strict: bool = True) -> SpanWalk:
-    """Walk over a message.
-
-    Arguments:
-        strict: it ends where the buffer ends; else bytes may follow.
+    """Walk over a message; `strict`: no bytes follow it.
 
     Raises:
         WireError: the bytes break a rule.
