@@ -212,11 +212,12 @@ def _fault_names(codes: Any) -> Any:
     return pa.array([fault.name for fault in Fault]).take(picks)
 
 
-def _texts(ends: Any, content: Any, is_utf8: bool, missing: Any) -> Any:
+def _texts(texts: tuple[Any, Any, bool], missing: Any) -> Any:
     """An Arrow array of client ids; what is not UTF-8 is replaced, as Java's readers do."""
     import numpy as np
     import pyarrow as pa
 
+    ends, content, is_utf8 = texts
     if not is_utf8:
         places = zip(pairwise(memoryview(ends).cast("B").cast("i")), missing, strict=True)
         return pa.array([None if null else content[start:stop].decode("utf-8", "replace") for (start, stop), null in places], pa.string())
@@ -311,7 +312,7 @@ class HeaderScan:
 
         def column(name: str) -> Any:
             if name == "client_id":
-                return _texts(*texts, values["client_id_length"] < 0)
+                return _texts(texts, values["client_id_length"] < 0)
             if name == "error":
                 return _fault_names(values["error"])
             found = values[name]

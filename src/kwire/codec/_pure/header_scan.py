@@ -167,7 +167,7 @@ class HeaderScanner:
         """
         from kwire.codec.binary_chunks import messages_of
 
-        rows = []
+        rows: list[tuple[int, ...]] = []
         ends, content = array("i", [0]), bytearray()
         for frame in messages_of(chunk):
             length, error = (-1, 0) if frame is None else (len(frame), int(Fault.LIMIT_EXCEEDED))
