@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Final, Literal, TypeAlias
 
@@ -38,6 +39,7 @@ Outcome: TypeAlias = tuple[Any, ...] | Dropped | None
 EditAction: TypeAlias = Callable[..., Outcome]
 
 
+@dataclass(slots=True, eq=False)
 class SetValue:
     """One value for all places.
 
@@ -47,48 +49,39 @@ class SetValue:
         path: of the one place that must be there; empty where there may be none.
     """
 
-    __slots__ = ("content", "path", "value")
-
-    def __init__(self, value: Any, content: bytes | None, path: str) -> None:
-        self.value = value
-        self.content = content
-        self.path = path
+    value: Any
+    content: bytes | None
+    path: str
 
     def __call__(self, old: Any) -> Outcome:
         return (self.value,)
 
 
+@dataclass(slots=True, eq=False)
 class ApplyFunction:
     """A function from the old value to the new one."""
 
-    __slots__ = ("function",)
-
-    def __init__(self, function: Callable[[Any], Any]) -> None:
-        self.function = function
+    function: Callable[[Any], Any]
 
     def __call__(self, old: Any) -> Outcome:
         return (self.function(old),)
 
 
+@dataclass(slots=True, eq=False)
 class MapValue:
     """A text by a mapping, which may map null too; a text that it lacks stays."""
 
-    __slots__ = ("names",)
-
-    def __init__(self, names: Mapping[Any, Any]) -> None:
-        self.names = names
+    names: Mapping[Any, Any]
 
     def __call__(self, old: Any) -> Outcome:
         return (self.names.get(old, old),)
 
 
+@dataclass(slots=True, eq=False)
 class Rename:
     """Names, by a mapping, a prefix or a function."""
 
-    __slots__ = ("names",)
-
-    def __init__(self, names: EditNames) -> None:
-        self.names = names
+    names: EditNames
 
     def __call__(self, old: str | None) -> Outcome:
         names = self.names
@@ -107,6 +100,7 @@ class Rename:
         return (new,)
 
 
+@dataclass(slots=True, eq=False)
 class RenameResource:
     """The name of a resource: (type, name) or (type, pattern, name). The type decides, then the name.
 
@@ -117,12 +111,9 @@ class RenameResource:
             one of a broker stands for all brokers.
     """
 
-    __slots__ = ("acl", "by_type", "others")
-
-    def __init__(self, by_type: Mapping[int, Rename], others: Keys, acl: bool) -> None:
-        self.by_type = dict(by_type)
-        self.others = others
-        self.acl = acl
+    by_type: Mapping[int, Rename]
+    others: Keys
+    acl: bool
 
     def __call__(self, kind: int | None, *rest: Any) -> Outcome:
         old: str | None = rest[-1]
@@ -137,13 +128,11 @@ class RenameResource:
         return None
 
 
+@dataclass(slots=True, eq=False)
 class RenameKey:
     """A key of FindCoordinator: (type, key)."""
 
-    __slots__ = ("by_type",)
-
-    def __init__(self, by_type: Mapping[int, Rename]) -> None:
-        self.by_type = dict(by_type)
+    by_type: Mapping[int, Rename]
 
     def __call__(self, kind: int | None, old: str | None) -> Outcome:
         rename = self.by_type.get(-1 if kind is None else kind)
@@ -152,13 +141,11 @@ class RenameKey:
         return rename(old)
 
 
+@dataclass(slots=True, eq=False)
 class RefuseValue:
     """A field that must be empty, because what it holds cannot be changed."""
 
-    __slots__ = ("what",)
-
-    def __init__(self, what: str) -> None:
-        self.what = what
+    what: str
 
     def __call__(self, old: Any) -> Outcome:
         if old:
@@ -166,14 +153,12 @@ class RefuseValue:
         return None
 
 
+@dataclass(slots=True, eq=False)
 class RemoveText:
     """A text out of which each occurrence of `text` is taken; with `blank` all of it is, where `text` occurs."""
 
-    __slots__ = ("blank", "text")
-
-    def __init__(self, text: str, blank: bool) -> None:
-        self.text = text
-        self.blank = blank
+    text: str
+    blank: bool
 
     def __call__(self, old: str | None) -> Outcome:
         if old is None or self.text not in old:
@@ -181,25 +166,21 @@ class RemoveText:
         return ("" if self.blank else old.replace(self.text, ""),)
 
 
+@dataclass(slots=True, eq=False)
 class HideNamed:
     """A name whose element is taken out where all of it matches."""
 
-    __slots__ = ("pattern",)
-
-    def __init__(self, pattern: re.Pattern[str]) -> None:
-        self.pattern = pattern
+    pattern: re.Pattern[str]
 
     def __call__(self, name: str) -> Outcome:
         return DROPPED if self.pattern.fullmatch(name) else None
 
 
+@dataclass(slots=True, eq=False)
 class LimitRange:
     """A range of ApiVersions: (api key, lowest, highest)."""
 
-    __slots__ = ("limits",)
-
-    def __init__(self, limits: VersionLimits) -> None:
-        self.limits = limits
+    limits: VersionLimits
 
     def __call__(self, api_key: int, low: int, high: int) -> Outcome:
         limit = self.limits.range_of(api_key)
@@ -208,25 +189,21 @@ class LimitRange:
         return max(low, limit[0]), min(high, limit[1])
 
 
+@dataclass(slots=True, eq=False)
 class LimitFeature:
     """The name of a supported feature."""
 
-    __slots__ = ("limits",)
-
-    def __init__(self, limits: VersionLimits) -> None:
-        self.limits = limits
+    limits: VersionLimits
 
     def __call__(self, name: str) -> Outcome:
         return DROPPED if self.limits.features is not None and name not in self.limits.features else None
 
 
+@dataclass(slots=True, eq=False)
 class LimitLevel:
     """A finalized feature: (name, highest level)."""
 
-    __slots__ = ("limits",)
-
-    def __init__(self, limits: VersionLimits) -> None:
-        self.limits = limits
+    limits: VersionLimits
 
     def __call__(self, name: str, level: int) -> Outcome:
         if self.limits.features is not None and name not in self.limits.features:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Final, Literal, TypeAlias
 
 from kwire.errors import EncodeError
@@ -13,6 +14,7 @@ Foreign = Literal["refuse", "drop", "keep"]
 _SHOWN: Final = 64  # characters of a name that an error shows
 
 
+@dataclass(frozen=True, slots=True)
 class AddPrefix:
     """`orders` becomes `acme.orders`. Null stays.
 
@@ -21,22 +23,17 @@ class AddPrefix:
         empty: the empty name gets the prefix too; else it stays. It is a group of its own in OffsetCommit and OffsetFetch.
     """
 
-    __slots__ = ("empty", "prefix")
+    prefix: str
+    empty: bool = field(default=False, kw_only=True)
 
-    def __init__(self, prefix: str, *, empty: bool = False) -> None:
-        self.prefix = _checked(prefix)
-        self.empty = empty
+    def __post_init__(self) -> None:
+        _check(self.prefix)
 
     def __call__(self, name: str) -> str:
         return self.prefix + name if name or self.empty else name
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, AddPrefix) and (self.prefix, self.empty) == (other.prefix, other.empty)
 
-    def __hash__(self) -> int:
-        return hash((self.prefix, self.empty))
-
-
+@dataclass(frozen=True, slots=True)
 class RemovePrefix:
     """`acme.orders` becomes `orders`. Null stays.
 
@@ -47,14 +44,14 @@ class RemovePrefix:
         empty: the empty name is such a name too; else it stays. See `AddPrefix`.
     """
 
-    __slots__ = ("empty", "foreign", "prefix")
+    prefix: str
+    foreign: Foreign = field(default="refuse", kw_only=True)
+    empty: bool = field(default=False, kw_only=True)
 
-    def __init__(self, prefix: str, *, foreign: Foreign = "refuse", empty: bool = False) -> None:
-        if foreign not in ("refuse", "drop", "keep"):
-            raise ValueError(f"foreign is 'refuse', 'drop' or 'keep', not {foreign!r}")
-        self.prefix = _checked(prefix)
-        self.foreign: Foreign = foreign
-        self.empty = empty
+    def __post_init__(self) -> None:
+        if self.foreign not in ("refuse", "drop", "keep"):
+            raise ValueError(f"foreign is 'refuse', 'drop' or 'keep', not {self.foreign!r}")
+        _check(self.prefix)
 
     def __call__(self, name: str) -> str:
         if name.startswith(self.prefix):
@@ -64,19 +61,12 @@ class RemovePrefix:
         # The name belongs to somebody else, so the error does not show it.
         raise EncodeError(f"a name does not begin with {self.prefix[:_SHOWN]!r}")
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, RemovePrefix) and (self.prefix, self.foreign, self.empty) == (other.prefix, other.foreign, other.empty)
-
-    def __hash__(self) -> int:
-        return hash((self.prefix, self.foreign, self.empty))
-
 
 EditNames: TypeAlias = Mapping[str, str] | AddPrefix | RemovePrefix | Callable[[str], str]
 """Old name to new name: a mapping (a name that it lacks stays), a prefix, or a function, which is not called for null and empty names."""
 
 
-def _checked(prefix: str) -> str:
+def _check(prefix: str) -> None:
     if not prefix:
         raise ValueError("a prefix is not empty")
     prefix.encode()  # no lone surrogates
-    return prefix
