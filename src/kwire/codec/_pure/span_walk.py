@@ -6,6 +6,7 @@ also finds every tagged field that no version defines, does not check text, and 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from kwire.codec._pure.primitives import MAX_LENGTH, Break, Buffer, join_path, read_length, read_varint
@@ -45,43 +46,38 @@ class Place(NamedTuple):
     element: int = -1
 
 
+@dataclass(slots=True)
 class ArraySpan:
-    """An array whose elements are written down; `begin` and `stop` are those of its count."""
+    """An array whose elements are written down; `begin` and `stop` are those of its count, `dropped` counts what an edit drops."""
 
-    __slots__ = ("begin", "compact", "count", "dropped", "element", "section", "stop")
-
-    def __init__(self, begin: int, stop: int, count: int, compact: bool, section: int, element: int) -> None:
-        self.begin = begin
-        self.stop = stop
-        self.count = count
-        self.compact = compact
-        self.section = section
-        self.element = element
-        self.dropped = 0
+    begin: int
+    stop: int
+    count: int
+    compact: bool
+    section: int
+    element: int
+    dropped: int = 0
 
 
+@dataclass(slots=True)
 class Element:
-    """An element of such an array: where it lies, the array, and whether an edit drops it."""
+    """An element of such an array."""
 
-    __slots__ = ("array", "begin", "is_dropped", "stop")
-
-    def __init__(self, array: ArraySpan, begin: int) -> None:
-        self.array = array
-        self.begin = self.stop = begin
-        self.is_dropped = False
+    array: ArraySpan
+    begin: int
+    stop: int
+    is_dropped: bool = False
 
 
+@dataclass(slots=True)
 class Section:
     """A tagged field that was walked into: where its size is, and by how much its content grows."""
 
-    __slots__ = ("begin", "delta", "parent", "size", "stop")
-
-    def __init__(self, begin: int, stop: int, size: int, parent: int) -> None:
-        self.begin = begin
-        self.stop = stop
-        self.size = size
-        self.parent = parent
-        self.delta = 0
+    begin: int
+    stop: int
+    size: int
+    parent: int
+    delta: int = 0
 
 
 class _Field(NamedTuple):
@@ -278,7 +274,7 @@ class SpanWalk:
             self.steps[-1] = index
             if span is not None:
                 self.element = len(self.elements)
-                self.elements.append(Element(span, self.pos))
+                self.elements.append(Element(span, self.pos, self.pos))
             try:
                 if field.element == _STRUCT:
                     self.struct(field.block)
