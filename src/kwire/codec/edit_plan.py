@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, fields, replace
-from typing import Any, Final
+from typing import Final
 
 from kwire.codec.broker_addresses import Addresses, ChangeAddress, broker_fields
 from kwire.codec.classes import CompiledCatalog
@@ -15,7 +15,6 @@ from kwire.codec.edit_actions import (
     LimitFeature,
     LimitLevel,
     LimitRange,
-    Outcome,
     RefuseValue,
     RemoveText,
     Rename,
@@ -26,7 +25,7 @@ from kwire.codec.edit_fields import FieldsAbout, fields_of
 from kwire.codec.edit_names import AddPrefix, EditNames
 from kwire.codec.splice_plan import EditPlan, Rule, find_leaf, mark
 from kwire.codec.topic_fields import TopicFields, topic_fields
-from kwire.codec.topic_renaming import GroupChange
+from kwire.codec.topic_renaming import GroupChange, group_action
 from kwire.codec.version_limits import VersionLimits
 from kwire.schema.model import Message
 
@@ -147,7 +146,7 @@ def _names(parts: _Parts, message: Message, version: int, about: FieldsAbout, ch
         parts.rule(rule, RenameResource(by_type, others, acl))
     if "topics" in renames:
         for group in topics.groups:
-            parts.rule(group.rule, _group_action(group.assignment, group.consumer, group_change))
+            parts.rule(group.rule, group_action(group_change, group.assignment, group.consumer))
     if changes.uncovered == "refuse":
         for path in about.uncovered:
             parts.singles.setdefault(path, RefuseValue("a pattern or a frame of its own"))
@@ -157,13 +156,6 @@ def _names(parts: _Parts, message: Message, version: int, about: FieldsAbout, ch
 def _of_all_names(rename: Rename) -> Rename:
     """With the empty name: no configuration of a topic or group has it, so it must not reach the broker as it is."""
     return Rename(AddPrefix(rename.names.prefix, empty=True)) if isinstance(rename.names, AddPrefix) else rename
-
-
-def _group_action(assignment: bool, consumer: bool, group_change: GroupChange) -> EditAction:
-    def change(assignor: str | None, *rest: Any) -> Outcome:
-        return group_change(assignment, assignor, "consumer" if consumer else rest[0], rest[-1])
-
-    return change
 
 
 def _keys(parts: _Parts, about: FieldsAbout, renames: dict[str, Rename]) -> None:

@@ -20,7 +20,7 @@ from kwire.codec.written_values import kind_of
 from kwire.errors import EncodeError, Fault, WireError, wire_error
 from kwire.schema import catalog
 
-__all__ = ["GroupChange", "Names", "TopicRenaming", "Uncovered"]
+__all__ = ["GroupChange", "Names", "TopicRenaming", "Uncovered", "group_action"]
 
 Names = Mapping[str, str] | Callable[[str], str]
 """Old name -> new name; what a mapping lacks stays."""
@@ -142,7 +142,7 @@ class TopicRenaming:
             return None
         actions = [*[call.names] * len(fields.names), *(_refusal(call, what) for _, what in fields.uncovered)]
         changes: list[EditAction] = [partial(call.resource, "Acls" in name)] * len(fields.resources)
-        changes += [_group_rule(call, group.assignment, group.consumer) for group in fields.groups]
+        changes += [group_action(call.group_bytes, group.assignment, group.consumer) for group in fields.groups]
         return program, tuple(actions), tuple(changes)
 
     def _find(self, name: str, version: int) -> tuple[Any, TopicFields]:
@@ -206,9 +206,6 @@ def _refusal(call: _Renaming, what: str) -> EditAction:
     return refuse
 
 
-def _group_rule(call: _Renaming, assignment: bool, consumer: bool) -> EditAction:
-    def rule(assignor: str | None, *rest: Any) -> Outcome:
-        kind = "consumer" if consumer else rest[0]
-        return call.group_bytes(assignment, assignor, kind, rest[-1])
-
-    return rule
+def group_action(change: GroupChange, assignment: bool, consumer: bool) -> EditAction:
+    """Make the action for the bytes of a group's member: (assignor, bytes) or (assignor, protocol type, bytes)."""
+    return lambda assignor, *rest: change(assignment, assignor, "consumer" if consumer else rest[0], rest[-1])
