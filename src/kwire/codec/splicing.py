@@ -79,6 +79,7 @@ class FrameSplicer:
         self._topics = TopicRenaming(self._splicers)
         self._brokers = BrokerRewriting(self._splicers)
         self._program = lru_cache(MAX_SPLICERS)(self._make_program)
+        self._requests = lru_cache(MAX_SPLICERS)(self._find_request)
         self._responses = lru_cache(MAX_SPLICERS)(self._find_response)
 
     def splice(
@@ -219,15 +220,19 @@ class FrameSplicer:
     def _request(self, frame: Any, work: WorkOf | None, head: Changes, strict: bool) -> bytes:
         header, offset = self._reader.read_request_header(frame, strict=False)
         api_key, version = header.api_key, header.api_version
-        message = self._source.catalog.request(api_key)
-        known = message is not None and version in message.valid_versions
-        if work is not None and not known:
+        name, header_version = self._requests(api_key, version)
+        if work is not None and not name:
             raise self._reader.request_decoder(api_key, version, None)
-        made = _message(message.name if message is not None else "", version, frame, offset, work, strict)
-        if not head:
-            return made
-        header_version = UNKNOWN_API_HEADER if message is None else header_version_of(message.header_versions, max(version, 0))
-        return self._header(frame, offset, "RequestHeader", header_version, head) + made[offset:]
+        made = _message(name, version, frame, offset, work, strict)
+        return self._header(frame, offset, "RequestHeader", header_version, head) + made[offset:] if head else made
+
+    def _find_request(self, api_key: int, api_version: int) -> tuple[str, int]:
+        """Find the name of a request, empty for none, and the version of its header."""
+        message = self._source.catalog.request(api_key)
+        if message is None:
+            return "", UNKNOWN_API_HEADER
+        name = message.name if api_version in message.valid_versions else ""
+        return name, header_version_of(message.header_versions, max(api_version, 0))
 
     def _response(self, frame: Any, api_key: int, api_version: int, work: WorkOf | None, head: Changes, strict: bool) -> bytes:
         name, header_version, skip = self._responses(api_key, api_version)
