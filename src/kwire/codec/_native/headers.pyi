@@ -1,9 +1,0 @@
-from collections.abc import Callable
-from typing import Any
-
-from kwire.codec._native.objects import Decoder
-
-class HeaderReader:
-    def __init__(self, decoders: dict[int, Decoder], versions_of: Callable[[int], tuple[int, ...] | None], fallback: int = 1) -> None: ...
-    def read(self, frame: Any, *, strict: bool = True) -> tuple[Any, int]: ...
-    def peek(self, frame: Any, *, strict: bool = True) -> Any: ...
