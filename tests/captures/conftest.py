@@ -84,19 +84,18 @@ def capture_truth() -> dict[str, dict[str, Any]]:
 def job_in_process(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """The job runs its tasks in this process, without Spark; `job_in_process(attempts)`: each by `attempts`."""
     from kwire.spark import job, read_running
-    from kwire.spark.pack_task import PackTask, run_read
-    from kwire.spark.series_task import SeriesResult, SeriesTask
+    from kwire.spark.series_task import SeriesResult, SeriesTask, run_task
 
-    def without_spark(attempts: Callable[[SeriesTask | PackTask], SeriesResult] = run_read) -> None:
-        def run_each(_spark: object, items: Sequence[Any], work: Callable[[Any], bytes]) -> list[bytes]:
-            return [work(item) for item in items]
+    def without_spark(attempts: Callable[[SeriesTask], SeriesResult] = run_task) -> None:
+        def run_each(_spark: object, items: Sequence[Any], work: Callable[[Any], Any]) -> tuple[list[Any], float]:
+            return [work(item) for item in items], 0.0
 
         monkeypatch.setattr(job, "open_spark", nullcontext)
         monkeypatch.setattr(job, "ship_for_job", lambda _spark: [])
         monkeypatch.setattr(job, "check_shared_with", lambda *_asked: None)
         monkeypatch.setattr(job, "slots_of", lambda _spark: 1)
         monkeypatch.setattr(read_running, "run_each", run_each)
-        monkeypatch.setattr(read_running, "run_read", attempts)
+        monkeypatch.setattr(read_running, "run_task", attempts)
 
     without_spark()
     return without_spark

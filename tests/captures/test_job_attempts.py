@@ -19,18 +19,17 @@ from counted_rows import counted
 from kwire import analysis
 from kwire.analysis.digests.storing import DIGEST_FILE
 from kwire.analysis.redaction import Redaction
+from kwire.errors import InputError
 from kwire.spark import late_columns, packing, series_state
 from kwire.spark.job import JobRequest, run_job
 from kwire.spark.output import MANIFEST, SUCCESS
-from kwire.spark.pack_task import PackTask, run_read
 from kwire.spark.parts import STATE
-from kwire.spark.series_task import SeriesResult, SeriesTask
+from kwire.spark.series_task import SeriesResult, SeriesTask, run_task
 from kwire.tables import SCHEMAS
 
 DATA = Path(__file__).parent / "data"
 INPUTS = tuple(str(DATA / name) for name in ("topicids.pcap.gz", "seed.pcap.gz"))  # one of them tells the nodes of brokers
-Task = SeriesTask | PackTask
-Attempts = Callable[[Task], SeriesResult]
+Attempts = Callable[[SeriesTask], SeriesResult]
 
 
 @pytest.fixture(autouse=True, params=[False, True], ids=["alone", "packed"])
@@ -56,7 +55,7 @@ def assert_whole(out: Path) -> None:
     assert len(list((out / STATE).iterdir())) == (1 if packing.PACK_BYTES > 1 else len(INPUTS))
 
 
-def killed(task: Task) -> None:
+def killed(task: SeriesTask) -> None:
     """An attempt whose process is gone in the middle of its second table."""
     child = os.fork()
     if child == 0:
@@ -65,16 +64,16 @@ def killed(task: Task) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
         series_state.write_blob = die  # every part is begun, none is closed
-        run_read(task)
+        run_task(task)
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
 
 
 def test_a_task_whose_process_was_killed(tmp_path: Path, job_in_process: Callable[..., None]) -> None:
-    def attempts(task: Task) -> SeriesResult:
+    def attempts(task: SeriesTask) -> SeriesResult:
         killed(task)
         assert list(Path(task.out).glob("_staging/requests/.*"))  # half a file
-        return run_read(task)
+        return run_task(task)
 
     assert_whole(analysed(tmp_path / "out", attempts, job_in_process))
 
@@ -84,17 +83,17 @@ def test_two_attempts_at_once(first: bool, tmp_path: Path, monkeypatch: pytest.M
     """A speculative attempt runs from beginning to end while the other one writes; either's result may be the one that Spark takes."""
     real = series_state.write_blob
 
-    def attempts(task: Task) -> SeriesResult:
+    def attempts(task: SeriesTask) -> SeriesResult:
         inner: list[SeriesResult] = []
 
         def write(*arguments: object) -> None:
             if not inner:
                 inner.append(SeriesResult(task.number))  # the attempt within has none within it
-                inner[0] = run_read(task)
+                inner[0] = run_task(task)
             real(*arguments)  # type: ignore[arg-type]
 
         monkeypatch.setattr(series_state, "write_blob", write)
-        outer = run_read(task)
+        outer = run_task(task)
         return outer if first else inner[0]
 
     assert_whole(analysed(tmp_path / "out", attempts, job_in_process))
@@ -103,10 +102,9 @@ def test_two_attempts_at_once(first: bool, tmp_path: Path, monkeypatch: pytest.M
 def test_an_attempt_of_another_run_that_is_still_at_it(tmp_path: Path, job_in_process: Callable[..., None]) -> None:
     """The driver of a run was killed, its task goes on and finds the staging of the next run, which is to write something else."""
 
-    def attempts(task: Task) -> SeriesResult:
-        result = run_read(task)
-        redacted = [replace(each, redaction=Redaction(key=b"k" * 32)) for each in (task.members if isinstance(task, PackTask) else [task])]
-        run_read(PackTask(tuple(redacted)) if isinstance(task, PackTask) else redacted[0])
+    def attempts(task: SeriesTask) -> SeriesResult:
+        result = run_task(task)
+        run_task(replace(task, redaction=Redaction(key=b"k" * 32)))
         return result
 
     assert_whole(analysed(tmp_path / "out", attempts, job_in_process))
@@ -116,23 +114,23 @@ def test_an_attempt_that_ends_while_the_driver_finishes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, job_in_process: Callable[..., None]
 ) -> None:
     """The last step fills the nodes of brokers into connections; an attempt that comes late must not undo that."""
-    tasks: list[Task] = []
+    tasks: list[SeriesTask] = []
     real = late_columns.fill_columns
 
-    def attempts(task: Task) -> SeriesResult:
+    def attempts(task: SeriesTask) -> SeriesResult:
         tasks.append(task)
-        return run_read(task)
+        return run_task(task)
 
     def fill(*arguments: object) -> list[str]:
         found = real(*arguments)  # type: ignore[arg-type]
         for task in tasks:
-            run_read(task)
+            run_task(task)
         return found
 
     monkeypatch.setattr(late_columns, "fill_columns", fill)
     out = analysed(tmp_path / "out", attempts, job_in_process)
     assert_whole(out)
     assert any(row["node_id"] is not None for row in ds.dataset(out / "connections").to_table().to_pylist())
-    late = run_read(tasks[0])  # and when all is over
-    assert "give an --out that all machines share" in late.fault
+    with pytest.raises(InputError, match="give an --out that all machines share"):
+        run_task(tasks[0])  # and when all is over
     assert_whole(out)

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from kwire.report import Summary
     from kwire.spark.job import JobReport
     from kwire.spark.local_processes import Engine
-    from kwire.spark.planning import Sharing
 
 __all__ = ["analyze"]
 
@@ -93,18 +92,13 @@ __all__ = ["analyze"]
         "--master", metavar="URL",
         help="Spark master (local[4], spark://host:7077, yarn, k8s://..., sc://host) [default: all cores of this machine].",
     ),
-    cloup.option(
-        "--sharing", type=click.Choice(["auto", "scan", "route"]), default="auto", show_default=True,
-        help="How tasks divide the connections of one capture point: each scans all packets, or packets are routed to them first, which "
-        "needs space in DIR while it runs. The tables are the same.",
-    ),
 )  # fmt: skip
 @with_redaction
 @with_tls_options
 @with_store_options
 def analyze(
     captures: tuple[str, ...], out: str, engine: Engine, master: str | None, ports: tuple[int, ...], targets: tuple[str, ...],
-    broker_release: str | None, series_rule: str, log_zone: str | None, sharing: Sharing, owners: str | None, redact: bool,
+    broker_release: str | None, series_rule: str, log_zone: str | None, owners: str | None, redact: bool,
     key_file: str | None, keep_prefix: int | None, overwrite: bool, append: bool, forms: tuple[str, ...], no_report: bool,
     open_it: bool, wide: bool, as_json: bool, fail_on: str | None, catalog: str | None, partition_by: Literal["date"] | None,
 ) -> int:  # fmt: skip
@@ -150,7 +144,7 @@ def analyze(
         request = JobRequest(
             inputs=inputs, out=out, engine=engine, master=master, ports=ports, target_releases=targets, broker_release=broker_release,
             series_rule=series_rule, log_zone=log_zone, overwrite=overwrite, append=append, owners=owners, redaction=redaction,
-            sharing=sharing, partition_by=partition_by,
+            partition_by=partition_by,
         )  # fmt: skip
         report = run_with_bar(request, None if no_report else lambda folder: write_reports(folder, forms, command=command))
         if catalog is not None:

@@ -5,19 +5,14 @@ The digest of what is divided by key comes from the tasks that finish it (`kwire
 
 from __future__ import annotations
 
-import pickle
 import re
-import time
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from kwire.analysis.digests import DIGESTED_COLUMNS, PAGE, Digest, RowDigest, Wanted, merge_digests
 from kwire.analysis.partials import from_bytes, to_bytes
-from kwire.errors import InputError
-from kwire.files.file_systems import StoreOptions, store_options
 from kwire.spark.parts import opened_part, part_batches
 from kwire.spark.task_running import run_each
 
@@ -38,15 +33,6 @@ Part = tuple[str, bool]
 """`TABLE/NAME`, and whether this run wrote it."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Digesting:
-    """What all tasks of this step need."""
-
-    out: str
-    wanted: Wanted
-    store: StoreOptions | None
-
-
 def merged(packed: Iterable[bytes]) -> Digest:
     """Put digests of tasks together, as `to_bytes` packs them."""
     found: list[Digest] = []
@@ -58,36 +44,23 @@ def merged(packed: Iterable[bytes]) -> Digest:
 
 
 def digest_rows(
-    spark: SparkSession | SparkContext | LocalProcesses,
-    out: str,
-    parts: Iterable[Part],
-    wanted: Wanted,
-    store: StoreOptions | None,
-    slots: int,
+    spark: SparkSession | SparkContext | LocalProcesses, out: str, parts: Iterable[Part], wanted: Wanted, slots: int
 ) -> tuple[Digest, float]:
-    """Digest the tables of rows.
+    """Digest the tables of rows; return the digest, and CPU seconds.
 
     Args:
-        spark: where to.
-        out: the output folder, path or URI.
-        parts: all parts of the analysis; those of other tables are passed over.
+        spark: Spark, or processes of this machine.
+        out: output folder, path or URI.
+        parts: all parts of the analysis; those of other tables are skipped.
         wanted: what to look for.
-        store: how to reach the store of the folder.
-        slots: tasks that can run at once.
-
-    Returns:
-        The digest, and seconds of the processor.
+        slots: number of tasks that can run at once.
 
     Raises:
         InputError: a part cannot be read.
         KwireError: the job failed.
     """
-    tasks = _tasks(parts, wanted, slots)
-    results = [pickle.loads(one) for one in run_each(spark, tasks, partial(_digest, _Digesting(out, wanted, store)))] if tasks else []  # noqa: S301 - of kwire's own task
-    for result in results:
-        if isinstance(result, InputError):
-            raise result
-    return merged(digest for digest, _ in results), sum(seconds for _, seconds in results)
+    found, seconds = run_each(spark, _tasks(parts, wanted, slots), partial(_digest, out, wanted))
+    return merged(found), seconds
 
 
 def _tasks(parts: Iterable[Part], wanted: Wanted, slots: int) -> list[tuple[Part, ...]]:
@@ -104,17 +77,12 @@ def _tasks(parts: Iterable[Part], wanted: Wanted, slots: int) -> list[tuple[Part
     return [tuple(part for group in listed[at::count] for part in group) for at in range(count)]
 
 
-def _digest(shared: _Digesting, parts: Sequence[Part]) -> bytes:
-    begun = time.process_time()
-    rows = RowDigest(shared.wanted)
+def _digest(out: str, wanted: Wanted, parts: Sequence[Part]) -> bytes:
+    rows = RowDigest(wanted)
     order = list(DIGESTED_COLUMNS)
-    try:
-        with store_options(shared.store):
-            for part, is_fresh in sorted(parts, key=lambda each: (order.index(each[0].partition("/")[0]), each[0])):
-                table = part.partition("/")[0]
-                with opened_part(shared.out, part, is_fresh) as file:
-                    for batch in part_batches(file, table, DIGESTED_COLUMNS[table]):
-                        rows.add(table, batch)
-    except InputError as error:
-        return pickle.dumps(error)
-    return pickle.dumps((to_bytes(rows.result()), time.process_time() - begun))
+    for part, is_fresh in sorted(parts, key=lambda each: (order.index(each[0].partition("/")[0]), each[0])):
+        table = part.partition("/")[0]
+        with opened_part(out, part, is_fresh) as file:
+            for batch in part_batches(file, table, DIGESTED_COLUMNS[table]):
+                rows.add(table, batch)
+    return to_bytes(rows.result())

@@ -5,13 +5,11 @@ The nodes of servers and the offers of brokers need all series: they are small, 
 
 from __future__ import annotations
 
-import pickle
 import secrets
-import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
@@ -22,8 +20,6 @@ from kwire.analysis.owners import NO_OWNERS, Owners
 from kwire.analysis.partials import merge, to_bytes
 from kwire.analysis.programs import Moves, Program, united
 from kwire.analysis.redaction import Redaction, Redactor
-from kwire.errors import InputError
-from kwire.files.file_systems import StoreOptions, store_options
 from kwire.spark.parts import PartWriter
 from kwire.spark.sums_files import SumsFile, read_all_sums, read_bucket_sums, write_sums
 from kwire.spark.task_running import run_each
@@ -56,7 +52,6 @@ class Finishing:
         cluster: what is known of the brokers.
         owners: who answers for which clients.
         redaction: what to hash in the rows that are written, None for nothing.
-        store: how to reach the store of the folder.
     """
 
     out: str
@@ -66,7 +61,6 @@ class Finishing:
     cluster: Cluster
     owners: Owners = NO_OWNERS
     redaction: Redaction | None = None
-    store: StoreOptions | None = None
 
 
 @dataclass(slots=True)
@@ -75,13 +69,11 @@ class FinishResult:
 
     Attributes:
         parts: the parts that it wrote, `TABLE/NAME`.
-        cpu_seconds: of the processor.
         digest: what a report shows of the bucket, packed.
         moves: keys that have moved to those of their programs, as they stand in the tables.
     """
 
     parts: list[str] = field(default_factory=list)
-    cpu_seconds: float = 0.0
     digest: bytes = b""
     moves: Moves = field(default_factory=dict)
 
@@ -100,21 +92,18 @@ def bits_of(files: Iterable[SumsFile], size: int) -> int:
     return min((sum(file.size for file in files) // size).bit_length(), MAX_BITS)
 
 
-def gathered(
-    spark: SparkSession | SparkContext | LocalProcesses, out: str, files: Sequence[SumsFile], store: StoreOptions | None
-) -> tuple[list[SumsFile], int]:
-    """Bring many files of sums into few that are divided as finely as there are buckets; a few hundred megabytes stay as they are.
+def gathered(spark: SparkSession | SparkContext | LocalProcesses, out: str, files: Sequence[SumsFile]) -> tuple[list[SumsFile], int]:
+    """Merge many files of sums into few that are divided as finely as there are buckets; a few hundred megabytes stay as they are.
 
     Otherwise each task of the last step would read most of all sums, to pick its own.
 
     Args:
-        spark: where to.
-        out: the output folder, path or URI.
-        files: with the sums of all series.
-        store: how to reach the store of the folder.
+        spark: Spark, or processes of this machine.
+        out: output folder, path or URI.
+        files: the sums of all series.
 
     Returns:
-        The files to go on with, which are not published, and the bits of the buckets.
+        The files to continue with, which are not published, and the bits of the buckets.
 
     Raises:
         InputError: the folder cannot be written or read.
@@ -128,48 +117,21 @@ def gathered(
         if sum(each.size for each in groups[-1]) + file.size > GATHERED_BYTES and groups[-1]:
             groups.append([])
         groups[-1].append(file)
-    found = run_each(spark, [tuple(group) for group in groups], partial(_gather, out, bits, store))
-    return [_unpacked(one) for one in found], bits
+    return run_each(spark, groups, partial(_gather, out, bits))[0], bits
 
 
-def _gather(out: str, bits: int, store: StoreOptions | None, files: Sequence[SumsFile]) -> bytes:
-    try:
-        with store_options(store):
-            sums = merge(read_all_sums(out, file) for file in files)
-            return pickle.dumps(write_sums(out, f"gathered-{secrets.token_hex(8)}", sums, bits))
-    except InputError as error:
-        return pickle.dumps(error)
+def _gather(out: str, bits: int, files: Sequence[SumsFile]) -> SumsFile:
+    return write_sums(out, f"gathered-{secrets.token_hex(8)}", merge(read_all_sums(out, file) for file in files), bits)
 
 
-def finish_tables(spark: SparkSession | SparkContext | LocalProcesses, shared: Finishing) -> list[FinishResult]:
-    """Finish the tables.
-
-    Args:
-        spark: where to.
-        shared: what all tasks need.
-
-    Returns:
-        What the tasks give.
+def finish_tables(spark: SparkSession | SparkContext | LocalProcesses, shared: Finishing) -> tuple[list[FinishResult], float]:
+    """Finish the tables, in a task for each bucket; return the results and CPU seconds.
 
     Raises:
         InputError: the folder cannot be written or read.
         KwireError: the job failed.
     """
-    return [_unpacked(one) for one in run_each(spark, range(1 << shared.bits), partial(_packed, shared))]
-
-
-def _packed(shared: Finishing, bucket: int) -> bytes:
-    try:
-        return pickle.dumps(run_finish(shared, bucket))
-    except InputError as error:
-        return pickle.dumps(error)
-
-
-def _unpacked(packed: bytes) -> Any:
-    result = pickle.loads(packed)  # noqa: S301 - of kwire's own task
-    if isinstance(result, InputError):
-        raise result
-    return result
+    return run_each(spark, range(1 << shared.bits), partial(run_finish, shared))
 
 
 def run_finish(shared: Finishing, bucket: int) -> FinishResult:
@@ -182,32 +144,25 @@ def run_finish(shared: Finishing, bucket: int) -> FinishResult:
     Raises:
         InputError: a file cannot be read, or the folder cannot be written.
     """
-    result, cpu = FinishResult(), time.process_time()
+    result = FinishResult()
     redactor = None if shared.redaction is None else Redactor(shared.redaction)
     finer = max(bits_of(shared.files, STEP_BYTES) - shared.bits, 0)
-    with store_options(shared.store):
-        steps: list[dict[str, pa.Table]] = []
-        for step in range(bucket << finer, (bucket + 1) << finer):
-            sums, moves = united(
-                merge(piece for file in shared.files for piece in read_bucket_sums(shared.out, file, shared.bits + finer, step))
-            )
-            result.moves |= moves
-            steps.append(answers_by_key(sums, shared.cluster, shared.owners) | {"openings": sums["openings"]})
-        tables = {name: pa.concat_tables(step[name] for step in steps) for name in steps[0]}
-        openings = tables.pop("openings")
-        if redactor is not None:
-            tables, openings = (
-                redactor.tables(tables),
-                redactor.table("connections", openings.select(OPENINGS.names[:3])).append_column(
-                    "connections", openings.column("connections")
-                ),
-            )
-            result.moves = _redacted(result.moves, redactor)
-        found = digest_of_answers(tables, openings, PAGE, span=shared.cluster.span)
-        result.digest = to_bytes(found)
-        name = f"part-key-{shared.run:03d}-{bucket:05d}"
-        result.parts += [write_table(shared.out, table, name, rows) for table, rows in tables.items() if len(rows)]
-    result.cpu_seconds = time.process_time() - cpu
+    steps: list[dict[str, pa.Table]] = []
+    for step in range(bucket << finer, (bucket + 1) << finer):
+        pieces = (piece for file in shared.files for piece in read_bucket_sums(shared.out, file, shared.bits + finer, step))
+        sums, moves = united(merge(pieces))
+        result.moves |= moves
+        steps.append(answers_by_key(sums, shared.cluster, shared.owners) | {"openings": sums["openings"]})
+    tables = {name: pa.concat_tables(step[name] for step in steps) for name in steps[0]}
+    openings = tables.pop("openings")
+    if redactor is not None:
+        tables = redactor.tables(tables)
+        who = redactor.table("connections", openings.select(OPENINGS.names[:3]))
+        openings = who.append_column("connections", openings.column("connections"))
+        result.moves = _redacted(result.moves, redactor)
+    result.digest = to_bytes(digest_of_answers(tables, openings, PAGE, span=shared.cluster.span))
+    name = f"part-key-{shared.run:03d}-{bucket:05d}"
+    result.parts += [write_table(shared.out, table, name, rows) for table, rows in tables.items() if len(rows)]
     return result
 
 

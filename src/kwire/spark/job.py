@@ -20,30 +20,29 @@ import pyarrow.compute as pc
 
 import kwire
 from kwire.analysis import Options, Partial, merge
-from kwire.analysis.answers import cluster_of
+from kwire.analysis.answers import Cluster, cluster_of
 from kwire.analysis.digests import PAGE, wanted_of
 from kwire.analysis.owners import NO_OWNERS, read_owners
+from kwire.analysis.partials import from_bytes
 from kwire.analysis.quality import too_little
 from kwire.analysis.redaction import Redaction, Redactor
-from kwire.capture.files.capture_points import names_in
-from kwire.capture.files.inputs import CaptureFile, MissingInput, expand_inputs
-from kwire.capture.files.piece_kinds import kind_of
-from kwire.capture.files.series import Series, group_series
+from kwire.capture.capture_points import names_in
+from kwire.capture.file_systems import StoreOptions, store_options
+from kwire.capture.inputs import CaptureFile, MissingInput, expand_inputs
+from kwire.capture.piece_kinds import kind_of
 from kwire.capture.request_logs.times import zone_of
-from kwire.capture.tls.session_keys import current_tls_options
+from kwire.capture.series import Series, group_series
 from kwire.errors import InputError
-from kwire.files.file_systems import StoreOptions, current_store_options, store_options
 from kwire.spark.digest_task import digest_rows, merged
 from kwire.spark.divided_files import whole_files
 from kwire.spark.finish_task import Finishing, finish_tables, gathered, write_table
 from kwire.spark.late_columns import fill_late
 from kwire.spark.local_processes import PROCESS_BYTES, Engine, LocalProcesses, choose_engine
-from kwire.spark.pack_task import locations_of
 from kwire.spark.phase_times import PhaseTimes
 from kwire.spark.plan_facts import plan_facts, undivided_sentences
-from kwire.spark.planning import Plan, Sharing, plan_of, still_written
+from kwire.spark.planning import Plan, plan_of, still_written
 from kwire.spark.read_running import run_reading
-from kwire.spark.route_task import large_files, route_tasks
+from kwire.spark.route_task import RouteResult, large_files, route_tasks
 from kwire.spark.series_state import STATE_VERSION, is_state, sums_of_state
 from kwire.spark.series_task import SeriesResult
 from kwire.spark.session import open_spark
@@ -80,17 +79,15 @@ class JobRequest:
         ports: where brokers listen; empty to find them out.
         target_releases: empty for the default targets.
         broker_release: of the observed brokers, if no ApiVersions response shows it.
-        series_rule: which files belong together (`kwire.capture.files.series.group_series`).
+        series_rule: which files belong together (`kwire.capture.series.group_series`).
         overwrite: an earlier analysis in `out` may be replaced.
         log_zone: time zone of request logs, None for UTC.
         owners: path of the file that says who answers for which clients, None without one.
         redaction: what to hash in all that is written, None for nothing.
         append: add new files to the analysis in `out`.
-        sharing: how the tasks of one series share its connections: each scans all packets (`scan`), packets are routed to them in a step
-            of its own (`route`), or what costs less (`auto`). The tables are the same.
         partition_by: `date` to divide the rows that have a time by their dates, `TABLE/date=2026-11-23/part-*` (UTC); None for parts
             of all dates.
-        region, endpoint: of the object stores of `inputs` and `out` (`kwire.files.file_systems.StoreOptions`).
+        region, endpoint: of the object stores of `inputs` and `out` (`kwire.capture.file_systems.StoreOptions`).
     """
 
     inputs: tuple[str, ...]
@@ -106,7 +103,6 @@ class JobRequest:
     owners: str | None = None
     redaction: Redaction | None = None
     append: bool = False
-    sharing: Sharing = "auto"
     partition_by: Literal["date"] | None = None
     region: str | None = None
     endpoint: str | None = None
@@ -183,16 +179,9 @@ def _none_readable(reasons: Sequence[str]) -> InputError:
     return InputError(f"none of the {len(reasons)} files can be read; the first: {reasons[0]}")
 
 
-def _gather(results: Sequence[SeriesResult], report: JobReport) -> list[str]:
-    """Take over what the tasks say; gives the parts that they wrote.
-
-    Raises:
-        InputError: a task could not write.
-    """
+def _take_results(results: Sequence[SeriesResult], report: JobReport) -> list[str]:
+    """Take over what the tasks report; return the parts that they wrote."""
     for result in results:
-        if result.fault:
-            raise InputError(result.fault)
-        report.cpu_seconds += result.cpu_seconds
         report.keeps = report.keeps and result.keeps
         if result.share == 0:  # the tasks of the other shares read the same files
             report.read += result.read
@@ -241,11 +230,12 @@ def _missing_rows(missing: Sequence[MissingInput]) -> list[pa.RecordBatch]:
 
 
 def _all_sums(results: Sequence[SeriesResult], kept: Sequence[str], location: str) -> tuple[list[SumsFile], Partial]:
-    """The files with sums, of this run and earlier ones, and what is not divided by key."""
+    """Return the files with sums, of this run and earlier ones, and the sums that are not divided by key."""
     earlier = [sums_file(location, part) for part in kept if is_sums(part)]
     earlier += [file for part in kept if is_state(part) for file in sums_of_state(location, part)]
     files = [*(file for result in results for file in result.sums), *earlier]
-    return files, merge([*(result.whole for result in results), *(read_whole_sums(location, file) for file in earlier)])
+    whole = (from_bytes(result.whole) for result in results)
+    return files, merge([*whole, *(read_whole_sums(location, file) for file in earlier)])
 
 
 def _check_same(request: JobRequest, manifest: Mapping[str, Any]) -> None:
@@ -289,142 +279,186 @@ def run_job(
 
     Args:
         request: what to analyse and where to.
-        progress: called with the phase, the bytes read and the bytes in all (0 and 0 if unknown).
-        page: called with the folder when the tables are there, before it is marked complete.
+        progress: called with the phase, the bytes read and all bytes (0 and 0 if unknown).
+        page: called with the folder when the tables are complete, before the folder is marked complete.
         chosen: called with the engine, `local` or `spark`, and the bytes of the captures, before anything is read.
 
     Raises:
-        InputError: nothing can be read, the folder exists or cannot be written, executors would not see a file, there is no Spark or no
-            Java. Nothing is left of the run then that looks complete.
+        InputError: nothing can be read, the folder exists or cannot be written, executors would not see a file, or Spark or Java is
+            missing. The run then leaves nothing that looks complete.
     """
     given = StoreOptions(request.region, request.endpoint)
     with store_options(None if given == StoreOptions() else given):
-        return _run_job(request, progress, page, chosen)
+        job = _Job(request, progress)
+        with job.folder.writing(overwrite=request.overwrite, append=request.append) as earlier:
+            if earlier is not None:
+                _check_same(request, earlier)
+            if chosen is not None:
+                chosen(job.report.engine, job.size)
+            with job.engine() as spark:
+                job.plan_tasks(slots_of(spark), earlier)
+                results = job.read(spark)
+                if not job.report.read and earlier is None:
+                    raise _none_readable([reason for _, reason in job.report.skipped])
+                job.finish(spark, results)
+            job.publish(results)
+            job.write_page(page)
+        return job.report
 
 
-@contextmanager
-def _opened(
-    engine: Engine, request: JobRequest, size: int, report: JobReport, progress: Progress
-) -> Iterator[SparkSession | SparkContext | LocalProcesses]:
-    """What runs the tasks."""
-    if engine == "local":
-        yield LocalProcesses.for_bytes(size)
-        return
-    progress("Starting Spark", 0, 0)
-    with open_spark(request.master) as spark:
-        check_shared_with(spark, request.out, request.inputs)
-        report.phases.end("start_spark")
-        report.warnings += ship_for_job(spark)
-        yield spark
+class _Job:
+    """One run: it plans its tasks, reads the captures, finishes the tables and publishes them, in this order.
 
+    Attributes:
+        folder: the output folder.
+        report: the result so far.
+        size: bytes of the captures, as stored.
+    """
 
-def _run_job(
-    request: JobRequest, progress: Progress, page: Callable[[str], object] | None, chosen: Callable[[Engine, int], object] | None
-) -> JobReport:
-    if request.engine == "local" and request.master is not None:
-        raise InputError("a master is Spark's: give it with the engine spark, or leave it out")
-    check_shared(request.master, request.out, request.inputs)
-    owners = NO_OWNERS if request.owners is None else read_owners(request.owners)
-    options = Options(target_releases=request.target_releases, broker_release=request.broker_release, owners=owners)
-    options.check()
-    zone_of(request.log_zone)
-    files, missing = expand_inputs(request.inputs)
-    series = group_series(files, request.series_rule)
-    _check_some_readable(files)
-    folder = output_folder(request.out, tuple(SCHEMAS))
-    sizes = {piece.location: piece.size for each in series for piece in each.pieces}
-    total_size = sum(sizes.values())
-    engine = choose_engine(request.engine, request.master, total_size)
-    report = JobReport(request.out, engine, skipped=[(each.argument, each.reason) for each in missing])
-    report.warnings = [each.disorder for each in series if each.disorder]
-    with folder.writing(overwrite=request.overwrite, append=request.append) as earlier:
-        if earlier is not None:
-            _check_same(request, earlier)
-        if chosen is not None:
-            chosen(engine, total_size)
-        redaction = _redaction_of(request, series)
-        redactor = None if redaction is None else Redactor(redaction)
-        with _opened(engine, request, total_size, report, progress) as spark:
-            slots = slots_of(spark)
-            plan = plan_of(series, slots, earlier, request.sharing, packing=not request.series_rule.startswith("points"))
-            model = {
-                "ports": request.ports, "out": folder.location, "folder": str(Path.cwd()), "log_zone": request.log_zone,
-                "redaction": redaction, "run": plan.run, "keep_state": redaction is None, "store": current_store_options(),
-                "tls": current_tls_options(), "by_date": request.partition_by is not None,
-            }  # fmt: skip
-            tasks, routed = plan.tasks(model)
-            report.bytes_read = sum(sizes[location] for each in plan.series for location in each.fresh)
-            large = large_files(routed, sizes, slots)
-            whole_ones = whole_files((location, sizes[location]) for location, _ in large)
-            report.warnings += undivided_sentences(large, whole_ones)
-            routes = route_tasks(routed, sizes, slots, whole_ones)
-            report.plan = plan_facts(plan, routes)
-            total = sum(sizes[location] for task in tasks for location in locations_of(task))
-            total += 2 * sum(sizes[location] for found in routed for location in found[0].locations)
-            asked = time.time()
-            with watching(folder.location, total, progress):
-                results, told = run_reading(spark, tasks, routed, routes, sizes, slots, whole_ones)
-            report.cpu_seconds += sum(result.cpu_seconds for result in told)
-            first = min((*(result.began for result in told), *(result.began for result in results)), default=asked)
-            report.phases.end_tasks([*(result.seconds for result in told), *(result.seconds for result in results)], first - asked)
-            progress("Putting the answers together", 0, 0)
-            report.warnings += still_written(plan)
-            parts = _gather(results, report)
-            if not report.read and earlier is None:
-                raise _none_readable([reason for _, reason in report.skipped])
-            sums, whole = _all_sums(results, plan.kept, folder.location)
-            cluster = cluster_of(whole, options)
-            where = LocalProcesses(1) if total_size < PROCESS_BYTES else spark  # a few megabytes are worth no task
-            ready, bits = gathered(where, folder.location, sums, current_store_options())
-            finishing = Finishing(
-                folder.location, plan.run, bits, tuple(ready), cluster, owners, redaction, current_store_options()
-            )  # fmt: skip
+    def __init__(self, request: JobRequest, progress: Progress) -> None:
+        if request.engine == "local" and request.master is not None:
+            raise InputError("a master is Spark's: give it with the engine spark, or leave it out")
+        check_shared(request.master, request.out, request.inputs)
+        self._request, self._progress = request, progress
+        self._owners = NO_OWNERS if request.owners is None else read_owners(request.owners)
+        self._options = Options(target_releases=request.target_releases, broker_release=request.broker_release, owners=self._owners)
+        self._options.check()
+        zone_of(request.log_zone)
+        files, self._missing = expand_inputs(request.inputs)
+        self._series = group_series(files, request.series_rule)
+        _check_some_readable(files)
+        self.folder = output_folder(request.out, tuple(SCHEMAS))
+        self._sizes = {piece.location: piece.size for each in self._series for piece in each.pieces}
+        self.size = sum(self._sizes.values())
+        self.report = JobReport(request.out, choose_engine(request.engine, request.master, self.size))
+        self.report.skipped = [(each.argument, each.reason) for each in self._missing]
+        self.report.warnings = [each.disorder for each in self._series if each.disorder]
+        self._redaction = _redaction_of(request, self._series)
+        self._redactor = None if self._redaction is None else Redactor(self._redaction)
+        self._parts: list[str] = []
+
+    @contextmanager
+    def engine(self) -> Iterator[SparkSession | SparkContext | LocalProcesses]:
+        """Start what runs the tasks, and end its phase."""
+        request, report = self._request, self.report
+        if report.engine == "local":
+            yield LocalProcesses.for_bytes(self.size)
             report.phases.end("answers")
-            finished = finish_tables(where, finishing)
-            report.cpu_seconds += sum(result.cpu_seconds for result in finished)
-            if redaction is not None:
-                remove_sums(folder.location, [*sums, *ready])  # they hold names in clear
-            parts += [part for result in finished for part in result.parts]
-            written = dict.fromkeys(plan.kept, False) | dict.fromkeys(parts, True)
-            moves = {who: program for result in finished for who, program in result.moves.items()}
-            shown = str if redactor is None else redactor.host
-            again, seconds = fill_late(where, folder.location, cluster.whole, moves, written.items(), slots, shown, current_store_options())
-            parts += again
-            report.cpu_seconds += seconds
-            answers = cluster.tables()
-            report.thin = too_little(answers["captures"])
-            report.unread = pc.sum(answers["captures"]["packets_unread"]).as_py() or 0
-            report.requests = pc.sum(answers["captures"]["requests"]).as_py() or 0
-            captures = answers["captures"]
-            violations = [*plan.without_kafka(answers["captures"], request.ports), *_missing_rows(missing)]
-            if violations:
-                answers["violations"] = pa.Table.from_batches(violations, schema=SCHEMAS["violations"])
-            if redactor is not None:
-                answers = redactor.tables(answers)
-            parts += _driver_parts(folder.location, plan, answers, parts, request.partition_by is not None)
-            digest = merged(result.digest for result in finished if result.digest)
-            wanted = wanted_of(digest, PAGE, report.requests)
-            all_parts = dict.fromkeys(plan.kept, False) | dict.fromkeys(parts, True)
-            of_rows, seconds = digest_rows(where, folder.location, all_parts.items(), wanted, current_store_options(), slots)
-            report.cpu_seconds += seconds
-            report.phases.end("by_key")
-        report.phases.end("stop_spark" if engine == "spark" else "answers")
-        unread = {name for result in results for name in result.unread}
-        entries = plan.entries([*parts, *plan.kept], {location for location, _ in report.skipped}, unread)
-        manifest = _manifest(request, report, plan.run, entries, captures)
-        folder.publish(manifest if redactor is None else redactor.manifest(manifest), parts, plan.kept)
-        folder.add_digest(digest | of_rows, list(all_parts))
+            return
+        self._progress("Starting Spark", 0, 0)
+        with open_spark(request.master) as spark:
+            check_shared_with(spark, request.out, request.inputs)
+            report.phases.end("start_spark")
+            report.warnings += ship_for_job(spark)
+            yield spark
+        report.phases.end("stop_spark")
+
+    def plan_tasks(self, slots: int, earlier: Mapping[str, Any] | None) -> None:
+        """Divide the captures among tasks.
+
+        Args:
+            slots: number of tasks that can run at once.
+            earlier: manifest of the analysis to append to, None for a new one.
+        """
+        request, report, sizes = self._request, self.report, self._sizes
+        self._slots = slots
+        self._plan = plan = plan_of(self._series, slots, earlier, packing=not request.series_rule.startswith("points"))
+        model = {
+            "ports": request.ports, "out": self.folder.location, "folder": str(Path.cwd()), "log_zone": request.log_zone,
+            "redaction": self._redaction, "run": plan.run, "keep_state": self._redaction is None,
+            "by_date": request.partition_by is not None,
+        }  # fmt: skip
+        self._tasks, self._routed = plan.tasks(model)
+        report.bytes_read = sum(sizes[location] for each in plan.series for location in each.fresh)
+        large = large_files(self._routed, sizes, slots)
+        self._whole_files = whole_files((location, sizes[location]) for location, _ in large)
+        report.warnings += undivided_sentences(large, self._whole_files)
+        self._routes = route_tasks(self._routed, sizes, slots, self._whole_files)
+        report.plan = plan_facts(plan, self._routes)
+
+    def read(self, spark: SparkSession | SparkContext | LocalProcesses) -> list[SeriesResult]:
+        """Read the captures, write their rows and sum them up."""
+        report, sizes = self.report, self._sizes
+        total = sum(sizes[location] for task in self._tasks for location in task.locations)
+        total += 2 * sum(sizes[location] for shares in self._routed for location in shares[0].locations)
+        asked = time.time()
+        with watching(self.folder.location, total, self._progress):
+            results, routes, report.cpu_seconds = run_reading(
+                spark, self._tasks, self._routed, self._routes, sizes, self._slots, self._whole_files
+            )
+        told: list[RouteResult | SeriesResult] = [*routes, *results]
+        first = min((result.began for result in told), default=asked)
+        report.phases.end_tasks([result.seconds for result in told], first - asked)
+        self._progress("Putting the answers together", 0, 0)
+        report.warnings += still_written(self._plan)
+        self._parts += _take_results(results, report)
+        return results
+
+    def finish(self, spark: SparkSession | SparkContext | LocalProcesses, results: Sequence[SeriesResult]) -> None:
+        """Make the tables that need all series, and the digest that a report shows."""
+        report, plan, location = self.report, self._plan, self.folder.location
+        sums, whole = _all_sums(results, plan.kept, location)
+        cluster = cluster_of(whole, self._options)
+        where = LocalProcesses(1) if self.size < PROCESS_BYTES else spark  # a few megabytes are worth no task
+        ready, bits = gathered(where, location, sums)
         report.phases.end("answers")
-        page_is_whole = False
+        finishing = Finishing(location, plan.run, bits, tuple(ready), cluster, self._owners, self._redaction)
+        finished, finish_seconds = finish_tables(where, finishing)
+        if self._redaction is not None:
+            remove_sums(location, [*sums, *ready])  # they hold names in clear
+        self._parts += [part for result in finished for part in result.parts]
+        moves = {who: program for result in finished for who, program in result.moves.items()}
+        shown = str if self._redactor is None else self._redactor.host
+        again, late_seconds = fill_late(where, location, cluster.whole, moves, self._all_parts().items(), self._slots, shown)
+        self._parts += again
+        self._write_small(cluster)
+        digest = merged(result.digest for result in finished if result.digest)
+        wanted = wanted_of(digest, PAGE, report.requests)
+        of_rows, digest_seconds = digest_rows(where, location, self._all_parts().items(), wanted, self._slots)
+        self._digest = digest | of_rows
+        report.cpu_seconds += finish_seconds + late_seconds + digest_seconds
+        report.phases.end("by_key")
+
+    def _all_parts(self) -> dict[str, bool]:
+        """Return the parts of the analysis, and whether this run wrote them."""
+        return dict.fromkeys(self._plan.kept, False) | dict.fromkeys(self._parts, True)
+
+    def _write_small(self, cluster: Cluster) -> None:
+        """Write the tables that the driver makes."""
+        report, request = self.report, self._request
+        answers = cluster.tables()
+        self._captures = captures = answers["captures"]
+        report.thin = too_little(captures)
+        report.unread = pc.sum(captures["packets_unread"]).as_py() or 0
+        report.requests = pc.sum(captures["requests"]).as_py() or 0
+        violations = [*self._plan.without_kafka(captures, request.ports), *_missing_rows(self._missing)]
+        if violations:
+            answers["violations"] = pa.Table.from_batches(violations, schema=SCHEMAS["violations"])
+        if self._redactor is not None:
+            answers = self._redactor.tables(answers)
+        self._parts += _driver_parts(self.folder.location, self._plan, answers, self._parts, request.partition_by is not None)
+
+    def publish(self, results: Sequence[SeriesResult]) -> None:
+        """Replace what the folder holds by what this run has staged."""
+        report, plan = self.report, self._plan
+        unread = {name for result in results for name in result.unread}
+        entries = plan.entries([*self._parts, *plan.kept], {location for location, _ in report.skipped}, unread)
+        manifest = _manifest(self._request, report, plan.run, entries, self._captures)
+        self.folder.publish(manifest if self._redactor is None else self._redactor.manifest(manifest), self._parts, plan.kept)
+        self.folder.add_digest(self._digest, list(self._all_parts()))
+        report.phases.end("answers")
+
+    def write_page(self, page: Callable[[str], object] | None) -> None:
+        """Write the report, and mark the folder complete: the tables are whole without it, and it can be made again."""
+        is_whole = False
         try:
             if page is not None:
-                progress("Making the page", 0, 0)
-                page(request.out)
-            page_is_whole = True
+                self._progress("Making the page", 0, 0)
+                page(self._request.out)
+            is_whole = True
         finally:
-            if not page_is_whole:
-                folder.remove_page()
-            folder.complete()  # the tables are whole, with or without the page, and the page can be made again
+            if not is_whole:
+                self.folder.remove_page()
+            self.folder.complete()
         if page is not None:
-            report.phases.end("page")
-    return report
+            self.report.phases.end("page")

@@ -6,9 +6,7 @@ those that change.
 
 from __future__ import annotations
 
-import pickle
-import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,8 +16,7 @@ import pyarrow.parquet as pq
 
 from kwire.analysis.partials import Partial, node_ids
 from kwire.analysis.programs import KEYED, Moves, moved_rows
-from kwire.errors import InputError
-from kwire.files.file_systems import StoreOptions, has_rename, store_options
+from kwire.capture.file_systems import has_rename
 from kwire.spark.parts import PartWriter, opened_part, output_place, part_batches
 from kwire.spark.task_running import run_each
 from kwire.tables import SCHEMAS
@@ -48,22 +45,20 @@ def fill_late(
     parts: Iterable[Part],
     slots: int,
     shown: Callable[[str], str] = str,
-    store: StoreOptions | None = None,
 ) -> tuple[list[str], float]:
     """Fill in the columns.
 
     Args:
-        spark: where to.
-        out: the output folder, path or URI.
+        spark: Spark, or processes of this machine.
+        out: output folder, path or URI.
         whole: merged sums of all series; `nodes` and `servers` are needed.
-        moves: which keys have moved, as they stand in the parts.
-        parts: of all tables.
-        slots: tasks that can run at once.
-        shown: gives an address as it stands in the parts, where they are redacted.
-        store: how to reach the store of the folder.
+        moves: keys that have moved, as the parts have them.
+        parts: the parts of all tables.
+        slots: number of tasks that can run at once.
+        shown: return an address as the parts have it, for redacted ones.
 
     Returns:
-        Parts of an earlier run that were written in their new form, and seconds of the processor.
+        Parts of an earlier run that were written in their new form, and CPU seconds.
 
     Raises:
         InputError: a part cannot be read, or the folder cannot be written.
@@ -71,23 +66,9 @@ def fill_late(
     """
     chosen = [part for part in parts if part[0].partition("/")[0] in (KEYED if moves else KEYED[:1])]
     count = min(slots, len(chosen))
-    tasks = [tuple(chosen[at::count]) for at in range(count)]
-    filling = partial(_fill, out, _nodes(whole, shown), moves, store)
-    results = [pickle.loads(one) for one in run_each(spark, tasks, filling)] if tasks else []  # noqa: S301 - of kwire's own task
-    for result in results:
-        if isinstance(result, InputError):
-            raise result
-    return [part for again, _ in results for part in again], sum(seconds for _, seconds in results)
-
-
-def _fill(out: str, nodes: pa.Table, moves: Moves, store: StoreOptions | None, parts: Sequence[Part]) -> bytes:
-    begun = time.process_time()
-    try:
-        with store_options(store):
-            again = fill_columns(out, nodes, moves, parts)
-    except InputError as error:
-        return pickle.dumps(error)
-    return pickle.dumps((again, time.process_time() - begun))
+    tasks = [chosen[at::count] for at in range(count)]
+    again, seconds = run_each(spark, tasks, partial(fill_columns, out, _nodes(whole, shown), moves))
+    return [part for parts in again for part in parts], seconds
 
 
 def fill_columns(location: str, nodes: pa.Table, moves: Moves, parts: Iterable[Part]) -> list[str]:

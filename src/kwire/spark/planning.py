@@ -1,11 +1,10 @@
 """Which tasks a run has: series, their shares, and what of them an earlier run has read already.
 
-A series is one task as long as there are other series to keep the machines busy, and small series are packed, several to a task
-(`kwire.spark.packing`). Where there are more cores than series, its connections
-are shared out. A few tasks scan all packets of the series each, and go on with those of their own connections only; more of them would do
-nothing but scan, so the packets are routed to them in a step of its own (`kwire.capture.dividing.packet_routing`). No connection is ever
-cut, and so
-the rows are those of one task. What costs how much is in docs/explanation/costs.md.
+A series is one task as long as other series keep the machines busy; small series are packed, several to a task (`kwire.spark.packing`).
+Where there are more cores than series, the connections of a series are divided into shares, and packets are routed to them in a first step
+(`kwire.capture.packet_routing`): for two shares this costs as much as two tasks that scan all packets, for more it costs less. Packets that
+cannot be routed, those of encrypted connections with key logs, of several points and of files that have grown, are scanned by the task of
+each share. No connection is ever cut, so the rows are those of one task. docs/explanation/costs.md has the figures.
 
 The tasks are imported when there is a use for them: with them comes all of `kwire.analysis`, and the data source plans without it, in
 processes that Spark starts for each query.
@@ -16,13 +15,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
-from kwire.capture.files.capture_points import is_of_points
-from kwire.capture.files.inputs import CaptureFile
-from kwire.capture.files.series import Series
+from kwire.capture.capture_points import is_of_points
+from kwire.capture.inputs import CaptureFile
+from kwire.capture.series import Series
 from kwire.capture.tls.session_keys import current_tls_options
 from kwire.errors import InputError
 from kwire.spark.divided_files import unpacked_bytes
@@ -33,25 +32,17 @@ from kwire.tables.schemas import VIOLATIONS
 from kwire.tables.series import no_kafka
 
 if TYPE_CHECKING:
-    from kwire.spark.pack_task import PackTask
-    from kwire.spark.series_task import Earlier, SeriesTask
+    from kwire.spark.series_task import Earlier, SeriesFiles, SeriesTask
 
 __all__ = [
     "MAX_ROUTED_SHARES",
     "MAX_SCANNING_SHARES",
-    "ROUTED_SHARES",
     "SHARE_BYTES",
     "Plan",
     "SeriesPlan",
-    "Sharing",
     "plan_of",
     "still_written",
 ]
-
-Sharing = Literal["auto", "scan", "route"]
-
-ROUTED_SHARES: Final = 6
-"""From so many tasks on the packets of a series are routed to them."""
 
 MAX_SCANNING_SHARES: Final = 16
 """Tasks of one series at most that scan all of it: most of the time of more would go into packets that are not their own."""
@@ -114,30 +105,12 @@ class SeriesPlan:
         known = self.files[:-1]
         return known if self.read_before is None or len(self.fresh) > 1 else (*known, (self.files[-1][0], self.read_before))
 
-    def tasks(self, model: Mapping[str, Any]) -> list[SeriesTask]:
-        """Give the tasks.
+    def fresh_of(self) -> SeriesFiles:
+        """Return the files to read, for tasks."""
+        from kwire.spark.series_task import SeriesFiles
 
-        Args:
-            model: the fields of `SeriesTask` that are the same in all.
-        """
-        from kwire.spark.series_task import SeriesTask
-
-        return [
-            SeriesTask(
-                number=self.number + share,
-                name=self.name,
-                locations=self.fresh,
-                disorder=self.disorder,
-                share=(share, self.shares),
-                earlier=self.earlier[share] if self.earlier else None,
-                sizes=tuple(size for _, size in self._fresh_files),
-                read_before=self.read_before,
-                point_sizes=self.point_sizes,
-                renamed=self.renamed,
-                **model,
-            )
-            for share in range(self.shares)
-        ]
+        sizes = tuple(size for _, size in self._fresh_files)
+        return SeriesFiles(self.name, self.fresh, self.disorder, sizes, self.read_before, self.point_sizes, self.renamed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,31 +129,36 @@ class Plan:
     kept: tuple[str, ...] = ()
     divided: frozenset[int] = frozenset()
 
-    def tasks(self, model: Mapping[str, Any]) -> tuple[list[SeriesTask | PackTask], list[list[SeriesTask]]]:
-        """Give the tasks that have something to read.
+    def tasks(self, model: Mapping[str, Any]) -> tuple[list[SeriesTask], list[list[SeriesTask]]]:
+        """Return the tasks that have something to read.
 
         Args:
             model: the fields of `SeriesTask` that are the same in all.
 
         Returns:
-            Those of series that are read as they lie there, and those of series whose packets are routed, by series.
+            Tasks that read files where they are, and tasks whose packets are routed, by series.
         """
-        from kwire.spark.pack_task import PackTask
+        from kwire.spark.series_task import SeriesTask
 
-        found: dict[int, list[SeriesTask]] = {}
-        routed = []
+        packs: dict[int, list[SeriesPlan]] = {}
         renewed = self.renewed()
         for each in self.series:
-            if each.number not in renewed:
-                continue
-            tasks = each.tasks(model)
-            if each.routed:
-                routed.append(tasks)
-                continue
-            for task in tasks:
-                found.setdefault(task.number, []).append(task)
-        packed = {each.number for each in self.series if each.packed}
-        return [PackTask(tuple(tasks)) if number in packed else tasks[0] for number, tasks in found.items()], routed
+            if each.number in renewed:
+                packs.setdefault(each.number, []).append(each)
+        found: list[SeriesTask] = []
+        routed = []
+        for number, members in packs.items():
+            first, files = members[0], tuple(each.fresh_of() for each in members)
+            earlier = first.earlier or (None,) * first.shares
+            shares = [
+                SeriesTask(number=number + share, members=files, share=(share, first.shares), earlier=earlier[share], **model)
+                for share in range(first.shares)
+            ]
+            if first.routed:
+                routed.append(shares)
+            else:
+                found += shares
+        return found, routed
 
     def renewed(self) -> set[int]:
         """The numbers of series with something to read; of a pack all are read again."""
@@ -237,7 +215,7 @@ class Plan:
 
 
 def plan_of(
-    series: Sequence[Series], slots: int, earlier: Mapping[str, Any] | None = None, sharing: Sharing = "auto", *, packing: bool = True
+    series: Sequence[Series], slots: int, earlier: Mapping[str, Any] | None = None, *, packing: bool = True, routing: bool = True
 ) -> Plan:
     """Plan a run.
 
@@ -245,8 +223,8 @@ def plan_of(
         series: all that is given.
         slots: tasks that can run at once.
         earlier: the manifest of the analysis to go on with, None for a new one.
-        sharing: `scan` or `route` for one way to share a series, whatever it costs.
         packing: small series share tasks. Not where a later run may replace a series, as with captures of several points.
+        routing: there is a step before the tasks that can route packets.
 
     Raises:
         InputError: a file that was read before has changed, a new one belongs before those that were read, or not all files of captures of
@@ -256,7 +234,7 @@ def plan_of(
     replaced = read_again(series, entries, (earlier or {}).get("series_rule", "points"))
     hashes = {place(row["capture"]): row["sha256"] or "" for row in (earlier or {}).get("captures", ())}
     matched = _matched(series, [entry for entry in entries if entry not in replaced], hashes)
-    found = [_known(given, entry, sharing, hashes) for given, entry in matched]
+    found = [_known(given, entry, hashes) for given, entry in matched]
     number = max((entry["number"] + entry["shares"] for entry in entries), default=0)
     first_divided = number
     found, number = repacked(found, slots, number)
@@ -270,7 +248,7 @@ def plan_of(
         files = tuple((place(file.location), file.size) for file in each.pieces)
         fresh_files = tuple(file.location for file in each.pieces)
         by_hosts = bool(current_tls_options().key_logs)  # connections of two hosts resume each other's TLS sessions
-        routed = not by_hosts and _is_routed(fresh_files, shares, sharing)
+        routed = routing and not by_hosts and _is_routed(fresh_files, shares)
         shares = min(shares, MAX_ROUTED_SHARES if routed else MAX_SCANNING_SHARES)
         planned = SeriesPlan(
             each.name, number, shares, files, fresh_files, each.disorder, routed=routed, point_sizes=each.pieces[0].sizes,
@@ -289,10 +267,8 @@ def plan_of(
     return replace(plan, kept=_kept(plan, earlier, replaced))
 
 
-def _is_routed(files: Sequence[str], shares: int, sharing: Sharing) -> bool:
-    """Whether packets are routed. Captures of several points are read side by side, so they cannot be divided."""
-    wanted = shares >= ROUTED_SHARES if sharing == "auto" else sharing == "route"
-    return wanted and not any(map(is_of_points, files))
+def _is_routed(files: Sequence[str], shares: int) -> bool:
+    return shares > 1 and not any(map(is_of_points, files))  # points are read side by side, so they cannot be divided
 
 
 def _matched(
@@ -334,7 +310,7 @@ def still_written(plan: Plan) -> list[str]:
     ]
 
 
-def _known(series: Series | None, entry: Mapping[str, Any], sharing: Sharing, hashes: Mapping[str, str]) -> SeriesPlan:
+def _known(series: Series | None, entry: Mapping[str, Any], hashes: Mapping[str, str]) -> SeriesPlan:
     from kwire.spark.series_task import Earlier
 
     earlier = tuple(Earlier(state, tuple(waiting)) for state, waiting in zip(entry["states"], entry["waiting"], strict=True))
@@ -371,7 +347,7 @@ def _known(series: Series | None, entry: Mapping[str, Any], sharing: Sharing, ha
     locations = tuple(file.location for file in fresh)
     packed = bool(entry.get("packed"))
     by_hosts = bool(entry.get("by_hosts"))  # packets are routed by connection
-    routed = grown is None and not packed and not by_hosts and _is_routed(locations, entry["shares"], sharing)
+    routed = grown is None and not packed and not by_hosts and _is_routed(locations, entry["shares"])
     renamed = new_names(before, known_files)
     return SeriesPlan(
         entry["name"], entry["number"], entry["shares"], files, locations, disorder, earlier, routed, grown, renamed=renamed, packed=packed,

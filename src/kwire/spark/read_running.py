@@ -1,22 +1,20 @@
 """Runs the tasks that read series, on Spark or in processes of this machine.
 
-Packets are routed first, since all slots can do that. Then all that reads connections runs in one go, the longest first: a series, or a
-share with one huge connection, begins at once, and what is left fits around it.
+Packets are routed first, since all slots can do that. Then all tasks that read connections run in one go, the longest first: a series, or a
+share with one huge connection, begins at once, and the others fit around it.
 """
 
 from __future__ import annotations
 
-import pickle
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from kwire.spark.divided_files import unpacked_bytes
-from kwire.spark.pack_task import PackTask, locations_of, run_read
 from kwire.spark.packet_files import remove_packet_files
 from kwire.spark.route_task import RoutedSeries, RouteResult, RouteTask, resolve, route_tasks, run_route, run_share
-from kwire.spark.series_task import SeriesResult, SeriesTask
+from kwire.spark.series_task import SeriesResult, SeriesTask, run_task
 from kwire.spark.task_running import run_each
 
 if TYPE_CHECKING:
@@ -27,51 +25,60 @@ if TYPE_CHECKING:
 
 __all__ = ["longest_first", "run_reading"]
 
-# A task, and where its packets were routed the place of its series among those.
-Reading = tuple[SeriesTask | PackTask, int | None]
+# A task, and the index of its series among the routed ones, None for others.
+Reading = tuple[SeriesTask, int | None]
 
 
 def run_reading(
     spark: SparkSession | SparkContext | LocalProcesses,
-    tasks: Sequence[SeriesTask | PackTask],
+    tasks: Sequence[SeriesTask],
     routed: Sequence[Sequence[SeriesTask]],
     routes: Sequence[RouteTask],
     sizes: Mapping[str, int],
     slots: int,
     whole: Collection[str] = (),
-) -> tuple[list[SeriesResult], list[RouteResult]]:
+) -> tuple[list[SeriesResult], list[RouteResult], float]:
     """Read all series of a run.
 
     Args:
-        spark: where to.
-        tasks: those that read files as they lie there.
-        routed: those whose packets are routed, by series.
+        spark: Spark, or processes of this machine.
+        tasks: tasks that read files where they are.
+        routed: tasks whose packets are routed, by series.
         routes: the first step of these, from `route_tasks`.
         sizes: bytes of each file, as stored.
-        slots: tasks that can run at once.
+        slots: number of tasks that can run at once.
         whole: locations of files that are read as one range.
 
     Returns:
-        What the tasks give, by their numbers, and what those of the first step give.
+        Results of the tasks, by their numbers; results of the first step; CPU seconds of both.
 
     Raises:
         KwireError: a job failed.
-        InputError: packets could not be written.
+        InputError: the output folder cannot be written.
     """
     found: list[RoutedSeries] = []
     told: list[RouteResult] = []
-    if routes:
-        found, told = _run_routes(spark, routed, routes, sizes, slots, whole)
+    cpu, undivided, again = 0.0, set(whole), bool(routes)
+    while again:
+        results, seconds = run_each(spark, routes, run_route)
+        told += results
+        cpu += seconds
+        found, damaged = resolve(routes, results)
+        again = bool(damaged)
+        if again:  # a file that is damaged, or not as its header says: rare enough to read everything again
+            remove_packet_files(routes[0].out)
+            undivided.update(damaged)
+            routes = route_tasks(routed, sizes, slots, undivided)
     readings: list[Reading] = [(task, None) for task in tasks]
     readings += [(task, number) for number, shares in enumerate(routed) for task in shares]
-    packed = run_each(spark, longest_first(readings, sizes, _heavy(told)), partial(_read, found)) if readings else []
+    read, seconds = run_each(spark, longest_first(readings, sizes, _heavy(routes, told)), partial(_read, found))
     if routes:
         remove_packet_files(routes[0].out)
-    return sorted(map(SeriesResult.from_bytes, packed), key=lambda result: result.number), told
+    return sorted(read, key=lambda result: result.number), told, cpu + seconds
 
 
 def longest_first(readings: Sequence[Reading], sizes: Mapping[str, int], heavy: Mapping[tuple[int, int], int]) -> list[Reading]:
-    """Put tasks in the order of what they have to read, so that no long one begins when all others are done.
+    """Sort tasks by the bytes that they read, so that no long one begins when all others are done.
 
     Args:
         readings: the tasks.
@@ -81,55 +88,20 @@ def longest_first(readings: Sequence[Reading], sizes: Mapping[str, int], heavy: 
 
     def size(reading: Reading) -> int:
         task, series = reading
-        whole = sum(unpacked_bytes(location, sizes[location]) for location in locations_of(task))
-        if series is None or isinstance(task, PackTask):
-            return whole
-        return max(whole // task.share[1], heavy.get((series, task.share[0]), 0))
+        whole = sum(unpacked_bytes(location, sizes[location]) for location in task.locations)
+        return whole if series is None else max(whole // task.share[1], heavy.get((series, task.share[0]), 0))
 
     return sorted(readings, key=size, reverse=True)
 
 
-def _heavy(told: Iterable[RouteResult]) -> Counter[tuple[int, int]]:
+def _heavy(routes: Sequence[RouteTask], told: Sequence[RouteResult]) -> Counter[tuple[int, int]]:
     found: Counter[tuple[int, int]] = Counter()
-    for result in told:
+    for route, result in zip(routes, told[-len(routes) :], strict=True) if routes else ():
         for share, size in result.largest:
-            found[result.series, share] += size
+            found[route.series, share] += size
     return found
 
 
-def _run_routes(
-    spark: SparkSession | SparkContext | LocalProcesses,
-    series: Sequence[Sequence[SeriesTask]],
-    routes: Sequence[RouteTask],
-    sizes: Mapping[str, int],
-    slots: int,
-    whole: Collection[str],
-) -> tuple[list[RoutedSeries], list[RouteResult]]:
-    told: list[RouteResult] = []
-    undivided = set(whole)
-    while True:
-        results = [_unpacked(one) for one in run_each(spark, routes, _route_packed)]
-        told += results
-        found, again = resolve(routes, results)
-        if not again:
-            return found, told
-        # a file that is damaged, or not as its header says: rare enough to read everything again
-        remove_packet_files(routes[0].out)
-        undivided.update(again)
-        routes = route_tasks(series, sizes, slots, undivided)
-
-
-def _route_packed(task: RouteTask) -> bytes:
-    return pickle.dumps(run_route(task))
-
-
-def _unpacked(packed: bytes) -> RouteResult:
-    result: RouteResult = pickle.loads(packed)  # noqa: S301 - of kwire's own task
-    return result
-
-
-def _read(found: Sequence[RoutedSeries], reading: Reading) -> bytes:
+def _read(found: Sequence[RoutedSeries], reading: Reading) -> SeriesResult:
     task, number = reading
-    if number is None or isinstance(task, PackTask):
-        return run_read(task).to_bytes()
-    return run_share(task, found[number]).to_bytes()
+    return run_task(task) if number is None else run_share(task, found[number])

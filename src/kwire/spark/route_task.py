@@ -1,25 +1,25 @@
-"""What tasks of a series do whose packets are routed: those of the first step read ranges of files, those of the second a share each.
+"""Reads a series in two steps: tasks of the first read ranges of files and route packets, those of the second read a share each.
 
-No Spark here: the same functions run in a Python worker of any Spark and in a test. The theory is in
-`kwire.capture.dividing.packet_routing`.
+No Spark here: the same functions run in a Python worker of any Spark and in a test. `kwire.capture.packet_routing` explains it.
 """
 
 from __future__ import annotations
 
 import time
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from operator import itemgetter
 from typing import Final
 
-from kwire.capture.dividing.file_ranges import FileRange
-from kwire.capture.dividing.packet_routing import RangeFacts, RoutedFile, RoutedPiece, join_ranges, route_range
+from kwire.capture.file_ranges import FileRange
+from kwire.capture.packet_routing import RangeFacts, RoutedFile, RoutedPiece, join_ranges, route_range
 from kwire.errors import InputError
-from kwire.files.file_systems import StoreOptions, store_options
 from kwire.spark.divided_files import unpacked_bytes
 from kwire.spark.packet_files import PacketFile, PacketFileWriter
-from kwire.spark.series_task import Piece, SeriesResult, SeriesTask, in_folder, progress_of, run_task
+from kwire.spark.series_task import Piece, SeriesResult, SeriesTask, in_folder, run_task
+from kwire.spark.task_parts import Unwritten, progress_of, writing
 
 __all__ = ["RANGE_BYTES", "RouteResult", "RouteTask", "RoutedSeries", "large_files", "resolve", "route_tasks", "run_route", "run_share"]
 
@@ -35,57 +35,48 @@ class RouteTask:
     """A task of the first step.
 
     Attributes:
-        place: among them all.
-        series, file: whose packets; places in what is routed, and in the series.
-        given: the range of the file.
-        shares: of how many the series is read.
-        out, folder, store: as in `SeriesTask`.
+        index: index among these tasks.
+        series, file: indexes of the routed series and of the file in it.
+        given: range of the file.
+        shares: number of shares of the series.
+        out, folder: as in `SeriesTask`.
     """
 
-    place: int
+    index: int
     series: int
     file: int
     given: FileRange
     shares: int
     out: str
     folder: str
-    store: StoreOptions | None
 
 
 @dataclass(slots=True)
 class RouteResult:
-    """What a task of the first step gives back.
+    """Outcome of a task of the first step.
 
     Attributes:
-        place: of the task.
-        series: of the task.
-        facts: of its range; None where nothing could be written.
-        packets: where the packets are.
-        largest: the shares with the most bytes of them, and how many.
-        fault: why nothing could be written, empty when all went well.
-        seconds: of wall clock, by phase (`kwire.spark.phase_times.PHASES`).
-        cpu_seconds: of the processor.
-        began: when the task began, seconds since 1970.
+        facts: facts of its range.
+        packets: file with the packets.
+        largest: the shares with the most bytes, and their bytes.
+        seconds: wall clock, by phase (`kwire.spark.phase_times.PHASES`).
+        began: time when the task began, seconds since 1970.
     """
 
-    place: int
-    series: int
-    facts: RangeFacts | None = None
-    packets: PacketFile | None = None
-    largest: list[tuple[int, int]] = field(default_factory=list)
-    fault: str = ""
-    seconds: dict[str, float] = field(default_factory=dict)
-    cpu_seconds: float = 0.0
-    began: float = 0.0
+    facts: RangeFacts
+    packets: PacketFile
+    largest: list[tuple[int, int]]
+    seconds: dict[str, float]
+    began: float
 
 
 @dataclass(slots=True)
 class RoutedSeries:
-    """A series as the second step knows it.
+    """A series whose packets are routed.
 
     Attributes:
-        files: in order.
-        ranges: of each file those that count, in order: where their packets are, and how many of the file's are before.
+        files: the files, in order.
+        ranges: for each file its valid ranges, in order: their packets, and the number of packets of the file before them.
     """
 
     files: list[RoutedFile] = field(default_factory=list)
@@ -98,9 +89,9 @@ def route_tasks(
     """Plan the first step.
 
     Args:
-        series: the tasks of the second, by series.
+        series: tasks of the second step, by series.
         sizes: bytes of each file, as stored.
-        slots: tasks that can run at once.
+        slots: number of tasks that can run at once.
         undivided: locations of files that have to be read as one range.
     """
     found: list[RouteTask] = []
@@ -108,18 +99,17 @@ def route_tasks(
         model = series[number][0]
         for part in range(1 if location in undivided else parts):
             given = FileRange(location, sizes[location], part, 1 if location in undivided else parts)
-            place = len(found)
-            found.append(RouteTask(place, number, file, given, len(series[number]), model.out, model.folder, model.store))
+            found.append(RouteTask(len(found), number, file, given, len(series[number]), model.out, model.folder))
     return found
 
 
 def large_files(series: Sequence[Sequence[SeriesTask]], sizes: Mapping[str, int], slots: int) -> list[tuple[str, int]]:
-    """Give the files that are worth several tasks of the first step, with the number of them; arguments as for `route_tasks`."""
+    """Return the files that are worth several tasks of the first step, with their number; arguments as for `route_tasks`."""
     return [(location, parts) for _, _, location, parts in _parts(series, sizes, slots) if parts > 1]
 
 
 def _parts(series: Sequence[Sequence[SeriesTask]], sizes: Mapping[str, int], slots: int) -> Iterator[tuple[int, int, str, int]]:
-    """Series and place in it, location and number of parts of each file."""
+    """Yield series, index in it, location and number of parts of each file."""
     long = {location: unpacked_bytes(location, sizes[location]) for tasks in series for location in tasks[0].locations}
     least = max(RANGE_BYTES, sum(long.values()) // (_ROUNDS * slots))
     for number, tasks in enumerate(series):
@@ -128,85 +118,58 @@ def _parts(series: Sequence[Sequence[SeriesTask]], sizes: Mapping[str, int], slo
 
 
 def run_route(task: RouteTask) -> RouteResult:
-    """Do a task of the first step. Never raises for what files or bytes are."""
-    result = RouteResult(task.place, task.series, began=time.time())
-    began, cpu = time.perf_counter(), time.process_time()
-    try:
-        with in_folder(task.folder, (task.given.location,)), store_options(task.store):
-            _route(task, result)
-    except _Unwritten as error:
-        result.fault = str(error)
-    result.seconds["route"] = time.perf_counter() - began
-    result.cpu_seconds = time.process_time() - cpu
-    return result
-
-
-class _Unwritten(Exception):
-    """Packets cannot be written: not to be taken for a file that cannot be read."""
-
-
-def _route(task: RouteTask, result: RouteResult) -> None:
-    with PacketFileWriter(task.out, task.place, task.shares) as writer:
-
-        def hand_over(router: object) -> None:
-            try:
-                writer.add(router)
-            except InputError as error:
-                raise _Unwritten(f"{error}") from error
-
-        result.facts = route_range(task.given, task.shares, hand_over, progress=progress_of(task.out))
-        try:
-            result.packets, result.largest = writer.finish(), writer.largest()
-        except InputError as error:
-            raise _Unwritten(f"{error}") from error
-
-
-def resolve(tasks: Sequence[RouteTask], results: Iterable[RouteResult]) -> tuple[list[RoutedSeries], list[str]]:
-    """Put together what the first step gave.
-
-    Args:
-        tasks: all of it.
-        results: of each task.
-
-    Returns:
-        The series, and the locations of files that have to be read as one range: then nothing of this counts.
+    """Route the packets of a range.
 
     Raises:
-        InputError: a task could not write.
+        InputError: the packets cannot be written.
     """
-    ranges: dict[tuple[int, int], list[RouteResult]] = defaultdict(list)
-    for result in results:
-        if result.fault:
-            raise InputError(result.fault)
-        task = tasks[result.place]
-        ranges[task.series, task.file].append(result)
+    at, began = time.time(), time.perf_counter()
+
+    def hand_over(router: object) -> None:
+        with writing():
+            writer.add(router)
+
+    try:
+        with in_folder(task.folder, (task.given.location,)), PacketFileWriter(task.out, task.index, task.shares) as writer:
+            facts = route_range(task.given, task.shares, hand_over, progress=progress_of(task.out))
+            packets = writer.finish()
+    except Unwritten as error:
+        raise InputError(f"{error}") from error
+    return RouteResult(facts, packets, writer.largest(), {"route": time.perf_counter() - began}, at)
+
+
+def resolve(tasks: Sequence[RouteTask], results: Sequence[RouteResult]) -> tuple[list[RoutedSeries], list[str]]:
+    """Join the ranges of files.
+
+    Args:
+        tasks: all tasks of the first step.
+        results: their results.
+
+    Returns:
+        The series, and the locations of files that have to be read as one range: then the series are not valid.
+    """
+    ranges: dict[tuple[int, int], list[tuple[RouteTask, RouteResult]]] = defaultdict(list)
+    for task, result in zip(tasks, results, strict=True):
+        ranges[task.series, task.file].append((task, result))
     found = [RoutedSeries() for _ in range(max(task.series for task in tasks) + 1)]
     again = []
-    for place, parts in sorted(ranges.items()):
-        series = found[place[0]]
-        location = tasks[parts[0].place].given.location
-        joined = join_ranges(location, (part.facts for part in parts if part.facts))
+    for (series, _), parts in sorted(ranges.items(), key=itemgetter(0)):
+        location = parts[0][0].given.location
+        joined = join_ranges(location, (result.facts for _, result in parts))
         if joined is None:
             again.append(location)
             continue
-        series.files.append(joined)
-        kept = sorted((part.place, part) for part in parts if part.facts and part.facts.part in joined.packets_before)
-        series.ranges.append(
-            [(part.packets, joined.packets_before[part.facts.part]) for _, part in kept if part.packets is not None and part.facts]
-        )
+        found[series].files.append(joined)
+        before = joined.packets_before
+        found[series].ranges.append([(each.packets, before[each.facts.part]) for _, each in parts if each.facts.part in before])
     return found, again
 
 
 def run_share(task: SeriesTask, series: RoutedSeries) -> SeriesResult:
-    """Do a task of the second step: read the packets of a share as if they were the files.
-
-    Args:
-        task: what to do with the rows.
-        series: what the first step gave.
-    """
+    """Read the routed packets of a share as if they were the files."""
     pieces: list[Piece] = [
         sized if file.is_log else RoutedPiece(file, chain.from_iterable(_chunks(task, packets, before) for packets, before in ranges))
-        for sized, file, ranges in zip(task.pieces(), series.files, series.ranges, strict=True)
+        for sized, file, ranges in zip(task.members[0].pieces(), series.files, series.ranges, strict=True)
     ]
     return run_task(task, pieces)
 

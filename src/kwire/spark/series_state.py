@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import importlib.util
 import struct
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
@@ -28,7 +28,17 @@ from kwire.spark.parts import STATE, output_place, write_blob
 from kwire.spark.sums_files import SumsFile, pack_sums, read_all_sums
 from kwire.tables.series import TablesCarry
 from kwire.tables.series_rows import SPOOLED
-from kwire.tables.state_records import BadState, packed, read_rows, reading_state, record_of, records_of, unpacked, written_rows
+from kwire.tables.state_records import (
+    MOST_RECORD_BYTES,
+    BadState,
+    packed,
+    read_rows,
+    reading_state,
+    record_of,
+    records_of,
+    unpacked,
+    written_rows,
+)
 
 __all__ = [
     "STATE_VERSION",
@@ -37,18 +47,17 @@ __all__ = [
     "is_state",
     "read_part",
     "read_state",
-    "refusing",
     "resumed",
     "sums_of_state",
     "write_state",
 ]
 
-STATE_VERSION: Final = 9
+STATE_VERSION: Final = 10
 """Of the form of a state, and of sums."""
 
 _MOST_BYTES: Final = 1 << 36
 _END: Final = struct.Struct("<3q8s")
-_FORM: Final = b"kwstate9"
+_FORM: Final = b"kwstat10"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,17 +65,19 @@ class SeriesState:
     """The state of one task.
 
     Attributes:
-        carry: of the series (`kwire.tables.SeriesRows.state`).
+        carries: by series, its carry (`kwire.tables.SeriesRows.state`).
         settled: sums of the connections that are over and in no file that stays.
-        waiting: rows of open connections, of tables that are not written.
+        waiting: by series and table, rows of open connections of tables that are not written.
     """
 
-    carry: bytes
+    carries: dict[str, bytes]
     settled: Partial
-    waiting: Mapping[str, pa.Table]
+    waiting: dict[str, dict[str, pa.Table]]
 
 
-_Rest = tuple[str, bytes, dict[str, bytes]]  # version of kwire, carry, rows by table
+_Rest = tuple[str, int, bytes]  # version of kwire; carries and waiting rows: size, and as they are compressed
+_Held = tuple[dict[str, bytes], dict[str, dict[str, bytes]]]
+_CODEC: Final = "zstd"
 
 
 def has_states() -> bool:
@@ -86,7 +97,9 @@ def write_state(location: str, name: str, state: SeriesState, still: Partial) ->
     Raises:
         InputError: the folder cannot be written, the disk is full.
     """
-    rest: _Rest = kwire.__version__, state.carry, {table: written_rows(rows) for table, rows in state.waiting.items()}
+    waiting = {series: {table: written_rows(rows) for table, rows in tables.items()} for series, tables in state.waiting.items()}
+    data = packed((state.carries, waiting))
+    rest: _Rest = kwire.__version__, len(data), pa.compress(data, _CODEC, asbytes=True)  # carries of small series are much alike
     sections = [pack_sums(state.settled), pack_sums(still), record_of(packed(rest))]
     lengths = [len(section) for section in sections]
     write_blob(location, STATE, name, *sections, _END.pack(*lengths, _FORM))
@@ -125,14 +138,14 @@ def _lengths(file: Any) -> tuple[int, ...]:
 def _opened(location: str, part: str) -> Iterator[Any]:
     filesystem, path = output_place(location)
     try:
-        with refusing(location, part.partition("/")[2]), filesystem.open_input_file(f"{path}/{part}") as file:
+        with _refusing(location, part.partition("/")[2]), filesystem.open_input_file(f"{path}/{part}") as file:
             yield file
     except OSError as error:
         raise InputError(f"{location} cannot be appended to: {reason_of(error)}; use --overwrite.") from error
 
 
 @contextmanager
-def refusing(location: str, name: str) -> Iterator[None]:
+def _refusing(location: str, name: str) -> Iterator[None]:
     """Turn the errors that an invalid state leads to into one that names it; arguments as for `read_state`."""
     try:
         with reading_state():
@@ -155,11 +168,15 @@ def read_state(location: str, name: str) -> SeriesState:
     with _opened(location, part) as file:
         lengths = _lengths(file)
         [record] = records_of(file.read_at(lengths[2], lengths[0] + lengths[1]))
-        version, carry, tables = unpacked(record, _Rest)
-        waiting = {table: read_rows(data, SPOOLED[table]) for table, data in tables.items()}
-    if version != kwire.__version__:
+        version, size, data = unpacked(record, _Rest)
+        is_ours = version == kwire.__version__
+        if not 0 <= size <= MOST_RECORD_BYTES:
+            raise ValueError("a length in it is wrong")
+        carries, tables = unpacked(pa.decompress(data, size, _CODEC), _Held) if is_ours else ({}, {})
+        waiting = {name: {table: read_rows(rows, SPOOLED[table]) for table, rows in found.items()} for name, found in tables.items()}
+    if not is_ours:
         raise InputError(f"{location} was written by kwire {version}, which this version cannot append to; use --overwrite.")
-    return SeriesState(carry, read_all_sums(location, _sums(part, False, lengths)[0]), waiting)
+    return SeriesState(carries, read_all_sums(location, _sums(part, False, lengths)[0]), waiting)
 
 
 def resumed(location: str, name: str, carry: bytes) -> TablesCarry:
@@ -174,7 +191,7 @@ def resumed(location: str, name: str, carry: bytes) -> TablesCarry:
     """
     from kwire.tables.carry_state import unpack_carry  # msgspec is loaded where states are
 
-    with refusing(location, name):
+    with _refusing(location, name):
         return unpack_carry(carry)
 
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 
 import pyarrow as pa
 
-from kwire.errors import KwireError
+from kwire.capture.file_systems import StoreOptions, current_store_options, store_options
+from kwire.capture.tls.session_keys import TlsOptions, current_tls_options, tls_options
+from kwire.errors import InputError, KwireError
 from kwire.spark.local_processes import LocalProcesses
 from kwire.spark.lone_work import LoneWork
 from kwire.spark.parts import progress_files, read_progress
@@ -23,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["SAFE_PATH", "context_of", "is_local", "reason_of_spark", "run_each", "safe_path", "slots_of", "watching"]
 
 Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 SAFE_PATH: Final = "PYTHONSAFEPATH"
 """With it `python -m`, which starts Spark's Python workers, imports nothing from the folder that it is started in."""
@@ -112,17 +118,50 @@ def watching(out: str, total: int, progress: Callable[[str, int, int], None]) ->
         watcher.join()
 
 
-def run_each(spark: SparkSession | SparkContext | LocalProcesses, items: Sequence[Item], work: Callable[[Item], bytes]) -> list[bytes]:
-    """Do something with each item in a task of its own.
+@dataclass(frozen=True, slots=True)
+class _Work(Generic[Item, Result]):
+    """Function for items of tasks, with the options of files in force on the driver; the error that it raises travels as its result."""
+
+    work: Callable[[Item], Result]
+    store: StoreOptions
+    tls: TlsOptions
+
+    def __call__(self, item: Item) -> tuple[Result | InputError, float]:
+        cpu = time.process_time()
+        try:
+            with store_options(self.store), tls_options(self.tls):
+                found: Result | InputError = self.work(item)
+        except InputError as error:  # a fault of the user's, so that Spark need not try again
+            found = error
+        return found, time.process_time() - cpu
+
+
+def run_each(
+    spark: SparkSession | SparkContext | LocalProcesses, items: Sequence[Item], work: Callable[[Item], Result]
+) -> tuple[list[Result], float]:
+    """Call a function with each item, each in a task; return the results in the order of the items, and the CPU seconds of all.
 
     Args:
-        spark: where to: Spark, or processes of this machine.
-        items: what; they pickle.
-        work: what to do with one; it pickles, and goes to each machine once.
+        spark: Spark, or processes of this machine.
+        items: arguments, which pickle.
+        work: function, which pickles and goes to each machine once, as its results do.
 
     Raises:
+        InputError: a task raised it.
         KwireError: the job failed.
     """
+    if not items:
+        return [], 0.0
+    told = _run_all(spark, items, _Work(work, current_store_options(), current_tls_options()))
+    results = []
+    for result, _ in told:
+        if isinstance(result, InputError):
+            raise result
+        results.append(result)
+    return results, sum(seconds for _, seconds in told)
+
+
+def _run_all(spark: SparkSession | SparkContext | LocalProcesses, items: Sequence[Any], work: Callable[[Any], Any]) -> list[Any]:
     if isinstance(spark, LocalProcesses):
         return spark.run_each(items, work)
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]
@@ -139,17 +178,17 @@ def run_each(spark: SparkSession | SparkContext | LocalProcesses, items: Sequenc
         raise KwireError(f"The Spark job failed: {reason_of_spark(error)}") from error
 
 
-def _by_session(spark: SparkSession, items: Sequence[Item], work: Callable[[Item], bytes]) -> list[bytes]:
-    """Spark Connect has columns and no RDDs; `arrow_udf` needs no pandas on the driver, unlike `mapInArrow`."""
+def _by_session(spark: SparkSession, items: Sequence[Any], work: Callable[[Any], Any]) -> list[Any]:
+    # Spark Connect has columns and no RDDs; `arrow_udf` needs no pandas on the driver, unlike `mapInArrow`
     from pyspark.sql import functions
 
     arrow_udf: Any = functions.arrow_udf  # type: ignore[attr-defined]  # PySpark's stubs lack it
 
     def read(numbers: pa.Array) -> pa.Array:  # type: ignore[type-arg]
-        return pa.array([work(items[number.as_py()]) for number in numbers], pa.binary())
+        return pa.array([pickle.dumps(work(items[number.as_py()])) for number in numbers], pa.binary())
 
     frame = spark.range(0, len(items), 1, len(items)).select(arrow_udf(read, "binary")(functions.col("id")).alias("result"))
-    return [bytes(row.result) for row in frame.collect()]
+    return [pickle.loads(row.result) for row in frame.collect()]  # noqa: S301 - of kwire's own task
 
 
 def reason_of_spark(error: Exception) -> str:

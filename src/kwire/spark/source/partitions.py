@@ -66,7 +66,7 @@ def plan_partitions(options: SourceOptions) -> list[SeriesPartition]:
     if not options.reads_messages and options.table not in _SHARED:
         slots = 1
     found = []
-    for each in plan_of(series, slots, sharing="scan").series:
+    for each in plan_of(series, slots, routing=False).series:
         for share in range(each.shares):
             found.append(SeriesPartition([SeriesPart(each.name, each.fresh, each.disorder, (share, each.shares))]))
     return found or [SeriesPartition([])]

@@ -1,0 +1,106 @@
+"""Parts of tables, and signs of progress, that a task writes while it reads."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import time
+from collections.abc import Callable, Iterator
+from types import TracebackType
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+
+from kwire.analysis.redaction import Redactor
+from kwire.errors import InputError
+from kwire.spark.dated_parts import DatedParts
+from kwire.spark.parts import PartWriter, progress_file, read_progress
+from kwire.tables import SCHEMAS
+from kwire.tables.dates import BEGINS
+
+if TYPE_CHECKING:
+    from kwire.spark.series_task import SeriesResult, SeriesTask
+
+__all__ = ["TaskParts", "Unwritten", "progress_of", "writing"]
+
+_PROGRESS_SECONDS: Final = 0.2
+
+
+class Unwritten(Exception):
+    """An output that cannot be written: not to be taken for a file that cannot be read."""
+
+
+@contextlib.contextmanager
+def writing() -> Iterator[None]:
+    """Raise `Unwritten` for an InputError."""
+    try:
+        yield
+    except InputError as error:
+        raise Unwritten(f"{error}") from error
+
+
+def progress_of(out: str) -> Callable[[int], None]:
+    """Return a function that tells the driver the bytes read, by a small file beside the parts; object stores have none.
+
+    Tasks of a process share its file, so that the driver looks at as many files as there are processes, not tasks. Spark's own
+    status tracker counts tasks, of which a run may have two, and there is none without Spark.
+
+    Args:
+        out: output folder, path or URI.
+    """
+    file = progress_file(out)
+    count = 0 if file is None else read_progress(file)
+    told = 0.0
+
+    def progress(more: int) -> None:
+        nonlocal count, told
+        count += more
+        now = time.monotonic()
+        if file is not None and now - told >= _PROGRESS_SECONDS:
+            told = now
+            with contextlib.suppress(OSError):  # the folder may be going away: then the job fails for a better reason
+                file.write_text(str(count))
+
+    return progress
+
+
+class TaskParts:
+    """The parts of tables that a task writes, each from its first row on; a context manager."""
+
+    def __init__(self, task: SeriesTask, result: SeriesResult) -> None:
+        self._task, self._result = task, result
+        # Spark may run a task twice, even at the same time; only the attempt whose result comes back is published, by these names
+        self._attempt = secrets.token_hex(4)
+        self._redactor = None if task.redaction is None else Redactor(task.redaction)
+        self._open: dict[tuple[str, str], PartWriter] = {}
+        self._stack = contextlib.ExitStack()
+        self._dated = self._stack.enter_context(DatedParts(task.out, result.parts.append)) if task.by_date else None
+
+    def __enter__(self) -> TaskParts:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._stack.__exit__(kind, error, trace)
+
+    def name(self, kind: str) -> str:
+        """Return the name of a part of this attempt."""
+        return f"{kind}-{self._task.number:05d}-{self._task.run:03d}-{self._attempt}"
+
+    def write(self, table: str, kind: str, batch: pa.RecordBatch) -> None:
+        """Append rows to a part of a kind: `part` for rows that stay, `open` and `end` for rows that the next run writes again.
+
+        Raises:
+            Unwritten: the folder cannot be written, or the disk is full.
+        """
+        rows = batch if self._redactor is None else self._redactor.batch(table, batch)
+        with writing():
+            if self._dated is not None and table in BEGINS:
+                self._dated.write(table, self.name(kind), rows)
+                return
+            part = self._open.get((table, kind))
+            if part is None:
+                name = f"{self.name(kind)}.parquet"
+                part = self._stack.enter_context(PartWriter(self._task.out, table, name, SCHEMAS[table]))
+                self._open[table, kind] = part
+                self._result.parts.append(f"{table}/{name}")
+            part.write(rows)
