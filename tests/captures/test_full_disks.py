@@ -5,8 +5,6 @@ from __future__ import annotations
 import gzip
 from pathlib import Path
 
-import pytest
-
 from small_disk import run_with_disk
 
 pytestmark = pytest.mark.matrix

@@ -77,8 +77,8 @@ def test_compressed_files_are_shared_out(tmp_path: Path, monkeypatch: pytest.Mon
         assert found == counted_json(table.to_pylist()), name
 
 
-def test_what_is_routed_and_what_is_not_is_read_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No slot waits for a series that few tasks share: the first job routes packets, the second reads everything."""
+def test_shares_of_all_series_are_read_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first job routes the packets of both series, the second reads all of their shares."""
     monkeypatch.setattr(planning, "SHARE_BYTES", 1)
     monkeypatch.setattr("kwire.spark.job.slots_of", lambda _spark: 9)
     folder = tmp_path / "in"
@@ -88,12 +88,12 @@ def test_what_is_routed_and_what_is_not_is_read_at_once(tmp_path: Path, monkeypa
     jobs: list[list[str]] = []
 
     def noted(spark: Any, items: Any, work: Any) -> Any:
-        jobs.append(["route" if isinstance(item, route_task.RouteTask) else Path(item[0].name).name for item in items])
+        jobs.append(["route" if isinstance(item, route_task.RouteTask) else item[0].members[0].name for item in items])
         return real(spark, items, work)
 
     real = read_running.run_each
     monkeypatch.setattr(read_running, "run_each", noted)
     run_job(JobRequest(inputs=(str(folder),), out=str(tmp_path / "out")))
-    assert [Counter(job) for job in jobs] == [{"route": 1}, {"dribble.pcap": 7, "seed.pcap": 3}]
+    assert [Counter(job) for job in jobs] == [{"route": 2}, {"dribble.pcap": 7, "seed.pcap": 3}]
     found = counted_folders(tmp_path / "out", without=["captures"])
     assert found == {name: counted(table) for name, table in analysis.run([str(folder)]).items() if name != "captures"}

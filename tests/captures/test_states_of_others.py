@@ -186,7 +186,6 @@ def test_without_msgspec_a_folder_is_whole_but_cannot_be_appended_to(
     pieces, out = cut(tmp_path), tmp_path / "out"
     with monkeypatch.context() as without:
         without.setattr("kwire.spark.series_task.has_states", lambda: False)
-        without.setattr("kwire.spark.pack_task.has_states", lambda: False)
         run_job(JobRequest(inputs=tuple(pieces[:1]), out=str(out)))
     assert "without what --append needs" in refused(pieces, out)
 

@@ -85,7 +85,7 @@ def test_a_series_goes_on_with_its_shares_and_keys(spark: SparkSession, tmp_path
     expected = rows_of_one_task(inputs, tmp_path / "one")
     monkeypatch.setattr(planning, "SHARE_BYTES", 1 << 14)
     analysed(inputs.replace("*", "0000[12]"), tmp_path / "out", "spark", "--append")
-    analysed(inputs, tmp_path / "out", "spark", "--append", "--sharing", "route")
+    analysed(inputs, tmp_path / "out", "spark", "--append")
     for table in TABLES:
         assert rows_of(tmp_path / "out", table) == expected[table], table
 

@@ -238,7 +238,7 @@ def test_packets_are_routed_through_a_bucket(store: Store, spark: SparkSession, 
     monkeypatch.setattr(planning, "SHARE_BYTES", 1)
     store.put("routed", **{"seed.pcap": gzip.decompress((DATA / "seed.pcap.gz").read_bytes())})
     query = f"?region=us-east-1&scheme=http&endpoint_override={store.endpoint.removeprefix('http://')}"
-    report = run_job(JobRequest(inputs=(f"s3://routed/seed.pcap{query}",), out=f"s3://routed/out{query}", sharing="route"))
+    report = run_job(JobRequest(inputs=(f"s3://routed/seed.pcap{query}",), out=f"s3://routed/out{query}"))
     assert report.requests == len(store.rows("routed", "out", "requests")) == TRUTH["seed.pcap"]
     assert any("/_staging/packets/" in path for method, path in store.server.log if method == "GET")
     assert not [key for key in store.keys("routed") if "_staging" in key]

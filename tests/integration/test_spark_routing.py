@@ -66,7 +66,7 @@ def test_many_tasks_give_the_tables_of_one_process(spark: SparkSession, tmp_path
 
     real = route_task.route_tasks
     monkeypatch.setattr("kwire.spark.job.route_tasks", noted)
-    report = run_job(JobRequest(inputs=whole, out=str(tmp_path / "routed"), sharing="route"))
+    report = run_job(JobRequest(inputs=whole, out=str(tmp_path / "routed")))
     assert (report.read, [location for location, _ in report.skipped]) == (3, [str(files[3])])
     assert max(parts) > 3
     (series,) = json.loads((tmp_path / "routed" / "_manifest.json").read_text())["series"]
@@ -75,9 +75,10 @@ def test_many_tasks_give_the_tables_of_one_process(spark: SparkSession, tmp_path
         assert table(tmp_path / "routed", name) == rows, name
     assert not (tmp_path / "routed" / "_staging").exists()
     assert report.phases.seconds["route"] > 0
-    # half of it by scanning, the other half by routing
-    run_job(JobRequest(inputs=tuple(map(str, files[:2])), out=str(tmp_path / "grown"), sharing="scan"))
-    run_job(JobRequest(inputs=whole, out=str(tmp_path / "grown"), sharing="route", append=True))
+    with monkeypatch.context() as scanning:  # half of it by scanning, the other half by routing
+        scanning.setattr(planning, "_is_routed", lambda *_: False)
+        run_job(JobRequest(inputs=tuple(map(str, files[:2])), out=str(tmp_path / "grown")))
+    run_job(JobRequest(inputs=whole, out=str(tmp_path / "grown"), append=True))
     for name, rows in expected.items():
         if name not in ("captures",):
             assert table(tmp_path / "grown", name) == rows, name
@@ -93,5 +94,5 @@ def test_a_folder_that_cannot_be_written_ends_the_run(spark: SparkSession, tmp_p
 
     monkeypatch.setattr("kwire.spark.job.route_tasks", in_the_way)
     with pytest.raises(InputError, match="cannot be written"):
-        run_job(JobRequest(inputs=(str(FLEET),), out=str(tmp_path / "out"), sharing="route"))
+        run_job(JobRequest(inputs=(str(FLEET),), out=str(tmp_path / "out")))
     assert not (tmp_path / "out").exists()

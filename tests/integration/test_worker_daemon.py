@@ -40,7 +40,7 @@ def spark() -> Iterator[SparkContext]:
 
 @needs_proc
 def test_workers_have_what_tasks_need_before_the_first_task(spark: SparkContext) -> None:
-    told = [ast.literal_eval(one.decode()) for one in run_each(spark, [ASK, ASK], eval)]
+    told = [ast.literal_eval(one.decode()) for one in run_each(spark, [ASK, ASK], eval)[0]]
     assert told == [([True, True, False], "kwire.spark.worker_daemon", True, True)] * 2
 
 

@@ -1,7 +1,4 @@
-"""Spark: column functions on Kafka's bytes; the session, the job that schedules tables and analysis, and the folder that it fills.
-
-A lazy facade.
-"""
+"""Spark: column functions on Kafka's bytes, the session, the analysis job and its output folder."""
 
 from __future__ import annotations
 

@@ -20,11 +20,11 @@ __all__ = ["JSON_BODY", "BodyType", "body_type", "ddl"]
 
 
 class BodyType(NamedTuple):
-    """What bodies become.
+    """Type of a `body` column.
 
     Attributes:
         message: name of the message; None for the JSON of any.
-        version: of the message, -1 without one.
+        version: version of the message, -1 without one.
         fields: paths of its fields; None for all.
     """
 
@@ -39,7 +39,7 @@ class BodyType(NamedTuple):
 
     @property
     def rows_schema(self) -> pa.Schema:
-        """The columns of rows, one for each element of the arrays that the fields lead into (`kwire.to_arrow`)."""
+        """Columns of rows, one for each element of the arrays that the fields lead into (`kwire.to_arrow`)."""
         assert self.message is not None
         found = arrow_schema(self.message, self.version, self.fields)
         return pa.schema([field for field in found if field.name != MESSAGE_INDEX])
@@ -54,12 +54,7 @@ class BodyType(NamedTuple):
         return -1 if found is None else found
 
     def read(self, bodies: BinaryChunk, absent: Any) -> tuple[Any, pa.RecordBatch]:
-        """Read messages: their structs, and the columns `error`, `error_offset` and `error_path`.
-
-        Arguments:
-            bodies: the messages.
-            absent: which of them are nulls, a numpy array.
-        """
+        """Return the structs of messages, and the columns `error`, `error_offset` and `error_path`; `absent` marks nulls."""
         assert self.message is not None
         batch = to_arrow(self.message, bodies, self.version, self.fields, errors="column", explode=False)
         names = self.schema.names
@@ -76,17 +71,11 @@ JSON_BODY: Final = BodyType()
 def body_type(
     message: str | None, version: int | None, fields: str | Iterable[str] | None, kind: str | None = None, function: str = "ddl"
 ) -> BodyType:
-    """Check what a caller asks for.
+    """Return the type that a caller asks for; arguments and errors as for `ddl`, without a message for JSON.
 
-    Arguments:
-        message, version, fields: as in `ddl`; no message for JSON.
-        kind: ``request`` or ``response``, what the message has to be; None for any.
-        function: who asks, for messages.
-
-    Raises:
-        InputError: a message without a version or the other way round, or one of another kind; none of the fields is in the version.
-        KwireError: no such message or field.
-        UnsupportedVersion: the message has no such version.
+    Args:
+        kind: ``request`` or ``response``, the kind that the message must have; None for any.
+        function: name of the caller, for errors.
     """
     if message is None or version is None:
         if message is not None or version is not None or fields is not None:
@@ -101,13 +90,13 @@ def body_type(
 
 
 def ddl(message: str, version: int, fields: str | Iterable[str] | None = None) -> str:
-    """The columns of a typed `body` as Spark's DDL: ``ddl("MetadataResponse", 12, "topics.name")``.
+    """Return the columns of a typed `body` as Spark's DDL: ``ddl("MetadataResponse", 12, "topics.name")``.
 
-    Arguments:
+    Args:
         message: name of the message.
-        version: the version it is in.
-        fields: paths such as ``topics.partitions.leader_id``, a sequence or one text with commas; all when not given. Arrays stay arrays;
-            fields that the version lacks are left out.
+        version: its version.
+        fields: paths such as ``topics.partitions.leader_id``, a sequence or one text with commas; None for all. Arrays stay arrays; fields
+            that the version lacks are left out.
 
     Raises:
         InputError: none of the fields is in the version.

@@ -1,12 +1,12 @@
-"""The tables of an analysis as tables of a Spark catalog: registered where they lie, or copied into tables that the catalog manages.
+"""The tables of an analysis as tables of a Spark catalog: registered where they are, or copied into tables that the catalog manages.
 
 | Catalog | Without `partition_by` | With it |
 |---|---|---|
 | Spark's own (Hive, Glue, in memory) | an external table, by `date` as the folder is | a managed Parquet table, partitioned by `date` |
 | Delta, Iceberg | a managed table | a managed table, partitioned by `date` |
 
-A managed table is overwritten as a whole each time: what an analysis says of connections that were open changes when it is appended to, and
-so the rows of an earlier run cannot just stay. Delta and Iceberg do so in one step, with the history that they keep.
+A managed table is overwritten as a whole each time: appending to an analysis changes the rows of connections that were open. Delta and
+Iceberg do so in one step, with the history that they keep.
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ _OVERWRITE_MODE: Final = "spark.sql.sources.partitionOverwriteMode"
 
 
 def register_tables(spark: SparkSession, out: str, namespace: str, partition_by: str | None = None) -> list[str]:
-    """Make the tables of an analysis known to the session's catalog; those of an earlier run of the same folder are brought up to date.
+    """Register the tables of an analysis in the session's catalog, or update those of an earlier run of the same folder.
 
     Args:
         spark: the session.
-        out: the output folder of the analysis, path or URI.
-        namespace: a database or schema, `db` or `catalog.db`; it is made where it is missing.
-        partition_by: `date` to copy the rows into tables that are partitioned by day, in UTC; None for none.
+        out: output folder of the analysis, path or URI.
+        namespace: database or schema, `db` or `catalog.db`; created if missing.
+        partition_by: `date` to copy the rows into tables that are partitioned by day, in UTC; None not to.
 
     Returns:
         The names of the tables.
 
     Raises:
-        InputError: there is no complete analysis in the folder, or a table of that name is not of this folder.
+        InputError: the folder has no complete analysis, or a table of that name is not of this folder.
     """
     if partition_by not in (None, "date"):
         raise InputError(f"tables can be partitioned by date, not by {partition_by}")
@@ -87,7 +87,6 @@ def register_tables(spark: SparkSession, out: str, namespace: str, partition_by:
 
 
 def _location(out: str) -> str:
-    """The folder as a URI that executors and the catalog understand."""
     from pyarrow.fs import FileType
 
     filesystem, path = output_place(out)
@@ -97,7 +96,6 @@ def _location(out: str) -> str:
 
 
 def _is_by_date(out: str, table: str) -> bool:
-    """Whether the parts of a table lie in folders of dates."""
     from pyarrow.fs import FileSelector
 
     filesystem, path = output_place(out)
@@ -105,7 +103,6 @@ def _is_by_date(out: str, table: str) -> bool:
 
 
 def _provider(spark: SparkSession, namespace: str) -> str:
-    """What the catalog's own tables are made of, by the class that the session has for it."""
     first = namespace.partition(".")[0]
     catalog = first if "." in namespace and spark.conf.get(f"spark.sql.catalog.{first}", None) else spark.catalog.currentCatalog()
     kind = (spark.conf.get(f"spark.sql.catalog.{catalog}", None) or "").lower()
@@ -149,7 +146,6 @@ def _rows(spark: SparkSession, location: str, table: str, dated: bool) -> DataFr
 
 @contextmanager
 def _viewed(spark: SparkSession, rows: DataFrame, name: str) -> Iterator[str]:
-    """The name that rows have for SQL meanwhile."""
     view = f"kwire_{abs(hash(name)):x}"
     rows.createOrReplaceTempView(view)
     try:
@@ -160,7 +156,7 @@ def _viewed(spark: SparkSession, rows: DataFrame, name: str) -> Iterator[str]:
 
 @contextmanager
 def _whole_tables(spark: SparkSession) -> Iterator[None]:
-    """Overwrite all partitions, also where the session overwrites those alone that get rows."""
+    """Overwrite all partitions, also in a session that overwrites only those that get rows."""
     before = spark.conf.get(_OVERWRITE_MODE, None)
     spark.conf.set(_OVERWRITE_MODE, "static")
     try:

@@ -1,7 +1,7 @@
-"""The parts of a task whose rows are divided by date, `TABLE/date=2026-11-23/NAME`: one for each date, as far as there is room.
+"""Parts of a task whose rows are divided by date, `TABLE/date=2026-11-23/NAME`.
 
-Captures may hold any number of dates, in any order. So rows wait in memory, as many as a few row groups have, before the date that has
-most of them gets a file; most files are written at the end, one after the other.
+Captures may hold any number of dates, in any order. So the rows of a few row groups wait in memory before the date that has most of them
+gets a file; most files are written at the end, one after the other.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ _Key = tuple[str, str, str]  # table, folder, name
 
 
 class DatedParts:
-    """Writes them; a context manager.
+    """Writer of these parts; a context manager.
 
     Args:
-        location: the output folder, path or URI.
+        location: output folder, path or URI.
         begun: called with each part, `TABLE/date=DATE/NAME.parquet`, whose file is begun.
     """
 
@@ -67,15 +67,10 @@ class DatedParts:
             self._open.clear()
 
     def write(self, table: str, name: str, batch: pa.RecordBatch) -> None:
-        """Take rows.
-
-        Args:
-            table: one of `kwire.tables.dates.BEGINS`.
-            name: of the parts, without `.parquet`.
-            batch: the rows.
+        """Append rows of a table of `kwire.tables.dates.BEGINS` to parts of a name, given without `.parquet`.
 
         Raises:
-            InputError: the folder cannot be written, the disk is full.
+            InputError: the folder cannot be written, or the disk is full.
         """
         for folder, rows in rows_by_date(table, batch):
             key = (table, self._room_for(table, folder), name)

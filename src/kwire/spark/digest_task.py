@@ -1,6 +1,6 @@
-"""The digest of the tables of rows, by tasks that read parts of them: the last of an analysis, when all parts are written.
+"""The digest of the tables of rows, made by tasks that read parts when all are written.
 
-The digest of what is divided by key comes from the tasks that finish it (`kwire.spark.finish_task`).
+The digest of tables divided by key comes from the tasks that finish them (`kwire.spark.finish_task`).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Part = tuple[str, bool]
 
 
 def merged(packed: Iterable[bytes]) -> Digest:
-    """Put digests of tasks together, as `to_bytes` packs them."""
+    """Merge packed digests of tasks."""
     found: list[Digest] = []
     for one in packed:
         found.append(from_bytes(one))
@@ -64,7 +64,7 @@ def digest_rows(
 
 
 def _tasks(parts: Iterable[Part], wanted: Wanted, slots: int) -> list[tuple[Part, ...]]:
-    """Share out the parts; what one task of the first step wrote stays together, for a connection and its violations are in it."""
+    """Divide the parts; those of one reading task stay together, as they have a connection and its violations."""
     groups: dict[str, list[Part]] = defaultdict(list)
     for part in parts:
         table, _, name = part[0].partition("/")

@@ -1,6 +1,6 @@
-"""What a driver asks of files before it divides them: about how long they are unpacked, and which of them can be read in parts.
+"""Facts of files that the driver plans with: their unpacked size, and whether they can be read in parts.
 
-Only the plan depends on this. Whatever it says, the tasks look for themselves, and their rows are the same.
+Only the plan depends on them: the tasks look for themselves, and their rows are the same.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from typing import Final
 
-from kwire.capture.dividing.file_ranges import whole_reason
+from kwire.capture.file_ranges import whole_reason
 from kwire.errors import InputError
 
 __all__ = ["UNPACKED_A_STORED", "unpacked_bytes", "whole_files"]
@@ -26,23 +26,18 @@ _AT_ONCE: Final = 16
 
 
 def unpacked_bytes(location: str, size: int) -> int:
-    """About how many bytes a file has when it is unpacked.
-
-    Args:
-        location: path or URI.
-        size: bytes of the file, as stored.
-    """
+    """Estimate the unpacked size of a file from its stored size."""
     return size * UNPACKED_A_STORED if _COMPRESSED.search(location) else size
 
 
 def whole_files(files: Iterable[tuple[str, int]]) -> dict[str, str]:
-    """Find out which files have to be read by one task each.
+    """Find the files that one task has to read.
 
     Args:
-        files: locations and sizes of those that would be divided.
+        files: locations and sizes of files to divide.
 
     Returns:
-        By location what such a file is (`kwire.capture.dividing.file_ranges.whole_reason`); empty for one that cannot be read.
+        The kind of each such file (`kwire.capture.file_ranges.whole_reason`) by location; empty for one that cannot be read.
     """
 
     def look(location: str, size: int) -> str | None:

@@ -1,7 +1,7 @@
-"""What a Python of Spark's executors is, and what it can import.
+"""Facts of a Python of Spark's executors, and of what it can import.
 
-The text of this module travels to Pythons that may have nothing of kwire, and may be of another release than the driver's: it uses the
-standard library alone, and is run there, not imported.
+The text of this module travels to Pythons that may lack kwire and may be of another release than the driver's: it uses the standard library
+alone, and is run there, not imported.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _version(package: str) -> str | None:
 
 
 def _why_pure(kwire: Any) -> str:
-    """Why the compiled modules are not in use: `asked`, `zip`, or what Python says."""
+    """Return why the compiled modules are not in use: `asked`, `zip`, or Python's own message."""
     if os.environ.get("KWIRE_PURE") == "1":
         return "asked"
     if not Path(kwire.__file__).parent.is_dir():
@@ -65,7 +65,7 @@ def _of_kwire() -> dict[str, str | None]:
 
 
 def facts() -> dict[str, str | None]:
-    """Tell what this Python is and has; `why` says what is wrong with its kwire, None where it is just not there."""
+    """Return facts of this Python; `why` says what is wrong with its kwire, None if it is just not there."""
     return {
         "host": socket.gethostname(),
         "folder": str(Path.cwd()),
@@ -79,14 +79,14 @@ def facts() -> dict[str, str | None]:
 
 
 def look(source: str, within: bool, pause: float, question: str) -> dict[str, str | None]:
-    """Tell the facts from inside a task.
+    """Return the facts from inside a task.
 
     Args:
-        source: the text of this module.
-        within: import kwire into this process. Otherwise a process of its own does, where there is one that is not imported yet: Spark
-            uses a worker again, and once it has imported a kwire it keeps it.
+        source: text of this module.
+        within: import kwire into this process. Otherwise another process does: Spark reuses a worker, which keeps the kwire it has
+            imported.
         pause: seconds to wait, so that other executors get their share of the tasks.
-        question: names what the driver asks now. A worker that has answered it runs no second process for another of its tasks.
+        question: id of the driver's question. A worker that has answered it starts no second process for another task.
     """
     time.sleep(pause)
     if within or "kwire" in sys.modules or importlib.util.find_spec("kwire") is None:

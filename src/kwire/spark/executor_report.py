@@ -1,6 +1,6 @@
-"""What the executors of a session are and have, and what is wrong with it.
+"""Facts of the executors of a session, and what is wrong with them.
 
-Nothing of kwire need be there: the functions of `kwire.spark.executor_facts` travel by value inside the one that Spark sends.
+They need not have kwire: the functions of `kwire.spark.executor_facts` travel by value inside the one that Spark sends.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ COLUMNS: Final = ("host", "python", "kwire", "twin", "pyarrow", "numpy", "pandas
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PythonFacts:
-    """A Python: the driver's, or that of an executor.
+    """A Python of the driver or an executor.
 
     Attributes:
-        host: the machine's name.
+        host: name of the machine.
         folder: its working folder; each executor has its own.
         python: version, such as `3.11.7`.
-        executable: its path.
+        executable: path of the program.
         system: operating system, processor and C library.
-        suffix: of the compiled modules that it can load.
-        kwire: version of kwire, None where it cannot be imported.
-        twin: `native` or `pure`.
-        place: where kwire is.
-        why: why there is no kwire or why its twin is pure (`asked`, `zip` or what Python said); None where kwire is just not there.
-        pyarrow, numpy, pandas, msgspec, pyspark: versions, None where it cannot be imported; without msgspec request logs are read slower.
+        suffix: suffix of the compiled modules that it can load.
+        kwire: version of kwire, None if it cannot be imported.
+        twin: backend, `native` or `pure`.
+        place: folder of kwire.
+        why: why kwire is missing or its backend pure (`asked`, `zip` or Python's message); None if kwire is just not there.
+        pyarrow, numpy, pandas, msgspec, pyspark: versions, None if missing; without msgspec request logs are read slower.
     """
 
     host: str
@@ -69,19 +69,19 @@ class PythonFacts:
 
     @property
     def release(self) -> tuple[str, ...]:
-        """The minor version of Python, which must be the same on driver and executors."""
+        """Minor version of Python, which must be the same on driver and executors."""
         return tuple(self.python.split(".")[:2])
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ExecutorReport:
-    """What executors are and have; `print` shows it as a table and sentences.
+    """Facts of executors; `print` shows them as a table and sentences.
 
     Attributes:
         driver: this Python.
-        executors: those that answered.
-        faults: why kwire cannot run there, whole sentences.
-        warnings: why it runs badly, whole sentences.
+        executors: the executors that answered.
+        faults: sentences on why kwire cannot run there.
+        warnings: sentences on why it runs badly.
     """
 
     driver: PythonFacts
@@ -91,11 +91,11 @@ class ExecutorReport:
 
     @property
     def ok(self) -> bool:
-        """Is all as it should be?"""
+        """Whether there are neither faults nor warnings."""
         return not self.faults and not self.warnings
 
     def rows(self) -> list[tuple[str, ...]]:
-        """The table: the driver, then the executors; what is in a row is in `COLUMNS`, after where it runs."""
+        """Return the table: the driver, then the executors, each with its name and `COLUMNS`."""
         named = [("driver", self.driver), *((f"executor {number}", each) for number, each in enumerate(self.executors, 1))]
         return [(name, *(getattr(each, column) or "-" for column in COLUMNS)) for name, each in named]
 
@@ -121,15 +121,7 @@ def doctor(spark: SparkSession | SparkContext) -> ExecutorReport:
 
 
 def examine(spark: SparkSession | SparkContext, *, within: bool = False) -> ExecutorReport:
-    """As `doctor`.
-
-    Args:
-        spark: a session or a context.
-        within: import kwire in the very processes that run tasks, which then keep it.
-
-    Raises:
-        KwireError: as `doctor`.
-    """
+    """Report as `doctor`; with `within`, import kwire in the processes that run tasks, which then keep it."""
     from pyspark.errors import PySparkException
 
     try:
@@ -168,7 +160,7 @@ def examine(spark: SparkSession | SparkContext, *, within: bool = False) -> Exec
 
 @contextmanager
 def _question(source: str, within: bool) -> Iterator[Callable[[int], str]]:
-    """What a task runs, for as long as Spark may pickle it."""
+    """Yield the function that a task runs, for as long as Spark may pickle it."""
     from pyspark import cloudpickle
 
     pickling: Any = cloudpickle  # without types
@@ -191,7 +183,6 @@ def _by_context(context: SparkContext, source: str, within: bool) -> list[str]:
 
 
 def _by_session(spark: Any, source: str, within: bool) -> list[str]:
-    """Spark Connect has no RDDs; a function without Arrow works where there is none."""
     from pyspark.sql.functions import col, udf
 
     tasks = slots_of(spark)
@@ -216,7 +207,7 @@ def _by_java(context: SparkContext, source: str) -> list[str]:
 
 
 def _registered(context: SparkContext) -> int | None:
-    """How many executors there are by Spark's own count, the driver where there is none; None where it does not say."""
+    """Return Spark's own count of executors, 1 for the driver alone; None if it is unknown."""
     from py4j.protocol import Py4JError
 
     with suppress(Py4JError, AttributeError):
@@ -243,8 +234,6 @@ def _grouped(executors: Iterable[PythonFacts], *names: str) -> Iterator[tuple[tu
 
 
 def _faults(driver: PythonFacts, executors: Sequence[PythonFacts]) -> Iterator[str]:
-    """Why kwire cannot run on executors."""
-
     def who(some: Sequence[PythonFacts]) -> str:
         return _who(some, executors)
 
@@ -274,7 +263,6 @@ def _faults(driver: PythonFacts, executors: Sequence[PythonFacts]) -> Iterator[s
 
 
 def _warnings(driver: PythonFacts, executors: Sequence[PythonFacts]) -> Iterator[str]:
-    """Why kwire runs badly on executors."""
     for _, some in _grouped((each for each in executors if each.twin == "pure"), "why"):
         yield f"{_who(some, executors)} kwire's pure Python twin runs, which is tens of times slower: {_reason(some[0])}."
     if driver.twin == "pure" and all(each.twin != "pure" for each in executors):
@@ -282,7 +270,6 @@ def _warnings(driver: PythonFacts, executors: Sequence[PythonFacts]) -> Iterator
 
 
 def _reason(one: PythonFacts) -> str:
-    """Why a Python runs the pure twin."""
     if one.why == "zip":
         return (
             f"it was imported from {one.place}, and Python loads no compiled module from a zip (--py-files, addPyFile); "

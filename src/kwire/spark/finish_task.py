@@ -1,4 +1,4 @@
-"""The last step of the job: a task for each bucket of keys puts the sums of these keys together and writes the tables that they give.
+"""The last step of the job: a task for each bucket of keys merges the sums of these keys and writes their tables.
 
 The nodes of servers and the offers of brokers need all series: they are small, so the driver sends them to every task.
 """
@@ -42,15 +42,15 @@ STEP_BYTES: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Finishing:
-    """What all tasks of this step need.
+    """Input of all tasks of this step.
 
     Attributes:
-        out: the output folder, path or URI.
+        out: output folder, path or URI.
         run: number of the run.
-        bits: there are ``1 << bits`` buckets.
-        files: with the sums of all series.
-        cluster: what is known of the brokers.
-        owners: who answers for which clients.
+        bits: number of buckets, as ``1 << bits``.
+        files: sums of all series.
+        cluster: facts of the brokers.
+        owners: owners of clients.
         redaction: what to hash in the rows that are written, None for nothing.
     """
 
@@ -65,12 +65,12 @@ class Finishing:
 
 @dataclass(slots=True)
 class FinishResult:
-    """What a task gives back.
+    """Outcome of a task.
 
     Attributes:
         parts: the parts that it wrote, `TABLE/NAME`.
-        digest: what a report shows of the bucket, packed.
-        moves: keys that have moved to those of their programs, as they stand in the tables.
+        digest: packed digest of the bucket, for the report.
+        moves: keys that have moved to those of their programs, as the tables have them.
     """
 
     parts: list[str] = field(default_factory=list)
@@ -88,7 +88,7 @@ _FEW_BITS: Final = 6  # files of tasks have so many or little fewer
 
 
 def bits_of(files: Iterable[SumsFile], size: int) -> int:
-    """Give how finely sums are divided, so that each bucket has about `size` bytes."""
+    """Return the bits of a division whose buckets have about `size` bytes."""
     return min((sum(file.size for file in files) // size).bit_length(), MAX_BITS)
 
 
@@ -135,11 +135,7 @@ def finish_tables(spark: SparkSession | SparkContext | LocalProcesses, shared: F
 
 
 def run_finish(shared: Finishing, bucket: int) -> FinishResult:
-    """Finish a bucket.
-
-    Args:
-        shared: what all tasks need.
-        bucket: its number.
+    """Finish a bucket, by its number.
 
     Raises:
         InputError: a file cannot be read, or the folder cannot be written.
@@ -174,16 +170,10 @@ def _redacted(moves: Moves, redactor: Redactor) -> Moves:
 
 
 def write_table(out: str, table: str, name: str, rows: pa.Table) -> str:
-    """Write a part of a table; gives it as `TABLE/NAME`.
-
-    Args:
-        out: the output folder, path or URI.
-        table: its name.
-        name: of the part, to which a token of the attempt is added.
-        rows: all of them.
+    """Write a part of a table, with a token of the attempt after its name; return `TABLE/NAME`.
 
     Raises:
-        InputError: the folder cannot be written, the disk is full.
+        InputError: the folder cannot be written, or the disk is full.
     """
     file = f"{name}-{secrets.token_hex(4)}.parquet"
     with PartWriter(out, table, file, SCHEMAS[table]) as part:

@@ -1,8 +1,8 @@
-"""Frames in a binary column to rows: what `map_frames` does to the batches of a DataFrame, many at once and without an object for a frame.
+"""Rows of frames in a binary column: what `map_frames` does to the batches of a DataFrame.
 
-Without a message a request frame becomes the columns of its header. With one, request frames of that message and version become its columns
-as `kwire.to_arrow` gives them, one row for each element of the arrays that the fields lead into, and frames of others are left out;
-response frames and bodies are all taken to be of it. A null stays a row of nulls, as for Spark's `explode_outer`.
+Without a message, a request frame becomes the columns of its header. With one, request frames of that message and version become its
+columns as `kwire.to_arrow` returns them, one row for each element of the arrays that the fields lead into, and others are dropped; all
+response frames and bodies are read as that message. A null stays a row of nulls, as for Spark's `explode_outer`.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ HEADER_COLUMNS: Final = ("api_key", "api_version", "correlation_id", "client_id"
 
 
 class FrameRows:
-    """Maps batches of a DataFrame.
+    """Mapping of batches with frames to batches of rows.
 
-    Arguments:
-        column: the binary column of frames or bodies.
-        kept: columns that go along.
+    Args:
+        column: binary column of frames or bodies.
+        kept: columns that are copied.
         body: the message, or none for headers.
-        options: what a frame that breaks a rule does.
+        options: how to treat invalid frames.
         header: the column holds frames; else bodies.
-        columns: those of the rows' columns that are given, in this order; None for the usual ones.
+        columns: columns of the rows, in this order; None for the default.
 
     Raises:
         InputError: there is no such column, or one is named twice.
@@ -82,7 +82,7 @@ class FrameRows:
 
     @property
     def schema(self) -> pa.Schema:
-        """The columns that come behind those kept."""
+        """Columns behind the kept ones."""
         if self.body.message is None:
             fields = [pa.field(name, pa.type_for_alias(HEADER_TYPES[name])) for name in self.columns or HEADER_COLUMNS]
         else:
@@ -93,7 +93,7 @@ class FrameRows:
         return pa.schema(fields)
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The batches, mapped.
+        """Map batches.
 
         Raises:
             WireError: a frame breaks a rule and the mode is FAILFAST.
@@ -120,7 +120,6 @@ class FrameRows:
                 yield made.slice(start, _SLICE)
 
     def _headers(self, frames: ArrowArray, wanted: list[str]) -> tuple[None, dict[str, Any]]:
-        """The columns, a row for each frame; what is wrong is among them where that is asked for."""
         judges = self.options.fails or self.options.drops or self.options.corrupt_record is not None
         read = header_batch(frames, dict.fromkeys([*wanted, "error"] if judges else wanted))
         if self.options.fails and read.column("error").null_count < read.num_rows:
@@ -130,7 +129,7 @@ class FrameRows:
         return None, dict(zip(read.schema.names, read.columns, strict=True))
 
     def _messages(self, given: ArrowArray) -> tuple[Any, dict[str, Any]]:
-        """Of each row the frame that it is of, None where each frame has one row; and the columns."""
+        """Return the frame of each row, None if each frame has one row, and the columns."""
         rows, bodies, starts, faults = self._bodies(given)
         message = str(self.body.message)
         errors: Any = "raise" if self.options.fails else "column"
@@ -149,8 +148,7 @@ class FrameRows:
         return rows[messages], found
 
     def _bodies(self, given: ArrowArray) -> tuple[Any, Any, Any, dict[int, WireError]]:
-        """Of the messages to be read: the frames they are of, None for each in turn; the bytes; where these begin in the frame, None for
-        its first byte; and headers that cannot be read."""
+        """Return frames, bytes and offsets of the messages to read, None for all and for 0, and the faults of headers."""
         kind = catalog()[str(self.body.message)].kind
         if not self.header or kind not in ("request", "response"):
             return None, given, None, {}
@@ -199,12 +197,10 @@ class FrameRows:
 
 
 def _numbers(column: ArrowArray) -> Any:
-    """A column as a numpy array, -1 for a null."""
     return np.asarray(column.fill_null(-1) if column.null_count else column)
 
 
 def _in_frames(columns: list[Any], messages: Any, starts: Any, faults: dict[int, WireError]) -> list[Any]:
-    """The columns of errors with offsets in frames, and with what is wrong with headers."""
     if columns[0].null_count == len(columns[0]) and not faults:
         return columns
     found: list[tuple[Any, ...]] = []

@@ -1,10 +1,8 @@
-"""Request and response frames in a binary column to structs: header fields, body, and what is wrong. One Arrow array in, one out.
+"""Request and response frames in a binary column to structs of header fields, body and faults. One Arrow array in, one out.
 
-Nothing here needs Spark: `kwire.spark.functions` puts it into column functions. A frame that breaks a rule keeps what could be read of its
-header; its body is null. A typed body is null too where the frame is of another message or version, which is no error.
-
-Headers and bodies are read as columns, all rows at once. Rows that are left over, for they break a rule or are unusual, are read again
-one by one: only then what is wrong is worded.
+Nothing here needs Spark. A frame that breaks a rule keeps the readable part of its header; its body is null. A typed body is also null
+for a frame of another message or version, which is no fault. Headers and bodies are read as columns, all rows at once. Invalid and unusual
+rows are then read one by one, for the texts of their faults.
 """
 
 from __future__ import annotations
@@ -46,7 +44,6 @@ def _json(kind: Any) -> JsonColumns:
 
 @cache
 def _names(kind: str) -> Any:
-    """Names of the messages by api key, null where there is none."""
     found = catalog()
     of_key = found.request if kind == "request" else found.response
     messages = [of_key(key) for key in range(max(found.api_keys) + 1)]
@@ -54,7 +51,6 @@ def _names(kind: str) -> Any:
 
 
 def _fits(decoder: Any, frame: Any, start: int) -> bool:
-    """Whether a body is one of the version that was asked for."""
     if isinstance(decoder, WireError):
         return False
     try:
@@ -68,9 +64,9 @@ class _Row(NamedTuple):
     """A row that was read alone.
 
     Attributes:
-        header: the fields before the body; None where they cannot be read.
-        body: its text.
-        error: what is wrong with the frame.
+        header: fields before the body; None if they cannot be read.
+        body: text of the body.
+        error: fault of the frame.
     """
 
     header: tuple[Any, ...] | None
@@ -79,7 +75,6 @@ class _Row(NamedTuple):
 
 
 def _scattered(count: int, values: Mapping[int, Any], kind: Any) -> Any:
-    """A column of nulls but for some rows."""
     if not values:
         return pa.nulls(count, kind)
     places = np.full(count, -1, np.int64)
@@ -88,7 +83,6 @@ def _scattered(count: int, values: Mapping[int, Any], kind: Any) -> Any:
 
 
 def _replaced(column: Any, values: Mapping[int, Any]) -> Any:
-    """A column with other values in some rows."""
     if not values:
         return column
     mask = np.zeros(len(column), bool)
@@ -98,10 +92,10 @@ def _replaced(column: Any, values: Mapping[int, Any]) -> Any:
 
 
 class _FrameStruct:
-    """What both kinds of frames share: the type of the result, and how it is put together.
+    """Type and construction of the structs of both kinds of frames.
 
     Attributes:
-        takes: how many arrays it is called with.
+        takes: number of arrays that it is called with.
         header: names and types of the fields before `body`.
     """
 
@@ -114,7 +108,7 @@ class _FrameStruct:
 
     @property
     def type(self) -> Any:
-        """The Arrow type of the structs."""
+        """Arrow type of the structs."""
         corrupt = [] if self.options.corrupt_record is None else [(self.options.corrupt_record, pa.binary())]
         return pa.struct([*self.header, ("body", self.body.arrow), *_ERROR, *corrupt])
 
@@ -126,15 +120,15 @@ class _FrameStruct:
     def _struct(
         self, frames: Any, header: list[Any], bodies: Any, alone: Mapping[int, _Row], absent: Any, faults: Mapping[int, Any]
     ) -> Any:
-        """Put the columns together.
+        """Build the structs.
 
-        Arguments:
-            frames: the array that was given.
-            header: the fields before the body.
+        Args:
+            frames: the given array.
+            header: fields before the body.
             bodies: texts or structs.
             alone: rows that were read alone, whose values count.
-            absent: which rows are null, a numpy array.
-            faults: of typed bodies: name, offset in the frame and path by row.
+            absent: rows that are null, a numpy array.
+            faults: faults of typed bodies by row: name, offset in the frame, path.
         """
         kind = self.type
         fields = [kind.field(index) for index in range(kind.num_fields)]
@@ -152,7 +146,7 @@ class _FrameStruct:
         return pa.StructArray.from_arrays(arrays, fields=fields, mask=mask)
 
     def _typed(self, chunk: BinaryChunk, starts: Any) -> tuple[Any, dict[int, Any]]:
-        """The typed bodies that begin at `starts` of their frames, and what is wrong with some."""
+        """Return the typed bodies that begin at `starts` of their frames, and their faults by row."""
         bodies, errors = self.body.read(chunk._replace(starts=starts), starts < 0)
         faults: dict[int, Any] = {}
         if errors.column(0).null_count < len(starts):
@@ -164,7 +158,6 @@ class _FrameStruct:
         return bodies, faults
 
     def _raise(self, frame: Any, row: int, start: int) -> None:
-        """Raise what is wrong with a typed body, as its decoder says it."""
         decoder = compiled().decoder(str(self.body.message), self.body.version)
         try:
             decoder.decode_whole(frame[start:])
@@ -174,11 +167,11 @@ class _FrameStruct:
 
 
 class RequestStruct(_FrameStruct):
-    """Request frames to structs of `api_key`, `api_version`, `message`, `correlation_id`, `client_id`, `body` and what is wrong.
+    """Mapping of request frames to structs of `api_key`, `api_version`, `message`, `correlation_id`, `client_id`, `body` and faults.
 
-    Arguments:
-        body: what the bodies become.
-        options: what a frame that breaks a rule does.
+    Args:
+        body: type of the bodies.
+        options: how to treat invalid frames.
     """
 
     header = (
@@ -187,7 +180,7 @@ class RequestStruct(_FrameStruct):
     )  # fmt: skip
 
     def __call__(self, frames: Any) -> Any:
-        """The structs of an array of any binary type; a null gives a null.
+        """Return the structs of an array of any binary type; nulls stay null.
 
         Raises:
             WireError: a frame breaks a rule and the mode is FAILFAST.
@@ -246,7 +239,6 @@ _PLACING: Final = (("api_key", np.int16), ("api_version", np.int16), ("body_offs
 
 
 def _numbers(column: Any, kind: Any) -> Any:
-    """A column as a contiguous numpy array, -1 for a null."""
     return np.ascontiguousarray(column.fill_null(-1) if column.null_count else column, kind)
 
 
@@ -255,20 +247,20 @@ def _one_array(values: Any) -> Any:
 
 
 class ResponseStruct(_FrameStruct):
-    """Response frames to structs of `api_key`, `api_version`, `message`, `correlation_id`, `body` and what is wrong.
+    """Mapping of response frames to structs of `api_key`, `api_version`, `message`, `correlation_id`, `body` and faults.
 
-    `api_version` is the one that the body is in: 0 where a broker refused the version of an ApiVersions request (KIP-511).
+    `api_version` is the version of the body: 0 where a broker refused the version of an ApiVersions request (KIP-511).
 
-    Arguments:
-        body: what the bodies become.
-        options: what a frame that breaks a rule does.
+    Args:
+        body: type of the bodies.
+        options: how to treat invalid frames.
     """
 
     takes = 3
     header = (("api_key", pa.int16()), ("api_version", pa.int16()), ("message", pa.string()), ("correlation_id", pa.int32()))
 
     def __call__(self, frames: Any, api_keys: Any, api_versions: Any) -> Any:
-        """The structs of arrays of frames and of the api keys and versions of their requests; a null among them gives a null.
+        """Return the structs of frames, given with api keys and versions of their requests; a null in any gives a null.
 
         Raises:
             WireError: a frame breaks a rule and the mode is FAILFAST.
@@ -306,7 +298,7 @@ class ResponseStruct(_FrameStruct):
         return self._struct(frames, columns, bodies, alone, absent, faults)
 
     def _header(self, frame: Any, key: int, version: int) -> tuple[tuple[Any, ...], int, WireError | None]:
-        """The fields before the body, where it begins, and what is wrong."""
+        """Return the fields before the body, its offset, and the fault."""
         reader = _reader()
         message = catalog().response(key)
         name = None if message is None else message.name

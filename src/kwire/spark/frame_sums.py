@@ -1,7 +1,7 @@
-"""Sums over the rows of frames, made where the frames are read: what crosses to Spark is a row a group, not a row a frame.
+"""Sums over the rows of frames, made where the frames are read: a row a group crosses to Spark, not a row a frame.
 
-Each task gives a row for each group that it met, more than one where the groups of a task take more room than `MOST_ROWS`; who asked adds
-these together. The columns are named as Spark names them: `count`, `sum(frame_length)`.
+A task returns more than one row of a group if its groups exceed `MOST_ROWS`; the caller adds them. Columns are named as Spark names them:
+`count`, `sum(frame_length)`.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class Aggregate(NamedTuple):
     """One column of sums.
 
     Attributes:
-        name: of the column, `sum(frame_length)`.
+        name: name of the column, `sum(frame_length)`.
         function: `count`, `sum`, `min` or `max`.
-        column: what is summed; empty for `count`.
+        column: summed column; empty for `count`.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Aggregate(NamedTuple):
 
     @property
     def merged(self) -> str:
-        """The function that adds such columns of several tasks together."""
+        """Function that merges such columns of several tasks."""
         return "sum" if self.function == "count" else self.function
 
 
@@ -65,12 +65,12 @@ def aggregates_of(given: str | Iterable[str]) -> tuple[Aggregate, ...]:
 
 
 class FrameSums:
-    """Maps batches of a DataFrame to sums.
+    """Mapping of batches with frames to sums.
 
-    Arguments:
-        rows: what gives the rows; its columns are those of the groups and those that are summed.
+    Args:
+        rows: mapping to rows, with the columns of groups and sums.
         groups: columns whose equal values make a group.
-        aggregates: what is summed.
+        aggregates: the sums.
 
     Raises:
         InputError: a column that is summed holds no integers, or is one of the groups.
@@ -88,7 +88,7 @@ class FrameSums:
 
     @property
     def schema(self) -> pa.Schema:
-        """The columns behind those of the groups that the frames' own columns give (`FrameRows.kept`)."""
+        """Columns behind those of the groups that are kept columns (`FrameRows.kept`)."""
         rows = self.rows.schema
         own = [rows.field(name) for name in self.groups if name not in self.rows.kept]
         return pa.schema([*own, *(pa.field(each.name, self._type(each)) for each in self.aggregates)])
@@ -97,7 +97,7 @@ class FrameSums:
         return self.rows.schema.field(each.column).type if each.function in ("min", "max") else pa.int64()
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The batches, summed.
+        """Sum batches.
 
         Raises:
             WireError: a frame breaks a rule and the mode is FAILFAST.
@@ -126,7 +126,6 @@ class FrameSums:
             yield from self._sums(pa.concat_tables(held), merging=True).combine_chunks().to_batches()
 
     def _sums(self, table: Any, *, merging: bool) -> Any:
-        """Group a table of rows, or, `merging`, of sums."""
         if merging:
             asked: list[Any] = [(each.name, each.merged) for each in self.aggregates]
         else:
@@ -148,10 +147,10 @@ def frames_to_rows(
     columns: tuple[str, ...] | None = None,
     aggregate: str | Iterable[str] | None = None,
 ) -> FrameRows | FrameSums:
-    """What maps batches to rows or, with `aggregate`, to sums (`aggregates_of`); other arguments as of `FrameRows`.
+    """Return the mapping of batches to rows or, with `aggregate`, to sums (`aggregates_of`); other arguments as of `FrameRows`.
 
     Raises:
-        InputError: no such column; a sum is not understood, or there is a column for corrupt records beside it.
+        InputError: no such column; an invalid sum, or a column for corrupt records beside it.
     """
     if aggregate is None:
         return FrameRows(column, kept, body, options, header, columns)

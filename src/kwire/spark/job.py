@@ -1,9 +1,8 @@
-"""The analysis job: a task a series, then a task for each bucket of keys that finishes the tables; the folder is published at the end.
+"""The analysis job: tasks read the captures, tasks for buckets of keys finish the tables, and the folder is published at the end.
 
 Tasks run on Spark or in processes of this machine (`kwire.spark.local_processes`), and write the same tables. The job only schedules: rows
-come from `kwire.tables`, answers from `kwire.analysis`. Payloads never cross between the JVM and Python, because each task opens its files
-and writes its rows itself; so it does with its sums (`kwire.spark.sums_files`). What comes back to the driver is what every task needs of
-the cluster.
+come from `kwire.tables`, answers from `kwire.analysis`. Each task opens its files and writes rows and sums itself, so payloads never cross
+between the JVM and Python; the driver gets back what every task needs of the cluster.
 """
 
 from __future__ import annotations
@@ -68,21 +67,21 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobRequest:
-    """What to analyse and where to.
+    """Input of an analysis.
 
     Attributes:
         inputs: files, folders, globs, URIs.
-        out: the output folder, path or URI.
-        engine: what runs the tasks: `local` (processes of this machine, no Java), `spark`, or `auto`
+        out: output folder, path or URI.
+        engine: engine of the tasks: `local` (processes of this machine, no Java), `spark`, or `auto`
             (`kwire.spark.local_processes.choose_engine`). The tables are the same.
-        master: a Spark master, None for the default.
-        ports: where brokers listen; empty to find them out.
+        master: Spark master, None for the default.
+        ports: TCP ports of brokers; empty to find them out.
         target_releases: empty for the default targets.
-        broker_release: of the observed brokers, if no ApiVersions response shows it.
-        series_rule: which files belong together (`kwire.capture.series.group_series`).
-        overwrite: an earlier analysis in `out` may be replaced.
+        broker_release: release of the observed brokers, if no ApiVersions response shows it.
+        series_rule: rule that groups files (`kwire.capture.series.group_series`).
+        overwrite: replace an earlier analysis in `out`.
         log_zone: time zone of request logs, None for UTC.
-        owners: path of the file that says who answers for which clients, None without one.
+        owners: path of the file with the owners of clients, None without one.
         redaction: what to hash in all that is written, None for nothing.
         append: add new files to the analysis in `out`.
         partition_by: `date` to divide the rows that have a time by their dates, `TABLE/date=2026-11-23/part-*` (UTC); None for parts
@@ -110,22 +109,22 @@ class JobRequest:
 
 @dataclass(slots=True)
 class JobReport:
-    """The result of an analysis.
+    """Result of an analysis.
 
     Attributes:
         out: the folder as given.
-        engine: what ran the tasks, `local` or `spark`.
-        read: how many files were read.
-        skipped: what could not be read, each with the reason.
-        warnings: sentences on the order of files.
+        engine: engine of the tasks, `local` or `spark`.
+        read: number of files read.
+        skipped: inputs that could not be read, each with the reason.
+        warnings: sentences on files.
         requests: rows in table `requests`.
-        unread: packets of link types that are not read.
-        thin: why the captures are too incomplete to trust, as sentences (`kwire.analysis.quality`).
-        bytes_read: of the files that were to be read, as stored, each once.
-        phases: how long what took.
-        cpu_seconds: of the processor, in all tasks.
-        keeps: every task left what a later run can resume from.
-        plan: how the captures were shared out (`kwire.spark.plan_facts`).
+        unread: packets of unknown link types.
+        thin: sentences on why the captures are too incomplete to trust (`kwire.analysis.quality`).
+        bytes_read: bytes of the files to read, as stored, each once.
+        phases: duration of each phase.
+        cpu_seconds: CPU time of all tasks.
+        keeps: a later run can append to the analysis.
+        plan: how the captures were divided (`kwire.spark.plan_facts`).
     """
 
     out: str
@@ -148,7 +147,6 @@ def _quiet(_what: str, _done: int, _total: int) -> None:
 
 
 def _redaction_of(request: JobRequest, series: Sequence[Series]) -> Redaction | None:
-    """What is asked for, and the names of files that a sentence may have."""
     if request.redaction is None:
         return None
     files = (name for each in series for file in each.pieces for name in names_in(file.location))
@@ -156,7 +154,7 @@ def _redaction_of(request: JobRequest, series: Sequence[Series]) -> Redaction | 
 
 
 def _check_some_readable(files: Sequence[CaptureFile]) -> None:
-    """Say at once that nothing can be read, where that is quick to see; the job would find out, after Spark has started.
+    """Refuse files that cannot be read, where that is quick to see; the job would find out after Spark has started.
 
     Raises:
         InputError: none of a few files is a capture or a request log.
@@ -190,7 +188,7 @@ def _take_results(results: Sequence[SeriesResult], report: JobReport) -> list[st
 
 
 def _manifest(request: JobRequest, report: JobReport, run: int, entries: Sequence[Mapping[str, Any]], captures: pa.Table) -> dict[str, Any]:
-    """What the folder was made from: enough to tell whether the same input would give the same tables, and to go on with it."""
+    """Return what the folder was made from: enough to tell whether the same input gives the same tables, and to append to it."""
     columns = ("capture", "series", "sha256", "packets")
     growing = {} if request.redaction or not report.keeps else {"state": STATE_VERSION, "series": entries}
     return {
@@ -216,7 +214,7 @@ def _manifest(request: JobRequest, report: JobReport, run: int, entries: Sequenc
 
 
 def _driver_parts(location: str, plan: Plan, tables: Mapping[str, pa.Table], parts: Sequence[str], by_date: bool) -> list[str]:
-    """Write what the driver makes, and an empty part of each table that has none: in a folder of a date where others would be too."""
+    """Write the driver's tables, and an empty part of each table without one."""
     name = f"part-driver-{plan.run:03d}"
     written = {part.partition("/")[0] for part in (*parts, *plan.kept)} | tables.keys()
     empty = {table: schema.empty_table() for table, schema in SCHEMAS.items() if table not in written}
@@ -239,10 +237,10 @@ def _all_sums(results: Sequence[SeriesResult], kept: Sequence[str], location: st
 
 
 def _check_same(request: JobRequest, manifest: Mapping[str, Any]) -> None:
-    """Refuse to go on with what was read or laid out otherwise.
+    """Refuse to append with other ports, series rule, time zone or layout, or with another version of kwire.
 
     Raises:
-        InputError: the ports, the rule for series, the time zone of logs or the layout were others; or another version of kwire wrote it.
+        InputError: one of these differs.
     """
     if (manifest.get("version"), manifest.get("state")) != (kwire.__version__, STATE_VERSION):
         raise InputError(

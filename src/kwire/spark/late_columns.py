@@ -75,10 +75,10 @@ def fill_columns(location: str, nodes: pa.Table, moves: Moves, parts: Iterable[P
     """Fill in the columns, part by part.
 
     Args:
-        location: the output folder, path or URI.
+        location: output folder, path or URI.
         nodes: columns `server` and `node_id`.
-        moves: which keys have moved.
-        parts: of all tables.
+        moves: keys that have moved.
+        parts: parts of all tables.
 
     Returns:
         Parts of an earlier run that were written in their new form.
@@ -104,7 +104,6 @@ def fill_columns(location: str, nodes: pa.Table, moves: Moves, parts: Iterable[P
 
 
 def _is_filled(file: pq.ParquetFile, table: str, nodes: pa.Table, moves: Moves) -> bool:
-    """Return whether a part needs no change."""
     columns = (*_WHO, *_SERVER) if table == KEYED[0] else _WHO
     return all(_filled(rows, nodes, moves).equals(rows) for rows in part_batches(file, table, columns))
 
@@ -116,7 +115,6 @@ def _filled(rows: pa.RecordBatch, nodes: pa.Table, moves: Moves) -> pa.RecordBat
 
 
 def _node_ids(rows: pa.RecordBatch, nodes: pa.Table) -> Any:
-    """Return the node of each connection's server, by address and port."""
     colon: Any = ":"
     port: Any = rows.column("server_port").cast(TEXT)
     servers = pc.binary_join_element_wise(rows.column("server_address"), port, colon)
@@ -125,7 +123,6 @@ def _node_ids(rows: pa.RecordBatch, nodes: pa.Table) -> Any:
 
 
 def _nodes(partial: Partial, shown: Callable[[str], str]) -> pa.Table:
-    """Return the node of each observed server, by address as shown and port."""
     node_of = node_ids(partial)
     found = {}
     for server in partial["servers"].column("server").to_pylist():

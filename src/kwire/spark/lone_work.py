@@ -1,6 +1,6 @@
 """Work for workers that run nothing else: those of a Spark that kwire has started for its own tasks.
 
-On this machine they are forks of `kwire.spark.worker_daemon`. On a cluster PySpark's own daemon starts them, before there is a kwire.
+On this machine they are forks of `kwire.spark.worker_daemon`. On a cluster PySpark's own daemon starts them, before kwire is loaded.
 """
 
 from __future__ import annotations
@@ -17,17 +17,16 @@ Item = TypeVar("Item")
 
 
 class LoneWork(Generic[Item]):
-    """What to do with an item of a task, in a worker that leaves pandas out before it imports what the work needs."""
+    """Function for an item, in a worker that leaves pandas out before it imports what the function needs."""
 
     def __init__(self, work: Callable[[Item], bytes]) -> None:
         self._work = work
 
     def __call__(self, item: Item) -> bytes:
-        """Do it."""
         return self._work(item)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """The work travels as bytes, which wait for the worker to be ready."""
+        """Pickle the function as bytes, which wait for the worker to be ready."""
         from pyspark import cloudpickle
 
         return _arrived, (cloudpickle.dumps(self._work),)  # type: ignore[no-untyped-call]

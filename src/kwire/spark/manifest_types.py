@@ -1,4 +1,4 @@
-"""Types of what a run goes on from in the manifest of an analysis, which others may have written."""
+"""Types of the manifest of an analysis that a run appends to: others may have written it."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ class _Manifest(TypedDict):
 
 
 def check_manifest(shown: str, manifest: Any) -> None:
-    """Check types and values; no part lies outside the folder.
+    """Check types and values; no part is outside the folder.
 
     Args:
         shown: the folder, for the error.
         manifest: JSON value.
 
     Raises:
-        InputError: it is not what a run writes.
+        InputError: a run does not write such a manifest.
     """
     try:
         found = msgspec.convert(manifest, _Manifest)

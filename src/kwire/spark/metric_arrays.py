@@ -1,4 +1,4 @@
-"""Pushed metrics (KIP-714) in a binary column to arrays of data points: what `from_otlp` does to Arrow arrays."""
+"""Pushed metrics (KIP-714) in a binary column to arrays of data points."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _text(value: Any) -> str:
 
 
 def _point(point: dict[str, Any]) -> dict[str, Any]:
-    """A point as Arrow takes it: labels are texts, buckets JSON; what is above a signed number is the highest one."""
+    """Convert a point for Arrow: texts as labels, JSON buckets, numbers capped at the highest signed one."""
     told = {name: point[name] for name in _FIELDS if name in point}
     for name in ("attributes", "resource"):
         told[name] = [(label, value if isinstance(value, str) else _text(value)) for label, value in point[name].items()]
@@ -45,16 +45,16 @@ def _point(point: dict[str, Any]) -> dict[str, Any]:
 
 
 class MetricArrays:
-    """The `metrics` of PushTelemetry requests to arrays of points, named as in `kwire.protocol.telemetry.decode_metrics`.
+    """Mapping of the `metrics` of PushTelemetry requests to points, named as in `kwire.protocol.telemetry.decode_metrics`.
 
-    A payload that cannot be read is one element of nulls whose `error` says why.
+    A payload that cannot be read is one element of nulls with an `error`.
 
-    Arguments:
-        options: what such a payload does.
+    Args:
+        options: how to treat such a payload.
 
     Attributes:
-        takes: how many arrays it is called with.
-        type: the Arrow type of the arrays.
+        takes: number of arrays that it is called with.
+        type: Arrow type of the result.
     """
 
     takes = 2
@@ -64,7 +64,7 @@ class MetricArrays:
         self.options = options or ReadingOptions()
 
     def __call__(self, payloads: Any, compressions: Any) -> Any:
-        """The arrays of payloads of any binary type and of the compression type of each; a null among them gives a null.
+        """Return the points of payloads, given with their compression types; a null in either gives a null.
 
         Raises:
             WireError: a payload breaks a rule and the mode is FAILFAST.

@@ -1,7 +1,7 @@
-"""Records of `__consumer_offsets` to structs: what `from_consumer_offsets` does to the arrays of keys and values.
+"""Records of `__consumer_offsets` to structs.
 
-What a record is about, group, topic, partition, member, stands beside what it says: one struct for each kind of value that any release
-writes, of which at most one is not null. A field that the version of a value lacks is null.
+A struct has group, topic, partition and member, and one struct for each kind of value that any release writes, of which at most one is not
+null. A field that the version of a value lacks is null.
 """
 
 from __future__ import annotations
@@ -51,7 +51,6 @@ def _field_name(message: str) -> str:
 
 @cache
 def _value_types() -> dict[str, ArrowType]:
-    """The structs by the name of their message, in the order of the types of records."""
     known = catalog()
     found: dict[int, str] = {}
     for name in known:
@@ -66,7 +65,7 @@ def _value_types() -> dict[str, ArrowType]:
 
 
 def _widened(array: ArrowArray, kind: ArrowType) -> ArrowArray:
-    """An array as one of a type whose structs have more fields, null ones."""
+    """Convert an array to a type whose structs have more fields, which become null."""
     if pa.types.is_struct(kind):
         held = {field.name: array.field(index) for index, field in enumerate(array.type)}
         fields = [kind.field(index) for index in range(kind.num_fields)]
@@ -78,13 +77,13 @@ def _widened(array: ArrowArray, kind: ArrowType) -> ArrowArray:
 
 
 class OffsetStructs:
-    """Keys and values of `__consumer_offsets` to structs.
+    """Mapping of keys and values of `__consumer_offsets` to structs.
 
-    Arguments:
-        options: what a record that breaks a rule does; the bytes kept are a struct of `key` and `value`.
+    Args:
+        options: how to treat invalid records; the bytes kept are a struct of `key` and `value`.
 
     Attributes:
-        takes: how many arrays it is called with.
+        takes: number of arrays that it is called with.
     """
 
     takes = 2
@@ -94,14 +93,14 @@ class OffsetStructs:
 
     @property
     def type(self) -> Any:
-        """The Arrow type of the structs."""
+        """Arrow type of the structs."""
         values = [(_field_name(name), kind) for name, kind in _value_types().items()]
         name = self.options.corrupt_record
         corrupt = [] if name is None else [(name, pa.struct([("key", pa.binary()), ("value", pa.binary())]))]
         return pa.struct([*_ABOUT, *_KEY_FIELDS, *values, *_ERROR, *corrupt])
 
     def __call__(self, keys: Any, values: Any) -> Any:
-        """The structs of two arrays of any binary type; a key and a value that are both null give a null.
+        """Return the structs of two arrays of any binary type; a key and a value that are both null give a null.
 
         Raises:
             WireError: a record breaks a rule and the mode is FAILFAST.
@@ -131,7 +130,7 @@ class OffsetStructs:
         return pa.StructArray.from_arrays([columns[each.name] for each in whole], fields=whole, mask=absent)
 
     def _values(self, records: list[CoordinatorRecord], values: list[Any]) -> dict[str, ArrowArray]:
-        """The structs of each kind of value, by name of their column: those of one version are read in one call."""
+        """Return the structs of each kind of value, by column; values of one version are read in one call."""
         groups: dict[str, dict[tuple[str, int], list[int]]] = {name: {} for name in _value_types()}
         for row, record in enumerate(records):
             if record.value is not None and record.value_version is not None and not record.violations:
@@ -156,7 +155,6 @@ class OffsetStructs:
 
 
 def _read(key: Any, value: Any) -> CoordinatorRecord:
-    """A record, strictly: Arrow's texts are UTF-8. A value is not looked at where nobody knows what it is."""
     if key is None:
         return read_record(_TOPIC, None, value)
     first = read_key(_TOPIC, key, strict=True)

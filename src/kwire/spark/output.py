@@ -1,18 +1,17 @@
-"""The folder of an analysis: written aside, published as a whole, marked complete last. Where nothing can be renamed: `store_folder`.
+"""The folder of an analysis: staged, published as a whole, marked complete last. For stores without rename: `store_folder`.
 
     DIR/_staging/run.json           who writes
     DIR/_staging/TABLE/part-*       while the job runs
-    DIR/_staging/publish.json       what is to stand in the folder, once every part is written
+    DIR/_staging/publish.json       contents of the folder to publish, once every part is written
     DIR/TABLE/part-*                moved there by the driver
-    DIR/TABLE/date=DATE/part-*      in place of these where the rows of a table are divided by date
-    DIR/_manifest.json              what was read and what was written
+    DIR/TABLE/date=DATE/part-*      instead, if the rows of a table are divided by date
+    DIR/_manifest.json              what was read and written
     DIR/_SUCCESS                    last of all
 
-A run that failed or was killed leaves no `_SUCCESS`, and its staging is removed by itself or by the next run. A run that adds to an
-analysis and is killed while it publishes is finished by the next one, from `publish.json`: every step of publishing can be taken twice.
-Names of parts are made from the place of the input in the job, the number of the run and a token of the attempt: a task that Spark runs
-twice, or twice at once, writes two files, of which the one is published that the result names which came back; and nothing writes over
-what another run or an attempt that outlived its own wrote.
+A run that failed or was killed leaves no `_SUCCESS`; it or the next run removes its staging. A run that appends and is killed while it
+publishes is finished by the next one, from `publish.json`: every step of publishing can be repeated. Names of parts are made of the task,
+the run and a token of the attempt. A task that Spark runs twice, or twice at once, writes two files, and the one is published whose result
+came back; nothing overwrites files of another run or attempt.
 """
 
 from __future__ import annotations
@@ -59,7 +58,7 @@ def manifest_text(manifest: Mapping[str, Any]) -> str:
 
 
 class OutputFolder:
-    """The output folder of one run on a file system that renames, seen from the driver.
+    """The output folder of one run on a file system with rename, for the driver.
 
     Args:
         location: path or URI.
@@ -75,7 +74,6 @@ class OutputFolder:
         self._is_local = self._filesystem.type_name == "local"
 
     def _kind(self, name: str = "") -> str:
-        """`folder`, `file` or empty."""
         from pyarrow.fs import FileType
 
         info = self._filesystem.get_file_info(f"{self._path}/{name}" if name else self._path)
@@ -98,7 +96,7 @@ class OutputFolder:
             file.write(text.encode())
 
     def _read(self, name: str) -> Any:
-        """The JSON object of a file, None when it is not there or half written."""
+        """Return the JSON object of a file, None if it is missing or half written."""
         if self._kind(name) != "file":
             return None
         with self._filesystem.open_input_stream(f"{self._path}/{name}", compression=None) as file:
@@ -109,16 +107,14 @@ class OutputFolder:
         return found if isinstance(found, dict) else None
 
     def begin(self, *, overwrite: bool = False, append: bool = False) -> dict[str, Any] | None:
-        """Make the folder ready for staging.
-
-        A folder that holds only what a killed run left is taken as if it were not there.
+        """Prepare the folder for staging; one that holds only the staging of a killed run counts as missing.
 
         Args:
-            overwrite: an earlier analysis there may be replaced; it stays until `publish`.
-            append: an earlier analysis there is to be gone on with.
+            overwrite: replace an earlier analysis, which stays until `publish`.
+            append: continue an earlier analysis.
 
         Returns:
-            The manifest of the analysis to go on with; None where there is none.
+            The manifest of the analysis to continue, None without one.
 
         Raises:
             InputError: the folder exists and may not be replaced, is in use by another run, or cannot be written.
@@ -156,13 +152,13 @@ class OutputFolder:
             raise InputError(f"Another run is writing to {self._shown}; wait for it, or choose another --out.")
 
     def _check_links(self) -> None:
-        """Refuse links inside the folder: what they lead to is not the analysis'."""
+        """Refuse links inside the folder, which lead to files of others."""
         link = first_link(self._path) if self._is_local else None
         if link is not None:
             raise InputError(f"{link} is a link, and kwire writes through none; remove it, or choose another --out.")
 
     def _earlier(self) -> dict[str, Any] | None:
-        """The analysis that is there, after a run that was killed while it published has been finished."""
+        """Return the manifest of the analysis in the folder; first finish a run that was killed while it published."""
         plan = self._read(_PUBLISH)
         if plan is not None:
             from kwire.spark.manifest_types import check_manifest  # needs msgspec, as --append does
@@ -181,7 +177,6 @@ class OutputFolder:
         return manifest
 
     def _names(self) -> set[str]:
-        """What is in the folder; nothing where there is none."""
         from pyarrow.fs import FileSelector
 
         return {info.base_name for info in self._filesystem.get_file_info(FileSelector(self._path, allow_not_found=True))}
@@ -194,7 +189,6 @@ class OutputFolder:
             self._check_ours(held, overwrite)
 
     def _check_asked(self, overwrite: bool) -> None:
-        """An analysis stands there."""
         if not overwrite:
             raise InputError(
                 f"{self._shown} exists already; give --overwrite to replace the analysis in it, --append to add to it, "
@@ -202,14 +196,13 @@ class OutputFolder:
             )
 
     def _check_ours(self, held: set[str], overwrite: bool) -> None:
-        """Something stands there, and nothing says what."""
         if not overwrite:
             raise InputError(f"{self._shown} exists already; choose a folder that does not exist yet.")
         if held - {*self.tables, MANIFEST, HISTORY, *REPORTS}:
             raise InputError(f"{self._shown} holds something else than an analysis, so it is not overwritten; choose another --out.")
 
     def _in_use(self) -> bool:
-        """Is the run that staged here still alive? Only a run on this machine can be told; another's staging counts as left over."""
+        """Return whether the run that staged here is alive; staging of other machines counts as left over."""
         run = self._read(RUN)
         try:
             host, pid = run["host"], int(run["pid"])
@@ -226,15 +219,15 @@ class OutputFolder:
         return True
 
     def publish(self, manifest: Mapping[str, Any], expected: Sequence[str], kept: Sequence[str] = ()) -> None:
-        """Replace what was there by what is staged. The folder is not complete yet: `complete` says so.
+        """Replace the folder's contents by the staged ones; `complete` marks it complete.
 
         Args:
-            manifest: what was read and by what; the parts are added.
+            manifest: manifest without the parts, which are added.
             expected: the parts that were written, `TABLE/NAME`.
             kept: parts of the earlier analysis that stay; all others go.
 
         Raises:
-            InputError: the folder cannot be written, or parts that executors wrote are not in it.
+            InputError: the folder cannot be written, or parts that executors wrote are missing.
         """
         self._check_written([part for part in expected if self._kind(f"{STAGING}/{part}") != "file"])
         written = self._with_parts(manifest, [*expected, *kept])
@@ -247,11 +240,7 @@ class OutputFolder:
                 self._remove(HISTORY)
 
     def add_digest(self, digest: Digest, parts: Sequence[str]) -> None:
-        """Write what a report shows beside the tables that were published.
-
-        Args:
-            digest: of the page.
-            parts: all parts of the analysis, `TABLE/NAME`.
+        """Write the digest of the report beside the published tables; `parts` are all of the analysis.
 
         Raises:
             InputError: the folder cannot be written.
@@ -301,7 +290,7 @@ class OutputFolder:
         self._write(MANIFEST, manifest_text(manifest))
 
     def _move(self, folder: str, names: set[str]) -> None:
-        """Move staged parts of these names to where they stay; others there go, but for folders."""
+        """Move staged parts to the folder, and remove its other files."""
         from pyarrow.fs import FileSelector, FileType
 
         for info in self._filesystem.get_file_info(FileSelector(f"{self._path}/{folder}")):
@@ -312,7 +301,7 @@ class OutputFolder:
                 self._filesystem.move(info.path, f"{self._path}/{folder}/{info.base_name}")
 
     def remove_page(self) -> None:
-        """Remove a page, and its other forms, that may be half written. Never raises: it follows another fault."""
+        """Remove a report that may be half written. Never raises: it follows another fault."""
         with suppress(OSError):
             self._remove(*REPORTS)
 
@@ -328,7 +317,7 @@ class OutputFolder:
 
     @contextmanager
     def writing(self, *, overwrite: bool = False, append: bool = False) -> Iterator[dict[str, Any] | None]:
-        """`begin`, and `abandon` when what is inside fails or is interrupted."""
+        """Call `begin`, and `abandon` if the block fails or is interrupted."""
         manifest = self.begin(overwrite=overwrite, append=append)
         done = False
         try:

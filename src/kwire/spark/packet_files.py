@@ -1,8 +1,8 @@
-"""Files with routed packets: from the task that read a range to the tasks that read its connections, in the staging of the output folder.
+"""Files with routed packets, from the task that read a range to the tasks that read its connections, in the staging of the output folder.
 
-Each time a task holds enough, the packets of all shares are written behind each other; the sizes come last. So a share is read in as many
-pieces as there were times. Spark's own shuffle would carry the same bytes through its JVMs, which takes 15 s of the processor a GB
-(docs/explanation/costs.md), and Spark Connect does not let Python near it.
+Each time a task holds enough, the packets of all shares are appended; the sizes come last. Spark's own shuffle would carry the same bytes
+through its JVMs, which takes 15 s of CPU a GB (docs/explanation/costs.md), would lose them with an executor, and is not open to Python in
+Spark Connect.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ class PacketFile:
     """A file with the packets of a range.
 
     Attributes:
-        name: in its folder; empty for a range without packets.
-        shares: of how many there are packets.
-        times: how often those of all shares were written.
+        name: name in its folder; empty for a range without packets.
+        shares: number of shares.
+        times: number of times that those of all shares were written.
         end: bytes of packets; the sizes follow, 8 bytes each.
     """
 
@@ -45,11 +45,7 @@ class PacketFile:
     end: int
 
     def packets_of(self, out: str, share: int) -> Iterator[bytes]:
-        """Give the packets of a share in their order.
-
-        Args:
-            out: the output folder, path or URI.
-            share: from 0.
+        """Yield the packets of a share (from 0) in their order.
 
         Raises:
             InputError: the file is gone.
@@ -70,19 +66,19 @@ class PacketFile:
 
 
 class PacketFileWriter:
-    """Writes the packets of a range, a context manager; the file is made when there is something to write.
+    """Writer of the packets of a range, a context manager; it makes the file when there is something to write.
 
     Args:
-        out: the output folder, path or URI.
-        place: of the task, names the file, with a token of the attempt.
-        shares: of how many there will be packets.
+        out: output folder, path or URI.
+        index: index of the task; names the file, with a token of the attempt.
+        shares: number of shares.
 
     Raises:
-        InputError: the folder cannot be written, the disk is full.
+        InputError: the folder cannot be written, or the disk is full.
     """
 
-    def __init__(self, out: str, place: int, shares: int) -> None:
-        self._out, self._name, self._shares = out, f"{place:05d}-{secrets.token_hex(4)}", shares
+    def __init__(self, out: str, index: int, shares: int) -> None:
+        self._out, self._name, self._shares = out, f"{index:05d}-{secrets.token_hex(4)}", shares
         self._file: Any = None
         self._sizes = array("q")
         self._of_share = [0] * shares
@@ -97,7 +93,7 @@ class PacketFileWriter:
                 self._file.close()
 
     def add(self, router: Any) -> None:
-        """Write what an `impl.packets.Router` holds."""
+        """Write the contents of an `impl.packets.Router`."""
         try:
             if self._file is None:
                 check_running(self._out)  # an attempt that outlives its run leaves nothing behind
@@ -114,11 +110,11 @@ class PacketFileWriter:
             raise self._fault(error) from error
 
     def largest(self) -> list[tuple[int, int]]:
-        """Give the shares with the most bytes, and how many they have."""
+        """Return the shares with the most bytes, and their bytes."""
         return nlargest(_LARGEST, enumerate(self._of_share), key=lambda found: found[1])
 
     def finish(self) -> PacketFile:
-        """End the file; gives what it takes to read it."""
+        """Close the file, and return what it takes to read it."""
         if self._file is not None:
             import numpy as np
 
@@ -134,7 +130,7 @@ class PacketFileWriter:
 
 
 def remove_packet_files(out: str) -> None:
-    """Remove all files with packets; what is gone already is no fault."""
+    """Remove all files with packets that are still there."""
     filesystem, path = output_place(out)
     with suppress(OSError):
         filesystem.delete_dir(f"{path}/{_FOLDER}")

@@ -1,11 +1,11 @@
-"""Which small series are read by one task.
+"""Packs of small series that one task reads.
 
-A task costs what it costs to start: a tenth of a second of CPU, a few files in the output folder, sums that the driver merges. A series of
-a few kilobytes is not worth that, and a fleet that is captured pod by pod has ten thousand of them. So small series are *packed*, as
-Spark packs small files into its partitions (`spark.sql.files.maxPartitionBytes`, `spark.sql.files.openCostInBytes`).
+A task costs a tenth of a second of CPU to start, a few files in the output folder, and sums that the driver merges. A series of a few
+kilobytes is not worth that, and a fleet that is captured pod by pod has ten thousand of them. So small series are *packed*, as Spark packs
+small files (`spark.sql.files.maxPartitionBytes`, `spark.sql.files.openCostInBytes`), but only for its own sources.
 
-A pack stays together when its analysis is appended to: its rows stand in the same parts, its state in one file. Where it has grown too
-large for one task it is divided.
+A pack stays together when its analysis is appended to: its rows are in the same parts, its state in one file. A pack that has grown too
+large for one task is divided.
 """
 
 from __future__ import annotations
@@ -30,26 +30,23 @@ SMALLEST_PACK_BYTES: Final = 16 << 20
 
 
 def pack_limit(sizes: Iterable[int], slots: int) -> int:
-    """Give what a pack may cost at most, in bytes: all cores shall have something to do.
+    """Return the highest cost of a pack in bytes, which leaves all cores something to do.
 
     Args:
         sizes: bytes of each series of the run.
-        slots: tasks that can run at once.
+        slots: number of tasks that can run at once.
     """
     whole = sum(size + OPEN_BYTES for size in sizes)
     return min(PACK_BYTES, max(SMALLEST_PACK_BYTES, -(-whole // slots)))
 
 
 def packs_of(sizes: Sequence[int], names: Sequence[str], limit: int) -> list[list[int]]:
-    """Put series together in their order.
+    """Pack series in their order, and return the indexes of the series of each pack.
 
     Args:
-        sizes: bytes of each.
-        names: of each; two of one name are never in one pack, whose state is kept by names.
+        sizes: bytes of each series.
+        names: name of each; a pack, whose state is kept by names, has no name twice.
         limit: from `pack_limit`.
-
-    Returns:
-        The indexes of the series of each pack.
     """
     packs: list[list[int]] = []
     cost, held = 0, set[str]()
@@ -65,17 +62,17 @@ def packs_of(sizes: Sequence[int], names: Sequence[str], limit: int) -> list[lis
 
 
 def repacked(plans: Sequence[SeriesPlan], slots: int, number: int) -> tuple[list[SeriesPlan], int]:
-    """Divide the packs of an earlier run that have grown beyond one task, by what is fresh of them.
+    """Divide the packs of an earlier run that have grown beyond one task, by their fresh bytes.
 
-    The first of the tasks keeps the pack's number, and with it the sums of connections that are over.
+    The first task keeps the pack's number, and with it the sums of closed connections.
 
     Args:
         plans: series of earlier runs.
-        slots: tasks that can run at once.
-        number: the next that a task may have.
+        slots: number of tasks that can run at once.
+        number: next free number of a task.
 
     Returns:
-        The plans in their order, and the next number.
+        The plans in their order, and the next free number.
     """
     packs: dict[int, list[int]] = {}
     for index, plan in enumerate(plans):

@@ -1,8 +1,7 @@
-"""Parts of tables on their way into an output folder, seen from a task.
+"""Parts of tables on their way into an output folder, for tasks.
 
-Where files can be renamed, a part is written aside in the staging and gets its name there when it is whole. Object stores copy where others
-rename, and show a file when it is whole or not at all: there a part is written where it is to stay, under a name that no other run or
-attempt has, and counts once the manifest names it.
+On file systems with rename, a part is written in the staging and renamed when it is whole. Object stores show a file only when it is whole:
+there a part is written at its final place, under a name that no other run or attempt has, and counts once the manifest names it.
 """
 
 from __future__ import annotations
@@ -47,29 +46,28 @@ ROW_GROUP: Final = 131_072
 
 
 def output_place(location: str) -> tuple[FileSystem, str]:
-    """Split the location of an output folder into a file system and a path in it; paths of this machine become absolute, because tasks have
-    other folders.
+    """Split the location of an output folder into a file system and a path; local paths become absolute, as tasks have other folders.
 
     Raises:
-        InputError: the URI's scheme is not known, or its store cannot be reached.
+        InputError: the URI's scheme is unknown, or its store cannot be reached.
     """
     filesystem, path = filesystem_of(location if "://" in location else str(Path(location).absolute()))
     return filesystem, path.rstrip("/")
 
 
 def written_place(location: str, part: str) -> tuple[FileSystem, str]:
-    """Where a part lies that was written in this run, `TABLE/NAME`."""
+    """Return file system and path of a part, `TABLE/NAME`, that this run wrote."""
     filesystem, path = output_place(location)
     return filesystem, f"{path}/{STAGING}/{part}" if has_rename(filesystem) else f"{path}/{part}"
 
 
 @contextmanager
 def opened_part(location: str, part: str, is_fresh: bool) -> Iterator[pq.ParquetFile]:
-    """Open a part of a table to read it.
+    """Open a part of a table, `TABLE/NAME`, to read it.
 
     Args:
-        location: the output folder, path or URI.
-        part: `TABLE/NAME`.
+        location: output folder, path or URI.
+        part: the part.
         is_fresh: this run wrote it; those of an earlier run are published.
 
     Raises:
@@ -86,7 +84,7 @@ def opened_part(location: str, part: str, is_fresh: bool) -> Iterator[pq.Parquet
 
 
 def part_batches(file: pq.ParquetFile, table: str, columns: Iterable[str]) -> Iterator[pa.RecordBatch]:
-    """Give the rows of a part, some columns of the table in its types."""
+    """Yield some columns of a part, in the types of their table."""
     import pyarrow as pa
 
     from kwire.tables import SCHEMAS
@@ -98,13 +96,13 @@ def part_batches(file: pq.ParquetFile, table: str, columns: Iterable[str]) -> It
 
 
 def make_folder(filesystem: FileSystem, folder: str) -> None:
-    """Make a folder and those above it, where there are such."""
+    """Make a folder and its parents, on stores that have folders."""
     if filesystem.type_name not in _WITHOUT_FOLDERS:
         filesystem.create_dir(folder, recursive=True)
 
 
 def check_running(location: str) -> None:
-    """See whether the run is still there that a task belongs to.
+    """Check that the run of a task is still there.
 
     Raises:
         InputError: it is not, or its folder is not on this machine.
@@ -121,17 +119,17 @@ def _not_there(location: str) -> InputError:
 
 
 def progress_file(location: str) -> Path | None:
-    """Where this process says how many bytes its tasks have read; None for an output folder on an object store."""
+    """Return the file where this process writes the bytes that its tasks have read; None on an object store."""
     return None if "://" in location else Path(location, STAGING, f"{_PROGRESS}{socket.gethostname()}-{os.getpid()}")
 
 
 def progress_files(location: str) -> list[Path]:
-    """Give the files of all processes that said something so far."""
+    """Return the files of all processes that have written one."""
     return [] if "://" in location else list(Path(location, STAGING).glob(f"{_PROGRESS}*"))
 
 
 def read_progress(file: Path) -> int:
-    """Give how many bytes a process has read; 0 where it has not begun, or is just writing."""
+    """Return the bytes that a process has read; 0 if it has not begun, or is just writing."""
     try:
         return int(file.read_text() or 0)
     except (OSError, ValueError):
@@ -139,7 +137,6 @@ def read_progress(file: Path) -> int:
 
 
 def _encodings(schema: pa.Schema) -> dict[str, Any]:
-    """Which columns are written as differences, and which with a dictionary, as Arrow's writer wants to be told."""
     import pyarrow as pa
 
     if any(pa.types.is_nested(field.type) for field in schema):
@@ -152,9 +149,9 @@ def _encodings(schema: pa.Schema) -> dict[str, Any]:
 
 
 class _Landing:
-    """Where a file of a part is written, and what makes it seen.
+    """Place where a file of a part is written, and its publication.
 
-    The staging is there as long as the run is: an attempt that outlives its run leaves nothing behind.
+    The staging exists as long as the run: an attempt that outlives its run leaves nothing behind.
     """
 
     def __init__(self, location: str, folder: str, name: str, *, private: bool = False) -> None:
@@ -169,7 +166,6 @@ class _Landing:
         self.path = f"{self._folder}/.{self._name}-{os.getpid()}" if self._renames else f"{self._folder}/{self._name}"
 
     def prepare(self) -> None:
-        """Make the folder."""
         if not self._renames:
             check_running(self._location)
             make_folder(self.filesystem, self._folder)
@@ -184,7 +180,6 @@ class _Landing:
             raise _not_there(self._location) from error
 
     def land(self) -> None:
-        """The file is whole: let it be seen."""
         if self._renames:
             self.filesystem.move(self.path, f"{self._folder}/{self._name}")
             return
@@ -195,21 +190,19 @@ class _Landing:
             raise
 
     def remove(self) -> None:
-        """Remove what is written. Never raises: it follows another fault."""
+        """Remove the file. Never raises: it follows another fault."""
         with suppress(OSError):
             self.filesystem.delete_file(self.path)
 
 
 class PartWriter:
-    """Writes one part of a table of an output folder, a context manager.
-
-    It counts for nobody before it is whole and the folder is published.
+    """Writer of one part of a table, a context manager; the part counts when it is whole and the folder is published.
 
     Args:
-        location: the output folder, path or URI.
-        table: the table's name.
-        name: the part's file name, with the folder of its date before it where the table is divided by date.
-        schema: of its rows.
+        location: output folder, path or URI.
+        table: name of the table.
+        name: file name, after the folder of its date if the table is divided by date.
+        schema: schema of the rows.
     """
 
     def __init__(self, location: str, table: str, name: str, schema: pa.Schema) -> None:
@@ -233,7 +226,7 @@ class PartWriter:
         """Append rows.
 
         Raises:
-            InputError: the folder cannot be written, the disk is full.
+            InputError: the folder cannot be written, or the disk is full.
         """
         self._waiting.append(batch)
         self._rows += batch.num_rows
@@ -241,11 +234,7 @@ class PartWriter:
             self.flush()
 
     def flush(self) -> None:
-        """Write the rows that wait for more of their row group.
-
-        Raises:
-            InputError: the folder cannot be written, the disk is full.
-        """
+        """Write the rows that wait for a full row group; errors as for `write`."""
         import pyarrow as pa
 
         if self._waiting:
@@ -266,7 +255,7 @@ class PartWriter:
             self._landing.land()
 
     def discard(self) -> None:
-        """Remove what is written. Never raises: it follows another fault."""
+        """Remove the file. Never raises: it follows another fault."""
         with suppress(OSError):
             self._writer.close()
         self._landing.remove()
@@ -280,17 +269,15 @@ class PartWriter:
 
 
 def write_blob(location: str, folder: str, name: str, *pieces: bytes) -> None:
-    """Write what the next run goes on from into the staging of an output folder; nothing is seen of it before it is whole.
-
-    On a disk only the owner may read it: it holds what keys of TLS are derived to.
+    """Write a file of the state into the staging of an output folder, readable only by its owner: it may hold derived TLS keys.
 
     Args:
-        location: the output folder, path or URI.
-        folder, name: where it will stand in it.
-        pieces: what it holds, one after the other.
+        location: output folder, path or URI.
+        folder, name: final place in it.
+        pieces: contents.
 
     Raises:
-        InputError: the folder cannot be written, the disk is full.
+        InputError: the folder cannot be written, or the disk is full.
     """
     landing = _Landing(location, folder, name, private=True)
     try:

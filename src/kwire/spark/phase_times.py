@@ -1,4 +1,4 @@
-"""How long each phase of a run took, so that a user sees what the captures cost and what Spark costs."""
+"""Duration of each phase of a run, which shows what the captures cost and what Spark costs."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ series tells, writes the rows and sums them up. The tables of clients and groups
 
 
 class PhaseTimes:
-    """Seconds of wall clock by phase, from the moment it is made.
+    """Seconds of wall clock by phase.
 
     Attributes:
-        seconds: by name of `PHASES`, of those that are over.
+        seconds: by name of `PHASES`, for phases that have ended.
     """
 
     def __init__(self) -> None:
@@ -43,15 +43,15 @@ class PhaseTimes:
         return gone
 
     def end(self, phase: str) -> None:
-        """Say that the phase which was going on is over."""
+        """End a phase."""
         self.seconds[phase] = self.seconds.get(phase, 0.0) + self._lap()
 
     def end_tasks(self, tasks: Iterable[Mapping[str, float]], waited: float = 0.0) -> None:
-        """Say that the tasks are over, and share their time out among what they did one after the other.
+        """End the phases of tasks, and divide their time by what the tasks did.
 
         Args:
-            tasks: of each task the seconds of its own phases.
-            waited: seconds until the first of them began.
+            tasks: for each task, the seconds of its phases.
+            waited: seconds until the first task began.
         """
         sums: dict[str, float] = {}
         for task in tasks:

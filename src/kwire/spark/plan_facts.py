@@ -1,4 +1,4 @@
-"""What a plan made of the captures, for the manifest and how many tasks, and which large files are left to one of them."""
+"""Facts of a plan for the manifest, and warnings of large files that one task has to read."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ _WORTH_WORDS: Final = 4
 
 
 def plan_facts(plan: Plan, routes: Sequence[RouteTask]) -> dict[str, Any]:
-    """Say how a run is shared out, without names.
+    """Return how a run is divided, without names.
 
     Args:
-        plan: of the run.
-        routes: tasks of the first step, where packets are routed.
+        plan: plan of the run.
+        routes: tasks that route packets.
 
     Returns:
-        `tasks` that read series, how many series are `packed` with others, and the series that are `shared` by several tasks, those of
-        most tasks first, 100 at most: `files` and `tasks`, `sharing` (`scan` or `route`), and the `ranges` that files were divided into.
+        Number of `tasks` that read series, number of `packed` series, and the series that are `shared` by several tasks, those of most
+        tasks
+        first, 100 at most: `files` and `tasks`, `sharing` (`scan` or `route`), and the `ranges` that files were divided into.
     """
     ranges = Counter(route.series for route in routes)
     fresh = [each for each in plan.series if each.fresh]
@@ -45,11 +46,11 @@ def plan_facts(plan: Plan, routes: Sequence[RouteTask]) -> dict[str, Any]:
 
 
 def undivided_sentences(large: Sequence[tuple[str, int]], whole: Mapping[str, str]) -> list[str]:
-    """Say which large files one task has to read, and how they could be read by several.
+    """Name large files that one task has to read, and how several could read them.
 
     Args:
-        large: locations, and how many tasks each file would be worth.
-        whole: by location what the files are that cannot be divided (`kwire.spark.divided_files.whole_files`).
+        large: locations, and number of tasks that each file is worth.
+        whole: kinds of the files that cannot be divided, by location (`kwire.spark.divided_files.whole_files`).
     """
     found = []
     for location, parts in large:

@@ -59,17 +59,17 @@ class SeriesPlan:
     """One series in a run.
 
     Attributes:
-        name: of the series.
-        number: of its first task; the tasks of its other shares follow.
-        shares: how many tasks read it.
+        name: name of the series.
+        number: number of its first task; the tasks of its other shares follow.
+        shares: number of tasks that read it.
         files: all its files, those read before and those to read.
         fresh: the files to read, in order.
-        disorder: what is odd about their order.
-        earlier: by share what an earlier run left; empty for a new series.
+        disorder: sentence on their odd order, or empty.
+        earlier: state of an earlier run, by share; empty for a new series.
         routed: packets are routed to its tasks.
-        read_before: how many bytes of the first file in `fresh` an earlier run has read: it has grown since. None for a new one.
-        point_sizes: of captures of several points the bytes of each file.
-        renamed: the names of logs that were rolled, at the earlier run and now.
+        read_before: bytes of the first fresh file that an earlier run has read: it has grown since. None for a new file.
+        point_sizes: bytes of each file, for captures of several points.
+        renamed: names of logs that were rolled, before and now.
         packed: its task reads other series too, those of the same number (`kwire.spark.packing`).
         by_hosts: its shares have all connections between two hosts (`kwire.capture.carry.is_of_share`).
     """
@@ -90,7 +90,7 @@ class SeriesPlan:
 
     @property
     def fresh_bytes(self) -> int:
-        """About how many bytes are to be read, unpacked."""
+        """Estimated bytes to read, unpacked."""
         read = unpacked_bytes(self.fresh[0], self.read_before) if self.read_before else 0
         return sum(unpacked_bytes(*file) for file in self._fresh_files) - read
 
@@ -99,14 +99,13 @@ class SeriesPlan:
         return self.files[len(self.files) - len(self.fresh) :]
 
     def files_read(self, skipped: Collection[str]) -> tuple[tuple[str, int], ...]:
-        """The files as the next run shall know them: the newest as it was before, where it could not be read."""
+        """Return the files as the next run knows them; the newest stays as it was before if it could not be read."""
         if not self.fresh or self.fresh[-1] not in skipped:
             return self.files
         known = self.files[:-1]
         return known if self.read_before is None or len(self.fresh) > 1 else (*known, (self.files[-1][0], self.read_before))
 
     def fresh_of(self) -> SeriesFiles:
-        """Return the files to read, for tasks."""
         from kwire.spark.series_task import SeriesFiles
 
         sizes = tuple(size for _, size in self._fresh_files)
@@ -115,12 +114,12 @@ class SeriesPlan:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A run.
+    """Plan of a run.
 
     Attributes:
-        run: its number, from 0.
+        run: number of the run, from 0.
         series: all series, also those without new files.
-        kept: parts of the analysis that is gone on with, `TABLE/NAME`, that stay.
+        kept: parts of the earlier analysis that stay, `TABLE/NAME`.
         divided: numbers of new tasks for parts of packs that have grown too large.
     """
 
@@ -161,16 +160,16 @@ class Plan:
         return found, routed
 
     def renewed(self) -> set[int]:
-        """The numbers of series with something to read; of a pack all are read again."""
+        """Return the numbers of series with something to read; all series of a pack are read again."""
         return {each.number for each in self.series if each.fresh} | self.divided
 
     def entries(self, parts: Iterable[str], skipped: Collection[str] = (), unread: Collection[str] = ()) -> list[dict[str, Any]]:
-        """Give what the manifest says of the series, for the next run to go on from.
+        """Return the entries of series in the manifest, which the next run continues from.
 
         Args:
             parts: all parts of the analysis, `TABLE/NAME`.
-            skipped: the files that could not be read; the next run tries the newest of a series again.
-            unread: names of packed series of which nothing could be read; they stay in their packs, and the next run tries them again.
+            skipped: files that could not be read; the next run tries the newest of a series again.
+            unread: names of series of which nothing could be read; packed ones stay in their packs, and the next run tries them again.
         """
         by_task: dict[tuple[int, bool], list[str]] = defaultdict(list)
         for part in parts:
@@ -199,7 +198,7 @@ class Plan:
         return entries
 
     def without_kafka(self, captures: pa.Table, ports: Iterable[int]) -> list[pa.RecordBatch]:
-        """Give the violations of series that several tasks read and in which none of them found a request."""
+        """Return the violations of series that several tasks read without finding a request."""
         found = []
         for each in self.series:
             rows = [row for row in captures.to_pylist() if row["series"] == each.name] if each.shares > 1 else []
@@ -220,15 +219,15 @@ def plan_of(
     """Plan a run.
 
     Args:
-        series: all that is given.
-        slots: tasks that can run at once.
-        earlier: the manifest of the analysis to go on with, None for a new one.
+        series: all series.
+        slots: number of tasks that can run at once.
+        earlier: manifest of the analysis to append to, None for a new one.
         packing: small series share tasks. Not where a later run may replace a series, as with captures of several points.
-        routing: there is a step before the tasks that can route packets.
+        routing: a step before the tasks can route packets.
 
     Raises:
-        InputError: a file that was read before has changed, a new one belongs before those that were read, or not all files of captures of
-            several points are given, though there are new ones.
+        InputError: a file that was read before has changed, a new one belongs before those that were read, or files of captures of several
+            points are missing.
     """
     entries: Sequence[Mapping[str, Any]] = (earlier or {}).get("series", ())
     replaced = read_again(series, entries, (earlier or {}).get("series_rule", "points"))
@@ -274,7 +273,7 @@ def _is_routed(files: Sequence[str], shares: int) -> bool:
 def _matched(
     series: Sequence[Series], entries: Sequence[Mapping[str, Any]], hashes: Mapping[str, str]
 ) -> list[tuple[Series | None, Mapping[str, Any]]]:
-    """Each series of the earlier run with what is given of it now; of one file alone it had that file's name, not yet its own."""
+    """Pair each series of the earlier run with its files now; a series of one file had that file's name."""
     by_file = {place(file.location): each for each in series for file in each.pieces}
     by_name = {each.name: each for each in series}
     found: list[tuple[Series | None, Mapping[str, Any]]] = []
@@ -285,7 +284,7 @@ def _matched(
 
 
 def _rolled_alone(series: Sequence[Series], entry: Mapping[str, Any], hashes: Mapping[str, str]) -> Series | None:
-    """A series of which one log was read, which has another name in its folder now."""
+    """Find the series of a single log that was rolled."""
     known = [(location, size) for location, size in entry["files"]]
     if not known:
         return None
@@ -300,7 +299,7 @@ def _rolled_alone(series: Sequence[Series], entry: Mapping[str, Any], hashes: Ma
 
 
 def still_written(plan: Plan) -> list[str]:
-    """Say which files have grown while they were read, whole sentences; only the newest of a series is looked at, or of each point."""
+    """Return sentences on files that have grown while they were read; only the newest of a series or point is looked at."""
     return [
         f"{location} has grown while it was read: its first {size:,} bytes are in the analysis, "
         f"{more:,} more are left for a run with --append."
@@ -356,7 +355,7 @@ def _known(series: Series | None, entry: Mapping[str, Any], hashes: Mapping[str,
 
 
 def _kept(plan: Plan, earlier: Mapping[str, Any] | None, replaced: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    """The parts that stay: settled rows, and all of a series without new files. What the driver wrote it writes again."""
+    """Return the parts that stay: settled rows, and those of series without new files. The driver writes its own again."""
     if earlier is None:
         return ()
     from kwire.spark.sums_files import is_sums

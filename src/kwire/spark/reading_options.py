@@ -1,4 +1,4 @@
-"""What a column function or a reader does with bytes that break a rule: the options of Spark's own readers."""
+"""How a column function or a reader treats invalid bytes: the options of Spark's own readers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ReadingOptions(NamedTuple):
 
     Attributes:
         mode: `PERMISSIVE`, `DROPMALFORMED` or `FAILFAST`.
-        corrupt_record: name of the column with the bytes that could not be read; None for no such column.
+        corrupt_record: name of the column with unreadable bytes; None for no such column.
     """
 
     mode: str = PERMISSIVE
@@ -38,13 +38,13 @@ class ReadingOptions(NamedTuple):
 
 
 def reading_options(options: Mapping[str, str] | None, function: str, *, drops: bool = False, keeps: bool = True) -> ReadingOptions:
-    """Check options, whose names and modes are read in any case.
+    """Check options; names and modes are read in any case.
 
-    Arguments:
+    Args:
         options: `mode` and `columnNameOfCorruptRecord`; others are refused.
-        function: who asks, for messages.
-        drops: it can leave rows out; a column function cannot, and refuses DROPMALFORMED as Spark's `from_json` does.
-        keeps: it has a place for the bytes that could not be read.
+        function: name of the caller, for errors.
+        drops: it can drop rows; a column function cannot, and refuses DROPMALFORMED as Spark's `from_json` does.
+        keeps: it has a column for unreadable bytes.
 
     Raises:
         InputError: no such option or mode.
@@ -64,7 +64,7 @@ def reading_options(options: Mapping[str, str] | None, function: str, *, drops: 
 
 
 def paths_of(fields: str | Iterable[str] | None) -> tuple[str, ...] | None:
-    """Paths of fields, given as a sequence or, as in an option of a reader, as one text with commas."""
+    """Split paths of fields, given as a sequence or one text with commas."""
     if fields is None:
         return None
     given = fields.split(",") if isinstance(fields, str) else fields

@@ -1,4 +1,4 @@
-"""Record batches in a binary column to arrays of records: what `from_record_batch` does to one Arrow array."""
+"""Record batches in a binary column to arrays of records."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ _FIELDS: Final = to_arrow([]).schema
 
 
 class RecordArrays:
-    """Bytes of record batches, as in Produce, Fetch and segment files, to arrays of records.
+    """Mapping of record batches, as in Produce, Fetch and segment files, to arrays of records.
 
-    A record has the columns of `kwire.records.to_arrow` but `buffer`. A batch that cannot be read is one element of nulls, whose `error`
-    says why and whose `batch` which; the others stay.
+    A record has the columns of `kwire.records.to_arrow` without `buffer`. A batch that cannot be read is one element of nulls with `batch`
+    and `error`.
 
-    Arguments:
-        options: what a batch that breaks a rule does.
+    Args:
+        options: how to treat invalid batches.
 
     Attributes:
-        takes: how many arrays it is called with.
-        type: the Arrow type of the arrays.
+        takes: number of arrays that it is called with.
+        type: Arrow type of the result.
     """
 
     takes = 1
@@ -37,7 +37,7 @@ class RecordArrays:
         self.options = options or ReadingOptions()
 
     def __call__(self, buffers: Any) -> Any:
-        """The arrays of an array of any binary type; a null gives a null, no bytes and a batch cut at its end no records.
+        """Return the records of an array of any binary type; a null gives a null, no bytes or a cut batch give no records.
 
         Raises:
             WireError: a batch breaks a rule and the mode is FAILFAST; the path begins with the row, ``buffers[3]``.

@@ -1,11 +1,11 @@
-"""What one task leaves for the next run: enough to go on with its series when there are new files.
+"""State of a task for the next run, which continues its series when there are new files.
 
-The carry of the series, as it was before the series was taken to be over; the sums of the connections that were over by then and are in no
-file that stays (`kwire.spark.sums_files`); and the rows of the others that are in no table (steps of groups). The rest of the others' rows
-stands in the tables, in parts named `open-...`. All of it is data (`kwire.tables.carry_state`), since others may write to the folder.
+It has the carries of the series, as they were before the end; the sums of closed connections that are in no file that stays
+(`kwire.spark.sums_files`); and rows of open connections that are in no table (steps of groups). Their other rows are in the tables, in
+parts named `open-...`. All of it is data (`kwire.tables.carry_state`), since others may write to the folder.
 
-In the file the sums come first, those of connections that were over and those of the others, each as a file of sums; then the rest; then
-how long the three are, 8 bytes each, and the form of the file.
+The file holds the sums of closed and of open connections, each as a file of sums; then the rest; then the lengths of the three, 8 bytes
+each, and the form of the file.
 """
 
 from __future__ import annotations
@@ -62,12 +62,12 @@ _FORM: Final = b"kwstat10"
 
 @dataclass(frozen=True, slots=True)
 class SeriesState:
-    """The state of one task.
+    """State of one task.
 
     Attributes:
-        carries: by series, its carry (`kwire.tables.SeriesRows.state`).
-        settled: sums of the connections that are over and in no file that stays.
-        waiting: by series and table, rows of open connections of tables that are not written.
+        carries: carry of each series (`kwire.tables.SeriesRows.state`).
+        settled: sums of closed connections that are in no file that stays.
+        waiting: rows of open connections of tables that are not written, by series and table.
     """
 
     carries: dict[str, bytes]
@@ -86,16 +86,16 @@ def has_states() -> bool:
 
 
 def write_state(location: str, name: str, state: SeriesState, still: Partial) -> list[SumsFile]:
-    """Write a state; gives the two files with sums inside.
+    """Write a state, and return the two files with sums in it.
 
     Args:
-        location: the output folder, path or URI.
-        name: of the file, below `_state`.
-        state: what to go on from.
-        still: sums of the connections that are open, as if the series were over; the next run counts them again.
+        location: output folder, path or URI.
+        name: file name, below `_state`.
+        state: the state.
+        still: sums of open connections, as if the series were over; the next run counts them again.
 
     Raises:
-        InputError: the folder cannot be written, the disk is full.
+        InputError: the folder cannot be written, or the disk is full.
     """
     waiting = {series: {table: written_rows(rows) for table, rows in tables.items()} for series, tables in state.waiting.items()}
     data = packed((state.carries, waiting))
@@ -107,15 +107,15 @@ def write_state(location: str, name: str, state: SeriesState, still: Partial) ->
 
 
 def is_state(part: str) -> bool:
-    """Whether a part, `TABLE/NAME`, is the state of a task."""
+    """Return whether a part, `TABLE/NAME`, is the state of a task."""
     return part.startswith(f"{STATE}/state-")
 
 
 def sums_of_state(location: str, part: str) -> list[SumsFile]:
-    """Give the two files with sums in a state that an earlier run left.
+    """Return the two files with sums in a state of an earlier run.
 
     Raises:
-        InputError: it is not there, or is invalid.
+        InputError: it is missing or invalid.
     """
     with _opened(location, part) as file:
         return _sums(part, False, _lengths(file))
@@ -146,7 +146,7 @@ def _opened(location: str, part: str) -> Iterator[Any]:
 
 @contextmanager
 def _refusing(location: str, name: str) -> Iterator[None]:
-    """Turn the errors that an invalid state leads to into one that names it; arguments as for `read_state`."""
+    """Turn the errors of an invalid state into one that names it."""
     try:
         with reading_state():
             yield
@@ -155,14 +155,10 @@ def _refusing(location: str, name: str) -> Iterator[None]:
 
 
 def read_state(location: str, name: str) -> SeriesState:
-    """Read what an earlier run left.
-
-    Args:
-        location: the output folder, path or URI.
-        name: of the state in it.
+    """Read a state of an earlier run, by its name in the output folder.
 
     Raises:
-        InputError: it is not there, is invalid, or another version of kwire wrote it.
+        InputError: it is missing or invalid, or another version of kwire wrote it.
     """
     part = f"{STATE}/{name}"
     with _opened(location, part) as file:
@@ -180,11 +176,7 @@ def read_state(location: str, name: str) -> SeriesState:
 
 
 def resumed(location: str, name: str, carry: bytes) -> TablesCarry:
-    """Give the carry of a series in a state.
-
-    Args:
-        location, name: of the state, as for `read_state`.
-        carry: as the state has it.
+    """Return the carry of a series from a state; location and name as for `read_state`.
 
     Raises:
         InputError: it is invalid.
@@ -196,7 +188,7 @@ def resumed(location: str, name: str, carry: bytes) -> TablesCarry:
 
 
 def read_part(location: str, table: str, name: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """Give the rows of a part of a table in an output folder."""
+    """Yield the rows of a published part."""
     filesystem, path = output_place(location)
     with filesystem.open_input_file(f"{path}/{table}/{name}") as file:
         batches: Iterable[pa.RecordBatch] = pq.ParquetFile(file).iter_batches()

@@ -1,4 +1,4 @@
-"""Starts Spark for the analysis, or takes the session that is there."""
+"""Starts Spark for the analysis, or takes the active session."""
 
 from __future__ import annotations
 
@@ -63,7 +63,6 @@ _REASON: Final = re.compile(r"(?:\sERROR [\w.$]+: |(?:Exception|Error): )(.+)")
 
 
 def _cause(log: IO[str]) -> str:
-    """What the launcher or the JVM gave as the reason, where it did not start."""
     log.flush()
     log.seek(0)
     lines = [line.strip() for line in log.read().splitlines() if line.strip() and not line.lstrip().startswith("at ")]
@@ -74,10 +73,10 @@ def _cause(log: IO[str]) -> str:
 
 @contextmanager
 def _signals_held() -> Iterator[None]:
-    """Let the first Ctrl-C wait until the JVM is up.
+    """Hold the first Ctrl-C until the JVM is up.
 
-    A JVM whose driver leaves while it starts finds the folder gone where it should report, and then hangs for good; once it is up it ends
-    with its driver. A second signal does not wait.
+    A JVM whose driver leaves while it starts finds the folder gone where it should report, and hangs for good; once it is up it ends with
+    its driver. A second signal does not wait.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -106,7 +105,7 @@ def _signals_held() -> Iterator[None]:
 
 
 def _launch(master: str | None, name: str, *, scheduling: bool) -> SparkContext:
-    """Start a JVM whose log goes to a file: on a terminal it would drown what the command has to say."""
+    """Start a JVM whose log goes to a file, as it would fill a terminal."""
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]
     from pyspark import SparkConf, SparkContext
     from pyspark.errors import PySparkException
@@ -136,7 +135,7 @@ def _launch(master: str | None, name: str, *, scheduling: bool) -> SparkContext:
 
 
 def _stop(spark: SparkSession | SparkContext) -> None:
-    """Stop Spark, also where its JVM is gone or an interruption broke the connection to it: the process then ends it."""
+    """Stop Spark, even if its JVM is gone or an interrupt broke the connection to it."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
 
@@ -145,7 +144,7 @@ def _stop(spark: SparkSession | SparkContext) -> None:
 
 
 def _end_java() -> None:
-    """End the JVM of a session that was launched here: PySpark keeps it for the next one, which has its own log and settings."""
+    """End a JVM that was launched here: PySpark keeps it for the next session, which has its own log and settings."""
     from py4j.protocol import Py4JError
     from pyspark import SparkContext
 
@@ -169,15 +168,15 @@ def _end_java() -> None:
 
 @contextmanager
 def open_session(master: str | None = None, name: str = "kwire analyze") -> Iterator[SparkSession]:
-    """Give a Spark session: the active one where there is one, which then stays open, else a new one, which is stopped at the end.
+    """Yield a Spark session: the active one, which then stays open, else a new one, which is stopped at the end.
 
     Args:
-        master: any Spark master (`local[4]`, `spark://host:7077`, `yarn`, `k8s://...`), or a Spark Connect address (`sc://host`); None
-            takes what `spark-submit` or `SPARK_REMOTE` say, else all cores of this machine.
-        name: the application's name.
+        master: Spark master (`local[4]`, `spark://host:7077`, `yarn`, `k8s://...`), or a Spark Connect address (`sc://host`); None for the
+            master of `spark-submit` or `SPARK_REMOTE`, else all cores of this machine.
+        name: name of the application.
 
     Raises:
-        InputError: PySpark is not installed, there is no Java, or the session could not be started.
+        InputError: PySpark or Java is missing, or the session could not be started.
     """
     with _opened(master, name, scheduling=False) as spark:
         from pyspark import SparkContext
@@ -195,9 +194,9 @@ def open_session(master: str | None = None, name: str = "kwire analyze") -> Iter
 
 @contextmanager
 def open_spark(master: str | None = None, name: str = "kwire analyze") -> Iterator[SparkSession | SparkContext]:
-    """Give what runs tasks (`kwire.spark.task_running`): the active session where there is one, else Spark without a session.
+    """Yield what runs tasks (`kwire.spark.task_running`): the active session, else Spark without a session.
 
-    A session brings SQL, and what its planner loads and compiles costs more time than the start of all the rest.
+    A session brings SQL, whose planner takes longer to load and compile than all the rest takes to start.
 
     Args:
         master, name: as for `open_session`.
@@ -211,7 +210,7 @@ def open_spark(master: str | None = None, name: str = "kwire analyze") -> Iterat
 
 @contextmanager
 def _opened(master: str | None, name: str, *, scheduling: bool) -> Iterator[SparkSession | SparkContext]:
-    """The active session, one that a builder makes, or a context of a JVM that is started here and ends here."""
+    """Yield the active session, one that a builder makes, or a context of a JVM that starts and ends here."""
     try:
         from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession

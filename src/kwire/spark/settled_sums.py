@@ -1,6 +1,6 @@
-"""Sums of connections that are over: in memory while they are few, in files from then on (`kwire.spark.sums_files`).
+"""Sums of closed connections: in memory while they are few, then in files (`kwire.spark.sums_files`).
 
-So a task keeps no more of them however long its series is. The files stay when an analysis is added to, as settled rows do.
+So the memory of a task does not grow with its series. The files stay when an analysis is appended to, as settled rows do.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ SUMS_BYTES: Final = 8 << 20
 
 
 class SettledSums:
-    """Takes the sums of connections that are over.
+    """Collector of the sums of closed connections.
 
     Args:
-        location: the output folder, path or URI.
-        name: of the files, to which a number is added.
+        location: output folder, path or URI.
+        name: name of the files, to which a number is added.
 
     Attributes:
-        files: those that were written.
-        whole: what is not divided (`kwire.analysis.key_buckets.WHOLE`) of the sums in them.
+        files: files that were written.
+        whole: sums in them that are not divided (`kwire.analysis.key_buckets.WHOLE`).
     """
 
     def __init__(self, location: str, name: str) -> None:
@@ -38,10 +38,10 @@ class SettledSums:
         self._limit = SUMS_BYTES
 
     def add(self, sums: Partial) -> None:
-        """Take more sums.
+        """Add sums.
 
         Raises:
-            InputError: the folder cannot be written, the disk is full.
+            InputError: the folder cannot be written, or the disk is full.
         """
         self._waiting.append(sums)
         self._bytes += _size(sums)
@@ -57,7 +57,7 @@ class SettledSums:
             self._limit = max(SUMS_BYTES, 2 * self._bytes)
 
     def take(self) -> Partial:
-        """Give the sums that are in no file, and forget them."""
+        """Return the sums that are in no file, and forget them."""
         merged = merge(self._waiting)
         self._waiting, self._bytes = [], 0
         return merged

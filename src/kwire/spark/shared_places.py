@@ -1,4 +1,4 @@
-"""Files of this machine that executors on others would not see: said at once, not when a task misses them or writes them elsewhere."""
+"""Detects local files that executors on other machines would not see, before tasks miss them."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _THIS_HOST: Final = frozenset(("localhost", "127.0.0.1", "::1", "[::1]"))
 
 
 def check_shared(master: str | None, out: str, inputs: Iterable[str]) -> None:
-    """Check that executors see what a job reads and writes.
+    """Check that executors see the inputs and the output of a job.
 
-    A plain path is of this machine. A ``file://`` URI says that the folder is mounted on all machines: only its owner can know.
+    A plain path is local. A ``file://`` URI says that the folder is mounted on all machines, which only its owner can know.
 
     Args:
-        master: Spark's; None where it is not known yet.
+        master: Spark master; None if unknown.
         out, inputs: paths and URIs.
 
     Raises:
@@ -43,11 +43,7 @@ def check_shared(master: str | None, out: str, inputs: Iterable[str]) -> None:
 
 
 def check_shared_with(spark: SparkSession | SparkContext, out: str, inputs: Iterable[str]) -> None:
-    """Check as `check_shared` does, with the master of a session that is there.
-
-    Raises:
-        InputError: as `check_shared`.
-    """
+    """Check as `check_shared` does, with the master of a session."""
     check_shared(_master_of(spark), out, inputs)
 
 

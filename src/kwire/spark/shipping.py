@@ -1,9 +1,8 @@
 """Puts kwire with its compiled modules on the executors of a session.
 
-Python loads no compiled module from a zip, so what `--py-files` and `addPyFile` give to executors runs the pure twin. Spark unpacks
-archives, under a name that is given behind a ``#``, into the folder of its files on each executor, and that folder is on the path of its
-Python workers. So an archive that holds what is *in* the package, unpacked as ``kwire``, is the package: no path to set, nothing to import
-first.
+Python loads no compiled module from a zip, so `--py-files` and `addPyFile` give executors the pure backend. Spark unpacks archives, under
+the name behind a ``#``, into the folder of its files on each executor, which is on the path of its Python workers. So an archive of the
+contents of the package, unpacked as ``kwire``, is the package.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ _VARIABLE: Final = "KWIRE_SHIPPED"
 
 
 def ship(spark: SparkSession | SparkContext, wheel: str | None = None, *, require_native: bool = True) -> ExecutorReport:
-    """Put this driver's kwire on the executors, with its compiled modules, where they have none or another version.
+    """Put this driver's kwire, with its compiled modules, on the executors that lack it or have another version.
 
     It holds for the session's whole application (for the session with Spark Connect), for executors that join later too. Call it before
     you make functions and DataFrames that use kwire.
@@ -61,11 +60,10 @@ def ship(spark: SparkSession | SparkContext, wheel: str | None = None, *, requir
         require_native: raise if the native modules do not load there; else the pure-Python backend runs, and the report shows it.
 
     Returns:
-        What is on the executors then.
+        Facts of the executors afterwards.
 
     Raises:
-        InputError: the wheel is none of this version of kwire, or neither it nor the driver's kwire has compiled modules for the
-            executors.
+        InputError: the wheel is not of this version of kwire, or neither it nor the driver's kwire has compiled modules for the executors.
         KwireError: the executors run no Python, or cannot run kwire with what they have.
     """
     report = _shipped(spark, wheel, require_native)
@@ -75,7 +73,7 @@ def ship(spark: SparkSession | SparkContext, wheel: str | None = None, *, requir
 
 
 def ship_for_job(spark: SparkSession | SparkContext) -> list[str]:
-    """Put kwire on the executors of a job that is about to run; gives what is not as it should be, whole sentences.
+    """Put kwire on the executors of a job, and return sentences on what is wrong.
 
     Raises:
         KwireError: the job could not run.
@@ -133,11 +131,11 @@ def write_archive(path: str, wheel: str | None = None) -> None:
     """Write the archive of `ship` into a file, for `--archives FILE#kwire` or `spark.archives`.
 
     Args:
-        path: of the file, ending in `.zip`.
+        path: file name, ending in `.zip`.
         wheel: as for `ship`.
 
     Raises:
-        InputError: no such wheel, it is not of this version of kwire, or the file cannot be written.
+        InputError: the wheel is missing or not of this version of kwire, or the file cannot be written.
     """
     if not path.endswith(".zip"):
         raise InputError(f"{path} does not end in .zip, by which Spark knows how to unpack it.")
@@ -153,7 +151,7 @@ def write_archive(path: str, wheel: str | None = None) -> None:
 
 
 def _packed(wheel: str | None) -> tuple[bytes, frozenset[str]]:
-    """The archive, and the suffixes of the compiled modules in it."""
+    """Return the archive, and the suffixes of its compiled modules."""
     suffixes = set()
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w") as archive:
@@ -166,7 +164,7 @@ def _packed(wheel: str | None) -> tuple[bytes, frozenset[str]]:
 
 @cache
 def _archive(wheel: str | None) -> tuple[Path, frozenset[str]]:
-    """The archive in a folder that stays as long as this process: executors fetch it when they first need it."""
+    """Write the archive into a folder that stays as long as this process: executors fetch it when they first need it."""
     data, suffixes = _packed(wheel)
     folder = Path(tempfile.mkdtemp(prefix="kwire-ship-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -177,7 +175,6 @@ def _archive(wheel: str | None) -> tuple[Path, frozenset[str]]:
 
 
 def _files(wheel: str | None) -> Iterator[tuple[str, bytes]]:
-    """What is in the package: names below it, and contents."""
     yield from sorted(_of_package(resources.files(_PACKAGE), "")) if wheel is None else _of_wheel(wheel)
 
 

@@ -1,14 +1,13 @@
-"""The folder of an analysis on a store that renames nothing: an object store, or whatever fsspec opens.
+"""The folder of an analysis on a store without rename: an object store, or any file system of fsspec.
 
-    DIR/_staging/run.json           who writes, and whether an analysis stood there
-    DIR/TABLE/part-*                or DIR/TABLE/date=DATE/part-*: written where it stays, under a name that no other run or attempt has
-    DIR/_manifest.json              which parts count: written once all of them are there, in one step
+    DIR/_staging/run.json           who writes, and whether there was an analysis
+    DIR/TABLE/part-*                or DIR/TABLE/date=DATE/part-*: final, under a name that no other run or attempt has
+    DIR/_manifest.json              the parts that count: written in one step, when all of them are there
     DIR/_SUCCESS                    last of all
 
-A run that replaces an analysis or goes on with it takes `_SUCCESS` away before its tasks write beside the parts that are there; the
-manifest names the old parts until it names the new ones. So a run that failed puts `_SUCCESS` back and removes what it wrote; one that was
-killed leaves an analysis without `_SUCCESS`, which the next run takes up from its manifest, and parts that nobody names, which the next run
-removes.
+A run that replaces an analysis or appends to it removes `_SUCCESS` before its tasks write beside the old parts; the manifest names the old
+parts until it names the new ones. A run that fails puts `_SUCCESS` back and removes what it wrote. A run that is killed leaves an analysis
+without `_SUCCESS`, which the next run continues from its manifest, and parts without a name in it, which the next run removes.
 """
 
 from __future__ import annotations
@@ -29,21 +28,17 @@ __all__ = ["StoreFolder", "output_folder"]
 
 
 def output_folder(location: str, tables: Sequence[str]) -> OutputFolder:
-    """Give the output folder of one run, as its file system wants it written.
-
-    Args:
-        location: path or URI.
-        tables: names of all tables that an analysis may write; nothing else is ever removed.
+    """Return the output folder of one run, for its kind of file system; arguments as for `OutputFolder`.
 
     Raises:
-        InputError: the URI's scheme is not known, it holds a secret, or its store cannot be reached.
+        InputError: the URI's scheme is unknown, it holds a secret, or its store cannot be reached.
     """
     kind = OutputFolder if has_rename(output_place(location)[0]) else StoreFolder
     return kind(location, tables)
 
 
 class StoreFolder(OutputFolder):
-    """The output folder of one run on a store, seen from the driver; arguments, methods and faults are those of `OutputFolder`."""
+    """The output folder of one run on a store, for the driver; arguments, methods and errors as of `OutputFolder`."""
 
     def __init__(self, location: str, tables: Sequence[str]) -> None:
         super().__init__(location, tables)
@@ -75,10 +70,10 @@ class StoreFolder(OutputFolder):
         return manifest if append else None
 
     def _standing(self, held: set[str], run: Mapping[str, Any] | None, append: bool) -> dict[str, Any] | None:
-        """The manifest of the analysis that stands there, empty where it has none; None where there is no analysis.
+        """Return the manifest of the analysis in the folder, empty if it has none; None without an analysis.
 
-        A run that was killed after its manifest was written has made an analysis that can be gone on with; if it was the first one, nobody
-        was told so, and whoever does not ask to go on may write over it.
+        A run that was killed after its manifest was written has made an analysis that can be continued. If it was the first one, nobody was
+        told so, and a run that does not append may write over it.
         """
         if SUCCESS in held:
             return self._read(MANIFEST) or {}
@@ -90,7 +85,6 @@ class StoreFolder(OutputFolder):
         return manifest
 
     def _written(self) -> set[str]:
-        """All parts that lie in the folder, `TABLE/NAME`; those of a date have its folder in their names."""
         from pyarrow.fs import FileSelector, FileType
 
         selector = FileSelector(self._path, recursive=True, allow_not_found=True)
@@ -98,7 +92,6 @@ class StoreFolder(OutputFolder):
         return {name for name in names if _is_part(name) and name.partition("/")[0] in self.tables}
 
     def _sweep(self, kept: Iterable[str], written: set[str] | None = None) -> None:
-        """Remove parts that nobody names."""
         for part in sorted((self._written() if written is None else written).difference(kept)):
             self._filesystem.delete_file(f"{self._path}/{part}")
 

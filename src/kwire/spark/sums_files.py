@@ -1,12 +1,12 @@
 """Files with sums, between the tasks that read captures and those that finish the answers.
 
-A file holds the tables that are not divided, then a piece for each of its buckets (`kwire.analysis.key_buckets`), then where each of them
-ends: 8 bytes each, the CRC-32 of that, and how many there are. A piece is a record (`kwire.tables.state_records`): its plain length in 8
-bytes and itself, compressed (zstd). How finely a file is divided depends on its size; a reader takes all pieces of its own bucket in one
-read, or picks its rows from a piece of a coarser division.
+A file holds the tables that are not divided, then a piece for each of its buckets (`kwire.analysis.key_buckets`), then the end of each
+piece, 8 bytes; the CRC-32 of these, and their number. A piece is a record (`kwire.tables.state_records`): its plain length in 8 bytes, and
+its contents, compressed (zstd). A large file is divided more finely; a reader takes all pieces of its bucket in one read, or picks its rows
+from a coarser piece.
 
-`_state/sums-*` have sums of connections that are over and stay when an analysis is added to, as settled rows do. The state of a task has
-two more such files inside (`kwire.spark.series_state`).
+`_state/sums-*` have sums of closed connections and stay when an analysis is appended to, as settled rows do. The state of a task holds two
+more such files (`kwire.spark.series_state`).
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ class SumsFile:
     """A file with sums, or one inside another.
 
     Attributes:
-        part: where it lies in the output folder, `_state/NAME`.
-        is_fresh: it was written in this run.
+        part: its place in the output folder, `_state/NAME`.
+        is_fresh: this run wrote it.
         size: bytes.
-        start: where it begins in what lies there.
+        start: offset in the file of its place.
     """
 
     part: str
@@ -62,16 +62,16 @@ class SumsFile:
 
 
 def is_sums(part: str) -> bool:
-    """Whether a part, `TABLE/NAME`, is a file of its own with sums."""
+    """Return whether a part, `TABLE/NAME`, is a file of its own with sums."""
     return part.startswith(f"{STATE}/sums-")
 
 
 def pack_sums(sums: Partial, bits: int | None = None) -> bytes:
-    """Give what stands in a file.
+    """Return the contents of a file.
 
     Args:
-        sums: of any keys.
-        bits: divide it into ``1 << bits`` buckets; None for what its size is worth.
+        sums: sums of any keys.
+        bits: number of buckets, as ``1 << bits``; None to choose by size.
     """
     if bits is None:
         size = sum(table.nbytes for table in sums.values())
@@ -100,15 +100,10 @@ def _unpacked(packed: bytes, is_fresh: bool) -> Partial:
 
 
 def write_sums(location: str, name: str, sums: Partial, bits: int | None = None) -> SumsFile:
-    """Write a file.
-
-    Args:
-        location: the output folder, path or URI.
-        name: of the file.
-        sums, bits: as for `pack_sums`.
+    """Write a file; `sums` and `bits` as for `pack_sums`.
 
     Raises:
-        InputError: the folder cannot be written, the disk is full.
+        InputError: the folder cannot be written, or the disk is full.
     """
     data = pack_sums(sums, bits)
     write_blob(location, STATE, name, data)
@@ -116,7 +111,7 @@ def write_sums(location: str, name: str, sums: Partial, bits: int | None = None)
 
 
 def sums_file(location: str, part: str) -> SumsFile:
-    """Give a file of an earlier run."""
+    """Return a file of an earlier run."""
     filesystem, path = output_place(location)
     return SumsFile(part, False, filesystem.get_file_info(f"{path}/{part}").size or 0)
 
@@ -132,7 +127,7 @@ def read_whole_sums(location: str, file: SumsFile) -> Partial:
 
 
 def read_bucket_sums(location: str, file: SumsFile, bits: int, bucket: int) -> list[Partial]:
-    """Read what belongs to one bucket of ``1 << bits``, in one or more parts.
+    """Read the sums of one of ``1 << bits`` buckets, in one or more parts.
 
     Raises:
         InputError: the file cannot be read.
@@ -156,7 +151,7 @@ def read_all_sums(location: str, file: SumsFile) -> Partial:
 
 
 def remove_sums(location: str, files: Iterable[SumsFile]) -> None:
-    """Remove files of this run; what is gone already is no fault."""
+    """Remove files of this run that are still there."""
     for file in files:
         filesystem, path = written_place(location, file.part)
         with suppress(OSError):
@@ -164,10 +159,10 @@ def remove_sums(location: str, files: Iterable[SumsFile]) -> None:
 
 
 class _Reader:
-    """Reads pieces of a file, a context manager.
+    """Reader of pieces of a file, a context manager.
 
     Attributes:
-        bits: the file has ``1 << bits`` buckets.
+        bits: number of buckets, as ``1 << bits``.
     """
 
     def __init__(self, location: str, file: SumsFile) -> None:
@@ -194,7 +189,7 @@ class _Reader:
         self._file.close()
 
     def pieces(self, start: int, stop: int) -> list[Partial]:
-        """Give pieces, the first of which has the tables that are not divided; with one read."""
+        """Return pieces, read at once; the first piece of a file has the tables that are not divided."""
         with self._reading():
             ends = self._ends[start : stop + 1]
             data = self._read(ends[0], ends[-1])

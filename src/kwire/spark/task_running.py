@@ -1,4 +1,4 @@
-"""Runs tasks on Spark, and tells how far they are."""
+"""Runs tasks on Spark, and reports their progress."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ _JAVA_GONE: Final = "SparkContext was shut down"
 
 
 def context_of(spark: SparkSession | SparkContext) -> SparkContext | None:
-    """The context, None on Spark Connect, which has none."""
+    """Return the context, None on Spark Connect."""
     from pyspark import SparkContext
     from pyspark.errors import PySparkException
 
@@ -64,11 +64,7 @@ def context_of(spark: SparkSession | SparkContext) -> SparkContext | None:
 
 @contextmanager
 def safe_path(context: SparkContext) -> Iterator[None]:
-    """Have the tasks of the jobs inside run in workers with `SAFE_PATH`; what else the session runs keeps its own workers.
-
-    Args:
-        context: also one that the caller's program made, with settings of its own.
-    """
+    """Run the tasks of jobs inside in workers with `SAFE_PATH`; other jobs of the session keep their own workers."""
     before = context.environment.get(SAFE_PATH)
     context.environment[SAFE_PATH] = "1"
     try:
@@ -81,13 +77,13 @@ def safe_path(context: SparkContext) -> Iterator[None]:
 
 
 def is_local(spark: SparkSession | SparkContext) -> bool:
-    """Do tasks run in this process's own Java and with its own Python, without executors?"""
+    """Return whether tasks run in this process's own Java and with its own Python, without executors."""
     context = context_of(spark)
     return context is not None and (context.master or "").partition("[")[0] == "local"
 
 
 def slots_of(spark: SparkSession | SparkContext | LocalProcesses) -> int:
-    """How many tasks can run at once."""
+    """Return the number of tasks that can run at once."""
     if isinstance(spark, LocalProcesses):
         return spark.slots
     context = context_of(spark)
@@ -96,12 +92,12 @@ def slots_of(spark: SparkSession | SparkContext | LocalProcesses) -> int:
 
 @contextmanager
 def watching(out: str, total: int, progress: Callable[[str, int, int], None]) -> Iterator[None]:
-    """Tell how many bytes the tasks have read, while they run.
+    """Report how many bytes the tasks have read, while they run.
 
     Args:
-        out: the output folder, path or URI.
-        total: bytes of their files, a file as often as it is read.
-        progress: called with the phase, the bytes read and the bytes in all.
+        out: output folder, path or URI.
+        total: bytes of their files, each as often as it is read.
+        progress: called with the phase, the bytes read and all bytes.
     """
     over = threading.Event()
 
@@ -192,7 +188,7 @@ def _by_session(spark: SparkSession, items: Sequence[Any], work: Callable[[Any],
 
 
 def reason_of_spark(error: Exception) -> str:
-    """What Python said where it said something, else what Java did; not the frames of either. A clause, of one line."""
+    """Return a clause with Python's or else Java's own message, without stack frames."""
     # asked without an import: a client of Spark Connect has no py4j
     if type(error).__module__ == "py4j.protocol" and not hasattr(error, "java_exception"):
         return "the connection to Spark's Java process broke, so it has ended: it may have had too little memory"
@@ -216,7 +212,6 @@ def reason_of_spark(error: Exception) -> str:
 
 
 def _start_fault(text: str) -> str:
-    """Why a worker did not start, empty where it did."""
     if ended := _ENDED.search(text):
         said = [line.strip() for line in ended[1].splitlines() if line.strip()]
         return f"{_NO_WORKER}: {said[-1] if said else 'it ended without a word'}"

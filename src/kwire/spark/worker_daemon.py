@@ -1,6 +1,6 @@
-"""What starts the Python workers of a local session that kwire has to itself: it loads what tasks need, and the workers are its forks.
+"""Starts the Python workers of a local session that kwire has to itself: it loads what tasks need, and the workers are its forks.
 
-PySpark's own daemon loads nothing, so that each worker would load all of it anew.
+PySpark's own daemon loads nothing, so that each worker would load all of it anew: 1.5 s a worker (docs/explanation/costs.md).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _LOADED: Final = ("pyarrow.acero", "pyarrow.parquet", "pyspark.worker", "kwire.s
 
 @contextmanager
 def _output_to_stderr() -> Iterator[None]:
-    """Spark reads from standard output where the daemon listens: what a module prints while it is imported must not come before that."""
+    """Redirect output of imported modules: Spark reads the daemon's address from standard output."""
     kept = os.dup(1)
     os.dup2(2, 1)
     try:
@@ -33,7 +33,7 @@ def _output_to_stderr() -> Iterator[None]:
 
 
 def main() -> None:
-    """Load, and fork a worker whenever Spark asks for one, until Spark goes."""
+    """Load, and fork a worker whenever Spark asks for one."""
     from pyspark.daemon import manager
 
     gc.disable()

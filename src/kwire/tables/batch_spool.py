@@ -1,4 +1,4 @@
-"""Record batches that wait for the end of their series, in memory while they are few, in a temporary file from then on."""
+"""Record batches that wait for the end of their series: in memory while they are few, then in a temporary file."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ SPOOL_BYTES: Final = 128 << 20
 
 
 class BatchSpool:
-    """Takes batches of one schema and gives them back in order, as often as asked.
+    """Batches of one schema, in order, to be read as often as needed.
 
     Attributes:
-        nbytes: of all batches.
+        nbytes: bytes of all batches.
     """
 
     def __init__(self, schema: pa.Schema, limit: int = SPOOL_BYTES) -> None:

@@ -1,7 +1,7 @@
 """State of a series as bytes: written and read connection by connection, so that it is never in memory twice.
 
 A state is records (`kwire.tables.state_records`) of MessagePack: a head, the series without its connections, each TCP connection, each
-connection of a request log. A folder of states may be written by others, so `kwire.tables.state_types` declares what a state may hold, and
+connection of a request log. Others may write to a folder of states, so `kwire.tables.state_types` declares what a state may hold, and
 any other type, value, length or order is an error.
 """
 
@@ -42,8 +42,8 @@ def pack_carry(carry: TablesCarry, sealed: dict[bytes, bytes] | None = None) -> 
     """Write a state, record by record.
 
     Args:
-        carry: of the series; it stays as it is.
-        sealed: takes the sealed blocks of pairs by their names, which the state then has in place of them; None to have them in it.
+        carry: carry of the series, which is not changed.
+        sealed: takes the sealed blocks of pairs, which the state then only names; None to keep them in the state.
     """
     encoder = msgspec.msgpack.Encoder(enc_hook=_encoding(sealed))
 
@@ -55,7 +55,6 @@ def pack_carry(carry: TablesCarry, sealed: dict[bytes, bytes] | None = None) -> 
 
 
 def block_name(block: bytes) -> bytes:
-    """Name of a sealed block of pairs: a hash of its contents."""
     return hashlib.blake2b(block, digest_size=16).digest()
 
 
@@ -79,14 +78,10 @@ def _encoding(sealed: dict[bytes, bytes] | None) -> Any:
 
 
 def unpack_carry(data: bytes | memoryview, sealed: Mapping[bytes, bytes] | None = None) -> TablesCarry:
-    """Read what `pack_carry` wrote.
-
-    Args:
-        data: all of a state.
-        sealed: the blocks that the state names.
+    """Read a state, with the blocks of pairs that it names.
 
     Raises:
-        BadState: it is no state, or of another version of kwire.
+        BadState: it is invalid, or of another version of kwire.
     """
     with reading_state():
         return _unpacked(memoryview(data), sealed)
@@ -141,7 +136,6 @@ def _unpacked(data: memoryview, sealed: Mapping[bytes, bytes] | None) -> TablesC
 
 
 def _check_first(kept: object, carry: TablesCarry) -> None:
-    """Check the packets that a connection began with."""
     if isinstance(kept, bytes) and kept:
         _, opened_by, events = first_events.replay(kept)
         for *_, place in events:

@@ -1,8 +1,7 @@
-"""The key that joins all tables: a stable hash of what tells one client program from another.
+"""The key that joins all tables: a stable hash of what identifies a client program.
 
-A program that runs a hundred times numbers its client ids, and an id made at random names nothing: both are folded before they are
-hashed, so that one program is one client however often it starts. An id that the library made up says nothing of the program; then the
-address does.
+A program numbers its client ids from run to run, and an id made at random means nothing: both are folded before they are hashed, so that
+one program is one client. An id that the library made up does not identify the program; then the address does.
 """
 
 from __future__ import annotations
@@ -34,14 +33,7 @@ _DEFAULTS: Final = re.compile(
 
 @lru_cache(maxsize=4096)
 def fold_client_id(client_id: str) -> str:
-    """Replace what changes from one run of a program to the next by ``#``.
-
-    Args:
-        client_id: as it came.
-
-    Returns:
-        The id with UUIDs, hexadecimal words of eight and more, random words of sixteen and more and runs of digits folded.
-    """
+    """Replace UUIDs, hexadecimal words of 8 and more, random words of 16 and more, and digits by ``#``."""
     folded = client_id
     for pattern in (_UUID, _HEXADECIMAL, _RANDOM, _DIGITS):
         folded = pattern.sub("#", folded)
@@ -50,21 +42,18 @@ def fold_client_id(client_id: str) -> str:
 
 @lru_cache(maxsize=4096)
 def is_default_client_id(client_id: str | None) -> bool:
-    """Say whether an id is empty or one that a library makes up, so that many programs share it."""
+    """Return whether an id is empty or made up by a library, so that many programs share it."""
     return not client_id or _DEFAULTS.fullmatch(fold_client_id(client_id)) is not None
 
 
 def client_key(software_name: str | None, software_version: str | None, client_id: str | None, principal: str | None, address: str) -> str:
-    """Hash a client identity, as it holds at the end of a connection.
+    """Hash a client identity, as it is at the end of a connection, to 16 hexadecimal digits.
 
     Args:
-        software_name, software_version: None where nothing was observed.
-        client_id: as it came; folded here.
+        software_name, software_version: None if nothing was observed.
+        client_id: id as sent.
         principal: None without authentication.
-        address: of the client (the proxied one where a PROXY header names it); counts only when the id is empty or a library's default.
-
-    Returns:
-        16 hexadecimal digits.
+        address: of the client (of the proxied one in a PROXY header); counts only for an empty id or a library's default.
     """
     parts = (
         software_name, software_version, fold_client_id(client_id) if client_id else None, principal,

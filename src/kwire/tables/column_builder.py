@@ -1,4 +1,4 @@
-"""Rows in, record batches out: one Python list a column, made into Arrow arrays when there are enough rows."""
+"""Rows in, record batches out."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _FEW: Final = 8
 
 
 class _Columns(NamedTuple):
-    """What the columns of rows are.
+    """Columns of rows.
 
     Attributes:
-        schema: of the batches.
-        places: of each column of the schema its place in a row, None where rows do not have it.
-        names: of the values of a row.
-        struct: the type of a row.
+        schema: schema of the batches.
+        places: index of each column in a row, None if rows lack it.
+        names: names of the values of a row.
+        struct: type of a row.
     """
 
     schema: pa.Schema
@@ -46,16 +46,16 @@ def _columns_of(schema: pa.Schema, given: tuple[str, ...] | None) -> _Columns:
 
 
 class ColumnBuilder:
-    """Collects rows of one schema.
+    """Collector of rows of one schema.
 
-    Arguments:
-        schema: what the batches will have.
-        batch_rows: how many rows make a batch.
-        given: the columns that rows have, in their order; all others are null. None for all of the schema in its order.
+    Args:
+        schema: schema of the batches.
+        batch_rows: rows of a batch.
+        given: columns of rows, in their order; all others are null. None for all of the schema in its order.
 
     Attributes:
-        schema: what the batches will have.
-        batches: those that are full.
+        schema: schema of the batches.
+        batches: full batches.
     """
 
     def __init__(self, schema: pa.Schema, batch_rows: int = BATCH_ROWS, given: Sequence[str] | None = None) -> None:
@@ -72,13 +72,13 @@ class ColumnBuilder:
             self._flush()
 
     def extend(self, rows: list[Sequence[Any]]) -> None:
-        """Append rows as `add` does; a batch may be larger by as many as there are."""
+        """Append rows as `add` does; they make a batch larger."""
         self._rows += rows
         if len(self._rows) >= self._batch_rows:
             self._flush()
 
     def take(self, *, whole: bool) -> list[pa.RecordBatch]:
-        """Give away the full batches, and with `whole` the rows of the one that is begun too."""
+        """Remove and return the full batches, and with `whole` the rows of the next one too."""
         if whole:
             self._flush()
         batches, self.batches = self.batches, []
@@ -101,7 +101,7 @@ class ColumnBuilder:
         return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
 
     def _few(self) -> pa.RecordBatch:
-        """One call for all columns: to begin an array takes longer than to fill it with a few values."""
+        """Make all columns in one call: beginning an array takes longer than filling it with a few values."""
         rows = [dict(zip(self._columns.names, row, strict=True)) for row in self._rows]
         made: Any = pa.array(rows, self._columns.struct)
         return pa.RecordBatch.from_struct_array(made)

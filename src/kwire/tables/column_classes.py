@@ -1,7 +1,7 @@
-"""What each column of each table says of somebody: the classes by which a redaction knows what to hash.
+"""Class of each column of each table, which tells a redaction what to hash.
 
-Every column has a class, so that a new one cannot slip through: a test names those without, and a redaction empties them. Declared columns
-(`kwire.protocol.row_columns`, `kwire.tables.columns`) have theirs there, and columns of the same name in other tables have the same.
+Every column has a class: a test finds those without, and a redaction empties them. Declared columns (`kwire.protocol.row_columns`,
+`kwire.tables.columns`) have theirs there, and columns of the same name in other tables have the same.
 """
 
 from __future__ import annotations
@@ -60,5 +60,5 @@ _CLASSES: Final[dict[str, ColumnClass]] = dict(_by_column())
 
 
 def class_of(table: str, column: str) -> ColumnClass | None:
-    """The class of a column, None when it has none."""
+    """Return the class of a column, None without one."""
     return _OF_TABLE.get((table, column)) or _CLASSES.get(column)

@@ -1,8 +1,8 @@
-"""What each column of each table holds, in a sentence; what is counted or measured has its unit in brackets at the end.
+"""Description of each column of each table, a sentence; counts and measures end with their unit in brackets.
 
-Columns of `requests` and `connections` have their sentences where they are declared (`kwire.protocol.row_columns`, `kwire.tables.columns`),
-all others here. `kwire.tables.schemas.SCHEMAS` carries these texts as field metadata `comment`, and so do the data source, the Parquet
-files (where Spark reads them as column comments) and the tables of a catalog. A new column needs a line; a test says so.
+Columns of `requests` and `connections` are described where they are declared (`kwire.protocol.row_columns`, `kwire.tables.columns`), all
+others here. `kwire.tables.schemas.SCHEMAS` carries these texts as field metadata `comment`, and so do the data source, the Parquet files
+and the tables of a catalog. A test finds columns without a line.
 """
 
 from __future__ import annotations
@@ -177,22 +177,17 @@ OF_TABLES: Final[dict[tuple[str, str], str]] = {
 
 
 def comment_of(table: str, column: str) -> str:
-    """Give the comment of a column.
+    """Return the comment of a column.
 
     Raises:
-        KeyError: nothing is said of the column.
+        KeyError: it has none.
     """
     declared = DECLARED.get(table, {})
     return declared[column] if column in declared else OF_TABLES.get((table, column)) or COMMENTS[column]
 
 
 def with_comments(table: str, schema: pa.Schema) -> pa.Schema:
-    """Give a schema whose fields carry their comments, and which says to Spark, when a Parquet file has it, which columns it has.
-
-    Args:
-        table: the name that the columns are known under.
-        schema: some or all columns of the table.
-    """
+    """Return a schema whose fields carry the comments of a table, with Spark's own form of them for Parquet files."""
     fields = [field.with_metadata({COMMENT: comment_of(table, field.name).encode()}) for field in schema]
     described = [
         {"name": field.name, "type": _spark_json(field.type), "nullable": True, "metadata": {"comment": comment_of(table, field.name)}}
@@ -209,7 +204,6 @@ _SPARK_NAMES: Final[dict[pa.DataType, str]] = {
 
 
 def _spark_json(kind: Any) -> Any:
-    """A type as Spark's JSON of a schema has it (`DataType.json`)."""
     if pa.types.is_map(kind):
         return {"type": "map", "keyType": _spark_json(kind.key_type), "valueType": _spark_json(kind.item_type), "valueContainsNull": True}
     if pa.types.is_list(kind):

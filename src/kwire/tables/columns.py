@@ -1,5 +1,4 @@
-"""The columns of `connections`, and of what topics and groups are made of, each declared once; those of `requests` are declared in
-`kwire.protocol.row_columns`, where the shape of a declaration is too."""
+"""Columns of `connections`, and of topics and groups, each declared once; `kwire.protocol.row_columns` declares those of `requests`."""
 
 from __future__ import annotations
 
@@ -112,10 +111,10 @@ SUMMARY_COLUMNS: Final = columns_from(CONNECTION_COLUMNS, "state")
 
 
 def in_order(columns: tuple[Column, ...], values: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Put the values of a row in the order of its table; those that are missing are null.
+    """Put the values of a row in the order of its columns; missing ones are null.
 
     Raises:
-        ValueError: a value is of no column.
+        ValueError: a value has no column.
     """
     row = tuple([values.get(each.name) for each in columns])
     if len(values) > len(columns) or not values.keys() <= {each.name for each in columns}:

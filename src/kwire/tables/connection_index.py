@@ -11,23 +11,18 @@ __all__ = ["ConnectionIndex"]
 
 
 class ConnectionIndex:
-    """Gives the row of a connection by its id; of equal ids the last counts.
+    """Index of connections by id; of equal ids the last counts.
 
-    The ids are gone through once, at the first look-up; each costs what the rows cost that ask. `pyarrow.compute.index_in` goes
-    through all ids at each call, and so the time of a series grew with the square of its connections.
+    Ids are indexed once, at the first look-up. `pyarrow.compute.index_in` goes through all ids at each call, so the time of a series grew
+    with the square of its connections.
     """
 
     def __init__(self, ids: Any) -> None:
-        """Args: ids: of the connections, in the order of their rows."""
         self._ids = ids
         self._known: tuple[Any, Any] | None = None
 
     def rows_of(self, ids: Any) -> Any:
-        """Give the row of each connection, int32; null where there is none.
-
-        Args:
-            ids: array of connection ids, a connection as often as it likes.
-        """
+        """Return the row of each connection, int32; null without one."""
         ids = _in_one_piece(ids)
         if self._known is not None and _is_same(ids, self._known[0]):
             return self._known[1]
@@ -43,23 +38,22 @@ class ConnectionIndex:
         return dict(zip(ids, range(len(ids)), strict=True))
 
     def remember(self, ids: Any, rows: Any) -> None:
-        """Keep an answer until the next one: the rows of a batch are asked for by who fills in its keys, and again by who sums it up.
+        """Keep an answer until the next one: the rows of a batch are asked for to fill in keys, and again to sum it up.
 
         Args:
-            ids: as for `rows_of`, in one piece.
-            rows: what it gave for them.
+            ids: as for `rows_of`, one array.
+            rows: its result.
         """
         self._known = (ids, rows)
 
 
 def _in_one_piece(texts: Any) -> Any:
-    """The array of a column, of strings."""
     array = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
     return array if array.type == pa.string() else array.cast(pa.string())
 
 
 def _is_same(one: Any, other: Any) -> bool:
-    """Whether two arrays are the same memory; both are held, so none of it is anything else by now."""
+    """Return whether two arrays share their memory; both are held, so it cannot have been reused."""
     if one is other:
         return True
     if len(one) != len(other) or one.offset != other.offset or one.type != other.type:

@@ -1,6 +1,6 @@
-"""The date of a row, in UTC, and the folder that Hive's layout has for it: `date=2026-11-23`.
+"""Date of a row, in UTC, and its folder in Hive's layout: `date=2026-11-23`.
 
-Spark, DuckDB and Arrow read the date back out of the folder's name; the files themselves have no such column.
+Spark, DuckDB and Arrow read the date from the folder's name; the files have no such column.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def rows_by_date(table: str, batch: pa.RecordBatch) -> Iterator[tuple[str, pa.Re
         batch: its rows.
 
     Returns:
-        Names of folders, each once, with the rows in them; `NO_DATE` for rows without a time or before year 1 or after 9999.
+        Folders with their rows; `NO_DATE` for rows without a time or before year 1 or after 9999.
     """
     if not batch.num_rows:
         return
@@ -54,7 +54,6 @@ def rows_by_date(table: str, batch: pa.RecordBatch) -> Iterator[tuple[str, pa.Re
 
 
 def _days(table: str, batch: pa.RecordBatch) -> Any:
-    """Days since 1970, downwards also before it; what has no folder of its own is `_NOT_KNOWN`."""
     times: Any = pc.coalesce(*(batch.column(name) for name in BEGINS[table])).cast(pa.int64())
     days = np.floor_divide(pc.fill_null(times, 0).to_numpy(zero_copy_only=False), _DAY_US)
     known = pc.is_valid(times).to_numpy(zero_copy_only=False)

@@ -1,7 +1,7 @@
-"""The state of a TLS connection: what its bytes are and, where there are secrets, the Kafka connection inside.
+"""State of a TLS connection: its bytes and, with secrets, the Kafka connection inside.
 
-`EncryptedConnection` takes the place of a `DirectionDetector`. The bytes as they are on the wire still go to that one, which counts them
-and decides sides; plaintext goes to a second one, which gives the rows.
+`EncryptedConnection` replaces a `DirectionDetector`. Bytes of the wire still go to that one, which counts them and decides sides; plaintext
+goes to a second one, which makes the rows.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ UNKNOWN_LOSS: Final = MAX_FRAME + 8
 
 
 class Ending(NamedTuple):
-    """How a connection ended, and the names of its client: as `ConnectionSummary` has them."""
+    """End of a connection, and the names of its client, as in `ConnectionSummary`."""
 
     state: str
     closed_by: str | None
@@ -38,10 +38,10 @@ class EncryptedConnection:
     """A connection behind TLS, with the methods of `DirectionDetector` that rows are made with.
 
     Args:
-        wire: takes the bytes as they are on the wire.
-        keys: of the series.
-        ports: of the connection's two sides.
-        asked: the message whose frames are wanted.
+        wire: detector that takes the bytes of the wire.
+        keys: keys of the series.
+        ports: ports of the connection's two sides.
+        asked: message whose frames are wanted.
     """
 
     __slots__ = ("_asked", "_first", "_has_next", "_is_done", "_keys", "_ports", "plain", "subject", "tls", "wire")
@@ -60,32 +60,31 @@ class EncryptedConnection:
 
     @property
     def server_side(self) -> int | None:
-        """As `DirectionDetector.server_side`; who sends a ClientHello is the client."""
+        """Side of the server; the sender of a ClientHello is the client."""
         return self.wire.server_side
 
     @property
     def decided_by(self) -> DecidedBy | None:
-        """As `DirectionDetector.decided_by`."""
+        """Reason for the side, as `DirectionDetector.decided_by`."""
         return self.wire.decided_by
 
     @property
     def connection(self) -> Connection | None:
-        """What tracks the bytes as they are on the wire."""
+        """Connection that tracks the bytes of the wire."""
         return self.wire.connection
 
     def begins_late(self, side: int) -> None:
-        """The first bytes of a side were not seen."""
+        """Note that the first bytes of a side are missing."""
         self.wire.begins_late(side)
         self.tls.begins_late(side)
 
     def catch_up(self, chunks: list[Chunk]) -> None:
-        """Take the first bytes, which `wire` has or gets by `receive`: the next call of `receive` brings the last of them."""
+        """Take the first bytes, which `wire` has; it gets the last of them by the next call of `receive`."""
         for chunk in chunks:
             self._first += self.tls.receive(self._keys, *chunk)
         self._has_next = True
 
     def receive(self, side: int, data: bytes, t: int, packet: int = 0) -> list[Event]:
-        """Take the next bytes of a side."""
         events = self.wire.receive(side, data, t, packet)
         if self._has_next:
             self._has_next = False
@@ -94,17 +93,16 @@ class EncryptedConnection:
         return events + self._give(self.tls.receive(self._keys, side, data, t, packet), t, packet)
 
     def lost(self, side: int, n: int, t: int, packet: int = 0, *, cut: bool = False) -> list[Event]:
-        """The next `n` bytes of a side are missing."""
+        """Note that the next `n` bytes of a side are missing."""
         events = self.wire.lost(side, n, t, packet, cut=cut)
         return events + self._give(self.tls.lose(self._keys, side, n, t, packet, cut), t, packet)
 
     def closed(self, side: int, reset: bool, t: int, packet: int = 0) -> list[Event]:
-        """A side ended."""
         events = self.wire.closed(side, reset, t, packet)
         return events if self.plain is None else events + self.plain.closed(side, reset, t, packet)
 
     def finish(self, t: int) -> list[Event]:
-        """Nothing more will come."""
+        """End the connection."""
         if not self._is_done:
             self.tls.end(self._keys)
         events = self.wire.finish(t)
@@ -113,7 +111,6 @@ class EncryptedConnection:
         return events + self._violations(t)
 
     def _give(self, outputs: list[Output], t: int, packet: int) -> list[Event]:
-        """Hand plaintext on."""
         events: list[Event] = []
         client = self.tls.client_side
         if client is None:
@@ -151,7 +148,7 @@ class EncryptedConnection:
         return tls_violations(self.tls, ending, self.server_side, t)
 
     def summary(self) -> ConnectionSummary:
-        """What is known of the connection by now."""
+        """Return what is known of the connection."""
         wire, tls = self.wire.summary(), self.tls
         found = wire
         if self.plain is not None:
@@ -167,12 +164,13 @@ class EncryptedConnection:
 
 
 def tls_violations(tls: TlsConnection, ending: Ending, server: int | None, t: int) -> list[Event]:
-    """The violations of a connection that is over.
+    """Return the violations of a closed connection.
 
     Args:
-        ending: how it ended, and whose it is.
-        server: the side of the server.
-        t: its end, nanoseconds since 1970.
+        tls: the connection.
+        ending: its end, and its client.
+        server: side of the server.
+        t: time of its end, nanoseconds since 1970.
     """
     found: list[Event] = []
     for each in findings(tls, ending.state, ending.closed_by):

@@ -1,6 +1,6 @@
-"""What a series teaches beside its rows: the ranges servers advertise, the nodes of the cluster, the requests that were refused.
+"""Facts of a series beside its rows: ranges that servers advertise, nodes of the cluster, refused requests.
 
-Small tables, one schema each, that merge by putting them under each other; `kwire.analysis` needs them for brokers and verdicts.
+They are small tables that merge by concatenation; `kwire.analysis` needs them for brokers and verdicts.
 """
 
 from __future__ import annotations
@@ -65,9 +65,9 @@ _EMPTY: Final[dict[int, tuple[pa.Schema, pa.Table]]] = {}  # by identity: to has
 
 
 class SeriesFacts:
-    """Collects what the connections of a series teach; pickles, and stays as small as the cluster is.
+    """Collector of these facts, which stays as small as the cluster.
 
-    The answer with error 35 lists no more than what it takes to try again (KIP-511), so it teaches nothing about the server's range.
+    An answer with error 35 lists only what it takes to try again (KIP-511), so it teaches nothing about the server's range.
     """
 
     __slots__ = ("_advertised", "_latest", "_nodes", "_topics", "refusals")
@@ -82,10 +82,10 @@ class SeriesFacts:
         self.refusals: list[tuple[str, str, int, int | None, int | None, str]] = []
 
     def learn_versions(self, server: str, event: VersionsLearned) -> list[int | None] | None:
-        """Widen what `server` is known to advertise; a cut answer counts as far as it goes.
+        """Widen the range that `server` advertises; a cut answer counts as far as it goes.
 
         Returns:
-            The first and the last time of this answer, to be moved by who meets it again; None for an answer that teaches nothing.
+            First and last time of this answer, which the caller updates when it sees it again; None for an answer that teaches nothing.
         """
         if event.error_code:
             return None
@@ -98,11 +98,7 @@ class SeriesFacts:
         return seen
 
     def learn_nodes(self, event: BrokersLearned) -> list[list[Any]]:
-        """Add nodes; of rack and cluster id the latest that is known counts.
-
-        Returns:
-            What is known of each: rack, cluster id, first and last time.
-        """
+        """Add nodes, with the latest known rack and cluster id; return rack, cluster id, first and last time of each."""
         time = _us(event.time)
         learned: list[list[Any]] = []
         for node in event.nodes:
@@ -116,11 +112,7 @@ class SeriesFacts:
         return learned
 
     def learn_topics(self, event: TopicsNamed) -> list[list[int | None]]:
-        """Add names of topic ids; a topic that is made again under its name has another id.
-
-        Returns:
-            The first and the last time of each pair.
-        """
+        """Add names of topic ids, and return first and last time of each; a topic that is made again has a new id."""
         time = _us(event.time)
         learned: list[list[int | None]] = []
         for place in event.names.items():
@@ -136,7 +128,7 @@ class SeriesFacts:
         return found.pop() if len(found) == 1 else None
 
     def tables(self) -> dict[str, pa.Table]:
-        """Give the facts as Arrow tables, sorted."""
+        """Return the facts as Arrow tables, sorted."""
         nodes = [(*key, *seen) for key, seen in sorted(self._nodes.items())]
         rows = {
             "nodes": nodes,
@@ -149,7 +141,7 @@ class SeriesFacts:
 
 
 def _ranges(server: str, answers: Mapping[Answer, Sequence[int | None]]) -> pa.Table:
-    """The rows of `ADVERTISED` of a server: of each API the widest range that it has said, and when it first and last had one."""
+    """Return the rows of `ADVERTISED` of a server: the widest range of each API, and its first and last time."""
     if len(answers) == 1:  # nearly all servers say the same for as long as they run, and brokers of a release all say the same
         ((answer, (first, last)),) = answers.items()
         columns = _columns_of(answer)
@@ -166,13 +158,11 @@ def _ranges(server: str, answers: Mapping[Answer, Sequence[int | None]]) -> pa.T
 
 @lru_cache(64)
 def _columns_of(answer: Answer) -> tuple[Any, Any, Any]:
-    """API keys in order, lowest and highest versions."""
     rows = sorted((key, low, high) for key, (low, high) in answer)
     return tuple(pa.array([row[place] for row in rows], pa.int32()) for place in range(3))  # type: ignore[return-value]
 
 
 def _us(time_ns: int | None) -> int | None:
-    """Microseconds; a request log may have no times."""
     return None if time_ns is None else time_ns // 1000
 
 
@@ -185,7 +175,7 @@ def _greatest(one: int | None, other: int | None) -> int | None:
 
 
 def empty_table(schema: pa.Schema) -> pa.Table:
-    """Give the table without rows, made once: Arrow takes 10 us for each empty column, which is much of a series of a few kilobytes."""
+    """Return the table without rows, made once: Arrow takes 10 us for each empty column, much of a series of a few kilobytes."""
     found = _EMPTY.get(id(schema))
     if found is None:
         found = _EMPTY[id(schema)] = schema, schema.empty_table()

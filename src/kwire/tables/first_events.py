@@ -1,7 +1,7 @@
-"""First events of a connection as packed bytes, until they may say what is spoken.
+"""First events of a connection as packed bytes, until they show a protocol.
 
-A tracker takes kilobytes. A connection that brings a few bytes in one direction, or none, has its events kept instead, as its attachment:
-`RowSink` and its native twin make the tracker and replay them when more comes, or the end. Rows are the same as without.
+A tracker takes kilobytes. The events of a connection that brings a few bytes in one direction, or none, are kept as its attachment instead:
+`RowSink` and its native backend make the tracker and replay them at the next bytes, or the end. Rows are the same.
 """
 
 from __future__ import annotations
@@ -24,18 +24,16 @@ _RESET: Final = 4
 
 
 def begin(place: int, opened_by: int | None) -> bytes:
-    """Keep the beginning of a connection."""
     return _HEAD.pack(place, -1 if opened_by is None else opened_by)
 
 
 def place_of(kept: bytes) -> int:
-    """Give the place at which the connection began."""
     place: int = _HEAD.unpack_from(kept)[0]
     return place
 
 
 def with_data(kept: bytes, opened_by: int | None, direction: int, data: bytes, time_ns: int, place: int) -> bytes | None:
-    """Keep more bytes; None where they do not fit, the other direction spoke before, or the SYN came behind the beginning."""
+    """Append bytes; return None if they do not fit, the other direction spoke before, or the SYN came after the beginning."""
     if len(kept) + _EVENT.size + len(data) > MAX_FIRST_BYTES or _HEAD.unpack_from(kept)[1] != (-1 if opened_by is None else opened_by):
         return None
     at = _HEAD.size
@@ -48,16 +46,16 @@ def with_data(kept: bytes, opened_by: int | None, direction: int, data: bytes, t
 
 
 def with_closed(kept: bytes, direction: int, reset: bool, time_ns: int, place: int) -> bytes | None:
-    """Keep the end of a direction; None where it does not fit."""
+    """Append the end of a direction; return None if it does not fit."""
     if len(kept) + _EVENT.size > MAX_FIRST_BYTES:
         return None
     return kept + _EVENT.pack(time_ns, place, 0, direction | _CLOSED | _RESET * reset)
 
 
 def replay(kept: bytes) -> tuple[int, int | None, Iterator[tuple[int, bytes | None, bool, int, int]]]:
-    """Give the place of the beginning, who opened the connection then, and of each event direction, bytes, reset, time and place.
+    """Return the place of the beginning, the side that had opened the connection, and the events.
 
-    The bytes are None where a direction ended.
+    An event is direction, bytes (None for the end of the direction), reset, time and place.
 
     Raises:
         ValueError: these are no events.

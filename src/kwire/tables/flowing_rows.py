@@ -1,6 +1,6 @@
-"""Rows of one capture while it is read, for pipes and for who does not want to wait: ``tcpdump -w - | kwire inspect -``.
+"""Rows of one capture while it is read, for pipes: ``tcpdump -w - | kwire inspect -``.
 
-Client keys and node ids are as they are known by then; the analysis, which reads to the end, takes what holds at the end.
+Client keys and node ids are as known by then; the analysis, which reads to the end, takes those of the end.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ _IPV4_END: Final = 6  # bytes of an address and a port
 def iter_capture(
     source: str | os.PathLike[str] | BinaryIO, table: str = "requests", ports: Iterable[int] | None = None, *, log_zone: str | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """Read one capture, the rows of one table as they come.
+    """Read one capture, and yield the rows of one table as they come.
 
     Args:
         source: path, URI or binary stream of a pcap or pcapng file or a request log, plain, gzip or zstd.
         table: `captures`, `connections`, `requests` or `violations`.
-        ports: TCP ports where brokers listen; None to find them out.
+        ports: TCP ports of brokers; None to find them out.
         log_zone: time zone of a request log, such as ``Europe/Berlin``; None for UTC.
 
     Raises:
-        InputError: there is no such file, it is no capture, or there is no such table.
+        InputError: there is no such file or table, or it is no capture.
     """
     name = os.path.basename(os.fspath(source)) if isinstance(source, str | os.PathLike) else "standard input"  # noqa: PTH119 - may be a URI
     for batches in iter_pieces([source], name, (table,), ports, log_zone=log_zone):
@@ -54,20 +54,20 @@ def iter_pieces(
     silent_ns: int | None = None,
     keyed: bool = True,
 ) -> Iterator[Batches]:
-    """Read the files of one capture point in their order, the rows of some tables as they come.
+    """Read the files of one capture point in their order, and yield the rows of some tables as they come.
 
     Args:
-        sources: the files, each as for `iter_capture`; of several, one that cannot be read is a row in `violations`.
-        series: its name.
-        tables: which rows, of `captures`, `connections`, `requests`, `telemetry` and `violations`.
+        sources: files, each as for `iter_capture`; one of several that cannot be read is a row in `violations`.
+        series: name of the capture point.
+        tables: some of `captures`, `connections`, `requests`, `telemetry` and `violations`.
         ports, log_zone: as for `iter_capture`.
-        disorder: a sentence when names and times of the files give different orders, else empty.
-        silent_ns: connections that bring nothing for so long, in time of the capture, are ended, a quarter later at most; None for never.
-            An input without an end needs it: ends that a capture misses would stay in memory.
-        keyed: fill in `client_key`, for which each batch needs a look at all open connections.
+        disorder: sentence if names and times of the files give different orders, else empty.
+        silent_ns: time without packets, in the capture, after which a connection is ended, a quarter later at most; None for never. An
+            endless input needs it, as ends that a capture misses would fill the memory.
+        keyed: fill in `client_key`, which takes a look at all open connections for each batch.
 
     Raises:
-        InputError: as `iter_capture`; of several files when not one can be read.
+        InputError: as `iter_capture`; none of several files can be read.
     """
     wanted = tuple(tables)
     for table in wanted:
@@ -114,7 +114,6 @@ def _rows(table: str, batches: Batches, carry: TablesCarry, keyed: bool) -> Iter
 
 
 def _pairs_of(connection_id: str | None) -> Iterator[bytes]:
-    """Give both orders of a connection's ends in the form of `TcpConnection.key`; nothing for ids from a request log."""
     server, _, rest = (connection_id or "").partition("-")
     with suppress(ValueError):
         ends = [_packed(end) for end in (server, rest.rpartition("-")[0])]

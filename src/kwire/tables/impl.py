@@ -1,4 +1,4 @@
-"""The one place of this room that picks the twin, by the rules of `kwire.codec.impl`."""
+"""Choice of the backend of this package, by the rules of `kwire.codec.impl`."""
 
 from __future__ import annotations
 
@@ -26,24 +26,16 @@ backend: Final[Twin] = _chosen[0]
 
 
 def restored_stream(tracked: Tracked) -> Tracked:
-    """Give what hangs on a connection, as the pure twin has it: what a `TrackedStream` of the native twin pickles to."""
+    """Return the attachment of a connection: the pickled form of a native `TrackedStream`."""
     return tracked
 
 
 def row_batches(sink: RowSink) -> RowBatches | None:
-    """Make what takes streams and keeps rows of requests and connections outside of Python; None in the pure twin.
-
-    Args:
-        sink: the owner.
-    """
+    """Return the native sink of streams, with the rows of requests and connections of `sink`; None for the pure backend."""
     return None if _chosen[1] is None else _chosen[1].RowBatches(sink)
 
 
 def logged_rows(sink: RowSink) -> LoggedRows | None:
-    """Make what reads entries of request logs and keeps their rows outside of Python; None in the pure twin.
-
-    Args:
-        sink: the owner.
-    """
+    """Return the native reader of entries of request logs, with their rows; None for the pure backend."""
     made: LoggedRows | None = None if _chosen[1] is None else load_twin("tables", "request_logs", "native").LoggedRows(sink)
     return made

@@ -1,4 +1,4 @@
-"""Rows of several series as if they were one: sums over many small series cost what the sums over one of their size cost.
+"""Rows of several series as one view: sums over many small series cost what the sums over one of their size cost.
 
 Arrow takes as long for a table of ten rows as for one of ten thousand, and the sums of a series go through forty of them.
 """
@@ -21,13 +21,12 @@ _SCHEMAS: Final = {"captures": CAPTURES, "connections": CONNECTIONS, **SPOOLED}
 
 
 class JoinedViews:
-    """Takes the rows of series and gives views of them.
+    """Collector of rows of series.
 
-    A connection is looked up by its id, which only within a series names one connection. So series that have an id in common are in
-    different views; most captures have their connections for themselves, and one view is enough.
+    An id names one connection only within a series, so series with an id in common get different views. Most need one view.
 
     Attributes:
-        nbytes: of the rows that were taken.
+        nbytes: bytes of the rows that were added.
     """
 
     def __init__(self) -> None:
@@ -35,12 +34,7 @@ class JoinedViews:
         self._views: list[_Joined] = []
 
     def add(self, view: SeriesView, batches: dict[str, list[pa.RecordBatch]]) -> None:
-        """Take the rows of a series.
-
-        Args:
-            view: its captures, connections and facts.
-            batches: its other rows by table of `SPOOLED`; a table may be missing.
-        """
+        """Add the rows of a series: its view, and its rows by table of `SPOOLED`, which may lack tables."""
         ids = view.connections.column("connection_id").to_pylist()
         place = next((one for one in self._views if one.ids.isdisjoint(ids)), None)
         if place is None:
@@ -51,15 +45,13 @@ class JoinedViews:
         self.nbytes += view.connections.get_total_buffer_size() + sum(batch.get_total_buffer_size() for batch in rows)
 
     def take(self) -> Iterator[SeriesView]:
-        """Give the views, and forget the rows."""
+        """Yield the views, and forget the rows."""
         views, self._views, self.nbytes = self._views, [], 0
         for joined in views:
             yield joined.view()
 
 
 class _Joined:
-    """The rows of one view."""
-
     def __init__(self) -> None:
         self.ids: set[str] = set()
         self._captures: list[pa.Table] = []

@@ -1,8 +1,4 @@
-"""The frames of one message out of the captures of a series: as they lie there, with what says where and of whom.
-
-What the frames hold is for the caller to read (`kwire.codec.columns`); which bytes are a frame of the message is what the rows of table
-`requests` say too.
-"""
+"""Frames of one message in the captures of a series, with their place and client; `kwire.codec.columns` decodes them."""
 
 from __future__ import annotations
 
@@ -27,16 +23,16 @@ def iter_message_frames(
     share: tuple[int, int] = (0, 1),
     strict: bool = False,
 ) -> Iterator[pa.RecordBatch]:
-    """Read a series and give the frames of one message, without their lengths, as they come.
+    """Read a series and yield the frames of one message, without their lengths, as they come.
 
     Args:
         locations: captures in order, paths or URIs.
         asked: the message.
         series, ports, share: as for `kwire.tables.read_series`.
-        strict: a file that cannot be read is an error; without, it is left out.
+        strict: raise for a file that cannot be read, which is skipped otherwise.
 
     Yields:
-        Batches of `kwire.tables.schemas.MESSAGE_FRAMES`. Of a frame with bytes lost it is those before the loss.
+        Batches of `kwire.tables.schemas.MESSAGE_FRAMES`. A damaged frame holds the bytes before the loss.
 
     Raises:
         InputError: a file is a request log, which holds no frames; with `strict`, a file cannot be read.
@@ -59,5 +55,4 @@ def iter_message_frames(
 
 
 def _taken(carry: TablesCarry) -> list[pa.RecordBatch]:
-    """The frames of what was read last: a chunk's, so that no batch grows beyond what is read at once and what waited for it."""
     return carry.sink.messages.take(whole=True)

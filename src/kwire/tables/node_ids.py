@@ -1,4 +1,4 @@
-"""Node ids of the servers: which node listens at an address, by what responses said of the cluster's nodes."""
+"""Node ids of servers: the node that listens at an address, by the cluster's own responses."""
 
 from __future__ import annotations
 
@@ -15,11 +15,7 @@ NodeOf = Callable[[str, int], int | None]
 
 
 def node_finder(nodes: pa.Table) -> NodeOf:
-    """Make the search: by address and port, else by a port that one node alone has; None where that is no single node.
-
-    Args:
-        nodes: columns `node_id`, `host` and `port`.
-    """
+    """Return a search by address and port, else by a port that one node alone has; `nodes` has `node_id`, `host` and `port`."""
     exact: dict[tuple[str, int], set[int]] = {}
     by_port: dict[int, set[int]] = {}
     for node, host, port in zip(*(nodes.column(name).to_pylist() for name in ("node_id", "host", "port")), strict=True):

@@ -1,7 +1,7 @@
-"""Rows of what exchanges say beyond their row: topics used, steps of groups, metrics pushed.
+"""Rows of exchanges beside their own: topics used, steps of groups, metrics pushed.
 
-Topics are summed up while a connection lasts, one row a topic, direction and client id at its end. Steps and metrics are rows as they come.
-`topic_use` and `group_steps` are what `kwire.analysis` makes `topic_access` and `group_events` of; they are not tables of the analysis.
+Topics are summed up over a connection, one row a topic, direction and client id at its end. Steps and metrics are rows at once.
+`kwire.analysis` makes `topic_access` and `group_events` of `topic_use` and `group_steps`, which are not tables of the analysis.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _Place = tuple[str, str | None, str | None, str | None]
 
 
 class TopicSum:
-    """What one connection did with one topic; sets where a row has a list."""
+    """Sums over one topic on one connection; sets for the lists of a row."""
 
     __slots__ = ("acks", "batches", "bytes", "codecs", "errors", "first", "largest", "last", "magics", "partitions", "records", "refused",
                  "requests", "seen", "unseen")  # fmt: skip
@@ -46,7 +46,7 @@ class TopicSum:
         self.refused: set[int] = set()
 
     def volume(self) -> tuple[int | None, ...]:
-        """Records, batches, bytes and the bytes of the largest batch: of what was seen, null where nothing was seen whole."""
+        """Return records, batches, bytes and the bytes of the largest batch that were seen; null if nothing was seen whole."""
         if self.unseen and not self.seen:
             return None, None, None, None
         return self.records, self.batches, self.bytes, self.largest
@@ -65,7 +65,7 @@ class TopicSum:
 
 
 class TopicSums:
-    """The topics that one connection used.
+    """Topics used on one connection.
 
     Attributes:
         sums: by direction, name, id and client id, in the order of first use.
@@ -91,15 +91,12 @@ class TopicSums:
             self.sums[place].add(use)
 
     def request(self, place: _Place, time: int | None, acks: int | None) -> TopicSum:
-        """Count a request that used a topic.
+        """Count a request that used a topic, as one that was seen whole, and return the sum, to which its partitions are added.
 
         Args:
             place: direction, topic, id of the topic and client id.
             time: nanoseconds since 1970; lines of a request log may have none.
-            acks: of a Produce, else None.
-
-        Returns:
-            The sum, which its partitions are still to be added to; the request is counted as one of which all was seen.
+            acks: acks of a Produce, else None.
         """
         found = self.sums.get(place)
         if found is None:
@@ -116,7 +113,7 @@ class TopicSums:
         return found
 
     def plain(self) -> list[tuple[Any, ...]]:
-        """Give the sums as plain values in the order of first use; times in nanoseconds."""
+        """Return the sums as plain values in the order of first use; times in nanoseconds."""
         return [
             (
                 direction, topic, topic_id, client_id, each.requests, each.errors, each.records, each.batches, each.bytes, each.largest,
@@ -127,7 +124,7 @@ class TopicSums:
         ]  # fmt: skip
 
     def put_back(self, sums: list[tuple[Any, ...]]) -> None:
-        """Take sums as `plain` gives them, in place of those that there are."""
+        """Replace the sums by those that `plain` returned."""
         self.sums = {}
         for direction, topic, topic_id, client_id, *numbers, acks, partitions, refused in sums:
             each = self.sums[direction, topic, topic_id, client_id] = TopicSum(0)
@@ -138,7 +135,7 @@ class TopicSums:
             each.acks, each.partitions, each.refused = set(acks), set(partitions), set(refused)
 
     def rows(self, connection_id: str) -> list[tuple[Any, ...]]:
-        """Give the rows of `topic_use`, in the order of first use."""
+        """Return the rows of `topic_use`, in the order of first use."""
         return [
             (
                 connection_id, client_id, direction, topic, topic_id, each.requests, each.errors, *each.volume(), _us(each.first),
@@ -154,17 +151,17 @@ def _bits(mask: int) -> list[int]:
 
 
 def members_text(members: Iterable[Sequence[Any]]) -> str:
-    """Give members of a group as column `members` has them."""
+    """Return members of a group as column `members` has them."""
     return JSON([list(member) for member in members])
 
 
 def spelled(assignment: list[tuple[str, list[int]]]) -> list[str]:
-    """Give the partitions of an assignment as `topic:0,1,2`."""
+    """Return the partitions of an assignment as `topic:0,1,2`."""
     return [f"{topic}:{','.join(map(str, numbers))}" for topic, numbers in assignment]
 
 
 class ObservedRows:
-    """Builders of the rows; what lasts longer than a piece hangs on the connections."""
+    """Builders of the rows."""
 
     def __init__(self, series: str) -> None:
         self.series = series
@@ -174,12 +171,11 @@ class ObservedRows:
         return ObservedRows, (self.series,)  # its rows are given away with the piece
 
     def end(self, connection_id: str, sums: TopicSums) -> None:
-        """A connection is over."""
+        """Add the rows of a closed connection."""
         for row in sums.rows(connection_id):
             self.builders["topic_use"].add(row)
 
     def step(self, capture: str, connection_id: str, step: GroupStep) -> None:
-        """Add a row of `group_steps`."""
         members = members_text(step.members) if step.members else None
         assignment = None if step.assignment is None else spelled(step.assignment)
         self.builders["group_steps"].add(
@@ -192,7 +188,7 @@ class ObservedRows:
         )  # fmt: skip
 
     def metrics(self, capture: str, connection_id: str, pushed: MetricsPushed) -> None:
-        """Add the rows of `telemetry`; a push whose points cannot be read is one row without a metric."""
+        """Add rows of `telemetry`; a push whose points cannot be read is one row without a metric."""
         head = (
             self.series, capture, connection_id, None, pushed.request_index, pushed.client_instance_id, pushed.software_name,
             pushed.software_version, pushed.client_id, pushed.principal, pushed.subscription_id, pushed.terminating,
@@ -216,5 +212,4 @@ def _labels(labels: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _us(time_ns: int | None) -> int | None:
-    """Nanoseconds to microseconds; None stays None."""
     return None if time_ns is None else min(time_ns // 1000, (1 << 63) - 1) or None

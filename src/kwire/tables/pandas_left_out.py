@@ -1,7 +1,7 @@
-"""Arrow without pandas, where it is not needed.
+"""Keeps Arrow from importing pandas.
 
-The first array that Arrow makes of Python values has it look for pandas, to know its columns when it sees them. To import that costs more
-than to read 20 MB of packets, and a process that is kwire's own never has such a column.
+The first array that Arrow makes of Python values imports pandas, to recognise its columns. That costs more than reading 20 MB of packets,
+and kwire's own processes have no such columns.
 """
 
 from __future__ import annotations
@@ -18,8 +18,6 @@ __all__ = ["leave_pandas_out", "pandas_hidden"]
 
 
 class _NotInstalled(MetaPathFinder):
-    """Says that there is no pandas."""
-
     def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None) -> None:
         if fullname == "pandas":
             raise ModuleNotFoundError(name=fullname)
@@ -27,7 +25,7 @@ class _NotInstalled(MetaPathFinder):
 
 @contextmanager
 def pandas_hidden() -> Iterator[None]:
-    """Let nothing import pandas meanwhile that is not loaded already: it looks as if it was not installed."""
+    """Hide pandas from imports, unless it is loaded."""
     if "pandas" in sys.modules:
         yield
         return
@@ -42,8 +40,8 @@ def pandas_hidden() -> Iterator[None]:
 def leave_pandas_out() -> None:
     """Keep Arrow from importing pandas by itself; for processes that run only kwire's code.
 
-    Arrow does not take pandas' columns as arrays from then on. What is asked of pandas by name, such as `to_pandas`, works all the same.
-    Does nothing where pandas is loaded already; call it before `pyarrow.dataset` or `pyarrow.acero` is imported, which make such arrays.
+    Arrow does not take pandas' columns as arrays from then on. Explicit uses of pandas, such as `to_pandas`, still work. Does nothing if
+    pandas is loaded; call it before `pyarrow.dataset` or `pyarrow.acero` is imported, which make such arrays.
     """
     with pandas_hidden():
         pa.array([])

@@ -1,6 +1,6 @@
-"""What the native tracker asks of Python: what a text is, what an answer teaches, what an exchange says beyond its row.
+"""Callbacks of the native tracker: texts, facts of answers, and rows of exchanges beside their own.
 
-Each question is asked once for each distinct text or answer, so that Python's part stays small however much traffic there is.
+Each callback runs once for each distinct text or answer, so that Python's part stays small.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _Frame = tuple[bytes, bool]
 
 
 class CallbackSink(Protocol):
-    """What the callbacks need of `kwire.tables.row_sink.RowSink`."""
+    """The part of `kwire.tables.row_sink.RowSink` that the callbacks need."""
 
     series: str
     files: list[str]
@@ -56,17 +56,17 @@ class CallbackSink(Protocol):
 
 
 class RowCallbacks(TrackerCallbacks):
-    """Answers what the connections of a series ask.
+    """Callbacks for the connections of a series.
 
     Args:
         sink: takes what is learned.
-        connection_id_of: gives the connection id for an ordinal.
+        connection_id_of: return the connection id for an ordinal.
 
     Attributes:
-        seed: for the hash tables of the native tracker; it is known to this process alone.
+        seed: seed of the native hash tables, known to this process alone.
         series, files: names, of the files by number.
-        observing: whether anybody wants to know what exchanges say beyond their rows.
-        asked: the message whose frames are wanted, None for none.
+        observing: the rows of exchanges beside their own are wanted.
+        asked: message whose frames are wanted, None for none.
     """
 
     def __init__(self, sink: CallbackSink, connection_id_of: Callable[[int], str]) -> None:
@@ -78,7 +78,7 @@ class RowCallbacks(TrackerCallbacks):
         self.seed = int.from_bytes(os.urandom(8), "little")
 
     def once(self, place: _Place, identity: _Identity, rule: str, api_key: int, api_version: int) -> None:
-        """Report a rule of severity `info` that a response has to do with; it is reported once a connection.
+        """Report a rule of severity `info` that a response breaks, once a connection.
 
         Args:
             place: ordinal of the connection, request index, packet with the number of its file, stream offset.
@@ -95,11 +95,10 @@ class RowCallbacks(TrackerCallbacks):
         """Report bytes behind a body.
 
         Args:
-            place, identity: as for `once`.
+            place, identity, api_key, api_version: as for `once`.
             kind: `request` or `response`.
-            api_key, api_version: of the request.
-            count: how many bytes.
-            end: of the body, in the frame without its length.
+            count: number of bytes.
+            end: end of the body, in the frame without its length.
         """
         self._violation(place, identity, *trailing_fact(f"{api_label(api_key, api_version)} {kind}", count, end))
 
@@ -119,14 +118,14 @@ class RowCallbacks(TrackerCallbacks):
 
         Args:
             server: address and port.
-            payload: the frame without its length; of a damaged one the bytes before the cut.
+            payload: frame without its length; for a damaged one the bytes before the cut.
             damaged: bytes of it are lost.
-            version: that was asked for.
-            time_ns: when it came.
+            version: requested version.
+            time_ns: time of the response.
 
         Returns:
-            Error code, the columns of `requests` that it feeds, the ranges where they are more than ApiVersions' own, and the list that
-            ends in the first and last time that they were seen; None where the response breaks a rule.
+            Error code, columns of `requests`, the ranges if there are more than that of ApiVersions, and the list that ends in the first
+            and last time of the ranges; None if the response breaks a rule.
         """
         reading = read_response(payload, API_VERSIONS, version, damaged)
         if reading.body != ("truncated" if damaged else "decoded") or reading.broken:
@@ -141,13 +140,14 @@ class RowCallbacks(TrackerCallbacks):
         """Read a response that teaches nodes or names of topics, and was not seen before.
 
         Args:
-            row: complete.
-            request: the request's frame without its length, where it is needed, and whether bytes of it are lost.
-            response: the response's.
+            row: the complete row.
+            request: frame of the request without its length, if needed, and whether bytes of it are lost.
+            response: the same of the response.
 
         Returns:
-            The lists that end in the first and last time that something was seen, and what stands before the times in those of nodes:
-            while it is so, the same answer would change only the times.
+            The lists that end in a first and last time, and the values before the times in those of nodes: while these stay, the same
+                answer
+            changes only the times.
         """
         assert row.api_key is not None
         assert row.api_version is not None
@@ -165,15 +165,12 @@ class RowCallbacks(TrackerCallbacks):
         return tuple(learned), tuple((each[0], each[1]) if len(each) > 2 else None for each in learned)
 
     def observed(self, connection: int, begun: int, row: RequestCompleted, request: _Frame | None, response: _Frame | None) -> bool:
-        """Take what an exchange says beyond its row.
+        """Take the rows of an exchange beside its own; return whether there are any.
 
         Args:
             connection, begun: ordinal, and packet of the beginning as in `Tracked.begun`.
-            row: complete.
-            request, response: the frames without their length, and whether bytes of them are lost; None where there is none.
-
-        Returns:
-            Whether it says anything.
+            row: the complete row.
+            request, response: frames without their lengths, and whether bytes of them are lost; None without one.
         """
         assert row.api_key is not None
         assert row.api_version is not None
@@ -198,21 +195,16 @@ class RowCallbacks(TrackerCallbacks):
         return bool(events)
 
     def message(self, connection: int, evidence: tuple[Any, ...]) -> None:
-        """Take a frame of the message that is asked for.
-
-        Args:
-            connection: ordinal.
-            evidence: the rest of what the sink takes.
-        """
+        """Take a frame of the message that is asked for."""
         self._sink.message(self._connection_id_of(connection), *evidence)
 
     def sasl_request(self, sasl: SaslState | None, mechanism: bytes | None, token: bytes | None, version: int) -> SaslState:
         """Take a SaslHandshake or SaslAuthenticate request.
 
         Args:
-            sasl: how far authentication has come; None before its first request.
+            sasl: state of the authentication; None before its first request.
             mechanism: of a SaslHandshake, else None; UTF-8.
-            token: of a SaslAuthenticate; it is looked at once and dropped.
+            token: of a SaslAuthenticate; it is read once and dropped.
             version: of the request.
         """
         known = SaslState() if sasl is None else sasl
@@ -231,6 +223,6 @@ class RowCallbacks(TrackerCallbacks):
         return sasl
 
     def sasl_went_on(self, sasl: SaslState) -> SaslState:
-        """Another request came while authentication was under way."""
+        """Note another request during authentication."""
         sasl.went_on()
         return sasl

@@ -1,7 +1,7 @@
-"""Between streams and rows: each TCP connection gets a `DirectionDetector`, and what that says becomes rows.
+"""Rows of streams: each TCP connection gets a `DirectionDetector`, whose events become rows.
 
-A row of `requests` or `violations` is made when its event comes, so its client key is not known yet: the client may name itself later.
-It is filled in at the end, from the connection's row (`kwire.tables.series_rows`). Nothing depends on where a file ends.
+A row of `requests` or `violations` is made at its event, without its client key: the client may name itself later. The key comes from the
+connection's row at the end (`kwire.tables.series_rows`). Nothing depends on where a file ends.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ _SUMMARY: Final = attrgetter(*SUMMARY_COLUMNS)
 
 
 class FileCounts:
-    """What a file's row in `captures` sums up over the connections that begin and the requests that are sent in it."""
+    """Sums for a file's row in `captures`, over the connections that begin and the requests that are sent in it."""
 
     __slots__ = (
         "bytes_decrypted", "bytes_lost", "bytes_opaque", "connections", "joined_late", "one_way", "refused", "requests", "unanswered",
@@ -81,7 +81,7 @@ class FileCounts:
 
 
 class Tracked:
-    """What hangs on a connection from piece to piece."""
+    """Per-connection state carried between pieces."""
 
     __slots__ = ("begun", "connection_id", "detector", "early", "refused", "server", "tls_opening", "topics", "unsupported")
 
@@ -98,7 +98,7 @@ class Tracked:
         self.unsupported: dict[tuple[int | None, int | None], int] = {}
 
     def client_key(self, connection: TcpConnection, summary: ConnectionSummary | None = None) -> str:
-        """Give the key of the client as it is known by now."""
+        """Return the key of the client as it is known."""
         known = self.detector.summary() if summary is None else summary
         client = connection.b if self.server == connection.a else connection.a
         address = known.proxied_address.rpartition(":")[0] if known.proxied_address else client.address
@@ -106,7 +106,7 @@ class Tracked:
 
 
 def tracked_on(connection: TcpConnection) -> Tracked | None:
-    """Give what tracks a connection; None for one that is over, whose streams are not wanted, or of which first events are kept."""
+    """Return the state of a connection; None if it is over, unwanted, or only its first events are kept."""
     found = connection.attachment
     if not isinstance(found, Tracked):
         found = getattr(found, "tracked", None)  # the native twin's: kwire.tables._native.bulk.TrackedStream
@@ -114,11 +114,7 @@ def tracked_on(connection: TcpConnection) -> Tracked | None:
 
 
 def begun_of(kept: object) -> int | None:
-    """Give the packet in which a connection began, with its file; None for one whose streams are not wanted.
-
-    Args:
-        kept: its attachment.
-    """
+    """Return the packet in which a connection began, with its file, by its attachment; None if its streams are not wanted."""
     if isinstance(kept, bytes):
         return first_events.place_of(kept) if kept else None
     found = kept if isinstance(kept, Tracked) else getattr(kept, "tracked", None)
@@ -126,25 +122,25 @@ def begun_of(kept: object) -> int | None:
 
 
 class RowSink(StreamSink):
-    """Hears the streams of a series and builds rows.
+    """Builder of the rows of a series' streams.
 
     Args:
-        series: its name.
-        ports: where brokers listen; empty to find them out.
-        observing: whether anybody asks for what exchanges say beyond their rows (`observed`, topic names in `facts`); without, the native
-            reader leaves it out.
-        asked: the message whose frames are wanted, None for none.
+        series: name of the series.
+        ports: TCP ports of brokers; empty to find them out.
+        observing: rows of exchanges beside their own (`observed`, topic names in `facts`) are wanted; the native reader skips them
+            otherwise.
+        asked: message whose frames are wanted, None for none.
 
     Attributes:
         requests, violations, connections: builders of the rows.
-        logged_requests: builder of the rows of requests that come from request logs.
-        logged_rows: what reads entries of request logs and keeps their rows, in place of that builder; None in the pure twin.
-        batches: what keeps the rows of requests and connections that come from streams, in place of their builders; None in the pure twin.
-        observed: builders of the rows that exchanges give beyond their own.
+        logged_requests: builder of the rows of request logs.
+        logged_rows: native reader and builder of request logs instead; None for the pure backend.
+        batches: native builder of the rows of streams instead; None for the pure backend.
+        observed: builders of the rows of exchanges beside their own.
         messages: builder of the frames of the message that is asked for.
         tls: keys of encrypted connections.
-        facts: what the connections teach.
-        files, counts: the files of the series so far, and what is counted of each.
+        facts: facts of the series.
+        files, counts: files of the series so far, and their counts.
     """
 
     def __init__(self, series: str, ports: frozenset[int], observing: bool = True, asked: Asked | None = None) -> None:
@@ -181,11 +177,11 @@ class RowSink(StreamSink):
 
     @property
     def stream_sink(self) -> object:
-        """What takes the streams in place of this sink when a compiled `SeriesCarry` brings them; None in the pure twin."""
+        """Sink of the streams for a native `SeriesCarry`; None for the pure backend."""
         return self.batches
 
     def take(self, table: str, *, whole: bool) -> list[pa.RecordBatch]:
-        """Give away the full batches of `requests` or `connections`, and with `whole` the rows of the one that is begun too."""
+        """Remove and return the full batches of `requests` or `connections`, and with `whole` the rows of the next one too."""
         made = [] if self.batches is None else self.batches.take(table, whole=whole)
         if table == "connections":
             return made + self.connections.take(whole=whole)
@@ -193,24 +189,24 @@ class RowSink(StreamSink):
         return made + self.requests.take(whole=whole) + logged.take(whole=whole)
 
     def settle(self) -> None:
-        """Bring `counts` and `facts` up to date."""
+        """Update `counts` and `facts`."""
         if self.batches is not None:
             self.batches.settle(self.counts)
 
     def begin_file(self, name: str) -> None:
-        """What comes now is from this file."""
+        """Begin a file."""
         self.tls.use(current_tls_options())
         self.files.append(name)
         self.counts.append(FileCounts())
 
     def forget_file(self) -> None:
-        """The file that was begun last could not be read."""
+        """Remove the last file, which could not be read."""
         del self.files[-1], self.counts[-1]
 
     # What the capture room says.
 
     def take_secrets(self, block: SecretsBlock) -> None:
-        """Take the key log that a capture has in itself."""
+        """Take a capture's own key log."""
         self.tls.take_block(block)
 
     def opened(self, connection: TcpConnection, time_ns: int, packet: int) -> None:
@@ -234,7 +230,6 @@ class RowSink(StreamSink):
         self._data(connection, tracked, direction, data, time_ns, place)
 
     def _tracked(self, connection: TcpConnection) -> Tracked:
-        """Give what tracks a connection; begin with the events that were kept of it."""
         kept = connection.attachment
         if not isinstance(kept, bytes):
             assert isinstance(kept, Tracked)
@@ -299,13 +294,11 @@ class RowSink(StreamSink):
         connection.attachment = None
 
     def _begin_late(self, tracked: Tracked, direction: int) -> None:
-        """The SYN of a direction is missing, and its first bytes may be missing too."""
         known = tracked.detector.connection
         if known is not None and not known.received["response" if direction == tracked.detector.server_side else "request"]:
             tracked.detector.begins_late(direction)
 
     def _look_for_tls(self, connection: TcpConnection, tracked: Tracked, side: int, data: bytes, t: int, packet: int) -> None:
-        """Put the reader of TLS around the detector of a connection whose first bytes are TLS."""
         opening = tracked.tls_opening
         assert opening is not None
         verdict = opening.take(side, data, t, packet)
@@ -342,7 +335,7 @@ class RowSink(StreamSink):
             self.take_event(tracked, event)
 
     def take_event(self, tracked: Tracked, event: Event) -> None:
-        """Take what a connection says; of `tracked` its id, server, beginning and sums are needed."""
+        """Take an event; only id, server, beginning and sums of `tracked` are needed."""
         if isinstance(event, RequestCompleted):
             self._request_row(tracked, event)
         elif isinstance(event, ViolationFound):
@@ -402,7 +395,7 @@ class RowSink(StreamSink):
         self, connection_id: str, request_index: int, correlation_id: int | None, client_id: str | None, software_name: str | None,
         software_version: str | None, principal: str | None, time_ns: int, packet: int, offset: int, frame: bytes,
     ) -> None:  # fmt: skip
-        """Add a frame of the message that is asked for, `packet` with the number of its file."""
+        """Add a frame of the message that is asked for; `packet` has the number of its file."""
         self.messages.add(
             (
                 self.series, self.files[packet >> PACKET_BITS], connection_id, request_index, correlation_id, client_id, software_name,
@@ -411,7 +404,6 @@ class RowSink(StreamSink):
         )  # fmt: skip
 
     def take_violation(self, connection_id: str | None, event: ViolationFound) -> None:
-        """Add the row of a broken rule."""
         if event.rule == "telemetry_cut" and not self.observing:
             return  # nothing of a push is wanted, so nothing of it is left out
         file, packet = event.packet_number >> PACKET_BITS, event.packet_number & _PACKET_MASK
@@ -466,7 +458,7 @@ class RowSink(StreamSink):
 
 
 def answers_unseen(events: list[Event]) -> None:
-    """The server's direction is not in the capture: nothing can be said of answers."""
+    """Mark requests as unseen: the server's direction is not in the capture."""
     for event in events:
         if isinstance(event, RequestCompleted) and event.state in ("unanswered", "abandoned"):
             event.state = "unseen"
@@ -479,5 +471,5 @@ def _us(time_ns: int | None) -> int | None:
 
 
 def _was_refused(connection: TcpConnection) -> bool:
-    """A SYN that nothing but a RST answered: the port was closed. It is a connection all the same, silent and reset."""
+    """Return whether only a RST answered the SYN: a closed port. It counts as a connection, silent and reset."""
     return connection.refused and connection.opened_by is not None

@@ -1,8 +1,8 @@
-"""What a row of each table is: one Arrow schema a table, one line a column.
+"""Schema of each table, one line a column.
 
-Only types that Spark takes as they are (no unsigned, dictionary or large types): times are UTC in microseconds, ports, keys and versions
-are 32-bit, counts and bytes 64-bit. Every column may be null: null is "not known", which is never the same as 0 or "". The columns of
-`requests` and `connections` are declared in `kwire.protocol.row_columns` and `kwire.tables.columns`.
+Spark takes all types as they are (no unsigned, dictionary or large types): times are UTC in microseconds, ports, keys and versions are
+32-bit, counts and bytes 64-bit. Every column may be null: null is "not known", never 0 or "". The columns of `requests` and `connections`
+are declared in `kwire.protocol.row_columns` and `kwire.tables.columns`.
 """
 
 from __future__ import annotations

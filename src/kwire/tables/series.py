@@ -1,4 +1,4 @@
-"""A series as a fold: one piece and the carry in, batches of rows out, the carry changed; and, after the last piece, what is still open.
+"""A series as a fold: one piece and the carry in, batches of rows out, the carry changed; after the last piece, the rows of its end.
 
     carry = begin_series("eth0", ports=(9092,))
     for location in pieces:
@@ -20,18 +20,18 @@ import pyarrow as pa
 
 from kwire.capture import reader
 from kwire.capture.carry import MAX_OPEN
-from kwire.capture.dividing.packet_routing import RoutedPiece, read_routed
-from kwire.capture.files.piece_kinds import kind_of, look_ahead
-from kwire.capture.files.sized_file import SizedFile
+from kwire.capture.file_systems import place_of_file
 from kwire.capture.half_open import attachment_of
 from kwire.capture.impl import series_carry
 from kwire.capture.link_types import link_type_name
+from kwire.capture.packet_routing import RoutedPiece, read_routed
+from kwire.capture.piece_kinds import kind_of, look_ahead
 from kwire.capture.reader import FileFacts
 from kwire.capture.request_logs.reader import LogFileFacts, iter_log
 from kwire.capture.request_logs.times import zone_of
+from kwire.capture.sized_file import SizedFile
 from kwire.capture.tls.session_keys import current_tls_options
 from kwire.errors import InputError
-from kwire.files.file_systems import place_of_file
 from kwire.protocol.events import Asked
 from kwire.tables.column_builder import ColumnBuilder
 from kwire.tables.request_logs.rows import LogRows
@@ -54,18 +54,18 @@ _MOST_DAYS: Final = 30
 
 
 class TablesCarry:
-    """All that the rest of a series must know of what was read.
+    """State of a series between two pieces.
 
     Attributes:
         series: name of the series.
-        streams: connections of the capture room, detectors hanging on them.
-        sink: what turns them into rows.
-        facts: of the files that were read, None for those of a request log, whose facts are in `log`.
-        disorder: why the order of the files is in doubt, or empty.
-        log: what turns lines of request logs into rows.
-        share: which of how many shares of the connections is read.
+        streams: connections, with their detectors.
+        sink: builder of their rows.
+        facts: facts of the files that were read, None for request logs, whose facts are in `log`.
+        disorder: sentence on their odd order, or empty.
+        log: builder of rows of request logs.
+        share: (k, n) for the k-th of n shares of the connections.
         hashed: the hashes of the files are wanted.
-        unread: the newest file, where it could not be read, and why; a run that goes on tries it again.
+        unread: the newest file, if it could not be read, and the reason; a later run tries it again.
     """
 
     __slots__ = ("disorder", "ends_told", "facts", "hashed", "log", "series", "share", "sink", "streams", "unread")
@@ -97,7 +97,7 @@ class TablesCarry:
         return series_carry(self.share, by_hosts=bool(current_tls_options().key_logs))
 
     def count_on(self, before: TablesCarry) -> None:
-        """Number connections between the same ends on from those of a series that is over; before the first piece is read."""
+        """Continue the numbers of connections of a series that is over; before the first piece is read."""
         self.streams = self._new_streams()
         self.streams.lives = before.streams.lives
         self.log.count_on(before.log)
@@ -114,18 +114,18 @@ def begin_series(
     hashed: bool = True,
     asked: Asked | None = None,
 ) -> TablesCarry:
-    """Make the carry that the first piece begins with.
+    """Return the carry for the first piece.
 
     Args:
-        series: a name for the capture point, as it stands in the rows.
-        ports: TCP ports where brokers listen; empty to find them out.
-        disorder: a sentence where the order of the files is in doubt (`kwire.capture.files.series.Series`); it becomes a violation.
+        series: name of the capture point, as in the rows.
+        ports: TCP ports of brokers; empty to find them out.
+        disorder: sentence if the order of the files is in doubt (`kwire.capture.series.Series`); it becomes a violation.
         log_zone: time zone of request logs, such as ``Europe/Berlin``; None for UTC.
         share: (k, n): of the connections of captures only the k-th of n shares, from 0. The shares are disjoint and together the series;
-            what is said of files, and all of request logs, belongs to share 0.
+            rows on files, and all of request logs, belong to share 0.
         observing: the tables of `kwire.tables.observed_rows.OBSERVED` and names of topics are wanted too.
         hashed: the hashes of the files are wanted too, for `captures`.
-        asked: a message whose frames are wanted too (`kwire.tables.message_frames`).
+        asked: message whose frames are wanted too (`kwire.tables.message_frames`).
 
     Raises:
         InputError: there is no such time zone.
@@ -144,11 +144,11 @@ def read_piece(
         progress: called with the bytes of the file that were read since the last call.
 
     Returns:
-        Batches of `requests`, `violations`, `connections` and of `kwire.tables.observed_rows.OBSERVED`; client keys are still null but in
-        `connections`.
+        Batches of `requests`, `violations`, `connections` and of `kwire.tables.observed_rows.OBSERVED`; client keys are still null except
+        in `connections`.
 
     Raises:
-        InputError: there is no such file, or it is no capture; the carry is as before then.
+        InputError: there is no such file, or it is no capture; the carry is unchanged then.
     """
     whole: Batches = {}
     for batches in iter_piece(location, carry, progress=progress, flush=False):
@@ -164,11 +164,7 @@ def iter_piece(
     progress: Callable[[int], None] | None = None,
     flush: bool = True,
 ) -> Iterator[Batches]:
-    """Read the next file of a series as `read_piece` does, and give the rows of each chunk as soon as it is read.
-
-    Args:
-        location, carry, progress: as for `read_piece`.
-        flush: give what there is after every chunk, not only whole batches.
+    """Read the next file of a series as `read_piece` does, and yield the rows of each chunk; `flush` yields partial batches too.
 
     Raises:
         InputError: as `read_piece`, before the first rows.
@@ -215,7 +211,7 @@ def iter_piece(
 
 
 def _read_before(location: object, carry: TablesCarry) -> FileFacts | None:
-    """What was known of a file when it was read last and was shorter; None where it is new, or nothing of it could be read then."""
+    """Return the facts of a file that was shorter when it was read last; None if it is new, or nothing of it could be read."""
     known = carry.facts[-1] if isinstance(location, SizedFile) and location.before and carry.facts else None
     return known if known is not None and isinstance(location, SizedFile) and known.stored_bytes == location.before else None
 
@@ -260,12 +256,12 @@ def iter_log_part(
     Args:
         part: whole lines, decompressed; only the last of a file may lack its end.
         carry: changed in place.
-        name: of the file, as it stands in the rows.
-        number, lines_before: what was returned for the part before; None where this is the first part of a file in the series.
+        name: name of the file, as in the rows.
+        number, lines_before: result of the part before; None for the first part of a file in the series.
         last: the file has no more lines.
 
     Returns:
-        The number of the file in the series, and how many lines of it were read.
+        The number of the file in the series, and the number of its lines read.
     """
     if number is None:
         number = len(carry.sink.files)
@@ -286,13 +282,11 @@ def iter_log_part(
 
 
 def forget_files(carry: TablesCarry, log: int | None = None) -> None:
-    """Let go of what is known of files that no open connection begins in, so that a carry does not grow with the files of its series.
-
-    Rows of `captures` cannot be made then.
+    """Forget files in which no open connection begins, so that a carry does not grow with its files; `captures` then lacks them.
 
     Args:
         carry: changed in place.
-        log: the number of a request log that is read on.
+        log: number of a request log that is still read.
     """
     newest = len(carry.sink.files) if log is None else log
     carry.log.forget_files(newest)
@@ -309,30 +303,25 @@ def forget_files(carry: TablesCarry, log: int | None = None) -> None:
 
 
 def rename_files(carry: TablesCarry, names: Mapping[str, str]) -> None:
-    """Give request logs other names in the rows to come, after they were rolled.
-
-    Args:
-        carry: changed in place.
-        names: the new ones, by the places that the files had (`kwire.files.file_systems.place_of_file`).
-    """
+    """Rename request logs in later rows, after they were rolled; `names` has the new ones by former place (`place_of_file`)."""
     files = carry.sink.files
     files[:] = [names.get(place_of_file(name), name) if names else name for name in files]
 
 
 def take_rows(carry: TablesCarry) -> Batches:
-    """Give the rows that are made and were not given yet; rows of a connection come with its own row, or before it."""
+    """Return the new rows; rows of a connection come with its own row, or before it."""
     return _take(carry.sink)
 
 
 def skip_piece(location: str, carry: TablesCarry, error: InputError, *, given: object = None) -> Batches:
-    """Say in `violations` that a file of the series could not be read; what it held is missing.
+    """Add a row in `violations` for a file that could not be read.
 
     Args:
-        location: of the file.
+        location: the file.
         carry: changed in place.
-        error: why.
-        given: what was to be read. Of a `SizedFile` it is said when the next file begins or the series is over, and not at all where a
-            later run goes on: it tries the file again.
+        error: the reason.
+        given: what was to be read. For a `SizedFile` the row comes when the next file begins or the series is over: a later run tries it
+            again.
     """
     _tell_unread(carry)
     carry.unread = location, f"{error}"
@@ -388,7 +377,7 @@ def finish_series(carry: TablesCarry) -> tuple[Batches, dict[str, pa.Table]]:
 
 
 def no_kafka(packets: int, ports: Iterable[int]) -> str:
-    """The explanation of rule `no_kafka`: a series of so many packets without a request."""
+    """Return the explanation of rule `no_kafka`, for a series of so many packets without a request."""
     where = f" on port {', '.join(map(str, sorted(ports)))}" if ports else ""
     return f"No Kafka request was found{where} in {packets} packets."
 
@@ -426,7 +415,7 @@ def _tell_damages(facts: FileFacts, carry: TablesCarry, before: int) -> None:
 
 
 def _tell_ends(carry: TablesCarry) -> None:
-    """Say which files end early, are empty or of several times; of the newest only when no more of it can come."""
+    """Report files that end early, are empty or have several times; the newest only when no more of it can come."""
     add = carry.sink.violations.add
     for facts in carry.facts[carry.ends_told :] if not carry.share[0] else ():
         if facts is not None and facts.cut_at is not None:

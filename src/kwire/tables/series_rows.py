@@ -1,10 +1,9 @@
-"""All rows of one series: runs the fold, then fills in what only the end of a connection shows, the client keys.
+"""All rows of one series: runs the fold, then fills in the client keys, which only the end of a connection shows.
 
-Memory stays bounded however long the series is: rows wait in a spool, and the caller can take those of connections that are over while
-the series is still being read (`settle`).
+Memory is bounded: rows wait in a spool, and the caller can take those of closed connections while the series is read (`settle`).
 
-A series may grow. Rows of connections that were over before its last packet are *settled*: whatever comes later, they stay as they are.
-Those of connections that were still open are *open*: the next reader of the series resumes them (`resume`) and gives them again.
+A series may grow. Rows of connections that were over before its last packet are *settled*: they never change. Those of other connections
+are *open*: the next reader of the series continues them (`resume`) and returns them again.
 """
 
 from __future__ import annotations
@@ -46,13 +45,13 @@ Fate = Literal["settled", "waiting", "end"]
 
 @dataclass(frozen=True, slots=True)
 class SeriesView:
-    """Some rows of a series: those of some connections.
+    """Rows of some connections of a series.
 
     Attributes:
         captures, connections: whole tables.
         facts: `advertised`, `nodes`, `refusals` and `topic_names` (`kwire.tables.facts`).
-        batches: gives the rows of a table of `ROW_TABLES` or of `SPOOLED`, in the order they were read; as often as asked.
-        rows_of: gives the row in `connections` of each of some connection ids, null where there is none.
+        batches: return the rows of a table of `ROW_TABLES` or of `SPOOLED`, in the order they were read; as often as needed.
+        rows_of: return the row in `connections` of each of some connection ids, null without one.
     """
 
     captures: pa.Table
@@ -62,14 +61,13 @@ class SeriesView:
     rows_of: Callable[[Any], Any]
 
     def table(self, name: str) -> pa.Table:
-        """Give all rows of a table at once."""
         schemas = {"captures": CAPTURES, "connections": CONNECTIONS, **SPOOLED}
         return pa.Table.from_batches(self.batches(name), schema=schemas[name])
 
 
 @dataclass(slots=True)
 class _Part:
-    """What was said before the series was over, or what its end said."""
+    """Rows made before the end of the series, or by it."""
 
     connections: list[pa.RecordBatch] = field(default_factory=list)
     refusals: pa.Table = field(default_factory=lambda: empty_table(REFUSALS))
@@ -94,12 +92,12 @@ class _Part:
 
 
 class SeriesRows:
-    """The rows of a series that was read to its end; a context manager, since they may lie in a temporary file.
+    """The rows of a series that was read to its end; a context manager, as they may be in a temporary file.
 
     Attributes:
-        series: its name.
+        series: name of the series.
         whole, settled, open: all rows, those that stay, and those that may change when the series grows.
-        skipped: the files that could not be read, with why.
+        skipped: files that could not be read, with the reason.
         state: carry of the series as bytes (`kwire.tables.carry_state`), without the open rows; empty unless it was asked for.
     """
 
@@ -129,7 +127,7 @@ class SeriesRows:
         return self.whole.facts
 
     def batches(self, table: str) -> Iterator[pa.RecordBatch]:
-        """Give the rows of a table, as `SeriesView.batches`."""
+        """Return the rows of a table, as `SeriesView.batches`."""
         return self.whole.batches(table)
 
     @property
@@ -137,20 +135,19 @@ class SeriesRows:
         return self.whole.rows_of
 
     def by_fate(self, table: str) -> Iterator[tuple[Fate, pa.RecordBatch]]:
-        """Give the rows of a table of `SPOOLED`, each batch with its fate: the connections of its rows are over (`settled`) or open.
+        """Yield the rows of a table of `SPOOLED`, with the fate of each batch: its connections are over (`settled`) or open.
 
-        Of the open ones those that `resume` takes are `waiting`; those of the `end` come out of the state again.
+        Of the open ones `resume` takes those `waiting`; those of the `end` come out of the state again.
         """
         return self._fates_of(table)
 
     def table(self, name: str) -> pa.Table:
-        """Give all rows of a table at once."""
         return self.whole.table(name)
 
     def _steps(
         self, carry: TablesCarry, locations: Sequence[Location], progress: Callable[[int], None] | None, *, settling: bool, strict: bool
     ) -> Iterator[SeriesView]:
-        """Read files, and give the rows of connections that are over whenever enough of them wait."""
+        """Read files, and yield the rows of closed connections whenever enough of them wait."""
         limit = SETTLE_BYTES
         for location in locations:
             try:
@@ -167,7 +164,7 @@ class SeriesRows:
                 self._read.add(skip_piece(name, carry, error, given=location))
 
     def _settled_rows(self, carry: TablesCarry) -> Iterator[SeriesView]:
-        """Give away the rows of connections that are over, in one view that is good until the next is asked for; the others wait on."""
+        """Yield the rows of closed connections in one view, valid until the next; other rows wait on."""
         self._read.add(take_rows(carry))
         connections = pa.Table.from_batches(self._read.connections, schema=CONNECTIONS)
         index = ConnectionIndex(connections.column("connection_id"))
@@ -205,7 +202,6 @@ class SeriesRows:
 
     @staticmethod
     def _take_refusals(carry: TablesCarry, index: ConnectionIndex) -> pa.Table:
-        """What was refused to these connections."""
         if not carry.sink.facts.refusals:
             return empty_table(REFUSALS)
         refusals = table_of(REFUSALS, carry.sink.facts.refusals)
@@ -295,22 +291,16 @@ def read_series(
 
     Args:
         locations: its files in order: paths, URIs or binary streams.
-        series: name of the capture point, as it stands in the rows.
-        ports: TCP ports where brokers listen; empty to find them out.
-        disorder: a sentence where the order of the files is in doubt.
-        log_zone: time zone of request logs, such as ``Europe/Berlin``; None for UTC.
+        series, ports, disorder, log_zone, share, observing, hashed: as for `kwire.tables.series.begin_series`.
         progress: called with the bytes that were read since the last call.
-        share: (k, n): of the connections only the k-th of n shares (`kwire.tables.series.begin_series`).
-        observing: the tables of `kwire.tables.observed_rows.OBSERVED` and names of topics are wanted too.
-        hashed: the hashes of the files are wanted too, for `captures`.
-        resume: the carry of `state` of what was read of the series before (`kwire.tables.carry_state.unpack_carry`), and the rows that were
-            `waiting`, by table of `SPOOLED`; the arguments above but `locations` and `progress` are those of that time then.
-        rename: the names that request logs have now which were read before, by the place that they had (`place_of_file`).
-        keep_state: give a `state`.
-        settle: takes the rows of connections that are over, whenever `SETTLE_BYTES` of rows wait; they are in no other view then.
+        resume: carry of an earlier `state` (`kwire.tables.carry_state.unpack_carry`), and the rows that were `waiting`, by table of
+            `SPOOLED`; all arguments above but `locations` and `progress` are those of that time then.
+        rename: new names of request logs that were rolled, by former place (`place_of_file`).
+        keep_state: make a `state`.
+        settle: takes the rows of closed connections whenever `SETTLE_BYTES` of rows wait; they are in no other view then.
 
     Returns:
-        The rows, to be used as a context manager. A file that cannot be read is left out, with a row in `violations`.
+        The rows, to be used as a context manager. A file that cannot be read is skipped, with a row in `violations`.
 
     Raises:
         InputError: no file of the series could be read; the reason is that of the first.
@@ -344,13 +334,13 @@ def iter_series(
     hashed: bool = True,
     strict: bool = False,
 ) -> Iterator[SeriesView]:
-    """Read a series and give its rows as they are settled, each row once; what a whole series shows comes with the last view.
+    """Read a series and yield its rows as they are settled, each row once; the last view has what the whole series shows.
 
-    A view is good until the next one is asked for.
+    A view is valid until the next one.
 
     Args:
         locations, series, ports, disorder, log_zone, share, observing, hashed: as for `read_series`.
-        strict: a file that cannot be read is an error; otherwise it is a row in `violations`, also where it is the only one.
+        strict: raise for a file that cannot be read; otherwise it is a row in `violations`, even if it is the only file.
 
     Raises:
         InputError: with `strict`, a file cannot be read.
@@ -363,15 +353,15 @@ def iter_series(
 
 
 def from_capture(path: Location, table: str = "requests", ports: Iterable[int] | None = None) -> pa.Table:
-    """Read one capture file into the rows of one table, no Spark.
+    """Read one capture file into the rows of one table, without Spark.
 
     Args:
         path: path, URI or binary stream of a pcap or pcapng file, plain, gzip or zstd.
         table: one of `kwire.tables.ROW_TABLES`.
-        ports: TCP ports where brokers listen; None to find them out.
+        ports: TCP ports of brokers; None to find them out.
 
     Raises:
-        InputError: there is no such file, it is no capture, or there is no such table.
+        InputError: there is no such file or table, or it is no capture.
     """
     check_table(table)
     name = os.path.basename(os.fspath(path)) if isinstance(path, str | os.PathLike) else "standard input"  # noqa: PTH119 - may be a URI
@@ -382,7 +372,7 @@ def from_capture(path: Location, table: str = "requests", ports: Iterable[int] |
 
 @cache
 def no_facts() -> dict[str, pa.Table]:
-    """The facts of a series that has none. Made when it is asked for: the first array has Arrow look for pandas."""
+    """Return the facts of a series without any, made late: the first array has Arrow look for pandas."""
     return {name: empty_table(schema) for name, schema in FACT_SCHEMAS.items()}
 
 

@@ -1,4 +1,4 @@
-"""Declaration of a series' state as data, first part: tracked connections and TLS (`kwire.tables.state_types`)."""
+"""Types of a series' state, first part: tracked connections and TLS (`kwire.tables.state_types`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Means of declaring the classes of a state: names and types of fields, from which encoder and decoder follow."""
+"""Declaration of the classes of a state: names and types of fields, from which encoder and decoder follow."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ KINDS: Final[dict[type, Kind]] = {}
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """Type of a field that is stored in another form: the type of that form, and both conversions."""
+    """Type of a field that is stored in another form, with both conversions."""
 
     stored: Any
     dump: Callable[[Any], Any]
@@ -66,7 +66,7 @@ def declare(
 
     Args:
         of: the class.
-        declared: names of fields by their type, separated by spaces.
+        declared: names of fields by type, separated by spaces.
         make: make an object whose fields are to be set; by default without calling its class.
         before: called with an object before its fields are read.
         after: called with an object whose fields are set.
@@ -103,14 +103,14 @@ def declare_converted(of: type, declared: dict[Any, str], dump: Callable[[Any], 
 
 
 def by_direction(kind: Any) -> Stored:
-    """A dictionary by direction, which may be empty."""
+    """Return the type of a dictionary by direction, which may be empty."""
     return Stored(
         tuple[kind, kind] | None, lambda found: tuple(found.values()) or None, lambda pair: dict(zip(_SIDES, pair or (), strict=bool(pair)))
     )
 
 
 def one_of(classes: tuple[type, ...]) -> Stored:
-    """A list of objects of some classes, each stored with the number of its class."""
+    """Return the type of a list of objects of some classes, each stored with the number of its class."""
     return Stored(
         list[tuple[int, Any]],
         lambda found: [(classes.index(type(each)), each) for each in found],

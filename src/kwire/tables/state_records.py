@@ -1,6 +1,6 @@
 """Records of files that a later run reads again: length uint32, CRC-32 uint32, then as many bytes.
 
-A folder of such files may be written by others. The checksum finds damage; what a record holds is checked by who reads it.
+Others may write to a folder of such files. The checksum finds damage; the reader checks the contents.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _HEAD: Final = struct.Struct("<II")
 
 
 class BadState(KwireError):
-    """A state that cannot be read; the text is a clause."""
+    """Error in a state; its text is a clause."""
 
 
 @contextmanager
@@ -48,12 +48,11 @@ def reading_state() -> Iterator[None]:
 
 
 def record_of(data: bytes) -> bytes:
-    """Put length and checksum before the contents of a record."""
     return _HEAD.pack(len(data), zlib.crc32(data)) + data
 
 
 def records_of(data: bytes | memoryview) -> Iterator[memoryview]:
-    """Give the contents of records.
+    """Yield the contents of records.
 
     Raises:
         BadState: a record is cut off or damaged.
@@ -94,7 +93,6 @@ def unpacked(data: Any, kind: Any) -> Any:
 
 
 def written_rows(rows: pa.Table) -> bytes:
-    """Write rows as an Arrow stream."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, rows.schema) as writer:
         writer.write_table(rows)
@@ -102,11 +100,7 @@ def written_rows(rows: pa.Table) -> bytes:
 
 
 def read_rows(data: bytes, schema: pa.Schema | None) -> pa.Table:
-    """Read what `written_rows` wrote.
-
-    Args:
-        data: the stream.
-        schema: of the rows; None for any.
+    """Read an Arrow stream of rows, of a schema or any.
 
     Raises:
         ValueError: these are no valid rows of the schema.

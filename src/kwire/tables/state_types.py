@@ -1,7 +1,7 @@
-"""Declaration of a series' state as data: for each class of the state, the names and types of the fields that are stored.
+"""Types of a series' state: for each class, the names and types of the stored fields.
 
-Encoder and decoder (`kwire.tables.carry_state`) both follow from it. A field that is not declared is not stored: it is a cache, or a link
-between parts of the state, and is made again. Dataclasses and named tuples declare their fields themselves.
+Encoder and decoder (`kwire.tables.carry_state`) follow from them. A field that is not declared is a cache, or a link between parts of the
+state, and is made again. Dataclasses and named tuples declare their fields themselves.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The rows of `violations`: one for each of the first hundred of a kind in a connection, and one that counts the rest.
+"""Rows of `violations`: one for each of the first hundred of a rule in a connection, and one that counts the rest.
 
-A hostile or broken peer can break a rule with every four bytes; a hundred rows show what it does, and the count how often.
+A hostile or broken peer can break a rule with every four bytes; a hundred rows show the pattern, and the count the extent.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _CONNECTION, _RULE, _COUNT = (VIOLATIONS.names.index(name) for name in ("connect
 
 
 class ViolationRows:
-    """Collects the rows; pickles without those that were not taken.
+    """Builder of the rows.
 
     Attributes:
-        counted: the ids of connections that are not over and have broken a rule.
+        counted: ids of open connections that have broken a rule.
     """
 
     def __init__(self) -> None:
@@ -45,7 +45,7 @@ class ViolationRows:
         return self._kinds
 
     def add(self, row: Sequence[Any]) -> None:
-        """Take a row, values in the schema's order without `count`, or with a `count` that is set here; of no connection or of one."""
+        """Add a row, values in the schema's order; its `count` is set here."""
         connection_id = row[_CONNECTION]
         if connection_id is None:
             self._builder.add((*row[:_COUNT], 1))
@@ -57,16 +57,16 @@ class ViolationRows:
             self._builder.add((*row[:_COUNT], 1))
 
     def over(self, connection_id: str) -> None:
-        """Nothing more will come of a connection: write what was counted."""
+        """Write the counts of a connection that is over."""
         for number, row in self._kinds.pop(connection_id, {}).values():
             if row is not None:
                 self._builder.add((*row[:_COUNT], number - ROWS_OF_A_KIND))
 
     def all_over(self) -> None:
-        """Nothing more will come."""
+        """Write the counts of all connections."""
         for connection_id in list(self._kinds):
             self.over(connection_id)
 
     def take(self, *, whole: bool) -> list[pa.RecordBatch]:
-        """Give away the batches, as `ColumnBuilder.take`."""
+        """Remove and return the batches, as `ColumnBuilder.take`."""
         return self._builder.take(whole=whole)

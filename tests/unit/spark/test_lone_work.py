@@ -51,5 +51,5 @@ def test_the_settings_of_a_session_say_whether_it_is_kwire_s_own(settings: dict[
 
     context = SimpleNamespace(environment={}, getConf=lambda: settings, parallelize=Tasks)
     spark: Any = SimpleNamespace(sparkContext=context)
-    assert run_each(spark, [1, 2], bytes) == [b"\0", b"\0\0"]
+    assert run_each(spark, [1, 2], bytes)[0] == [b"\0", b"\0\0"]
     assert (type(sent[0]) is LoneWork) == bool(settings)

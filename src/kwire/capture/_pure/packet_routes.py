@@ -1,9 +1,10 @@
-"""Packets to the shares of a series that read their connections: as they are, with their number, behind one another.
+"""Packets to the shares of a series: as they are, with their number, one after the other.
 
-The twin of pyx/capture/packet_routes.pxd. A packet with ports goes to the share of its connection. A fragment of an IP packet goes to all:
-which connection it is of only what was before it tells, and every share comes to the same result. And all are shown the headers of a packet
-with which the time of the capture reaches a new multiple of 2**`SWEEP_BITS` ns, because sweeps come then. Whether it is new is told from
-this piece of the series alone: one that was reached before changes nothing. Each packet has a header, little-endian::
+The pure backend of pyx/capture/packet_routes.pxd. A packet with ports goes to the share of its connection. A fragment of an IP packet goes
+to
+all: only earlier packets tell its connection, and every share comes to the same result. All shares get the headers of a packet with which
+the time of the capture reaches a new multiple of 2**`SWEEP_BITS` ns, because sweeps come then. Whether it is new is decided by this piece
+alone: one that was reached before changes nothing. Each packet has a header, little-endian::
 
     time 8 | number in the piece, from 1 4 | link type 4 | captured 4 | original 4
 """
@@ -24,11 +25,7 @@ _HEADER: Final = struct.Struct("<qIIII").pack
 
 
 class Router:
-    """Packets of a piece of a series, by the share that they belong to.
-
-    Args:
-        shares: how many there are.
-    """
+    """Packets of a piece of a series, by share."""
 
     def __init__(self, shares: int) -> None:
         if not shares:
@@ -42,7 +39,7 @@ class Router:
         return sum(map(len, self._buffers))
 
     def take(self, share: int) -> bytes:
-        """Give away what waits for a share."""
+        """Remove and return the packets of a share."""
         if not 0 <= share < len(self._buffers):
             raise IndexError(f"there are {len(self._buffers)} shares")
         found, self._buffers[share] = bytes(self._buffers[share]), bytearray()
@@ -51,7 +48,7 @@ class Router:
     def add(
         self, state: FileState, view: PacketView, fate: int, link_type: int, time_ns: int, at: int, captured: int, original: int
     ) -> None:
-        """Take a packet, at `at` of the view's data, whose fate is TCP, FRAGMENT or EXPORTED, and count it but for fragments."""
+        """Take a packet, at `at` of the view's data, whose fate is TCP, FRAGMENT or EXPORTED, and count it unless it is a fragment."""
         number = state.packets & 0xFFFFFFFF
         whole = _HEADER(time_ns, number, link_type, captured, original) + view.data[at : at + captured]
         if fate == FRAGMENT:

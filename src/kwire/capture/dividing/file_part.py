@@ -1,4 +1,4 @@
-"""A part of a file as it is stored, from one offset to another."""
+"""A part of a stored file, from one offset to another."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from kwire.capture.dividing.block_hash import BlockDigests
-from kwire.capture.files.source import StoredBlocks, open_stored
-from kwire.files.file_systems import reason_of
+from kwire.capture.block_hash import BlockDigests
+from kwire.capture.file_systems import reason_of
+from kwire.capture.source import StoredBlocks, open_stored
 
 __all__ = ["FilePart", "open_part"]
 
 
 class FilePart:
-    """The bytes of a part, in order, where a `kwire.capture.files.source.CaptureSource` has those of a whole file.
+    """The bytes of a part, in order, with the interface of `kwire.capture.source.CaptureSource`.
 
     Attributes:
-        compression: None; what is compressed is unpacked elsewhere (`kwire.capture.dividing.file_ranges`).
-        stored_bytes: how many were read so far.
-        damage: why reading ended early, empty while all is well.
-        digests: takes what is read; None where no hash is wanted.
+        compression: None; `kwire.capture.file_ranges` unpacks.
+        stored_bytes: bytes read so far.
+        damage: reason why reading ended early, or empty.
+        digests: takes the bytes read; None if no hash is wanted.
     """
 
     def __init__(self, stored: Any, blocks: StoredBlocks | None, start: int, end: int | None) -> None:
@@ -31,15 +31,11 @@ class FilePart:
         self.digests: BlockDigests | None = None
 
     def sha256(self) -> str:
-        """A part has no hash of its own (`block_digests`)."""
+        """Return no hash: a part has only `block_digests`."""
         return ""
 
     def block_digests(self, size: int) -> bytes:
-        """Give the digests of the blocks that begin in this part, when all of it is read.
-
-        Args:
-            size: bytes of the file.
-        """
+        """Return the digests of the blocks that begin in this part, when all of it is read; `size` is that of the file."""
         return b"" if self.digests is None else self.digests.finish(self._at, size, self.read_at)
 
     def read(self, size: int) -> bytes:
@@ -60,7 +56,7 @@ class FilePart:
         return found
 
     def read_at(self, at: int, size: int) -> bytes:
-        """Read bytes from anywhere in the file, fewer only at its end; this moves nothing."""
+        """Read bytes at an offset of the file, fewer only at its end; the position stays."""
         if self._blocks is not None:
             return self._blocks.read_at(at, size)
         try:
@@ -72,11 +68,7 @@ class FilePart:
 
 @contextmanager
 def open_part(location: str, start: int, end: int | None = None) -> Iterator[FilePart]:
-    """Open a part of a file.
-
-    Args:
-        location: path or URI.
-        start, end: its first byte and the one behind it; None for the end of the file.
+    """Open a part of a file, up to `end` or the end of the file.
 
     Raises:
         InputError: there is no such file, or it may not be read.

@@ -1,12 +1,11 @@
-"""A series read in two steps by many tasks: its packets to the shares of their connections, then each share as if it were the series.
+"""A series read in two steps by many tasks: packets to the shares of their connections, then each share as if it were the series.
 
 Theory of operation. A task of the first step reads one *range*: a file, or a part of a pcap file between two records
-(`kwire.capture.dividing.file_ranges`). It looks at each packet far enough to know its connection and hands it on to that connection's
-share, with
-its number in the range (`impl.packets.Router`). When all ranges are read their counts are put together (`join_ranges`): only now it is
-known which number the first packet of a range has in its file, and that the ranges of a file follow each other without a hole. The second
-step takes the packets of one share in their order, scans them again and goes on as with a file (`read_routed`). The rows are those of a
-series that one task reads, because everything that one connection has to know of others is in its share too (`_pure/packet_routes.py`).
+(`kwire.capture.file_ranges`). It reads each packet far enough to know its connection and appends it to that connection's share, with its
+number in the range (`impl.packets.Router`). When all ranges are read their counts are joined (`join_ranges`): only then the number of the
+first packet of a range in its file is known, and that the ranges of a file follow each other without a gap. The second step scans the
+packets of one share in their order and continues as with a file (`read_routed`). The rows are those of a series that one task reads,
+because a share has everything that one connection has to know of others (`_pure/packet_routes.py`).
 """
 
 from __future__ import annotations
@@ -17,17 +16,17 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
 from kwire.capture import impl
+from kwire.capture.block_hash import block_hash
+from kwire.capture.capture_chunks import FileFacts
 from kwire.capture.carry import SeriesStreams
-from kwire.capture.dividing.block_hash import block_hash
-from kwire.capture.dividing.file_ranges import FileRange, locate
-from kwire.capture.files.capture_chunks import FileFacts
-from kwire.capture.files.damaged_records import Damages
-from kwire.capture.files.formats import PCAP_HEADER_BYTES, identify
-from kwire.capture.files.piece_kinds import kind_of
-from kwire.capture.files.source import CHUNK_BYTES, CaptureSource, open_capture
+from kwire.capture.damaged_records import Damages
+from kwire.capture.file_ranges import FileRange, locate
+from kwire.capture.formats import PCAP_HEADER_BYTES, identify
 from kwire.capture.packet_columns import PCAP, ROUTED, ROUTED_HEADER_BYTES, FileState
+from kwire.capture.piece_kinds import kind_of
 from kwire.capture.secrets_blocks import SecretsBlock, secrets_of
 from kwire.capture.sink import StreamSink, give_secrets
+from kwire.capture.source import CHUNK_BYTES, CaptureSource, open_capture
 from kwire.errors import InputError
 
 __all__ = ["RangeFacts", "RoutedFile", "RoutedPiece", "join_ranges", "read_routed", "route_range"]
@@ -39,24 +38,24 @@ _HELD_BYTES_A_SHARE: Final = 1 << 20
 
 @dataclass(slots=True)
 class RangeFacts:
-    """What a task of the first step says of its range; pickles.
+    """Result of a task of the first step.
 
     Attributes:
-        part: of the file.
-        start: where its first record is; None for a part that is none. In parts of a compressed file this and `border` are virtual
-            offsets (`kwire.capture.dividing.file_ranges`).
-        border: where the next range shall begin, None at the end of the file.
-        end: the first byte that was not read as a record; in parts of a compressed file `border`, where all up to there was read.
+        part: number of the range in the file.
+        start: offset of its first record; None without one. In compressed files this and `border` are virtual offsets
+            (`kwire.capture.file_ranges`).
+        border: begin of the next range, None at the end of the file.
+        end: first byte that was not read as a record; in compressed files `border`, if all up to there was read.
         length: bytes of records, unpacked.
-        stopped: nothing behind `end` can be read, wherever the next range begins.
-        reason: why not all was read, one clause; empty where all is well.
+        stopped: nothing behind `end` can be read.
+        reason: clause why not all was read, or empty.
         is_log: it is a request log, which has no packets to route.
         state: counts of the range.
-        compression, sha256, stored_bytes: of the file, where one range is all of it.
-        blocks: digests of the blocks of the file that begin in the range (`kwire.capture.dividing.block_hash`), where it is not all of it.
-        damages: of the file, where one range is all of it; a part of a file is not read on behind damage.
-        secrets: the Decryption Secrets Blocks of the range.
-        error: why nothing of the file can be read, empty where it can.
+        compression, sha256, stored_bytes: of the file, if one range is all of it.
+        blocks: digests of the blocks of the file that begin in the range (`kwire.capture.block_hash`), if it is not all of it.
+        damages: of the file, if one range is all of it; a part of a file is not read behind damage.
+        secrets: Decryption Secrets Blocks of the range.
+        error: reason why nothing of the file can be read, or empty.
     """
 
     part: int
@@ -79,15 +78,15 @@ class RangeFacts:
 
 @dataclass(frozen=True, slots=True)
 class RoutedFile:
-    """A file as the second step knows it.
+    """A file for the second step.
 
     Attributes:
         location: path or URI.
-        facts: what the first step counted; what became of fragments is not in it. None where the file cannot be read, or is a log.
-        error: why it cannot be read.
-        is_log: it is a request log, to be read as it lies there.
-        packets_before: by part how many packets of the file are before it; of parts that count.
-        secrets: the Decryption Secrets Blocks of the file.
+        facts: counts of the first step, without fragments. None if the file cannot be read, or is a log.
+        error: reason why it cannot be read.
+        is_log: it is a request log, to be read where it is.
+        packets_before: number of packets of the file before each valid part.
+        secrets: Decryption Secrets Blocks of the file.
     """
 
     location: str
@@ -100,7 +99,7 @@ class RoutedFile:
 
 @dataclass(slots=True)
 class RoutedPiece:
-    """A file of a series whose packets come from the first step: `kwire.tables.series` takes it where it takes a path.
+    """A file whose packets come from the first step: `kwire.tables.series` takes it instead of a path.
 
     Attributes:
         file: the file.
@@ -117,12 +116,12 @@ class RoutedPiece:
 def route_range(
     given: FileRange, shares: int, hand_over: Callable[[Any], None], *, progress: Callable[[int], None] | None = None
 ) -> RangeFacts:
-    """Read a range and route its packets. Raises nothing for what files or bytes are: that is in the facts.
+    """Read a range and route its packets; errors of the file are in the result.
 
     Args:
-        given: what to read.
-        shares: of how many the series is read.
-        hand_over: takes what an `impl.packets.Router` holds so far, share by share.
+        given: the range.
+        shares: number of shares of the series.
+        hand_over: takes the contents of an `impl.packets.Router`, share by share.
         progress: called with the bytes of the stored file that were read since the last call.
     """
     facts = RangeFacts(given.part)
@@ -206,15 +205,12 @@ def _route(given: FileRange, shares: int, hand_over: Callable[[Any], None], prog
 
 
 def join_ranges(location: str, ranges: Iterable[RangeFacts]) -> RoutedFile | None:
-    """Put the ranges of a file together.
-
-    Args:
-        location: path or URI of the file.
-        ranges: of all its parts.
+    """Join the ranges of a file.
 
     Returns:
-        None where a range does not begin where the one before it ends, or the last one ends early: the file is damaged, or its records do
-        not keep the rules of the proof. It has to be read as one range then.
+        None if a range does not begin where the one before it ends, or the last one ends early: the file is damaged, or its records break
+            the
+        rules of the proof. It has to be read as one range then.
     """
     found = sorted(ranges, key=lambda facts: facts.part)
     if error := next((facts.error for facts in found if facts.error), ""):
@@ -275,12 +271,12 @@ def read_routed(
 
     Args:
         piece: the file.
-        carry: what the pieces before it left; changed in place.
-        sink: hears the streams.
+        carry: state before it; changed in place.
+        sink: takes the streams.
         progress: called with the bytes of packets that were read since the last call.
 
     Raises:
-        InputError: the first step could not read the file. The carry is untouched then.
+        InputError: the first step could not read the file. The carry is unchanged then.
     """
     counted = piece.file.facts
     if counted is None:

@@ -1,11 +1,11 @@
-"""How many connections each pair of endpoints has had: kept for the whole series, in memory for the latest pairs and on disk for the rest.
+"""Number of connections of each pair of endpoints: kept for the whole series, in memory for the latest pairs, on disk for the rest.
 
-The number makes the id of a connection whose ports are used again, maybe days later, and tells a late packet of a forgotten connection from
-the first one of a connection that was there before the capture began. It must not be forgotten, therefore, and must not fill the memory.
+The number is part of the id of a connection whose ports are used again, maybe days later, and tells a late packet of a forgotten connection
+from the first packet of one that was there before the capture began. So it must not be forgotten, nor fill the memory.
 
-A stream writes the counts after every batch, so there they are kept as changes (`keep_changes`): blocks that stay as they are, and what
-changed since the last of them. Blocks of like sizes are merged up to a size that fits the memory, as in a log-structured merge tree; where
-half of what they hold is out of date, all are replaced.
+A stream writes the counts after every batch, so there they are kept as changes (`keep_changes`): blocks that stay the same, and the changes
+since the last of them. Blocks of like sizes are merged up to a size that fits the memory, as in a log-structured merge tree; all are
+replaced when half of their contents is out of date.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ _MOST_BLOCK_BYTES: Final = _COUNT_BYTES + _MERGED_PAIRS * (1 + _COUNT_BYTES + 37
 
 
 class SealedPairs(bytes):
-    """A packed block of pairs that stays as it is; who stores counts may store it once, and apart."""
+    """A packed block of pairs that stays the same, so that it can be stored once, and apart."""
 
     __slots__ = ()
 
 
 class PairCounts:
-    """Counts connections by their endpoints; pickles."""
+    """Counter of connections by endpoints."""
 
     __slots__ = ("_changed", "_disk", "_distinct", "_filter", "_recent", "_sealed", "_sizes")
 
@@ -64,11 +64,7 @@ class PairCounts:
             disk.close()
 
     def begin(self, key: bytes) -> int:
-        """Count a connection; gives how many its endpoints had before it.
-
-        Args:
-            key: its endpoints, as in `PacketColumns.keys`.
-        """
+        """Count a connection; return the number of earlier ones of its endpoints (a key of `PacketColumns.keys`)."""
         n = self._recent.get(key)
         if n is None:
             n = self._look_up(key) if self._disk is not None else 0
@@ -80,18 +76,16 @@ class PairCounts:
         return n
 
     def all_recent(self) -> dict[bytes, int] | None:
-        """Give the counts where all are in memory and no changes are kept: the native twin begins there. None otherwise."""
+        """Return the counts if all are in memory and no changes are kept, as the native carry does; else None."""
         return self._recent if self._disk is None and self._sealed is None else None
 
     def count_of(self, key: bytes) -> int:
-        """Give how many connections endpoints had, 0 where they are not known."""
         n = self._recent.get(key)
         if n is None:
             return self._look_up(key) if self._disk is not None else 0
         return n
 
     def put(self, key: bytes, count: int) -> None:
-        """Say how many connections endpoints had."""
         if key not in self._recent and len(self._recent) >= RECENT_PAIRS:
             self._spill()
         self._recent[key] = count
@@ -99,20 +93,18 @@ class PairCounts:
             self._keep(key, count)
 
     def _keep(self, key: bytes, count: int) -> None:
-        """Note a change."""
         self._changed[key] = count
         if len(self._changed) >= _SEALED_PAIRS:
             self._seal()
 
     def keep_changes(self) -> None:
-        """Pickle from now on as blocks that stay as they are (`SealedPairs`), and what changed since."""
+        """Keep blocks that stay the same (`SealedPairs`), and the changes since, as the state from now on."""
         if self._sealed is None and self._disk is None and len(self._recent) < _SEALED_PAIRS:
             self._sealed, self._changed = [], dict(self._recent)
         elif self._sealed is None:
             self._seal_all()
 
     def _seal_all(self) -> None:
-        """Make blocks of all pairs, each in one of them."""
         blocks = self._blocks()
         self._sealed = [SealedPairs(block) for block in blocks]
         self._sizes = [_size_of(block) for block in blocks]
@@ -120,7 +112,7 @@ class PairCounts:
         self._changed = {}
 
     def _seal(self) -> None:
-        """Make a block of the changes, merged with earlier ones that are not twice as large."""
+        """Make a block of the changes, merged with earlier blocks that are not twice as large."""
         assert self._sealed is not None
         pairs = self._changed
         while self._sizes and self._sizes[-1] < 2 * len(pairs) and self._sizes[-1] + len(pairs) <= _MERGED_PAIRS:
@@ -136,7 +128,7 @@ class PairCounts:
         return key in self._recent or (self._disk is not None and self._look_up(key) > 0)
 
     def __iter__(self) -> Iterator[tuple[bytes, int]]:
-        """Give each pair with its count, in the order of the pairs."""
+        """Yield each pair with its count, in the order of the pairs."""
         if self._disk is None:
             yield from sorted(self._recent.items())
             return
@@ -149,7 +141,6 @@ class PairCounts:
     __hash__ = None  # type: ignore[assignment]
 
     def _look_up(self, key: bytes) -> int:
-        """The count on disk."""
         assert self._disk is not None
         mixed = hash(key)
         for bit in (mixed % _FILTER_BITS, (mixed >> 32) % _FILTER_BITS):
@@ -176,8 +167,9 @@ class PairCounts:
         self._recent = {}
 
     def __getstate__(self) -> list[bytes] | tuple[list[SealedPairs], bytes, int]:
-        """Packed blocks of pairs: a few bytes a pair, since neighbours in order have most of theirs in common. Or, where changes are
-        kept, the blocks that stay and one of what changed since.
+        """Return packed blocks of pairs, which in their order have most bytes in common.
+
+        With `keep_changes`, return the sealed blocks, and one of the changes.
         """
         if self._sealed is None:
             return self._blocks()
@@ -210,14 +202,13 @@ class PairCounts:
 
 
 def _packed(pairs: list[tuple[bytes, int]]) -> bytes:
-    """How many; the size of each pair, one byte each; their counts, four bytes each; the pairs."""
+    """Pack the number of pairs; the size of each, one byte; their counts, four bytes each; the pairs."""
     keys, counts = zip(*pairs, strict=True)
     packed = len(pairs).to_bytes(_COUNT_BYTES, "little") + bytes(map(len, keys)) + np.array(counts, _COUNTS).tobytes() + b"".join(keys)
     return zlib.compress(packed, 1)
 
 
 def _size_of(block: bytes) -> int:
-    """How many pairs a block holds."""
     return int.from_bytes(zlib.decompressobj().decompress(block, _COUNT_BYTES), "little")
 
 
@@ -236,7 +227,6 @@ def _unpacked(block: bytes) -> Iterator[tuple[bytes, int]]:
 
 
 def _database() -> sqlite3.Connection:
-    """A database in a temporary file, which goes with it."""
     import sqlite3
 
     with scratch_disk(sqlite3.Error):

@@ -1,10 +1,9 @@
-"""Connections of each pair of endpoints, counted as `PairCounts` does, but pairs that were idle for a named time are forgotten.
+"""Counts as of `PairCounts`, but pairs that were idle for some time are forgotten.
 
-A stream runs for months, and keeps a few bytes for every pair that it ever saw; each batch writes them all. With this it keeps the pairs of
-the last one to two idle times: there are two generations of counts, and when the later one is as old as the idle time it becomes the
-earlier one, which goes.
+A stream runs for months, and each batch would write every pair that it ever saw. With this it keeps the pairs of the last one to two idle
+times: there are two generations of counts, and when the later one is as old as the idle time it becomes the earlier one, which goes.
 
-No id of a connection is given twice: a pair that may have been forgotten is counted from above all numbers that were ever given.
+No id of a connection is used twice: a pair that may have been forgotten is counted from above all earlier numbers.
 """
 
 from __future__ import annotations
@@ -15,11 +14,11 @@ __all__ = ["RecentPairs"]
 
 
 class RecentPairs:
-    """Takes the place of `PairCounts` in a series; pickles.
+    """Replacement of `PairCounts` in a series.
 
     Args:
-        idle_ns: a pair without a new connection for so long, in time of the capture, may be forgotten; after twice as long it is.
-        known: what was counted so far.
+        idle_ns: time without a new connection, in the capture, after which a pair may be forgotten; after twice as long it is.
+        known: counts so far.
     """
 
     __slots__ = ("_base", "_earlier", "_highest", "_idle_ns", "_latest", "_since_ns")
@@ -42,27 +41,19 @@ class RecentPairs:
         return key in self._latest or key in self._earlier
 
     def keep_changes(self) -> None:
-        """Pickle from now on as `PairCounts.keep_changes` has it."""
+        """Keep changes as `PairCounts.keep_changes`."""
         self._earlier.keep_changes()
         self._latest.keep_changes()
 
     def begin(self, key: bytes) -> int:
-        """Count a connection; gives its number among those of its endpoints, as `PairCounts.begin`.
-
-        Args:
-            key: its endpoints, as in `PacketColumns.keys`.
-        """
+        """Count a connection; return its number, as `PairCounts.begin`."""
         n = self._latest.count_of(key) or self._earlier.count_of(key) or self._base
         self._latest.put(key, n + 1)
         self._highest = max(self._highest, n + 1)
         return n
 
     def forget(self, now_ns: int) -> None:
-        """Forget pairs that were idle for too long.
-
-        Args:
-            now_ns: time of the latest packet, nanoseconds since 1970.
-        """
+        """Forget idle pairs, by the time of the latest packet."""
         if self._since_ns is None:
             self._since_ns = now_ns
         if now_ns - self._since_ns < self._idle_ns:

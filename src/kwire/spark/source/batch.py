@@ -1,4 +1,4 @@
-"""The reader of a batch: one task a series or share of it, rows as Arrow batches out of the native reader."""
+"""Reader of a batch: one task a series or share of it, rows as Arrow batches."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ __all__ = ["FilteringReader", "KwireReader", "batch_reader"]
 
 
 class KwireReader(DataSourceReader):
-    """Reads captures and request logs; pickles, since Spark sends it to executors.
+    """Reader of captures and request logs; Spark pickles it.
 
-    Arguments:
+    Args:
         options: what to read.
-        columns: brings rows into the columns that are wanted.
+        columns: mapping of rows to the wanted columns.
     """
 
     def __init__(self, options: SourceOptions, columns: OutputColumns) -> None:
@@ -51,7 +51,7 @@ class KwireReader(DataSourceReader):
             return list(plan_partitions(self.options))
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        """The rows of one task.
+        """Yield the rows of one task.
 
         Raises:
             InputError: a file cannot be read.
@@ -73,7 +73,7 @@ class KwireReader(DataSourceReader):
 
 
 class FilteringReader(KwireReader):
-    """The same for a session that offers the conditions of a query; Spark refuses it in any other, so it is made only when asked for."""
+    """Reader for a session that offers the conditions of a query; Spark refuses it in any other, so it is made only on request."""
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
         """Take the conditions that are understood; Spark checks all of them again."""
@@ -84,10 +84,10 @@ class FilteringReader(KwireReader):
 
 
 def batch_reader(schema: StructType, options: SourceOptions) -> DataSourceReader:
-    """Make the reader for the columns that Spark asks for.
+    """Return the reader for the columns that Spark asks for.
 
     Raises:
-        InputError: the schema has a column that is not there, or of another type; there is no such release of Kafka.
+        InputError: the schema has an unknown column or another type; there is no such release of Kafka.
     """
     options = with_corrupt_record(options, schema.names)
     if options.frames is not None:

@@ -1,6 +1,6 @@
-"""What Spark calls: `spark.read.format("kwire")` and `spark.readStream.format("kwire")`, Spark's Python data source API (4.0 and newer).
+"""Data source of `spark.read.format("kwire")` and `spark.readStream.format("kwire")`, by Spark's Python API (4.0 and newer).
 
-Spark imports this on the driver whenever a session looks for a data source, so all else is imported when it is used.
+Spark imports this on the driver whenever a session looks for a data source, so everything else is imported late.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ class KwireDataSource(DataSource):
 
     @plain_errors
     def schema(self) -> str:
-        """The columns as DDL.
+        """Return the columns as DDL.
 
         Raises:
-            KwireError: an option makes no sense.
+            KwireError: an option is invalid.
         """
         from kwire.spark.source.schema import schema_ddl
 
@@ -43,10 +43,10 @@ class KwireDataSource(DataSource):
 
     @plain_errors
     def reader(self, schema: StructType) -> DataSourceReader:
-        """The reader of a batch.
+        """Return the reader of a batch.
 
         Raises:
-            KwireError: an option or the schema makes no sense.
+            KwireError: an option or the schema is invalid.
         """
         from kwire.spark.source.batch import batch_reader
 
@@ -54,10 +54,10 @@ class KwireDataSource(DataSource):
 
     @plain_errors
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
-        """The reader of a stream.
+        """Return the reader of a stream.
 
         Raises:
-            KwireError: an option or the schema makes no sense.
+            KwireError: an option or the schema is invalid.
         """
         from kwire.spark.source.stream import KwireStreamReader
 

@@ -1,6 +1,6 @@
 """Conditions of `where` that the reader can apply before rows go to Spark, which checks them again.
 
-So a condition that is not understood costs time and no rows. Numbers that are not integers are left to Spark, where NaN equals itself.
+So a condition that is not understood costs time and no rows. Numbers other than integers are left to Spark, where NaN equals itself.
 """
 
 from __future__ import annotations
@@ -26,12 +26,7 @@ _COMPARED: Final[dict[str, Callable[[Any, Any], Any]]] = {
 
 
 def condition_of(filters: Iterable[datasource.Filter], schema: pa.Schema) -> pc.Expression | None:
-    """All conditions in one, None where none is understood.
-
-    Arguments:
-        filters: as Spark gives them, all of which have to hold.
-        schema: of the rows.
-    """
+    """Combine all conditions that Spark gives, None if none is understood; `schema` is that of the rows."""
     known = [found for each in filters if (found := _expression(each, schema)) is not None]
     return reduce(and_, known) if known else None
 

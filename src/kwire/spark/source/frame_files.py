@@ -1,7 +1,7 @@
-"""Frames out of Parquet and Arrow files, which a task opens itself: no row of them passes through Spark before it is decoded.
+"""Frames in Parquet and Arrow files, which a task opens itself: no row passes through Spark before it is decoded.
 
-A large file is divided: of Parquet a task reads the row groups whose middle lies in its part of the bytes, as Spark's own reader has it; of
-an Arrow file the record batches of its share. So the driver opens no file but one, for the types of the columns that are kept.
+Large files are divided: a task reads the row groups of Parquet whose middle is in its part of the bytes, as Spark's own reader does, or the
+record batches of its share of an Arrow file. So the driver opens only one file, for the types of the kept columns.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class FilePart:
     Attributes:
         location: path or URI.
         size: bytes of the whole file.
-        share: which of how many, (0, 1) for all.
+        share: (k, n) for the k-th of n shares.
     """
 
     location: str
@@ -49,7 +49,6 @@ class FilePart:
 
 
 def _kept_type(kind: Any) -> Any:
-    """The type that Spark gets; None where there is none."""
     if pa.types.is_dictionary(kind):
         return _kept_type(kind.value_type)
     if pa.types.is_timestamp(kind):
@@ -59,10 +58,10 @@ def _kept_type(kind: Any) -> Any:
 
 
 def kept_fields(files: FrameFiles, location: str) -> list[Any]:
-    """The columns that go along, with the types that Spark gets, as one file has them.
+    """Return the kept columns of a file, with the types that Spark gets.
 
     Raises:
-        InputError: the file cannot be read, has no such column, the frames are no bytes, or Spark has no type for a column.
+        InputError: the file cannot be read or lacks a column, the frames are not binary, or Spark has no type for a column.
     """
     with closing(_opened(files, location)) as file:
         schema = file.schema
@@ -125,7 +124,6 @@ class _ArrowFile:
 
 
 def _opened(files: FrameFiles, location: str) -> _ParquetFile | _ArrowFile:
-    """Open a file; InputError where it cannot be read."""
     try:
         filesystem, path = filesystem_of(location)
         remote = filesystem.type_name != "local"
@@ -138,12 +136,13 @@ def _opened(files: FrameFiles, location: str) -> _ParquetFile | _ArrowFile:
 
 
 def batches_of_parts(parts: Sequence[FilePart], files: FrameFiles, kept: Sequence[Any], skip_corrupt: bool) -> Iterator[pa.RecordBatch]:
-    """Read the frames of one task, with the columns that are kept.
+    """Read the frames of one task, with the kept columns.
 
-    Arguments:
-        parts: to be read one after the other.
-        kept: from `kept_fields`.
-        skip_corrupt: leave out what is behind the place where a file cannot be read.
+    Args:
+        parts: parts to read in turn.
+        files: options of the files.
+        kept: columns from `kept_fields`.
+        skip_corrupt: drop the rest of a file that cannot be read further.
 
     Raises:
         InputError: a file cannot be read, or it has other columns than the first.

@@ -1,4 +1,4 @@
-"""Options of files that hold frames in a binary column, Parquet or Arrow: which column, what goes along, what is summed."""
+"""Options of Parquet and Arrow files that hold frames in a binary column."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _OPTIONS: Final = {"column": "column", "keep": "keep", "bodies": "bodies", "aggr
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrameFiles:
-    """What is read of such files; pickles.
+    """The options; Spark pickles them.
 
     Attributes:
         format: one of `FORMATS`.
-        column: the binary column with the frames or bodies.
-        keep: columns that go along.
+        column: binary column of frames or bodies.
+        keep: columns to copy.
         bodies: the column holds bodies without their headers.
-        aggregate: what is summed in the tasks, as for `kwire.spark.map_frames`; None for rows.
+        aggregate: sums made in the tasks, as for `kwire.spark.map_frames`; None for rows.
     """
 
     format: str
@@ -37,13 +37,7 @@ class FrameFiles:
 
 
 def frame_files(given: dict[str, str]) -> FrameFiles | None:
-    """Check the options of files with frames.
-
-    Arguments:
-        given: values by names in lower case; those that are taken are removed.
-
-    Returns:
-        None where the source is captures and request logs.
+    """Take the options out of those given, by names in lower case; return None for captures and request logs.
 
     Raises:
         InputError: no such source, a file without a column or a column without a file.

@@ -1,4 +1,4 @@
-"""The reader of files with frames: tasks as large as Spark's own, rows or sums as of `kwire.spark.map_frames`."""
+"""Reader of files with frames: tasks as large as Spark's own, rows or sums as of `kwire.spark.map_frames`."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _frame_files(options: SourceOptions) -> list[CaptureFile]:
 
 
 def _kept(options: SourceOptions) -> tuple[Any, ...]:
-    """The columns that go along, as the first file that can be read has them."""
+    """Return the kept columns, with the types of the first file that can be read."""
     assert options.frames is not None
     with store_options(options.store):
         files = _frame_files(options)
@@ -54,7 +54,7 @@ def _rows(options: SourceOptions, columns: tuple[str, ...] | None) -> FrameRows 
 
 
 def frame_schema(options: SourceOptions) -> pa.Schema:
-    """All columns that are given: those kept, those made of frames.
+    """Return all columns: the kept ones, then those made of frames.
 
     Raises:
         InputError: there is no such column, one is there twice, or the first file cannot be read.
@@ -66,7 +66,7 @@ def frame_schema(options: SourceOptions) -> pa.Schema:
 
 
 class FramePartition(InputPartition):
-    """What one task reads: files or shares of them, one after the other."""
+    """Files, or shares of them, that one task reads."""
 
     def __init__(self, parts: list[FilePart]) -> None:
         super().__init__(None)
@@ -74,12 +74,7 @@ class FramePartition(InputPartition):
 
 
 class FrameFileReader(DataSourceReader):
-    """Reads Parquet and Arrow files; pickles, since Spark sends it to executors.
-
-    Arguments:
-        options: what to read.
-        schema: of the columns that are wanted.
-    """
+    """Reader of Parquet and Arrow files, for the columns of `schema`; Spark pickles it."""
 
     def __init__(self, options: SourceOptions, schema: pa.Schema) -> None:
         self.options = options
@@ -97,7 +92,7 @@ class FrameFileReader(DataSourceReader):
             return list(plan_parts(_frame_files(self.options), self.options.min_partitions or processors()))
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        """The rows of one task.
+        """Yield the rows of one task.
 
         Raises:
             InputError: a file cannot be read.
@@ -120,12 +115,7 @@ class FrameFileReader(DataSourceReader):
 
 
 def plan_parts(files: list[CaptureFile], slots: int) -> list[FramePartition]:
-    """Share files out among tasks: large ones are divided, small ones are read together, as Spark's own sources do.
-
-    Arguments:
-        files: to read.
-        slots: tasks that can run at once.
-    """
+    """Divide files among tasks, `slots` of which can run at once: large files are divided, small ones read together, as by Spark."""
     weight = sum(file.size + _OPEN_COST for file in files)
     most = max(_OPEN_COST, min(_MOST_BYTES, weight // slots))
     found: list[FramePartition] = []

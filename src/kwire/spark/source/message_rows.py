@@ -1,4 +1,4 @@
-"""One message of captures to rows: an element of its arrays each, with what says where it was and of whom."""
+"""One message of captures to rows: a row for each element of its arrays, with its place and client."""
 
 from __future__ import annotations
 
@@ -19,15 +19,11 @@ __all__ = ["asked_of", "frame_rows", "message_rows"]
 
 
 def frame_rows(options: SourceOptions) -> FrameRows:
-    """What makes rows of frames."""
     return FrameRows("frame", tuple(MESSAGE_EVIDENCE.names), options.body, options.reading)
 
 
 def message_rows(parts: Sequence[SeriesPart], options: SourceOptions) -> Iterator[pa.RecordBatch]:
-    """Read the rows of a message.
-
-    Arguments:
-        parts: the series, or shares of them, to read one after the other.
+    """Yield the rows of a message, from series or shares of them.
 
     Raises:
         InputError: a file cannot be read, unless `ignore_corrupt_files`, or it is a request log.
@@ -49,6 +45,6 @@ def message_rows(parts: Sequence[SeriesPart], options: SourceOptions) -> Iterato
 
 
 def asked_of(options: SourceOptions) -> Asked:
-    """Which frames of a connection are of the message."""
+    """Return which frames of a connection are the message."""
     message = catalog()[str(options.body.message)]
     return Asked("response" if message.kind == "response" else "request", options.body.api_key, options.body.version)

@@ -1,7 +1,4 @@
-"""Options of the data source: what a user writes with `.option(...)`, checked.
-
-Spark gives all values as text and all names in lower case.
-"""
+"""Options of the data source, as of `.option(...)`, checked. Spark gives all values as text and all names in lower case."""
 
 from __future__ import annotations
 
@@ -12,11 +9,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from kwire.capture.file_systems import StoreOptions, current_store_options, store_options
 from kwire.capture.request_logs.times import zone_of
 from kwire.capture.tls.certificates import PrincipalRules
 from kwire.capture.tls.session_keys import TlsOptions, expand_key_logs
 from kwire.errors import InputError
-from kwire.files.file_systems import StoreOptions, current_store_options, store_options
 from kwire.schema import catalog
 from kwire.spark.body_types import JSON_BODY, BodyType, body_type
 from kwire.spark.reading_options import ReadingOptions, paths_of, reading_options
@@ -36,27 +33,27 @@ _UNITS: Final = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceOptions:
-    """What is to be read, and how; pickles.
+    """The options; Spark pickles them.
 
     Attributes:
         paths: files, folders, globs and URIs, as given.
-        table: one of `kwire.tables.SCHEMAS`; not looked at where messages are read.
-        body: the message to read in place of a table; `JSON_BODY` for none.
-        ports: TCP ports where brokers listen; empty to find them out.
-        columns: the columns to give, in this order; None for all.
-        reading: what bytes that break a rule do.
-        series: which files belong together (`kwire.capture.files.series.group_series`).
+        table: one of `kwire.tables.SCHEMAS`; ignored for messages.
+        body: message to read instead of a table; `JSON_BODY` for none.
+        ports: TCP ports of brokers; empty to find them out.
+        columns: columns to return, in this order; None for all.
+        reading: how to treat invalid bytes.
+        series: rule that groups files (`kwire.capture.series.group_series`).
         log_zone: time zone of request logs, None for UTC.
-        path_glob_filter: only files whose names match; None for all.
-        store: how to reach object stores.
-        tls: how encrypted connections are read.
-        ignore_missing_files, ignore_corrupt_files: go on without what is not there, or cannot be read.
-        push_filters: take conditions of `where` into the reader; Spark must have been told to offer them.
-        min_partitions: how many tasks are wanted where there are fewer series; None for the processors of the driver.
+        path_glob_filter: pattern of file names; None for all.
+        store: options of object stores.
+        tls: options of encrypted connections.
+        ignore_missing_files, ignore_corrupt_files: skip files that are missing or cannot be read.
+        push_filters: apply conditions of `where` in the reader; Spark must have been told to offer them.
+        min_partitions: number of tasks if there are fewer series; None for the processors of the driver.
         target_releases, broker_release: for `upgrade_impact`, as of `kwire analyze`.
-        max_bytes_per_trigger, max_files_per_trigger: of streams; None for no limit.
-        stream: what else is asked of streams.
-        frames: what is read of Parquet or Arrow files; None for captures and request logs.
+        max_bytes_per_trigger, max_files_per_trigger: limits of streams; None for none.
+        stream: other options of streams.
+        frames: options of Parquet or Arrow files; None for captures and request logs.
     """
 
     paths: tuple[str, ...]
@@ -83,15 +80,15 @@ class SourceOptions:
 
     @property
     def reads_messages(self) -> bool:
-        """Whether messages of captures are read, in place of a table."""
+        """Whether messages of captures are read instead of a table."""
         return self.body.message is not None and self.frames is None
 
 
 def source_options(options: Mapping[str, str]) -> SourceOptions:
-    """Check options; names are read in any case, unknown ones are told and left out, as Spark's own readers leave them out.
+    """Check options; unknown ones are ignored with a warning, as Spark's own readers ignore them.
 
     Raises:
-        InputError: a value makes no sense, or no path is given.
+        InputError: a value is invalid, or no path is given.
         KwireError: no such message, version or field.
     """
     given = {name.lower(): value for name, value in options.items()}
@@ -132,7 +129,6 @@ def source_options(options: Mapping[str, str]) -> SourceOptions:
 
 
 def _taken(given: dict[str, str], name: str, read: Callable[[str], Any], default: Any) -> Any:
-    """The value of an option, taken out of those that are given."""
     text = given.pop(name.lower(), None)
     if text is None:
         return default
@@ -143,7 +139,6 @@ def _taken(given: dict[str, str], name: str, read: Callable[[str], Any], default
 
 
 def _paths(given: dict[str, str]) -> tuple[str, ...]:
-    """Spark gives one path as `path`, several as `paths`, a list in JSON."""
     one, several = given.pop("path", None), given.pop("paths", None)
     found = tuple(json.loads(several)) if several else ()
     if one is not None and found:
@@ -173,7 +168,7 @@ def _body_of(given: dict[str, str], frames: FrameFiles | None) -> BodyType:
 
 
 def with_corrupt_record(options: SourceOptions, names: Iterable[str]) -> SourceOptions:
-    """The options for a user's own schema: with a column of Spark's usual name it keeps the bytes of messages that cannot be read.
+    """Return the options for a user's own schema: a column of Spark's usual name keeps the bytes of unreadable messages.
 
     Raises:
         InputError: they may hold passwords.
@@ -199,13 +194,11 @@ def _refuse_tokens(options: SourceOptions) -> None:
 
 
 def _store(given: dict[str, str]) -> StoreOptions:
-    """Region and endpoint, filled up with what the driver's environment says, which that of the executors may not."""
     with store_options(StoreOptions(given.pop("region", None), given.pop("endpoint", None))):
         return current_store_options()
 
 
 def _tls(given: dict[str, str]) -> TlsOptions:
-    """Key logs with commas between them, and what belongs to them."""
     rules = given.pop("sslprincipalmappingrules", "DEFAULT")
     PrincipalRules(rules)
     key_logs = _taken(given, "tlsKeys", paths_of, ())

@@ -1,4 +1,4 @@
-"""Which tasks a batch has: series and their shares, planned as the analysis plans them (`kwire.spark.planning`)."""
+"""Tasks of a batch: series and their shares, planned as the analysis plans them (`kwire.spark.planning`)."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class SeriesPart:
     """A series, or a share of its connections.
 
     Attributes:
-        name: of the series.
+        name: name of the series.
         locations: its files in order.
-        disorder: what is odd about that order, a sentence or empty.
-        share: which of how many shares, (0, 1) for all.
+        disorder: sentence on their odd order, or empty.
+        share: (k, n) for the k-th of n shares.
     """
 
     name: str
@@ -42,7 +42,7 @@ class SeriesPart:
 
 
 class SeriesPartition(InputPartition):
-    """What one task reads: series that are read one after the other."""
+    """Series that one task reads."""
 
     def __init__(self, parts: Sequence[SeriesPart]) -> None:
         super().__init__(None)
@@ -50,11 +50,11 @@ class SeriesPartition(InputPartition):
 
 
 def plan_partitions(options: SourceOptions) -> list[SeriesPartition]:
-    """Find the files and share them out among tasks.
+    """Find the files and divide them among tasks.
 
-    A table that sums up connections of all series is read by one task, like a small analysis; the others by a task for each series, or for
-    each share of a series where there are fewer series than `min_partitions`: a source has no step before its tasks that could route
-    packets to them.
+    A single task reads a table that sums up connections of all series, like a small analysis; other tables get a task for each series, or
+    for each share of a series if there are fewer series than `min_partitions`. The shares scan: a source has no step before its tasks that
+    could route packets.
 
     Raises:
         InputError: a path leads to no file.
@@ -77,15 +77,15 @@ def _part(series: Series) -> SeriesPart:
 
 
 def processors() -> int:
-    """Spark does not tell a data source how many tasks it can run at once; a driver's processors are a fair guess of it."""
+    """Return the processors of the driver: Spark does not tell a data source how many tasks it can run at once."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def input_files(options: SourceOptions, endings: tuple[str, ...] = (), what: str = "") -> list[CaptureFile]:
-    """The files that the paths name; local ones absolutely, for tasks work in folders of their own.
+    """Return the files of the paths; local ones absolute, as tasks work in other folders.
 
-    Arguments:
-        endings, what: names of the files wanted end so, and what they are called; captures without.
+    Args:
+        endings, what: endings of the wanted names, and a name for such files; captures without.
 
     Raises:
         InputError: a path leads to no file, unless `ignore_missing_files`.
@@ -108,5 +108,5 @@ def input_files(options: SourceOptions, endings: tuple[str, ...] = (), what: str
 
 
 def absolute_path(path: str) -> str:
-    """A local path from the root on, for tasks work in folders of their own; a URI as it is."""
+    """Return a local path as an absolute one, as tasks work in other folders; a URI unchanged."""
     return path if "://" in path else str(Path(path).absolute())

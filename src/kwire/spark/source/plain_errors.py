@@ -1,4 +1,4 @@
-"""Errors as a user of Spark should meet them: Spark shows where in Python an error was raised, and the sentence that helps comes last."""
+"""Errors as a user of Spark should see them: Spark shows the Python stack of an error first, and its text last."""
 
 from __future__ import annotations
 
@@ -12,11 +12,7 @@ __all__ = ["plain_errors"]
 
 
 def plain_errors(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Leave out of what kwire raises on purpose where in kwire that was.
-
-    Arguments:
-        method: what Spark calls; no generator.
-    """
+    """Remove kwire's own stack from its errors; for methods that Spark calls, not generators."""
 
     @wraps(method)
     def told(*given: Any, **named: Any) -> Any:

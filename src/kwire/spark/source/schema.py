@@ -1,4 +1,4 @@
-"""The columns of the data source: all that it has, and those of them that a query gets."""
+"""Columns of the data source, and those that a query gets."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ __all__ = ["OutputColumns", "output_columns", "row_schema", "schema_ddl"]
 
 
 def row_schema(options: SourceOptions) -> pa.Schema:
-    """All columns of the rows that are read.
+    """Return all columns of the rows.
 
     Raises:
-        InputError: the column for corrupt records is named as another one.
+        InputError: the column for corrupt records has the name of another one.
     """
     if options.frames is not None:
         from kwire.spark.source.frame_reader import frame_schema
@@ -40,10 +40,10 @@ def row_schema(options: SourceOptions) -> pa.Schema:
 
 
 def schema_ddl(options: SourceOptions) -> str:
-    """The columns that a query gets without a schema of its own, as Spark's DDL.
+    """Return the columns of a query without a schema of its own, as Spark's DDL.
 
     Raises:
-        InputError: the option `columns` names one that is not there, or one twice.
+        InputError: the option `columns` names an unknown column, or one twice.
     """
     whole = row_schema(options)
     names = whole.names if options.columns is None or options.frames is not None else options.columns
@@ -52,17 +52,12 @@ def schema_ddl(options: SourceOptions) -> str:
 
 
 class OutputColumns:
-    """Brings batches of rows into the columns that a query wants.
-
-    Attributes:
-        schema: of what it gives, exactly as Spark declares it.
-    """
+    """Selection of the columns of a query, with the schema exactly as Spark declares it."""
 
     def __init__(self, schema: pa.Schema) -> None:
         self.schema = schema
 
     def batch(self, rows: pa.RecordBatch) -> pa.RecordBatch:
-        """The wanted columns of rows that have them all."""
         if rows.schema.equals(self.schema):
             return rows
         return pa.RecordBatch.from_arrays([rows.column(name) for name in self.schema.names], schema=self.schema)
@@ -71,11 +66,8 @@ class OutputColumns:
 def output_columns(options: SourceOptions, given: StructType) -> OutputColumns:
     """Check the schema that Spark asks for: that of the source, or a user's own with some of its columns in any order.
 
-    Arguments:
-        given: what Spark hands to `DataSource.reader`.
-
     Raises:
-        InputError: a column that is not there, of another type, twice, or one that must not be null.
+        InputError: a column is unknown, of another type, named twice, or must not be null.
     """
     from pyspark.sql.pandas.types import to_arrow_schema
 

@@ -1,10 +1,10 @@
-"""The reader of a stream: closed files of rotating captures and growing request logs, exactly once (`spark.readStream.format("kwire")`).
+"""Reader of a stream: closed files of rotating captures and growing request logs, exactly once (`spark.readStream.format("kwire")`).
 
-Theory of operation. Spark asks the driver for an offset (`latestOffset`): that is a plan (`stream_plan`) of which pieces of which series
-come next, and stands in the checkpoint before the batch runs. Each series is a task: it takes the state that its last batch left in the
-state folder, reads its pieces, leaves the next state and gives its rows (`stream_batch`). A batch that runs again, because the driver was
-killed or a task failed, reads the same pieces from the same state, so it gives the same rows and leaves the same state; Spark's sinks count
-a batch once. States that no batch can begin with any more are removed on `commit`.
+Theory of operation. Spark asks the driver for an offset (`latestOffset`): that is a plan (`stream_plan`) of the pieces of each series that
+come next, and is in the checkpoint before the batch runs. Each series is a task: it takes the state of its last batch from the state
+folder, reads its pieces, writes the next state and returns its rows (`stream_batch`). A batch that runs again, because the driver was
+killed or a task failed, reads the same pieces from the same state, so it returns the same rows and writes the same state; Spark's sinks
+count a batch once. `commit` removes states that no batch can begin with any more.
 """
 
 from __future__ import annotations
@@ -44,18 +44,16 @@ __all__ = ["KwireStreamReader"]
 
 
 class _SeriesPartition(InputPartition):
-    """What one task reads."""
-
     def __init__(self, batch: SeriesBatch) -> None:
         super().__init__(None)
         self.batch = batch
 
 
 class KwireStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Reads captures and request logs as they come; pickles, since Spark sends it to executors.
+    """Reader of captures and request logs as they come; Spark pickles it.
 
-    Arguments:
-        schema: what Spark asks for.
+    Args:
+        schema: the schema that Spark asks for.
         options: what to read.
 
     Raises:
@@ -76,18 +74,18 @@ class KwireStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     # On the driver.
 
     def initialOffset(self) -> dict[str, Any]:
-        """Where a new query begins: nothing is read. The name of the stream travels with its offsets."""
+        """Return the beginning of a new query. The name of the stream travels with its offsets."""
         return StreamOffset(self._stream, self._asked).to_json()
 
     def getDefaultReadLimit(self) -> ReadLimit:
-        """The options maxBytesPerTrigger and maxFilesPerTrigger."""
+        """Return the limit of the options maxBytesPerTrigger and maxFilesPerTrigger."""
         options = self._options
         if options.max_bytes_per_trigger is not None:
             return ReadMaxBytes(options.max_bytes_per_trigger)
         return ReadAllAvailable() if options.max_files_per_trigger is None else ReadMaxFiles(options.max_files_per_trigger)
 
     def prepareForTriggerAvailableNow(self) -> None:
-        """Look now; what comes later is for the next query."""
+        """List the files now; later ones are for the next query."""
         with store_options(self._options.store), tls_options(self._options.tls):
             self._frozen = self._look(), time.time_ns()
 
@@ -95,7 +93,7 @@ class KwireStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """Plan the next batch.
 
         Raises:
-            InputError: a path leads nowhere, something is gone before it was read, or the checkpoint is of another query.
+            InputError: a path leads nowhere, data is gone before it was read, or the checkpoint is of another query.
         """
         offset = StreamOffset.from_json(start, self._asked)
         with store_options(self._options.store), tls_options(self._options.tls):
@@ -112,7 +110,7 @@ class KwireStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return start if found is offset else found.to_json()
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
-        """The tasks of a batch: one for each series that it reads of.
+        """Return the tasks of a batch, one for each series.
 
         Raises:
             InputError: the offsets are not those of one batch.
@@ -127,7 +125,7 @@ class KwireStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         ]
 
     def commit(self, end: dict[str, Any]) -> None:
-        """Forget states from before the batch that ends here: it may be asked for once more, where a checkpoint was taken back by one."""
+        """Remove states from before the batch that ends here, which a checkpoint set back by one batch may need once more."""
         offset = StreamOffset.from_json(end, self._asked)
         with store_options(self._options.store), tls_options(self._options.tls):
             self._states(offset).forget({name: series.base for name, series in offset.series.items()})
@@ -144,7 +142,7 @@ class KwireStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return self._watch.look()
 
     def _series(self, files: list[SeenFile], offset: StreamOffset) -> Mapping[str, list[SeenFile]]:
-        """Files by series, in order; with the log that is followed where rotation took it out of sight."""
+        """Group files by series, in order, with the followed log where rotation took it out of sight."""
         rule = self._options.series
         name_of = series_key(rule)
         groups: dict[str, list[SeenFile]] = {}
@@ -164,10 +162,10 @@ class KwireStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     # In a task.
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        """The rows of one task.
+        """Yield the rows of one task.
 
         Raises:
-            InputError: a file cannot be read, or the state cannot.
+            InputError: a file or the state cannot be read.
         """
         assert isinstance(partition, _SeriesPartition)
         with store_options(self._options.store), tls_options(self._options.tls):
@@ -222,7 +220,6 @@ def _ordered(name: str, group: list[SeenFile]) -> list[SeenFile]:
 
 
 def _absolute(path: str) -> str:
-    """Tasks work in folders of their own."""
     return path if "://" in path else str(Path(path).absolute())
 
 

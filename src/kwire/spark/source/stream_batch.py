@@ -1,7 +1,7 @@
-"""One series in one batch of a stream, for one task: the pieces of the batch and the state before it in, rows out, and the state behind it.
+"""One series in one batch of a stream, for one task: pieces and the state before them in, rows and the state behind them out.
 
-A row names its client as it is known when the batch ends. Rows of a connection that has only been introducing itself so far (ApiVersions,
-SASL) wait in the state for its first request of another kind, so that they name the same client as in a batch that reads to the end.
+A row names its client as it is known when the batch ends. Rows of a connection that has only introduced itself so far (ApiVersions, SASL)
+wait in the state for its first request of another kind, so that they name the same client as in a batch that reads to the end.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ _INTRODUCTIONS: Final = frozenset((None, "ApiVersions", "SaslHandshake", "SaslAu
 
 @dataclass(frozen=True, slots=True)
 class SeriesBatch:
-    """What one task of a batch does.
+    """Input of one task of a batch.
 
     Attributes:
-        stream: names the folder of states.
-        series: its name.
-        base, version: of the state before the pieces, 0 for none, and of the one behind them.
-        again: pieces of batches before this one, which no state was left of.
-        pieces: of this batch.
+        stream: name of the folder of states.
+        series: name of the series.
+        base, version: versions of the state before the pieces, 0 for none, and behind them.
+        again: pieces of earlier batches without a state.
+        pieces: pieces of this batch.
     """
 
     stream: str
@@ -69,16 +69,10 @@ class SeriesBatch:
 
 
 def series_rows(batch: SeriesBatch, options: SourceOptions) -> Iterator[pa.RecordBatch]:
-    """Read the pieces of a batch.
-
-    The state is left before the first row is given, since whoever asks for rows may stop asking.
-
-    Args:
-        batch: what to read.
-        options: of the stream.
+    """Read the pieces of a batch, write the state, and yield the rows: the caller may stop asking for them.
 
     Raises:
-        InputError: a file is gone or cannot be read, unless the options say to go on; or the state cannot be read or written.
+        InputError: a file is gone or cannot be read, unless the options ignore it; or the state cannot be read or written.
         KwireError: a request or message breaks a rule, and the mode is FAILFAST.
     """
     assert options.stream.state_location is not None
@@ -101,13 +95,7 @@ def _begin(series: str, options: SourceOptions) -> TablesCarry:
 
 
 class _Advance:
-    """Brings a state forward by the pieces of one batch; a context manager, since rows may lie in a temporary file.
-
-    Arguments:
-        state: changed in place.
-        series: its name.
-        options: of the stream.
-    """
+    """Change of a state by the pieces of one batch; a context manager, as its rows may be in a temporary file."""
 
     def __init__(self, state: SeriesState, series: str, options: SourceOptions) -> None:
         self._state = state
@@ -126,11 +114,6 @@ class _Advance:
         self._spool.__exit__(None, None, None)
 
     def read(self, pieces: Sequence[Piece]) -> None:
-        """Read the pieces; the state is then the one behind them.
-
-        Raises:
-            InputError: as `series_rows`.
-        """
         for piece in pieces:
             if piece.kind == "capture":
                 self._capture(piece)
@@ -159,7 +142,6 @@ class _Advance:
         carry.streams.lives.keep_changes()
 
     def rows(self) -> Iterator[pa.RecordBatch]:
-        """The rows that are ready; those that are not stand in the state."""
         if not self._table:
             yield from frame_rows(self._options)(iter(self._spool))
             return
@@ -218,7 +200,6 @@ class _Advance:
             self._lose(piece, f"{location} was emptied while it was read: {missing:,} bytes are missing")
 
     def _gone(self, piece: Piece) -> None:
-        """What the plan found out to be lost."""
         if piece.kind == "late":
             text = f"{piece.location} belongs before what was read of {self._series} already, and is left out"
         elif piece.kind == "grown":
@@ -235,7 +216,6 @@ class _Advance:
         self._add(skip_piece(piece.location, self._state.carry, InputError(f"{what}.")))
 
     def _close_log(self) -> None:
-        """No more lines come of the log that is followed."""
         number, lines = self._state.log or (None, 0)
         if number is not None:
             carry = self._state.carry
@@ -244,7 +224,7 @@ class _Advance:
         self._state.log = None
 
     def _end(self) -> None:
-        """The series is taken to be over; whatever comes later begins anew, but for the numbers of connections and of lines."""
+        """End the series: later files begin anew, except for the numbers of connections and of lines."""
         state = self._state
         lines = None if state.log is None else state.log[1]
         self._close_log()
@@ -277,7 +257,7 @@ class _Advance:
             self._spool.add(batch)
 
     def _name_clients(self) -> None:
-        """Find the keys of all clients, and hold rows back whose clients are not known yet."""
+        """Find the keys of all clients, and hold back rows whose clients are not known yet."""
         if not self._takes_keys:
             return
         names: list[str | None] = []
@@ -305,7 +285,6 @@ class _Advance:
 
 
 def _with_nodes(connections: Iterable[pa.RecordBatch], carry: TablesCarry) -> list[pa.RecordBatch]:
-    """Node ids as the responses have told them so far."""
     batches = list(connections)
     if not batches:
         return []
@@ -314,7 +293,7 @@ def _with_nodes(connections: Iterable[pa.RecordBatch], carry: TablesCarry) -> li
 
 
 def _live(carry: TablesCarry) -> Iterator[tuple[str, str, str | None]]:
-    """Of each connection that is not over its id, the key of its client as it is known, and the latest api it used."""
+    """Yield id, client key as it is known, and latest API of each connection that is not over."""
     for connection in carry.streams.connections():
         tracked = tracked_on(connection)
         if tracked is not None and tracked.connection_id is not None:

@@ -1,7 +1,7 @@
-"""What lies there for a stream to read: files with their first bytes, so that each is known again under another name.
+"""Files that a stream reads, identified by their first bytes.
 
-Rotation renames logs, `copytruncate` copies them, ring captures write into the same names again, and whoever tidies up compresses what is
-closed. The first bytes, decompressed, stay with the content all the while.
+Rotation renames logs, `copytruncate` copies them, ring captures reuse names, and closed files get compressed. The first bytes,
+decompressed, stay with the content.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from io import RawIOBase
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from kwire.capture.files.formats import compression_of
-from kwire.capture.files.inputs import CaptureFile, expand_inputs
-from kwire.capture.files.piece_kinds import kind_of
-from kwire.capture.files.series import first_packet_ns
-from kwire.capture.files.source import CaptureSource, open_capture
+from kwire.capture.file_systems import filesystem_of, reason_of
+from kwire.capture.formats import compression_of
+from kwire.capture.inputs import CaptureFile, expand_inputs
+from kwire.capture.piece_kinds import kind_of
+from kwire.capture.series import first_packet_ns
+from kwire.capture.source import CaptureSource, open_capture
 from kwire.errors import InputError
-from kwire.files.file_systems import filesystem_of, reason_of
 from kwire.spark.source.stream_offsets import HEAD_BYTES, mark_of
 
 if TYPE_CHECKING:
@@ -37,13 +37,13 @@ class SeenFile:
     """A file as it was seen.
 
     Attributes:
-        file: where it is, and its stored size.
-        changed_ns: when it was changed last, nanoseconds since 1970.
-        kind: what is in it.
+        file: its place and stored size.
+        changed_ns: time of the last change, nanoseconds since 1970.
+        kind: kind of the content.
         compressed: it is stored with gzip or zstd.
         head: its first `HEAD_BYTES` bytes, decompressed.
-        began_ns: time of its first packet or entry, None where there is none.
-        fault: why it cannot be read, of an `unreadable` one.
+        began_ns: time of its first packet or entry, None without one.
+        fault: reason why an `unreadable` one cannot be read.
     """
 
     file: CaptureFile
@@ -56,22 +56,22 @@ class SeenFile:
 
     @property
     def mark(self) -> str:
-        """What it is known by once nobody writes to it; captures without packets differ in their names only."""
+        """Mark of a file that nobody writes to; the marks of captures without packets differ by name."""
         if self.kind == "capture" and self.began_ns is not None:
             return mark_of(self.head, b"%d" % self.began_ns)
         return mark_of(self.head) if self.kind == "log" else mark_of(self.head, self.file.name.encode())
 
     def begins_as(self, head: int, mark: str) -> bool:
-        """Whether its first bytes have this mark."""
+        """Return whether its first `head` bytes have this mark."""
         return 0 < head <= len(self.head) and mark_of(self.head[:head]) == mark
 
 
 class FileWatch:
-    """Looks at files, at each again only when it was changed.
+    """Listing of files, which are opened again only when they have changed.
 
-    Arguments:
-        arguments: paths, folders, globs and URIs, as `kwire.capture.files.inputs.expand_inputs` takes them.
-        wanted: says by its name whether a file is wanted.
+    Args:
+        arguments: paths, folders, globs and URIs, as for `kwire.capture.inputs.expand_inputs`.
+        wanted: whether a file is wanted, by its name.
     """
 
     def __init__(self, arguments: tuple[str, ...], wanted: Callable[[str], bool] | None = None) -> None:
@@ -80,10 +80,10 @@ class FileWatch:
         self._known: dict[str, SeenFile] = {}
 
     def look(self) -> list[SeenFile]:
-        """See what is there now.
+        """List the files.
 
         Raises:
-            InputError: a path that names one file or folder leads nowhere, or something may not be read.
+            InputError: a path that names one file or folder leads nowhere, or may not be read.
         """
         try:
             files, _missing = expand_inputs(self._arguments)
@@ -103,7 +103,7 @@ class FileWatch:
         return list(found.values())
 
     def look_at(self, file: CaptureFile) -> SeenFile | None:
-        """See one file; None where it is gone."""
+        """Return one file, None if it is gone."""
         info = _info(file.location)
         return None if info is None else self._seen(file, info)
 
@@ -132,7 +132,7 @@ def _check_exists(argument: str) -> None:
 
 
 def _infos(files: Sequence[CaptureFile]) -> dict[str, FileInfo]:
-    """Sizes and times by location, asked for by the folder: a store takes as long for one file as for a thousand."""
+    """Return sizes and times by location, asked for by the folder: a store takes as long for one file as for a thousand."""
     from pyarrow.fs import FileSelector
 
     found: dict[str, FileInfo] = {}
@@ -162,7 +162,7 @@ def _info(location: str) -> FileInfo | None:
 
 
 def head_of(location: str) -> tuple[bytes, bool]:
-    """The first `HEAD_BYTES` bytes of a file, decompressed, and whether it is compressed.
+    """Return the first `HEAD_BYTES` bytes of a file, decompressed, and whether it is compressed.
 
     Raises:
         InputError: there is no such file, or it may not be read.
@@ -172,11 +172,11 @@ def head_of(location: str) -> tuple[bytes, bool]:
 
 
 def locate(location: str, head: int, mark: str) -> str | None:
-    """Find a file that may have been renamed or compressed since: in its folder, by its first bytes; None where it is gone.
+    """Find a file, which may have been renamed or compressed, in its folder by its first bytes; None if it is gone.
 
     Args:
-        location: where it was.
-        head, mark: so many of its first bytes have this mark; none is looked at where `head` is 0.
+        location: former place.
+        head, mark: number of its first bytes, and their mark; 0 for a file that is not identified.
     """
     if not head:
         return location if _info(location) is not None else None
@@ -208,7 +208,7 @@ def _neighbours(folder: str, location: str) -> Iterator[str]:
 
 
 class LogRange(RawIOBase):
-    """Some bytes of a source; `left` says how many are still to come, None where that is not known."""
+    """Some bytes of a source; `left` is the number still to come, None if unknown."""
 
     def __init__(self, source: CaptureSource, size: int | None) -> None:
         super().__init__()
@@ -228,12 +228,7 @@ class LogRange(RawIOBase):
 
 @contextmanager
 def open_range(location: str, start: int, stop: int | None) -> Iterator[LogRange]:
-    """Open some bytes of a file, decompressed.
-
-    Args:
-        location: path or URI.
-        start: the first byte.
-        stop: behind the last byte; None for the end of the file.
+    """Open the decompressed bytes of a file from `start` to `stop`, None for its end.
 
     Raises:
         InputError: there is no such file, or it may not be read.
@@ -257,16 +252,16 @@ def open_range(location: str, start: int, stop: int | None) -> Iterator[LogRange
 
 
 def line_end(location: str, start: int, stop: int, most: int | None) -> int:
-    """Find where the whole lines of a log end that can be read now.
+    """Find the end of the whole lines of a log that can be read now.
 
     Args:
-        location: of the log, which is not compressed.
-        start: where its next line begins.
+        location: the log, which is not compressed.
+        start: offset of its next line.
         stop: its size.
-        most: how many bytes are wanted at most; a single line may be longer.
+        most: highest number of bytes wanted; a single line may be longer.
 
     Returns:
-        A position behind a line feed, or `start` where there is no whole line.
+        An offset behind a line feed, or `start` without a whole line.
     """
     limit = stop if most is None else min(stop, start + most)
     filesystem, path = filesystem_of(location)

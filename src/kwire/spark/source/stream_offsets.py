@@ -1,9 +1,9 @@
-"""How far a stream has come, as the JSON that Spark keeps in its checkpoint.
+"""Offsets of a stream, as the JSON in Spark's checkpoint.
 
-An offset says, of each series, which files that lie there are done, how far the log that grows is read, and which pieces its own batch
-reads: a batch that is done again reads the same pieces, whatever has come since. Files are known by their first bytes and not by their
-names, because rotation gives the name of one file to the next. What goes on from batch to batch beyond that, the carry of each series, is
-too big for an offset and lies in the state folder (`stream_state`); here stands which version of it.
+An offset has, for each series, the files that are done, the position in the growing log, and the pieces of its own batch: a batch that runs
+again reads the same pieces. Files are identified by their first bytes, because rotation gives the name of one file to the next. The carry
+of
+each series is too big for an offset: it is in the state folder (`stream_state`), and its version here.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _VERSION: Final = 1
 
 
 def mark_of(*parts: bytes) -> str:
-    """Hash what a file is known by: 48 bits, for a folder does not hold millions of files."""
+    """Hash what identifies a file: 48 bits, as a folder does not hold millions of files."""
     return urlsafe_b64encode(hashlib.blake2b(b"\0".join(parts), digest_size=6).digest()).decode()
 
 
@@ -36,11 +36,11 @@ class Piece:
     """A file, or some lines of a log, that a batch reads.
 
     Attributes:
-        location: where it was when the batch was planned.
-        kind: `capture`; `log`; `lost` for a log of which the rest is gone, `late` for a file that came after one that follows it, `grown`
-            for one that has grown since it was read; `end` where the series is over.
-        head, mark: so many of its first bytes have this mark (`mark_of`).
-        start, stop: the range of decompressed bytes of a log; `stop` is None for its end. Of a capture `stop` is its stored size.
+        location: place when the batch was planned.
+        kind: `capture`; `log`; `lost` for a log whose rest is gone, `late` for a file that came after its successor, `grown` for one that
+            has grown since it was read; `end` for the end of the series.
+        head, mark: number of its first bytes, and their mark (`mark_of`).
+        start, stop: range of decompressed bytes of a log, to its end if `stop` is None. For a capture `stop` is its stored size.
         last: nothing more of this file is read later.
     """
 
@@ -55,12 +55,12 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class LogPlace:
-    """How far the log that grows is read.
+    """Position in the growing log.
 
     Attributes:
-        location: where it was.
+        location: former place.
         head, mark: as of `Piece`.
-        at: behind the last whole line that was read, in decompressed bytes.
+        at: end of the last whole line that was read, in decompressed bytes.
     """
 
     location: str
@@ -74,10 +74,10 @@ class LastFile:
     """The newest file of a series that is done.
 
     Attributes:
-        location: where it was.
-        head, mark: as of `Piece`; `head` is 0 of a capture without packets, which begins as all others do.
-        size: in bytes; None where it is compressed.
-        began_ns: time of its first packet or entry, nanoseconds since 1970; None where it has none.
+        location: former place.
+        head, mark: as of `Piece`; `head` is 0 for a capture without packets, as all of these begin alike.
+        size: bytes; None if it is compressed.
+        began_ns: time of its first packet or entry, nanoseconds since 1970; None without one.
     """
 
     location: str
@@ -89,19 +89,19 @@ class LastFile:
 
 @dataclass(frozen=True, slots=True)
 class SeriesOffset:
-    """How far a series is read.
+    """Position in a series.
 
     Attributes:
-        done: the marks of the files that lie there and are read.
-        last: of these, the newest.
+        done: marks of the present files that are read.
+        last: the newest of these.
         log: the log that is followed.
-        changed_ns: when something of the series was changed last, as far as it is read.
-        base: version of the state that the latest batch of this series began with, 0 for none.
+        changed_ns: time of the last change of the files that are read.
+        base: version of the state that the latest batch began with, 0 for none.
         state: version that it left: the number of that batch.
         again: pieces of batches between the state `base` and the latest batch: they are read once more, without their rows, because nobody
             asked for all rows of those batches and so no state was left.
         read: pieces of the latest batch.
-        over: the series is taken to be over.
+        over: the series counts as over.
     """
 
     done: frozenset[str] = frozenset()
@@ -117,13 +117,13 @@ class SeriesOffset:
 
 @dataclass(frozen=True, slots=True)
 class StreamOffset:
-    """How far a stream is read.
+    """Position in a stream.
 
     Attributes:
-        stream: names the folder of its states.
-        asked: the options that decide which rows there are, as text by name; all batches have to have the same.
-        batch: how many batches there were.
-        series: by name.
+        stream: name of the folder of its states.
+        asked: options that decide the rows, as text by name; all batches need the same.
+        batch: number of batches.
+        series: positions by name.
     """
 
     stream: str
@@ -132,24 +132,20 @@ class StreamOffset:
     series: Mapping[str, SeriesOffset] = field(default_factory=dict)
 
     def advanced(self, series: Mapping[str, SeriesOffset]) -> StreamOffset:
-        """The offset behind one more batch, in which these series got further."""
+        """Return the offset behind one more batch, with these series changed."""
         return replace(self, batch=self.batch + 1, series={**self.series, **series})
 
     def to_json(self) -> dict[str, Any]:
-        """Give what Spark writes down."""
+        """Return the JSON that Spark stores."""
         series = {name: _plain(found) for name, found in self.series.items()}
         return {"v": _VERSION, "stream": self.stream, "asked": dict(self.asked), "batch": self.batch, "series": series}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any], asked: Mapping[str, str]) -> StreamOffset:
-        """Read an offset.
-
-        Args:
-            value: what Spark wrote down.
-            asked: the options of the query now.
+        """Read an offset that Spark has stored; `asked` are the options of the query now.
 
         Raises:
-            InputError: it is of another version, of another source or of a query with other options.
+            InputError: it is of another version, another source or a query with other options.
         """
         if value.get("v") != _VERSION:
             raise InputError("the checkpoint holds no offset that this version of kwire reads; begin with a new checkpoint.")

@@ -1,4 +1,4 @@
-"""Options of streams alone: when a file or a series is over, where state lies, and what lost data does."""
+"""Options of streams: when a file or a series is over, the folder of states, and what to do about lost data."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ LEAST_IDLE_SECONDS: Final = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamOptions:
-    """What is asked of a stream; pickles. Times are seconds.
+    """The options; Spark pickles them. Times are seconds.
 
     Attributes:
-        state_location: folder, path or URI, that driver and executors reach; None where nothing is streamed.
-        closed_after: a capture that was not changed for so long is not written to any more.
-        series_ends_after: a series without anything new for so long is over; None for never.
-        pairs_forgotten_after: endpoints without a new connection for so long, in time of the captures, may be forgotten; None for never.
-        fail_on_data_loss: stop where something is gone before it was read; otherwise it is told in `violations`.
+        state_location: folder, path or URI, that driver and executors reach; None without a stream.
+        closed_after: time without a change after which a capture counts as closed.
+        series_ends_after: time without anything new after which a series is over; None for never.
+        pairs_forgotten_after: time without a new connection, in the captures, after which endpoints may be forgotten; None for never.
+        fail_on_data_loss: stop when data is gone before it was read; otherwise it is a row in `violations`.
     """
 
     state_location: str | None = None
@@ -41,13 +41,10 @@ class StreamOptions:
 
 
 def stream_options(given: dict[str, str]) -> StreamOptions:
-    """Check the options of streams.
-
-    Args:
-        given: values by names in lower case; those that are taken are removed.
+    """Take the options of streams out of those given, by names in lower case.
 
     Raises:
-        InputError: a value makes no sense.
+        InputError: a value is invalid.
     """
     forgotten = given.pop("pairsforgottenafter", None)
     ends, loss = given.pop("seriesendsafter", None), given.pop("failondataloss", "true").lower()
@@ -63,7 +60,6 @@ def stream_options(given: dict[str, str]) -> StreamOptions:
 
 
 def _folder(text: str | None) -> str | None:
-    """Tasks work in folders of their own; Hadoop writes paths of this machine with one slash, ``file:/data``."""
     if not text or "://" in text:
         return text or None
     return str(Path(text.removeprefix("file:")).absolute())
@@ -79,7 +75,6 @@ def _pairs_seconds(text: str) -> float:
 
 
 def _seconds(name: str, text: str) -> float:
-    """Durations as triggers and watermarks take them: `10 seconds`, `1 hour`, `5m`."""
     found = _DURATION.fullmatch(text.strip())
     unit = None if found is None else found[2].lower()
     if unit not in _SECONDS and unit is not None:

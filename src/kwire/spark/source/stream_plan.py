@@ -1,10 +1,9 @@
-"""Which pieces the next batch of a stream reads: a pure function of the offset, of what lies there and of the clock.
+"""Plan of the next batch of a stream: a pure function of the offset, the files and the clock.
 
-A capture is read once, whole, when nobody writes to it any more: when a later file of its series was changed at the same time or after it
-(tools that rotate close one file before they open the next), or when it was not changed for a while. Of compressed files only the latter
-tells. A request log is read as far as its
-whole lines go; the rest of a torn line waits. Its end is read too once a later file of its series is there. Over all series what was
-changed first comes first.
+A capture is read once, whole, when it is closed: a later file of its series was changed at the same time or after it (tools that rotate
+close one file before they open the next), or it was not changed for a while. For compressed files only the latter counts. A request log is
+read to its last whole line; a torn line waits. Its end is read when a later file of its series is there. Over all series, the file that
+was changed first comes first.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ LineEnd = Callable[[Piece, int | None], int]
 
 @dataclass(frozen=True, slots=True)
 class BatchLimit:
-    """How much a batch may read; None for no limit. One piece is always read, however big it is."""
+    """Limits of a batch; None for none. One piece is always read, however big it is."""
 
     max_bytes: int | None = None
     max_files: int | None = None
@@ -39,7 +38,7 @@ class BatchLimit:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A piece that could be read next: all of a file that can be read now."""
+    """A piece that can be read next: all of a file that can be read now."""
 
     piece: Piece
     seen: SeenFile | None
@@ -59,19 +58,19 @@ def plan_batch(
     """Plan the next batch.
 
     Args:
-        start: where it begins.
+        start: offset where it begins.
         lying: the files of each series, in order.
-        options: of the stream.
-        now_ns: nanoseconds since 1970, on the clock that files are dated by.
-        limit: how much it may read.
-        line_end: finds where the whole lines of a piece of a log end, and of these so many bytes at most (`stream_files.line_end`).
-        has_state: says whether a version of the state of a series was left.
+        options: options of the stream.
+        now_ns: nanoseconds since 1970, by the clock of the files' times.
+        limit: limits of the batch.
+        line_end: find the end of the whole lines of a piece of a log, within a number of bytes (`stream_files.line_end`).
+        has_state: return whether a version of the state of a series was left.
 
     Returns:
-        Where the batch ends, with its pieces; `start` itself where there is nothing to read.
+        The offset where the batch ends, with its pieces; `start` itself without anything to read.
 
     Raises:
-        InputError: something is gone before it was read, and the options say to stop then; or no states are left.
+        InputError: data is gone before it was read, and the options say to stop then; or no states are left.
     """
     backlogs = {name: _Backlog(name, files, start.series.get(name, SeriesOffset()), options, now_ns) for name, files in lying.items()}
     for name, offset in start.series.items():
@@ -98,16 +97,16 @@ def plan_batch(
 
 
 def followed(files: Sequence[SeenFile], log: LogPlace) -> SeenFile | None:
-    """Find the log that is followed; where a copy of it lies there too, the one that keeps the name."""
+    """Find the log that is followed; of several copies, the one that keeps the name."""
     same = [seen for seen in files if seen.begins_as(log.head, log.mark) and (seen.compressed or seen.file.size >= log.at)]
     return min(same, key=lambda seen: (seen.file.location != log.location, seen.compressed), default=None)
 
 
 class _Backlog:
-    """What of a series is not read, and what of that the batch takes.
+    """Unread files of a series, and the part of them that the batch takes.
 
     Attributes:
-        steps: what could be read next.
+        steps: pieces that can be read next.
         cut: the limit ended inside the first of them.
     """
 
@@ -129,7 +128,6 @@ class _Backlog:
 
     @property
     def changed_ns(self) -> int:
-        """When the file of the first step was changed."""
         seen = self.steps[0].seen
         return 0 if seen is None else seen.changed_ns
 
@@ -168,7 +166,6 @@ class _Backlog:
                 yield _Step(Piece(seen.file.location, "capture", head, mark_of(seen.head), 0, seen.file.size), seen, seen.file.size)
 
     def _log_step(self, index: int, seen: SeenFile, at: int) -> Iterator[_Step]:
-        """The rest of a log; of the newest one its whole lines, which `take` finds."""
         last = seen.compressed or self._has_later(index)
         if seen.compressed or seen.file.size > at or (last and at):
             stop = None if seen.compressed else seen.file.size
@@ -176,7 +173,6 @@ class _Backlog:
             yield _Step(Piece(seen.file.location, "log", len(seen.head), mark_of(seen.head), at, stop, last), seen, size)
 
     def _index_of_last(self, following: SeenFile | None) -> int | None:
-        """The place of the newest file that was read, whole or in part."""
         for index in range(len(self._files) - 1, -1, -1):
             seen = self._files[index]
             if seen is following or (self._last is not None and self._is_last(seen, self._last)):
@@ -184,7 +180,7 @@ class _Backlog:
         return None
 
     def _grown(self, last: int | None) -> Iterator[_Step]:
-        """Say that the file which was read last was not closed when it was read."""
+        """Report that the file which was read last was not closed when it was read."""
         seen, before = None if last is None else self._files[last], self._last
         if seen is None or seen.compressed or before is None or before.size is None or not self._is_last(seen, before):
             return
@@ -194,7 +190,7 @@ class _Backlog:
             yield _Step(Piece(seen.file.location, "grown", start=before.size), seen, 0)
 
     def _is_copy(self, seen: SeenFile, log: LogPlace | None) -> bool:
-        """Whether it begins as the log that is followed or as the file that was read last: a copy, or one that has grown."""
+        """Return whether a file begins as the followed log or as the file that was read last: a copy, or one that has grown."""
         if log is not None and seen.begins_as(log.head, log.mark):
             return True
         return self._offset.last is not None and self._is_last(seen, self._offset.last)
@@ -210,7 +206,7 @@ class _Backlog:
         return before is not None and seen.began_ns is not None and seen.began_ns < before
 
     def _is_closed(self, index: int) -> bool:
-        """Whether nobody writes to a file any more; of a log that is not compressed whether it can be read, since that goes by lines."""
+        """Return whether nobody writes to a file any more; True for plain logs, which are read by lines."""
         seen = self._files[index]
         if seen.kind == "log" and not seen.compressed:
             return True
@@ -222,7 +218,6 @@ class _Backlog:
         )
 
     def _has_later(self, index: int) -> bool:
-        """Whether another file goes on with a log."""
         log = self._offset.log
         return any(not self._is_copy(later, log) and later.head for later in self._files[index + 1 :])
 
@@ -233,12 +228,12 @@ class _Backlog:
     # What the batch takes of it.
 
     def take(self, left: int | None, *, must: bool, line_end: LineEnd) -> int | None:
-        """Take the first step, or some lines of it; gives its size, None where nothing can be taken.
+        """Take the first step, or some lines of it; return its size, None where nothing can be taken.
 
         Args:
-            left: how many bytes the batch may still read.
-            must: it has nothing yet.
-            line_end: as of `plan_batch`.
+            left: bytes that the batch may still read.
+            must: the batch has nothing yet.
+            line_end: as in `plan_batch`.
         """
         step = self.steps[0]
         piece, seen, size = step.piece, step.seen, step.size
@@ -271,7 +266,6 @@ class _Backlog:
         return size
 
     def _pass(self, piece: Piece, seen: SeenFile | None) -> None:
-        """Move the offset behind a piece."""
         if piece.kind == "lost":
             self._log = None
             return
@@ -293,7 +287,7 @@ class _Backlog:
         self._last = LastFile(seen.file.location, head, mark_of(seen.head), size, seen.began_ns)
 
     def end(self, batch: int, has_state: Callable[[str, int], bool]) -> SeriesOffset | None:
-        """The offset behind what was taken, None where that is nothing."""
+        """Return the offset behind the pieces taken, None without any."""
         before = self._offset
         changed_ns = max([before.changed_ns, *(seen.changed_ns for seen in self._files)])
         ends_after = self._options.series_ends_after

@@ -1,10 +1,8 @@
-"""What a stream keeps beside its offsets: of each series and batch the state that the next batch goes on from.
+"""States of a stream: the state of each series and batch that the next batch continues from.
 
-Pairs of endpoints, which are most of a state, are written as changes: blocks of them that stay as they are lie in files of their own, under
-the hash of their bytes, and states name them (`kwire.capture.dividing.pair_counts`).
-
-A state is a function of the files that were read, so whoever does a batch again writes the same one again: that is what makes the stream
-exact across a killed driver, with no more than a file that is there whole or not at all. States are data
+Pairs of endpoints, most of a state, are written as changes: blocks that stay the same are in files of their own, named by the hash of their
+bytes, and states name them (`kwire.capture.pair_counts`). A state is a function of the files that were read, so a batch that runs again
+writes the same one: that makes the stream exact across a killed driver, as long as files are there whole or not at all. States are data
 (`kwire.tables.carry_state`), since others may write to the folder.
 """
 
@@ -22,9 +20,9 @@ import msgspec
 import pyarrow as pa
 
 import kwire
+from kwire.capture.file_systems import filesystem_of, has_rename, reason_of
+from kwire.capture.private_files import make_private, write_private
 from kwire.errors import InputError
-from kwire.files.file_systems import filesystem_of, has_rename, reason_of
-from kwire.files.private_files import make_private, write_private
 from kwire.tables.carry_state import block_name, pack_carry, unpack_carry
 from kwire.tables.series import TablesCarry
 from kwire.tables.state_records import BadState, read_rows, reading_state, record_of, records_of, written_rows
@@ -41,7 +39,7 @@ _NAME: Final = re.compile(r"\.?([0-9a-f]{16})-([0-9]{10})(?:-[0-9]+)?")
 
 
 class _Head(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
-    """First record of a state: what is asked of every state, also of another version."""
+    """First record of a state, also of another version."""
 
     form: str
     version: str
@@ -56,12 +54,12 @@ class _Rest(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
 
 @dataclass(slots=True)
 class SeriesState:
-    """What a batch leaves of a series.
+    """State of a series behind a batch.
 
     Attributes:
-        carry: of the series.
-        log: of the request log that is followed its number in the series, None where the carry does not know it yet, and how many lines of
-            it are read; None where none is followed.
+        carry: carry of the series.
+        log: number of the followed request log in the series, None if the carry does not know it yet, and number of its lines read; None
+            without a log.
         held: rows of connections whose client is not known yet.
     """
 
@@ -73,9 +71,9 @@ class SeriesState:
 class StateFolder:
     """The states of one stream.
 
-    Arguments:
-        location: the folder that the option `stateLocation` names, path or URI.
-        stream: the stream's own name below it.
+    Args:
+        location: folder of the option `stateLocation`, path or URI.
+        stream: name of the stream below it.
     """
 
     def __init__(self, location: str, stream: str) -> None:
@@ -90,7 +88,7 @@ class StateFolder:
         """Read a state.
 
         Raises:
-            InputError: it is not there, or another version of kwire left it.
+            InputError: it is missing, or another version of kwire left it.
         """
         filesystem, folder = self._place()
         key = _key(series)
@@ -116,10 +114,10 @@ class StateFolder:
         return SeriesState(carry, rest.log, held)
 
     def write(self, series: str, version: int, state: SeriesState) -> None:
-        """Leave a state; nothing is seen of it before it is whole.
+        """Write a state, which nobody sees before it is whole.
 
         Raises:
-            InputError: the folder cannot be written, the disk is full.
+            InputError: the folder cannot be written, or the disk is full.
         """
         from pyarrow.fs import FileType
 
@@ -140,18 +138,13 @@ class StateFolder:
             raise InputError(f"the state of the stream cannot be written to {self._location}: {reason_of(error)}.") from error
 
     def has(self, series: str, version: int) -> bool:
-        """Whether a state was left."""
         from pyarrow.fs import FileType
 
         filesystem, folder = self._place()
         return bool(filesystem.get_file_info(f"{folder}/{_name(series, version)}").type == FileType.File)
 
     def forget(self, oldest: dict[str, int]) -> None:
-        """Remove what no batch can go on from any more.
-
-        Args:
-            oldest: by series, the oldest version that is still wanted.
-        """
+        """Remove the states and blocks that no batch needs; `oldest` has the oldest wanted version of each series."""
         from pyarrow.fs import FileSelector
 
         filesystem, folder = self._place()
@@ -180,7 +173,7 @@ def _content(filesystem: FileSystem, path: str) -> bytes:
 
 
 def _leave(filesystem: FileSystem, folder: str, name: str, data: bytes) -> None:
-    """Write a file of which nothing is seen before it is whole."""
+    """Write a file that nobody sees before it is whole."""
     renames = has_rename(filesystem)  # elsewhere a file is seen when it is closed
     written = f"{folder}/.{name}-{os.getpid()}" if renames else f"{folder}/{name}"
     write_private(filesystem, written, data)
@@ -189,11 +182,6 @@ def _leave(filesystem: FileSystem, folder: str, name: str, data: bytes) -> None:
 
 
 def _blocks_of(filesystem: FileSystem, path: str) -> set[bytes]:
-    """The blocks that a state names at its beginning.
-
-    Raises:
-        BadState: it is no state of this version.
-    """
     with filesystem.open_input_stream(path, compression=None) as file, reading_state():
         return set(_head_of(records_of(file.read(_HEAD_BYTES))).blocks)
 

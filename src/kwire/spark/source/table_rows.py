@@ -22,10 +22,7 @@ __all__ = ["analysis_options", "checked", "table_rows"]
 
 
 def table_rows(parts: Sequence[SeriesPart], options: SourceOptions) -> Iterator[pa.RecordBatch]:
-    """Read the rows of a table.
-
-    Arguments:
-        parts: the series, or shares of them, to read one after the other.
+    """Yield the rows of a table, from series or shares of them.
 
     Raises:
         InputError: a file cannot be read, unless `ignore_corrupt_files`.
@@ -58,7 +55,7 @@ def _series_rows(part: SeriesPart, options: SourceOptions) -> Iterator[pa.Record
 
 
 def checked(batch: pa.RecordBatch, options: SourceOptions) -> pa.RecordBatch:
-    """Do with requests that break a rule what the mode says; raises KwireError where that is FAILFAST."""
+    """Drop malformed requests, or raise KwireError for one, as the mode says."""
     bad: Any = pc.fill_null(pc.equal(batch.column("body"), pa.scalar("malformed")), pa.scalar(False))
     if not pc.any(bad).as_py():
         return batch
@@ -72,7 +69,6 @@ def checked(batch: pa.RecordBatch, options: SourceOptions) -> pa.RecordBatch:
 
 
 def _answer(parts: Sequence[SeriesPart], options: SourceOptions) -> Iterator[pa.RecordBatch]:
-    """A table that the analysis makes of all series together."""
     from kwire.analysis import finish, merge, partial_of_series
 
     partials = []
@@ -89,7 +85,6 @@ def _answer(parts: Sequence[SeriesPart], options: SourceOptions) -> Iterator[pa.
 
 
 def analysis_options(options: SourceOptions) -> Options:
-    """What the verdicts of `upgrade_impact` are to be of."""
     from kwire.analysis import Options
 
     return Options(target_releases=options.target_releases, broker_release=options.broker_release)
