@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from typing import Final
 
-from kwire.capture.file_ranges import whole_reason
+from kwire.capture.dividing.file_ranges import whole_reason
 from kwire.errors import InputError
 
 __all__ = ["UNPACKED_A_STORED", "unpacked_bytes", "whole_files"]
@@ -37,7 +37,7 @@ def whole_files(files: Iterable[tuple[str, int]]) -> dict[str, str]:
         files: locations and sizes of files to divide.
 
     Returns:
-        The kind of each such file (`kwire.capture.file_ranges.whole_reason`) by location; empty for one that cannot be read.
+        The kind of each such file (`kwire.capture.dividing.file_ranges.whole_reason`) by location; empty for one that cannot be read.
     """
 
     def look(location: str, size: int) -> str | None:

@@ -25,13 +25,13 @@ from kwire.analysis.owners import NO_OWNERS, read_owners
 from kwire.analysis.partials import from_bytes
 from kwire.analysis.quality import too_little
 from kwire.analysis.redaction import Redaction, Redactor
-from kwire.capture.capture_points import names_in
-from kwire.capture.file_systems import StoreOptions, store_options
-from kwire.capture.inputs import CaptureFile, MissingInput, expand_inputs
-from kwire.capture.piece_kinds import kind_of
+from kwire.capture.files.capture_points import names_in
+from kwire.capture.files.inputs import CaptureFile, MissingInput, expand_inputs
+from kwire.capture.files.piece_kinds import kind_of
+from kwire.capture.files.series import Series, group_series
 from kwire.capture.request_logs.times import zone_of
-from kwire.capture.series import Series, group_series
 from kwire.errors import InputError
+from kwire.files.file_systems import StoreOptions, store_options
 from kwire.spark.digest_task import digest_rows, merged
 from kwire.spark.divided_files import whole_files
 from kwire.spark.finish_task import Finishing, finish_tables, gathered, write_table
@@ -78,7 +78,7 @@ class JobRequest:
         ports: TCP ports of brokers; empty to find them out.
         target_releases: empty for the default targets.
         broker_release: release of the observed brokers, if no ApiVersions response shows it.
-        series_rule: rule that groups files (`kwire.capture.series.group_series`).
+        series_rule: rule that groups files (`kwire.capture.files.series.group_series`).
         overwrite: replace an earlier analysis in `out`.
         log_zone: time zone of request logs, None for UTC.
         owners: path of the file with the owners of clients, None without one.
@@ -86,7 +86,7 @@ class JobRequest:
         append: add new files to the analysis in `out`.
         partition_by: `date` to divide the rows that have a time by their dates, `TABLE/date=2026-11-23/part-*` (UTC); None for parts
             of all dates.
-        region, endpoint: of the object stores of `inputs` and `out` (`kwire.capture.file_systems.StoreOptions`).
+        region, endpoint: of the object stores of `inputs` and `out` (`kwire.files.file_systems.StoreOptions`).
     """
 
     inputs: tuple[str, ...]

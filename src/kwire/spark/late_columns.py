@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from kwire.analysis.partials import Partial, node_ids
 from kwire.analysis.programs import KEYED, Moves, moved_rows
-from kwire.capture.file_systems import has_rename
+from kwire.files.file_systems import has_rename
 from kwire.spark.parts import PartWriter, opened_part, output_place, part_batches
 from kwire.spark.task_running import run_each
 from kwire.tables import SCHEMAS

@@ -2,9 +2,9 @@
 
 A series is one task as long as other series keep the machines busy; small series are packed, several to a task (`kwire.spark.packing`).
 Where there are more cores than series, the connections of a series are divided into shares, and packets are routed to them in a first step
-(`kwire.capture.packet_routing`): for two shares this costs as much as two tasks that scan all packets, for more it costs less. Packets that
-cannot be routed, those of encrypted connections with key logs, of several points and of files that have grown, are scanned by the task of
-each share. No connection is ever cut, so the rows are those of one task. docs/explanation/costs.md has the figures.
+(`kwire.capture.dividing.packet_routing`): for two shares this costs as much as two tasks that scan all packets, for more it costs less.
+Packets that cannot be routed, those of encrypted connections with key logs, of several points and of files that have grown, are scanned by
+the task of each share. No connection is ever cut, so the rows are those of one task. docs/explanation/costs.md has the figures.
 
 The tasks are imported when there is a use for them: with them comes all of `kwire.analysis`, and the data source plans without it, in
 processes that Spark starts for each query.
@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
-from kwire.capture.capture_points import is_of_points
-from kwire.capture.inputs import CaptureFile
-from kwire.capture.series import Series
+from kwire.capture.files.capture_points import is_of_points
+from kwire.capture.files.inputs import CaptureFile
+from kwire.capture.files.series import Series
 from kwire.capture.tls.session_keys import current_tls_options
 from kwire.errors import InputError
 from kwire.spark.divided_files import unpacked_bytes

@@ -1,6 +1,6 @@
 """Reads a series in two steps: tasks of the first read ranges of files and route packets, those of the second read a share each.
 
-No Spark here: the same functions run in a Python worker of any Spark and in a test. `kwire.capture.packet_routing` explains it.
+No Spark here: the same functions run in a Python worker of any Spark and in a test. `kwire.capture.dividing.packet_routing` explains it.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from itertools import chain
 from operator import itemgetter
 from typing import Final
 
-from kwire.capture.file_ranges import FileRange
-from kwire.capture.packet_routing import RangeFacts, RoutedFile, RoutedPiece, join_ranges, route_range
+from kwire.capture.dividing.file_ranges import FileRange
+from kwire.capture.dividing.packet_routing import RangeFacts, RoutedFile, RoutedPiece, join_ranges, route_range
 from kwire.errors import InputError
 from kwire.spark.divided_files import unpacked_bytes
 from kwire.spark.packet_files import PacketFile, PacketFileWriter

@@ -24,9 +24,9 @@ from kwire.analysis.key_buckets import whole_of
 from kwire.analysis.partials import Partial, held, merge, partial_of_series, to_bytes
 from kwire.analysis.redaction import Redaction
 from kwire.analysis.request_sums import RequestSums
-from kwire.capture.capture_points import names_in
-from kwire.capture.packet_routing import RoutedPiece
-from kwire.capture.sized_file import SizedFile
+from kwire.capture.dividing.packet_routing import RoutedPiece
+from kwire.capture.files.capture_points import names_in
+from kwire.capture.files.sized_file import SizedFile
 from kwire.errors import InputError
 from kwire.spark.parts import STATE
 from kwire.spark.series_state import SeriesState, has_states, read_part, read_state, resumed, write_state

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar, cast
 
 import pyarrow as pa
 
-from kwire.capture.file_systems import StoreOptions, current_store_options, store_options
 from kwire.capture.tls.session_keys import TlsOptions, current_tls_options, tls_options
 from kwire.errors import InputError, KwireError
+from kwire.files.file_systems import StoreOptions, current_store_options, store_options
 from kwire.spark.local_processes import LocalProcesses
 from kwire.spark.lone_work import LoneWork
 from kwire.spark.parts import progress_files, read_progress

@@ -20,18 +20,18 @@ import pyarrow as pa
 
 from kwire.capture import reader
 from kwire.capture.carry import MAX_OPEN
-from kwire.capture.file_systems import place_of_file
+from kwire.capture.dividing.packet_routing import RoutedPiece, read_routed
+from kwire.capture.files.piece_kinds import kind_of, look_ahead
+from kwire.capture.files.sized_file import SizedFile
 from kwire.capture.half_open import attachment_of
 from kwire.capture.impl import series_carry
 from kwire.capture.link_types import link_type_name
-from kwire.capture.packet_routing import RoutedPiece, read_routed
-from kwire.capture.piece_kinds import kind_of, look_ahead
 from kwire.capture.reader import FileFacts
 from kwire.capture.request_logs.reader import LogFileFacts, iter_log
 from kwire.capture.request_logs.times import zone_of
-from kwire.capture.sized_file import SizedFile
 from kwire.capture.tls.session_keys import current_tls_options
 from kwire.errors import InputError
+from kwire.files.file_systems import place_of_file
 from kwire.protocol.events import Asked
 from kwire.tables.column_builder import ColumnBuilder
 from kwire.tables.request_logs.rows import LogRows
@@ -119,7 +119,7 @@ def begin_series(
     Args:
         series: name of the capture point, as in the rows.
         ports: TCP ports of brokers; empty to find them out.
-        disorder: sentence if the order of the files is in doubt (`kwire.capture.series.Series`); it becomes a violation.
+        disorder: sentence if the order of the files is in doubt (`kwire.capture.files.series.Series`); it becomes a violation.
         log_zone: time zone of request logs, such as ``Europe/Berlin``; None for UTC.
         share: (k, n): of the connections of captures only the k-th of n shares, from 0. The shares are disjoint and together the series;
             rows on files, and all of request logs, belong to share 0.

@@ -6,18 +6,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from kwire.capture.block_hash import BlockDigests
-from kwire.capture.file_systems import reason_of
-from kwire.capture.source import StoredBlocks, open_stored
+from kwire.capture.dividing.block_hash import BlockDigests
+from kwire.capture.files.source import StoredBlocks, open_stored
+from kwire.files.file_systems import reason_of
 
 __all__ = ["FilePart", "open_part"]
 
 
 class FilePart:
-    """The bytes of a part, in order, with the interface of `kwire.capture.source.CaptureSource`.
+    """The bytes of a part, in order, with the interface of `kwire.capture.files.source.CaptureSource`.
 
     Attributes:
-        compression: None; `kwire.capture.file_ranges` unpacks.
+        compression: None; `kwire.capture.dividing.file_ranges` unpacks.
         stored_bytes: bytes read so far.
         damage: reason why reading ended early, or empty.
         digests: takes the bytes read; None if no hash is wanted.

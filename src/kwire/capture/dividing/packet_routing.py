@@ -1,10 +1,10 @@
 """A series read in two steps by many tasks: packets to the shares of their connections, then each share as if it were the series.
 
 Theory of operation. A task of the first step reads one *range*: a file, or a part of a pcap file between two records
-(`kwire.capture.file_ranges`). It reads each packet far enough to know its connection and appends it to that connection's share, with its
-number in the range (`impl.packets.Router`). When all ranges are read their counts are joined (`join_ranges`): only then the number of the
-first packet of a range in its file is known, and that the ranges of a file follow each other without a gap. The second step scans the
-packets of one share in their order and continues as with a file (`read_routed`). The rows are those of a series that one task reads,
+(`kwire.capture.dividing.file_ranges`). It reads each packet far enough to know its connection and appends it to that connection's share,
+with its number in the range (`impl.packets.Router`). When all ranges are read their counts are joined (`join_ranges`): only then the number
+of the first packet of a range in its file is known, and that the ranges of a file follow each other without a gap. The second step scans
+the packets of one share in their order and continues as with a file (`read_routed`). The rows are those of a series that one task reads,
 because a share has everything that one connection has to know of others (`_pure/packet_routes.py`).
 """
 
@@ -16,17 +16,17 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
 from kwire.capture import impl
-from kwire.capture.block_hash import block_hash
-from kwire.capture.capture_chunks import FileFacts
 from kwire.capture.carry import SeriesStreams
-from kwire.capture.damaged_records import Damages
-from kwire.capture.file_ranges import FileRange, locate
-from kwire.capture.formats import PCAP_HEADER_BYTES, identify
+from kwire.capture.dividing.block_hash import block_hash
+from kwire.capture.dividing.file_ranges import FileRange, locate
+from kwire.capture.files.capture_chunks import FileFacts
+from kwire.capture.files.damaged_records import Damages
+from kwire.capture.files.formats import PCAP_HEADER_BYTES, identify
+from kwire.capture.files.piece_kinds import kind_of
+from kwire.capture.files.source import CHUNK_BYTES, CaptureSource, open_capture
 from kwire.capture.packet_columns import PCAP, ROUTED, ROUTED_HEADER_BYTES, FileState
-from kwire.capture.piece_kinds import kind_of
 from kwire.capture.secrets_blocks import SecretsBlock, secrets_of
 from kwire.capture.sink import StreamSink, give_secrets
-from kwire.capture.source import CHUNK_BYTES, CaptureSource, open_capture
 from kwire.errors import InputError
 
 __all__ = ["RangeFacts", "RoutedFile", "RoutedPiece", "join_ranges", "read_routed", "route_range"]
@@ -43,7 +43,7 @@ class RangeFacts:
     Attributes:
         part: number of the range in the file.
         start: offset of its first record; None without one. In compressed files this and `border` are virtual offsets
-            (`kwire.capture.file_ranges`).
+            (`kwire.capture.dividing.file_ranges`).
         border: begin of the next range, None at the end of the file.
         end: first byte that was not read as a record; in compressed files `border`, if all up to there was read.
         length: bytes of records, unpacked.
@@ -52,7 +52,7 @@ class RangeFacts:
         is_log: it is a request log, which has no packets to route.
         state: counts of the range.
         compression, sha256, stored_bytes: of the file, if one range is all of it.
-        blocks: digests of the blocks of the file that begin in the range (`kwire.capture.block_hash`), if it is not all of it.
+        blocks: digests of the blocks of the file that begin in the range (`kwire.capture.dividing.block_hash`), if it is not all of it.
         damages: of the file, if one range is all of it; a part of a file is not read behind damage.
         secrets: Decryption Secrets Blocks of the range.
         error: reason why nothing of the file can be read, or empty.

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from kwire.capture.file_systems import StoreOptions, current_store_options, store_options
 from kwire.capture.request_logs.times import zone_of
 from kwire.capture.tls.certificates import PrincipalRules
 from kwire.capture.tls.session_keys import TlsOptions, expand_key_logs
 from kwire.errors import InputError
+from kwire.files.file_systems import StoreOptions, current_store_options, store_options
 from kwire.schema import catalog
 from kwire.spark.body_types import JSON_BODY, BodyType, body_type
 from kwire.spark.reading_options import ReadingOptions, paths_of, reading_options
@@ -42,7 +42,7 @@ class SourceOptions:
         ports: TCP ports of brokers; empty to find them out.
         columns: columns to return, in this order; None for all.
         reading: how to treat invalid bytes.
-        series: rule that groups files (`kwire.capture.series.group_series`).
+        series: rule that groups files (`kwire.capture.files.series.group_series`).
         log_zone: time zone of request logs, None for UTC.
         path_glob_filter: pattern of file names; None for all.
         store: options of object stores.

@@ -13,13 +13,13 @@ from io import RawIOBase
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from kwire.capture.file_systems import filesystem_of, reason_of
-from kwire.capture.formats import compression_of
-from kwire.capture.inputs import CaptureFile, expand_inputs
-from kwire.capture.piece_kinds import kind_of
-from kwire.capture.series import first_packet_ns
-from kwire.capture.source import CaptureSource, open_capture
+from kwire.capture.files.formats import compression_of
+from kwire.capture.files.inputs import CaptureFile, expand_inputs
+from kwire.capture.files.piece_kinds import kind_of
+from kwire.capture.files.series import first_packet_ns
+from kwire.capture.files.source import CaptureSource, open_capture
 from kwire.errors import InputError
+from kwire.files.file_systems import filesystem_of, reason_of
 from kwire.spark.source.stream_offsets import HEAD_BYTES, mark_of
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class FileWatch:
     """Listing of files, which are opened again only when they have changed.
 
     Args:
-        arguments: paths, folders, globs and URIs, as for `kwire.capture.inputs.expand_inputs`.
+        arguments: paths, folders, globs and URIs, as for `kwire.capture.files.inputs.expand_inputs`.
         wanted: whether a file is wanted, by its name.
     """
 

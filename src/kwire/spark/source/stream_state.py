@@ -1,7 +1,8 @@
 """States of a stream: the state of each series and batch that the next batch continues from.
 
 Pairs of endpoints, most of a state, are written as changes: blocks that stay the same are in files of their own, named by the hash of their
-bytes, and states name them (`kwire.capture.pair_counts`). A state is a function of the files that were read, so a batch that runs again
+bytes, and states name them (`kwire.capture.dividing.pair_counts`). A state is a function of the files that were read, so a batch that runs
+again
 writes the same one: that makes the stream exact across a killed driver, as long as files are there whole or not at all. States are data
 (`kwire.tables.carry_state`), since others may write to the folder.
 """
@@ -20,9 +21,9 @@ import msgspec
 import pyarrow as pa
 
 import kwire
-from kwire.capture.file_systems import filesystem_of, has_rename, reason_of
-from kwire.capture.private_files import make_private, write_private
 from kwire.errors import InputError
+from kwire.files.file_systems import filesystem_of, has_rename, reason_of
+from kwire.files.private_files import make_private, write_private
 from kwire.tables.carry_state import block_name, pack_carry, unpack_carry
 from kwire.tables.series import TablesCarry
 from kwire.tables.state_records import BadState, read_rows, reading_state, record_of, records_of, written_rows
