@@ -107,11 +107,6 @@ cdef class TrackedStream(EventSink):
         if self.plaintext is not None:
             self.plaintext.sink = NULL
 
-    def __reduce__(self):
-        from kwire.tables.impl import restored_stream
-
-        return restored_stream, (self.tracked,)
-
     @property
     def tracked(self):
         """What the pure twin has of the connection."""
@@ -203,7 +198,7 @@ cdef class RowBatches(StreamSink):
         return batches
 
     def settle(self, counts):
-        """Bring home what is counted and learned here: before the sink's `counts` and facts are read, or pickled."""
+        """Bring home what is counted and learned here: before the sink's `counts` and facts are read or stored."""
         series_write_back(&self.rows.shared)
         counts_write_back(&self.rows, counts)
 

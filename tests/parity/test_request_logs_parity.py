@@ -14,6 +14,7 @@ import pytest
 from kwire.codec.impl import load_twin
 from kwire.tables import impl
 from kwire.tables.carry_state import pack_carry, unpack_carry
+from kwire.tables.column_builder import ColumnBuilder
 from kwire.tables.series import begin_series, finish_series, iter_piece
 
 DATA = Path(__file__).parents[1] / "captures" / "data"
@@ -22,7 +23,7 @@ STAMP = b"[2026-01-01 10:20:%02d,%03d] DEBUG Completed request:"
 
 
 def tables(monkeypatch: pytest.MonkeyPatch, twin: str, logs: list[bytes], ports: tuple[int, ...] = ()) -> dict[str, list[dict[str, Any]]]:
-    """All rows of a series of logs by one twin; between two of them the carry is pickled, as between the batches of a stream."""
+    """All rows of a series of logs by one twin; between two of them the carry is stored, as between the batches of a stream."""
     with monkeypatch.context() as patch:
         patch.setattr(impl, "_chosen", (twin, None if twin == "pure" else load_twin("tables", "bulk", "native")))
         if twin == "pure":
@@ -34,7 +35,7 @@ def tables(monkeypatch: pytest.MonkeyPatch, twin: str, logs: list[bytes], ports:
                 for name, batches in found.items():
                     rows.setdefault(name, []).extend(row for batch in batches for row in batch.to_pylist())
             carry = unpack_carry(b"".join(pack_carry(carry)))
-        assert (carry.sink.logged_rows is None) == (twin == "pure")
+        assert isinstance(carry.sink.logged, ColumnBuilder) == (twin == "pure")
         last, facts = finish_series(carry)
         for name, batches in last.items():
             rows.setdefault(name, []).extend(row for batch in batches for row in batch.to_pylist())

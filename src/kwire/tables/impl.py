@@ -11,9 +11,9 @@ from kwire.codec.impl import Twin, load_native, load_twin
 if TYPE_CHECKING:
     from kwire.tables._native.bulk import RowBatches
     from kwire.tables._native.request_logs import LoggedRows
-    from kwire.tables.row_sink import RowSink, Tracked
+    from kwire.tables.row_sink import RowSink
 
-__all__ = ["backend", "logged_rows", "restored_stream", "row_batches"]
+__all__ = ["backend", "logged_rows", "row_batches"]
 
 
 def _choose() -> tuple[Twin, ModuleType | None]:
@@ -23,11 +23,6 @@ def _choose() -> tuple[Twin, ModuleType | None]:
 
 _chosen: Final = _choose()
 backend: Final[Twin] = _chosen[0]
-
-
-def restored_stream(tracked: Tracked) -> Tracked:
-    """Return the attachment of a connection: the pickled form of a native `TrackedStream`."""
-    return tracked
 
 
 def row_batches(sink: RowSink) -> RowBatches | None:

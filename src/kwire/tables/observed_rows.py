@@ -167,9 +167,6 @@ class ObservedRows:
         self.series = series
         self.builders = {name: ColumnBuilder(schema) for name, schema in OBSERVED.items()}
 
-    def __reduce__(self) -> tuple[type[ObservedRows], tuple[str]]:
-        return ObservedRows, (self.series,)  # its rows are given away with the piece
-
     def end(self, connection_id: str, sums: TopicSums) -> None:
         """Add the rows of a closed connection."""
         for row in sums.rows(connection_id):

@@ -6,6 +6,7 @@ connection's row at the end (`kwire.tables.series_rows`). Nothing depends on whe
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from operator import attrgetter
 from typing import Any, Final
 
@@ -46,7 +47,7 @@ from kwire.tables.request_logs.exchange_kinds import LOGGED_COLUMNS
 from kwire.tables.schemas import CONNECTIONS, MESSAGE_FRAMES, REQUESTS
 from kwire.tables.violation_rows import ViolationRows
 
-__all__ = ["PACKET_BITS", "RowSink", "FileCounts", "Tracked", "answers_unseen", "begun_of", "tracked_on"]
+__all__ = ["PACKET_BITS", "RowSink", "StreamRows", "FileCounts", "Tracked", "answers_unseen", "begun_of", "tracked_on"]
 
 # A packet is known by its file and its number there; both travel through the protocol rules as one integer.
 PACKET_BITS: Final = 40
@@ -121,6 +122,36 @@ def begun_of(kept: object) -> int | None:
     return found.begun if isinstance(found, Tracked) else None
 
 
+class StreamRows:
+    """Rows of requests and connections of streams, for the pure backend; the native one is `RowBatches`."""
+
+    def __init__(self, sink: RowSink) -> None:
+        self._sink = sink
+        self._builders = {"requests": ColumnBuilder(REQUESTS, given=_GIVEN), "connections": ColumnBuilder(CONNECTIONS)}
+
+    def add_request(self, connection_id: str | None, event: RequestCompleted) -> None:
+        """Add the row of a request; its packet number has the number of its file."""
+        file, packet = event.packet_number >> PACKET_BITS, event.packet_number & _PACKET_MASK
+        index, code = event.request_index, event.error_code
+        self._builders["requests"].add(
+            (
+                *_STATE(event), *map(_us, _TIMES(event)), self._sink.series, self._sink.files[file], connection_id,
+                index if index >= 0 else None, None if code is None else error_name(code), is_error(event.api_key, code), packet,
+            )
+        )  # fmt: skip
+
+    def add_connection(self, row: Sequence[Any]) -> None:
+        """Add a row of `connections`, values in the schema's order."""
+        self._builders["connections"].add(row)
+
+    def take(self, table: str, *, whole: bool) -> list[pa.RecordBatch]:
+        """Remove and return batches, as `ColumnBuilder.take`."""
+        return self._builders[table].take(whole=whole)
+
+    def settle(self, counts: list[FileCounts]) -> None:
+        """Do nothing: the counts of the sink are up to date."""
+
+
 class RowSink(StreamSink):
     """Builder of the rows of a series' streams.
 
@@ -132,10 +163,9 @@ class RowSink(StreamSink):
         asked: message whose frames are wanted, None for none.
 
     Attributes:
-        requests, violations, connections: builders of the rows.
-        logged_requests: builder of the rows of request logs.
-        logged_rows: native reader and builder of request logs instead; None for the pure backend.
-        batches: native builder of the rows of streams instead; None for the pure backend.
+        rows: builder of the rows of requests and connections, `StreamRows` or the native `RowBatches`.
+        logged: builder of the rows of requests in request logs, a `ColumnBuilder` or the native reader of such logs.
+        violations: builder of their rows.
         observed: builders of the rows of exchanges beside their own.
         messages: builder of the frames of the message that is asked for.
         tls: keys of encrypted connections.
@@ -157,41 +187,23 @@ class RowSink(StreamSink):
         self._begin_rows()
 
     def _begin_rows(self) -> None:
-        self.requests = ColumnBuilder(REQUESTS, given=_GIVEN)
-        self.connections = ColumnBuilder(CONNECTIONS)
         self.messages = ColumnBuilder(MESSAGE_FRAMES)
-        self.logged_requests = ColumnBuilder(REQUESTS, given=LOGGED_COLUMNS)
-        self.batches = row_batches(self)
-        self.logged_rows = logged_rows(self)
-
-    def __getstate__(self) -> dict[str, Any]:
-        self.settle()
-        state = self.__dict__.copy()
-        for name in ("batches", "requests", "connections", "messages", "logged_requests", "logged_rows"):
-            del state[name]
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._begin_rows()
+        self.rows = row_batches(self) or StreamRows(self)
+        self.logged = logged_rows(self) or ColumnBuilder(REQUESTS, given=LOGGED_COLUMNS)
 
     @property
     def stream_sink(self) -> object:
         """Sink of the streams for a native `SeriesCarry`; None for the pure backend."""
-        return self.batches
+        return None if isinstance(self.rows, StreamRows) else self.rows
 
     def take(self, table: str, *, whole: bool) -> list[pa.RecordBatch]:
         """Remove and return the full batches of `requests` or `connections`, and with `whole` the rows of the next one too."""
-        made = [] if self.batches is None else self.batches.take(table, whole=whole)
-        if table == "connections":
-            return made + self.connections.take(whole=whole)
-        logged = self.logged_requests if self.logged_rows is None else self.logged_rows
-        return made + self.requests.take(whole=whole) + logged.take(whole=whole)
+        made: list[pa.RecordBatch] = self.rows.take(table, whole=whole)
+        return made + self.logged.take(whole=whole) if table == "requests" else made
 
     def settle(self) -> None:
         """Update `counts` and `facts`."""
-        if self.batches is not None:
-            self.batches.settle(self.counts)
+        self.rows.settle(self.counts)
 
     def begin_file(self, name: str) -> None:
         """Begin a file."""
@@ -366,9 +378,8 @@ class RowSink(StreamSink):
 
     def _request_row(self, tracked: Tracked, event: RequestCompleted) -> None:
         index, key, version, state, code = event.request_index, event.api_key, event.api_version, event.state, event.error_code
-        file, packet = event.packet_number >> PACKET_BITS, event.packet_number & _PACKET_MASK
         if state != "orphan_response":
-            counts = self.counts[file]
+            counts = self.counts[event.packet_number >> PACKET_BITS]
             counts.requests += 1
             waiting = tracked.refused
             if state == "answered":
@@ -381,15 +392,7 @@ class RowSink(StreamSink):
                 counts.unseen += state == "unseen"
                 if state != "unseen" and (waiting is None or index < waiting[0]):
                     tracked.refused = (index, key, version)
-        if self.batches is not None:
-            self.batches.add_request(tracked.connection_id, event)
-            return
-        self.requests.add(
-            (
-                *_STATE(event), *map(_us, _TIMES(event)), self.series, self.files[file], tracked.connection_id,
-                index if index >= 0 else None, None if code is None else error_name(code), is_error(key, code), packet,
-            )
-        )  # fmt: skip
+        self.rows.add_request(tracked.connection_id, event)
 
     def message(
         self, connection_id: str, request_index: int, correlation_id: int | None, client_id: str | None, software_name: str | None,
@@ -431,8 +434,7 @@ class RowSink(StreamSink):
         assert tracked.connection_id is not None
         self.observed.end(tracked.connection_id, tracked.topics)
         client = connection.b if server == connection.a else connection.a
-        add = self.connections.add if self.batches is None else self.batches.add_connection
-        add(
+        self.rows.add_connection(
             in_order(
                 CONNECTION_COLUMNS,
                 {

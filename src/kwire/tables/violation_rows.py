@@ -33,13 +33,6 @@ class ViolationRows:
         # by connection and rule: how many there were, and the latest row that was not written
         self._kinds: dict[str, dict[str, tuple[int, Sequence[Any] | None]]] = {}
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {"_kinds": self._kinds}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._builder = ColumnBuilder(VIOLATIONS)
-
     @property
     def counted(self) -> Collection[str]:
         return self._kinds

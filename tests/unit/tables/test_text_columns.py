@@ -11,7 +11,7 @@ PLACE = CONNECTIONS.names.index("client_id")
 def column_of(texts: list[str | None]) -> list[str | None]:
     """The client ids of connections, through the rows that this build keeps."""
     sink = RowSink("series", frozenset())
-    add = sink.connections.add if sink.batches is None else sink.batches.add_connection
+    add = sink.rows.add_connection
     for text in texts:
         row: list[str | None] = [None] * len(CONNECTIONS.names)
         row[PLACE] = text

@@ -30,13 +30,6 @@ class RecentPairs:
         self._base = 0  # pairs that are not known are counted from here
         self._highest = max((count for _, count in known), default=0) if known is not None else 0
 
-    def __getstate__(self) -> tuple[object, ...]:
-        return tuple(getattr(self, name) for name in self.__slots__)
-
-    def __setstate__(self, state: tuple[object, ...]) -> None:
-        for name, value in zip(self.__slots__, state, strict=True):
-            setattr(self, name, value)
-
     def __contains__(self, key: bytes) -> bool:
         return key in self._latest or key in self._earlier
 

@@ -16,6 +16,7 @@ from kwire.capture.request_logs.entry import ConnectionName, LogEntry
 from kwire.capture.request_logs.folding import EntryFolder, Item, LineFault
 from kwire.capture.request_logs.reader import LogFileFacts, LogPosition, torn_line
 from kwire.protocol.events import Event
+from kwire.tables.column_builder import ColumnBuilder
 from kwire.tables.observed_rows import TOPIC_USE
 from kwire.tables.request_logs.connection import LogConnection
 from kwire.tables.request_logs.exchange_kinds import API_VERSIONS, wanted_bodies
@@ -137,9 +138,9 @@ class LogRows:
 
     def take(self, items: Iterable[Item]) -> None:
         """Take what was read of a file."""
-        sink = self._sink
-        if sink.logged_rows is not None:
-            sink.logged_rows.read(self, sink, items)
+        sink, logged = self._sink, self._sink.logged
+        if not isinstance(logged, ColumnBuilder):
+            logged.read(self, sink, items)
             return
         take_event: Callable[[Any, Event], None] = sink.take_event
         for item in items:
@@ -159,7 +160,7 @@ class LogRows:
             else:
                 self.live.move_to_end(name)
             row, events = connection.take(entry, sink.series, sink.files[number], number << PACKET_BITS | entry.line)
-            sink.logged_requests.add(row)
+            logged.add(row)
             for event in events:
                 take_event(connection, event)
 
@@ -262,7 +263,7 @@ class LogRows:
             del self._latest[name[:4]]
         identity = connection.identity
         software = identity.software
-        self._sink.connections.add(
+        self._sink.rows.add_connection(
             _row(
                 _CONNECTION, series=self._sink.series, capture=self._sink.files[connection.begun >> PACKET_BITS],
                 connection_id=connection.connection_id, client_key=connection.client_key(), client_address=name.client_address,
