@@ -40,7 +40,6 @@ class DatedParts:
     """Writer of these parts; a context manager.
 
     Args:
-        location: output folder, path or URI.
         begun: called with each part, `TABLE/date=DATE/NAME.parquet`, whose file is begun.
     """
 
@@ -67,11 +66,7 @@ class DatedParts:
             self._open.clear()
 
     def write(self, table: str, name: str, batch: pa.RecordBatch) -> None:
-        """Append rows of a table of `kwire.tables.dates.BEGINS` to parts of a name, given without `.parquet`.
-
-        Raises:
-            InputError: the folder cannot be written, or the disk is full.
-        """
+        """Append rows of a table of `kwire.tables.dates.BEGINS` to parts of a name, given without `.parquet`."""
         for folder, rows in rows_by_date(table, batch):
             key = (table, self._room_for(table, folder), name)
             waiting = self._waiting.setdefault(key, _Waiting())

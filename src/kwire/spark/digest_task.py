@@ -49,15 +49,7 @@ def digest_rows(
     """Digest the tables of rows; return the digest, and CPU seconds.
 
     Args:
-        spark: Spark, or processes of this machine.
-        out: output folder, path or URI.
         parts: all parts of the analysis; those of other tables are skipped.
-        wanted: what to look for.
-        slots: number of tasks that can run at once.
-
-    Raises:
-        InputError: a part cannot be read.
-        KwireError: the job failed.
     """
     found, seconds = run_each(spark, _tasks(parts, wanted, slots), partial(_digest, out, wanted))
     return merged(found), seconds

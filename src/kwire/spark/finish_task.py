@@ -97,17 +97,8 @@ def gathered(spark: SparkSession | SparkContext | LocalProcesses, out: str, file
 
     Otherwise each task of the last step would read most of all sums, to pick its own.
 
-    Args:
-        spark: Spark, or processes of this machine.
-        out: output folder, path or URI.
-        files: the sums of all series.
-
     Returns:
         The files to continue with, which are not published, and the bits of the buckets.
-
-    Raises:
-        InputError: the folder cannot be written or read.
-        KwireError: the job failed.
     """
     bits = bits_of(files, BUCKET_BYTES)
     if bits <= _FEW_BITS:
@@ -125,21 +116,12 @@ def _gather(out: str, bits: int, files: Sequence[SumsFile]) -> SumsFile:
 
 
 def finish_tables(spark: SparkSession | SparkContext | LocalProcesses, shared: Finishing) -> tuple[list[FinishResult], float]:
-    """Finish the tables, in a task for each bucket; return the results and CPU seconds.
-
-    Raises:
-        InputError: the folder cannot be written or read.
-        KwireError: the job failed.
-    """
+    """Finish the tables, in a task for each bucket; return the results and CPU seconds."""
     return run_each(spark, range(1 << shared.bits), partial(run_finish, shared))
 
 
 def run_finish(shared: Finishing, bucket: int) -> FinishResult:
-    """Finish a bucket, by its number.
-
-    Raises:
-        InputError: a file cannot be read, or the folder cannot be written.
-    """
+    """Finish a bucket, by its number."""
     result = FinishResult()
     redactor = None if shared.redaction is None else Redactor(shared.redaction)
     finer = max(bits_of(shared.files, STEP_BYTES) - shared.bits, 0)
@@ -170,11 +152,7 @@ def _redacted(moves: Moves, redactor: Redactor) -> Moves:
 
 
 def write_table(out: str, table: str, name: str, rows: pa.Table) -> str:
-    """Write a part of a table, with a token of the attempt after its name; return `TABLE/NAME`.
-
-    Raises:
-        InputError: the folder cannot be written, or the disk is full.
-    """
+    """Write a part of a table, with a token of the attempt after its name; return `TABLE/NAME`."""
     file = f"{name}-{secrets.token_hex(4)}.parquet"
     with PartWriter(out, table, file, SCHEMAS[table]) as part:
         for batch in rows.to_batches():

@@ -39,12 +39,8 @@ class FrameRows:
         column: binary column of frames or bodies.
         kept: columns that are copied.
         body: the message, or none for headers.
-        options: how to treat invalid frames.
         header: the column holds frames; else bodies.
         columns: columns of the rows, in this order; None for the default.
-
-    Raises:
-        InputError: there is no such column, or one is named twice.
     """
 
     def __init__(
@@ -93,11 +89,7 @@ class FrameRows:
         return pa.schema(fields)
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Map batches.
-
-        Raises:
-            WireError: a frame breaks a rule and the mode is FAILFAST.
-        """
+        """Map batches."""
         schema = self.schema
         names = [*self.kept, *schema.names]
         wanted = [name for name in schema.names if name != self.options.corrupt_record]

@@ -167,12 +167,7 @@ class _FrameStruct:
 
 
 class RequestStruct(_FrameStruct):
-    """Mapping of request frames to structs of `api_key`, `api_version`, `message`, `correlation_id`, `client_id`, `body` and faults.
-
-    Args:
-        body: type of the bodies.
-        options: how to treat invalid frames.
-    """
+    """Mapping of request frames to structs of `api_key`, `api_version`, `message`, `correlation_id`, `client_id`, `body` and faults."""
 
     header = (
         ("api_key", pa.int16()), ("api_version", pa.int16()), ("message", pa.string()), ("correlation_id", pa.int32()),
@@ -180,11 +175,7 @@ class RequestStruct(_FrameStruct):
     )  # fmt: skip
 
     def __call__(self, frames: Any) -> Any:
-        """Return the structs of an array of any binary type; nulls stay null.
-
-        Raises:
-            WireError: a frame breaks a rule and the mode is FAILFAST.
-        """
+        """Return the structs of an array of any binary type; nulls stay null."""
         frames = _one_array(frames)
         [chunk] = chunks_of(frames)
         heads = header_batch(frames, ("header_version", "api_key", "api_version", "correlation_id", "client_id", "body_offset"))
@@ -250,21 +241,13 @@ class ResponseStruct(_FrameStruct):
     """Mapping of response frames to structs of `api_key`, `api_version`, `message`, `correlation_id`, `body` and faults.
 
     `api_version` is the version of the body: 0 where a broker refused the version of an ApiVersions request (KIP-511).
-
-    Args:
-        body: type of the bodies.
-        options: how to treat invalid frames.
     """
 
     takes = 3
     header = (("api_key", pa.int16()), ("api_version", pa.int16()), ("message", pa.string()), ("correlation_id", pa.int32()))
 
     def __call__(self, frames: Any, api_keys: Any, api_versions: Any) -> Any:
-        """Return the structs of frames, given with api keys and versions of their requests; a null in any gives a null.
-
-        Raises:
-            WireError: a frame breaks a rule and the mode is FAILFAST.
-        """
+        """Return the structs of frames, given with api keys and versions of their requests; a null in any gives a null."""
         frames = _one_array(frames)
         [chunk] = chunks_of(frames)
         found = list(messages_of(chunk))

@@ -45,11 +45,7 @@ class Aggregate(NamedTuple):
 
 
 def aggregates_of(given: str | Iterable[str]) -> tuple[Aggregate, ...]:
-    """Read expressions such as ``count, sum(frame_length)``, a sequence or one text with commas.
-
-    Raises:
-        InputError: one is none of `count`, `sum(COLUMN)`, `min(COLUMN)` and `max(COLUMN)`, or is there twice; or there is none.
-    """
+    """Read expressions such as ``count, sum(frame_length)``, a sequence or one text with commas."""
     found: list[Aggregate] = []
     for text in given.split(",") if isinstance(given, str) else given:
         match = _EXPRESSION.fullmatch(text.strip())
@@ -71,9 +67,6 @@ class FrameSums:
         rows: mapping to rows, with the columns of groups and sums.
         groups: columns whose equal values make a group.
         aggregates: the sums.
-
-    Raises:
-        InputError: a column that is summed holds no integers, or is one of the groups.
     """
 
     def __init__(self, rows: FrameRows, groups: tuple[str, ...], aggregates: tuple[Aggregate, ...]) -> None:
@@ -97,11 +90,7 @@ class FrameSums:
         return self.rows.schema.field(each.column).type if each.function in ("min", "max") else pa.int64()
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Sum batches.
-
-        Raises:
-            WireError: a frame breaks a rule and the mode is FAILFAST.
-        """
+        """Sum batches."""
         raw: list[pa.RecordBatch] = []
         held: list[Any] = []
         rows = waiting = 0
@@ -147,11 +136,7 @@ def frames_to_rows(
     columns: tuple[str, ...] | None = None,
     aggregate: str | Iterable[str] | None = None,
 ) -> FrameRows | FrameSums:
-    """Return the mapping of batches to rows or, with `aggregate`, to sums (`aggregates_of`); other arguments as of `FrameRows`.
-
-    Raises:
-        InputError: no such column; an invalid sum, or a column for corrupt records beside it.
-    """
+    """Return the mapping of batches to rows or, with `aggregate`, to sums (`aggregates_of`); other arguments as of `FrameRows`."""
     if aggregate is None:
         return FrameRows(column, kept, body, options, header, columns)
     aggregates = aggregates_of(aggregate)

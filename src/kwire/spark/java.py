@@ -108,9 +108,6 @@ def make_shim(java: Path, cache: Path | None = None) -> Path:
         java: the wheel's java.
         cache: cache folder; by default `XDG_CACHE_HOME`, else `~/.cache`. If it cannot be written, a temporary folder is used until the
             process ends.
-
-    Raises:
-        InputError: no folder of this user can hold a program.
     """
     if cache is None:
         try:

@@ -154,11 +154,7 @@ def _redaction_of(request: JobRequest, series: Sequence[Series]) -> Redaction | 
 
 
 def _check_some_readable(files: Sequence[CaptureFile]) -> None:
-    """Refuse files that cannot be read, where that is quick to see; the job would find out after Spark has started.
-
-    Raises:
-        InputError: none of a few files is a capture or a request log.
-    """
+    """Refuse files that cannot be read, where that is quick to see; the job would find out after Spark has started."""
     if len(files) > _QUICK_LOOK:
         return
     faults = []
@@ -237,11 +233,7 @@ def _all_sums(results: Sequence[SeriesResult], kept: Sequence[str], location: st
 
 
 def _check_same(request: JobRequest, manifest: Mapping[str, Any]) -> None:
-    """Refuse to append with other ports, series rule, time zone or layout, or with another version of kwire.
-
-    Raises:
-        InputError: one of these differs.
-    """
+    """Refuse to append with other ports, series rule, time zone or layout, or with another version of kwire."""
     if (manifest.get("version"), manifest.get("state")) != (kwire.__version__, STATE_VERSION):
         raise InputError(
             f"{request.out} was written by kwire {manifest.get('version')}, which this version cannot append to; use --overwrite."
@@ -355,7 +347,6 @@ class _Job:
         """Divide the captures among tasks.
 
         Args:
-            slots: number of tasks that can run at once.
             earlier: manifest of the analysis to append to, None for a new one.
         """
         request, report, sizes = self._request, self.report, self._sizes

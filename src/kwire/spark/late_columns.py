@@ -49,20 +49,12 @@ def fill_late(
     """Fill in the columns.
 
     Args:
-        spark: Spark, or processes of this machine.
-        out: output folder, path or URI.
         whole: merged sums of all series; `nodes` and `servers` are needed.
         moves: keys that have moved, as the parts have them.
-        parts: the parts of all tables.
-        slots: number of tasks that can run at once.
         shown: return an address as the parts have it, for redacted ones.
 
     Returns:
         Parts of an earlier run that were written in their new form, and CPU seconds.
-
-    Raises:
-        InputError: a part cannot be read, or the folder cannot be written.
-        KwireError: the job failed.
     """
     chosen = [part for part in parts if part[0].partition("/")[0] in (KEYED if moves else KEYED[:1])]
     count = min(slots, len(chosen))
@@ -75,16 +67,10 @@ def fill_columns(location: str, nodes: pa.Table, moves: Moves, parts: Iterable[P
     """Fill in the columns, part by part.
 
     Args:
-        location: output folder, path or URI.
         nodes: columns `server` and `node_id`.
-        moves: keys that have moved.
-        parts: parts of all tables.
 
     Returns:
         Parts of an earlier run that were written in their new form.
-
-    Raises:
-        InputError: a part cannot be read, or the folder cannot be written.
     """
     again = []
     for part, is_fresh in parts:

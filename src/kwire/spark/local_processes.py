@@ -77,11 +77,7 @@ class LocalProcesses:
         return cls(max(1, min(_cores(), size // PROCESS_BYTES)))
 
     def run_each(self, items: Sequence[Item], work: Callable[[Item], Result]) -> list[Result]:
-        """Call `work` with each item, which both pickle, and return the results in the order of the items.
-
-        Raises:
-            KwireError: a process ended before its task did.
-        """
+        """Call `work` with each item, which both pickle, and return the results in the order of the items."""
         count = min(self.slots, len(items))
         if count <= 1:
             return [work(item) for item in items]

@@ -47,9 +47,6 @@ def check_manifest(shown: str, manifest: Any) -> None:
     Args:
         shown: the folder, for the error.
         manifest: JSON value.
-
-    Raises:
-        InputError: a run does not write such a manifest.
     """
     try:
         found = msgspec.convert(manifest, _Manifest)

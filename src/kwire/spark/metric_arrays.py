@@ -64,12 +64,7 @@ class MetricArrays:
         self.options = options or ReadingOptions()
 
     def __call__(self, payloads: Any, compressions: Any) -> Any:
-        """Return the points of payloads, given with their compression types; a null in either gives a null.
-
-        Raises:
-            WireError: a payload breaks a rule and the mode is FAILFAST.
-            InputError: the packages of the extra `kwire[telemetry]` are not installed.
-        """
+        """Return the points of payloads, given with their compression types; a null in either gives a null."""
         rows: list[list[dict[str, Any]] | None] = []
         for data, compression in zip(messages_in(payloads), compressions.to_pylist(), strict=True):
             if data is None or compression is None:

@@ -100,11 +100,7 @@ class OffsetStructs:
         return pa.struct([*_ABOUT, *_KEY_FIELDS, *values, *_ERROR, *corrupt])
 
     def __call__(self, keys: Any, values: Any) -> Any:
-        """Return the structs of two arrays of any binary type; a key and a value that are both null give a null.
-
-        Raises:
-            WireError: a record breaks a rule and the mode is FAILFAST.
-        """
+        """Return the structs of two arrays of any binary type; a key and a value that are both null give a null."""
         key_bytes, value_bytes = messages_in(keys), messages_in(values)
         records = [_read(key, value) for key, value in zip(key_bytes, value_bytes, strict=True)]
         if self.options.fails:

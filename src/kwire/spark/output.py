@@ -61,7 +61,6 @@ class OutputFolder:
     """The output folder of one run on a file system with rename, for the driver.
 
     Args:
-        location: path or URI.
         tables: names of all tables that an analysis may write; nothing else is ever removed.
     """
 
@@ -115,9 +114,6 @@ class OutputFolder:
 
         Returns:
             The manifest of the analysis to continue, None without one.
-
-        Raises:
-            InputError: the folder exists and may not be replaced, is in use by another run, or cannot be written.
         """
         with self._told():
             kind = self._kind()
@@ -225,9 +221,6 @@ class OutputFolder:
             manifest: manifest without the parts, which are added.
             expected: the parts that were written, `TABLE/NAME`.
             kept: parts of the earlier analysis that stay; all others go.
-
-        Raises:
-            InputError: the folder cannot be written, or parts that executors wrote are missing.
         """
         self._check_written([part for part in expected if self._kind(f"{STAGING}/{part}") != "file"])
         written = self._with_parts(manifest, [*expected, *kept])
@@ -240,11 +233,7 @@ class OutputFolder:
                 self._remove(HISTORY)
 
     def add_digest(self, digest: Digest, parts: Sequence[str]) -> None:
-        """Write the digest of the report beside the published tables; `parts` are all of the analysis.
-
-        Raises:
-            InputError: the folder cannot be written.
-        """
+        """Write the digest of the report beside the published tables; `parts` are all of the analysis."""
         with self._told():
             write_digest(self._filesystem, self._path, digest, self._with_parts({}, parts)["parts"])
 
@@ -306,11 +295,7 @@ class OutputFolder:
             self._remove(*REPORTS)
 
     def complete(self) -> None:
-        """Mark the analysis as complete.
-
-        Raises:
-            InputError: the folder cannot be written.
-        """
+        """Mark the analysis as complete."""
         with self._told():
             self._write(SUCCESS, "")
             self._remove(STAGING)

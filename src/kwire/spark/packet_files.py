@@ -45,11 +45,7 @@ class PacketFile:
     end: int
 
     def packets_of(self, out: str, share: int) -> Iterator[bytes]:
-        """Yield the packets of a share (from 0) in their order.
-
-        Raises:
-            InputError: the file is gone.
-        """
+        """Yield the packets of a share (from 0) in their order."""
         if not self.times:
             return
         import numpy as np
@@ -69,12 +65,7 @@ class PacketFileWriter:
     """Writer of the packets of a range, a context manager; it makes the file when there is something to write.
 
     Args:
-        out: output folder, path or URI.
         index: index of the task; names the file, with a token of the attempt.
-        shares: number of shares.
-
-    Raises:
-        InputError: the folder cannot be written, or the disk is full.
     """
 
     def __init__(self, out: str, index: int, shares: int) -> None:

@@ -30,12 +30,7 @@ SMALLEST_PACK_BYTES: Final = 16 << 20
 
 
 def pack_limit(sizes: Iterable[int], slots: int) -> int:
-    """Return the highest cost of a pack in bytes, which leaves all cores something to do.
-
-    Args:
-        sizes: bytes of each series of the run.
-        slots: number of tasks that can run at once.
-    """
+    """Return the highest cost of a pack in bytes, which leaves all cores something to do."""
     whole = sum(size + OPEN_BYTES for size in sizes)
     return min(PACK_BYTES, max(SMALLEST_PACK_BYTES, -(-whole // slots)))
 
@@ -44,7 +39,6 @@ def packs_of(sizes: Sequence[int], names: Sequence[str], limit: int) -> list[lis
     """Pack series in their order, and return the indexes of the series of each pack.
 
     Args:
-        sizes: bytes of each series.
         names: name of each; a pack, whose state is kept by names, has no name twice.
         limit: from `pack_limit`.
     """
@@ -68,7 +62,6 @@ def repacked(plans: Sequence[SeriesPlan], slots: int, number: int) -> tuple[list
 
     Args:
         plans: series of earlier runs.
-        slots: number of tasks that can run at once.
         number: next free number of a task.
 
     Returns:

@@ -46,11 +46,7 @@ ROW_GROUP: Final = 131_072
 
 
 def output_place(location: str) -> tuple[FileSystem, str]:
-    """Split the location of an output folder into a file system and a path; local paths become absolute, as tasks have other folders.
-
-    Raises:
-        InputError: the URI's scheme is unknown, or its store cannot be reached.
-    """
+    """Split the location of an output folder into a file system and a path; local paths become absolute, as tasks have other folders."""
     filesystem, path = filesystem_of(location if "://" in location else str(Path(location).absolute()))
     return filesystem, path.rstrip("/")
 
@@ -66,12 +62,7 @@ def opened_part(location: str, part: str, is_fresh: bool) -> Iterator[pq.Parquet
     """Open a part of a table, `TABLE/NAME`, to read it.
 
     Args:
-        location: output folder, path or URI.
-        part: the part.
         is_fresh: this run wrote it; those of an earlier run are published.
-
-    Raises:
-        InputError: it cannot be read.
     """
     import pyarrow.parquet as pq
 
@@ -102,11 +93,7 @@ def make_folder(filesystem: FileSystem, folder: str) -> None:
 
 
 def check_running(location: str) -> None:
-    """Check that the run of a task is still there.
-
-    Raises:
-        InputError: it is not, or its folder is not on this machine.
-    """
+    """Check that the run of a task is still there."""
     from pyarrow.fs import FileType
 
     filesystem, path = output_place(location)
@@ -199,10 +186,7 @@ class PartWriter:
     """Writer of one part of a table, a context manager; the part counts when it is whole and the folder is published.
 
     Args:
-        location: output folder, path or URI.
-        table: name of the table.
         name: file name, after the folder of its date if the table is divided by date.
-        schema: schema of the rows.
     """
 
     def __init__(self, location: str, table: str, name: str, schema: pa.Schema) -> None:
@@ -223,11 +207,7 @@ class PartWriter:
         return self
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Append rows.
-
-        Raises:
-            InputError: the folder cannot be written, or the disk is full.
-        """
+        """Append rows."""
         self._waiting.append(batch)
         self._rows += batch.num_rows
         if self._rows >= ROW_GROUP:
@@ -272,12 +252,7 @@ def write_blob(location: str, folder: str, name: str, *pieces: bytes) -> None:
     """Write a file of the state into the staging of an output folder, readable only by its owner: it may hold derived TLS keys.
 
     Args:
-        location: output folder, path or URI.
         folder, name: final place in it.
-        pieces: contents.
-
-    Raises:
-        InputError: the folder cannot be written, or the disk is full.
     """
     landing = _Landing(location, folder, name, private=True)
     try:

@@ -20,7 +20,6 @@ def plan_facts(plan: Plan, routes: Sequence[RouteTask]) -> dict[str, Any]:
     """Return how a run is divided, without names.
 
     Args:
-        plan: plan of the run.
         routes: tasks that route packets.
 
     Returns:

@@ -41,20 +41,13 @@ def run_reading(
     """Read all series of a run.
 
     Args:
-        spark: Spark, or processes of this machine.
         tasks: tasks that read files where they are.
         routed: tasks whose packets are routed, by series.
         routes: the first step of these, from `route_tasks`.
-        sizes: bytes of each file, as stored.
-        slots: number of tasks that can run at once.
         whole: locations of files that are read as one range.
 
     Returns:
         Results of the tasks, by their numbers; results of the first step; CPU seconds of both.
-
-    Raises:
-        KwireError: a job failed.
-        InputError: the output folder cannot be written.
     """
     found: list[RoutedSeries] = []
     told: list[RouteResult] = []
@@ -81,8 +74,6 @@ def longest_first(readings: Sequence[Reading], sizes: Mapping[str, int], heavy: 
     """Sort tasks by the bytes that they read, so that no long one begins when all others are done.
 
     Args:
-        readings: the tasks.
-        sizes: bytes of each file, as stored.
         heavy: bytes that were routed to the largest shares, by series and share.
     """
 

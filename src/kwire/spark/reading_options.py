@@ -45,9 +45,6 @@ def reading_options(options: Mapping[str, str] | None, function: str, *, drops: 
         function: name of the caller, for errors.
         drops: it can drop rows; a column function cannot, and refuses DROPMALFORMED as Spark's `from_json` does.
         keeps: it has a column for unreadable bytes.
-
-    Raises:
-        InputError: no such option or mode.
     """
     found = ReadingOptions()
     for name, value in (options or {}).items():

@@ -22,9 +22,6 @@ class RecordArrays:
     A record has the columns of `kwire.records.to_arrow` without `buffer`. A batch that cannot be read is one element of nulls with `batch`
     and `error`.
 
-    Args:
-        options: how to treat invalid batches.
-
     Attributes:
         takes: number of arrays that it is called with.
         type: Arrow type of the result.
@@ -37,11 +34,7 @@ class RecordArrays:
         self.options = options or ReadingOptions()
 
     def __call__(self, buffers: Any) -> Any:
-        """Return the records of an array of any binary type; a null gives a null, no bytes or a cut batch give no records.
-
-        Raises:
-            WireError: a batch breaks a rule and the mode is FAILFAST; the path begins with the row, ``buffers[3]``.
-        """
+        """Return the records of an array of any binary type; a null gives a null, no bytes or a cut batch give no records."""
         found = messages_in(buffers)
         batch = to_arrow(found, errors="raise" if self.options.fails else "column")
         counts = np.bincount(np.asarray(batch.column(0)), minlength=len(found))

@@ -90,8 +90,6 @@ def route_tasks(
 
     Args:
         series: tasks of the second step, by series.
-        sizes: bytes of each file, as stored.
-        slots: number of tasks that can run at once.
         undivided: locations of files that have to be read as one range.
     """
     found: list[RouteTask] = []
@@ -118,11 +116,7 @@ def _parts(series: Sequence[Sequence[SeriesTask]], sizes: Mapping[str, int], slo
 
 
 def run_route(task: RouteTask) -> RouteResult:
-    """Route the packets of a range.
-
-    Raises:
-        InputError: the packets cannot be written.
-    """
+    """Route the packets of a range."""
     at, began = time.time(), time.perf_counter()
 
     def hand_over(router: object) -> None:
@@ -143,7 +137,6 @@ def resolve(tasks: Sequence[RouteTask], results: Sequence[RouteResult]) -> tuple
 
     Args:
         tasks: all tasks of the first step.
-        results: their results.
 
     Returns:
         The series, and the locations of files that have to be read as one range: then the series are not valid.

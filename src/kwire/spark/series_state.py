@@ -89,13 +89,8 @@ def write_state(location: str, name: str, state: SeriesState, still: Partial) ->
     """Write a state, and return the two files with sums in it.
 
     Args:
-        location: output folder, path or URI.
         name: file name, below `_state`.
-        state: the state.
         still: sums of open connections, as if the series were over; the next run counts them again.
-
-    Raises:
-        InputError: the folder cannot be written, or the disk is full.
     """
     waiting = {series: {table: written_rows(rows) for table, rows in tables.items()} for series, tables in state.waiting.items()}
     data = packed((state.carries, waiting))
@@ -112,11 +107,7 @@ def is_state(part: str) -> bool:
 
 
 def sums_of_state(location: str, part: str) -> list[SumsFile]:
-    """Return the two files with sums in a state of an earlier run.
-
-    Raises:
-        InputError: it is missing or invalid.
-    """
+    """Return the two files with sums in a state of an earlier run."""
     with _opened(location, part) as file:
         return _sums(part, False, _lengths(file))
 
@@ -155,11 +146,7 @@ def _refusing(location: str, name: str) -> Iterator[None]:
 
 
 def read_state(location: str, name: str) -> SeriesState:
-    """Read a state of an earlier run, by its name in the output folder.
-
-    Raises:
-        InputError: it is missing or invalid, or another version of kwire wrote it.
-    """
+    """Read a state of an earlier run, by its name in the output folder."""
     part = f"{STATE}/{name}"
     with _opened(location, part) as file:
         lengths = _lengths(file)
@@ -176,11 +163,7 @@ def read_state(location: str, name: str) -> SeriesState:
 
 
 def resumed(location: str, name: str, carry: bytes) -> TablesCarry:
-    """Return the carry of a series from a state; location and name as for `read_state`.
-
-    Raises:
-        InputError: it is invalid.
-    """
+    """Return the carry of a series from a state; location and name as for `read_state`."""
     from kwire.tables.carry_state import unpack_carry  # msgspec is loaded where states are
 
     with _refusing(location, name):

@@ -207,9 +207,6 @@ def run_task(task: SeriesTask, routed: Sequence[Piece] | None = None) -> SeriesR
     Args:
         task: what to read and where to write.
         routed: the files of its only series, where their packets were routed.
-
-    Raises:
-        InputError: the output folder cannot be written, or the state of an earlier run is invalid.
     """
     task = task if has_states() else replace(task, keep_state=False)
     result = SeriesResult(task.number, task.share[0], began=time.time(), keeps=task.keep_state)

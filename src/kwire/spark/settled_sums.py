@@ -21,7 +21,6 @@ class SettledSums:
     """Collector of the sums of closed connections.
 
     Args:
-        location: output folder, path or URI.
         name: name of the files, to which a number is added.
 
     Attributes:
@@ -38,11 +37,7 @@ class SettledSums:
         self._limit = SUMS_BYTES
 
     def add(self, sums: Partial) -> None:
-        """Add sums.
-
-        Raises:
-            InputError: the folder cannot be written, or the disk is full.
-        """
+        """Add sums."""
         self._waiting.append(sums)
         self._bytes += _size(sums)
         if self._bytes < self._limit:

@@ -27,9 +27,6 @@ def check_shared(master: str | None, out: str, inputs: Iterable[str]) -> None:
     Args:
         master: Spark master; None if unknown.
         out, inputs: paths and URIs.
-
-    Raises:
-        InputError: the master has executors on other machines, and a path is plain.
     """
     if master is None or not (master == "yarn" or "://" in master):
         return

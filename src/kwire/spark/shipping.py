@@ -73,11 +73,7 @@ def ship(spark: SparkSession | SparkContext, wheel: str | None = None, *, requir
 
 
 def ship_for_job(spark: SparkSession | SparkContext) -> list[str]:
-    """Put kwire on the executors of a job, and return sentences on what is wrong.
-
-    Raises:
-        KwireError: the job could not run.
-    """
+    """Put kwire on the executors of a job, and return sentences on what is wrong."""
     if is_local(spark):
         return []
     report = _shipped(spark, None, require_native=False)

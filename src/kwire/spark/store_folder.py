@@ -28,11 +28,7 @@ __all__ = ["StoreFolder", "output_folder"]
 
 
 def output_folder(location: str, tables: Sequence[str]) -> OutputFolder:
-    """Return the output folder of one run, for its kind of file system; arguments as for `OutputFolder`.
-
-    Raises:
-        InputError: the URI's scheme is unknown, it holds a secret, or its store cannot be reached.
-    """
+    """Return the output folder of one run, for its kind of file system; arguments as for `OutputFolder`."""
     kind = OutputFolder if has_rename(output_place(location)[0]) else StoreFolder
     return kind(location, tables)
 

@@ -100,11 +100,7 @@ def _unpacked(packed: bytes, is_fresh: bool) -> Partial:
 
 
 def write_sums(location: str, name: str, sums: Partial, bits: int | None = None) -> SumsFile:
-    """Write a file; `sums` and `bits` as for `pack_sums`.
-
-    Raises:
-        InputError: the folder cannot be written, or the disk is full.
-    """
+    """Write a file; `sums` and `bits` as for `pack_sums`."""
     data = pack_sums(sums, bits)
     write_blob(location, STATE, name, data)
     return SumsFile(f"{STATE}/{name}", True, len(data))
@@ -117,21 +113,13 @@ def sums_file(location: str, part: str) -> SumsFile:
 
 
 def read_whole_sums(location: str, file: SumsFile) -> Partial:
-    """Read the tables that are not divided.
-
-    Raises:
-        InputError: the file cannot be read.
-    """
+    """Read the tables that are not divided."""
     with _Reader(location, file) as reader:
         return merge(reader.pieces(0, 1))
 
 
 def read_bucket_sums(location: str, file: SumsFile, bits: int, bucket: int) -> list[Partial]:
-    """Read the sums of one of ``1 << bits`` buckets, in one or more parts.
-
-    Raises:
-        InputError: the file cannot be read.
-    """
+    """Read the sums of one of ``1 << bits`` buckets, in one or more parts."""
     with _Reader(location, file) as reader:
         finer = reader.bits - bits
         if finer >= 0:
@@ -141,11 +129,7 @@ def read_bucket_sums(location: str, file: SumsFile, bits: int, bucket: int) -> l
 
 
 def read_all_sums(location: str, file: SumsFile) -> Partial:
-    """Read all of a file.
-
-    Raises:
-        InputError: the file cannot be read.
-    """
+    """Read all of a file."""
     with _Reader(location, file) as reader:
         return merge(reader.pieces(0, 1 + (1 << reader.bits)))
 

@@ -44,9 +44,6 @@ def progress_of(out: str) -> Callable[[int], None]:
 
     Tasks of a process share its file, so that the driver looks at as many files as there are processes, not tasks. Spark's own
     status tracker counts tasks, of which a run may have two, and there is none without Spark.
-
-    Args:
-        out: output folder, path or URI.
     """
     file = progress_file(out)
     count = 0 if file is None else read_progress(file)
@@ -87,11 +84,7 @@ class TaskParts:
         return f"{kind}-{self._task.number:05d}-{self._task.run:03d}-{self._attempt}"
 
     def write(self, table: str, kind: str, batch: pa.RecordBatch) -> None:
-        """Append rows to a part of a kind: `part` for rows that stay, `open` and `end` for rows that the next run writes again.
-
-        Raises:
-            Unwritten: the folder cannot be written, or the disk is full.
-        """
+        """Append rows to a part of a kind: `part` for rows that stay, `open` and `end` for rows that the next run writes again."""
         rows = batch if self._redactor is None else self._redactor.batch(table, batch)
         with writing():
             if self._dated is not None and table in BEGINS:

@@ -95,7 +95,6 @@ def watching(out: str, total: int, progress: Callable[[str, int, int], None]) ->
     """Report how many bytes the tasks have read, while they run.
 
     Args:
-        out: output folder, path or URI.
         total: bytes of their files, each as often as it is read.
         progress: called with the phase, the bytes read and all bytes.
     """
@@ -138,13 +137,8 @@ def run_each(
     """Call a function with each item, each in a task; return the results in the order of the items, and the CPU seconds of all.
 
     Args:
-        spark: Spark, or processes of this machine.
         items: arguments, which pickle.
         work: function, which pickles and goes to each machine once, as its results do.
-
-    Raises:
-        InputError: a task raised it.
-        KwireError: the job failed.
     """
     if not items:
         return [], 0.0

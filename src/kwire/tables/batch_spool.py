@@ -35,11 +35,7 @@ class BatchSpool:
         self._writer: pa.ipc.RecordBatchStreamWriter | None = None
 
     def add(self, batch: pa.RecordBatch) -> None:
-        """Append a batch.
-
-        Raises:
-            KwireError: it does not fit on the disk of the temporary folder.
-        """
+        """Append a batch."""
         self._batches.append(batch)
         size = batch.get_total_buffer_size()  # `nbytes` takes 2 us a column: it looks at where offsets begin and end
         self._bytes += size

@@ -42,7 +42,6 @@ def pack_carry(carry: TablesCarry, sealed: dict[bytes, bytes] | None = None) -> 
     """Write a state, record by record.
 
     Args:
-        carry: carry of the series, which is not changed.
         sealed: takes the sealed blocks of pairs, which the state then only names; None to keep them in the state.
     """
     encoder = msgspec.msgpack.Encoder(enc_hook=_encoding(sealed))

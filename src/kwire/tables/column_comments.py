@@ -177,11 +177,7 @@ OF_TABLES: Final[dict[tuple[str, str], str]] = {
 
 
 def comment_of(table: str, column: str) -> str:
-    """Return the comment of a column.
-
-    Raises:
-        KeyError: it has none.
-    """
+    """Return the comment of a column."""
     declared = DECLARED.get(table, {})
     return declared[column] if column in declared else OF_TABLES.get((table, column)) or COMMENTS[column]
 

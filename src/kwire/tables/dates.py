@@ -36,7 +36,6 @@ def rows_by_date(table: str, batch: pa.RecordBatch) -> Iterator[tuple[str, pa.Re
 
     Args:
         table: one of `BEGINS`.
-        batch: its rows.
 
     Returns:
         Folders with their rows; `NO_DATE` for rows without a time or before year 1 or after 9999.

@@ -167,7 +167,6 @@ def tls_violations(tls: TlsConnection, ending: Ending, server: int | None, t: in
     """Return the violations of a closed connection.
 
     Args:
-        tls: the connection.
         ending: its end, and its client.
         server: side of the server.
         t: time of its end, nanoseconds since 1970.

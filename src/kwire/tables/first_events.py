@@ -56,9 +56,6 @@ def replay(kept: bytes) -> tuple[int, int | None, Iterator[tuple[int, bytes | No
     """Return the place of the beginning, the side that had opened the connection, and the events.
 
     An event is direction, bytes (None for the end of the direction), reset, time and place.
-
-    Raises:
-        ValueError: these are no events.
     """
     if len(kept) < _HEAD.size:
         raise ValueError("first events are cut")

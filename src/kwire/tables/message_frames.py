@@ -27,15 +27,11 @@ def iter_message_frames(
 
     Args:
         locations: captures in order, paths or URIs.
-        asked: the message.
         series, ports, share: as for `kwire.tables.read_series`.
         strict: raise for a file that cannot be read, which is skipped otherwise.
 
     Yields:
         Batches of `kwire.tables.schemas.MESSAGE_FRAMES`. A damaged frame holds the bytes before the loss.
-
-    Raises:
-        InputError: a file is a request log, which holds no frames; with `strict`, a file cannot be read.
     """
     carry = begin_series(series, ports, share=share, observing=False, hashed=False, asked=asked)
     for location in locations:

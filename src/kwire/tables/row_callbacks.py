@@ -140,7 +140,6 @@ class RowCallbacks(TrackerCallbacks):
         """Read a response that teaches nodes or names of topics, and was not seen before.
 
         Args:
-            row: the complete row.
             request: frame of the request without its length, if needed, and whether bytes of it are lost.
             response: the same of the response.
 
@@ -169,7 +168,6 @@ class RowCallbacks(TrackerCallbacks):
 
         Args:
             connection, begun: ordinal, and packet of the beginning as in `Tracked.begun`.
-            row: the complete row.
             request, response: frames without their lengths, and whether bytes of them are lost; None without one.
         """
         assert row.api_key is not None

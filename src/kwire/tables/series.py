@@ -126,9 +126,6 @@ def begin_series(
         observing: the tables of `kwire.tables.observed_rows.OBSERVED` and names of topics are wanted too.
         hashed: the hashes of the files are wanted too, for `captures`.
         asked: message whose frames are wanted too (`kwire.tables.message_frames`).
-
-    Raises:
-        InputError: there is no such time zone.
     """
     return TablesCarry(series, frozenset(ports), disorder, log_zone, share, observing, hashed, asked)
 
@@ -164,11 +161,7 @@ def iter_piece(
     progress: Callable[[int], None] | None = None,
     flush: bool = True,
 ) -> Iterator[Batches]:
-    """Read the next file of a series as `read_piece` does, and yield the rows of each chunk; `flush` yields partial batches too.
-
-    Raises:
-        InputError: as `read_piece`, before the first rows.
-    """
+    """Read the next file of a series as `read_piece` does, and yield the rows of each chunk; `flush` yields partial batches too."""
     place = os.fspath(location) if isinstance(location, str | os.PathLike) else location
     routed = location if isinstance(location, RoutedPiece) and not location.file.is_log else None
     kind, place = ("packets", place) if routed else (kind_of(place), place) if isinstance(place, str) else look_ahead(place)
@@ -255,7 +248,6 @@ def iter_log_part(
 
     Args:
         part: whole lines, decompressed; only the last of a file may lack its end.
-        carry: changed in place.
         name: name of the file, as in the rows.
         number, lines_before: result of the part before; None for the first part of a file in the series.
         last: the file has no more lines.
@@ -285,7 +277,6 @@ def forget_files(carry: TablesCarry, log: int | None = None) -> None:
     """Forget files in which no open connection begins, so that a carry does not grow with its files; `captures` then lacks them.
 
     Args:
-        carry: changed in place.
         log: number of a request log that is still read.
     """
     newest = len(carry.sink.files) if log is None else log
@@ -317,9 +308,6 @@ def skip_piece(location: str, carry: TablesCarry, error: InputError, *, given: o
     """Add a row in `violations` for a file that could not be read.
 
     Args:
-        location: the file.
-        carry: changed in place.
-        error: the reason.
         given: what was to be read. For a `SizedFile` the row comes when the next file begins or the series is over: a later run tries it
             again.
     """

@@ -65,7 +65,6 @@ def declare(
     """Declare a class.
 
     Args:
-        of: the class.
         declared: names of fields by type, separated by spaces.
         make: make an object whose fields are to be set; by default without calling its class.
         before: called with an object before its fields are read.

@@ -79,12 +79,7 @@ def packed(found: object) -> bytes:
 
 
 def unpacked(data: Any, kind: Any) -> Any:
-    """Read what `packed` wrote.
-
-    Raises:
-        ValueError: it is not of that type.
-        InputError: this Python has no msgspec.
-    """
+    """Read what `packed` wrote."""
     try:
         import msgspec
     except ImportError as error:
@@ -100,11 +95,7 @@ def written_rows(rows: pa.Table) -> bytes:
 
 
 def read_rows(data: bytes, schema: pa.Schema | None) -> pa.Table:
-    """Read an Arrow stream of rows, of a schema or any.
-
-    Raises:
-        ValueError: these are no valid rows of the schema.
-    """
+    """Read an Arrow stream of rows, of a schema or any."""
     rows = pa.ipc.open_stream(data).read_all()
     rows.validate(full=True)
     if schema is not None and rows.schema != schema:

@@ -68,10 +68,6 @@ class FilePart:
 
 @contextmanager
 def open_part(location: str, start: int, end: int | None = None) -> Iterator[FilePart]:
-    """Open a part of a file, up to `end` or the end of the file.
-
-    Raises:
-        InputError: there is no such file, or it may not be read.
-    """
+    """Open a part of a file, up to `end` or the end of the file."""
     with open_stored(location, streamed=False) as (stored, is_local):
         yield FilePart(stored, None if is_local else StoredBlocks(location, stored, at=start), start, end)

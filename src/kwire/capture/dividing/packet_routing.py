@@ -119,8 +119,6 @@ def route_range(
     """Read a range and route its packets; errors of the file are in the result.
 
     Args:
-        given: the range.
-        shares: number of shares of the series.
         hand_over: takes the contents of an `impl.packets.Router`, share by share.
         progress: called with the bytes of the stored file that were read since the last call.
     """
@@ -270,13 +268,9 @@ def read_routed(
     """Read the packets of one share of a file, and pause after each chunk; the generator returns the facts of the whole file.
 
     Args:
-        piece: the file.
         carry: state before it; changed in place.
         sink: takes the streams.
         progress: called with the bytes of packets that were read since the last call.
-
-    Raises:
-        InputError: the first step could not read the file. The carry is unchanged then.
     """
     counted = piece.file.facts
     if counted is None:

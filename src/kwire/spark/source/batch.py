@@ -31,7 +31,6 @@ class KwireReader(DataSourceReader):
     """Reader of captures and request logs; Spark pickles it.
 
     Args:
-        options: what to read.
         columns: mapping of rows to the wanted columns.
     """
 
@@ -42,21 +41,12 @@ class KwireReader(DataSourceReader):
 
     @plain_errors
     def partitions(self) -> list[InputPartition]:
-        """Plan the tasks, on the driver.
-
-        Raises:
-            InputError: a path leads to no file.
-        """
+        """Plan the tasks, on the driver."""
         with store_options(self.options.store), tls_options(self.options.tls):
             return list(plan_partitions(self.options))
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        """Yield the rows of one task.
-
-        Raises:
-            InputError: a file cannot be read.
-            KwireError: bytes break a rule, and the mode is FAILFAST.
-        """
+        """Yield the rows of one task."""
         assert isinstance(partition, SeriesPartition)
         rows = message_rows if self.options.reads_messages else table_rows
         try:
@@ -84,11 +74,7 @@ class FilteringReader(KwireReader):
 
 
 def batch_reader(schema: StructType, options: SourceOptions) -> DataSourceReader:
-    """Return the reader for the columns that Spark asks for.
-
-    Raises:
-        InputError: the schema has an unknown column or another type; there is no such release of Kafka.
-    """
+    """Return the reader for the columns that Spark asks for."""
     options = with_corrupt_record(options, schema.names)
     if options.frames is not None:
         return FrameFileReader(options, output_columns(options, schema).schema)

@@ -32,33 +32,21 @@ class KwireDataSource(DataSource):
 
     @plain_errors
     def schema(self) -> str:
-        """Return the columns as DDL.
-
-        Raises:
-            KwireError: an option is invalid.
-        """
+        """Return the columns as DDL."""
         from kwire.spark.source.schema import schema_ddl
 
         return schema_ddl(self._checked())
 
     @plain_errors
     def reader(self, schema: StructType) -> DataSourceReader:
-        """Return the reader of a batch.
-
-        Raises:
-            KwireError: an option or the schema is invalid.
-        """
+        """Return the reader of a batch."""
         from kwire.spark.source.batch import batch_reader
 
         return batch_reader(schema, self._checked())
 
     @plain_errors
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
-        """Return the reader of a stream.
-
-        Raises:
-            KwireError: an option or the schema is invalid.
-        """
+        """Return the reader of a stream."""
         from kwire.spark.source.stream import KwireStreamReader
 
         return KwireStreamReader(schema, self._checked())

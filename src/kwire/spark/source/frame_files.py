@@ -58,11 +58,7 @@ def _kept_type(kind: Any) -> Any:
 
 
 def kept_fields(files: FrameFiles, location: str) -> list[Any]:
-    """Return the kept columns of a file, with the types that Spark gets.
-
-    Raises:
-        InputError: the file cannot be read or lacks a column, the frames are not binary, or Spark has no type for a column.
-    """
+    """Return the kept columns of a file, with the types that Spark gets."""
     with closing(_opened(files, location)) as file:
         schema = file.schema
     for name in (files.column, *files.keep):
@@ -143,9 +139,6 @@ def batches_of_parts(parts: Sequence[FilePart], files: FrameFiles, kept: Sequenc
         files: options of the files.
         kept: columns from `kept_fields`.
         skip_corrupt: drop the rest of a file that cannot be read further.
-
-    Raises:
-        InputError: a file cannot be read, or it has other columns than the first.
     """
     names = [*(field.name for field in kept), *((files.column,) if files.column not in files.keep else ())]
     for part in parts:

@@ -37,11 +37,7 @@ class FrameFiles:
 
 
 def frame_files(given: dict[str, str]) -> FrameFiles | None:
-    """Take the options out of those given, by names in lower case; return None for captures and request logs.
-
-    Raises:
-        InputError: no such source, a file without a column or a column without a file.
-    """
+    """Take the options out of those given, by names in lower case; return None for captures and request logs."""
     source = given.pop("source", "captures").lower()
     found = {name: given.pop(name) for name in _OPTIONS if name in given}
     if source == "captures":

@@ -54,11 +54,7 @@ def _rows(options: SourceOptions, columns: tuple[str, ...] | None) -> FrameRows 
 
 
 def frame_schema(options: SourceOptions) -> pa.Schema:
-    """Return all columns: the kept ones, then those made of frames.
-
-    Raises:
-        InputError: there is no such column, one is there twice, or the first file cannot be read.
-    """
+    """Return all columns: the kept ones, then those made of frames."""
     kept, made = _kept(options), _rows(options, options.columns).schema
     if twice := [name for name in made.names if name in [field.name for field in kept]]:
         raise InputError(f"The kwire data source makes a column {twice[0]!r} that is kept too: leave it out of keep.")
@@ -83,21 +79,12 @@ class FrameFileReader(DataSourceReader):
 
     @plain_errors
     def partitions(self) -> list[InputPartition]:
-        """Plan the tasks, on the driver.
-
-        Raises:
-            InputError: a path leads to no file.
-        """
+        """Plan the tasks, on the driver."""
         with store_options(self.options.store):
             return list(plan_parts(_frame_files(self.options), self.options.min_partitions or processors()))
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        """Yield the rows of one task.
-
-        Raises:
-            InputError: a file cannot be read.
-            KwireError: bytes break a rule, and the mode is FAILFAST.
-        """
+        """Yield the rows of one task."""
         assert isinstance(partition, FramePartition)
         options = self.options
         assert options.frames is not None

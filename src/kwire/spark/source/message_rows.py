@@ -23,12 +23,7 @@ def frame_rows(options: SourceOptions) -> FrameRows:
 
 
 def message_rows(parts: Sequence[SeriesPart], options: SourceOptions) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a message, from series or shares of them.
-
-    Raises:
-        InputError: a file cannot be read, unless `ignore_corrupt_files`, or it is a request log.
-        WireError: a message breaks a rule, and the mode is FAILFAST.
-    """
+    """Yield the rows of a message, from series or shares of them."""
     rows = frame_rows(options)
     for part in parts:
         frames = iter_message_frames(

@@ -85,12 +85,7 @@ class SourceOptions:
 
 
 def source_options(options: Mapping[str, str]) -> SourceOptions:
-    """Check options; unknown ones are ignored with a warning, as Spark's own readers ignore them.
-
-    Raises:
-        InputError: a value is invalid, or no path is given.
-        KwireError: no such message, version or field.
-    """
+    """Check options; unknown ones are ignored with a warning, as Spark's own readers ignore them."""
     given = {name.lower(): value for name, value in options.items()}
     reading: dict[str, str] = {name: given.pop(name) for name in ("mode", "columnnameofcorruptrecord") if name in given}
     frames = frame_files(given)
@@ -168,11 +163,7 @@ def _body_of(given: dict[str, str], frames: FrameFiles | None) -> BodyType:
 
 
 def with_corrupt_record(options: SourceOptions, names: Iterable[str]) -> SourceOptions:
-    """Return the options for a user's own schema: a column of Spark's usual name keeps the bytes of unreadable messages.
-
-    Raises:
-        InputError: they may hold passwords.
-    """
+    """Return the options for a user's own schema: a column of Spark's usual name keeps the bytes of unreadable messages."""
     if (
         (not options.reads_messages and options.frames is None)
         or options.reading.corrupt_record is not None

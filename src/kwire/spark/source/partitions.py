@@ -55,9 +55,6 @@ def plan_partitions(options: SourceOptions) -> list[SeriesPartition]:
     A single task reads a table that sums up connections of all series, like a small analysis; other tables get a task for each series, or
     for each share of a series if there are fewer series than `min_partitions`. The shares scan: a source has no step before its tasks that
     could route packets.
-
-    Raises:
-        InputError: a path leads to no file.
     """
     series = group_series(input_files(options), options.series)
     if not options.reads_messages and options.table not in ROW_TABLES:
@@ -86,9 +83,6 @@ def input_files(options: SourceOptions, endings: tuple[str, ...] = (), what: str
 
     Args:
         endings, what: endings of the wanted names, and a name for such files; captures without.
-
-    Raises:
-        InputError: a path leads to no file, unless `ignore_missing_files`.
     """
 
     def accepts(name: str) -> bool:

@@ -22,11 +22,7 @@ __all__ = ["OutputColumns", "output_columns", "row_schema", "schema_ddl"]
 
 
 def row_schema(options: SourceOptions) -> pa.Schema:
-    """Return all columns of the rows.
-
-    Raises:
-        InputError: the column for corrupt records has the name of another one.
-    """
+    """Return all columns of the rows."""
     if options.frames is not None:
         from kwire.spark.source.frame_reader import frame_schema
 
@@ -40,11 +36,7 @@ def row_schema(options: SourceOptions) -> pa.Schema:
 
 
 def schema_ddl(options: SourceOptions) -> str:
-    """Return the columns of a query without a schema of its own, as Spark's DDL.
-
-    Raises:
-        InputError: the option `columns` names an unknown column, or one twice.
-    """
+    """Return the columns of a query without a schema of its own, as Spark's DDL."""
     whole = row_schema(options)
     names = whole.names if options.columns is None or options.frames is not None else options.columns
     _check_names(names, whole)
@@ -64,11 +56,7 @@ class OutputColumns:
 
 
 def output_columns(options: SourceOptions, given: StructType) -> OutputColumns:
-    """Check the schema that Spark asks for: that of the source, or a user's own with some of its columns in any order.
-
-    Raises:
-        InputError: a column is unknown, of another type, named twice, or must not be null.
-    """
+    """Check the schema that Spark asks for: that of the source, or a user's own with some of its columns in any order."""
     from pyspark.sql.pandas.types import to_arrow_schema
 
     # until Spark 4.0 times are always in UTC there

@@ -54,10 +54,6 @@ class KwireStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     Args:
         schema: the schema that Spark asks for.
-        options: what to read.
-
-    Raises:
-        InputError: the options are not those of a stream.
     """
 
     def __init__(self, schema: StructType, options: SourceOptions) -> None:
@@ -90,11 +86,7 @@ class KwireStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             self._frozen = self._look(), time.time_ns()
 
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
-        """Plan the next batch.
-
-        Raises:
-            InputError: a path leads nowhere, data is gone before it was read, or the checkpoint is of another query.
-        """
+        """Plan the next batch."""
         offset = StreamOffset.from_json(start, self._asked)
         with store_options(self._options.store), tls_options(self._options.tls):
             files, now_ns = (self._look(), time.time_ns()) if self._frozen is None else self._frozen
@@ -110,11 +102,7 @@ class KwireStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return start if found is offset else found.to_json()
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
-        """Return the tasks of a batch, one for each series.
-
-        Raises:
-            InputError: the offsets are not those of one batch.
-        """
+        """Return the tasks of a batch, one for each series."""
         before, after = StreamOffset.from_json(start, self._asked), StreamOffset.from_json(end, self._asked)
         if after.batch not in (before.batch, before.batch + 1):
             raise InputError(f"the checkpoint lacks batches between {before.batch} and {after.batch} of the stream.")
@@ -162,11 +150,7 @@ class KwireStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     # In a task.
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        """Yield the rows of one task.
-
-        Raises:
-            InputError: a file or the state cannot be read.
-        """
+        """Yield the rows of one task."""
         assert isinstance(partition, _SeriesPartition)
         with store_options(self._options.store), tls_options(self._options.tls):
             for batch in series_rows(partition.batch, self._options):

@@ -69,12 +69,7 @@ class SeriesBatch:
 
 
 def series_rows(batch: SeriesBatch, options: SourceOptions) -> Iterator[pa.RecordBatch]:
-    """Read the pieces of a batch, write the state, and yield the rows: the caller may stop asking for them.
-
-    Raises:
-        InputError: a file is gone or cannot be read, unless the options ignore it; or the state cannot be read or written.
-        KwireError: a request or message breaks a rule, and the mode is FAILFAST.
-    """
+    """Read the pieces of a batch, write the state, and yield the rows: the caller may stop asking for them."""
     assert options.stream.state_location is not None
     folder = StateFolder(options.stream.state_location, batch.stream)
     state = folder.read(batch.series, batch.base) if batch.base else SeriesState(_begin(batch.series, options))

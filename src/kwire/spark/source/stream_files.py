@@ -80,11 +80,7 @@ class FileWatch:
         self._known: dict[str, SeenFile] = {}
 
     def look(self) -> list[SeenFile]:
-        """List the files.
-
-        Raises:
-            InputError: a path that names one file or folder leads nowhere, or may not be read.
-        """
+        """List the files."""
         try:
             files, _missing = expand_inputs(self._arguments)
         except InputError:
@@ -162,11 +158,7 @@ def _info(location: str) -> FileInfo | None:
 
 
 def head_of(location: str) -> tuple[bytes, bool]:
-    """Return the first `HEAD_BYTES` bytes of a file, decompressed, and whether it is compressed.
-
-    Raises:
-        InputError: there is no such file, or it may not be read.
-    """
+    """Return the first `HEAD_BYTES` bytes of a file, decompressed, and whether it is compressed."""
     with open_capture(location, hashed=False, block_bytes=_STEP) as source:
         return source.read(HEAD_BYTES), source.compression is not None
 
@@ -228,11 +220,7 @@ class LogRange(RawIOBase):
 
 @contextmanager
 def open_range(location: str, start: int, stop: int | None) -> Iterator[LogRange]:
-    """Open the decompressed bytes of a file from `start` to `stop`, None for its end.
-
-    Raises:
-        InputError: there is no such file, or it may not be read.
-    """
+    """Open the decompressed bytes of a file from `start` to `stop`, None for its end."""
     size = None if stop is None else stop - start
     filesystem, path = filesystem_of(location)
     try:

@@ -142,11 +142,7 @@ class StreamOffset:
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any], asked: Mapping[str, str]) -> StreamOffset:
-        """Read an offset that Spark has stored; `asked` are the options of the query now.
-
-        Raises:
-            InputError: it is of another version, another source or a query with other options.
-        """
+        """Read an offset that Spark has stored; `asked` are the options of the query now."""
         if value.get("v") != _VERSION:
             raise InputError("the checkpoint holds no offset that this version of kwire reads; begin with a new checkpoint.")
         for name, before in value["asked"].items():

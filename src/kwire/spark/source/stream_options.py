@@ -41,11 +41,7 @@ class StreamOptions:
 
 
 def stream_options(given: dict[str, str]) -> StreamOptions:
-    """Take the options of streams out of those given, by names in lower case.
-
-    Raises:
-        InputError: a value is invalid.
-    """
+    """Take the options of streams out of those given, by names in lower case."""
     forgotten = given.pop("pairsforgottenafter", None)
     ends, loss = given.pop("seriesendsafter", None), given.pop("failondataloss", "true").lower()
     if loss not in ("true", "false"):

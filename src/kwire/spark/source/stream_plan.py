@@ -60,17 +60,12 @@ def plan_batch(
     Args:
         start: offset where it begins.
         lying: the files of each series, in order.
-        options: options of the stream.
         now_ns: nanoseconds since 1970, by the clock of the files' times.
-        limit: limits of the batch.
         line_end: find the end of the whole lines of a piece of a log, within a number of bytes (`stream_files.line_end`).
         has_state: return whether a version of the state of a series was left.
 
     Returns:
         The offset where the batch ends, with its pieces; `start` itself without anything to read.
-
-    Raises:
-        InputError: data is gone before it was read, and the options say to stop then; or no states are left.
     """
     backlogs = {name: _Backlog(name, files, start.series.get(name, SeriesOffset()), options, now_ns) for name, files in lying.items()}
     for name, offset in start.series.items():

@@ -86,11 +86,7 @@ class StateFolder:
         return filesystem, f"{path.rstrip('/')}/kwire-{self._stream}"
 
     def read(self, series: str, version: int) -> SeriesState:
-        """Read a state.
-
-        Raises:
-            InputError: it is missing, or another version of kwire left it.
-        """
+        """Read a state."""
         filesystem, folder = self._place()
         key = _key(series)
         try:
@@ -115,11 +111,7 @@ class StateFolder:
         return SeriesState(carry, rest.log, held)
 
     def write(self, series: str, version: int, state: SeriesState) -> None:
-        """Write a state, which nobody sees before it is whole.
-
-        Raises:
-            InputError: the folder cannot be written, or the disk is full.
-        """
+        """Write a state, which nobody sees before it is whole."""
         from pyarrow.fs import FileType
 
         filesystem, folder = self._place()

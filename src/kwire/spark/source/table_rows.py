@@ -22,12 +22,7 @@ __all__ = ["analysis_options", "checked", "table_rows"]
 
 
 def table_rows(parts: Sequence[SeriesPart], options: SourceOptions) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a table, from series or shares of them.
-
-    Raises:
-        InputError: a file cannot be read, unless `ignore_corrupt_files`.
-        KwireError: a request breaks a rule, and the mode is FAILFAST.
-    """
+    """Yield the rows of a table, from series or shares of them."""
     if options.table not in ROW_TABLES:
         yield from _answer(parts, options)
         return
