@@ -45,12 +45,7 @@ class Finishing:
     """Input of all tasks of this step.
 
     Attributes:
-        out: output folder, path or URI.
-        run: number of the run.
         bits: number of buckets, as ``1 << bits``.
-        files: sums of all series.
-        cluster: facts of the brokers.
-        owners: owners of clients.
         redaction: what to hash in the rows that are written, None for nothing.
     """
 

@@ -65,8 +65,6 @@ class _Row(NamedTuple):
 
     Attributes:
         header: fields before the body; None if they cannot be read.
-        body: text of the body.
-        error: fault of the frame.
     """
 
     header: tuple[Any, ...] | None
@@ -95,7 +93,6 @@ class _FrameStruct:
     """Type and construction of the structs of both kinds of frames.
 
     Attributes:
-        takes: number of arrays that it is called with.
         header: names and types of the fields before `body`.
     """
 

@@ -53,7 +53,6 @@ class MetricArrays:
         options: how to treat such a payload.
 
     Attributes:
-        takes: number of arrays that it is called with.
         type: Arrow type of the result.
     """
 

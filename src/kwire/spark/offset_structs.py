@@ -81,9 +81,6 @@ class OffsetStructs:
 
     Args:
         options: how to treat invalid records; the bytes kept are a struct of `key` and `value`.
-
-    Attributes:
-        takes: number of arrays that it is called with.
     """
 
     takes = 2

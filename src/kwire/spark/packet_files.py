@@ -34,7 +34,6 @@ class PacketFile:
 
     Attributes:
         name: name in its folder; empty for a range without packets.
-        shares: number of shares.
         times: number of times that those of all shares were written.
         end: bytes of packets; the sizes follow, 8 bytes each.
     """

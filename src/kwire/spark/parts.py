@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
 
 __all__ = [
-    "ROW_GROUP", "RUN", "STAGING", "STATE", "PartWriter", "check_running", "make_folder", "opened_part", "output_place", "part_batches",
-    "progress_file", "progress_files", "read_progress",
+    "ROW_GROUP", "RUN", "STAGING", "STATE", "PartWriter", "bytes_read", "check_running", "make_folder", "opened_part", "output_place", "part_batches",
+    "progress_file", "read_progress",
     "write_blob", "written_place",
 ]  # fmt: skip
 
@@ -110,9 +110,9 @@ def progress_file(location: str) -> Path | None:
     return None if "://" in location else Path(location, STAGING, f"{_PROGRESS}{socket.gethostname()}-{os.getpid()}")
 
 
-def progress_files(location: str) -> list[Path]:
-    """Return the files of all processes that have written one."""
-    return [] if "://" in location else list(Path(location, STAGING).glob(f"{_PROGRESS}*"))
+def bytes_read(location: str) -> int:
+    """Return the bytes that the tasks of all processes have read so far."""
+    return 0 if "://" in location else sum(map(read_progress, Path(location, STAGING).glob(f"{_PROGRESS}*")))
 
 
 def read_progress(file: Path) -> int:

@@ -59,7 +59,6 @@ class SeriesPlan:
     """One series in a run.
 
     Attributes:
-        name: name of the series.
         number: number of its first task; the tasks of its other shares follow.
         shares: number of tasks that read it.
         files: all its files, those read before and those to read.

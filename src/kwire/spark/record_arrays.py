@@ -23,7 +23,6 @@ class RecordArrays:
     and `error`.
 
     Attributes:
-        takes: number of arrays that it is called with.
         type: Arrow type of the result.
     """
 

@@ -38,7 +38,6 @@ class RouteTask:
         index: index among these tasks.
         series, file: indexes of the routed series and of the file in it.
         given: range of the file.
-        shares: number of shares of the series.
         out, folder: as in `SeriesTask`.
     """
 
@@ -56,8 +55,6 @@ class RouteResult:
     """Outcome of a task of the first step.
 
     Attributes:
-        facts: facts of its range.
-        packets: file with the packets.
         largest: the shares with the most bytes, and their bytes.
         seconds: wall clock, by phase (`kwire.spark.phase_times.PHASES`).
         began: time when the task began, seconds since 1970.

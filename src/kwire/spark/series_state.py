@@ -12,13 +12,12 @@ from __future__ import annotations
 
 import importlib.util
 import struct
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 import kwire
 from kwire.analysis.partials import Partial
@@ -45,7 +44,6 @@ __all__ = [
     "SeriesState",
     "has_states",
     "is_state",
-    "read_part",
     "read_state",
     "resumed",
     "sums_of_state",
@@ -168,13 +166,3 @@ def resumed(location: str, name: str, carry: bytes) -> TablesCarry:
 
     with _refusing(location, name):
         return unpack_carry(carry)
-
-
-def read_part(location: str, table: str, name: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a published part."""
-    filesystem, path = output_place(location)
-    with filesystem.open_input_file(f"{path}/{table}/{name}") as file:
-        batches: Iterable[pa.RecordBatch] = pq.ParquetFile(file).iter_batches()
-        for batch in batches:
-            columns = [column.cast(field.type) for column, field in zip(batch.columns, schema, strict=True)]
-            yield pa.RecordBatch.from_arrays(columns, schema=schema)

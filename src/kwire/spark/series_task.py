@@ -28,8 +28,8 @@ from kwire.capture.dividing.packet_routing import RoutedPiece
 from kwire.capture.files.capture_points import names_in
 from kwire.capture.files.sized_file import SizedFile
 from kwire.errors import InputError
-from kwire.spark.parts import STATE
-from kwire.spark.series_state import SeriesState, has_states, read_part, read_state, resumed, write_state
+from kwire.spark.parts import STATE, opened_part, part_batches
+from kwire.spark.series_state import SeriesState, has_states, read_state, resumed, write_state
 from kwire.spark.settled_sums import SettledSums
 from kwire.spark.sums_files import SumsFile, write_sums
 from kwire.spark.task_parts import TaskParts, Unwritten, progress_of, writing
@@ -70,7 +70,6 @@ class SeriesFiles:
     """Files of a series that a task reads.
 
     Attributes:
-        name: name of the capture point.
         locations: the files in order, paths or URIs.
         disorder: sentence on an odd order, or empty.
         sizes: bytes of each file when the run was planned: bytes written later are left for the next run. Empty to read files whole.
@@ -102,10 +101,7 @@ class SeriesTask:
     Attributes:
         number: number in the job; names the task's parts, with the run and a token of the attempt.
         members: series, read one after the other.
-        ports: TCP ports of brokers; empty to find them out.
-        out: output folder, path or URI.
         folder: the driver's working folder, which relative locations start from.
-        log_zone: time zone of request logs, None for UTC.
         redaction: what to hash in the rows that are written, None for nothing.
         share: (k, n) for the k-th of n shares of the connections.
         run: number of the run, from 0; names its parts.
@@ -265,10 +261,11 @@ class _Reading:
         if known.with_sums:
             self._add(state.settled)
         for part in known.waiting:
-            table, _, name = part.partition("/")
-            for batch in read_part(self._task.out, table, name, SCHEMAS[table]):
-                for series, rows in _by_series(batch):
-                    found.setdefault(series, {}).setdefault(table, []).append(rows)
+            table = part.partition("/")[0]
+            with opened_part(self._task.out, part, is_fresh=False) as file:
+                for batch in part_batches(file, table, SCHEMAS[table].names):
+                    for series, rows in _by_series(batch):
+                        found.setdefault(series, {}).setdefault(table, []).append(rows)
         return state, found
 
     def _resume(

@@ -24,7 +24,6 @@ class SettledSums:
         name: name of the files, to which a number is added.
 
     Attributes:
-        files: files that were written.
         whole: sums in them that are not divided (`kwire.analysis.key_buckets.WHOLE`).
     """
 

@@ -51,7 +51,6 @@ class SumsFile:
     Attributes:
         part: its place in the output folder, `_state/NAME`.
         is_fresh: this run wrote it.
-        size: bytes.
         start: offset in the file of its place.
     """
 

@@ -18,7 +18,7 @@ from kwire.errors import InputError, KwireError
 from kwire.files.file_systems import StoreOptions, current_store_options, store_options
 from kwire.spark.local_processes import LocalProcesses
 from kwire.spark.lone_work import LoneWork
-from kwire.spark.parts import progress_files, read_progress
+from kwire.spark.parts import bytes_read
 from kwire.spark.session import ALONE
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def watching(out: str, total: int, progress: Callable[[str, int, int], None]) ->
 
     def watch() -> None:
         while not over.wait(_POLL_SECONDS):
-            progress("Reading captures", min(sum(map(read_progress, progress_files(out))), total), total)
+            progress("Reading captures", min(bytes_read(out), total), total)
 
     watcher = threading.Thread(target=watch, name="kwire-progress", daemon=True)
     watcher.start()

@@ -20,7 +20,6 @@ class _Columns(NamedTuple):
     """Columns of rows.
 
     Attributes:
-        schema: schema of the batches.
         places: index of each column in a row, None if rows lack it.
         names: names of the values of a row.
         struct: type of a row.
@@ -49,12 +48,10 @@ class ColumnBuilder:
     """Collector of rows of one schema.
 
     Args:
-        schema: schema of the batches.
         batch_rows: rows of a batch.
         given: columns of rows, in their order; all others are null. None for all of the schema in its order.
 
     Attributes:
-        schema: schema of the batches.
         batches: full batches.
     """
 

@@ -156,7 +156,6 @@ class RowSink(StreamSink):
     """Builder of the rows of a series' streams.
 
     Args:
-        ports: TCP ports of brokers; empty to find them out.
         observing: rows of exchanges beside their own (`observed`, topic names in `facts`) are wanted; the native reader skips them
             otherwise.
         asked: message whose frames are wanted, None for none.

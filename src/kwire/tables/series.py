@@ -57,7 +57,6 @@ class TablesCarry:
     """State of a series between two pieces.
 
     Attributes:
-        series: name of the series.
         streams: connections, with their detectors.
         sink: builder of their rows.
         facts: facts of the files that were read, None for request logs, whose facts are in `log`.
@@ -118,7 +117,6 @@ def begin_series(
 
     Args:
         series: name of the capture point, as in the rows.
-        ports: TCP ports of brokers; empty to find them out.
         disorder: sentence if the order of the files is in doubt (`kwire.capture.files.series.Series`); it becomes a violation.
         log_zone: time zone of request logs, such as ``Europe/Berlin``; None for UTC.
         share: (k, n): of the connections of captures only the k-th of n shares, from 0. The shares are disjoint and together the series;

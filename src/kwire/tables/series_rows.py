@@ -48,7 +48,6 @@ class SeriesView:
     """Rows of some connections of a series.
 
     Attributes:
-        captures, connections: whole tables.
         facts: `advertised`, `nodes`, `refusals` and `topic_names` (`kwire.tables.facts`).
         batches: return the rows of a table of `ROW_TABLES` or of `SPOOLED`, in the order they were read; as often as needed.
         rows_of: return the row in `connections` of each of some connection ids, null without one.
@@ -95,7 +94,6 @@ class SeriesRows:
     """The rows of a series that was read to its end; a context manager, as they may be in a temporary file.
 
     Attributes:
-        series: name of the series.
         whole, settled, open: all rows, those that stay, and those that may change when the series grows.
         skipped: files that could not be read, with the reason.
         state: carry of the series as bytes (`kwire.tables.carry_state`), without the open rows; empty unless it was asked for.

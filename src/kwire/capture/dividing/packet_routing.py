@@ -81,7 +81,6 @@ class RoutedFile:
     """A file for the second step.
 
     Attributes:
-        location: path or URI.
         facts: counts of the first step, without fragments. None if the file cannot be read, or is a log.
         error: reason why it cannot be read.
         is_log: it is a request log, to be read where it is.

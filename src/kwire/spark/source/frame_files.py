@@ -38,7 +38,6 @@ class FilePart:
     """A share of a file.
 
     Attributes:
-        location: path or URI.
         size: bytes of the whole file.
         share: (k, n) for the k-th of n shares.
     """

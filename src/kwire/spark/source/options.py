@@ -39,11 +39,9 @@ class SourceOptions:
         paths: files, folders, globs and URIs, as given.
         table: one of `kwire.tables.SCHEMAS`; ignored for messages.
         body: message to read instead of a table; `JSON_BODY` for none.
-        ports: TCP ports of brokers; empty to find them out.
         columns: columns to return, in this order; None for all.
         reading: how to treat invalid bytes.
         series: rule that groups files (`kwire.capture.files.series.group_series`).
-        log_zone: time zone of request logs, None for UTC.
         path_glob_filter: pattern of file names; None for all.
         store: options of object stores.
         tls: options of encrypted connections.

@@ -29,7 +29,6 @@ class SeriesPart:
     """A series, or a share of its connections.
 
     Attributes:
-        name: name of the series.
         locations: its files in order.
         disorder: sentence on their odd order, or empty.
         share: (k, n) for the k-th of n shares.

@@ -54,10 +54,8 @@ class SeriesBatch:
 
     Attributes:
         stream: name of the folder of states.
-        series: name of the series.
         base, version: versions of the state before the pieces, 0 for none, and behind them.
         again: pieces of earlier batches without a state.
-        pieces: pieces of this batch.
     """
 
     stream: str

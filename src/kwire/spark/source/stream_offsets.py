@@ -10,20 +10,20 @@ from __future__ import annotations
 
 import hashlib
 from base64 import urlsafe_b64encode
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
+
+import msgspec
 
 from kwire.errors import InputError
 
-__all__ = ["HEAD_BYTES", "MARK_CHARS", "LastFile", "LogPlace", "Piece", "SeriesOffset", "StreamOffset", "mark_of"]
+__all__ = ["HEAD_BYTES", "LastFile", "LogPlace", "Piece", "SeriesOffset", "StreamOffset", "mark_of"]
 
 HEAD_BYTES: Final = 4096
 """So many of the first bytes tell one file from another: they hold the first packet with its time, or the first line of a log."""
-MARK_CHARS: Final = 8
-"""Length of a file's mark."""
 
-_VERSION: Final = 1
+_VERSION: Final = 2
 
 
 def mark_of(*parts: bytes) -> str:
@@ -100,7 +100,6 @@ class SeriesOffset:
         state: version that it left: the number of that batch.
         again: pieces of batches between the state `base` and the latest batch: they are read once more, without their rows, because nobody
             asked for all rows of those batches and so no state was left.
-        read: pieces of the latest batch.
         over: the series counts as over.
     """
 
@@ -136,57 +135,19 @@ class StreamOffset:
         return replace(self, batch=self.batch + 1, series={**self.series, **series})
 
     def to_json(self) -> dict[str, Any]:
-        """Return the JSON that Spark stores."""
-        series = {name: _plain(found) for name, found in self.series.items()}
-        return {"v": _VERSION, "stream": self.stream, "asked": dict(self.asked), "batch": self.batch, "series": series}
+        """Return the JSON that Spark stores, the same for equal offsets."""
+        found: dict[str, Any] = msgspec.to_builtins(self, order="deterministic")
+        return {"v": _VERSION, **found}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any], asked: Mapping[str, str]) -> StreamOffset:
         """Read an offset that Spark has stored; `asked` are the options of the query now."""
-        if value.get("v") != _VERSION:
-            raise InputError("the checkpoint holds no offset that this version of kwire reads; begin with a new checkpoint.")
-        for name, before in value["asked"].items():
+        try:
+            found = msgspec.convert(value if value.get("v") == _VERSION else None, cls)
+        except msgspec.ValidationError as error:
+            raise InputError("the checkpoint holds no offset that this version of kwire reads; begin with a new checkpoint.") from error
+        for name, before in found.asked.items():
             if asked[name] != before:
                 then, now = before or "left out", asked[name] or "left out"
                 raise InputError(f"the checkpoint is of a query with the option {name}={then}, which is {now} now; begin with a new one.")
-        return cls(value["stream"], value["asked"], value["batch"], {name: _series(found) for name, found in value["series"].items()})
-
-
-def _plain(series: SeriesOffset) -> dict[str, Any]:
-    found: dict[str, Any] = {"done": "".join(sorted(series.done)), "changed_ns": series.changed_ns, "state": series.state}
-    found |= {"base": series.base, "read": [_piece(piece) for piece in series.read]}
-    if series.last is not None:
-        found["last"] = asdict(series.last)
-    if series.log is not None:
-        found["log"] = asdict(series.log)
-    if series.again:
-        found["again"] = [[_piece(piece) for piece in batch] for batch in series.again]
-    if series.over:
-        found["over"] = True
-    return found
-
-
-def _piece(piece: Piece) -> dict[str, Any]:
-    return {name: value for name, value in asdict(piece).items() if value != getattr(_NO_PIECE, name)}
-
-
-_NO_PIECE: Final = Piece("", "")
-
-
-def _series(found: Mapping[str, Any]) -> SeriesOffset:
-    marks = found["done"]
-    return SeriesOffset(
-        done=frozenset(marks[at : at + MARK_CHARS] for at in range(0, len(marks), MARK_CHARS)),
-        last=LastFile(**found["last"]) if "last" in found else None,
-        log=LogPlace(**found["log"]) if "log" in found else None,
-        changed_ns=found["changed_ns"],
-        base=found["base"],
-        state=found["state"],
-        again=tuple(map(_pieces, found.get("again", ()))),
-        read=_pieces(found["read"]),
-        over=found.get("over", False),
-    )
-
-
-def _pieces(found: Sequence[Mapping[str, Any]]) -> tuple[Piece, ...]:
-    return tuple(Piece(**{"location": "", "kind": "", **piece}) for piece in found)
+        return found

@@ -58,7 +58,6 @@ class SeriesState:
     """State of a series behind a batch.
 
     Attributes:
-        carry: carry of the series.
         log: number of the followed request log in the series, None if the carry does not know it yet, and number of its lines read; None
             without a log.
         held: rows of connections whose client is not known yet.
@@ -74,7 +73,6 @@ class StateFolder:
 
     Args:
         location: folder of the option `stateLocation`, path or URI.
-        stream: name of the stream below it.
     """
 
     def __init__(self, location: str, stream: str) -> None:
