@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
 
 __all__ = [
-    "ROW_GROUP", "RUN", "STAGING", "STATE", "PartWriter", "bytes_read", "check_running", "make_folder", "opened_part", "output_place", "part_batches",
-    "progress_file", "read_progress",
-    "write_blob", "written_place",
+    "ROW_GROUP", "RUN", "STAGING", "STATE", "PartWriter", "bytes_read", "check_running", "make_folder", "opened_part", "output_place",
+    "part_batches", "progress_file", "read_progress", "write_blob", "written_place",
 ]  # fmt: skip
 
 STAGING: Final = "_staging"
