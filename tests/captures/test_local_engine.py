@@ -88,7 +88,7 @@ def test_a_master_is_sparks(tmp_path: Path) -> None:
 
 
 def test_a_few_megabytes_start_no_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local_processes, "_cores", lambda: 4)
+    monkeypatch.setattr(local_processes, "processors", lambda: 4)
     sizes = [0, PROCESS_BYTES, 3 * PROCESS_BYTES, 100 * PROCESS_BYTES]
     assert [LocalProcesses.for_bytes(size).slots for size in sizes] == [1, 1, 3, 4]
 

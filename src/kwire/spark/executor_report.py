@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kwire.errors import KwireError
 from kwire.spark import executor_facts
-from kwire.spark.task_running import context_of, reason_of_spark, safe_path, slots_of
+from kwire.spark.local_processes import safe_path
+from kwire.spark.task_running import context_of, reason_of_spark, slots_of
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -178,7 +179,7 @@ def _question(source: str, within: bool) -> Iterator[Callable[[int], str]]:
 
 def _by_context(context: SparkContext, source: str, within: bool) -> list[str]:
     tasks = slots_of(context)
-    with safe_path(context), _question(source, within) as ask:
+    with safe_path(context.environment), _question(source, within) as ask:
         return context.parallelize(range(tasks), tasks).map(ask).collect()
 
 

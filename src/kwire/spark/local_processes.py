@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -20,7 +20,7 @@ from typing import Any, Final, Literal, TypeVar
 
 from kwire.errors import KwireError
 
-__all__ = ["LOCAL_BYTES", "PROCESS_BYTES", "Engine", "LocalProcesses", "choose_engine"]
+__all__ = ["LOCAL_BYTES", "PROCESS_BYTES", "Engine", "LocalProcesses", "SAFE_PATH", "choose_engine", "processors", "safe_path"]
 
 Engine = Literal["auto", "local", "spark"]
 Item = TypeVar("Item")
@@ -32,7 +32,8 @@ LOCAL_BYTES: Final = 256 << 20
 PROCESS_BYTES: Final = 16 << 20
 """Bytes of captures, as stored, that are worth a process: each new one loads Arrow first."""
 
-_SAFE_PATH: Final = "PYTHONSAFEPATH"
+SAFE_PATH: Final = "PYTHONSAFEPATH"
+"""With it Python imports nothing from the folder that it is started in: captures of other people are there."""
 
 
 def choose_engine(asked: Engine, master: str | None, size: int) -> Literal["local", "spark"]:
@@ -55,7 +56,8 @@ def _has_session() -> bool:
     return sql is not None and sql.SparkSession.getActiveSession() is not None
 
 
-def _cores() -> int:
+def processors() -> int:
+    """Return the number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -74,7 +76,7 @@ class LocalProcesses:
     @classmethod
     def for_bytes(cls, size: int) -> LocalProcesses:
         """Choose the number of slots by the bytes of the captures and the processors of this machine."""
-        return cls(max(1, min(_cores(), size // PROCESS_BYTES)))
+        return cls(max(1, min(processors(), size // PROCESS_BYTES)))
 
     def run_each(self, items: Sequence[Item], work: Callable[[Item], Result]) -> list[Result]:
         """Call `work` with each item, which both pickle, and return the results in the order of the items."""
@@ -85,7 +87,7 @@ class LocalProcesses:
         pool = ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), _begin, (work,))
         processes: list[Any] = []
         try:
-            with _safe_path():
+            with safe_path(os.environ):
                 futures = [pool.submit(_run, item) for item in items]
             processes = [each for each in multiprocessing.active_children() if each not in before]
             return [future.result() for future in futures]
@@ -112,17 +114,17 @@ def _how(processes: Sequence[Any]) -> str:
 
 
 @contextmanager
-def _safe_path() -> Iterator[None]:
-    """Start Python so that it imports nothing from the current folder: captures of other people lie there."""
-    before = os.environ.get(_SAFE_PATH)
-    os.environ[_SAFE_PATH] = "1"
+def safe_path(environment: MutableMapping[str, str]) -> Iterator[None]:
+    """Start Python with `SAFE_PATH` in an environment, and put that back at the end."""
+    before = environment.get(SAFE_PATH)
+    environment[SAFE_PATH] = "1"
     try:
         yield
     finally:
         if before is None:
-            del os.environ[_SAFE_PATH]
+            del environment[SAFE_PATH]
         else:
-            os.environ[_SAFE_PATH] = before
+            environment[SAFE_PATH] = before
 
 
 _given: Any = None  # of a worker process: sent once, as it may hold much that all tasks need

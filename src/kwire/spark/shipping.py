@@ -24,7 +24,8 @@ from typing import TYPE_CHECKING, Any, Final
 import kwire
 from kwire.errors import InputError, KwireError
 from kwire.spark.executor_report import ExecutorReport, examine
-from kwire.spark.task_running import SAFE_PATH, context_of, is_local
+from kwire.spark.local_processes import SAFE_PATH
+from kwire.spark.task_running import context_of, is_local
 
 if TYPE_CHECKING:
     if sys.version_info >= (3, 11):

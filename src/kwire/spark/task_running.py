@@ -16,7 +16,7 @@ import pyarrow as pa
 from kwire.capture.tls.session_keys import TlsOptions, current_tls_options, tls_options
 from kwire.errors import InputError, KwireError
 from kwire.files.file_systems import StoreOptions, current_store_options, store_options
-from kwire.spark.local_processes import LocalProcesses
+from kwire.spark.local_processes import LocalProcesses, safe_path
 from kwire.spark.lone_work import LoneWork
 from kwire.spark.parts import bytes_read
 from kwire.spark.session import ALONE
@@ -25,13 +25,10 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-__all__ = ["SAFE_PATH", "context_of", "is_local", "reason_of_spark", "run_each", "safe_path", "slots_of", "watching"]
+__all__ = ["context_of", "is_local", "reason_of_spark", "run_each", "slots_of", "watching"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-
-SAFE_PATH: Final = "PYTHONSAFEPATH"
-"""With it `python -m`, which starts Spark's Python workers, imports nothing from the folder that it is started in."""
 
 _POLL_SECONDS: Final = 0.2
 # Where Spark does not say how many tasks it can run at once (Spark Connect).
@@ -60,20 +57,6 @@ def context_of(spark: SparkSession | SparkContext) -> SparkContext | None:
     with suppress(PySparkException, AttributeError):
         return spark.sparkContext
     return None
-
-
-@contextmanager
-def safe_path(context: SparkContext) -> Iterator[None]:
-    """Run the tasks of jobs inside in workers with `SAFE_PATH`; other jobs of the session keep their own workers."""
-    before = context.environment.get(SAFE_PATH)
-    context.environment[SAFE_PATH] = "1"
-    try:
-        yield
-    finally:
-        if before is None:
-            del context.environment[SAFE_PATH]
-        else:
-            context.environment[SAFE_PATH] = before
 
 
 def is_local(spark: SparkSession | SparkContext) -> bool:
@@ -160,7 +143,7 @@ def _run_all(spark: SparkSession | SparkContext | LocalProcesses, items: Sequenc
     context = context_of(spark)
     try:
         if context is not None:  # without SQL, whose planner and code generator take the JVM longer than all the rest of its work
-            with safe_path(context):
+            with safe_path(context.environment):
                 done = LoneWork(work) if context.getConf().get(ALONE) else work
                 return context.parallelize(items, len(items)).map(done).collect()
         return _by_session(cast("SparkSession", spark), items, work)

@@ -17,7 +17,7 @@ from kwire.spark.source.message_rows import message_rows
 from kwire.spark.source.options import SourceOptions, with_corrupt_record
 from kwire.spark.source.partitions import SeriesPartition, plan_partitions
 from kwire.spark.source.plain_errors import plain_errors
-from kwire.spark.source.schema import OutputColumns, output_columns, row_schema
+from kwire.spark.source.schema import in_schema, output_columns, row_schema
 from kwire.spark.source.table_rows import analysis_options, table_rows
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class KwireReader(DataSourceReader):
         columns: mapping of rows to the wanted columns.
     """
 
-    def __init__(self, options: SourceOptions, columns: OutputColumns) -> None:
+    def __init__(self, options: SourceOptions, columns: pa.Schema) -> None:
         self.options = options
         self.columns = columns
         self.condition: pc.Expression | None = None
@@ -53,7 +53,7 @@ class KwireReader(DataSourceReader):
             with store_options(self.options.store), tls_options(self.options.tls):
                 for batch in rows(partition.parts, self.options):
                     for kept in self._kept(batch):
-                        yield self.columns.batch(kept)
+                        yield in_schema(kept, self.columns)
         except KwireError as error:
             raise error.with_traceback(None) from None
 
@@ -77,7 +77,7 @@ def batch_reader(schema: StructType, options: SourceOptions) -> DataSourceReader
     """Return the reader for the columns that Spark asks for."""
     options = with_corrupt_record(options, schema.names)
     if options.frames is not None:
-        return FrameFileReader(options, output_columns(options, schema).schema)
+        return FrameFileReader(options, output_columns(options, schema))
     if options.target_releases or options.broker_release:
         analysis_options(options).check()
     kind = FilteringReader if options.push_filters else KwireReader

@@ -13,10 +13,11 @@ from kwire.errors import InputError, KwireError
 from kwire.files.file_systems import store_options
 from kwire.spark.frame_rows import FrameRows
 from kwire.spark.frame_sums import FrameSums, frames_to_rows
+from kwire.spark.local_processes import processors
 from kwire.spark.source.frame_files import FilePart, batches_of_parts, kept_fields
 from kwire.spark.source.frame_options import FORMATS
 from kwire.spark.source.options import SourceOptions
-from kwire.spark.source.partitions import input_files, processors
+from kwire.spark.source.partitions import input_files
 from kwire.spark.source.plain_errors import plain_errors
 
 __all__ = ["FrameFileReader", "frame_schema"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -14,11 +13,12 @@ from pyspark.sql.datasource import InputPartition
 from kwire.capture.files.inputs import CaptureFile, expand_inputs
 from kwire.capture.files.series import Series, group_series
 from kwire.errors import InputError
+from kwire.spark.local_processes import processors
 from kwire.spark.planning import plan_of
 from kwire.spark.source.options import SourceOptions
 from kwire.tables.schemas import ROW_TABLES
 
-__all__ = ["SeriesPart", "SeriesPartition", "absolute_path", "plan_partitions", "processors"]
+__all__ = ["SeriesPart", "SeriesPartition", "absolute_path", "plan_partitions"]
 
 # Of the other tables a row may say something of a whole file, or of what all connections of a series taught.
 _SHARED: Final = frozenset(("requests", "telemetry"))
@@ -58,7 +58,7 @@ def plan_partitions(options: SourceOptions) -> list[SeriesPartition]:
     series = group_series(input_files(options), options.series)
     if not options.reads_messages and options.table not in ROW_TABLES:
         return [SeriesPartition([_part(each) for each in series])]
-    slots = options.min_partitions or processors()
+    slots = options.min_partitions or processors()  # Spark does not tell a data source how many tasks it can run at once
     if not options.reads_messages and options.table not in _SHARED:
         slots = 1
     found = []
@@ -70,11 +70,6 @@ def plan_partitions(options: SourceOptions) -> list[SeriesPartition]:
 
 def _part(series: Series) -> SeriesPart:
     return SeriesPart(series.name, tuple(file.location for file in series.pieces), series.disorder, (0, 1))
-
-
-def processors() -> int:
-    """Return the processors of the driver: Spark does not tell a data source how many tasks it can run at once."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def input_files(options: SourceOptions, endings: tuple[str, ...] = (), what: str = "") -> list[CaptureFile]:

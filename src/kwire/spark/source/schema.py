@@ -18,7 +18,7 @@ from kwire.tables.schemas import MESSAGE_EVIDENCE, SCHEMAS, TIME
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
-__all__ = ["OutputColumns", "output_columns", "row_schema", "schema_ddl"]
+__all__ = ["in_schema", "output_columns", "row_schema", "schema_ddl"]
 
 
 def row_schema(options: SourceOptions) -> pa.Schema:
@@ -43,19 +43,12 @@ def schema_ddl(options: SourceOptions) -> str:
     return ", ".join(f"`{name}` {_ddl_type(whole.field(name).type)}{_ddl_comment(whole.field(name))}" for name in names)
 
 
-class OutputColumns:
-    """Selection of the columns of a query, with the schema exactly as Spark declares it."""
-
-    def __init__(self, schema: pa.Schema) -> None:
-        self.schema = schema
-
-    def batch(self, rows: pa.RecordBatch) -> pa.RecordBatch:
-        if rows.schema.equals(self.schema):
-            return rows
-        return pa.RecordBatch.from_arrays([rows.column(name) for name in self.schema.names], schema=self.schema)
+def in_schema(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """Return the columns of a query, with the schema exactly as Spark declares it."""
+    return pa.RecordBatch.from_arrays([rows.column(name) for name in schema.names], schema=schema)
 
 
-def output_columns(options: SourceOptions, given: StructType) -> OutputColumns:
+def output_columns(options: SourceOptions, given: StructType) -> pa.Schema:
     """Check the schema that Spark asks for: that of the source, or a user's own with some of its columns in any order."""
     from pyspark.sql.pandas.types import to_arrow_schema
 
@@ -70,7 +63,7 @@ def output_columns(options: SourceOptions, given: StructType) -> OutputColumns:
             raise InputError(f"The kwire data source gives the column {field.name} as {_ddl_type(known)}; the schema says otherwise.")
         if not field.nullable:
             raise InputError(f"The column {field.name} of the kwire data source may be null; the schema says NOT NULL.")
-    return OutputColumns(wanted)
+    return wanted
 
 
 def _check_names(names: Sequence[str], whole: pa.Schema) -> None:

@@ -13,7 +13,6 @@ import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatchcase
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
@@ -24,7 +23,8 @@ from kwire.capture.tls.session_keys import tls_options
 from kwire.errors import InputError
 from kwire.files.file_systems import store_options
 from kwire.spark.source.options import SourceOptions, with_corrupt_record
-from kwire.spark.source.schema import output_columns
+from kwire.spark.source.partitions import absolute_path
+from kwire.spark.source.schema import in_schema, output_columns
 from kwire.spark.source.stream_batch import SeriesBatch, series_rows
 from kwire.spark.source.stream_files import FileWatch, SeenFile, line_end, locate
 from kwire.spark.source.stream_offsets import Piece, StreamOffset
@@ -126,7 +126,7 @@ class KwireStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if self._watch is None:
             pattern = self._options.path_glob_filter
             wanted: Callable[[str], bool] | None = None if pattern is None else lambda name: fnmatchcase(name, pattern)
-            self._watch = FileWatch(tuple(map(_absolute, self._options.paths)), wanted)
+            self._watch = FileWatch(tuple(map(absolute_path, self._options.paths)), wanted)
         return self._watch.look()
 
     def _series(self, files: list[SeenFile], offset: StreamOffset) -> Mapping[str, list[SeenFile]]:
@@ -155,7 +155,7 @@ class KwireStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         with store_options(self._options.store), tls_options(self._options.tls):
             for batch in series_rows(partition.batch, self._options):
                 if batch.num_rows:
-                    yield self._columns.batch(batch)
+                    yield in_schema(batch, self._columns)
 
 
 def _check(options: SourceOptions) -> None:
@@ -201,10 +201,6 @@ def _ordered(name: str, group: list[SeenFile]) -> list[SeenFile]:
     by_location = {seen.file.location: seen for seen in group}
     pieces = in_order(name, [seen.file for seen in group], lambda location: by_location[location].began_ns).pieces
     return [by_location[file.location] for file in pieces]
-
-
-def _absolute(path: str) -> str:
-    return path if "://" in path else str(Path(path).absolute())
 
 
 def _file_at(location: str) -> CaptureFile:
