@@ -1,7 +1,7 @@
-"""The hash of a file that several tasks read: SHA-256 over the SHA-256 of its blocks, so that no task has to read all of it.
+"""Hash of a file that several tasks read: SHA-256 over the SHA-256 of its blocks, so that no task has to read all of it.
 
-A range hashes the blocks that begin in it; the last of them may end in the next range. So the value does not depend on how a file was
-divided. It is written with a prefix that names it, `BLOCK_HASH`, and differs from the plain SHA-256 of the same file:
+A range hashes the blocks that begin in it, to the end of the last. So the value does not depend on how a file was divided. It has the
+prefix `BLOCK_HASH`, and differs from the plain SHA-256 of the same file:
 
     python3 -c 'import hashlib,sys; f=open(sys.argv[1],"rb"); print(hashlib.sha256(b"".join(
         hashlib.sha256(b).digest() for b in iter(lambda: f.read(4<<20), b""))).hexdigest())' FILE
@@ -24,11 +24,7 @@ _DIGEST_BYTES: Final = 32
 
 
 class BlockDigests:
-    """The digests of the blocks that begin in a range of a file.
-
-    Args:
-        start: of the range.
-    """
+    """Digests of the blocks that begin in a range of a file, from its offset `start` on."""
 
     def __init__(self, start: int) -> None:
         self._skip = -start % BLOCK_BYTES
@@ -37,7 +33,6 @@ class BlockDigests:
         self._found = bytearray()
 
     def update(self, data: bytes) -> None:
-        """Take the next bytes of the range."""
         at = min(self._skip, len(data))
         self._skip -= at
         view = memoryview(data)
@@ -54,15 +49,12 @@ class BlockDigests:
         self._block, self._held = hashlib.sha256(), 0
 
     def finish(self, end: int, size: int, read_at: Callable[[int, int], bytes]) -> bytes:
-        """Hash on to the end of the last block.
+        """Hash to the end of the last block, and return the digests, 32 bytes each.
 
         Args:
-            end: of the range; all up to there was taken.
+            end: end of the range; all up to there was taken.
             size: bytes of the file.
-            read_at: gives bytes of the file from an offset on, and fewer only at its end.
-
-        Returns:
-            The digests, 32 bytes each.
+            read_at: return bytes of the file at an offset, fewer only at its end.
         """
         if self._held:
             self.update(read_at(end, min(BLOCK_BYTES - self._held, size - end)))
@@ -72,11 +64,7 @@ class BlockDigests:
 
 
 def block_hash(digests: Iterable[bytes]) -> str:
-    """Give the hash of a file.
-
-    Args:
-        digests: of all its ranges in order, as `BlockDigests.finish` gives them.
-    """
+    """Return the hash of a file, by the digests of all its ranges in order."""
     whole = hashlib.sha256()
     for each in digests:
         if len(each) % _DIGEST_BYTES:
@@ -86,11 +74,7 @@ def block_hash(digests: Iterable[bytes]) -> str:
 
 
 def block_hash_of(read: Callable[[int], bytes]) -> str:
-    """Give the hash of a file that is read from its beginning to its end.
-
-    Args:
-        read: gives up to so many next bytes, none only at the end.
-    """
+    """Return the hash of a file; `read` returns up to so many next bytes, none only at the end."""
     digests = BlockDigests(0)
     while data := read(1 << 20):
         digests.update(data)

@@ -1,12 +1,12 @@
-"""Where the frames of a compressed file begin, found from any offset: what depends on nothing before it, so that tasks can share a file.
+"""Frames of a compressed file, which depend on nothing before them, found from any offset: tasks can share such a file.
 
-zstd (RFC 8878): `pzstd`, the seekable format and files that were put together have many frames. The headers of its blocks lead through a
-frame, so its end is found without unpacking. BGZF (SAM specification, 4.1; `bgzip`): members of gzip of up to 64 KiB, each with its size
-in a field of its header. Other gzip files say nowhere how long a member is; they are read as one.
+zstd (RFC 8878): `pzstd`, the seekable format and concatenated files have many frames. The headers of its blocks lead through a frame, so
+its end is found without unpacking. BGZF (SAM specification, 4.1; `bgzip`): members of gzip of up to 64 KiB, each with its size in a field
+of its header. Other gzip files do not have the length of a member; they are read as one.
 
-Payload may look like a frame: Kafka's batches are compressed with zstd too, and what does not get smaller is stored as it is. So a
-candidate counts where its sizes lead to another frame or to the end of the file. That is strong, but no proof: a border counts in the end
-when the range before it ends there (`kwire.capture.dividing.packet_routing.join_ranges`).
+Payload may look like a frame: Kafka's batches are compressed with zstd too, and incompressible data is stored unchanged. So a candidate
+counts if its sizes lead to another frame or to the end of the file. That is strong, but no proof: a border counts in the end when the range
+before it ends there (`kwire.capture.dividing.packet_routing.join_ranges`).
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ class CompressedFrames:
     """The frames of a file.
 
     Args:
-        read: offset and count to the stored bytes there, fewer only at the end of the file.
+        read: return the stored bytes at an offset, fewer only at the end of the file.
         size: bytes of the file, as stored.
-        kind: what they are.
+        kind: kind of frames.
     """
 
     def __init__(self, read: Callable[[int, int], bytes], size: int, kind: FrameKind) -> None:
@@ -50,7 +50,7 @@ class CompressedFrames:
         self._start, self._window = 0, b""
 
     def after(self, start: int, end: int) -> int | None:
-        """Find the first frame that begins at `start` or behind it, and before `end`; None where none does."""
+        """Find the first frame that begins from `start` to before `end`; None without one."""
         at = start
         while at < end:
             data = self._read(at, min(_READ_BYTES, end + len(self._magic) - 1 - at))
@@ -65,7 +65,7 @@ class CompressedFrames:
         return None
 
     def has_several(self) -> bool:
-        """Whether another frame follows the first, which is not longer than `MAX_FRAME_BYTES`."""
+        """Return whether another frame follows the first within `MAX_FRAME_BYTES`."""
         at, frames = 0, 0
         while at < self._size and frames < 2:
             frames += self._bytes(at, 4) == self._magic  # else it is one that is skipped, an index
@@ -76,7 +76,7 @@ class CompressedFrames:
         return frames > 1
 
     def _leads_on(self, at: int) -> bool:
-        """Whether the sizes in what begins here lead to another frame, to the end of the file, or far enough."""
+        """Return whether the sizes here lead to another frame, to the end of the file, or far enough."""
         following = at
         for _ in range(1 if self._kind == "zstd" else _CHAINED):
             end = self._end_of(following, _WALKED_BYTES)
@@ -94,7 +94,7 @@ class CompressedFrames:
         return self._kind == "zstd" and is_skippable_frame(self._bytes(at, 4))
 
     def _end_of(self, at: int, most: int) -> int | None:
-        """Where the frame ends that begins here, or a place in it that is `most` bytes away or more; None where none begins."""
+        """Return the end of the frame here, or an offset in it at least `most` bytes away; None without a frame."""
         if self._kind == "bgzf":
             head = self._bytes(at, _BGZF_HEADER_BYTES)
             is_block = head[:4] == _BGZF and head[10:16] == _BGZF_FIELD
@@ -130,12 +130,7 @@ class CompressedFrames:
 
 
 def frames_of(read: Callable[[int, int], bytes], size: int) -> CompressedFrames | None:
-    """Give the frames of a file, None where it is not compressed, or in a way in which they cannot be found.
-
-    Args:
-        read: offset and count to the stored bytes there, fewer only at the end of the file.
-        size: bytes of the file, as stored.
-    """
+    """Return the frames of a file, arguments as for `CompressedFrames`; None if it is not compressed, or they cannot be found."""
     head = read(0, _BGZF_HEADER_BYTES)
     if compression_of(head) == "zstd":
         return CompressedFrames(read, size, "zstd")

@@ -30,10 +30,6 @@ class FilePart:
         self.compression = None
         self.digests: BlockDigests | None = None
 
-    def sha256(self) -> str:
-        """Return no hash: a part has only `block_digests`."""
-        return ""
-
     def block_digests(self, size: int) -> bytes:
         """Return the digests of the blocks that begin in this part, when all of it is read; `size` is that of the file."""
         return b"" if self.digests is None else self.digests.finish(self._at, size, self.read_at)

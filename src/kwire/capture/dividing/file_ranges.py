@@ -1,10 +1,10 @@
-"""Parts of a capture file that tasks read each, from one packet record to another, and how such a part is opened.
+"""Ranges of a capture file for tasks, from one packet record to another.
 
 A plain pcap file is divided where records begin (`kwire.capture.dividing.record_borders`). A compressed one is divided where frames begin
 (`kwire.capture.dividing.compressed_frames`), whatever record they cut: the first record that begins in a frame is found, with the same
-proof, in
-what is unpacked from there on, and what is before it belongs to the range before. Such a place is written as a *virtual offset*, as BGZF's
-indexes do: the stored offset of the frame, and how many unpacked bytes behind it.
+proof, in the bytes unpacked from there, and the bytes before it belong to the range before. Such a place is a *virtual offset*, as in
+BGZF's
+indexes: the stored offset of the frame, and a number of unpacked bytes behind it.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ _READ_BYTES: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class FileRange:
-    """What one task of the first step reads.
+    """Range for one task of the first step.
 
     Attributes:
         location: path or URI of the file.
         size: bytes that it had when it was divided.
-        part, parts: which of how many parts; what cannot be divided (pcapng, gzip of one member, zstd of one frame) is part 0, and the
-            others are nothing.
-        longest: the file holds no more bytes of a packet, for tests; None for what its header says.
+        part, parts: number of the part, and number of parts; a file that cannot be divided (pcapng, gzip of one member, zstd of one frame)
+            is part 0, and the others are empty.
+        longest: most bytes of a packet in the file, for tests; None for its header's limit.
     """
 
     location: str
@@ -49,11 +49,11 @@ class FileRange:
 
 
 class PartSource(Protocol):
-    """The bytes of a part, as a `kwire.capture.files.source.CaptureSource` has those of a file."""
+    """Interface of the bytes of a part, as of `kwire.capture.files.source.CaptureSource`."""
 
     @property
     def compression(self) -> Literal["gzip", "zstd"] | None:
-        """What it is stored with."""
+        """Compression of the file."""
 
     @property
     def stored_bytes(self) -> int:
@@ -61,28 +61,25 @@ class PartSource(Protocol):
 
     @property
     def damage(self) -> str:
-        """Why reading ended early, empty while all is well."""
+        """Reason why reading ended early, or empty."""
 
     def read(self, size: int) -> bytes:
         """Read up to `size` bytes; none only at the end."""
 
-    def sha256(self) -> str:
-        """A part has no hash of its own."""
-
     def block_digests(self, size: int) -> bytes:
-        """The digests of the stored blocks that begin in this part, when all of it is read; `size` is that of the file."""
+        """Return the digests of the stored blocks that begin in this part, when all of it is read; `size` is that of the file."""
 
 
 @dataclass(frozen=True, slots=True)
 class LocatedRange:
-    """Where a range is.
+    """Place of a range.
 
     Attributes:
-        location: of the file.
-        state: to begin the scan with.
-        start: where its first record is: an offset, or in a compressed file a virtual offset.
-        border: where that of the next range is, None at the end of the file.
-        end: the first stored byte that is not read, None for all.
+        location: path or URI of the file.
+        state: begin of the scan.
+        start: offset of its first record; a virtual offset in a compressed file.
+        border: start of the next range, None at the end of the file.
+        end: first stored byte that is not read, None for all.
         compressed: frames are unpacked.
         tail: unpacked bytes of the next frame that belong to this range.
     """
@@ -97,11 +94,7 @@ class LocatedRange:
 
     @contextmanager
     def open(self) -> Iterator[PartSource]:
-        """Open it; what is read begins with its first record.
-
-        Raises:
-            InputError: there is no such file, or it may not be read.
-        """
+        """Open the range, from its first record."""
         if not self.compressed:
             with open_part(self.location, self.start, self.end) as part:
                 part.digests = BlockDigests(self.start)
@@ -120,9 +113,9 @@ class FramedPart:
     """Some frames of a compressed file, unpacked.
 
     Args:
-        stored: from the beginning of a frame to that of another.
-        behind: how many unpacked bytes belong to the range before.
-        tail: what follows, out of the frame behind.
+        stored: stored bytes, from the beginning of a frame to that of another.
+        behind: number of unpacked bytes that belong to the range before.
+        tail: bytes that follow, of the next frame.
     """
 
     def __init__(self, stored: FilePart, behind: int, tail: bytes) -> None:
@@ -132,7 +125,7 @@ class FramedPart:
 
     @property
     def compression(self) -> Literal["gzip", "zstd"] | None:
-        """What it is stored with."""
+        """Compression of the file."""
         return self._plain.compression
 
     @property
@@ -142,7 +135,7 @@ class FramedPart:
 
     @property
     def damage(self) -> str:
-        """Why reading ended early, empty while all is well."""
+        """Reason why reading ended early, or empty."""
         return self._stored.damage or self._plain.damage or ("fewer bytes than were found before" if self._is_short else "")
 
     def read(self, size: int) -> bytes:
@@ -152,31 +145,17 @@ class FramedPart:
             found, self._tail = self._tail[:size], self._tail[size:]
         return found
 
-    def sha256(self) -> str:
-        """A part has no hash of its own (`block_digests`)."""
-        return ""
-
     def block_digests(self, size: int) -> bytes:
-        """Give the digests of the stored blocks that begin in this part, when all of it is read; `size` is that of the file."""
+        """Return the digests of the stored blocks that begin in this part, when all of it is read; `size` is that of the file."""
         return self._stored.block_digests(size)
 
 
 def virtual_offset(frame: int, behind: int) -> int:
-    """Name a place in a compressed file.
-
-    Args:
-        frame: stored offset at which a frame begins.
-        behind: how many unpacked bytes are between its beginning and the place.
-    """
     return frame << _BEHIND_BITS | behind
 
 
 def locate(given: FileRange) -> LocatedRange | None:
-    """Find a part of a file that is to be divided; None for a part that is none. Each task finds its own, and all find the same.
-
-    Raises:
-        InputError: there is no such file, or it may not be read.
-    """
+    """Find a part of a file that is to be divided, None for an empty one. Each task finds its own, and all find the same."""
     with open_part(given.location, 0) as stored:
         head = stored.read_at(0, PCAP_HEADER_BYTES)
         if compression_of(head) is None:
@@ -186,17 +165,7 @@ def locate(given: FileRange) -> LocatedRange | None:
 
 
 def whole_reason(location: str, size: int) -> str:
-    """Say why a file cannot be read in parts, what it is: a noun phrase; empty for one that can.
-
-    That is a plain pcap file, or one that is compressed in several frames.
-
-    Args:
-        location: path or URI.
-        size: bytes of the file, as stored.
-
-    Raises:
-        InputError: there is no such file, or it may not be read.
-    """
+    """Return why a file cannot be read in parts, a noun phrase; empty for a plain pcap file or one compressed in several frames."""
     with open_part(location, 0) as stored:
         head = stored.read_at(0, PCAP_HEADER_BYTES)
         compression = compression_of(head)
@@ -246,9 +215,9 @@ def _locate_framed(given: FileRange, frames: CompressedFrames, read: Callable[[i
 def _framed_border(
     given: FileRange, part: int, frames: CompressedFrames, read: Callable[[int, int], bytes], state: FileState
 ) -> tuple[int, bytes] | None:
-    """Where a part begins: the stored offset of its frame, and what of the frame is before its first record; None for no part.
+    """Return the stored offset of a part's first frame, and the bytes in it before the first record; None for an empty part.
 
-    It is looked for in what is stored before the next part, so that borders keep their order.
+    The record is looked for before the next part, so that borders keep their order.
     """
     if part == 0:
         return 0, bytes(PCAP_HEADER_BYTES)
@@ -271,7 +240,7 @@ def _framed_border(
 
 
 class _Stored:
-    """Stored bytes from an offset on, in order, asked for in large pieces."""
+    """Stored bytes from an offset on, in order, read in large pieces."""
 
     def __init__(self, read: Callable[[int, int], bytes], start: int, end: int) -> None:
         self._read, self._at, self._end = read, start, end

@@ -193,9 +193,9 @@ def _route(given: FileRange, shares: int, hand_over: Callable[[Any], None], prog
             facts.reason = f"the file cannot be read on: {source.damage}"
         elif data and not (is_whole and isinstance(source, CaptureSource) and source.has_more()):
             facts.reason = "the file ends inside a packet record"
-        if is_whole:  # reads what is left
-            facts.sha256 = source.sha256()
-        if not isinstance(source, CaptureSource):
+        if isinstance(source, CaptureSource):
+            facts.sha256 = source.sha256()  # reads the rest
+        else:
             facts.blocks = source.block_digests(given.size)
         facts.compression = source.compression
         facts.stored_bytes = source.stored_bytes

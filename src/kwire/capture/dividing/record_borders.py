@@ -1,17 +1,16 @@
-"""Where a record of a huge pcap file begins, found from any offset, with proof: so that several tasks can read one file.
+"""Record borders of a huge pcap file, found from any offset, with proof, so that several tasks can read one file.
 
 A pcap file has no marks between its records, and payload may look like records (a capture may even hold another capture). The proof is that
 of RAPCAP. Some record begins within one longest record from any offset, so each offset there is a *candidate*. From a candidate its length
 field leads to the next record, and so on: a *chain*. A chain ends where a record is impossible; chains that meet stay together. The chain
-of the true candidate never ends, so where all the chains that are left have met, they have met at a true record. While two chains are
-apart, more bytes are asked for. Impossible is only what no packet can be: captured bytes <= original bytes <= `MAX_PACKET_BYTES`; plausible
-times and link layers prove nothing. (Both rules are needed: four bytes behind each true header stands another one, with the original length
-for its captured length, and in most files they are the same.)
+of the true candidate never ends, so when all remaining chains have met, they have met at a true record. While two chains are apart, more
+bytes are read. Only what no packet can be is impossible: captured bytes <= original bytes <= `MAX_PACKET_BYTES`; plausible times and link
+layers prove nothing. (Both rules are needed: four bytes behind each true header there is another one, with the original length as its
+captured length, and in most files they are the same.)
 
 The proof holds for a file that is whole from the offset on, and whose records keep these rules and the snapshot length of its header.
-Where a file is damaged no border behind the damage is one for the scan, which stops there; so a range counts only when the scan of the
-range before it ends exactly at its start (`kwire.capture.dividing.packet_routing.join_ranges`), and then it is a true border whatever the
-file is.
+Behind damage no border is one for the scan, which stops there; so a range counts only when the scan of the range before it ends exactly at
+its start (`kwire.capture.dividing.packet_routing.join_ranges`), and then it is a true border in any file.
 """
 
 from __future__ import annotations
@@ -43,13 +42,13 @@ def find_record(
 
     Args:
         data: part of the file, whole from `start` on.
-        start: any offset in `data` behind the file's header; nothing has to begin there.
-        state: from `kwire.capture.files.formats.identify`: byte order and size of the record headers.
-        longest: the file holds no more bytes of a packet.
-        longest_original: no packet was longer on the wire.
+        start: any offset in `data` behind the file's header.
+        state: byte order and size of the record headers, from `kwire.capture.files.formats.identify`.
+        longest: most bytes of a packet in the file.
+        longest_original: most bytes of a packet on the wire.
 
     Returns:
-        Offset in `data` of a record, behind `start`; perhaps the end of `data` or beyond it. None when it takes more bytes to prove one.
+        Offset in `data` of a record, behind `start`; perhaps the end of `data` or beyond it. None when a proof takes more bytes.
     """
     header, end = state.record_header, len(data)
     lengths = struct.Struct(">II" if state.big_endian else "<II").unpack_from
@@ -73,7 +72,7 @@ def find_record(
 
 
 def _behind_candidates(data: bytes, start: int, window: int, state: FileState, longest: int, longest_original: int) -> list[int]:
-    """Where chains leave the window of candidates, in order: every place in the window is one, so one step from each is enough."""
+    """Return where chains leave the window of candidates, in order: every offset in it is one, so one step from each is enough."""
     import numpy as np
 
     count = window - start
@@ -87,22 +86,22 @@ def _behind_candidates(data: bytes, start: int, window: int, state: FileState, l
 
 
 def longest_packet(state: FileState) -> int:
-    """Give how many bytes of a packet a file can hold, by its header."""
+    """Return the most bytes of a packet in a file, by its header."""
     largest = max(state.snaplen, _LEAST_SNAPLEN) if state.snaplen else MAX_PACKET_BYTES
     return min(largest, MAX_PACKET_BYTES)
 
 
 class RecordBorders:
-    """The records at which a pcap file is divided into parts of about equal size.
+    """Records at which a pcap file is divided into parts of about equal size.
 
-    Who reads a part finds its borders alone: they depend on the file, its size and the number of parts, so that all find the same.
+    The reader of a part finds its borders alone: they depend on the file, its size and the number of parts.
 
     Args:
-        read: offset and count to the bytes there, fewer only at the end of the file.
-        size: of the file.
-        parts: how many there shall be.
+        read: return the bytes at an offset, fewer only at the end of the file.
+        size: bytes of the file.
+        parts: number of parts.
         state: from `kwire.capture.files.formats.identify`.
-        longest: the file holds no more bytes of a packet; None for what its header says.
+        longest: most bytes of a packet in the file; None for its header's limit.
     """
 
     def __init__(self, read: Callable[[int, int], bytes], size: int, parts: int, state: FileState, longest: int | None = None) -> None:
@@ -114,7 +113,7 @@ class RecordBorders:
         self._reach = min(MAX_SEARCH_BYTES, reach) if keeps else 0
 
     def start_of(self, part: int) -> int | None:
-        """Find where a part begins, None where that could not be proven: then it belongs to the one before."""
+        """Return the start of a part, None if it could not be proven: then it belongs to the part before."""
         if part == 0:
             return PCAP_HEADER_BYTES
         target = PCAP_HEADER_BYTES + (self._size - PCAP_HEADER_BYTES) * part // self._parts
@@ -130,7 +129,7 @@ class RecordBorders:
         return None
 
     def range_of(self, part: int) -> tuple[int, int | None] | None:
-        """Find where a part begins and where the next one does, None for the end of the file; None for a part that is none."""
+        """Return the start of a part and of the next one, None for the end of the file; None for an empty part."""
         start = self.start_of(part)
         if start is None:
             return None
