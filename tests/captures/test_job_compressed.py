@@ -88,7 +88,7 @@ def test_shares_of_all_series_are_read_at_once(tmp_path: Path, monkeypatch: pyte
     jobs: list[list[str]] = []
 
     def noted(spark: Any, items: Any, work: Any) -> Any:
-        jobs.append(["route" if isinstance(item, route_task.RouteTask) else item[0].members[0].name for item in items])
+        jobs.append(["route" if isinstance(item, route_task.RouteTask) else Path(item[0].members[0].name).name for item in items])
         return real(spark, items, work)
 
     real = read_running.run_each

@@ -324,7 +324,7 @@ class _Reading:
     def _take(self, member: SeriesFiles, rows: SeriesRows) -> None:
         """Write the rows of a series, and sum them up or keep them to be summed up with those of others."""
         views = [("part", rows.settled), ("end", rows.open)] if self._keeps else [("part", rows.whole)]
-        sums = [RequestSums(view) for _, view in views]
+        sums = [] if self._is_packed else [RequestSums(view) for _, view in views]
         kept: list[_Batches] = [{} for _ in views]
         waiting: _Batches = {}
         for table in SPOOLED if self._keeps or self._is_packed else [table for table in SPOOLED if table in WRITTEN]:
