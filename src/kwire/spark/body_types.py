@@ -75,7 +75,6 @@ def body_type(
 
     Args:
         kind: ``request`` or ``response``, the kind that the message must have; None for any.
-        function: name of the caller, for errors.
     """
     if message is None or version is None:
         if message is not None or version is not None or fields is not None:

@@ -46,11 +46,7 @@ def merged(packed: Iterable[bytes]) -> Digest:
 def digest_rows(
     spark: SparkSession | SparkContext | LocalProcesses, out: str, parts: Iterable[Part], wanted: Wanted, slots: int
 ) -> tuple[Digest, float]:
-    """Digest the tables of rows; return the digest, and CPU seconds.
-
-    Args:
-        parts: all parts of the analysis; those of other tables are skipped.
-    """
+    """Digest the tables of rows; return the digest, and CPU seconds."""
     found, seconds = run_each(spark, _tasks(parts, wanted, slots), partial(_digest, out, wanted))
     return merged(found), seconds
 

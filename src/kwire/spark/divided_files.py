@@ -33,9 +33,6 @@ def unpacked_bytes(location: str, size: int) -> int:
 def whole_files(files: Iterable[tuple[str, int]]) -> dict[str, str]:
     """Find the files that one task has to read.
 
-    Args:
-        files: locations and sizes of files to divide.
-
     Returns:
         The kind of each such file (`kwire.capture.dividing.file_ranges.whole_reason`) by location; empty for one that cannot be read.
     """

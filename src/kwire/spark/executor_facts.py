@@ -82,7 +82,6 @@ def look(source: str, within: bool, pause: float, question: str) -> dict[str, st
     """Return the facts from inside a task.
 
     Args:
-        source: text of this module.
         within: import kwire into this process. Otherwise another process does: Spark reuses a worker, which keeps the kwire it has
             imported.
         pause: seconds to wait, so that other executors get their share of the tasks.

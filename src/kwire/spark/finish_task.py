@@ -46,7 +46,6 @@ class Finishing:
 
     Attributes:
         bits: number of buckets, as ``1 << bits``.
-        redaction: what to hash in the rows that are written, None for nothing.
     """
 
     out: str
@@ -63,7 +62,6 @@ class FinishResult:
     """Outcome of a task.
 
     Attributes:
-        parts: the parts that it wrote, `TABLE/NAME`.
         digest: packed digest of the bucket, for the report.
         moves: keys that have moved to those of their programs, as the tables have them.
     """

@@ -36,9 +36,7 @@ class FrameRows:
     """Mapping of batches with frames to batches of rows.
 
     Args:
-        column: binary column of frames or bodies.
         kept: columns that are copied.
-        body: the message, or none for headers.
         header: the column holds frames; else bodies.
         columns: columns of the rows, in this order; None for the default.
     """

@@ -61,11 +61,7 @@ def _fits(decoder: Any, frame: Any, start: int) -> bool:
 
 
 class _Row(NamedTuple):
-    """A row that was read alone.
-
-    Attributes:
-        header: fields before the body; None if they cannot be read.
-    """
+    """A row that was read alone."""
 
     header: tuple[Any, ...] | None
     body: str | None = None
@@ -120,9 +116,6 @@ class _FrameStruct:
         """Build the structs.
 
         Args:
-            frames: the given array.
-            header: fields before the body.
-            bodies: texts or structs.
             alone: rows that were read alone, whose values count.
             absent: rows that are null, a numpy array.
             faults: faults of typed bodies by row: name, offset in the frame, path.

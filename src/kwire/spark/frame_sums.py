@@ -64,9 +64,7 @@ class FrameSums:
     """Mapping of batches with frames to sums.
 
     Args:
-        rows: mapping to rows, with the columns of groups and sums.
         groups: columns whose equal values make a group.
-        aggregates: the sums.
     """
 
     def __init__(self, rows: FrameRows, groups: tuple[str, ...], aggregates: tuple[Aggregate, ...]) -> None:

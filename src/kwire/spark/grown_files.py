@@ -50,7 +50,6 @@ def present_names(pieces: Sequence[CaptureFile], known: Sequence[tuple[str, int]
     Args:
         pieces: the series' files now, in order.
         known: the files that were read, with their sizes, in order.
-        sha256: hash of the last one.
 
     Returns:
         The files of `known` under their names in `pieces`, without those that are gone; unchanged if no log was rolled.

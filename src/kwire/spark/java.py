@@ -105,7 +105,6 @@ def make_shim(java: Path, cache: Path | None = None) -> Path:
     """Make a `JAVA_HOME` whose `bin/java` drops the option that the wheel's Java does not know.
 
     Args:
-        java: the wheel's java.
         cache: cache folder; by default `XDG_CACHE_HOME`, else `~/.cache`. If it cannot be written, a temporary folder is used until the
             process ends.
     """

@@ -301,7 +301,6 @@ class _Job:
 
     Attributes:
         folder: the output folder.
-        report: the result so far.
         size: bytes of the captures, as stored.
     """
 
@@ -344,11 +343,7 @@ class _Job:
         report.phases.end("stop_spark")
 
     def plan_tasks(self, slots: int, earlier: Mapping[str, Any] | None) -> None:
-        """Divide the captures among tasks.
-
-        Args:
-            earlier: manifest of the analysis to append to, None for a new one.
-        """
+        """Divide the captures among tasks."""
         request, report, sizes = self._request, self.report, self._sizes
         self._slots = slots
         self._plan = plan = plan_of(self._series, slots, earlier, packing=not request.series_rule.startswith("points"))

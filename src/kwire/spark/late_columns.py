@@ -50,7 +50,6 @@ def fill_late(
 
     Args:
         whole: merged sums of all series; `nodes` and `servers` are needed.
-        moves: keys that have moved, as the parts have them.
         shown: return an address as the parts have it, for redacted ones.
 
     Returns:

@@ -41,8 +41,6 @@ def choose_engine(asked: Engine, master: str | None, size: int) -> Literal["loca
 
     Args:
         asked: `auto` takes Spark where a master, a session or `spark-submit` is given, and from `LOCAL_BYTES` on if PySpark is installed.
-        master: Spark master, None without one.
-        size: bytes of the captures, as stored.
     """
     if asked != "auto":
         return asked

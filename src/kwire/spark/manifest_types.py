@@ -42,12 +42,7 @@ class _Manifest(TypedDict):
 
 
 def check_manifest(shown: str, manifest: Any) -> None:
-    """Check types and values; no part is outside the folder.
-
-    Args:
-        shown: the folder, for the error.
-        manifest: JSON value.
-    """
+    """Check types and values; no part is outside the folder."""
     try:
         found = msgspec.convert(manifest, _Manifest)
         if any(not len(each["states"]) == len(each["waiting"]) == each["shares"] for each in found["series"]):

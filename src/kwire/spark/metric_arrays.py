@@ -48,12 +48,6 @@ class MetricArrays:
     """Mapping of the `metrics` of PushTelemetry requests to points, named as in `kwire.protocol.telemetry.decode_metrics`.
 
     A payload that cannot be read is one element of nulls with an `error`.
-
-    Args:
-        options: how to treat such a payload.
-
-    Attributes:
-        type: Arrow type of the result.
     """
 
     takes = 2

@@ -110,7 +110,6 @@ class OutputFolder:
 
         Args:
             overwrite: replace an earlier analysis, which stays until `publish`.
-            append: continue an earlier analysis.
 
         Returns:
             The manifest of the analysis to continue, None without one.

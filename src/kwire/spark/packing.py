@@ -40,7 +40,6 @@ def packs_of(sizes: Sequence[int], names: Sequence[str], limit: int) -> list[lis
 
     Args:
         names: name of each; a pack, whose state is kept by names, has no name twice.
-        limit: from `pack_limit`.
     """
     packs: list[list[int]] = []
     cost, held = 0, set[str]()
@@ -61,7 +60,6 @@ def repacked(plans: Sequence[SeriesPlan], slots: int, number: int) -> tuple[list
     The first task keeps the pack's number, and with it the sums of closed connections.
 
     Args:
-        plans: series of earlier runs.
         number: next free number of a task.
 
     Returns:

@@ -248,11 +248,7 @@ class PartWriter:
 
 
 def write_blob(location: str, folder: str, name: str, *pieces: bytes) -> None:
-    """Write a file of the state into the staging of an output folder, readable only by its owner: it may hold derived TLS keys.
-
-    Args:
-        folder, name: final place in it.
-    """
+    """Write a file of the state into the staging of an output folder, readable only by its owner: it may hold derived TLS keys."""
     landing = _Landing(location, folder, name, private=True)
     try:
         landing.prepare()

@@ -51,7 +51,6 @@ class PhaseTimes:
 
         Args:
             tasks: for each task, the seconds of its phases.
-            waited: seconds until the first task began.
         """
         sums: dict[str, float] = {}
         for task in tasks:

@@ -19,9 +19,6 @@ _WORTH_WORDS: Final = 4
 def plan_facts(plan: Plan, routes: Sequence[RouteTask]) -> dict[str, Any]:
     """Return how a run is divided, without names.
 
-    Args:
-        routes: tasks that route packets.
-
     Returns:
         Number of `tasks` that read series, number of `packed` series, and the series that are `shared` by several tasks, those of most
         tasks

@@ -60,15 +60,11 @@ class SeriesPlan:
 
     Attributes:
         number: number of its first task; the tasks of its other shares follow.
-        shares: number of tasks that read it.
         files: all its files, those read before and those to read.
-        fresh: the files to read, in order.
-        disorder: sentence on their odd order, or empty.
         earlier: state of an earlier run, by share; empty for a new series.
         routed: packets are routed to its tasks.
         read_before: bytes of the first fresh file that an earlier run has read: it has grown since. None for a new file.
         point_sizes: bytes of each file, for captures of several points.
-        renamed: names of logs that were rolled, before and now.
         packed: its task reads other series too, those of the same number (`kwire.spark.packing`).
         by_hosts: its shares have all connections between two hosts (`kwire.capture.carry.is_of_share`).
     """
@@ -116,8 +112,6 @@ class Plan:
     """Plan of a run.
 
     Attributes:
-        run: number of the run, from 0.
-        series: all series, also those without new files.
         kept: parts of the earlier analysis that stay, `TABLE/NAME`.
         divided: numbers of new tasks for parts of packs that have grown too large.
     """
@@ -166,7 +160,6 @@ class Plan:
         """Return the entries of series in the manifest, which the next run continues from.
 
         Args:
-            parts: all parts of the analysis, `TABLE/NAME`.
             skipped: files that could not be read; the next run tries the newest of a series again.
             unread: names of series of which nothing could be read; packed ones stay in their packs, and the next run tries them again.
         """

@@ -43,7 +43,6 @@ def run_reading(
     Args:
         tasks: tasks that read files where they are.
         routed: tasks whose packets are routed, by series.
-        routes: the first step of these, from `route_tasks`.
         whole: locations of files that are read as one range.
 
     Returns:
@@ -71,11 +70,7 @@ def run_reading(
 
 
 def longest_first(readings: Sequence[Reading], sizes: Mapping[str, int], heavy: Mapping[tuple[int, int], int]) -> list[Reading]:
-    """Sort tasks by the bytes that they read, so that no long one begins when all others are done.
-
-    Args:
-        heavy: bytes that were routed to the largest shares, by series and share.
-    """
+    """Sort tasks by the bytes that they read, so that no long one begins when all others are done."""
 
     def size(reading: Reading) -> int:
         task, series = reading

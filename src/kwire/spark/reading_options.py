@@ -21,7 +21,6 @@ class ReadingOptions(NamedTuple):
     """The options, checked.
 
     Attributes:
-        mode: `PERMISSIVE`, `DROPMALFORMED` or `FAILFAST`.
         corrupt_record: name of the column with unreadable bytes; None for no such column.
     """
 
@@ -41,8 +40,6 @@ def reading_options(options: Mapping[str, str] | None, function: str, *, drops: 
     """Check options; names and modes are read in any case.
 
     Args:
-        options: `mode` and `columnNameOfCorruptRecord`; others are refused.
-        function: name of the caller, for errors.
         drops: it can drop rows; a column function cannot, and refuses DROPMALFORMED as Spark's `from_json` does.
         keeps: it has a column for unreadable bytes.
     """

@@ -21,9 +21,6 @@ class RecordArrays:
 
     A record has the columns of `kwire.records.to_arrow` without `buffer`. A batch that cannot be read is one element of nulls with `batch`
     and `error`.
-
-    Attributes:
-        type: Arrow type of the result.
     """
 
     takes = 1

@@ -35,10 +35,7 @@ class RouteTask:
     """A task of the first step.
 
     Attributes:
-        index: index among these tasks.
         series, file: indexes of the routed series and of the file in it.
-        given: range of the file.
-        out, folder: as in `SeriesTask`.
     """
 
     index: int
@@ -56,8 +53,6 @@ class RouteResult:
 
     Attributes:
         largest: the shares with the most bytes, and their bytes.
-        seconds: wall clock, by phase (`kwire.spark.phase_times.PHASES`).
-        began: time when the task began, seconds since 1970.
     """
 
     facts: RangeFacts
@@ -72,7 +67,6 @@ class RoutedSeries:
     """A series whose packets are routed.
 
     Attributes:
-        files: the files, in order.
         ranges: for each file its valid ranges, in order: their packets, and the number of packets of the file before them.
     """
 
@@ -87,7 +81,6 @@ def route_tasks(
 
     Args:
         series: tasks of the second step, by series.
-        undivided: locations of files that have to be read as one range.
     """
     found: list[RouteTask] = []
     for number, file, location, parts in _parts(series, sizes, slots):
@@ -131,9 +124,6 @@ def run_route(task: RouteTask) -> RouteResult:
 
 def resolve(tasks: Sequence[RouteTask], results: Sequence[RouteResult]) -> tuple[list[RoutedSeries], list[str]]:
     """Join the ranges of files.
-
-    Args:
-        tasks: all tasks of the first step.
 
     Returns:
         The series, and the locations of files that have to be read as one range: then the series are not valid.

@@ -55,7 +55,6 @@ class Earlier:
     """Outcome of an earlier run that a task continues.
 
     Attributes:
-        state: name of its state in the output folder.
         waiting: its parts, `TABLE/NAME`, with the rows of connections that were open.
         with_sums: the sums of closed connections continue in this task; False in all tasks but one of a pack that was divided.
     """
@@ -70,8 +69,6 @@ class SeriesFiles:
     """Files of a series that a task reads.
 
     Attributes:
-        locations: the files in order, paths or URIs.
-        disorder: sentence on an odd order, or empty.
         sizes: bytes of each file when the run was planned: bytes written later are left for the next run. Empty to read files whole.
         read_before: bytes of the first file that an earlier run has read; None if it is new.
         point_sizes: bytes of each file, for captures of several points.
@@ -100,13 +97,10 @@ class SeriesTask:
 
     Attributes:
         number: number in the job; names the task's parts, with the run and a token of the attempt.
-        members: series, read one after the other.
         folder: the driver's working folder, which relative locations start from.
-        redaction: what to hash in the rows that are written, None for nothing.
         share: (k, n) for the k-th of n shares of the connections.
         run: number of the run, from 0; names its parts.
         keep_state: write a state that the next run continues from.
-        earlier: what an earlier run left of these series, None for new ones.
         by_date: divide the rows that have a time by their dates (`kwire.spark.dated_parts`).
     """
 
@@ -134,14 +128,9 @@ class SeriesResult:
     """Outcome of a task.
 
     Attributes:
-        number, share: as in the task.
         whole: its sums that are not divided (`kwire.analysis.key_buckets.WHOLE`), packed.
-        sums: files with its sums.
-        parts: the parts that it wrote, `TABLE/NAME`.
         skipped: the files that could not be read, each with the reason.
-        read: number of files read.
         seconds: wall clock, by phase (`kwire.spark.phase_times.PHASES`).
-        began: time when the task began, seconds since 1970.
         unread: names of series of which nothing could be read.
         keeps: a later run can continue from what the task wrote.
     """
@@ -164,10 +153,6 @@ def in_folder(folder: str, locations: Iterable[str]) -> Iterator[None]:
     """Change to the driver's working folder while files are read whose locations are relative to it.
 
     Only for these: modules that ``--py-files`` put on the path of a worker may be named relative to the worker's own folder.
-
-    Args:
-        folder: the driver's; another machine need not have it.
-        locations: the files.
     """
     names = [name for location in locations for name in (names_in(location)[1:] or [location])]
     relative = any("://" not in name and not Path(name).is_absolute() for name in names)
@@ -201,7 +186,6 @@ def run_task(task: SeriesTask, routed: Sequence[Piece] | None = None) -> SeriesR
     A file that cannot be read is a row in `violations`.
 
     Args:
-        task: what to read and where to write.
         routed: the files of its only series, where their packets were routed.
     """
     task = task if has_states() else replace(task, keep_state=False)

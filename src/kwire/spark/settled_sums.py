@@ -20,9 +20,6 @@ SUMS_BYTES: Final = 8 << 20
 class SettledSums:
     """Collector of the sums of closed connections.
 
-    Args:
-        name: name of the files, to which a number is added.
-
     Attributes:
         whole: sums in them that are not divided (`kwire.analysis.key_buckets.WHOLE`).
     """

@@ -23,10 +23,6 @@ def check_shared(master: str | None, out: str, inputs: Iterable[str]) -> None:
     """Check that executors see the inputs and the output of a job.
 
     A plain path is local. A ``file://`` URI says that the folder is mounted on all machines, which only its owner can know.
-
-    Args:
-        master: Spark master; None if unknown.
-        out, inputs: paths and URIs.
     """
     if master is None or not (master == "yarn" or "://" in master):
         return

@@ -50,7 +50,6 @@ class SumsFile:
 
     Attributes:
         part: its place in the output folder, `_state/NAME`.
-        is_fresh: this run wrote it.
         start: offset in the file of its place.
     """
 
@@ -69,7 +68,6 @@ def pack_sums(sums: Partial, bits: int | None = None) -> bytes:
     """Return the contents of a file.
 
     Args:
-        sums: sums of any keys.
         bits: number of buckets, as ``1 << bits``; None to choose by size.
     """
     if bits is None:
@@ -142,11 +140,7 @@ def remove_sums(location: str, files: Iterable[SumsFile]) -> None:
 
 
 class _Reader:
-    """Reader of pieces of a file, a context manager.
-
-    Attributes:
-        bits: number of buckets, as ``1 << bits``.
-    """
+    """Reader of pieces of a file, a context manager."""
 
     def __init__(self, location: str, file: SumsFile) -> None:
         self._location, self._told = location, file

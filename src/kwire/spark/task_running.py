@@ -120,7 +120,6 @@ def run_each(
     """Call a function with each item, each in a task; return the results in the order of the items, and the CPU seconds of all.
 
     Args:
-        items: arguments, which pickle.
         work: function, which pickles and goes to each machine once, as its results do.
     """
     if not items:

@@ -19,11 +19,7 @@ SPOOL_BYTES: Final = 128 << 20
 
 
 class BatchSpool:
-    """Batches of one schema, in order, to be read as often as needed.
-
-    Attributes:
-        nbytes: bytes of all batches.
-    """
+    """Batches of one schema, in order, to be read as often as needed."""
 
     def __init__(self, schema: pa.Schema, limit: int = SPOOL_BYTES) -> None:
         self.schema = schema

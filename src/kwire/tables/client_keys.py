@@ -51,8 +51,6 @@ def client_key(software_name: str | None, software_version: str | None, client_i
 
     Args:
         software_name, software_version: None if nothing was observed.
-        client_id: id as sent.
-        principal: None without authentication.
         address: of the client (of the proxied one in a PROXY header); counts only for an empty id or a library's default.
     """
     parts = (

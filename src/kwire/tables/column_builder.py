@@ -21,8 +21,6 @@ class _Columns(NamedTuple):
 
     Attributes:
         places: index of each column in a row, None if rows lack it.
-        names: names of the values of a row.
-        struct: type of a row.
     """
 
     schema: pa.Schema
@@ -48,11 +46,7 @@ class ColumnBuilder:
     """Collector of rows of one schema.
 
     Args:
-        batch_rows: rows of a batch.
         given: columns of rows, in their order; all others are null. None for all of the schema in its order.
-
-    Attributes:
-        batches: full batches.
     """
 
     def __init__(self, schema: pa.Schema, batch_rows: int = BATCH_ROWS, given: Sequence[str] | None = None) -> None:

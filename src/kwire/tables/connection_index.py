@@ -38,12 +38,7 @@ class ConnectionIndex:
         return dict(zip(ids, range(len(ids)), strict=True))
 
     def remember(self, ids: Any, rows: Any) -> None:
-        """Keep an answer until the next one: the rows of a batch are asked for to fill in keys, and again to sum it up.
-
-        Args:
-            ids: as for `rows_of`, one array.
-            rows: its result.
-        """
+        """Keep an answer until the next one: the rows of a batch are asked for to fill in keys, and again to sum it up."""
         self._known = (ids, rows)
 
 

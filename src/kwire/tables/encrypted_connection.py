@@ -39,9 +39,6 @@ class EncryptedConnection:
 
     Args:
         wire: detector that takes the bytes of the wire.
-        keys: keys of the series.
-        ports: ports of the connection's two sides.
-        asked: message whose frames are wanted.
     """
 
     __slots__ = ("_asked", "_first", "_has_next", "_is_done", "_keys", "_ports", "plain", "subject", "tls", "wire")
@@ -164,13 +161,7 @@ class EncryptedConnection:
 
 
 def tls_violations(tls: TlsConnection, ending: Ending, server: int | None, t: int) -> list[Event]:
-    """Return the violations of a closed connection.
-
-    Args:
-        ending: its end, and its client.
-        server: side of the server.
-        t: time of its end, nanoseconds since 1970.
-    """
+    """Return the violations of a closed connection."""
     found: list[Event] = []
     for each in findings(tls, ending.state, ending.closed_by):
         direction: Direction = "response" if each.side is not None and each.side == server else "request"

@@ -24,9 +24,6 @@ class JoinedViews:
     """Collector of rows of series.
 
     An id names one connection only within a series, so series with an id in common get different views. Most need one view.
-
-    Attributes:
-        nbytes: bytes of the rows that were added.
     """
 
     def __init__(self) -> None:

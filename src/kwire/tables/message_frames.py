@@ -26,7 +26,6 @@ def iter_message_frames(
     """Read a series and yield the frames of one message, without their lengths, as they come.
 
     Args:
-        locations: captures in order, paths or URIs.
         series, ports, share: as for `kwire.tables.read_series`.
         strict: raise for a file that cannot be read, which is skipped otherwise.
 

@@ -59,7 +59,6 @@ class RowCallbacks(TrackerCallbacks):
     """Callbacks for the connections of a series.
 
     Args:
-        sink: takes what is learned.
         connection_id_of: return the connection id for an ordinal.
 
     Attributes:
@@ -84,7 +83,6 @@ class RowCallbacks(TrackerCallbacks):
             place: ordinal of the connection, request index, packet with the number of its file, stream offset.
             identity: software name and client id by then.
             rule: `api_versions_refused` or `batch_partial`.
-            api_key, api_version: of the request.
         """
         refused = rule == "api_versions_refused"
         self._violation(
@@ -96,8 +94,6 @@ class RowCallbacks(TrackerCallbacks):
 
         Args:
             place, identity, api_key, api_version: as for `once`.
-            kind: `request` or `response`.
-            count: number of bytes.
             end: end of the body, in the frame without its length.
         """
         self._violation(place, identity, *trailing_fact(f"{api_label(api_key, api_version)} {kind}", count, end))
@@ -117,11 +113,8 @@ class RowCallbacks(TrackerCallbacks):
         """Read an ApiVersions response that was not seen before.
 
         Args:
-            server: address and port.
             payload: frame without its length; for a damaged one the bytes before the cut.
             damaged: bytes of it are lost.
-            version: requested version.
-            time_ns: time of the response.
 
         Returns:
             Error code, columns of `requests`, the ranges if there are more than that of ApiVersions, and the list that ends in the first
@@ -203,7 +196,6 @@ class RowCallbacks(TrackerCallbacks):
             sasl: state of the authentication; None before its first request.
             mechanism: of a SaslHandshake, else None; UTF-8.
             token: of a SaslAuthenticate; it is read once and dropped.
-            version: of the request.
         """
         known = SaslState() if sasl is None else sasl
         if mechanism is not None:

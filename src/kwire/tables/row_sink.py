@@ -163,11 +163,8 @@ class RowSink(StreamSink):
     Attributes:
         rows: builder of the rows of requests and connections, `StreamRows` or the native `RowBatches`.
         logged: builder of the rows of requests in request logs, a `ColumnBuilder` or the native reader of such logs.
-        violations: builder of their rows.
         observed: builders of the rows of exchanges beside their own.
         messages: builder of the frames of the message that is asked for.
-        tls: keys of encrypted connections.
-        facts: facts of the series.
         files, counts: files of the series so far, and their counts.
     """
 

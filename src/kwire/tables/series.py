@@ -58,12 +58,9 @@ class TablesCarry:
 
     Attributes:
         streams: connections, with their detectors.
-        sink: builder of their rows.
         facts: facts of the files that were read, None for request logs, whose facts are in `log`.
         disorder: sentence on their odd order, or empty.
-        log: builder of rows of request logs.
         share: (k, n) for the k-th of n shares of the connections.
-        hashed: the hashes of the files are wanted.
         unread: the newest file, if it could not be read, and the reason; a later run tries it again.
     """
 
@@ -246,7 +243,6 @@ def iter_log_part(
 
     Args:
         part: whole lines, decompressed; only the last of a file may lack its end.
-        name: name of the file, as in the rows.
         number, lines_before: result of the part before; None for the first part of a file in the series.
         last: the file has no more lines.
 

@@ -95,7 +95,6 @@ class SeriesRows:
 
     Attributes:
         whole, settled, open: all rows, those that stay, and those that may change when the series grows.
-        skipped: files that could not be read, with the reason.
         state: carry of the series as bytes (`kwire.tables.carry_state`), without the open rows; empty unless it was asked for.
     """
 

@@ -33,7 +33,6 @@ class Kind:
     Attributes:
         fields: msgspec structure with the declared names and types.
         dump: return the values of an object, in the order of the declaration.
-        load: make an object of such a structure.
     """
 
     fields: type[msgspec.Struct]
@@ -67,7 +66,6 @@ def declare(
     Args:
         declared: names of fields by type, separated by spaces.
         make: make an object whose fields are to be set; by default without calling its class.
-        before: called with an object before its fields are read.
         after: called with an object whose fields are set.
     """
     types = {name: kind for kind, names in declared.items() for name in names.split()}

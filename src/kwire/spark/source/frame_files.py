@@ -38,7 +38,6 @@ class FilePart:
     """A share of a file.
 
     Attributes:
-        size: bytes of the whole file.
         share: (k, n) for the k-th of n shares.
     """
 
@@ -134,9 +133,6 @@ def batches_of_parts(parts: Sequence[FilePart], files: FrameFiles, kept: Sequenc
     """Read the frames of one task, with the kept columns.
 
     Args:
-        parts: parts to read in turn.
-        files: options of the files.
-        kept: columns from `kept_fields`.
         skip_corrupt: drop the rest of a file that cannot be read further.
     """
     names = [*(field.name for field in kept), *((files.column,) if files.column not in files.keep else ())]

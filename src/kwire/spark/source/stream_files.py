@@ -37,9 +37,7 @@ class SeenFile:
     """A file as it was seen.
 
     Attributes:
-        file: its place and stored size.
         changed_ns: time of the last change, nanoseconds since 1970.
-        kind: kind of the content.
         compressed: it is stored with gzip or zstd.
         head: its first `HEAD_BYTES` bytes, decompressed.
         began_ns: time of its first packet or entry, None without one.
@@ -71,7 +69,6 @@ class FileWatch:
 
     Args:
         arguments: paths, folders, globs and URIs, as for `kwire.capture.files.inputs.expand_inputs`.
-        wanted: whether a file is wanted, by its name.
     """
 
     def __init__(self, arguments: tuple[str, ...], wanted: Callable[[str], bool] | None = None) -> None:
@@ -167,7 +164,6 @@ def locate(location: str, head: int, mark: str) -> str | None:
     """Find a file, which may have been renamed or compressed, in its folder by its first bytes; None if it is gone.
 
     Args:
-        location: former place.
         head, mark: number of its first bytes, and their mark; 0 for a file that is not identified.
     """
     if not head:
@@ -243,9 +239,6 @@ def line_end(location: str, start: int, stop: int, most: int | None) -> int:
     """Find the end of the whole lines of a log that can be read now.
 
     Args:
-        location: the log, which is not compressed.
-        start: offset of its next line.
-        stop: its size.
         most: highest number of bytes wanted; a single line may be longer.
 
     Returns:

@@ -58,7 +58,6 @@ class LogPlace:
     """Position in the growing log.
 
     Attributes:
-        location: former place.
         head, mark: as of `Piece`.
         at: end of the last whole line that was read, in decompressed bytes.
     """
@@ -74,7 +73,6 @@ class LastFile:
     """The newest file of a series that is done.
 
     Attributes:
-        location: former place.
         head, mark: as of `Piece`; `head` is 0 for a capture without packets, as all of these begin alike.
         size: bytes; None if it is compressed.
         began_ns: time of its first packet or entry, nanoseconds since 1970; None without one.
@@ -94,13 +92,11 @@ class SeriesOffset:
     Attributes:
         done: marks of the present files that are read.
         last: the newest of these.
-        log: the log that is followed.
         changed_ns: time of the last change of the files that are read.
         base: version of the state that the latest batch began with, 0 for none.
         state: version that it left: the number of that batch.
         again: pieces of batches between the state `base` and the latest batch: they are read once more, without their rows, because nobody
             asked for all rows of those batches and so no state was left.
-        over: the series counts as over.
     """
 
     done: frozenset[str] = frozenset()
@@ -121,8 +117,6 @@ class StreamOffset:
     Attributes:
         stream: name of the folder of its states.
         asked: options that decide the rows, as text by name; all batches need the same.
-        batch: number of batches.
-        series: positions by name.
     """
 
     stream: str

@@ -58,11 +58,9 @@ def plan_batch(
     """Plan the next batch.
 
     Args:
-        start: offset where it begins.
         lying: the files of each series, in order.
         now_ns: nanoseconds since 1970, by the clock of the files' times.
         line_end: find the end of the whole lines of a piece of a log, within a number of bytes (`stream_files.line_end`).
-        has_state: return whether a version of the state of a series was left.
 
     Returns:
         The offset where the batch ends, with its pieces; `start` itself without anything to read.
@@ -228,7 +226,6 @@ class _Backlog:
         Args:
             left: bytes that the batch may still read.
             must: the batch has nothing yet.
-            line_end: as in `plan_batch`.
         """
         step = self.steps[0]
         piece, seen, size = step.piece, step.seen, step.size
