@@ -135,6 +135,25 @@ def test_nothing_is_imported_from_the_working_folder(tmp_path: Path) -> None:
     assert not (tmp_path / "ran").exists()
 
 
+def test_workers_end_with_a_parent_that_is_killed(tmp_path: Path) -> None:
+    """They would wait for more work for ever; the pipe has its end when nobody holds it any more."""
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import time\n"
+        "from kwire.spark.local_processes import LocalProcesses\n"
+        "def work(number):\n"
+        "    print(number, flush=True)\n"
+        "    time.sleep(number)\n"
+        "if __name__ == '__main__':\n"
+        "    LocalProcesses(2).run_each([1, 600], work)\n"
+    )
+    with subprocess.Popen([sys.executable, str(program)], stdout=subprocess.PIPE, text=True) as parent:
+        assert parent.stdout is not None
+        assert sorted(parent.stdout.readline() for _ in range(2)) == ["1\n", "600\n"]
+        parent.kill()
+        assert parent.communicate(timeout=120)[0] == ""
+
+
 def test_the_page_from_the_digest_is_that_from_the_tables(tmp_path: Path) -> None:
     """`kwire report` finds what the tasks have left beside the tables; without it, it makes the same."""
     out = tmp_path / "out"
