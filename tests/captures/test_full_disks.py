@@ -5,6 +5,8 @@ from __future__ import annotations
 import gzip
 from pathlib import Path
 
+import pytest
+
 from small_disk import run_with_disk
 
 pytestmark = pytest.mark.matrix
