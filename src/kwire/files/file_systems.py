@@ -1,8 +1,7 @@
-"""Paths and URIs to file systems: Arrow's own for local disks, S3, Google, Azure and HDFS, fsspec's for all other schemes.
+"""File systems of paths and URIs: Arrow's for local disks, S3, Google, Azure and HDFS, fsspec's for all other schemes.
 
-Region and endpoint of a store are options that hold for a run (`store_options`), so that names of files stay short and one setting serves
-inputs and outputs. Credentials come from where each store's own tools find them, never from a URI: what names a file stands in tables,
-manifests, pages and logs.
+Region and endpoint are options of a run (`store_options`), which serve inputs and outputs. Credentials come from each store's own tools,
+never from a URI: names of files are written to tables, manifests, pages and logs.
 """
 
 from __future__ import annotations
@@ -48,19 +47,18 @@ _FAILING_CODES: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class StoreOptions:
-    """How to reach object stores.
+    """Options that reach object stores.
 
     Attributes:
-        region: of S3 buckets; None asks AWS for each bucket's own.
-        endpoint: another server than the provider's, ``http://host:9000`` or ``host:port`` (https): MinIO, Ceph, a test. For ``s3://`` and
-            ``gs://``.
+        region: region of S3 buckets; None asks AWS for each bucket's own.
+        endpoint: server of ``s3://`` and ``gs://`` other than the provider's: ``http://host:9000`` or ``host:port`` (https).
     """
 
     region: str | None = None
     endpoint: str | None = None
 
     def check(self) -> None:
-        """Raise InputError where the endpoint is no address of a server."""
+        """Raise InputError for an invalid endpoint."""
         if self.endpoint is None:
             return
         scheme, _, rest = self.endpoint.rpartition("://")
@@ -70,7 +68,6 @@ class StoreOptions:
             raise InputError(f"the endpoint {self.endpoint} is no address of a server, such as http://localhost:9000")
 
     def query(self) -> dict[str, str]:
-        """Give them as the parameters of a URI that Arrow knows."""
         found = {"region": self.region} if self.region else {}
         if self.endpoint:
             scheme, _, server = self.endpoint.rpartition("://")
@@ -82,7 +79,7 @@ _options: ContextVar[StoreOptions | None] = ContextVar("kwire_store_options", de
 
 
 def current_store_options() -> StoreOptions:
-    """The options in force, filled up from the environment (AWS_ENDPOINT_URL); a driver passes them to tasks, which have another one."""
+    """Return the options in force, completed from the environment (AWS_ENDPOINT_URL); a driver passes them to its tasks."""
     given = _options.get() or StoreOptions()
     endpoint = given.endpoint or os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or None
     region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or None
@@ -91,13 +88,10 @@ def current_store_options() -> StoreOptions:
 
 @contextmanager
 def store_options(options: StoreOptions | None) -> Iterator[None]:
-    """Open all files inside with these options.
-
-    Args:
-        options: None changes nothing.
+    """Open all files inside with these options; None changes nothing.
 
     Raises:
-        InputError: the endpoint is no address of a server.
+        InputError: the endpoint is invalid.
     """
     if options is None:
         yield
@@ -112,10 +106,10 @@ def store_options(options: StoreOptions | None) -> Iterator[None]:
 
 
 def refuse_secrets(location: str) -> None:
-    """Refuse a URI with credentials in it, as Hadoop does (HADOOP-3733): whatever names a file is written down in many places.
+    """Refuse a URI that holds a password, a key, a token or a signature, as Hadoop does (HADOOP-3733).
 
     Raises:
-        InputError: it has a password before an ``@``, or a parameter that holds a key, a token or a signature.
+        InputError: the URI holds one.
     """
     for uri in location.split("|"):  # a set of files of several points is one location
         scheme, mark, rest = uri.partition("://")
@@ -131,30 +125,30 @@ def refuse_secrets(location: str) -> None:
 
 
 def as_location(location: str) -> str:
-    """Spell a location as everything after it does: Hadoop's ``s3a://`` is ``s3://``."""
+    """Spell a location as all later steps do: Hadoop's ``s3a://`` becomes ``s3://``."""
     scheme, mark, rest = location.partition("://")
     return f"s3://{rest}" if mark and scheme.lower() in ("s3a", "s3n") else location
 
 
 def place_of(location: str) -> str:
-    """One text for one file, however the way to its store was given: a URI without its parameters."""
+    """Drop the parameters of a URI, so that one file has one text."""
     location = as_location(location)
     return location.partition("?")[0] if "://" in location else location
 
 
 def place_of_file(location: str) -> str:
-    """The same from whatever folder a file is named, and however its store is reached."""
+    """Drop parameters, make paths absolute and name one store in one way."""
     return place_of(location) if "://" in location else str(Path(location).absolute())
 
 
 def below(location: str, path: str) -> str:
-    """Name a file below a location: a URI keeps its parameters at its end."""
+    """Join a location and a path below it; a URI keeps its parameters at its end."""
     bare, mark, query = location.partition("?") if "://" in location else (location, "", "")
     return f"{bare.rstrip('/')}/{path}{mark}{query}"
 
 
 def has_rename(filesystem: FileSystem) -> bool:
-    """Whether a file can be moved in one step; object stores copy."""
+    """Return whether the store moves a file in one step; object stores copy."""
     return filesystem.type_name in _RENAMING
 
 
@@ -162,7 +156,7 @@ def filesystem_of(location: str) -> tuple[FileSystem, str]:
     """Split a path or URI into a file system and a path in it.
 
     Raises:
-        InputError: the URI's scheme is not known, it holds a secret, or its store cannot be reached.
+        InputError: the URI's scheme is unknown, it holds a secret, or its store cannot be reached.
     """
     from pyarrow import ArrowInvalid, fs
 
@@ -187,7 +181,6 @@ def filesystem_of(location: str) -> tuple[FileSystem, str]:
 
 
 def _with_query(location: str, more: dict[str, str]) -> str:
-    """Add parameters that the URI does not name itself."""
     bare, _, query = location.partition("?")
     given = dict(parse_qsl(query))
     if "endpoint_override" in given:
@@ -205,7 +198,7 @@ def _s3(location: str) -> tuple[FileSystem, str]:
 
 @lru_cache(maxsize=32)
 def _bucket(bucket: str, query: str) -> FileSystem:
-    """The file system of a bucket: its connections are kept from file to file."""
+    """Return the file system of a bucket; its connections are kept from file to file."""
     from pyarrow import ArrowInvalid, fs
 
     filesystem: FileSystem
@@ -219,7 +212,6 @@ def _bucket(bucket: str, query: str) -> FileSystem:
 
 
 def _by_fsspec(location: str) -> tuple[FileSystem, str]:
-    """A file system of another library's, with the options and credentials of its own configuration."""
     from pyarrow import fs
 
     scheme = location.partition("://")[0]
@@ -237,7 +229,7 @@ def _by_fsspec(location: str) -> tuple[FileSystem, str]:
 
 
 def reason_of(error: BaseException) -> str:
-    """Say what went wrong with a file, in a few words."""
+    """Return the cause of a file's error in a few words."""
     # Arrow's own text names the operation that failed, which a user has not asked for; what the system says is enough
     if isinstance(error, OSError) and error.errno:
         return os.strerror(error.errno)
@@ -251,7 +243,7 @@ def reason_of(error: BaseException) -> str:
 
 
 def _of_aws(code: str, status: str, text: str, line: str) -> str:
-    """What an error of the AWS SDK means; it names codes and leaves the rest to the reader."""
+    """Translate an error of the AWS SDK, which gives codes only."""
     bucket = _BUCKET.search(line)
     name = f"the bucket {bucket[1]}" if bucket else "the bucket"
     region = _REGION.search(line)

@@ -1,4 +1,4 @@
-"""Files that are written where others may write too: no link is followed, and state on disks is for its owner only."""
+"""Files in folders that others may write to: no link is followed, and only the owner may read state."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ def first_link(folder: str) -> str | None:
 
 
 def new_file(path: str | os.PathLike[str], mode: int = 0o666, *, buffering: int = -1) -> BinaryIO:
-    """Make a file on a disk, to write and to read. A file or link of that name goes first: what else leads to its contents keeps them.
+    """Create a file to write and read. A file or link of that name is removed first, so that its other names keep their contents.
 
     Raises:
-        OSError: it cannot be made.
+        OSError: the file cannot be made.
     """
     with suppress(FileNotFoundError):
         os.unlink(path)  # noqa: PTH108 - as `os.open`
@@ -46,10 +46,10 @@ def new_file(path: str | os.PathLike[str], mode: int = 0o666, *, buffering: int 
 
 
 def make_private(filesystem: FileSystem, folder: str, *, recursive: bool = True) -> None:
-    """Make a folder, or take one that is there; on a disk only the owner may look into it.
+    """Make a folder, or take an existing one; on a disk only its owner may read it.
 
     Raises:
-        OSError: it cannot be made, or is another user's.
+        OSError: it cannot be made, or belongs to another user.
     """
     filesystem.create_dir(folder, recursive=recursive)
     if filesystem.type_name == _LOCAL:
@@ -57,7 +57,7 @@ def make_private(filesystem: FileSystem, folder: str, *, recursive: bool = True)
 
 
 def write_private(filesystem: FileSystem, path: str, *pieces: bytes) -> None:
-    """Write a file; on a disk only the owner may read it, from its first byte on.
+    """Write a file that on a disk only its owner may read.
 
     Raises:
         OSError: it cannot be written.

@@ -1,4 +1,4 @@
-"""What waits on disk while a capture is read lies in the temporary folder; a sentence where that has no room left."""
+"""Files in the temporary folder while a capture is read."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ __all__ = ["scratch_disk"]
 
 @contextmanager
 def scratch_disk(*more: type[Exception]) -> Iterator[None]:
-    """Write to the temporary folder inside.
+    """Turn errors of the temporary folder into one sentence.
 
     Args:
-        more: errors beside OSError that mean the same.
+        more: exception types beside OSError that mean the same.
 
     Raises:
-        KwireError: it cannot be written. This is a fault of the machine, not of a file: Spark may try the task on another executor.
+        KwireError: the folder cannot be written. The machine is at fault, so Spark may retry the task on another executor.
     """
     folder = tempfile.gettempdir()  # chosen while there is room: Python takes another where nothing can be written
     kinds: tuple[type[Exception], ...] = (OSError, *more)

@@ -1,7 +1,7 @@
-"""One capture file as chunks of packet columns, and what is known of it afterwards.
+"""One capture file as chunks of packet columns, and its facts.
 
-A file that ends in the middle of a packet is read up to there. Where its records stop making sense, it is read on at the next record that
-is proven (`kwire.capture.files.damaged_records`). Both are facts of the file.
+A file that ends inside a packet is read up to there. After damage, reading continues at the next proven record
+(`kwire.capture.files.damaged_records`). Both are facts of the file.
 """
 
 from __future__ import annotations
@@ -27,29 +27,28 @@ MAX_INTERFACES: Final = 1 << 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileFacts:
-    """What is known of a capture file after it was read; times are nanoseconds since 1970, UTC.
+    """Facts of a capture file after it was read; times are nanoseconds since 1970, UTC.
 
     Attributes:
         location: path or URI as given.
         format: ``pcap`` or ``pcapng``.
         compression: ``gzip``, ``zstd`` or None.
-        sha256: of the file as stored, empty where it was not asked for.
+        sha256: hash of the stored file, empty if not requested.
         stored_bytes: size of the file as stored.
         start_ns, end_ns: earliest and latest packet, None without packets.
         packets: packet records.
-        tcp_packets, fragments, other_packets, unreadable_packets: what they were; `fragments` are those of IP packets whose first
-            fragment is not in the capture; unreadable are packets cut inside their headers, malformed, or of a link type that is not
-            read.
-        unread: packets of link types that are not read, by LINKTYPE_ number.
+        tcp_packets, fragments, other_packets, unreadable_packets: packets by kind; `fragments` lack their first fragment, unreadable ones
+            are cut inside their headers, malformed, or of an unknown link type.
+        unread: packets of unknown link types, by LINKTYPE_ number.
         link_types: LINKTYPE_ numbers of the last section's interfaces.
-        packets_dropped: lost by the capturing machine, None when the file does not say.
-        snaplen: bytes kept of each packet at most, None without a limit.
+        packets_dropped: packets lost by the capturing machine, None if the file does not say.
+        snaplen: most bytes kept of each packet, None without a limit.
         packet_bytes, packet_bytes_stored: sums of packet lengths on the wire and in the file.
-        bytes_cut: TCP payload that snaplen cut off.
-        cut_at: position in the (decompressed) file of the first record that cannot be read, None when the file is whole.
-        cut_reason: why not: one clause.
-        damages: bytes between records that are no records, the first `MAX_DAMAGES` of them.
-        damage_count, damaged_bytes: how many there are, and the sum of their sizes.
+        bytes_cut: TCP payload cut off by the snapshot length.
+        cut_at: offset in the (decompressed) file of the first unreadable record, None if the file is whole.
+        cut_reason: cause of that, one clause.
+        damages: the first `MAX_DAMAGES` ranges between records.
+        damage_count, damaged_bytes: number of all ranges, and sum of their sizes.
     """
 
     location: str
@@ -79,13 +78,13 @@ class FileFacts:
 
 
 class FileReading:
-    """How far a file is read.
+    """Progress of reading a file.
 
     Attributes:
-        state: of the scan.
-        position: in the (decompressed) file, behind the last record that was read.
-        damages: what was skipped.
-        reason: why the file ends early, empty where it is whole so far.
+        state: state of the scan.
+        position: offset in the (decompressed) file after the last record read.
+        damages: skipped ranges.
+        reason: cause of an early end, empty if whole so far.
     """
 
     __slots__ = ("damages", "position", "reason", "state")
@@ -107,18 +106,18 @@ def iter_chunks(
     """Read a file to its end; the generator returns the facts.
 
     Args:
-        name: of the file, as it stands in sentences and facts.
+        name: name of the file in sentences and facts.
         source: its bytes.
-        scan: what the file before it in the series left; changed in place.
-        chunk_bytes: how much is read at once.
-        progress: called with the bytes of the stored file that were read since the last call.
-        before: from `read_again`, what of the file is not read another time; changed in place.
+        scan: state left by the file before it in the series; changed in place.
+        chunk_bytes: bytes read at once.
+        progress: called with the stored bytes read since the last call.
+        before: result of `read_again`: the part that is not read another time; changed in place.
 
     Yields:
         Columns, and the bytes that their offsets point into.
 
     Raises:
-        InputError: it is empty, or no capture.
+        InputError: the file is empty or not a capture.
     """
     if before is None:
         reading, data, at = _begin(name, source, chunk_bytes)
@@ -159,7 +158,7 @@ def read_again(name: str, source: CaptureSource, chunk_bytes: int) -> FileReadin
     """Find how far a file was read when it was only as long as `source`, without its packets.
 
     Raises:
-        InputError: as `iter_chunks`.
+        InputError: the file is empty or not a capture.
     """
     reading, data, at = _begin(name, source, chunk_bytes)
     for _ in _iter_records(name, reading, data, at, source, chunk_bytes, lambda _count: None):
@@ -169,7 +168,7 @@ def read_again(name: str, source: CaptureSource, chunk_bytes: int) -> FileReadin
 
 
 def _begin(name: str, source: CaptureSource, chunk_bytes: int) -> tuple[FileReading, bytes, int]:
-    """The first bytes of a file and the offset of the first record in them."""
+    """Return the first bytes of a file and the offset of the first record in them."""
     data = source.read(max(chunk_bytes, PCAP_HEADER_BYTES))
     while len(data) < PCAP_HEADER_BYTES and (more := source.read(PCAP_HEADER_BYTES - len(data))):
         data += more  # a pipe gives what is there

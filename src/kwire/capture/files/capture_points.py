@@ -1,9 +1,8 @@
-"""Captures of the same traffic from several points, client's side and broker's side, read as one.
+"""Captures of the same traffic from several points, read as one.
 
-Such a set of files is one piece of a series, whose location names all of them: ``points:``, then the points divided by ``|``, each with its
-files in order divided by ``,``. The files of a point are read one after the other, the points side by side in the order of their times. The
-clocks are compared by packets that were seen at both: half the difference of the differences there and back is the way, the rest is the
-clock.
+Such a set is one piece of a series. Its location lists all files: ``points:``, then the points separated by ``|``, each with its files in
+order separated by ``,``. Files of a point are read in sequence, points side by side by time. Packets seen at two points compare the clocks:
+half of the difference between both directions is the latency, the rest the clock's offset.
 """
 
 from __future__ import annotations
@@ -32,22 +31,22 @@ _MOST_ROWS: Final = 1 << 16
 
 
 def location_of_points(points: Sequence[Sequence[str]]) -> str:
-    """Name a set of files as one piece: for each point its files in order."""
+    """Return the location of a set of files: for each point its files in order."""
     return _PREFIX + "|".join(",".join(quote(location, safe=_PLAIN) for location in files) for files in points)
 
 
 def is_of_points(location: str) -> bool:
-    """Whether a location is one that `location_of_points` made."""
+    """Return whether `location_of_points` made a location."""
     return location.startswith(_PREFIX)
 
 
 def points_of(location: str) -> list[list[str]]:
-    """Give the files of each point that a location names."""
+    """Return the files of each point of a location."""
     return [[unquote(each) for each in files.split(",")] for files in location.removeprefix(_PREFIX).split("|")]
 
 
 def names_in(location: str) -> list[str]:
-    """Give a location and, where it is of several points, those of their files."""
+    """Return the files of a location of several points, or the location itself."""
     return [location, *(each for files in points_of(location) for each in files)] if is_of_points(location) else [location]
 
 
@@ -81,7 +80,7 @@ class _Point:
                 self.faults.append(str(error))
 
     def rows(self, point: int, offset_ns: int) -> Iterator[tuple[int, int, PointRow]]:
-        """The rows with a time that never falls and the point's number, to be merged by."""
+        """Yield rows with a time that never falls and the point's number, to be merged by."""
         latest = -(1 << 63)
         chunk = self._first
         self._first = None
@@ -102,20 +101,20 @@ class _Point:
 
 
 def clock_offsets(beginnings: Sequence[PacketColumns]) -> list[int]:
-    """Compare the clocks of capture points by the packets that both of them and the first point saw.
+    """Compare the clocks of capture points by packets that both a point and the first point saw.
 
     Args:
         beginnings: the first packets of each point.
 
     Returns:
-        Nanoseconds that each point's clock is ahead of the first point's; 0 where no packet was seen at both.
+        Nanoseconds by which each point's clock is ahead of the first point's; 0 without a common packet.
     """
     known = dict(_marked(beginnings[0]))
     return [0, *(_offset(known, columns) for columns in beginnings[1:])]
 
 
 def _marked(columns: PacketColumns) -> Iterator[tuple[tuple[bytes, int, int], int]]:
-    """Packets that can be recognised, each as it was first seen: endpoints, direction and sequence number of those that carry something."""
+    """Yield packets that can be recognised, once each: endpoints, direction and sequence number of those with payload."""
     seen = set()
     for row in range(len(columns)):
         if columns.original[row] or columns.flags[row] & SYN:
@@ -138,7 +137,7 @@ def _offset(known: dict[tuple[bytes, int, int], int], columns: PacketColumns) ->
 
 
 class _Merged:
-    """Packet columns of rows from many chunks, with their payload behind each other."""
+    """Packet columns of rows from many chunks, with their payloads joined."""
 
     def __init__(self) -> None:
         self.columns = PacketColumns()
@@ -146,7 +145,7 @@ class _Merged:
         self._keys: dict[bytes, int] = {}
 
     def take_secrets(self, points: Iterable[_Point]) -> None:
-        """Take what the points have of Decryption Secrets Blocks."""
+        """Take the Decryption Secrets Blocks of the points."""
         for point in points:
             self.columns.secrets += point.secrets
             point.secrets.clear()
@@ -177,16 +176,16 @@ def iter_points(
     """Read the captures of several points as one, each part of the traffic once.
 
     Args:
-        location: from `location_of_points`.
-        chunk_bytes: how much of each point is read at once.
-        progress: called with the bytes of the files that were read since the last call.
-        sizes: how many bytes of each file are read, in the order of `names_in`; empty for whole files.
+        location: location made by `location_of_points`.
+        chunk_bytes: bytes of each point read at once.
+        progress: called with the bytes read since the last call.
+        sizes: bytes of each file to read, in the order of `names_in`; empty for whole files.
 
     Yields:
         Columns, and the bytes that their offsets point into, as `iter_chunks`; packet numbers count in the file of the point that saw them.
 
     Raises:
-        InputError: a point has no file that can be read; that one of several cannot is in the facts.
+        InputError: a point has no readable file. One unreadable file of several is in the facts.
     """
     limits = iter(sizes or (None,) * (len(names_in(location)) - 1))
     points = [_Point([(file, next(limits)) for file in files], chunk_bytes, progress) for files in points_of(location)]
@@ -212,7 +211,7 @@ def iter_points(
 
 
 def _together(location: str, files: Sequence[FileFacts], faults: Sequence[str]) -> FileFacts:
-    """What the files of all points say of the piece that they are; times are each point's own."""
+    """Combine the facts of all points' files; times are each point's own."""
     cuts = [(0, fault) for fault in faults]
     cuts += [(facts.cut_at, f"{facts.cut_reason}, in {facts.location}") for facts in files if facts.cut_at is not None]
     cut_at, cut_reason = cuts[0] if cuts else (None, "")

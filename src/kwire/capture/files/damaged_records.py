@@ -1,18 +1,16 @@
-"""Where a capture file can be read on behind damage: at the next record that several records in a row prove.
+"""Recovery behind damage in a capture file: the next record that several records in a row prove.
 
-Structure comes before time. A record counts where it and those behind it are *plausible*: no more bytes captured than there were on the
-wire, within the snapshot length, and a packet whose link layer makes sense. `PROVING_RECORDS` such records in a row prove their border, or
-fewer that end exactly where the file does. In pcapng each block says its length at both ends, which proves more than all of that.
+Structure comes before time. A record is *plausible* if it holds no more bytes than were on the wire, within the snapshot length, and its
+packet's link layer makes sense. `PROVING_RECORDS` plausible records in a row prove their border, or fewer that end exactly at the file's
+end. In pcapng each block repeats its length at its end, which proves more.
 
-The scan of a pcap file stops (`FileState.strict`) where lengths are odd, and where the time leaps, since overwritten headers show there
-first. Records that prove each other are read then whatever their times are; records whose lengths are odd (some writers know no original
-length) are read if their times are near, or their packets make sense. Otherwise the record in front counts only if its TCP checksum is
-right, or if a run of one byte begins behind it, for nothing says where the damage of a header began.
+The scan of a pcap file stops (`FileState.strict`) at odd lengths and at a leap in time, the first signs of overwritten headers. Records
+that prove each other are then read whatever their times. Records of odd lengths (some writers know no original length) are read if their
+times are near or their packets make sense. Otherwise the record in front counts only if its TCP checksum is right, or if a run of one byte
+begins behind it, since nothing shows where the damage of a header began.
 
-Behind damage times choose between rival borders: the next one near in time to the last packet before the damage, and one that is far from
-it only if its records fill the whole window.
-
-A search looks at a window behind the damage and makes it larger as long as it finds nothing, so that it costs what it skips.
+Behind damage, times choose between rival borders: the next border near in time to the last packet before the damage; a distant one only if
+its records fill the whole window. The window grows as long as nothing is found, so a search costs what it skips.
 """
 
 from __future__ import annotations
@@ -56,11 +54,11 @@ _MARKS: Final = {b"\x1a\x2b\x3c\x4d": True, b"\x4d\x3c\x2b\x1a": False}
 
 
 class Damages:
-    """The damages of one file.
+    """Damages of one file.
 
     Attributes:
         first: the first `MAX_DAMAGES` of them.
-        count, size: of all.
+        count, size: number and bytes of all.
     """
 
     def __init__(self) -> None:
@@ -69,14 +67,14 @@ class Damages:
         self._implausible = 0
 
     def skip(self, position: int, data: bytes, read: Callable[[int], bytes], state: FileState) -> tuple[bytes, int]:
-        """Find where a file can be read on, and count what is skipped; nothing where the records are odd and right (`FileState.proven`).
+        """Find where a file can be read on, and count the skipped bytes; but nothing of odd, right records (`FileState.proven`).
 
         Args:
-            position: of `data` in the file.
+            position: offset of `data` in the file.
             data, read, state: as for `read_behind_damage`.
 
         Returns:
-            The bytes from the next proven record on and their position in the file; no bytes where there is none: nothing is counted then.
+            The bytes from the next proven record on and their offset in the file; no bytes if there is none: nothing is counted then.
         """
         if state.kind == PCAP:
             data, state.proven, is_odd = _right_records(data, read, state)
@@ -94,12 +92,7 @@ class Damages:
 
 
 class Damage(NamedTuple):
-    """Bytes of a (decompressed) file that make no records.
-
-    Attributes:
-        at: the first of them.
-        size: how many.
-    """
+    """Bytes of a (decompressed) file that are not records: offset and size."""
 
     at: int
     size: int
@@ -109,13 +102,12 @@ def read_behind_damage(data: bytes, read: Callable[[int], bytes], state: FileSta
     """Find where a file can be read on.
 
     Args:
-        data: what is read of the file, from the record on that makes no sense.
-        read: gives up to so many more bytes; none only at the end.
-        state: of the scan up to there.
+        data: bytes from the invalid record on.
+        read: returns up to that many more bytes; none only at the end.
+        state: state of the scan up to there.
 
     Returns:
-        The bytes that are read, from the next proven record on, empty where there is none to the end of the file; and how many bytes were
-        skipped.
+        The bytes read, from the next proven record on, empty without one; and the number of skipped bytes.
     """
     records = _PcapRecords(state) if state.kind == PCAP else _PcapngRecords(state)
     skipped, at, window, ended = 0, 1, _FIRST_WINDOW, False
@@ -135,10 +127,10 @@ def read_behind_damage(data: bytes, read: Callable[[int], bytes], state: FileSta
 
 
 def _right_records(data: bytes, read: Callable[[int], bytes], state: FileState) -> tuple[bytes, int, bool]:
-    """Check the pcap records where a scan stopped.
+    """Check the pcap records at which a scan stopped.
 
     Returns:
-        The bytes that are read of the file, how many of them hold records to be read, and whether one of these is odd.
+        The bytes read, how many of them hold readable records, and whether one of these is odd.
     """
     records = _PcapRecords(state)
     ended = False
@@ -150,11 +142,11 @@ def _right_records(data: bytes, read: Callable[[int], bytes], state: FileState) 
 
 
 class _Records(ABC):
-    """What makes a record plausible.
+    """Rules of plausible records.
 
     Attributes:
-        reach: a search that has so many bytes in front of it needs no more.
-        header: bytes of a record in front of its packet.
+        reach: window after which a search needs no more bytes.
+        header: bytes of a record's header.
     """
 
     reach: int
@@ -164,13 +156,13 @@ class _Records(ABC):
         self._known = state.time_ns if state.start_ns is not None else None
 
     def search(self, data: bytes, start: int, stop: int, ended: bool) -> tuple[int | None, int]:
-        """Look for a proven record that begins in `data[start:stop]`.
+        """Search for a proven record that begins in `data[start:stop]`.
 
         Args:
             ended: no bytes follow `data` in the file.
 
         Returns:
-            Where it begins, None without one; and up to where none begins: behind it more bytes have to be known.
+            Its offset, or None; and the offset up to which none begins, behind which more bytes are needed.
         """
         far = None
         for at in self.candidates(data, start, stop):
@@ -187,23 +179,21 @@ class _Records(ABC):
         return None, max(start, stop if ended or stop < len(data) else min(stop, len(data) - self.header + 1))
 
     @abstractmethod
-    def candidates(self, data: bytes, start: int, stop: int) -> list[int]:
-        """Where a record may begin."""
+    def candidates(self, data: bytes, start: int, stop: int) -> list[int]: ...
 
     @abstractmethod
     def following(self, data: bytes, at: int) -> int | None:
-        """Where a plausible record ends, which may be behind the data; None for one that is not plausible. Its header is whole."""
+        """Return the end of a plausible record, perhaps behind the data; None for an implausible one. Its header is whole."""
 
     def begin(self) -> None:
-        """Forget the chain before."""
         self._near_ns, self._is_near = self._known, True
         self._times: list[int] = []
 
     def _proven(self, data: bytes, at: int, ended: bool, far: bool) -> bool | None:
-        """Return whether plausible records follow each other from here on; None if it takes more bytes to decide.
+        """Return whether plausible records follow each other from here on; None if more bytes are needed.
 
         Args:
-            far: their times may be far from those before the damage (`_is_near`); then they have to lead through all of `reach`.
+            far: their times may be far from those before the damage (`_is_near`); they must then fill all of `reach`.
         """
         self.begin()
         begun, end, records = at, len(data), 0
@@ -226,7 +216,7 @@ class _Records(ABC):
         return not (is_nearer and abs(second - first) > NEAR_NS)
 
     def _take_time(self, time_ns: int) -> bool:
-        """Take the time of a record of the chain; return whether it is near."""
+        """Take the time of the chain's next record; return whether it is near."""
         self._times.append(time_ns)
         if self._near_ns is None:
             self._near_ns = time_ns  # nothing was read before the damage: the records of a chain are near each other
@@ -236,7 +226,7 @@ class _Records(ABC):
 
 
 def _is_packet(data: bytes, at: int, captured: int, original: int, link_type: int) -> bool:
-    """Return whether a packet is readable; one that the snapshot length cut may end inside its headers."""
+    """Return whether a packet is readable; one cut by the snapshot length may end inside its headers."""
     return captured < original or PacketView(data, at, at + captured, 0).find(link_type) != UNREADABLE
 
 
@@ -244,7 +234,7 @@ class _PcapRecords(_Records):
     """Records of a pcap file.
 
     Attributes:
-        stops_behind: `right` found one record that is right, and nothing of what is behind it.
+        stops_behind: `right` found exactly one right record.
     """
 
     def __init__(self, state: FileState) -> None:

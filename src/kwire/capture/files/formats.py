@@ -1,4 +1,4 @@
-"""Telling a capture file by its first bytes.
+"""Detection of capture files by their first bytes.
 
 pcap: a 24-byte header whose magic number has byte order and clock (a1b2c3d4 microseconds, a1b23c4d nanoseconds, a1b2cd34 microseconds
 with eight more bytes a record, as Kuznetzov's patched libpcap wrote). pcapng: a section header block, 0a0d0d0a. Compressed files begin with
@@ -34,12 +34,12 @@ def compression_of(head: bytes) -> Literal["gzip", "zstd"] | None:
 
 
 def is_skippable_frame(head: bytes) -> bool:
-    """Whether a zstd frame begins that has no content (RFC 8878, 3.1.2): `pzstd` writes one before each frame of data."""
+    """Return whether a zstd frame without content begins (RFC 8878, 3.1.2): `pzstd` writes one before each frame of data."""
     return len(head) >= 4 and head[1:4] == b"\x2a\x4d\x18" and 0x50 <= head[0] <= 0x5F
 
 
 def cut_header(head: bytes) -> str:
-    """Name the header that a file ends in, which `identify` does not know: ``truncated pcap header (20 of 24 bytes)``; empty for others."""
+    """Return the truncated header that a file consists of: ``truncated pcap header (20 of 24 bytes)``; empty for others."""
     if len(head) < 4:
         return ""
     if head[:4] == _SECTION_HEADER and len(head) < _SECTION_BYTES:
@@ -53,10 +53,10 @@ def identify(head: bytes) -> tuple[FileState, int] | None:
     """Detect the format by the first bytes of a (decompressed) file.
 
     Args:
-        head: at least 24 bytes where the file has them.
+        head: at least 24 bytes if the file has them.
 
     Returns:
-        The state to begin the scan with and the offset of the first record; None when this is no capture.
+        The initial state of the scan and the offset of the first record; None if this is not a capture.
     """
     if head[:4] == _SECTION_HEADER:
         return (FileState(PCAPNG), 0) if len(head) >= 12 and head[8:12] in (b"\x1a\x2b\x3c\x4d", b"\x4d\x3c\x2b\x1a") else None

@@ -1,7 +1,6 @@
-"""From what a user names (files, folders, globs, URIs) to the captures and request logs meant.
+"""Captures and request logs named by a user's files, folders, globs and URIs.
 
-What cannot be found is a fact beside the files, so that one missing file among many stops nothing; only when nothing is left it is an
-error.
+A missing file is a fact beside the files; it is an error only if nothing is left.
 """
 
 from __future__ import annotations
@@ -36,10 +35,10 @@ class CaptureFile:
 
     Attributes:
         location: path or URI that opens it.
-        folder: the part of it before the name, which files of one series share.
+        folder: location without the name; shared by the files of a series.
         name: the file's own name.
         size: bytes as stored.
-        sizes: where the location names captures of several points, the bytes of each of their files, in its order.
+        sizes: bytes of each file, if the location is of several points.
     """
 
     location: str
@@ -51,14 +50,14 @@ class CaptureFile:
 
 @dataclass(frozen=True, slots=True)
 class MissingInput:
-    """An argument that led to no file; `reason` is a whole sentence."""
+    """An argument without a file; `reason` is a whole sentence."""
 
     argument: str
     reason: str
 
 
 def is_capture_name(name: str) -> bool:
-    """Whether a file found in a folder looks like a capture: .pcap, .pcapng, .cap, with a rotation number behind, compressed or not."""
+    """Return whether a name looks like a capture: .pcap, .pcapng, .cap, perhaps with a rotation number, perhaps compressed."""
     return not name.startswith(".") and _CAPTURE_NAME.search(name) is not None
 
 
@@ -68,14 +67,13 @@ def expand_inputs(
     """Find the files that the arguments name.
 
     Args:
-        arguments: files (taken whatever their names), folders (searched with all below them for names of captures, and for logs
-            that hold requests), glob patterns, and URIs (`kwire.files.file_systems`); ``*`` works in URIs too. ``s3a://`` is read as
-            ``s3://``.
-        accepts: which names count in a folder, where files of another kind are meant than captures and request logs.
-        what: a folder without them holds none of, for the sentence that says so.
+        arguments: files (whatever their names), folders (searched recursively for names of captures, and for logs that hold requests), glob
+            patterns, and URIs (`kwire.files.file_systems`); ``*`` works in URIs too. ``s3a://`` is read as ``s3://``.
+        accepts: names to take from a folder, if other files than captures and request logs are meant.
+        what: noun for the sentence about a folder without such files.
 
     Returns:
-        The files, each once, in the order of the arguments and of names below one; and what was not found.
+        Each file once, in the order of the arguments and of names below one; and the missing ones.
 
     Raises:
         InputError: nothing is left to read, or a URI holds a password.
@@ -102,7 +100,7 @@ def expand_inputs(
 
 
 class _Place:
-    """An argument split where its first wildcard begins; knows how to spell a path below as the user would."""
+    """An argument split at its first wildcard; spells a path below it as the user would."""
 
     def __init__(self, argument: str) -> None:
         text, query = argument, ""
@@ -176,7 +174,7 @@ def _expand(argument: str, accepts: Callable[[str], bool] | None, what: str) -> 
 
 
 def _no_bucket(place: _Place) -> str:
-    """A sentence where the bucket or container itself is missing; a store says only that there is no such object."""
+    """Return the sentence for a missing bucket or container; a store reports only a missing object."""
     from pyarrow.fs import FileType
 
     bucket = place.path.partition("/")[0]
@@ -186,7 +184,7 @@ def _no_bucket(place: _Place) -> str:
 
 
 def _is_request_log(info: FileInfo, place: _Place) -> bool:
-    """Brokers write many logs into one folder, so the name alone says little."""
+    """Return whether a log holds requests; brokers write many logs into one folder, so the name is not enough."""
     if not info.size or not is_log_name(info.base_name):
         return False
     try:
@@ -217,5 +215,5 @@ def _match(filesystem: FileSystem, folder: str, parts: list[str]) -> set[str]:
 
 
 def _identity(location: str) -> str:
-    """One text for one file, however it was spelled."""
+    """Return one text for one file, whatever its spelling."""
     return place_of(location) if "://" in location else os.path.realpath(location)

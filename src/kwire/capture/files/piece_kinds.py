@@ -1,4 +1,4 @@
-"""What kind of file a piece is, by its first bytes: packets, or lines of a request log. Names are not trusted."""
+"""Kind of a file by its first bytes: packets, or lines of a request log. Names are not trusted."""
 
 from __future__ import annotations
 
@@ -25,13 +25,10 @@ _HEAD_BYTES: Final = 1 << 20
 
 
 def kind_of(location: str) -> PieceKind:
-    """Detect what a file is.
-
-    Args:
-        location: path or URI, or captures of several points as one.
+    """Detect the kind of a file, or of captures of several points.
 
     Raises:
-        InputError: there is no such file, it may not be read, it is empty, or neither.
+        InputError: the file is missing, unreadable, empty, or of neither kind.
     """
     if is_of_points(location):
         return "packets"
@@ -43,13 +40,13 @@ def kind_of(location: str) -> PieceKind:
 
 
 def look_ahead(stream: BinaryIO) -> tuple[PieceKind, BinaryIO]:
-    """Detect what comes out of a stream that cannot be opened twice.
+    """Detect the kind of a stream that cannot be opened twice.
 
     Returns:
-        The kind, and a stream that begins again with what was read to find out.
+        The kind, and a stream that begins with the bytes read so far.
 
     Raises:
-        InputError: it is empty, or neither.
+        InputError: the stream is empty or of neither kind.
     """
     read = getattr(stream, "read1", stream.read)
     stored = b""
@@ -70,7 +67,7 @@ def look_ahead(stream: BinaryIO) -> tuple[PieceKind, BinaryIO]:
 
 
 def first_logged_us(location: str, zone: tzinfo) -> int | None:
-    """Time of the first entry of a request log, microseconds since 1970; None when it has none or cannot be read."""
+    """Return the time of the first entry of a request log, microseconds since 1970; None without one."""
     try:
         with open_capture(location, hashed=False, block_bytes=HEAD_BYTES) as source:
             head = _head(source.read)
@@ -89,7 +86,6 @@ def first_logged_us(location: str, zone: tzinfo) -> int | None:
 
 
 def _head(read: Callable[[int], bytes]) -> bytes:
-    """As many bytes as it takes to decide."""
     head = read(_STEP_BYTES)
     while head and len(head) < _HEAD_BYTES and identify(head[:PCAP_HEADER_BYTES]) is None and not is_log_head(head):
         more = read(_HEAD_BYTES - len(head))
@@ -100,7 +96,7 @@ def _head(read: Callable[[int], bytes]) -> bytes:
 
 
 def _kind(head: bytes, name: str, *, patient: bool = False) -> PieceKind | None:
-    """None for what is neither; with `patient` more may come."""
+    """Return the kind, None for neither; with `patient` more bytes may come."""
     if identify(head[:PCAP_HEADER_BYTES]) is not None:
         return "packets"
     if is_log_head(head):
@@ -124,7 +120,7 @@ def _known(kind: PieceKind | None, name: str) -> PieceKind:
 
 
 class _Replayed(io.RawIOBase):
-    """A stream that gives again what was read of it, then what follows."""
+    """A stream that repeats the bytes read of it, then continues."""
 
     def __init__(self, head: bytes, stream: BinaryIO) -> None:
         super().__init__()

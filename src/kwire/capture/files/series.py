@@ -1,9 +1,8 @@
-"""Which files are pieces of one capture, and in which order.
+"""Grouping of files into series, and their order.
 
 Rotating captures are named by their tools: ``x.pcap x.pcap1 x.pcap2`` (tcpdump -C, padded with -W), ``x-20240101120000.pcap`` (tcpdump -G),
-``x_00001_20240101120000.pcapng`` (dumpcap -b, editcap), ``x.pcap x.pcap.1 x.pcap.2.gz`` (logrotate; there the higher number is the older).
-A
-number of one or two digits inside a name is no rotation number: ``broker-1.pcap`` and ``broker-2.pcap`` are two capture points.
+``x_00001_20240101120000.pcapng`` (dumpcap -b, editcap), ``x.pcap x.pcap.1 x.pcap.2.gz`` (logrotate; the higher number is older). A number
+of one or two digits inside a name is not a rotation number: ``broker-1.pcap`` and ``broker-2.pcap`` are two capture points.
 """
 
 from __future__ import annotations
@@ -41,9 +40,9 @@ class Series:
     """The files of one capture point, in reading order.
 
     Attributes:
-        name: folder and file name with ``*`` in the place of what rotates.
+        name: folder and file name with ``*`` for the rotating part.
         pieces: the files.
-        disorder: a sentence when names and first packets give different orders, else empty.
+        disorder: sentence if names and first packets give different orders, else empty.
     """
 
     name: str
@@ -64,15 +63,15 @@ def group_series(
     """Group files into series and order each.
 
     Args:
-        files: what `kwire.capture.files.inputs.expand_inputs` found.
+        files: result of `kwire.capture.files.inputs.expand_inputs`.
         rule: ``name`` (files of one folder whose names differ only in a rotation number or time), ``folder`` (all files of a folder),
-            ``all`` (everything is one series), ``file`` (each file alone), ``match:REGEX`` (files are together whose locations give the
-            same text for the groups of the expression), or ``points`` (everything is the same traffic, captured at several points, which
-            ``name`` tells apart: each packet counts once), and ``points:REGEX`` (the same, for each text that the expression gives).
-        first_packet: location to the time of its first packet, for tests; by default the file is opened.
+            ``all`` (one series), ``file`` (each file alone), ``match:REGEX`` (files whose locations give the same text for the groups of
+            the expression), ``points`` (the same traffic from several points, told apart by ``name``: each packet counts once), or
+            ``points:REGEX`` (the same, for each text that the expression gives).
+        first_packet: returns the time of a location's first packet, for tests; by default the file is opened.
 
     Raises:
-        InputError: the rule is none of these.
+        InputError: the rule is invalid.
     """
     read_time = first_packet or first_packet_ns
     if rule == "points" or rule.startswith("points:"):
@@ -86,7 +85,7 @@ def group_series(
 
 
 def _seen_twice(files: Sequence[CaptureFile], rule: str, read_time: Callable[[str], int | None]) -> list[Series]:
-    """Each group of files becomes a series of one piece: the files of all its points, read side by side."""
+    """Make each group of files a series of one piece: the files of all its points, read side by side."""
     groups: dict[str, list[CaptureFile]] = {}
     key_of = points_key(rule)
     for file in files:
@@ -107,7 +106,7 @@ def _seen_twice(files: Sequence[CaptureFile], rule: str, read_time: Callable[[st
 
 
 def _of_one_kind(groups: dict[str, list[CaptureFile]]) -> Iterator[tuple[str, list[CaptureFile]]]:
-    """Packets and lines of a log have no order in common, so they are series of their own, whatever the rule puts together."""
+    """Split packets and lines of logs, which have no common order, into series of their own."""
     for name, group in groups.items():
         logs = [file for file in group if is_log(file)] if len(group) > 1 else []
         packets = [file for file in group if file not in logs]
@@ -118,7 +117,7 @@ def _of_one_kind(groups: dict[str, list[CaptureFile]]) -> Iterator[tuple[str, li
 
 
 def is_log(file: CaptureFile) -> bool:
-    """Whether a file is a request log; not where it cannot be read."""
+    """Return whether a file is a request log; False if unreadable."""
     try:
         return kind_of(file.location) == "request_log"
     except InputError:
@@ -126,9 +125,10 @@ def is_log(file: CaptureFile) -> bool:
 
 
 def first_packet_ns(location: str) -> int | None:
-    """Time of the first packet of a file, or of the first entry of a request log, nanoseconds since 1970.
+    """Return the time of a file's first packet or log entry, nanoseconds since 1970; None without one.
 
-    None when there is none or the file cannot be read. The zone of a log does not matter for its order."""
+    The zone of a log does not matter for its order.
+    """
     try:
         with open_capture(location, block_bytes=HEAD_BYTES) as source:
             head = source.read(HEAD_BYTES)
@@ -144,13 +144,13 @@ def first_packet_ns(location: str) -> int | None:
 
 
 def series_key(rule: str) -> Callable[[CaptureFile], str]:
-    """Make the function that names the series of a file, whatever other files there are.
+    """Make the function that returns the name of a file's series.
 
     Args:
         rule: as for `group_series`, without the points.
 
     Raises:
-        InputError: the rule is none of these.
+        InputError: the rule is invalid.
     """
     if rule == "name":
         return lambda file: f"{file.folder}/{_rotation(file.name).template}" if file.folder else _rotation(file.name).template
@@ -170,13 +170,13 @@ def series_key(rule: str) -> Callable[[CaptureFile], str]:
 
 
 def points_key(rule: str) -> Callable[[CaptureFile], str]:
-    """Make the function that names the traffic of a file for the rules of points, as `series_key` the series.
+    """Make the function that returns the name of a file's traffic, for the rules of points.
 
     Args:
         rule: ``points`` or ``points:REGEX``.
 
     Raises:
-        InputError: it is not a regular expression.
+        InputError: the regular expression is invalid.
     """
     return series_key(f"match:{rule.removeprefix('points:')}" if ":" in rule else "all")
 
@@ -187,7 +187,7 @@ def _matched(pattern: re.Pattern[str], location: str) -> str:
 
 
 def _rotation(name: str) -> _Rotation:
-    """What of a name rotates: the template without it, and the numbers to order by."""
+    """Split a name into its template and the numbers to order by."""
     bare = _COMPRESSED.sub("", name)
     split = _EXTENSION.match(bare)
     if split is None:
@@ -209,12 +209,12 @@ def _rotation(name: str) -> _Rotation:
 
 
 def in_order(name: str, group: list[CaptureFile], read_time: Callable[[str], int | None]) -> Series:
-    """Put the files of a series in order: by their rotation numbers; those of a ring by their first packets.
+    """Order the files of a series by rotation number; those of a ring by their first packets.
 
     Args:
-        name: of the series.
+        name: name of the series.
         group: its files.
-        read_time: gives the time of the first packet of a file by its location, None where there is none.
+        read_time: returns the time of the first packet of a location, None without one.
     """
     if len(group) == 1:
         return Series(name, tuple(group))

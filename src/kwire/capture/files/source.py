@@ -1,7 +1,7 @@
-"""Opening a capture wherever it lies: disks, object stores (`kwire.files.file_systems`), open streams, gzip and zstd.
+"""Opening of captures on disks, object stores (`kwire.files.file_systems`) and streams, with gzip and zstd.
 
-The bytes are hashed as they are stored, while they are read; tasks that share a series have each file hashed by one of them. A file is
-never held whole: of one on a store a block is there at a time.
+Bytes are hashed as stored while they are read; of tasks that share a series, one hashes each file. A file is never held whole: a file on a
+store is read block by block.
 """
 
 from __future__ import annotations
@@ -34,23 +34,23 @@ _PAUSES: Final = (0.5, 2.0)
 
 
 class StoredBytes(Protocol):
-    """Bytes as they are stored, in order."""
+    """Stored bytes, in order."""
 
     def read(self, size: int, /) -> bytes:
         """Read up to `size` bytes; none only at the end."""
 
 
 class StoredBlocks:
-    """A file on a store, read block by block: a block that fails is asked for again, and the others are not.
+    """A file on a store, read block by block; a failed block is retried alone.
 
     Args:
         location: its name.
-        file: a file of Arrow's.
-        block_bytes: what to ask the store for at once.
-        at: the first byte to read.
+        file: Arrow's file.
+        block_bytes: bytes of one request to the store.
+        at: offset of the first byte to read.
 
     Raises:
-        KwireError: the store failed for good. It is no fault of the file, so it is not one of those that end a file early.
+        KwireError: the store failed for good. The file is not at fault, so this does not end it early.
     """
 
     def __init__(self, location: str, file: Any, block_bytes: int = _BLOCK_BYTES, at: int = 0) -> None:
@@ -69,7 +69,7 @@ class StoredBlocks:
         return found
 
     def read_at(self, at: int, size: int) -> bytes:
-        """Read bytes from anywhere; `read` goes on where it was."""
+        """Read bytes from any offset; `read` continues from its own."""
         for pause in (*_PAUSES, None):
             try:
                 return bytes(self._file.read_at(size, at))
@@ -81,7 +81,7 @@ class StoredBlocks:
 
 
 class _Hashed:
-    """Passes bytes through and hashes them; begins again with those that were read to look at."""
+    """Passes bytes through and hashes them, beginning with those already read."""
 
     def __init__(self, stored: NativeFile | BinaryIO | StoredBytes, live: bool, hashed: bool, limit: int | None) -> None:
         self._limit = limit
@@ -108,11 +108,10 @@ class _Hashed:
 
     @property
     def fills(self) -> bool:
-        """Whether `fill` can be called."""
         return not self._head and self._into is not None
 
     def fill(self, buffer: memoryview) -> int:
-        """Read into a buffer from its beginning, as `read`; gives how many bytes, 0 only at the end."""
+        """Read into a buffer; return the number of bytes, 0 only at the end."""
         assert self._into is not None
         if self._limit is not None:
             buffer = buffer[: self._limit - self.count]
@@ -123,7 +122,7 @@ class _Hashed:
         return count
 
     def has_more(self) -> bool:
-        """Whether the file goes on behind the limit."""
+        """Return whether the file continues behind the limit."""
         return self._limit is not None and self.count >= self._limit and bool(self._read(1))
 
     def _take(self, size: int) -> bytes:
@@ -145,13 +144,13 @@ class CaptureSource:
     """The bytes of one capture file, decompressed.
 
     Attributes:
-        damage: why reading ended early, empty while all is well.
+        damage: cause of an early end, empty without one.
 
     Arguments:
         stored: the bytes as stored.
-        live: somebody may still be writing at the other end: give what is there.
-        hashed: the hash is wanted.
-        limit: how many stored bytes are read, None for all.
+        live: somebody may still be writing at the other end: return what is there.
+        hashed: compute the hash.
+        limit: stored bytes to read, None for all.
     """
 
     def __init__(
@@ -165,11 +164,10 @@ class CaptureSource:
 
     @property
     def stored_bytes(self) -> int:
-        """Bytes read so far, as stored."""
         return self._stored.count
 
     def read(self, size: int) -> bytes:
-        """Read `size` bytes, fewer only at the end of the file or where the source is live; none only at the end."""
+        """Read `size` bytes, fewer only at the end of the file or from a live source; none only at the end."""
         parts = []
         while size > 0 and not self.damage:
             try:
@@ -186,7 +184,7 @@ class CaptureSource:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def read_on(self, rest: bytes, size: int) -> bytes:
-        """Give `rest` and what `read` gives behind it, nothing only at the end."""
+        """Return `rest` and the next bytes of `read`, nothing only at the end."""
         if self.compression or not self._stored.fills:
             more = self.read(size)
             return rest + more if rest else more
@@ -197,13 +195,13 @@ class CaptureSource:
             return rest
 
     def read_stored(self, size: int) -> bytes:
-        """Read up to `size` bytes as they are stored; none only at the end."""
+        """Read up to `size` stored bytes; none only at the end."""
         return self._stored.read(size)
 
     def read_behind(self, position: int, size: int) -> bytes:
-        """Read from the beginning to behind a position; gives the bytes from there on that were read with it, none only at the end.
+        """Read from the beginning to behind a position; return the bytes from there on, none only at the end.
 
-        Each step reads `size` bytes, as a reader of the whole file does: where compressed bytes end early, both get equally far.
+        Each step reads `size` bytes, as a reader of the whole file does, so both get equally far if compressed bytes end early.
         """
         while found := self.read(size):
             if len(found) > position:
@@ -212,11 +210,11 @@ class CaptureSource:
         return b""
 
     def has_more(self) -> bool:
-        """Whether the file goes on behind `limit`; asked once, when all up to there is read."""
+        """Return whether the file continues behind `limit`; asked once, after all bytes up to there."""
         return self._stored.has_more()
 
     def sha256(self) -> str:
-        """Hash of the whole file as stored, empty where it is not wanted; reads what is left."""
+        """Return the hash of the whole stored file, empty if not requested; reads the rest."""
         try:
             while self._stored.read(CHUNK_BYTES):
                 pass
@@ -232,13 +230,13 @@ def open_capture(
     """Open a path, a URI or a binary stream for reading.
 
     Args:
-        location: where it is.
-        hashed: its hash is wanted.
-        block_bytes: what to ask a store for at once.
-        limit: how many stored bytes of a path or URI are read, None for all.
+        location: path, URI or stream.
+        hashed: compute the hash.
+        block_bytes: bytes of one request to a store.
+        limit: stored bytes to read of a path or URI, None for all.
 
     Raises:
-        InputError: there is no such file, or it may not be read.
+        InputError: the file is missing or unreadable.
     """
     if not isinstance(location, str):
         yield CaptureSource(location, live=True, hashed=hashed)
@@ -249,14 +247,14 @@ def open_capture(
 
 @contextmanager
 def open_stored(location: str, *, streamed: bool = True) -> Iterator[tuple[NativeFile, bool]]:
-    """Open a path or URI as it is stored; gives Arrow's file, and whether it is on a disk of this machine.
+    """Open a stored path or URI; return Arrow's file, and whether it is on a local disk.
 
     Args:
-        location: where it is.
-        streamed: a file of this machine is read from its beginning to its end.
+        location: path or URI.
+        streamed: a local file is read from its beginning to its end.
 
     Raises:
-        InputError: there is no such file, or it may not be read.
+        InputError: the file is missing or unreadable.
     """
     filesystem, path = filesystem_of(location)
     try:

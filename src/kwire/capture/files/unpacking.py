@@ -1,7 +1,7 @@
-"""Unpacking of gzip and zstd files, member after member: bytes unpacked before an error are kept.
+"""Unpacking of gzip and zstd files, member by member: bytes unpacked before an error are kept.
 
-A file has any number of members (zstd calls them frames). Zeros behind the last one are ignored, since tapes and block devices pad with
-them. Other bytes there, and a member that is cut or damaged, are an error, raised when all bytes before it were given.
+A file has any number of members (zstd: frames). Zeros behind the last one are ignored, since tapes and block devices pad with them. Other
+bytes there, and a cut or damaged member, are an error, raised after all bytes before it.
 """
 
 from __future__ import annotations
@@ -29,22 +29,14 @@ class StoredMembers(Protocol):
     """Stored bytes that can be looked at before they are read."""
 
     def peek(self, size: int) -> bytes:
-        """Give the next `size` bytes or more, fewer only at the end."""
+        """Return the next `size` bytes or more, fewer only at the end."""
 
-    def read(self, size: int) -> bytes:
-        """Read up to `size` bytes; none only at the end."""
-
-    def put_back(self, data: bytes) -> None:
-        """Put bytes back, to be read again."""
+    def read(self, size: int) -> bytes: ...
+    def put_back(self, data: bytes) -> None: ...
 
 
 class Unpacked:
-    """Unpacked bytes of a file.
-
-    Arguments:
-        stored: the file.
-        kind: of its members.
-    """
+    """Unpacked bytes of a file."""
 
     def __init__(self, stored: StoredMembers, kind: Literal["gzip", "zstd"]) -> None:
         self._stored, self._kind = stored, kind
@@ -71,7 +63,6 @@ class Unpacked:
         return bytes(self._plain.read(min(size, _ZSTD_READ_BYTES)))
 
     def _begin(self) -> bool:
-        """Begin the next member, if there is one."""
         while is_skippable_frame(self._stored.peek(8)):
             size = 8 + int.from_bytes(self._stored.peek(8)[4:8], "little")
             while size and (skipped := self._stored.read(min(size, _READ_BYTES))):
@@ -117,7 +108,7 @@ class _GzipMember:
 
 
 def _before_error(inflate: Any, data: bytes) -> bytes:
-    """Unpack byte after byte, up to the error."""
+    """Unpack byte by byte, up to the error."""
     parts = []
     try:
         for at in range(len(data)):
@@ -128,7 +119,7 @@ def _before_error(inflate: Any, data: bytes) -> bytes:
 
 
 class _ZstdFrames(io.RawIOBase):
-    """Stored bytes of one frame at a time, with an end after each, found by the headers of its blocks (RFC 8878, 3.1.1)."""
+    """Stored bytes of one frame at a time, bounded by the headers of its blocks (RFC 8878, 3.1.1)."""
 
     def __init__(self, stored: StoredMembers) -> None:
         super().__init__()
@@ -137,7 +128,6 @@ class _ZstdFrames(io.RawIOBase):
         self._ended = True
 
     def begin(self) -> None:
-        """Begin a frame."""
         descriptor = (self._stored.peek(5)[4:5] or b"\0")[0]
         is_single, content = descriptor >> 5 & 1, descriptor >> 6
         self._left = 5 + (1 - is_single) + (0, 1, 2, 4)[descriptor & 3] + (is_single, 2, 4, 8)[content]

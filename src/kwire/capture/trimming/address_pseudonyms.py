@@ -1,4 +1,4 @@
-"""Addresses and host names under a key: two addresses of one network stay in one network (Crypto-PAn)."""
+"""Prefix-preserving pseudonyms of addresses and host names under a key (Crypto-PAn)."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class AddressPseudonyms:
     Raises:
         InputError: the package `yacryptopan` is missing.
 
-    Source: Xu, Fan, Ammar and Moon, "Prefix-Preserving IP Address Anonymization" (2002). Who knows the real address behind one pseudonym
-    knows the real prefixes of its neighbours.
+    Source: Xu, Fan, Ammar and Moon, "Prefix-Preserving IP Address Anonymization" (2002). The real address of one pseudonym reveals the real
+    prefixes of its neighbours.
     """
 
     def __init__(self, key: bytes, keep_prefix: int | None = None) -> None:
@@ -48,7 +48,7 @@ class AddressPseudonyms:
         self._packed: dict[bytes, bytes] = {}
 
     def packed(self, address: bytes) -> bytes:
-        """The pseudonym of an address of 4 or 16 bytes; the unspecified and the broadcast address stay."""
+        """Return the pseudonym of an address of 4 or 16 bytes; the unspecified and the broadcast address stay."""
         found = self._packed.get(address)
         if found is None:
             found = self._packed[address] = address if address in _NO_HOSTS else self._changed(address)
@@ -63,22 +63,22 @@ class AddressPseudonyms:
         return (number & ~mask | changed & mask).to_bytes(len(address), "big")
 
     def address(self, text: str) -> str:
-        """The pseudonym of an address as text.
+        """Return the pseudonym of an address as text.
 
         Raises:
-            ValueError: the text is no address.
+            ValueError: the text is not an address.
         """
         return str(ipaddress.ip_address(self.packed(ipaddress.ip_address(text).packed)))
 
     def hardware(self, address: bytes) -> bytes:
-        """The pseudonym of a hardware address of 6 bytes: locally administered, and a group stays a group."""
+        """Return the pseudonym of a hardware address of 6 bytes: locally administered, and a group stays a group."""
         if address in _NO_CARDS:
             return address
         digest = hashlib.blake2b(address, key=self._key, digest_size=6, person=b"card").digest()
         return bytes(((digest[0] | _LOCAL_BIT) & ~_GROUP_BIT | address[0] & _GROUP_BIT,)) + digest[1:]
 
     def host(self, text: bytes) -> bytes:
-        """A pseudonym of a host that is written out, of the same length; the empty text and `*` stay."""
+        """Return a pseudonym of a host name, of the same length; the empty text and `*` stay."""
         if text in (b"", b"*"):
             return text
         return b"".join(self._letters(text, len(text)))[: len(text)]

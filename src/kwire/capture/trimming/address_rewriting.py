@@ -1,4 +1,4 @@
-"""Packets whose addresses are pseudonyms, in every layer that holds some; lengths stay, and checksums that were right are right again."""
+"""Pseudonyms of addresses in every layer of a packet; lengths stay, and right checksums stay right."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ _PLAIN_TAGS: Final = frozenset((0, 12, 13, 14, 24, 25, 26, 27, 32, 34))
 
 
 class _AddressedView(PacketView):
-    """A view that notes where addresses lie while it peels the layers.
+    """A view that rewrites addresses while it peels the layers.
 
     Attributes:
-        out: the packet, in which addresses are replaced; offsets are those of `data` less `base`.
+        out: rewritten packet; offsets are those of `data` less `base`.
     """
 
     __slots__ = ("base", "out", "pseudonyms")
@@ -126,7 +126,7 @@ class _AddressedView(PacketView):
         return found
 
     def transport(self, checked: bool) -> None:
-        """Rewrite a TCP header that begins at the view."""
+        """Rewrite the TCP header at the view."""
         at, begin = self.at, self.at - self.base
         options, stop = at + 20, min(at + self.header, self.end)
         while options < stop:
@@ -148,16 +148,12 @@ class _AddressedView(PacketView):
 
 
 def rewrite_packet(data: bytes, at: int, end: int, cut: int, link_type: int, pseudonyms: AddressPseudonyms, checked: bool) -> bytes:
-    """One packet with pseudonyms for its addresses; what lies behind its headers is as it was.
+    """Return a packet with pseudonyms for its addresses; bytes behind its headers stay.
 
     Arguments:
-        data: bytes in which the packet lies from `at` to `end`; `cut` more were on the wire.
-        link_type: of the file's interface (LINKTYPE_...), -1 where it is not known.
-        pseudonyms: for addresses of all layers.
-        checked: the TCP checksum was right; of a fragment it is not known.
-
-    Returns:
-        As many bytes.
+        data: bytes that hold the packet from `at` to `end`; `cut` more were on the wire.
+        link_type: LINKTYPE_ number of the interface, -1 if unknown.
+        checked: the TCP checksum was right; unknown for a fragment.
     """
     view = _AddressedView(data, at, end, cut, pseudonyms)
     fate = view.find(link_type)

@@ -1,4 +1,4 @@
-"""Bytes that know where in which file they lie, so that what is found in a stream can be changed in the packets that brought it."""
+"""Bytes with their offsets in files, so that a change in a stream reaches the packets that brought it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["NOWHERE", "LocatedBytes", "Place", "StreamTail"]
 
 
 class Place(NamedTuple):
-    """A position in one of the files that are worked on; `file` -1 for bytes whose place is not known."""
+    """An offset in one of the files; `file` is -1 if unknown."""
 
     file: int
     at: int
@@ -23,11 +23,11 @@ NOWHERE: Final = Place(-1, 0)
 
 
 class LocatedBytes(bytes):
-    """Bytes with their place; a slice knows its own.
+    """Bytes with their place; slices keep theirs.
 
     Attributes:
-        place: of the first byte.
-        known: bytes from here on lie somewhere else: offset in the bytes -> place.
+        place: place of the first byte.
+        known: places of later stretches: offset in the bytes -> place.
     """
 
     place: Place
@@ -64,7 +64,7 @@ class StreamTail:
         self._bytes = 0
 
     def add(self, data: bytes, most: int) -> None:
-        """Append bytes; the oldest go when there are more than `most`."""
+        """Append bytes; drop the oldest beyond `most`."""
         if isinstance(data, LocatedBytes):
             self._parts.append((self.position, data))
             self._bytes += len(data)
@@ -73,11 +73,11 @@ class StreamTail:
             self._bytes -= len(self._parts.popleft()[1])
 
     def lose(self, count: int) -> None:
-        """The next bytes are missing."""
+        """Skip missing bytes."""
         self.position += count
 
     def read(self, offset: int, size: int) -> bytes:
-        """The bytes from an offset on, up to `size` of them: fewer where one is missing."""
+        """Return up to `size` bytes from an offset on: fewer if one is missing."""
         found = []
         for start, data in self._parts:
             if start + len(data) <= offset:
@@ -91,7 +91,7 @@ class StreamTail:
         return b"".join(found)
 
     def places(self, offset: int, size: int) -> Iterator[tuple[Place, int, int]]:
-        """Where the bytes of a range lie: place, and which of the range's bytes are there."""
+        """Yield each stretch of a range: its place, and its bounds in the range."""
         end = offset + size
         for start, data in self._parts:
             first, last = max(start, offset), min(start + len(data), end)
@@ -99,6 +99,6 @@ class StreamTail:
                 yield data.place.behind(first - start), first - offset, last - offset
 
     def forget(self, offset: int) -> None:
-        """What is before an offset is not needed any more."""
+        """Drop bytes before an offset."""
         while self._parts and self._parts[0][0] + len(self._parts[0][1]) <= offset:
             self._bytes -= len(self._parts.popleft()[1])

@@ -1,7 +1,7 @@
-"""Where the packets of a capture file lie, record by record, and what else of the file says more than it has to.
+"""Packet records of a capture file, and other contents that reveal more than they must.
 
-Beside packets a pcapng file may hold comments, keys that decrypt TLS, the journal of the machine and blocks of any maker: those are told as
-*erasures*. Layouts are those of `kwire.capture._pure.packets`.
+A pcapng file may also hold comments, keys that decrypt TLS, the journal of the machine and vendors' blocks: these are *erasures*. Layouts
+are those of `kwire.capture._pure.packets`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _SECTION_NAMES: Final = (2, 3, 4)  # hardware, operating system, application
 
 
 class PacketRecord(NamedTuple):
-    """A packet: its number in the file, where its bytes begin and end, and the link type, -1 where the record makes no sense."""
+    """A packet: its number in the file, its bounds, and its link type, -1 for an invalid record."""
 
     number: int
     at: int
@@ -44,18 +44,18 @@ class PacketRecord(NamedTuple):
 
 
 class Erasure(NamedTuple):
-    """Bytes of a file that are no packet and not needed to read packets."""
+    """Bytes of a file that packets do not need."""
 
     at: int
     end: int
 
 
 class RecordWalker:
-    """Walks over the records of one file, chunk after chunk.
+    """Walks over the records of one file, chunk by chunk.
 
     Arguments:
-        state: as the scan of the file begins with; not changed.
-        with_names: what names machines is an erasure too: resolved names, and names and addresses of interfaces.
+        state: initial state of the file's scan; not changed.
+        with_names: also erase resolved names, and names and addresses of interfaces.
     """
 
     def __init__(self, state: FileState, *, with_names: bool = False) -> None:
@@ -71,12 +71,12 @@ class RecordWalker:
 
         Arguments:
             data: part of the file.
-            at, end: where the first whole record begins and the last one ends, as the scan of the same chunk found (`consumed`).
+            at, end: bounds of the whole records, as the scan of the same chunk found (`consumed`).
         """
         return self._pcap(data, at, end) if self._is_pcap else self._pcapng(data, at, end)
 
     def whole(self, data: bytes) -> int:
-        """How many bytes at the beginning of `data`, where a record begins, are whole records."""
+        """Return the number of bytes of whole records at the beginning of `data`."""
         at, order = 0, self._order
         while len(data) - at >= max(self._header if self._is_pcap else 12, 12):
             if not self._is_pcap and data[at : at + 4] == b"\n\r\r\n":
@@ -89,7 +89,7 @@ class RecordWalker:
         return at
 
     def head_of(self, data: bytes) -> int:
-        """How many bytes at the beginning of a record that is cut say only what it is."""
+        """Return the number of header bytes at the beginning of a cut record."""
         if self._is_pcap:
             return min(self._header, len(data))
         kind = struct.unpack_from(f"{self._order}I", data)[0] if len(data) >= 4 else 0

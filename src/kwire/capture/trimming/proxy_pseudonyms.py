@@ -19,12 +19,9 @@ _FIELD_HEAD: Final = 3
 
 
 def proxy_header_of(data: bytes, pseudonyms: AddressPseudonyms) -> bytes:
-    """The PROXY headers that `data` begins with, one behind the other, under pseudonyms.
+    """Return the PROXY headers at the beginning of `data` under pseudonyms, in as many bytes; other data stays.
 
     A text header becomes one of an unknown client, since a pseudonym may be longer than the address.
-
-    Returns:
-        As many bytes; what is no PROXY header stays.
     """
     out = b""
     while data:

@@ -1,4 +1,4 @@
-"""A file that is written beside its final name, changed at any place, and takes the name when it is whole."""
+"""An output file that is written under a temporary name, changed at any offset, and renamed when it is whole."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class RewrittenFile:
 
     Arguments:
         path: its final name.
-        overwrite: a file of that name may be replaced.
+        overwrite: replace an existing file.
 
     Raises:
-        InputError: there is a file of that name, or the folder cannot be written.
+        InputError: the file exists, or the folder cannot be written.
     """
 
     def __init__(self, path: str, *, overwrite: bool = False) -> None:
@@ -43,7 +43,7 @@ class RewrittenFile:
             raise InputError(f"{path} cannot be written: {error.strerror}") from error
 
     def append(self, data: bytes | bytearray) -> None:
-        """Write behind all that was written.
+        """Append bytes.
 
         Raises:
             InputError: the disk is full.
@@ -52,7 +52,6 @@ class RewrittenFile:
         self.size += len(data)
 
     def patch(self, at: int, data: bytes | bytearray | memoryview) -> None:
-        """Change bytes that were written."""
         self._write(at, data)
 
     def _write(self, at: int, data: bytes | bytearray | memoryview) -> None:
@@ -65,15 +64,11 @@ class RewrittenFile:
             raise InputError(f"{self.path} cannot be written: {error.strerror}") from error
 
     def read(self, at: int, size: int) -> bytes:
-        """Read what was written."""
         self._file.seek(at)
         return self._file.read(size)
 
     def publish(self, compression: Compression) -> None:
-        """Give the file its name.
-
-        Arguments:
-            compression: to pack it with.
+        """Compress the file and give it its name.
 
         Raises:
             InputError: the disk is full, or the name cannot be taken.
@@ -105,7 +100,7 @@ class RewrittenFile:
         self._file = self._aside.open("r+b", buffering=0)
 
     def abandon(self) -> None:
-        """Remove what was written. Never raises: it follows another fault, or `publish`, which leaves nothing to remove."""
+        """Remove the file. Never raises: it follows another error, or `publish`, which leaves nothing to remove."""
         with suppress(OSError):
             self._file.close()
         with suppress(OSError):

@@ -1,4 +1,4 @@
-"""Hears the streams of a series as an analysis does, and puts back into the packets what may stay of them."""
+"""Reading of a series' streams as an analysis does; puts the bytes that may stay back into the packets."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _LENGTH: Final = 4
 
 
 class _Tracked:
-    """What hangs on a connection."""
+    """State of one connection."""
 
     def __init__(self, detector: DirectionDetector, blanker: FrameBlanker) -> None:
         self.detector = detector
@@ -46,12 +46,12 @@ class _Tracked:
 
 
 class TrimmedStreams(StreamSink):
-    """Blanks what the streams hold, frame by frame.
+    """Blanks streams frame by frame.
 
     Args:
-        ports: TCP ports where brokers listen; empty to find them out. Nothing stays of connections of other ports.
-        patch: takes a place, the bytes to put there, and how many of them are as they were.
-        pseudonyms: for hosts that messages, PROXY headers and TLS handshakes name; None leaves them.
+        ports: TCP ports of brokers; empty to detect them. Connections of other ports keep nothing.
+        patch: takes a place, the new bytes, and how many of them are unchanged.
+        pseudonyms: replace the hosts in messages, PROXY headers and TLS handshakes; None leaves them.
     """
 
     def __init__(self, ports: frozenset[int], patch: Patch, pseudonyms: AddressPseudonyms | None = None) -> None:
@@ -139,7 +139,7 @@ class TrimmedStreams(StreamSink):
         return None if self._pseudonyms is None else proxy_header_of(header, self._pseudonyms)
 
     def _put(self, tail: StreamTail, offset: int, original: bytes, blanked: bytes | None) -> None:
-        """Put the bytes of a stretch into their packets; None for `blanked` puts them back as they were."""
+        """Put the bytes of a stretch into their packets; None for `blanked` restores the original."""
         data = original if blanked is None else blanked
         for place, first, last in tail.places(offset, len(data)):
             part, was = data[first:last], original[first:last]
@@ -151,7 +151,7 @@ class TrimmedStreams(StreamSink):
             self._patch(data.place, bytes(data), len(data))
 
     def _look_for_tls(self, tracked: _Tracked) -> None:
-        """TLS is encrypted, so all of it may stay, and what it says in clear is part of the tables."""
+        """Keep TLS: it is encrypted, and its clear text is part of the tables."""
         found = tracked.detector.connection
         if found is None or found.protocol != "tls" or self._pseudonyms is not None:  # its hellos and certificates name hosts
             return
@@ -162,7 +162,7 @@ class TrimmedStreams(StreamSink):
                 self._patch(place, part, len(part))
 
     def _keep_openings(self, tracked: _Tracked) -> None:
-        """Of a direction that does not begin with a frame, as few of its first bytes as say what was spoken."""
+        """Keep the fewest first bytes that identify the protocol of a direction without a frame."""
         server, found = tracked.detector.server_side, tracked.detector.connection
         if server is None or found is None or found.joined_late:
             return
@@ -181,12 +181,12 @@ class TrimmedStreams(StreamSink):
 
 
 def _equal_bytes(one: bytes, other: bytes) -> int:
-    """How many bytes of two texts of one length are the same."""
+    """Count the equal bytes of two texts of one length."""
     return (int.from_bytes(one, "big") ^ int.from_bytes(other, "big")).to_bytes(len(one), "big").count(0)
 
 
 def _telling(data: bytes, of_server: bool) -> tuple[int, int]:
-    """How many of the first bytes show what it speaks, when the others are filled; and how many of them are PROXY headers."""
+    """Return how many first bytes identify the protocol when the others are filled, and how many of them are PROXY headers."""
     judge = recognise_server if of_server else recognise
     verdict = judge(data, MAX_FRAME) if data else MORE
     if verdict.proxy is not None:

@@ -1,12 +1,12 @@
-"""Captures without what must not be passed on: the same packets, in which secrets are overwritten.
+"""Captures in which secrets are overwritten: the same packets, the same tables.
 
     trim([("eth0_00001.pcap", "trimmed/eth0_00001.pcap"), ...])
 
-Theory of operation. A payload byte stays only when it was understood: every packet is first written with its headers alone, its payload
-filled with `x`. Its bytes then go the way of an analysis, through the same reassembly and the same tracker, but know where they lie; each
-frame that the tracker sees is blanked (`protocol.secrets.frame_blanking`) and put back where its bytes came from. So lengths, sequence
-numbers and times are as they were, and the tables come out the same. What no frame claims stays filled: copies of a segment, holes in
-frames, foreign protocols, packets that are not TCP. TLS is put back as it was, for it is encrypted.
+Theory of operation. A payload byte stays only if it was understood. Every packet is first written with its headers alone, its payload
+filled with `x`. Its bytes then pass the same reassembly and tracker as in an analysis, but keep their places. Each frame that the tracker
+sees is blanked (`protocol.secrets.frame_blanking`) and written back where its bytes came from. So lengths, sequence numbers and times stay.
+Unclaimed bytes stay filled: copies of a segment, holes in frames, foreign protocols, packets that are not TCP. TLS is restored, since it is
+encrypted.
 
 The files of a series are trimmed together, since a frame may begin in one and end in the next. Memory does not grow with their size.
 """
@@ -46,13 +46,13 @@ _MOST_EARLY: Final = 4096
 
 @dataclass(slots=True)
 class TrimmedFile:
-    """What became of one file.
+    """Result of one file.
 
     Attributes:
         source, target: as given.
-        packets: in the file.
-        payload_bytes, kept_bytes: of TCP, and how many of them stayed as they were.
-        damage: why the file could not be read to its end, empty when it was.
+        packets: packets in the file.
+        payload_bytes, kept_bytes: TCP payload, and how much of it stayed.
+        damage: cause of an early end, empty without one.
     """
 
     source: str
@@ -77,11 +77,11 @@ class _Piece:
         self.early: dict[int, tuple[int, int]] = {}  # by packet number: where a fragment's bytes lie in the file
 
     def blank(self, data: bytes, start: int, end: int, walker: RecordWalker, position: int) -> bytearray:
-        """The whole records of a chunk with nothing but headers.
+        """Return the whole records of a chunk with their headers alone.
 
         Arguments:
-            data: the chunk; `start` and `end` border its whole records.
-            position: of the chunk in the file.
+            data: the chunk; `start` and `end` bound its whole records.
+            position: offset of the chunk in the file.
         """
         out = bytearray(data[start:end])
         for record in walker.walk(data, start, end):
@@ -93,7 +93,7 @@ class _Piece:
         return out
 
     def _payload_at(self, data: bytes, record: PacketRecord, position: int) -> tuple[int, int]:
-        """Where in a packet its headers end, and what takes the place of the rest."""
+        """Return the end of a packet's headers, and the replacement of the rest."""
         self.report.packets += 1
         self.checked.append(0)
         if record.link_type < 0:
@@ -112,7 +112,7 @@ class _Piece:
         return min(view.at, record.end), FILL if fate in (FRAGMENT, EXPORTED) else _NO_HEADER
 
     def located(self, data: bytes, position: int, columns: PacketColumns) -> LocatedBytes:
-        """A chunk, and the payload that spilled from earlier ones, as bytes that know where they lie."""
+        """Return a chunk, and payload spilled from earlier ones, as bytes with places."""
         found = LocatedBytes.of(data + columns.spilled, Place(self.number, position))
         found.plain = len(data)
         for number, offset, captured in zip(columns.number, columns.offset, columns.captured, strict=True):
@@ -124,7 +124,7 @@ class _Piece:
         return found
 
     def finish_packets(self, walker: RecordWalker, pseudonyms: AddressPseudonyms | None) -> None:
-        """Make the checksums right again that were, under pseudonyms for the addresses when there are some."""
+        """Restore the checksums that were right, under pseudonyms for the addresses if given."""
         at, data = len(self.head), b""
         while True:
             while at in self.skipped:
@@ -156,7 +156,7 @@ class _Files:
         self.pieces: list[_Piece] = []
 
     def patch(self, place: Place, data: bytes, kept: int) -> None:
-        """Put bytes back into the packets that brought them; `kept` of them are as they were."""
+        """Write bytes back into the packets that brought them; `kept` of them are unchanged."""
         if place.file >= 0:
             piece = self.pieces[place.file]
             piece.file.patch(place.at, data)
@@ -183,18 +183,18 @@ def trim(
     """Write captures without record contents, SASL tokens, credentials, configuration values and user data.
 
     Args:
-        pairs: the files of one series in order, each with the name of its output: pcap stays pcap, pcapng stays pcapng, compression stays.
-        ports: TCP ports where brokers listen; empty to find them out.
-        overwrite: outputs may be replaced.
-        progress: called with how many more bytes of the stored files were read.
-        pseudonyms: replace the addresses in all headers, and the hosts in messages; of TLS then only stays what shows that it is TLS, since
-            its handshake names hosts.
+        pairs: files of one series in order, each with the name of its output; format and compression stay.
+        ports: TCP ports of brokers; empty to detect them.
+        overwrite: replace existing outputs.
+        progress: called with the stored bytes read since the last call.
+        pseudonyms: replace the addresses in all headers, and the hosts in messages. Only the beginning of TLS stays then, since its
+            handshake names hosts.
 
     Returns:
-        What became of each file.
+        The result of each file.
 
     Raises:
-        InputError: a file cannot be read or is no capture, or an output exists or cannot be written. No output is there then.
+        InputError: a file is unreadable or not a capture, or an output exists or cannot be written. No output is left then.
     """
     files = _Files()
     carry = impl.series_carry()
@@ -225,7 +225,7 @@ def _trim_file(
     *,
     with_names: bool,
 ) -> RecordWalker:
-    """Read one file; gives a walker that begins it again."""
+    """Read one file; return a walker that begins it again."""
     name = piece.report.source
     data, (state, start) = _begin(name, source, CHUNK_BYTES)
     walker, again = RecordWalker(state, with_names=with_names), RecordWalker(state)
