@@ -11,7 +11,6 @@ _LENGTH = 4
 
 
 def framed(payload: bytes) -> bytes:
-    """Return a frame with its length as an int32."""
     return len(payload).to_bytes(_LENGTH, "big") + payload
 
 

@@ -117,7 +117,6 @@ _BY_FAULT: Final[dict[Fault, str]] = {
 
 
 def rule_of_fault(fault: Fault) -> str:
-    """Return the rule that a body with this fault breaks."""
     return _BY_FAULT.get(fault, "body_malformed")
 
 

@@ -126,7 +126,6 @@ class SaslState:
         return self.is_unclear or self.expected is None
 
     def handshake(self, mechanism: str | None, version: int) -> None:
-        """Take a SaslHandshake request."""
         self.mechanism = None if mechanism is None else mechanism[:MAX_NAME]
         self.raw = version == 0
         self.pending = True

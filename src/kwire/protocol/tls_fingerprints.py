@@ -25,7 +25,6 @@ def _without_grease(values: Iterable[int]) -> list[int]:
 
 
 def ja3(hello: ClientHello) -> str:
-    """Return the JA3 of a hello, as hex."""
     lists = (tuple(hello.ciphers), tuple(hello.extensions), tuple(hello.curves), tuple(hello.formats))
     return (_ja3 if sum(map(len, lists)) < _MOST_KEPT else _ja3.__wrapped__)(hello.version, *lists)
 

@@ -48,8 +48,7 @@ _MOST_MESSAGE: Final = 1 << 17  # a certificate chain of dozens
 _MOST_TICKETS: Final = 8
 
 
-class Short(Exception):
-    """The message ends before a value."""
+class Short(Exception): ...
 
 
 class _Cursor:
@@ -104,7 +103,6 @@ class ClientHello(NamedTuple):
 
     @property
     def highest_version(self) -> int:
-        """Newest offered version."""
         return max((each for each in self.versions if each in VERSION_NAMES), default=self.version)
 
 
@@ -146,7 +144,6 @@ class Messages:
         return found
 
     def lose(self) -> None:
-        """Drop the unfinished message, as bytes are missing."""
         self.pending = b""
 
 

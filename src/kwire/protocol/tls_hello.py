@@ -39,7 +39,6 @@ class HelloReader:
         self.ja4: str | None = None
 
     def take(self, data: bytes) -> None:
-        """Take the next bytes of the direction."""
         if self.done:
             return
         self._data += data[: _LONGEST - len(self._data)]

@@ -27,8 +27,6 @@ _MOST_LINES: Final = 10_000  # reasons and addresses whose lines are counted
 
 
 class Slot:
-    """Admitted connection."""
-
     __slots__ = ("_in_handshake", "_of", "address", "listener")
 
     def __init__(self, of: Admission, listener: str, address: str) -> None:
@@ -123,7 +121,6 @@ class QuietLog:
         self._said: OrderedDict[tuple[str, str], _Said] = OrderedDict()  # the oldest first
 
     def warning(self, reason: str, address: str, text: str) -> None:
-        """Write a line, or count it; `reason` is one of a fixed list."""
         now = self._clock()
         key = reason, _network(address)
         with self._lock:

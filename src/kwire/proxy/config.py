@@ -60,7 +60,6 @@ class ListenerConfig(ConfigTable, frozen=True):
 
     @property
     def has_tls(self) -> bool:
-        """Whether either side is encrypted."""
         return self.tls is not None or self.upstream_tls is not None
 
 
@@ -102,11 +101,9 @@ class SniListenerConfig(ConfigTable, frozen=True):
 
     @property
     def bootstrap(self) -> str:
-        """Name that leads to any broker."""
         return f"bootstrap.{self._suffix}"
 
     def name_of(self, broker: SniBroker) -> str:
-        """Return the name that leads to one broker."""
         return f"broker-{broker.node_id}.{self._suffix}"
 
     @property
@@ -115,7 +112,6 @@ class SniListenerConfig(ConfigTable, frozen=True):
 
     @property
     def port(self) -> int:
-        """Port given to clients."""
         return host_and_port(self.listen, "listen")[1] if self.advertised_port is None else self.advertised_port
 
     @property
@@ -251,7 +247,6 @@ class ProxyConfig(ConfigTable, frozen=True):
 
     @property
     def all_listeners(self) -> list[ListenerConfig | SniListenerConfig]:
-        """Listeners of both kinds."""
         return [*self.listeners, *self.sni_listeners]
 
 

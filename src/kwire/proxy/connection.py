@@ -51,11 +51,9 @@ class ProxiedConnection:
         return moves
 
     def from_server(self, data: Buffer, t: int) -> Moves:
-        """Take bytes of the broker."""
         return self._settled(self.relay.from_server(data, t), t)
 
     def settle_delayed(self, t: int) -> Moves:
-        """Apply the delayed outcome."""
         held, outcome = self.take_delayed()
         self._frames = True
         return Moves() if isinstance(outcome, Refusal) else self._settled(self.relay.answer(held, outcome.frame, t=t), t)
@@ -69,15 +67,12 @@ class ProxiedConnection:
         return found
 
     def end_client(self, t: int) -> Moves:
-        """Take the end of the client's direction."""
         return self._settled(self.relay.end_client(t), t)
 
     def end_server(self, t: int) -> Moves:
-        """Take the end of the broker's direction."""
         return self._settled(self.relay.end_server(t), t)
 
     def over(self) -> None:
-        """Close the rules and the tap."""
         self._rules.closed()
         if self._tap is not None:
             self._tap.closed(time.time_ns())

@@ -59,7 +59,6 @@ class ConnectionCounts:
             self.ended[node_id, ending] += 1
 
     def read(self) -> tuple[Counter[int], Counter[tuple[int, Ending]]]:
-        """Return copies of both."""
         with self._lock:
             return self.opened.copy(), self.ended.copy()
 

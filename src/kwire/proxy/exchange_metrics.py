@@ -22,12 +22,7 @@ _BOUNDS: Final = range(6, 26)
 
 
 def exchange_metrics(rows: Iterable[Mapping[str, Any]], dropped: int) -> Iterator[Metric]:
-    """Yield exchanges, their bytes and latencies.
-
-    Arguments:
-        rows: rows of `RelayCounters.rows`, of one or more threads.
-        dropped: exchanges without a row.
-    """
+    """Yield exchanges, their bytes and latencies, from rows of `RelayCounters.rows`; `dropped` are those without a row."""
     exchanges = CounterMetricFamily(
         "kwire_proxy_exchanges", "Requests that were answered, and Produce requests without an answer",
         labels=(*_SOFTWARE, "client_id", "api", "api_version", "error_code"),

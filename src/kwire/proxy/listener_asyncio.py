@@ -63,11 +63,9 @@ class AsyncioListener:
 
     @property
     def connections(self) -> int:
-        """Number of connected clients."""
         return len(self._sides)
 
     def peers(self) -> Iterator[Peer]:
-        """Yield the connected clients."""
         yield from (side.proxied.peer for side in self._sides if side.proxied is not None)
 
     def renew_certificates(self) -> None:
@@ -81,7 +79,6 @@ class AsyncioListener:
         self._tls, self._upstream_tls = tls, upstream_tls
 
     def stop(self) -> None:
-        """Stop accepting."""
         if self._socket is not None:
             self._socket.close()
 
@@ -120,11 +117,9 @@ class AsyncioListener:
 
     @property
     def first_frame_seconds(self) -> float:
-        """Time in which a client must send a whole frame."""
         return self._server.config.first_frame_seconds
 
     def secure(self, transport: asyncio.Transport, side: ClientSide) -> None:
-        """Start the handshake of a new client."""
         task = asyncio.ensure_future(self._secure(transport, side))
         self._handshakes.add(task)
         task.add_done_callback(self._handshakes.discard)
@@ -150,11 +145,9 @@ class AsyncioListener:
         self._server.left(slot, peer, ending, reason)
 
     def proxied(self, end: tuple[str, int], local: tuple[str, int], node_id: int) -> ProxiedConnection:
-        """Make the rules and the relay between a client and a broker."""
         return self._server.connected(Peer(end[0], end[1], node_id, tenant=self.config.tenant or ""), local, 0)
 
     def reach(self, broker: str, protocol: asyncio.BufferedProtocol) -> asyncio.Future[object]:
-        """Connect to a broker, `host:port`."""
         loop = asyncio.get_running_loop()
         host, port = host_and_port(broker, "broker")
         name = None

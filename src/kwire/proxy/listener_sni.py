@@ -63,7 +63,6 @@ class SniListener(AsyncioListener):
         return side
 
     def broker_of(self, side: ClientSide) -> SniBroker | None:
-        """Return the broker that a client asked for; None before its handshake."""
         secured = None if side.transport is None else side.transport.get_extra_info("ssl_object")
         return None if secured is None else self._named.get(secured)
 

@@ -52,23 +52,19 @@ class LoggedConnection:
         self._highest: dict[int, int] = {}
 
     def from_client(self, data: Buffer, time_ns: int) -> None:
-        """Take bytes that the client sent."""
         self._take("request", data, time_ns)
 
     def to_client(self, pieces: Iterable[Buffer], time_ns: int) -> None:
-        """Take bytes that go to the client."""
         for piece in pieces:
             self._take("response", piece, time_ns)
 
     def missed(self, direction: Direction, count: int, time_ns: int) -> None:
-        """Skip the next bytes of a direction."""
         connection = self._connection
         if connection is not None:
             self._deal(connection.lost, direction, b"", direction, count, time_ns)
             self._streams[direction].missed(count)
 
     def closed(self, time_ns: int) -> None:
-        """End the log of the connection."""
         connection = self._connection
         if connection is not None:
             for direction in _DIRECTIONS:

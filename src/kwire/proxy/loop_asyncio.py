@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
 import time
 from collections.abc import Callable
 from typing import Final
 
+from kwire.capture.tls.certificates import PrincipalRules, read_certificate
 from kwire.protocol.relay import Moves
-from kwire.proxy.client_certificate import certified_principal
 from kwire.proxy.connection import ProxiedConnection
 from kwire.proxy.counts import Ending
 
@@ -22,6 +23,7 @@ __all__ = ["ClientSide"]
 _MOST_UNSENT: Final = 256 << 10
 _RECEIVE_BYTES: Final = 256 << 10
 _FLUSH_SECONDS: Final = 10.0  # for an end to take what it was given before the connection was over
+_PRINCIPALS: Final = PrincipalRules()
 _KEEPALIVE: Final = (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 4))
 
 
@@ -34,6 +36,13 @@ def keep_alive(transport: asyncio.BaseTransport) -> None:
     for name, value in _KEEPALIVE:
         if hasattr(socket, name):
             found.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+
+
+def certified_principal(connection: ssl.SSLObject | None) -> str:
+    """Return `User:SUBJECT`, as brokers do with `ssl.principal.mapping.rules=DEFAULT`; empty without TLS or a certificate."""
+    der = None if connection is None else connection.getpeercert(binary_form=True)
+    found = None if der is None else read_certificate(der)
+    return "" if found is None else _PRINCIPALS.principal(found.subject)
 
 
 def enforce_pause(transport: asyncio.Transport) -> None:
@@ -195,7 +204,6 @@ class ClientSide(_Side):
     # both
 
     def carry_out(self, moves: Moves) -> None:
-        """Apply the moves of the relay."""
         assert self.proxied is not None
         self.broker.send(moves.to_server)
         self.send(moves.to_client)
@@ -222,7 +230,6 @@ class ClientSide(_Side):
             self.carry_out(self.proxied.settle_delayed(time.monotonic_ns()))
 
     def read_on(self) -> None:
-        """Read from each side whose bytes can be used."""
         if self.is_over or self.proxied is None or self.transport is None or not self._is_reached:
             return
         relay = self.proxied.relay

@@ -103,17 +103,14 @@ class NativeLoop:
 
     @property
     def ports(self) -> list[int]:
-        """Ports of the listeners, in their order."""
         found = {listener: each.getsockname()[1] for listener, each in reversed(self._sockets[0])}
         return [int(found[number]) for number in range(len(self.listeners))]
 
     @property
     def connections(self) -> int:
-        """Number of connected clients."""
         return sum(len(calls.open) for calls in self._calls)
 
     def peers(self) -> Iterator[Peer]:
-        """Yield the connected clients."""
         for calls in self._calls:
             yield from (proxied.peer for proxied in calls.open.copy())
 
@@ -162,7 +159,6 @@ class NativeLoop:
     # for the threads
 
     def connected(self, number: int, end: tuple[str, int], local: tuple[str, int], thread: int) -> tuple[ProxiedConnection, Slot] | None:
-        """Admit a client; return None if it exceeds a limit."""
         listener = self.listeners[number]
         slot = self._server.enter(listener, end[0])
         if slot is None:
@@ -200,7 +196,6 @@ class NativeLoop:
 
     @property
     def first_frame_seconds(self) -> float:
-        """Time in which a client must send a whole frame."""
         return self._server.config.first_frame_seconds
 
 
@@ -228,11 +223,9 @@ class WorkerCalls:
         return made
 
     def passed(self, proxied: ProxiedConnection) -> None:
-        """Record that a client has sent a whole frame."""
         self.open[proxied].passed()
 
     def tapped(self, proxied: ProxiedConnection) -> int:
-        """Return the connection's number for the taps; 0 without a tap."""
         return self._loop.tapped(proxied)
 
     def addresses(self, number: int) -> Addresses | None:
@@ -271,7 +264,6 @@ class WorkerCalls:
         proxied.over()
 
     def fault(self, error: Exception) -> None:
-        """Log an unexpected error."""
         log.error("an error in the proxy's loop", exc_info=error)
 
     def cannot_accept(self, text: str) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -38,7 +38,6 @@ class _Given(Collector):
 
 
 def exposition(metrics: Iterable[Metric]) -> bytes:
-    """Return metrics as text."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_Given(metrics))
     found: bytes = generate_latest(registry)
@@ -60,31 +59,27 @@ def metrics_of(server: ProxyServer) -> list[Metric]:
 def connection_metrics(counts: ConnectionCounts, peers: Iterable[Peer]) -> Iterator[Metric]:
     """Yield open connections, by software as KIP-511's gauge `connections`, and counts of opened and closed ones."""
     names = ("client_software_name", "client_software_version", "node_id")
-    yield _gauge("kwire_proxy_connections", "Clients that are connected", names, software_of(peers))
+    yield _filled(GaugeMetricFamily("kwire_proxy_connections", "Clients that are connected", labels=names), software_of(peers))
     opens, ends = counts.read()
-    opened: Counter[tuple[str, ...]] = Counter({(str(node),): count for node, count in opens.items()})
-    yield _counter("kwire_proxy_connections_opened", "Connections of clients", ("node_id",), opened)
-    ended: Counter[tuple[str, ...]] = Counter({(str(node), reason): count for (node, reason), count in ends.items()})
-    yield _counter("kwire_proxy_connections_closed", "Connections that are over, by reason", ("node_id", "reason"), ended)
+    opened = {(str(node),): count for node, count in opens.items()}
+    yield _counter("kwire_proxy_connections_opened", "Connections of clients", opened, "node_id")
+    ended = {(str(node), reason): count for (node, reason), count in ends.items()}
+    yield _counter("kwire_proxy_connections_closed", "Connections that are over, by reason", ended, "node_id", "reason")
 
 
 def tap_metrics(taps: Taps) -> Iterator[Metric]:
-    """Yield bytes that the taps wrote, dropped and missed."""
     if taps.max_queued:
-        missed: Counter[tuple[str, ...]] = Counter({(): taps.missed_bytes})
-        yield _counter("kwire_proxy_tap_missed_bytes", "Bytes that passed faster than the taps could blank them", (), missed)
+        about = "Bytes that passed faster than the taps could blank them"
+        yield _counter("kwire_proxy_tap_missed_bytes", about, {(): taps.missed_bytes})
     files = (("tap", "packets", taps.capture), ("request_log", "lines", taps.request_log), ("telemetry", "points", taps.telemetry))
     for name, what, file in files:
         if file is not None:
-            written: Counter[tuple[str, ...]] = Counter({(): file.written_bytes})
-            yield _counter(f"kwire_proxy_{name}_written_bytes", f"Bytes of {what} that were written", (), written)
-            dropped: Counter[tuple[str, ...]] = Counter({(): file.dropped_bytes})
+            yield _counter(f"kwire_proxy_{name}_written_bytes", f"Bytes of {what} that were written", {(): file.written_bytes})
             about = f"Bytes of {what} that were dropped: the queue was full, or the disk"
-            yield _counter(f"kwire_proxy_{name}_dropped_bytes", about, (), dropped)
+            yield _counter(f"kwire_proxy_{name}_dropped_bytes", about, {(): file.dropped_bytes})
 
 
 def rule_metrics(rules: Iterable[Rule]) -> Iterator[Metric]:
-    """Yield counts of the rules."""
     for rule in rules:
         if isinstance(rule, RefusalsRule):
             names = ("client_software_name", "client_software_version", "api")
@@ -93,13 +88,13 @@ def rule_metrics(rules: Iterable[Rule]) -> Iterator[Metric]:
                 counts = rule.refused.copy()
             for (name, version, key), count in counts.items():
                 refused[name or "unknown", version or "unknown", catalog().api_name(key) or str(key)] += count
-            yield _counter("kwire_proxy_refusals", "Responses to clients that are refused", names, refused)
+            yield _counter("kwire_proxy_refusals", "Responses to clients that are refused", refused, *names)
         elif isinstance(rule, RehearsalRule):
             yield _counter(
                 "kwire_proxy_rehearsal_rejected", f"Requests that Kafka {rule.release.name} would reject",
-                ("client_software_name", "client_software_version", "client_id", "api", "version", "release"), _rejected(rule),
+                _rejected(rule), "client_software_name", "client_software_version", "client_id", "api", "version", "release",
             )  # fmt: skip
-            yield _counter("kwire_proxy_rehearsal_others", "Further ones of clients beyond the limit", (), Counter({(): rule.others}))
+            yield _counter("kwire_proxy_rehearsal_others", "Further ones of clients beyond the limit", {(): rule.others})
 
 
 def _rejected(rule: RehearsalRule) -> Counter[tuple[str, ...]]:
@@ -113,15 +108,11 @@ def _rejected(rule: RehearsalRule) -> Counter[tuple[str, ...]]:
     return capped(found, _MOST_CLIENTS, 3)
 
 
-def _gauge(name: str, about: str, labels: tuple[str, ...], counts: Counter[tuple[str, ...]]) -> Metric:
-    found = GaugeMetricFamily(name, about, labels=labels)
-    for values, count in counts.items():
-        found.add_metric(values, count)
-    return found
+def _counter(name: str, about: str, counts: Mapping[Any, int], *labels: str) -> Metric:
+    return _filled(CounterMetricFamily(name, about, labels=labels), counts)
 
 
-def _counter(name: str, about: str, labels: tuple[str, ...], counts: Counter[tuple[str, ...]]) -> Metric:
-    found = CounterMetricFamily(name, about, labels=labels)
+def _filled(found: CounterMetricFamily | GaugeMetricFamily, counts: Mapping[Any, int]) -> Metric:
     for values, count in counts.items():
         found.add_metric(values, count)
     return found

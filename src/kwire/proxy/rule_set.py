@@ -10,7 +10,7 @@ from typing import Final
 from kwire.codec import Edit
 from kwire.protocol.events import Direction
 from kwire.protocol.relay import CALL, CLOSE, REFUSE, FrameEdit, Held, RelayPlan, RelayRule, Unknown
-from kwire.proxy.rules.rule import Answer, ConnectionRule, Outcome, Peer, Refusal, Rule, Watched, WatchingRule
+from kwire.proxy.rules.rule import Answer, Outcome, Peer, Refusal, Rule, Watched, WatchingRule
 from kwire.schema import catalog
 
 __all__ = ["ConnectionRules", "RuleSet"]
@@ -109,16 +109,7 @@ class RuleSet:
         return table
 
     def connected(self, peer: Peer) -> ConnectionRules:
-        """Return the rules of a new connection."""
         return ConnectionRules(self, self._steps, peer)
-
-    def entered(self, peer: Peer) -> list[ConnectionRule | None]:
-        return [rule.connected(peer) for rule in self.rules]
-
-    def left(self, own: Iterable[ConnectionRule | None]) -> None:
-        for each in own:
-            if each is not None:
-                each.closed()
 
 
 def _slots(wanted: RelayRule) -> list[_Slot]:
@@ -131,15 +122,13 @@ def _slots(wanted: RelayRule) -> list[_Slot]:
 
 
 class ConnectionRules:
-    """Rules of one connection."""
-
     __slots__ = ("_of", "_own", "_steps", "_watched", "peer")
 
     def __init__(self, of: RuleSet, steps: dict[_Slot, list[_Step]], peer: Peer) -> None:
         self.peer = peer
         self._steps = steps
         self._of = of
-        self._own = of.entered(peer)
+        self._own = [rule.connected(peer) for rule in of.rules]
         # what looks at the responses that were asked for; these come in the order of the requests
         self._watched: deque[list[Callable[[Held, bytes], bytes | None]]] = deque()
 
@@ -178,9 +167,10 @@ class ConnectionRules:
 
     @property
     def plan(self) -> RelayPlan:
-        """Table of this connection from now on."""
         watches = any(each is not None and each.watches for each in self._own)
         return self._of.watching_plan if watches else self._of.plan
 
     def closed(self) -> None:
-        self._of.left(self._own)
+        for each in self._own:
+            if each is not None:
+                each.closed()

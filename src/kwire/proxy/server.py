@@ -93,7 +93,6 @@ class ProxyServer:
         return self._rule_sets[""]
 
     def peers(self) -> Iterator[Peer]:
-        """Yield the connected clients."""
         for listener in self._listeners:
             yield from listener.peers()
         if self._native is not None:
@@ -140,12 +139,10 @@ class ProxyServer:
 
     @property
     def connections(self) -> int:
-        """Number of connected clients."""
         return sum(listener.connections for listener in self._listeners) + (0 if self._native is None else self._native.connections)
 
     @property
     def metrics_port(self) -> int | None:
-        """Port of the metrics; None without them."""
         return None if self._metrics is None else self._metrics.port
 
     def replace_rules(self, config: ProxyConfig) -> None:

@@ -74,7 +74,6 @@ class TapFile:
         self._thread.start()
 
     def files(self) -> list[Path]:
-        """Return existing files, oldest first."""
         return [path for _, path in sorted(self._numbered())]
 
     def offer(self, packets: bytes) -> bool:
@@ -91,7 +90,6 @@ class TapFile:
         return True
 
     def close(self) -> None:
-        """Write the queue, and end."""
         with self._changed:
             self._ending = True
             self._changed.notify()

@@ -46,16 +46,13 @@ class TappedConnection:
         file.offer(self._talk.opened(_CLIENT, time_ns))
 
     def from_client(self, data: Buffer, time_ns: int) -> None:
-        """Take bytes that the client sent."""
         self._take(_CLIENT, data, time_ns)
 
     def to_client(self, pieces: Iterable[Buffer], time_ns: int) -> None:
-        """Take bytes that go to the client."""
         for piece in pieces:
             self._take(_SERVER, piece, time_ns)
 
     def missed(self, direction: Direction, count: int, time_ns: int) -> None:
-        """Skip the next bytes of a direction: a gap in the capture."""
         talk, side = self._talk, _CLIENT if direction == "request" else _SERVER
         if talk is None:
             return
@@ -71,7 +68,6 @@ class TappedConnection:
             self._talk = None
 
     def closed(self, time_ns: int) -> None:
-        """End the capture of the connection."""
         if self._talk is not None:
             self._file.offer(self._talk.closed(_CLIENT, time_ns) + self._talk.closed(_SERVER, time_ns))
             self._talk = None

@@ -113,7 +113,6 @@ class Taps:
         return min(max(asked, default=0), _MOST_QUEUED)
 
     def close(self) -> None:
-        """Write what waits, and end."""
         for file in (self.capture, self.request_log, self.telemetry):
             if file is not None:
                 file.close()

@@ -98,7 +98,6 @@ class ConsumerGroupRole:
 
     @property
     def deadline(self) -> int | None:
-        """Time of the next `tick`, unless a heartbeat comes before."""
         times = [each.heard + self.session for each in self.members.values()]
         times += [each.revoke_until for each in self.members.values() if each.revoke_until is not None]
         return min(times, default=None)

@@ -93,7 +93,6 @@ class ConsumerGroupMemberRole:
 
     @property
     def deadline(self) -> int | None:
-        """Time of the next `tick`."""
         return None if self._under_way or self.coordinator_lost else self._due
 
     # heartbeats

@@ -76,7 +76,6 @@ class GroupCoordinatorRole:
 
     @property
     def deadline(self) -> int | None:
-        """Time of the next `tick`, unless a request comes before."""
         times = [member.heard + member.session_ns for member in self.members.values() if not self._waits(member)]
         times += [*self.pending.values()] + ([] if self._phase_ends is None else [self._phase_ends])
         return min(times, default=None)
@@ -241,7 +240,6 @@ class GroupCoordinatorRole:
     # SyncGroup
 
     def sync(self, request: Any, version: int, to: Hashable, t: int) -> list[GroupOutcome]:
-        """Take a SyncGroup request."""
         asked = Asked(to, version)
         sent = (request.protocol_type, request.protocol_name)
         if names_are_missing(version, *sent):
@@ -314,7 +312,6 @@ class GroupCoordinatorRole:
         return error
 
     def heartbeat(self, request: Any, version: int, to: Hashable, t: int) -> list[GroupOutcome]:
-        """Take a Heartbeat request."""
         error = self._outsider(request)
         if error is None:
             self.members[request.member_id].heard = t
@@ -366,7 +363,6 @@ class GroupCoordinatorRole:
         return out
 
     def tick(self, t: int) -> list[GroupOutcome]:
-        """Apply timeouts."""
         late = [member_id for member_id, until in self.pending.items() if until <= t]
         for member_id in late:
             del self.pending[member_id]

@@ -45,7 +45,6 @@ class Member:
 
 
 def shared_protocols(members: Iterable[Member]) -> set[str]:
-    """Return the names that every member offers."""
     offers = [{name for name, _ in member.protocols} for member in members]
     return set.intersection(*offers) if offers else set()
 

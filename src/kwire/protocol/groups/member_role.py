@@ -82,7 +82,6 @@ class GroupMemberRole:
 
     @property
     def deadline(self) -> int | None:
-        """Time of the next `tick`."""
         return self._due
 
     # joining

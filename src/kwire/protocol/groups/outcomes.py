@@ -40,8 +40,6 @@ class Rebalanced:
 
 @dataclass(frozen=True, slots=True)
 class MemberGone:
-    """Coordinator: a member was removed."""
-
     member_id: str
     why: GoneReason
 
@@ -68,8 +66,6 @@ class JoinedGroup:
 
 @dataclass(frozen=True, slots=True)
 class Assigned:
-    """Member: its assignment."""
-
     generation: int
     assignment: bytes = field(repr=False)
 

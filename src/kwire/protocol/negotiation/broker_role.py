@@ -141,7 +141,6 @@ class NegotiatingBroker:
 
     @property
     def over(self) -> bool:
-        """Whether the connection must be closed."""
         return self.state is BrokerState.CLOSED
 
     def _move(self, event: BrokerEvent) -> None:
@@ -359,7 +358,6 @@ class NegotiatingBroker:
 
     @property
     def waiting(self) -> int:
-        """Number of unanswered requests."""
         return sum(each.frame is None for each in self._slots)
 
     def leave(self) -> list[Outcome]:

@@ -130,7 +130,6 @@ class NegotiatingClient:
 
     @property
     def over(self) -> bool:
-        """Whether the connection must be closed, or is."""
         return self.state is ClientState.CLOSED
 
     def _move(self, event: ClientEvent) -> None:
@@ -146,7 +145,6 @@ class NegotiatingClient:
 
     @property
     def deadline(self) -> int | None:
-        """Time of the next `tick`, unless a response comes before."""
         return self._waiting[0].time + self.timeout if self._waiting else None
 
     def _frame_of(self, body: Any, api_key: int, api_version: int, t: int, answered: bool = True) -> Send:
@@ -292,7 +290,6 @@ class NegotiatingClient:
         return NegotiationFailed(why, code, asked)
 
     def tick(self, t: int) -> list[Outcome]:
-        """Check the timeout."""
         if self.over or self.deadline is None or t < self.deadline:
             return []
         late = self._waiting[0]
@@ -300,7 +297,6 @@ class NegotiatingClient:
         return self._over(ClientEvent.TIMED_OUT, "timed_out", error)
 
     def closed(self, t: int) -> list[Outcome]:
-        """Take the broker's close of the connection."""
         if self.state in (ClientState.CLOSED, ClientState.ASSUMING):
             return []
         if self.state is ClientState.ASKING and self.versions is None and not self._retried and self.fallback_release is not None:
@@ -322,5 +318,4 @@ class NegotiatingClient:
         return self.versions.standing(sent.api_key, sent.api_version) in ("outside", "refused")
 
     def leave(self) -> list[Outcome]:
-        """Close the connection."""
         return [] if self.over else self._over(ClientEvent.LEFT, "left")

@@ -94,8 +94,6 @@ class Reconnect:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """Client: a response came."""
-
     response: Response
 
 
@@ -116,8 +114,6 @@ class Identified:
 
 @dataclass(frozen=True, slots=True)
 class Authenticated:
-    """Broker: SASL succeeded."""
-
     principal: str
     mechanism: str
 

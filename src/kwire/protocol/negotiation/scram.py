@@ -91,7 +91,6 @@ class ScramClient:
         self._signature: bytes | None = None
 
     def first(self) -> bytes:
-        """Return the first message."""
         return b"n,," + self._bare
 
     def final(self, server_first: bytes) -> bytes:

@@ -24,5 +24,4 @@ class HeldBudget:
         return True
 
     def give(self, count: int) -> None:
-        """Return bytes."""
         self.used -= count

@@ -48,12 +48,10 @@ class ConnectionState:
         self.software: Software = (UNKNOWN, UNKNOWN)
 
     def close(self, reason: CloseReason, direction: Direction, value: int = 0) -> None:
-        """Set the reason; the first one counts."""
         if self.closing is None:
             self.closing = Closing(reason, direction, value)
 
     def check_length(self, stream: FrameStream, shortest: int) -> bool:
-        """Return whether the length of the new frame is valid."""
         length = stream.length
         if shortest <= length <= self.max_frame:
             return True
@@ -95,7 +93,6 @@ class ConnectionState:
         self.send_answers()
 
     def send_answers(self) -> None:
-        """Send own answers that are next."""
         for frame in self.owed.take_answers():
             self.moves.to_client.append(len(frame).to_bytes(4, "big") + frame)
 

@@ -49,7 +49,6 @@ class RelayCounters:
         self.dropped = 0
 
     def client(self, text: str | None) -> str | None:
-        """Return the client id to count."""
         if text is None or text == OTHER or text in self._clients:
             return text
         if len(self._clients) >= self._max_clients:
@@ -58,7 +57,6 @@ class RelayCounters:
         return text
 
     def software(self, software: Software) -> Software:
-        """Return the name and version to count."""
         if software in self._software:
             return software
         if len(self._software) >= self._max_software or OTHER in software or any("\0" in text for text in software):
@@ -118,12 +116,10 @@ class RelayCounters:
         return sorted(rows, key=row_order)
 
     def arrow(self) -> pa.Table:
-        """Return `rows` as an Arrow table."""
         return counters_table(self.rows())
 
 
 def row_order(row: dict[str, Any]) -> tuple[Any, ...]:
-    """Return the sort key of a row."""
     texts = row["software_name"], row["software_version"], row["client_id"] or ""
     error = row["error_code"]
     return (*texts, row["client_id"] is None, row["api_key"], row["api_version"], -(1 << 16) if error is None else error)

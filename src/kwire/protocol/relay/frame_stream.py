@@ -64,17 +64,14 @@ class FrameStream:
 
     @property
     def length(self) -> int:
-        """Length in the first 4 bytes of the current frame."""
         return int.from_bytes(self.kept[:LENGTH], "big", signed=True)
 
     @property
     def is_ready(self) -> bool:
-        """Whether the awaited part is there."""
         return not self.left and len(self.kept) >= self._need
 
     @property
     def is_inside(self) -> bool:
-        """Whether a frame has begun and not ended."""
         return bool(self.left or self.kept or self.parked)
 
     @property
@@ -93,7 +90,6 @@ class FrameStream:
         self._spare = min(_CHUNK, LENGTH + min(most, self.length) - self._need)
 
     def gather(self, data: memoryview) -> int:
-        """Take bytes of the awaited part; return their number."""
         taken = min(self._need + self._spare - len(self.kept), len(data))
         self.kept += data[:taken]
         return taken
@@ -107,7 +103,6 @@ class FrameStream:
         self.kept.clear()
 
     def see(self, data: memoryview) -> None:
-        """Count passing bytes."""
         self.left -= len(data)
         if len(self.seen) < MOST_OBSERVED:
             self.seen += bytes(data[: MOST_OBSERVED - len(self.seen)])
@@ -117,7 +112,6 @@ class FrameStream:
         self.drops = True
 
     def take_frame(self) -> bytes:
-        """Return the whole frame, without its length."""
         frame = bytes(memoryview(self.kept)[LENGTH:])
         self.kept.clear()
         return frame

@@ -97,7 +97,6 @@ def error_at(api_key: int, version: int) -> int:
 
 @cache
 def is_flexible(api_key: int, version: int) -> bool:
-    """Return whether the header of a response has tagged fields."""
     message = catalog().response(api_key)
     return message is not None and version in message.valid_versions and header_version_of(message.header_versions, version) > 0
 

@@ -80,7 +80,6 @@ class OwedQueue:
 
     @property
     def waiting(self) -> int:
-        """Number of answers that the broker owes."""
         return sum(each.kind != "answer" for each in self._queue)
 
     def add(self, owed: Owed) -> None:
@@ -89,14 +88,12 @@ class OwedQueue:
         self.kept += len(owed.frame)
 
     def take(self) -> Owed:
-        """Remove and return the oldest one."""
         owed = self._queue.popleft()
         self.served |= owed.kind == "broker" and owed.api_key not in _OPEN_KEYS
         self.kept -= len(owed.frame)
         return owed
 
     def take_answers(self) -> list[bytes]:
-        """Remove and return own answers that are next."""
         ready: list[bytes] = []
         while self._queue and self._queue[0].kind == "answer":
             ready.append(self.take().frame)

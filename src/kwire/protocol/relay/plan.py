@@ -101,7 +101,6 @@ class RelayPlan:
         return _OF_UNKNOWN[self.unknown]
 
     def is_known(self, api_key: int, version: int) -> bool:
-        """Return whether some release has this request."""
         message = self.source.request(api_key)
         return message is not None and version in message.valid_versions
 
@@ -111,7 +110,6 @@ class RelayPlan:
         return None if message is None or version < 0 else header_version_of(message.header_versions, version)
 
     def versions_of(self, api_key: int) -> tuple[int, int] | None:
-        """Return lowest and highest version of an API; None for an unknown one."""
         message = self.source.request(api_key)
         return None if message is None else (message.valid_versions.lowest, message.valid_versions.highest)
 

@@ -152,7 +152,6 @@ class Relay:
 
     @property
     def kept(self) -> int:
-        """Number of kept bytes."""
         held = sum(len(each.frame) for each in self._state.held.values() if each is not None)
         return self._client.stream.bytes_kept + self._server.stream.bytes_kept + held + self._state.owed.kept
 
@@ -164,7 +163,6 @@ class Relay:
 
     @property
     def inside_request(self) -> bool:
-        """Whether the client's latest bytes ended inside a frame."""
         return self._client.stream.is_inside
 
     @property
@@ -174,7 +172,6 @@ class Relay:
 
     @property
     def reads_server(self) -> bool:
-        """Whether to read from the broker."""
         return self.closing is None and not self._ended["response"] and not self._is_blocked("response")
 
     # taking bytes

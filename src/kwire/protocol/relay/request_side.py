@@ -36,7 +36,6 @@ class RequestSide:
         self.stream = FrameStream("request")
 
     def look(self, t: int) -> None:
-        """Handle the awaited part of a frame."""
         state, stream = self._state, self.stream
         if stream.stage == "length":
             if not state.check_length(stream, 0):

@@ -29,7 +29,6 @@ class ResponseSide:
         self.stream = FrameStream("response")
 
     def look(self, t: int) -> None:
-        """Handle the awaited part of a frame."""
         state, stream = self._state, self.stream
         first = state.owed.first
         if stream.stage == "length":
@@ -118,7 +117,6 @@ class ResponseSide:
             self.send(held, pieces)
 
     def send(self, held: Held, pieces: list[Buffer]) -> None:
-        """Send a whole response, edited or not."""
         if self._state.fits("response", pieces, SHORTEST_RESPONSE):
             head, rest = split_head(pieces, SHORTEST_RESPONSE)
             head[_ID_AT : _ID_AT + 4] = held.correlation_id.to_bytes(4, "big", signed=True)

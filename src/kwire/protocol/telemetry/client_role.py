@@ -43,13 +43,10 @@ _TERMINATING_METRIC: Final = "org.apache.kafka.client.terminating"  # of the pro
 Pack = Callable[[int, bytes], bytes]
 
 
-class InstanceIdTimeout(KwireError):
-    """No broker assigned the client instance id in time."""
+class InstanceIdTimeout(KwireError): ...
 
 
 class InstanceIdWait:
-    """Caller that waits for the client instance id."""
-
     def __init__(self, client: TelemetryClient, deadline: int) -> None:
         self._client = client
         self.deadline = deadline
@@ -174,7 +171,6 @@ class TelemetryClient:
         return body
 
     def next_frame(self, t: int, correlation_id: int, *, supported: bool = True, version: int = 0) -> bytes | None:
-        """Return the frame of `next_request`, without its length."""
         body = self.next_request(t, supported=supported, version=version)
         if body is None:
             return None
@@ -226,7 +222,6 @@ class TelemetryClient:
             return 0, plain
 
     def receive_frame(self, frame: bytes, t: int) -> list[TelemetryOutcome]:
-        """Take the response to the frame in flight, without its length."""
         if self._in_flight is None:
             return []
         try:
@@ -280,7 +275,6 @@ class TelemetryClient:
         return [*self._move(PushEvent.NOTHING_WANTED if wanted.nothing else PushEvent.METRICS_WANTED), subscription]
 
     def tick(self, t: int) -> list[TelemetryOutcome]:
-        """Give up a request without an answer after `request_timeout_ms`."""
         return self.lost(t) if self._waiting and self._due is not None and t >= self._due else []
 
     def _lost_ms(self) -> int | None:

@@ -45,7 +45,6 @@ class Instance:
 
     @property
     def subscription_id(self) -> int:
-        """Subscription id of what is wanted now."""
         return subscription_id_of(self.wanted, self.instance_id)
 
     def move(self, event: InstanceEvent) -> None:
@@ -116,7 +115,6 @@ class InstanceCache:
         return found
 
     def has_room(self, connection: str, address: str | None) -> bool:
-        """Return whether this connection and this address may add one more."""
         return self._connections[connection] < self.per_connection and self._addresses[address] < self.per_address
 
     def add(self, instance: Instance) -> None:
@@ -134,7 +132,6 @@ class InstanceCache:
                 del counts[key]
 
     def disconnected(self, connection: str) -> list[Uuid]:
-        """Drop the instances of a connection; return their ids."""
         gone = (
             [each.instance_id for each in self._instances.values() if each.connection == connection]
             if connection in self._connections
@@ -145,7 +142,6 @@ class InstanceCache:
         return gone
 
     def expire(self, t: int) -> list[Uuid]:
-        """Drop all that were silent too long; return their ids."""
         gone = [each.instance_id for each in self._instances.values() if t >= each.expires]
         for instance_id in gone:
             self.drop(instance_id)

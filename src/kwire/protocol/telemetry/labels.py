@@ -93,7 +93,6 @@ class LabelLimit:
         return True
 
     def hold(self, points: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Return the points, with attributes above the limit changed."""
         held = []
         for point in points:
             attributes = {
@@ -139,5 +138,4 @@ class PrivateLabels:
         return hmac.new(self._key, str(value).encode(errors="surrogateescape"), hashlib.sha256).hexdigest()[:16]
 
     def clean(self, points: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """Return the points without these labels."""
         return [{**point, "attributes": self._kept(point["attributes"]), "resource": self._kept(point["resource"])} for point in points]

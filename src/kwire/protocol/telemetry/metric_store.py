@@ -33,7 +33,6 @@ class MetricStore:
         return name, tuple(sorted(labels.items()))
 
     def add(self, name: str, amount: int | float = 1, **labels: str) -> None:
-        """Add to a counter."""
         key = self._key(name, labels)
         self._counts[key] = self._counts.get(key, 0) + amount
 

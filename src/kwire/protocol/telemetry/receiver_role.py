@@ -282,5 +282,4 @@ class TelemetryReceiver:
             self.counters.forget(instance_id)
 
     def values(self, t: int, instance_id: Uuid | None = None) -> dict[str, float]:
-        """Return the counters of one instance or of all."""
         return self.counters.values(t, len(self.cache), instance_id)

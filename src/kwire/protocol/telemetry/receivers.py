@@ -40,11 +40,6 @@ class PushQuota:
             self._since, self._used = t, 0
 
     def take(self, count: int) -> None:
-        """Count bytes.
-
-        Raises:
-            PushQuotaExceeded: they are too many.
-        """
         self._used += count
         if self._used > self.limit:
             raise PushQuotaExceeded("too many bytes of metrics in an interval")
@@ -142,7 +137,6 @@ class QueueingReceiver:
         return len(self._waiting)
 
     def export(self, context: PushContext, payload: MetricsPayload) -> None:
-        """Queue the payload, or drop it if the queue is full."""
         if len(self._waiting) >= self.limit:
             self.dropped += 1
         else:

@@ -24,7 +24,6 @@ class MetricSelector:
         self.everything = self.prefixes in ((ALL_METRICS,), ("",))
 
     def __call__(self, name: str) -> bool:
-        """Return whether a metric of this name is wanted."""
         return self.everything or name.startswith(self.prefixes)
 
     def __repr__(self) -> str:

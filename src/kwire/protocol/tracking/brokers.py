@@ -28,7 +28,6 @@ def ranges_of(message: Any) -> dict[int, tuple[int, int]]:
 
 
 def nodes_of(api_name: str | None, request_index: int, time: int, message: Any) -> BrokersLearned | None:
-    """Return the nodes in a response, None without any."""
     if api_name not in _SOURCES:
         return None
     if api_name == "FindCoordinator":

@@ -49,12 +49,10 @@ class TrackerCallbacks:
 
     @staticmethod
     def count_records(records: bytes) -> int:
-        """Return the number of records in batches whose headers lack it."""
         return records_in(records)
 
     @staticmethod
     def observe(row: RequestCompleted, note: Any, payload: bytes | None, damaged: bool) -> list[Event]:
-        """Return events of an exchange beyond its row."""
         return observe(row, note, payload, damaged)
 
     @staticmethod

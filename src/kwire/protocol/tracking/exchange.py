@@ -32,7 +32,6 @@ class Exchange(ResponseEvents):
     __slots__ = ()
 
     def request(self, frame: Frame) -> list[Event]:
-        """Take the next frame of the client."""
         if not self.requests and is_kerberos_token(frame.payload):
             # Clients of 0.9 authenticate without SaslHandshake; brokers before 4.0 take it (KAFKA-18339).
             self.sasl.raw = True

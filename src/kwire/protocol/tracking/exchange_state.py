@@ -102,7 +102,6 @@ class ExchangeState:
         self._reported: set[str] = set()  # rules of severity info that were reported
 
     def violation(self, rule: str, direction: Direction, frame: Any, index: int | None = None, **facts: object) -> ViolationFound:
-        """Return the event for a broken rule; `frame` has the position."""
         time = frame.end_time if isinstance(frame, Frame) else frame.time
         return ViolationFound(
             rule=rule,
@@ -154,14 +153,12 @@ class ExchangeState:
         return [MessageSeen(row, bytes(frame.payload), frame.end_time, frame.packet, frame.offset)]
 
     def lost_requests(self) -> None:
-        """Record that requests may have passed unseen."""
         self.requests_lost = True
         self.identity.lost_requests()
         if self.named == (UNKNOWN, UNKNOWN) and self.identity.source != "not_sent":
             self.named = (None, None)
 
     def lost_responses(self) -> None:
-        """Record that the border of responses is lost."""
         self.response_breaks += 1
         self.pairing.broke()
 

@@ -150,7 +150,6 @@ def _walk_all(message: Message) -> Iterator[tuple[Path, None]]:
 
 @cache
 def request_fields(api_key: int, version: int) -> RequestFields:
-    """Return the fields of a request; `api_key` and `version` must be in the catalog."""
     message = catalog().request(api_key)
     assert message is not None
     fields = fields_at(message, version)
@@ -164,7 +163,6 @@ def request_fields(api_key: int, version: int) -> RequestFields:
 
 @cache
 def response_fields(api_key: int, version: int) -> ResponseFields:
-    """Return the fields of a response; `api_key` and `version` must be in the catalog."""
     message = catalog().response(api_key)
     assert message is not None
     fields = fields_at(message, version)
@@ -177,7 +175,6 @@ def response_fields(api_key: int, version: int) -> ResponseFields:
 
 
 def text_fields(message: Message, version: int) -> tuple[str, ...]:
-    """Return paths of all strings and arrays of strings of a message at a version."""
     return tuple(".".join(path) for path, field in _walk(fields_at(message, version)) if field.type in ("string", "[]string"))
 
 

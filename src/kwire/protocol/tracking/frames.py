@@ -145,12 +145,10 @@ class FrameSplitter:
         self._scanned = 0  # stream offset up to which candidates were looked for
 
     def prove(self, frames: int) -> None:
-        """Count frames that were whole and in step."""
         self._unproven = max(self._unproven - frames, 0)
 
     @property
     def position(self) -> int:
-        """Stream offset of the next byte."""
         return self._base + len(self._buffer)
 
     def feed(self, data: bytes, t: int, packet: int, judge: Judge) -> Iterator[Frame | FrameFault]:

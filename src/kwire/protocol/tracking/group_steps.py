@@ -59,7 +59,6 @@ def _whole(message: Any, name: str, *attributes: str) -> list[Any]:
 
 
 def topics_of(protocol_type: str | None, data: bytes | None) -> tuple[str, ...] | None:
-    """Return the topics of a subscription."""
     read = _subscribed if len(data or b"") <= _MOST_REMEMBERED else _subscribed.__wrapped__
     return read(protocol_type or _USUAL_TYPE, data or b"")
 

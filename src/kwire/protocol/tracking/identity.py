@@ -43,7 +43,6 @@ def api_role(api_key: int | None) -> Role | None:
 
 
 def is_broker_client_id(client_id: str) -> bool:
-    """Return whether brokers use this client id towards each other."""
     return _BROKER_CLIENT_ID.fullmatch(client_id) is not None
 
 
@@ -102,7 +101,6 @@ class ClientIdentity:
         return broken
 
     def count_client_id(self, client_id: str, times: int = 1) -> None:
-        """Count requests with a non-empty client id."""
         if client_id in self._client_ids:
             self._client_ids[client_id] += times
         elif len(self._client_ids) < MOST_CLIENT_IDS and sum(map(len, self._client_ids)) + len(client_id) <= MOST_CLIENT_ID_TEXT:

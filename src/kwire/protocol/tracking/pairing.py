@@ -117,7 +117,6 @@ class Pairing:
 
     @property
     def holds(self) -> bool:
-        """Whether responses without a request are kept."""
         return bool(self._held)
 
     def expect(self, waiting: Waiting) -> list[Outcome]:
@@ -151,7 +150,6 @@ class Pairing:
             self.waiting[-1].is_lost = True
 
     def import_waiting(self, waiting: list[Waiting]) -> None:
-        """Replace the waiting requests."""
         self._index.clear(self.waiting)
         self.waiting = waiting
         self._kept = sum(each.kept for each in waiting)
@@ -179,7 +177,6 @@ class Pairing:
         return [Outcome("orphan", None, self._held.pop(0).frame)] if len(self._held) > MAX_HELD else []
 
     def end(self) -> list[Outcome]:
-        """Return outcomes of everything that waits."""
         outcomes = [Outcome("orphan", None, held.frame) for held in self._held]
         outcomes += [Outcome("given_up", waiting, None) for waiting in self.waiting]
         self._held.clear()

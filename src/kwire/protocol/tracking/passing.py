@@ -29,7 +29,6 @@ NEEDED_BODIES: Final = frozenset((17, 18, 36, 71))
 
 @cache
 def plan_up_to_acks(version: int) -> Plan:
-    """Return the plan of a Produce request that ends with its acks."""
     plan = compiled().plan("ProduceRequest", version, ("acks",))
     first = plan.blocks[0]
     count = next(n for n in range(1, first.untagged + 1) if plan.attribute(0, first.first + n - 1) == "acks")

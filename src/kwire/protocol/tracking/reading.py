@@ -87,7 +87,6 @@ class ResponseReading:
 
 @cache
 def header_reader() -> Any:
-    """Return the codec's reader of request headers."""
     source = compiled()
     decoders = {version: source.decoder("RequestHeader", version) for version in source.message("RequestHeader").valid_versions}
     return load_twin("codec", "headers", source.twin).HeaderReader(decoders, _header_versions, _UNKNOWN_API_HEADER)
@@ -127,7 +126,6 @@ def _text_decoder(api_key: int, version: int, is_request: bool) -> Any:
 
 
 def api_label(api_key: int | None, api_version: int | None) -> str:
-    """Return a label such as `Metadata v12`."""
     name = None if api_key is None else catalog().api_name(api_key)
     return f"{name or f'api {api_key}'} v{api_version}"
 
@@ -182,7 +180,6 @@ def _fault(error: WireError, label: str) -> Fact:
 
 
 def trailing_fact(label: str, count: int, end: int) -> Fact:
-    """Return the fact of bytes behind a body that ends at byte `end`."""
     return "trailing_bytes", {"message": label, "reason": f"{count} trailing {'byte' if count == 1 else 'bytes'} at offset {end}"}
 
 

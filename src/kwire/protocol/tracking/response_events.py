@@ -32,7 +32,6 @@ class ResponseEvents(ExchangeState):
     __slots__ = ()
 
     def response(self, frame: Frame) -> list[Event]:
-        """Take the next frame of the server."""
         waiting = self.pairing.waiting
         is_token = bool(waiting) and waiting[0].row is None
         if frame.length < _SHORTEST_RESPONSE and not is_token:
@@ -44,7 +43,6 @@ class ResponseEvents(ExchangeState):
         return self.heard() + self._outcomes(outcomes, frame.end_time)
 
     def end(self, t: int) -> list[Event]:
-        """End the connection at `t`."""
         return self._outcomes(self.pairing.end(), t)
 
     def _state_without_answer(self, waiting: Waiting) -> RequestState:

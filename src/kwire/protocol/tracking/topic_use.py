@@ -34,7 +34,6 @@ class Shape(NamedTuple):
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Projection that reads them."""
         inner = f"{self.topics}.{self.partitions}"
         return (
             *((f"{self.topics}.{self.name}",) if self.name else ()),

@@ -65,7 +65,6 @@ class WaitingIndex:
         self._counted = UNNUMBERED
 
     def find(self, waiting: list[Waiting], correlation_id: int) -> int | None:
-        """Return the position of the first request with this correlation id."""
         self._follow(waiting)
         ordinals = self._ids.get(correlation_id, ())
         for left, ordinal in enumerate(ordinals):

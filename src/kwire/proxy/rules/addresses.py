@@ -64,5 +64,4 @@ class AddressesRule:
                     if not edit.is_empty:  # what is not covered may be patterns of names
                         yield RelayRule(direction, message.api_key, (version,), edit)
 
-    def connected(self, peer: Peer) -> None:
-        """Keep no state."""
+    def connected(self, peer: Peer) -> None: ...

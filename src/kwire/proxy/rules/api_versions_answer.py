@@ -27,12 +27,10 @@ def limited_answers(limits: VersionLimits) -> Iterator[RelayRule]:
 
 
 def ranges_of(body: Any) -> dict[int, tuple[int, int]]:
-    """Return lowest and highest version by API key."""
     return {each.api_key: (each.min_version, each.max_version) for each in body.api_keys}
 
 
 def with_ranges(body: Any, ranges: Mapping[int, tuple[int, int]]) -> None:
-    """Set the ranges of a response body, in the order of API keys."""
     entry = kwire.messages.ApiVersionsResponse.ApiVersion
     body.api_keys = [entry(api_key=key, min_version=low, max_version=high) for key, (low, high) in sorted(ranges.items())]
 

@@ -30,5 +30,4 @@ class RawTokensRule:
         yield RelayRule("request", _HANDSHAKE, (0,), CLOSE)
         yield from limited_answers(VersionLimits({_HANDSHAKE: (_NEWEST, _NEWEST)}, others=True))
 
-    def connected(self, peer: Peer) -> None:
-        """Keep no state."""
+    def connected(self, peer: Peer) -> None: ...

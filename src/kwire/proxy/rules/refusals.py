@@ -120,7 +120,6 @@ class RefusalsRule:
         self.knows_principals = any(each.principal is not None for each in self._conditions)
 
     def holds(self, peer: Peer, *, is_named: bool) -> bool:
-        """Return whether a client is refused, see `Condition.holds`."""
         return any(condition.holds(peer, is_named=is_named) for condition in self._conditions)
 
     def count(self, peer: Peer, api_key: int) -> None:

@@ -27,7 +27,6 @@ class TenantMemory:
         self._lock = Lock()  # the native loop has several threads
 
     def learn_ids(self, ids: Iterable[Uuid]) -> None:
-        """Add topics of the tenant."""
         with self._lock:
             for each in ids:
                 self._learn(each, "")
@@ -37,12 +36,10 @@ class TenantMemory:
         return all(each == _NO_ID or each in self._entries for each in ids)
 
     def learn_type(self, group: str, protocol_type: str) -> None:
-        """Set the protocol type of a group (JoinGroup)."""
         with self._lock:
             self._learn(group, protocol_type)
 
     def type_of(self, group: str) -> str | None:
-        """Return the protocol type of a group, None if unknown."""
         return self._entries.get(group)
 
     def _learn(self, key: Uuid | str, value: str) -> None:

@@ -115,7 +115,6 @@ class TenantsRule:
         yield from limited_answers(VersionLimits(ranges))
 
     def edit(self, direction: Literal["request", "response"], key: int, version: int, protocol_type: str | None = None) -> Edit:
-        """Return the edit of a kind of frame."""
         kind = protocol_type if protocol_type is None or protocol_type in _TYPES else _OTHER_TYPE
         found = self._edits.get((direction, key, version, kind))
         if found is None:

@@ -30,5 +30,4 @@ class VersionsRule:
     def relay_rules(self) -> Iterable[RelayRule]:
         return limited_answers(self._limits)
 
-    def connected(self, peer: Peer) -> None:
-        """Keep no state."""
+    def connected(self, peer: Peer) -> None: ...
