@@ -104,16 +104,13 @@ class AsyncioListener:
         if slot is None:
             transport.abort()
             return
-        side = self._client(slot)
+        side = ClientSide(self, slot.passed)
         self._sides[side] = slot, Peer(end[0], end[1], self.config.node_id, tenant=self.config.tenant or "")
         if self._tls is not None:
             self.secure(transport, side)
             return
         transport.set_protocol(side)
         side.connection_made(transport)
-
-    def _client(self, slot: Slot) -> ClientSide:
-        return ClientSide(self._connect, self._made, self._closed, self.first_frame_seconds, slot.passed)
 
     @property
     def first_frame_seconds(self) -> float:
@@ -139,34 +136,34 @@ class AsyncioListener:
         if secured is not None and not side.is_over:
             side.connection_made(secured)
 
-    def forget(self, side: ClientSide, node_id: int, ending: Ending, reason: str) -> None:
-        slot, peer = self._sides.pop(side)
-        peer.node_id = node_id
-        self._server.left(slot, peer, ending, reason)
+    # for `ClientSide`
 
-    def proxied(self, end: tuple[str, int], local: tuple[str, int], node_id: int) -> ProxiedConnection:
-        return self._server.connected(Peer(end[0], end[1], node_id, tenant=self.config.tenant or ""), local, 0)
+    def broker_of(self, side: ClientSide) -> tuple[int, str] | None:
+        """Return node id and address of a client's broker; None before a handshake that decides it."""
+        assert isinstance(self.config, ListenerConfig)
+        return self.config.node_id, self.config.broker
 
-    def reach(self, broker: str, protocol: asyncio.BufferedProtocol) -> asyncio.Future[object]:
-        loop = asyncio.get_running_loop()
-        host, port = host_and_port(broker, "broker")
+    def made(self, side: ClientSide, end: tuple[str, int], local: tuple[str, int]) -> ProxiedConnection:
+        broker = self.broker_of(side)
+        assert broker is not None
+        return self._server.connected(Peer(end[0], end[1], broker[0], tenant=self.config.tenant or ""), local, 0)
+
+    def connect(self, side: ClientSide) -> asyncio.Future[object]:
+        broker = self.broker_of(side)
+        assert broker is not None
+        host, port = host_and_port(broker[1], "broker")
         name = None
         if self._upstream_tls is not None and self.config.upstream_tls is not None:
             name = self.config.upstream_tls.server_name or host
-        opening = loop.create_connection(lambda: protocol, host, port, ssl=self._upstream_tls, server_hostname=name)
+        loop = asyncio.get_running_loop()
+        opening = loop.create_connection(lambda: side.broker, host, port, ssl=self._upstream_tls, server_hostname=name)
         return asyncio.ensure_future(asyncio.wait_for(opening, self._server.config.connect_seconds))
 
-    # of a port with one broker
-
-    def _closed(self, side: ClientSide, ending: Ending, reason: str) -> None:
-        self.forget(side, self.config.node_id, ending, reason)
-
-    def _made(self, end: tuple[str, int], local: tuple[str, int]) -> ProxiedConnection:
-        return self.proxied(end, local, self.config.node_id)
-
-    def _connect(self, protocol: asyncio.BufferedProtocol) -> asyncio.Future[object]:
-        assert isinstance(self.config, ListenerConfig)
-        return self.reach(self.config.broker, protocol)
+    def closed(self, side: ClientSide, ending: Ending, reason: str) -> None:
+        slot, peer = self._sides.pop(side)
+        if side.proxied is not None:
+            peer.node_id = side.proxied.peer.node_id
+        self._server.left(slot, peer, ending, reason)
 
 
 class _Arrival(asyncio.Protocol):

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import ssl
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
-from kwire.proxy.admission import Slot
 from kwire.proxy.config import SniBroker, SniListenerConfig
-from kwire.proxy.connection import ProxiedConnection
-from kwire.proxy.counts import Ending
 from kwire.proxy.listener_asyncio import AsyncioListener
 from kwire.proxy.loop_asyncio import ClientSide
 
@@ -57,31 +53,7 @@ class SniListener(AsyncioListener):
         self._named[connection] = found
         return None
 
-    def _client(self, slot: Slot) -> ClientSide:
-        routed = _Routed(self)
-        routed.side = side = ClientSide(routed.connect, routed.made, routed.closed, self.first_frame_seconds, slot.passed)
-        return side
-
-    def broker_of(self, side: ClientSide) -> SniBroker | None:
+    def broker_of(self, side: ClientSide) -> tuple[int, str] | None:
         secured = None if side.transport is None else side.transport.get_extra_info("ssl_object")
-        return None if secured is None else self._named.get(secured)
-
-
-class _Routed:
-    def __init__(self, listener: SniListener) -> None:
-        self._listener = listener
-        self._broker: SniBroker | None = None
-        self.side: ClientSide | None = None
-
-    def made(self, end: tuple[str, int], local: tuple[str, int]) -> ProxiedConnection:
-        assert self.side is not None
-        self._broker = self._listener.broker_of(self.side)
-        assert self._broker is not None
-        return self._listener.proxied(end, local, self._broker.node_id)
-
-    def connect(self, protocol: asyncio.BufferedProtocol) -> asyncio.Future[object]:
-        assert self._broker is not None
-        return self._listener.reach(self._broker.broker, protocol)
-
-    def closed(self, side: ClientSide, ending: Ending, reason: str) -> None:
-        self._listener.forget(side, self._listener.config.node_id if self._broker is None else self._broker.node_id, ending, reason)
+        found = None if secured is None else self._named.get(secured)
+        return None if found is None else (found.node_id, found.broker)

@@ -10,7 +10,7 @@ import socket
 import ssl
 import time
 from collections.abc import Callable
-from typing import Final
+from typing import Final, Protocol
 
 from kwire.capture.tls.certificates import PrincipalRules, read_certificate
 from kwire.protocol.relay import Moves
@@ -98,29 +98,28 @@ class _Side(asyncio.BufferedProtocol):
             asyncio.get_running_loop().call_later(_FLUSH_SECONDS, self.transport.abort)
 
 
+class Listening(Protocol):
+    """Listener of a client's socket."""
+
+    @property
+    def first_frame_seconds(self) -> float: ...
+
+    def made(self, side: ClientSide, end: tuple[str, int], local: tuple[str, int]) -> ProxiedConnection:
+        """Make the rules and the relay from the addresses of the client and of the listener."""
+
+    def connect(self, side: ClientSide) -> asyncio.Future[object]:
+        """Connect `side.broker` to its broker."""
+
+    def closed(self, side: ClientSide, ending: Ending, reason: str) -> None:
+        """Take the end of both sockets, with the reason for counters and for the log; called once."""
+
+
 class ClientSide(_Side):
-    """Socket of a client; it opens the broker's.
+    """Socket of a client; it opens the broker's. `passed` is called whenever the client has sent whole frames."""
 
-    Arguments:
-        connect: connects to the broker with the given protocol.
-        made: makes the rules and the relay from the addresses of the client and of the listener.
-        closed: called once both sockets are closed, with the reason for counters and for the log.
-        passed: called whenever the client has sent whole frames.
-    """
-
-    def __init__(
-        self,
-        connect: Callable[[asyncio.BufferedProtocol], asyncio.Future[object]],
-        made: Callable[[tuple[str, int], tuple[str, int]], ProxiedConnection],
-        closed: Callable[[ClientSide, Ending, str], None],
-        first_frame_seconds: float,
-        passed: Callable[[], None],
-    ) -> None:
+    def __init__(self, listener: Listening, passed: Callable[[], None]) -> None:
         super().__init__()
-        self._connect = connect
-        self._made = made
-        self._closed = closed
-        self._first_frame_seconds = first_frame_seconds
+        self._listener = listener
         self._passed = passed
         self._timer: asyncio.TimerHandle | None = None
         self._settling: asyncio.TimerHandle | None = None
@@ -141,15 +140,15 @@ class ClientSide(_Side):
         assert self.transport is not None
         self.transport.pause_reading()  # until the broker is reached
         peer, local = (self.transport.get_extra_info(end)[:2] for end in ("peername", "sockname"))
-        self.proxied = self._made(peer, local)
+        self.proxied = self._listener.made(self, peer, local)
         self.proxied.peer.principal = certified_principal(self.transport.get_extra_info("ssl_object"))
-        self._timer = asyncio.get_running_loop().call_later(self._first_frame_seconds, self._first_frame_late)
-        self._opening = self._connect(self.broker)
+        self._timer = asyncio.get_running_loop().call_later(self._listener.first_frame_seconds, self._first_frame_late)
+        self._opening = self._listener.connect(self)
         self._opening.add_done_callback(self._reached)
 
     def _first_frame_late(self) -> None:
         if self.proxied is not None and not self.proxied.has_passed and self.proxied.delayed is None:
-            self.over("first_frame_late", f"no whole frame within {self._first_frame_seconds:g} s")
+            self.over("first_frame_late", f"no whole frame within {self._listener.first_frame_seconds:g} s")
 
     def _reached(self, opening: asyncio.Future[object]) -> None:
         if opening.cancelled() or self.is_over:
@@ -258,7 +257,7 @@ class ClientSide(_Side):
         self.broker.close()
         if self.proxied is not None:
             self.proxied.over()
-        self._closed(self, ending, reason)
+        self._listener.closed(self, ending, reason)
 
 
 class _BrokerSide(_Side):

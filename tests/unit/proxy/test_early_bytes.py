@@ -55,19 +55,23 @@ class PlayedTransport(asyncio.Transport):
 class Played:
     """A client that has just connected, and what its broker gets once it is reached."""
 
+    first_frame_seconds = 60.0
+
     def __init__(self) -> None:
         self.endings: list[str] = []
         self.opening: asyncio.Future[object] = asyncio.get_running_loop().create_future()
-        rules = RuleSet([IdentityRule()])
-        self.side = ClientSide(
-            lambda _: self.opening,
-            lambda end, _: ProxiedConnection(rules, Peer(*end, 1), max_frame=1 << 20, max_held=1 << 20),
-            lambda side, ending, reason: self.endings.append(ending),
-            60,
-            lambda: None,
-        )
+        self.side = ClientSide(self, lambda: None)
         self.client, self.broker = PlayedTransport(), PlayedTransport()
         self.side.connection_made(self.client)
+
+    def made(self, side: ClientSide, end: tuple[str, int], local: tuple[str, int]) -> ProxiedConnection:
+        return ProxiedConnection(RuleSet([IdentityRule()]), Peer(*end, 1), max_frame=1 << 20, max_held=1 << 20)
+
+    def connect(self, side: ClientSide) -> asyncio.Future[object]:
+        return self.opening
+
+    def closed(self, side: ClientSide, ending: str, reason: str) -> None:
+        self.endings.append(ending)
 
     def sends(self, data: bytes) -> None:
         self.side.get_buffer(-1)[: len(data)] = data
