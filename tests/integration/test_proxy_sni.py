@@ -17,7 +17,8 @@ import trustme
 import kwire
 from kwire import messages
 from kwire.errors import InputError
-from kwire.proxy.config import ProxyConfig, SniBroker, SniListenerConfig, TlsConfig, load_config
+from kwire.proxy.config import ProxyConfig, SniBroker, SniListenerConfig, TlsConfig
+from kwire.proxy.config_file import load_config
 from kwire.proxy.server import ProxyServer
 from kwire.schema import releases
 from proxied_clients import ALL, kafka_python

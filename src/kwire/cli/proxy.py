@@ -53,7 +53,8 @@ def proxy(
 
     from kwire.cli.log_lines import LineFormatter
     from kwire.cli.rehearsal_page import RehearsalPage
-    from kwire.proxy.config import ListenerConfig, ProxyConfig, RehearsalConfig, load_config
+    from kwire.proxy.config import ListenerConfig, ProxyConfig, RehearsalConfig
+    from kwire.proxy.config_file import load_config
     from kwire.proxy.rules.rehearsal import RehearsalRule
     from kwire.proxy.server import ProxyServer
 

@@ -11,7 +11,8 @@ from kwire.lazy_names import lazy_getattr
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from kwire.proxy.config import ProxyConfig, load_config
+    from kwire.proxy.config import ProxyConfig
+    from kwire.proxy.config_file import load_config
     from kwire.proxy.connection import ProxiedConnection
     from kwire.proxy.rule_set import RuleSet
     from kwire.proxy.server import ProxyServer
@@ -22,7 +23,7 @@ if not TYPE_CHECKING:
     __getattr__ = lazy_getattr(
     globals(),
     {
-        "ProxyConfig": "kwire.proxy.config", "load_config": "kwire.proxy.config", "ProxiedConnection": "kwire.proxy.connection",
+        "ProxyConfig": "kwire.proxy.config", "load_config": "kwire.proxy.config_file", "ProxiedConnection": "kwire.proxy.connection",
         "RuleSet": "kwire.proxy.rule_set", "ProxyServer": "kwire.proxy.server",
     },
 )  # fmt: skip

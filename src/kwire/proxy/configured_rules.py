@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from kwire.protocol.relay import HeldBudget, Unknown
 from kwire.protocol.telemetry import SubscriptionTable, TelemetryReceiver
-from kwire.proxy.config import host_and_port
+from kwire.proxy.config import ProxyConfig, TelemetryConfig, host_and_port
 from kwire.proxy.rule_set import RuleSet
 from kwire.proxy.rules.addresses import AddressesRule
 from kwire.proxy.rules.identity import IdentityRule
@@ -19,9 +18,6 @@ from kwire.proxy.rules.rule import Rule
 from kwire.proxy.rules.telemetry import PushedLines, TelemetryRule
 from kwire.proxy.rules.tenants import TenantsRule
 from kwire.proxy.rules.versions import VersionsRule
-
-if TYPE_CHECKING:
-    from kwire.proxy.config import ProxyConfig, TelemetryConfig
 
 __all__ = ["configured_rule_sets", "configured_rules"]
 
