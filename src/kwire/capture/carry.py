@@ -1,14 +1,13 @@
-"""The carry of a series: everything that one piece must know of those before it, and the only state there is.
+"""State of a series between its files: all connections, and nothing else is kept.
 
 Theory of operation. A four-tuple may be used again: a SYN with a new initial sequence number begins its next connection, as does payload
-that comes long after the last one was closed. A closed connection lingers, because late copies and acknowledgements still belong to it;
-whenever the time of the capture reaches a new multiple of 2**`SWEEP_BITS` ns, those whose time is over are ended and forgotten, and so are
-SYNs without an answer. Sweeps go by time, not by files or counts, so that any cut of the series gives the same events: who reads only
-some of its connections has to see, of all others, no more than the packets with which a new multiple is reached (`packet_routes`). A sweep
-looks at the connections that may end without a packet of theirs, so it costs no more than those did before, whatever the times say.
+long after the last one was closed. A closed connection lingers for late copies and acknowledgements. Whenever the capture's time reaches a
+new multiple of 2**`SWEEP_BITS` ns, connections whose time is over end, and so do SYNs without an answer. Sweeps go by time, not by files
+or counts, so any cut of the series gives the same events: a reader of some connections has to see of all others no more than the packets
+that reach a new multiple (`packet_routes`).
 
-A connection that is half-open is kept as a few bytes (`half_open`). Beyond `MAX_OPEN` of them, the oldest are ended as if the series were
-over, a sixteenth at a time; of other connections those that have been silent for longest. Later packets of theirs begin a new connection.
+A half-open connection takes a few bytes (`half_open`). Beyond `MAX_OPEN` of them the oldest end, a sixteenth at a time; of other
+connections those that were silent for longest. Later packets of theirs begin a new connection.
 """
 
 from __future__ import annotations
@@ -44,37 +43,36 @@ _SILENCE: Final = attrgetter("last_ns", "begun")
 
 
 class SeriesStreams(Protocol):
-    """What brings packets to their connections: `SeriesCarry`, or what does the same elsewhere."""
+    """Interface of what passes packets to their connections, as `SeriesCarry` does."""
 
     @property
     def scan(self) -> ScanCarry:
-        """What packets say of others that come later: the scan of each file goes on with it."""
+        """State of the packet scan, which continues from file to file."""
 
     def take(self, data: bytes, columns: PacketColumns, sink: StreamSink) -> None:
-        """Bring the packets of one chunk to their connections."""
+        """Pass the packets of one chunk to their connections."""
 
     def finish(self, sink: StreamSink) -> None:
-        """End every connection: the series is over."""
+        """End all connections."""
 
     def connections(self) -> list[TcpConnection]:
-        """The connections that are open or linger, without the half-open ones, in the order in which they began."""
+        """Return connections that are open or linger, in order of their beginning, without half-open ones."""
 
 
 class SeriesCarry:
-    """Connections of a series between two pieces; pickles.
+    """Connections of a series between two files.
 
     Attributes:
-        live: the connections that are open or linger, by endpoints (`TcpConnection.key`).
-        half_open: those of which only a SYN and its refusal were seen, packed (`kwire.capture.half_open`), the oldest first.
-        ended_early: how many were ended since there were too many.
-        begun: how many connections have begun.
-        lives: how many connections each pair of endpoints has had.
-        packets: TCP packets of the series so far.
-        latest_ns: the latest packet time so far.
-        strays: packets that belong to no connection: late acknowledgements and resets of forgotten ones.
-        scan: packets that wait for others.
-        watched: those of `live` that a sweep has to look at.
-        share: (k, n): only connections that belong to the k-th of n shares are known here.
+        live: connections that are open or linger, by endpoints (`TcpConnection.key`).
+        half_open: connections with a SYN and perhaps a refusal, packed (`kwire.capture.half_open`), the oldest first.
+        ended_early: connections that `MAX_OPEN` ended.
+        begun: connections so far.
+        lives: number of connections of each pair of endpoints.
+        packets: TCP packets so far.
+        latest_ns: latest packet time.
+        strays: packets of no connection: late acknowledgements and resets.
+        watched: those of `live` that a sweep has to check.
+        share: (k, n): only connections of share k of n are kept.
         by_hosts: shares have all connections between two hosts (`is_of_share`).
     """
 
@@ -110,19 +108,12 @@ class SeriesCarry:
             self.adopt(connection)
 
     def adopt(self, connection: TcpConnection) -> None:
-        """Add a connection of a state."""
         self.live[connection.key] = connection
         if connection.expires:
             self.watched[connection.key] = connection
 
     def take(self, data: bytes, columns: PacketColumns, sink: StreamSink) -> None:
-        """Bring the packets of one chunk to their connections.
-
-        Args:
-            data: the chunk that the columns point into.
-            columns: its TCP packets.
-            sink: hears what the streams give.
-        """
+        """Pass the TCP packets of one chunk, `data`, to their connections."""
         keys = columns.keys
         theirs = [not is_of_share(key, self.share, self.by_hosts) for key in keys]
         latest_ns = self.latest_ns
@@ -159,13 +150,7 @@ class SeriesCarry:
         self.packets += len(columns)
 
     def take_with_streams(self, key: bytes, segment: Segment, sink: StreamSink) -> None:
-        """Take one packet, whatever it does: begin a connection or end one, fill a hole, come too early.
-
-        Args:
-            key: its endpoints, as in `PacketColumns.keys`.
-            segment: the packet.
-            sink: hears what it gives.
-        """
+        """Take any packet: it may begin or end a connection, fill a hole, or come too early; `key` is its endpoints."""
         connection = self.live.get(key)
         before = self.half_open.get(key) if connection is None else None
         if before is not None:
@@ -189,24 +174,18 @@ class SeriesCarry:
             self._end_oldest(sink)
 
     def finish(self, sink: StreamSink) -> None:
-        """End every connection: the series is over."""
+        """End all connections."""
         for connection in self._with_half_open(self.live.values(), list(self.half_open)):
             self.end(connection, connection.last_ns, 0, sink)
 
     def end_silent(self, before_ns: int, sink: StreamSink) -> None:
-        """End every connection that has brought nothing since then: its end was not captured.
-
-        Args:
-            before_ns: time of the capture, nanoseconds since 1970.
-            sink: hears what it gives.
-        """
+        """End connections without a packet since `before_ns`: their end was not captured."""
         silent = [connection for connection in self.live.values() if connection.last_ns < before_ns]
         half_open = [key for key, packed in self.half_open.items() if times_of(packed)[0] < before_ns]
         for connection in self._with_half_open(silent, half_open):
             self.end(connection, connection.last_ns, 0, sink)
 
     def _end_oldest(self, sink: StreamSink) -> None:
-        """End the oldest half-open connections, or the others that have been silent for longest: there are more than `MAX_OPEN`."""
         some = (MAX_OPEN >> 4) + 1
         old = nsmallest(some, self.live.values(), _SILENCE) if len(self.live) > MAX_OPEN else []
         half_open = list(islice(self.half_open, some)) if len(self.half_open) > MAX_OPEN else []
@@ -219,12 +198,12 @@ class SeriesCarry:
         return connection
 
     def _with_half_open(self, connections: Iterable[TcpConnection], keys: list[bytes]) -> Iterator[TcpConnection]:
-        """Give connections in the order in which they began; a half-open one is unpacked when it is its turn."""
+        """Yield connections in order of their beginning; a half-open one is unpacked in its turn."""
         keys.sort(key=self.half_open.__getitem__)
         return merge(sorted(connections, key=_BEGUN), map(self._unpack, keys), key=_BEGUN)
 
     def _place(self, key: bytes, connection: TcpConnection | None, segment: Segment, sink: StreamSink) -> TcpConnection | None:
-        """Find or begin the connection of a packet; None when it is a leftover of one that is over."""
+        """Find or begin the connection of a packet; None for a packet of an ended one."""
         begins = segment.original > 0 and not segment.flags & RST
         if segment.flags & SYN:
             if connection is not None and not _is_next(connection, segment):
@@ -248,14 +227,14 @@ class SeriesCarry:
         return connection
 
     def end(self, connection: TcpConnection, time_ns: int, packet: int, sink: StreamSink) -> None:
-        """Nothing more comes of a connection: deliver what waits and forget it."""
+        """Deliver waiting bytes of a connection and forget it."""
         connection.finish(time_ns, packet, sink)
         del self.live[connection.key]
         self.watched.pop(connection.key, None)
         sink.ended(connection)
 
     def connections(self) -> list[TcpConnection]:
-        """The connections that are open or linger, without the half-open ones, in the order in which they began."""
+        """Return connections that are open or linger, in order of their beginning, without half-open ones."""
         return sorted(self.live.values(), key=_BEGUN)
 
     def _sweep(self, packet: int, sink: StreamSink) -> None:
@@ -266,7 +245,7 @@ class SeriesCarry:
                 self.watched.pop(connection.key, None)
 
     def look_after(self, connection: TcpConnection, packet: int, sink: StreamSink) -> None:
-        """End a connection whose time is over, and let one that fell silent wait no longer for what is missing."""
+        """End a connection whose time is over; of a silent one resolve what is missing."""
         silence_ns = self.latest_ns - connection.last_ns
         if self._is_over(connection.last_ns, connection.closed_ns, connection.answered):
             self.end(connection, self.latest_ns, packet, sink)
@@ -274,19 +253,18 @@ class SeriesCarry:
             connection.resolve(sink)
 
     def _is_over(self, last_ns: int, closed_ns: int | None, answered: bool = False) -> bool:
-        """Return True for a connection that has lingered, or that nothing answers."""
         if closed_ns is not None:
             return self.latest_ns - closed_ns > LINGER_NS
         return not answered and self.latest_ns - last_ns > UNANSWERED_NS
 
 
 def is_of_share(key: bytes, share: tuple[int, int], by_hosts: bool = False) -> bool:
-    """Whether a connection belongs to the k-th of n shares of a series: both directions do, and all that use its ports later.
+    """Tell whether a connection belongs to share k of n of a series.
 
     Args:
-        key: its endpoints, as in `PacketColumns.keys`.
+        key: endpoints, as in `PacketColumns.keys`.
         share: (k, n), k from 0.
-        by_hosts: the ports do not count, so that what a client resumes with a server (RFC 5077; RFC 8446, 2.2) is in one share.
+        by_hosts: ignore ports, so that sessions resumed with a server (RFC 5077; RFC 8446, 2.2) are in one share.
     """
     if by_hosts:
         size = 4 if key[0] == 4 else 16
@@ -295,7 +273,7 @@ def is_of_share(key: bytes, share: tuple[int, int], by_hosts: bool = False) -> b
 
 
 def _is_next(connection: TcpConnection, syn: Segment) -> bool:
-    """Does this SYN begin a new connection, or belong to the one that is known (a copy, or swapped with what followed it)?"""
+    """Tell whether a SYN begins a new connection, rather than being a copy or swapped with the packet after it."""
     own, other = connection.flows[syn.direction], connection.flows[1 - syn.direction]
     if own.isn == syn.seq:
         return False

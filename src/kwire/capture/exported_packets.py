@@ -1,7 +1,6 @@
-"""Streams of bytes written as packets of TCP: pcapng of exported PDUs, as Wireshark reads them.
+"""Byte streams written as TCP packets: pcapng of exported PDUs (link type 252), with tags for addresses and the dissector `tcp`.
 
-Each packet is an exported PDU (link type 252) with tags for its addresses and the dissector `tcp`; sequence numbers count the bytes of the
-streams, whatever carried them.
+Sequence numbers count the bytes of the streams.
 """
 
 from __future__ import annotations
@@ -32,9 +31,9 @@ _MOST_PAYLOAD: Final = 1 << 16
 
 
 class ExportedTalk:
-    """One connection; its methods give the packets that say what happened.
+    """One connection, whose methods return packets.
 
-    Arguments:
+    Args:
         a, b: its ends. Direction 0 is from a to b.
 
     Attributes:
@@ -50,11 +49,11 @@ class ExportedTalk:
         self.numbers = [0, 0]
 
     def opened(self, client: int, time_ns: int, *, answered: bool = True) -> bytes:
-        """The handshake.
+        """Return the handshake.
 
-        Arguments:
+        Args:
             client: direction of the SYN.
-            answered: without it the server's first bytes may be missing, and it has no SYN.
+            answered: False if the server's first bytes may be missing: it sends no SYN.
         """
         made = self._packet(client, _SYN, b"", time_ns)
         self.numbers[client] += 1
@@ -64,7 +63,7 @@ class ExportedTalk:
         return made
 
     def data(self, direction: int, data: bytes, time_ns: int) -> bytes:
-        """The next bytes of a direction."""
+        """Return the next bytes of a direction."""
         made = b""
         for at in range(0, len(data), _MOST_PAYLOAD):
             part = data[at : at + _MOST_PAYLOAD]
@@ -73,7 +72,7 @@ class ExportedTalk:
         return made
 
     def cut(self, direction: int, count: int, time_ns: int) -> bytes:
-        """The next bytes are left out, as a snap length leaves them out."""
+        """Skip bytes of a direction as a snapshot length does."""
         made = b""
         while count > 0:
             part = min(count, _MOST_PAYLOAD)
@@ -83,12 +82,12 @@ class ExportedTalk:
         return made
 
     def lost(self, direction: int, count: int, time_ns: int) -> bytes:
-        """The next bytes are missing. The other end acknowledges them: they arrived, so no capture will bring them later."""
+        """Skip bytes of a direction; the other end acknowledges them, so no capture will bring them later."""
         self.numbers[direction] += count
         return self._packet(1 - direction, _ACK, b"", time_ns)
 
     def closed(self, direction: int, time_ns: int, *, reset: bool = False) -> bytes:
-        """A direction ended, by FIN or by RST; the second time nothing is said."""
+        """End a direction by FIN or RST; a second call does nothing."""
         if (direction, reset) in self._closed:
             return b""
         self._closed.add((direction, reset))
@@ -109,7 +108,7 @@ class ExportedTalk:
 
 
 def address_tags(source: Endpoint, target: Endpoint) -> bytes:
-    """What stands before a packet's TCP header: that it is TCP, between which addresses."""
+    """Return the tags before a packet's TCP header: protocol and addresses."""
     made = b"\0\x0c\0\x04tcp\0"
     for end, which in ((source, 0), (target, 1)):
         packed = ipaddress.ip_address(end.address).packed

@@ -1,7 +1,7 @@
 """One direction of a TCP connection: segments in any order in, an in-order byte stream out.
 
-Rules: the first byte seen wins, delivered or waiting; bytes that snaplen cut are known to be missing and wait for nothing; bytes that did
-come beat cut ones while both still wait. A hole becomes a gap only when the connection says so (`give_up`): this module never guesses.
+Rules: the first byte seen wins, delivered or waiting; bytes cut by snaplen are missing and never waited for; captured bytes replace cut
+ones while both wait. A hole becomes a gap only by `give_up`.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _RECENT: Final = 4
 
 
 def distance(ahead: int, behind: int) -> int:
-    """Signed distance of two sequence numbers, across the wrap at 2**32."""
+    """Return the signed distance of two sequence numbers, across the wrap at 2**32."""
     return (ahead - behind + 0x80000000 & 0xFFFFFFFF) - 0x80000000
 
 
 class Fragment(NamedTuple):
-    """Bytes behind a hole; `data` is None where snaplen cut them. Positions count stream bytes from 0."""
+    """Bytes behind a hole; `data` is None if snaplen cut them. Positions count stream bytes from 0."""
 
     start: int
     end: int
@@ -40,18 +40,17 @@ Lose = Callable[[int, bool, int, int], None]
 
 
 class Flow:
-    """The state of one direction.
+    """State of one direction.
 
     Attributes:
-        isn: initial sequence number where the SYN was seen or its acknowledgement, else None.
-        next: sequence number of the next byte, None before anything is known.
-        position: how many bytes of the stream lie behind `next`, delivered or lost.
-        anchored: the beginning is known, so that what is missing from here on is a hole.
-        fin_at: position of the FIN, None before one was seen.
+        isn: initial sequence number, from the SYN or its acknowledgement, else None.
+        next: sequence number of the next byte, None at first.
+        position: stream bytes before `next`, delivered or lost.
+        anchored: the beginning is known, so missing bytes from here on are a hole.
+        fin_at: position of the FIN, None before it.
         finished: the stream was delivered up to its FIN, or reset.
-        packets, payload_packets, bytes, bytes_cut, bytes_lost, gaps, retransmissions, duplicates, strays: what was seen; `bytes` are those
-            delivered, `gaps` counts missing ranges whether cut by snaplen or lost, a duplicate is the same packet captured twice, a stray
-            is a segment far outside the window.
+        packets, payload_packets, bytes, bytes_cut, bytes_lost, gaps, retransmissions, duplicates, strays: counters; `bytes` are delivered
+            ones, `gaps` are ranges cut by snaplen or lost, a duplicate is a packet captured twice, a stray is far outside the window.
     """
 
     __slots__ = (
@@ -87,7 +86,6 @@ class Flow:
         return self.next - self.position - (1 if self.fin_at is not None and self.finished else 0) & 0xFFFFFFFF
 
     def begin(self, isn: int) -> None:
-        """Set the initial sequence number, from the SYN or from what acknowledges it."""
         self.isn = isn
         self.next = isn + 1 & 0xFFFFFFFF
         self.position = 0
@@ -107,12 +105,10 @@ class Flow:
         """Take the payload of one packet.
 
         Args:
-            seq: sequence number of its first byte.
-            data: the payload bytes that were captured.
-            original: payload bytes on the wire, more than `data` where snaplen cut.
-            time_ns, packet: where it was seen.
+            original: payload bytes on the wire, more than `data` if snaplen cut.
+            time_ns, packet: position in the capture.
             copy: the packet was captured before.
-            deliver, lose: take bytes in order and ranges that will not come.
+            deliver, lose: callbacks for bytes in order and for ranges that will not come.
         """
         if self.next is None:
             self.next = seq
@@ -154,7 +150,7 @@ class Flow:
             lose(cut, True, time_ns, packet)
 
     def _wait(self, start: int, data: bytes, original: int, time_ns: int, packet: int) -> bool:
-        """Put what is new of a segment behind the hole; says whether anything was."""
+        """Keep the new bytes of a segment behind the hole; return whether there were any."""
         fresh = False
         middle, end = start + len(data), start + original
         if start < self.position:
@@ -201,7 +197,7 @@ class Flow:
         self.waiting_bytes += FRAGMENT_COST + len(piece.data or b"")
 
     def drain(self, deliver: Deliver, lose: Lose) -> None:
-        """Deliver what waits no longer."""
+        """Deliver the bytes that wait for nothing."""
         while self.waiting and self.waiting[0].start == self.position:
             piece = self.waiting.pop(0)
             self.waiting_bytes -= FRAGMENT_COST + len(piece.data or b"")
@@ -210,7 +206,7 @@ class Flow:
             )
 
     def give_up(self, until: int, time_ns: int, packet: int, deliver: Deliver, lose: Lose) -> None:
-        """Declare every hole before position `until` a gap and deliver what waited behind it."""
+        """Declare every hole before position `until` a gap and deliver the bytes behind it."""
         self.drain(deliver, lose)
         while self.position < until:
             border = min(until, self.waiting[0].start) if self.waiting else until

@@ -1,7 +1,7 @@
-"""Connections of which only a SYN was seen, and perhaps its refusal, as packed bytes: a port scan or a SYN flood has millions of them.
+"""Connections with only a SYN, and perhaps its refusal, as packed bytes: a port scan or a SYN flood has millions of them.
 
-`SeriesCarry` packs a `TcpConnection` behind each packet after which it is half-open, and makes it again for the next packet. Both twins
-write the same bytes, and a state has them as they are. What hangs on the connection has to be bytes too, else it stays an object.
+`SeriesCarry` packs a half-open `TcpConnection` after each packet and unpacks it for the next one. Both backends write the same bytes. A
+connection whose attachment is not bytes stays an object.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MOST_PACKETS: Final = 0xFFFF
 
 
 def pack_half_open(connection: TcpConnection) -> bytes | None:
-    """Pack a connection of which nothing but a SYN, its copies and a reset of the other side were seen; None for any other."""
+    """Pack a connection with nothing but a SYN, its copies and a reset of the other side; None for any other."""
     side, kept = connection.opened_by, connection.attachment
     if side is None or not (isinstance(kept, bytes) or (connection.ignored and kept is None)):
         return None
@@ -55,12 +55,7 @@ def pack_half_open(connection: TcpConnection) -> bytes | None:
 
 
 def unpack_half_open(key: bytes, packed: bytes) -> TcpConnection:
-    """Make the connection of what `pack_half_open` gave.
-
-    Args:
-        key: as `TcpConnection.key`.
-        packed: its state.
-    """
+    """Make a connection of the result of `pack_half_open`."""
     begun, first_ns, last_ns, n, isn, packets, flags = _HALF_OPEN.unpack_from(packed)
     made = TcpConnection(key, n, first_ns)
     side = flags & _DIRECTION
@@ -76,11 +71,11 @@ def unpack_half_open(key: bytes, packed: bytes) -> TcpConnection:
 
 
 def times_of(packed: bytes) -> tuple[int, int | None]:
-    """Give `last_ns` and `closed_ns` of a packed connection."""
+    """Return `last_ns` and `closed_ns` of a packed connection."""
     last_ns = _LAST.unpack_from(packed)[0]
     return last_ns, _RESET.unpack_from(packed, _HALF_OPEN.size)[0] if packed[_HALF_OPEN.size - 1] & _CLOSED else None
 
 
 def attachment_of(packed: bytes) -> bytes:
-    """Give what hangs on a packed connection, empty for one whose streams are not wanted."""
+    """Return the attachment of a packed connection, empty if its streams are ignored."""
     return packed[_HALF_OPEN.size + (_RESET.size if packed[_HALF_OPEN.size - 1] & _CLOSED else 0) :]

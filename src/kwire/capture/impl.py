@@ -1,7 +1,6 @@
-"""The one place of this room that picks the twin, by the rules of `kwire.codec.impl`.
+"""Choice of the backend of this package, by the rules of `kwire.codec.impl`: packet scanner, TCP reassembly, TLS records.
 
-The packet scanner, the reassembly of TCP and the records of TLS have twins: `packets`, the `SeriesCarry` that `series_carry` makes, and
-what `record_stream` makes. A carry of either twin pickles to the state of the pure one, and is of the chosen twin when it is read.
+State is stored in the form of the pure backend, and is of the chosen backend when it is read.
 """
 
 from __future__ import annotations
@@ -42,10 +41,10 @@ packets: Final[ModuleType] = _chosen[1]
 
 
 def series_carry(share: tuple[int, int] = (0, 1), by_hosts: bool = False) -> SeriesCarry:
-    """Make the carry that a series begins with.
+    """Make the state of a series at its beginning.
 
     Args:
-        share: (k, n): only connections that belong to the k-th of n shares are known in it.
+        share: (k, n): only connections of share k of n are kept.
         by_hosts: shares have all connections between two hosts (`kwire.capture.carry.is_of_share`).
     """
     # by name: the pure one imports this module
@@ -55,11 +54,7 @@ def series_carry(share: tuple[int, int] = (0, 1), by_hosts: bool = False) -> Ser
 
 
 def record_stream(state: RecordState | None = None) -> Records:
-    """Make what cuts a direction of TLS into records.
-
-    Args:
-        state: what a pickle holds of one, None for the beginning of a direction.
-    """
+    """Make a splitter of one direction of TLS into records, from a stored state or at its beginning."""
     made: Records = _record_stream(backend)(state)
     return made
 
@@ -72,14 +67,13 @@ def _record_stream(twin: Twin) -> Any:
 
 
 def tls_connection() -> TlsConnection:
-    """Make a TLS connection of the chosen twin."""
     from kwire.capture.tls.connection import TlsConnection  # it imports this module
 
     return restored_tls(TlsConnection())
 
 
 def restored_tls(plain: TlsConnection) -> TlsConnection:
-    """Make a TLS connection of the chosen twin of one that was pickled, which is of the pure one."""
+    """Return a stored TLS connection as one of the chosen backend."""
     if backend == "native":
         made: TlsConnection = load_twin("capture", "tls_connection", "native").TlsConnection.import_state(plain)
         return made
@@ -87,18 +81,14 @@ def restored_tls(plain: TlsConnection) -> TlsConnection:
 
 
 def restored_carry(state: dict[str, Any]) -> SeriesCarry:
-    """Make a carry of what a pickle holds.
-
-    Args:
-        state: attributes of `kwire.capture.carry.SeriesCarry`, its connections as `kwire.capture.tcp.TcpConnection`.
-    """
+    """Return a stored state as one of the chosen backend; its connections are `kwire.capture.tcp.TcpConnection`."""
     made = series_carry(state["share"])
     made.__setstate__(state)
     return made
 
 
 def restored_connection(plain: TcpConnection) -> TcpConnection:
-    """Make a connection of the chosen twin of one that was pickled, which is of the pure one."""
+    """Return a stored connection as one of the chosen backend."""
     if backend == "native":
         made: TcpConnection = load_twin("capture", "connection", "native").TcpConnection.of(plain)
         return made

@@ -1,4 +1,4 @@
-"""The TCP checksum of a packet (RFC 9293, section 3.1): whether it was right, and the right one."""
+"""TCP checksums of packets (RFC 9293, section 3.1)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TCP: Final = 6
 
 
 def words_sum(data: bytes) -> int:
-    """The sum of 16-bit words in ones' complement, 0 for 0xFFFF (RFC 1071): 2**16 is 1 modulo 65535."""
+    """Return the sum of 16-bit words in ones' complement, 0 for 0xFFFF (RFC 1071): 2**16 is 1 modulo 65535."""
     return int.from_bytes(data if len(data) % 2 == 0 else data + b"\0", "big") % 0xFFFF
 
 
@@ -22,15 +22,13 @@ def _whole_sum(view: PacketView, segment: bytes) -> int:
 
 
 def is_right(view: PacketView) -> bool:
-    """Whether the checksum of a packet, whose TCP header is at the view, is right; not when the packet is cut or was captured before its
-    checksum was made (offload).
-    """
+    """Tell whether the checksum of a packet is right; False if the packet is cut or was captured before checksum offload."""
     segment = view.data[view.at : view.end]
     return not view.cut and len(segment) > _AT + 1 and _whole_sum(view, segment) == 0
 
 
 def right_checksum(view: PacketView) -> bytes:
-    """The two bytes of the right checksum."""
+    """Return the two bytes of the right checksum."""
     segment = bytearray(view.data[view.at : view.end])
     segment[_AT : _AT + 2] = b"\0\0"
     return (0xFFFF - _whole_sum(view, bytes(segment))).to_bytes(2, "big")

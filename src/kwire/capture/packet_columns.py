@@ -1,7 +1,4 @@
-"""What a scan gives: one row a TCP packet, in flat arrays, and the state that it carries from chunk to chunk of one file.
-
-Only plain integers and bytes live here; both twins fill the same arrays.
-"""
+"""Result of a scan, one row a TCP packet in flat arrays, and its state between the chunks of one file."""
 
 from __future__ import annotations
 
@@ -49,14 +46,14 @@ SWEEP_BITS: Final = 33
 
 @dataclass(slots=True)
 class Interface:
-    """One capturing interface of a file; a pcap file has exactly one.
+    """Capturing interface of a file; a pcap file has exactly one.
 
     Attributes:
         link_type: LINKTYPE_ number.
         snaplen: bytes kept of each packet, 0 for all.
         resolution: pcapng's if_tsresol: a power of ten, or of two when bit 7 is set; units per second.
         offset_s: seconds to add to each time (if_tsoffset).
-        dropped: packets that the interface lost by its latest statistics block, -1 when none was seen.
+        dropped: packets lost by the latest statistics block, -1 without one.
     """
 
     link_type: int
@@ -68,11 +65,11 @@ class Interface:
 
 @dataclass(slots=True)
 class EarlyFragment:
-    """A fragment of an IP packet that was captured before the first one of its packet.
+    """Fragment of an IP packet that was captured before the first one of its packet.
 
     Attributes:
         number, time_ns: of its own packet record.
-        at: its place in what the IP packet carries, in bytes.
+        at: its offset in the IP packet's payload.
         length: bytes on the wire; `data` are those in the file.
         more: other fragments follow behind it.
     """
@@ -87,18 +84,18 @@ class EarlyFragment:
 
 @dataclass(slots=True)
 class FragmentedPacket:
-    """An IP packet of which some fragments were seen and others are to come.
+    """IP packet with missing fragments.
 
     Attributes:
         name: IP version, source, target, protocol, identification (4 bytes).
-        time_ns: of the fragment that was seen first.
+        time_ns: of the first fragment seen.
         seen: bytes of fragments so far.
-        size: bytes that the packet carries, -1 before its last fragment.
-        fate: -1 before its first fragment was seen, 0 when it holds TCP, else what became of it (`_pure.packet_view`).
+        size: bytes of the payload, -1 before its last fragment.
+        fate: -1 before its first fragment, 0 for TCP, else as in `_pure.packet_view`.
         endpoints, direction, seq, ack, flags, signature: of the TCP header in the first fragment, as in `PacketColumns`.
-        payload_at: where the TCP payload begins in what the IP packet carries.
-        payload_bytes: its length where an inner IP header has it, else -1.
-        early: the fragments that wait for the first.
+        payload_at: offset of the TCP payload in the IP packet's payload.
+        payload_bytes: its length if an inner IP header has it, else -1.
+        early: fragments that wait for the first.
     """
 
     name: bytes
@@ -119,13 +116,13 @@ class FragmentedPacket:
 
 @dataclass(slots=True)
 class ScanCarry:
-    """What packets say of others that come later, in this file or in the next one of the series; pickles.
+    """State of the scan between the files of a series.
 
     Attributes:
         fragmented: IP packets in fragments by name, in the order they were first seen; `MAX_FRAGMENTED_PACKETS` and `MAX_FRAGMENT_BYTES`
             bound it.
-        exported: endpoint pair to the next sequence numbers of its directions a to b and b to a: exported PDUs have none, so the scan
-            gives them the numbers of a stream without holes. One entry a connection.
+        exported: next sequence numbers of both directions by endpoint pair: the scan numbers exported PDUs, which have none, as a stream
+            without holes.
     """
 
     fragmented: dict[bytes, FragmentedPacket] = field(default_factory=dict)
@@ -134,7 +131,7 @@ class ScanCarry:
 
 @dataclass(slots=True)
 class FileState:
-    """What the scan of one file knows between two chunks; times are nanoseconds since 1970, UTC.
+    """State of the scan of one file between two chunks; times are nanoseconds since 1970, UTC.
 
     Attributes:
         kind: `PCAP`, `PCAPNG` or `ROUTED`.
@@ -144,19 +141,15 @@ class FileState:
         dropped_before: packets dropped in earlier sections, -1 when unknown.
         snaplen: the largest seen, 0 when unlimited or unknown.
         time_ns: time of the latest packet; a simple packet block has none of its own and takes it.
-        packets, tcp, fragments, others, unreadable: packets by what became of them; `tcp` are those that are rows, `fragments` those of IP
-            packets whose first fragment was not seen (yet), `unreadable` those cut inside their headers, malformed or of a link type
-            that is not read.
-        unread: of the last, how many by link type.
+        packets, tcp, fragments, others, unreadable: packets by kind, as in `kwire.capture.files.capture_chunks.FileFacts`; `tcp` are rows.
+        unread: packets of unknown link types, by link type.
         captured_bytes, original_bytes: sums over all packets, as stored and as they were on the wire.
-        cut_bytes: TCP payload that snaplen took away.
-        secrets: of the Decryption Secrets Blocks of the chunk that was scanned last, offset and size of each key log in it; the caller
-            takes them away.
-        carry: packets that wait for others; that of the file before in a series.
-        strict: a pcapng block whose two lengths differ, or a pcap record that is odd, ends the scan as damage does, and in pcap the one
-            before it too where it may be overwritten at its end (`kwire.capture.files.damaged_records` finds those that are right); a pcap
-            record
-            is read when the header behind it is there.
+        cut_bytes: TCP payload cut by snaplen.
+        secrets: offset and size of each key log in the Decryption Secrets Blocks of the latest chunk; the caller takes them.
+        carry: state between files.
+        strict: a pcapng block whose two lengths differ, or an odd pcap record, ends the scan as damage does, and in pcap the one before it
+            too if it may be overwritten at its end (`kwire.capture.files.damaged_records` finds the right ones); a pcap record is read when
+            the header behind it is there.
         ended: nothing follows the chunk: its last record is read without a header behind it.
         proven: length of the pcap records at the start of the chunk that are read however odd they are.
     """
@@ -187,7 +180,7 @@ class FileState:
 
     @property
     def dropped(self) -> int | None:
-        """Packets that the capturing machine lost, or None when the file does not say."""
+        """Packets that the capturing machine lost, None if unknown."""
         known = [interface.dropped for interface in self.interfaces if interface.dropped >= 0]
         if self.dropped_before >= 0:
             known.append(self.dropped_before)
@@ -196,9 +189,7 @@ class FileState:
 
 @dataclass(slots=True)
 class PacketColumns:
-    """The TCP packets of one chunk.
-
-    A fragment of an IP packet is a row of its own: the part of the TCP payload that it holds, with the sequence number of that part.
+    """TCP packets of one chunk. A fragment of an IP packet is a row with its part of the TCP payload.
 
     Attributes:
         number: position of the packet in its file, from 1 as Wireshark counts (int64).
@@ -209,11 +200,11 @@ class PacketColumns:
         flags: the TCP flag bits (int16).
         offset: first payload byte in the chunk, or, from the chunk's length on, in `spilled` behind it (int64).
         captured, original: payload bytes in the file and on the wire (int32).
-        keys: the distinct endpoint pairs of this chunk: IP version, address a, port a, address b, port b, where a is the smaller.
+        keys: distinct endpoint pairs: IP version, address a, port a, address b, port b; a is the smaller.
         consumed: bytes of the chunk that are done; the rest begins the next chunk.
         damaged: the record at `consumed` has an impossible length: nothing behind it can be read.
         spilled: payload of fragments that had to wait for the first of their packet, nearly always empty.
-        secrets: the Decryption Secrets Blocks of the chunk.
+        secrets: Decryption Secrets Blocks of the chunk.
     """
 
     number: array[int] = field(default_factory=lambda: array("q"))

@@ -1,11 +1,11 @@
-"""Reading a series as a fold: one piece and the carry in, events out, the carry changed.
+"""Read a series as a fold: one file and the state in, events out, the state changed.
 
     carry = SeriesCarry()
     for location in pieces:
         facts = read_piece(location, carry, sink)
     finish_series(carry, sink)
 
-A file that ends in the middle of a packet, or whose records stop making sense, is read up to there; where is a fact of the file.
+A file that ends inside a packet, or whose records make no sense, is read up to there; the offset is a fact of the file.
 """
 
 from __future__ import annotations
@@ -36,13 +36,12 @@ def read_piece(
 
     Args:
         location: path, URI, open binary stream, or a set of captures of several points (`kwire.capture.files.capture_points`).
-        carry: what the pieces before it left; changed in place.
-        sink: hears the streams.
-        chunk_bytes: how much is read at once.
-        progress: called with the bytes of the stored file that were read since the last call.
+        carry: state after the files before it; changed in place.
+        chunk_bytes: bytes read at once.
+        progress: called with bytes of the stored file read since the last call.
 
     Raises:
-        InputError: no such file, it may not be read, it is empty, or no capture. The carry is untouched then.
+        InputError: the file is missing, unreadable, empty or not a capture. The state is unchanged then.
     """
     steps = iter_piece(location, carry, sink, chunk_bytes=chunk_bytes, progress=progress)
     while True:
@@ -65,9 +64,8 @@ def iter_piece(
     """Read one file of a series as `read_piece` does, and pause after each chunk; the generator returns the facts.
 
     Args:
-        location: as for `read_piece`, or with the size that is read.
-        carry, sink, chunk_bytes, progress: as for `read_piece`.
-        hashed: the hash of the file is wanted.
+        location: as for `read_piece`, or with the size to read.
+        hashed: compute the hash of the file.
 
     Raises:
         InputError: as `read_piece`.
@@ -88,7 +86,7 @@ def iter_piece(
 
 
 def finish_series(carry: SeriesStreams, sink: StreamSink) -> None:
-    """End every connection of a series after its last piece; to continue later, pack the carry before."""
+    """End all connections of a series after its last file."""
     carry.finish(sink)
 
 

@@ -1,4 +1,4 @@
-"""Decryption Secrets Blocks of pcapng: the key log that a capture has in itself (pcapng, 4.7)."""
+"""Decryption Secrets Blocks of pcapng: key logs inside a capture (pcapng, 4.7)."""
 
 from __future__ import annotations
 
@@ -13,13 +13,11 @@ _STREAM: Final = "standard input"
 
 
 class SecretsBlock:
-    """The key log of one block. A pickle has where it lies in its file, never its text; what shows the block shows no text either.
+    """The key log of one block. A stored state has its position in the file, never its text; `repr` shows no text.
 
     Args:
-        location: path or URI of the file; empty for a stream, whose block is gone with the process.
+        location: path or URI of the file; empty for a stream, whose block ends with the process.
         at: offset of the text in the decompressed file.
-        size: of the text, in bytes.
-        text: it, where the file is being read.
     """
 
     __slots__ = ("_text", "at", "location", "size")
@@ -37,11 +35,11 @@ class SecretsBlock:
 
     @property
     def place(self) -> tuple[str, int]:
-        """What two readings of the same block have in common."""
+        """Identity of the block, however often it is read."""
         return self.location, self.at
 
     def text(self) -> bytes:
-        """The key log, read again where this comes out of a pickle.
+        """Return the key log, read again from the file after a stored state.
 
         Raises:
             InputError: the file cannot be read any more, or is shorter than it was.
@@ -63,12 +61,10 @@ class SecretsBlock:
 
 
 def secrets_of(location: str, position: int, data: bytes, ranges: list[tuple[int, int]]) -> list[SecretsBlock]:
-    """Give the blocks of a chunk.
+    """Return the blocks of a chunk.
 
     Args:
-        location: path or URI of the file.
         position: of the chunk in the decompressed file.
-        data: the chunk.
-        ranges: offset in the chunk and size of each block's text, as the scan gives them.
+        ranges: offset in the chunk and size of each block's text.
     """
     return [SecretsBlock(location, position + at, size, bytes(data[at : at + size])) for at, size in ranges]

@@ -1,9 +1,9 @@
 """One TCP connection: packets in, two streams out, in an order that obeys the acknowledgements.
 
-A packet that acknowledges unseen bytes is *early*: either the capture swapped it with the packet that carries them, or they were
-lost while capturing. Early packets are held, and what would fill the hole passes them; when `REORDER_PACKETS` more packets of the
-connection have come, the hole is a gap. So a response is never delivered before the request that it answers, and no swap makes a gap. A RST
-beyond the bytes seen is early in the same way; if both sides go on, its receiver ignored it (RFC 9293, 3.10.7.4: outside the window).
+A packet that acknowledges unseen bytes is *early*: the capture swapped it with the packet that has them, or they were lost. Early packets
+are held while `REORDER_PACKETS` more packets may fill the hole; then the hole is a gap. So a response never comes before its request, and
+a swap makes no gap. A RST beyond the bytes seen is early too; if both sides continue, its receiver ignored it (RFC 9293, 3.10.7.4: outside
+the window).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Endpoint(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """A TCP packet; `original` counts its payload on the wire, `payload` holds what was captured of it."""
+    """A TCP packet; `original` counts its payload on the wire, `payload` has the captured bytes."""
 
     direction: int
     seq: int
@@ -49,19 +49,19 @@ class Segment(NamedTuple):
 
 
 class TcpConnection:
-    """The state of a connection; pickles, and is all that one piece of a series must know of those before it.
+    """State of a connection.
 
     Attributes:
         key: both endpoints as packed bytes: IP version, address a, port a, address b, port b.
-        n: how many connections of the same endpoints the series had before this one.
-        opened_by: direction of the SYN, None when the connection was joined in the middle.
+        n: number of connections of the same endpoints before it.
+        opened_by: direction of the SYN, None if the connection was joined in the middle.
         flows: the streams a to b and b to a.
         first_ns, last_ns: times of the first and the latest packet.
         answered: more than a lone SYN was seen.
-        closed_ns: when both sides had closed or one had reset, else None.
-        attachment: what the floor above hangs on the connection.
-        ignored: the floor above wants no streams of it.
-        begun: its place among the connections of its series that are open, which a `SeriesCarry` gives it.
+        closed_ns: time when both sides had closed or one had reset, else None.
+        attachment: state of the layer above.
+        ignored: the layer above wants no streams of it.
+        begun: its number among the open connections of its series.
     """
 
     __slots__ = ("answered", "attachment", "begun", "closed_ns", "first_ns", "flows", "held", "ignored", "key", "last_ns", "n", "opened_by")
@@ -81,7 +81,7 @@ class TcpConnection:
 
     @property
     def expires(self) -> bool:
-        """Something becomes of it when time goes by, without a packet: it is closed, has no answer, or packets wait."""
+        """True if time alone changes it: it is closed, has no answer, or holds packets."""
         return self.closed_ns is not None or not self.answered or bool(self.held)
 
     @property
@@ -94,7 +94,7 @@ class TcpConnection:
 
     @property
     def refused(self) -> bool:
-        """The SYN was answered by a RST: the port was closed. Behind a FIN there was a connection, whatever the capture lacks."""
+        """True if a RST answered the SYN. Behind a FIN there was a connection, whatever the capture lacks."""
         return (
             self.closed_ns is not None
             and not any(flow.fin_at is not None for flow in self.flows)
@@ -103,10 +103,10 @@ class TcpConnection:
         )
 
     def in_order(self, direction: int, seq: int, ack: int, flags: int, captured: int, original: int, signature: int, time_ns: int) -> bool:
-        """Take a packet of an undisturbed connection at little cost: the next bytes of its direction, or none.
+        """Take a packet of an undisturbed connection at little cost.
 
         Returns:
-            True when that is done and the payload, if any, is to be delivered; False when `receive` has to look closer.
+            True if the packet is taken and its payload is to be delivered; False if `receive` has to take it.
         """
         own, other = self.flows[direction], self.flows[1 - direction]
         if (
@@ -133,7 +133,6 @@ class TcpConnection:
         return True
 
     def receive(self, segment: Segment, sink: StreamSink) -> None:
-        """Take the next packet of the connection."""
         if segment.time_ns > self.last_ns:
             self.last_ns = segment.time_ns
         if segment.flags & (SYN | ACK) != SYN:
@@ -155,17 +154,17 @@ class TcpConnection:
             self._process(segment, sink)
 
     def resolve(self, sink: StreamSink) -> None:
-        """Wait no longer: holes that an acknowledgement passed become gaps."""
+        """Make gaps of the holes that an acknowledgement passed."""
         self._release(sink, 0)
 
     def finish(self, time_ns: int, packet: int, sink: StreamSink) -> None:
-        """Deliver all that waits: the connection, or the series, is over."""
+        """Deliver all waiting bytes: the connection, or the series, is over."""
         self._release(sink, 0)
         for direction in (0, 1):
             self._give_up_waiting(direction, time_ns, packet, sink)
 
     def _early_by(self, segment: Segment) -> int:
-        """How many bytes of the other side (of its own, for a RST) the packet presupposes that have not been seen."""
+        """Return how many unseen bytes of the other side (of its own, for a RST) the packet presupposes."""
         flags = segment.flags
         if flags & RST:
             flow, sequence = self.flows[segment.direction], segment.seq
@@ -184,7 +183,7 @@ class TcpConnection:
         return segment.direction == hole and not segment.flags & RST and distance(needed, segment.seq) > 0
 
     def _is_reset_ignored(self, segment: Segment) -> bool:
-        """Return whether the first packet held is a RST after which both sides continued, the sender with this segment far below it."""
+        """Tell whether the first packet held is a RST after which both sides continued, the sender with this segment far below it."""
         if not self.held or not self.held[0].flags & RST or not self._fills(segment):
             return False
         first = self.held[0]
@@ -298,11 +297,7 @@ class TcpConnection:
 
 
 def endpoints_of(key: bytes) -> tuple[Endpoint, Endpoint]:
-    """Give the endpoints a and b.
-
-    Args:
-        key: both as packed bytes, as in `TcpConnection.key`.
-    """
+    """Return the endpoints a and b of a `TcpConnection.key`."""
     size = 4 if key[0] == 4 else 16
     return _endpoint(key[1 : 3 + size]), _endpoint(key[3 + size :])
 

@@ -1,1 +1,1 @@
-"""The Python twin of the capture room."""
+"""Python backend of the capture package."""

@@ -1,7 +1,7 @@
-"""IP fragments to rows without putting packets together: TCP is a stream, so each fragment is a segment of its own.
+"""IP fragments to rows without reassembly: TCP is a stream, so each fragment is a segment of its own.
 
-The first fragment has the TCP header, and so tells the sequence number of every other one's bytes. What comes before the first waits in the
-carry. The twin of pyx/fragment_table.pxd. A TCP header, and what wraps it, must be within the first fragment: smaller ones are not traffic.
+The first fragment has the TCP header, and so the sequence numbers of all others; what comes before it waits in the state. A TCP header
+that does not fit into the first fragment is not read.
 """
 
 from __future__ import annotations
@@ -28,11 +28,7 @@ _UNKNOWN: Final = -1
 
 
 class Fragments:
-    """The fragments of a chunk.
-
-    Attributes:
-        spilled: payload that had waited (`PacketColumns.spilled`).
-    """
+    """Fragments of a chunk; `spilled` is payload that had waited (`PacketColumns.spilled`)."""
 
     def __init__(self, rows: PacketRows) -> None:
         self._rows = rows
@@ -81,7 +77,6 @@ class Fragments:
         del self._packets[packet.name]
 
     def _begin(self, packet: FragmentedPacket, view: PacketView) -> None:
-        """Read the headers in the first fragment."""
         start, end = view.at, view.end + view.cut
         fate = view.follow(PROTOCOL + view.protocol)
         if packet.fate != _UNKNOWN:  # seen before: what follows is seen again too
@@ -117,7 +112,7 @@ class Fragments:
     def _settle(
         self, packet: FragmentedPacket, number: int, time_ns: int, place: int, length: int, more: bool, at: int, stored: int
     ) -> None:
-        """Make a row of `length` bytes of what a packet carries, the stored ones at `at`, once it is known what they are."""
+        """Make a row of `length` bytes of a packet, the stored ones at `at`, once its headers are known."""
         self._state.fragments -= 1
         if packet.fate == OTHER:
             self._state.others += 1

@@ -18,7 +18,7 @@ _FIRST_NUMBER: Final = 1
 
 
 class TcpHeader(NamedTuple):
-    """What a row takes from a TCP header, and where the payload begins in the chunk."""
+    """Values of a row from a TCP header, and the offset of its payload in the chunk."""
 
     endpoints: bytes
     direction: int
@@ -52,7 +52,7 @@ def endpoints_of(view: PacketView, ports: bytes) -> tuple[bytes, int]:
 
 
 class PacketRows:
-    """Appends to the columns of a chunk and counts."""
+    """Columns and counts of a chunk."""
 
     def __init__(self, state: FileState, columns: PacketColumns) -> None:
         self.state = state
@@ -60,14 +60,13 @@ class PacketRows:
         self._known: dict[bytes, int] = {}
 
     def tcp(self, view: PacketView, time_ns: int) -> None:
-        """Add the packet whose TCP header is at the view."""
         header = read_tcp(view)
         captured = max(view.end - header.payload, 0)
         original = view.end - header.payload + view.cut
         self.add(self.state.packets, time_ns, header, header.payload, captured, original)
 
     def exported(self, view: PacketView, time_ns: int) -> None:
-        """Add an exported PDU: with the numbers of its tags, or else as what follows the PDU before it in its direction."""
+        """Add an exported PDU, numbered by its tags or else after the PDU before it in its direction."""
         endpoints, direction = endpoints_of(view, view.ports)
         captured, original = view.end - view.at, view.end - view.at + view.cut
         numbers = self.state.carry.exported.get(endpoints, (_FIRST_NUMBER, _FIRST_NUMBER))
@@ -82,7 +81,6 @@ class PacketRows:
         self.add(self.state.packets, time_ns, header, view.at, captured, original)
 
     def add(self, number: int, time_ns: int, header: TcpHeader, offset: int, captured: int, original: int) -> None:
-        """Add a row; the header's payload place does not matter here."""
         columns = self.columns
         key = self._known.get(header.endpoints)
         if key is None:

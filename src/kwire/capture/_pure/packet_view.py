@@ -1,8 +1,7 @@
 """From the first byte of a captured packet to its TCP header, through whatever wraps it.
 
-The twin of pyx/capture/packet_view.pxd. A view is a window on the packet that each layer makes smaller: `at` is the next byte, `end` the
-end of the stored ones, `cut` how many more there were on the wire. A layer answers with the *kind* of what follows (an EtherType, or one of
-the numbers below) or with the packet's *fate*. Each layer takes at least one byte, so a hostile packet costs no more than its size.
+A view is a window on the packet that each layer makes smaller. A layer returns the *kind* of the next one (an EtherType, or one of the
+numbers below) or the packet's *fate*. Each layer takes at least one byte, so a hostile packet costs no more than its size.
 """
 
 from __future__ import annotations
@@ -71,16 +70,15 @@ _EXPORTED_KIND: Final = {
 
 
 class PacketView:
-    """A window on one packet.
+    """Window on one packet.
 
     Attributes:
-        at, end, cut: next byte and end of the stored ones (offsets in `data`), and how many bytes beyond were on the wire.
-        version, source, target, identification: of the innermost IP header, the addresses packed; version 0 before one was seen.
+        at, end, cut: next byte and end of the stored ones (offsets in `data`), and bytes beyond on the wire.
+        version, source, target, identification: of the innermost IP header, addresses packed; version 0 before one was seen.
         header: bytes of the TCP header.
-        protocol, fragment_id, fragment_at, more: of an IP fragment: what it carries, its identification, its place in bytes, and whether
-            others follow.
+        protocol, fragment_id, fragment_at, more: of an IP fragment: protocol, identification, offset in bytes, and whether others follow.
         ports: of an exported PDU, packed as in a TCP header.
-        numbers: of an exported PDU: its sequence number, that of its end and the other side's, and the TCP flags; None without them.
+        numbers: of an exported PDU: sequence number, that of its end and the other side's, and the TCP flags; None without them.
     """
 
     __slots__ = (
@@ -109,7 +107,7 @@ class PacketView:
         self.version = 0
 
     def find(self, link_type: int) -> int:
-        """Give the fate of a packet of a link type."""
+        """Return the fate of a packet of a link type."""
         at = self.at
         if link_type == 1:
             if self.end - at < 14:
@@ -119,7 +117,7 @@ class PacketView:
         return self.follow(self._link(link_type))
 
     def follow(self, kind: int) -> int:
-        """Peel layer after layer, beginning with one of `kind`, until the fate is known."""
+        """Peel layers, the first of `kind`, until the fate is known."""
         while kind > UNREAD:
             if kind == _IPV4:
                 kind = self._ipv4()
@@ -140,7 +138,7 @@ class PacketView:
         return int.from_bytes(self.data[at : at + 4], "big")
 
     def _clip(self, length: int) -> None:
-        """What follows is `length` bytes on the wire; the rest of the frame is padding."""
+        """Cut the window to `length` bytes on the wire: the rest of the frame is padding."""
         stored = min(self.end - self.at, length)
         self.end = self.at + stored
         self.cut = length - stored
@@ -196,7 +194,7 @@ class PacketView:
         return self._exported() if link_type == 252 else UNREAD
 
     def _wrapped(self, link_type: int) -> int:
-        """Skip headers with their own length and the link type of the packet behind them; return that type, or less than 0 for the fate."""
+        """Skip headers with their own length and link type of the packet behind them; return that type, or less than 0 for the fate."""
         at, data, least = self.at, self.data, 8 if link_type == _PPI else 12
         if self.end - at < least:
             return -UNREADABLE
@@ -223,11 +221,10 @@ class PacketView:
             at += size + 3 & ~3
         return UNREADABLE
 
-    def _attribute(self, at: int, end: int) -> None:
-        """Skip an attribute that is not the packet."""
+    def _attribute(self, at: int, end: int) -> None: ...
 
     def _wireless(self) -> int:
-        """An IEEE 802.11 frame: only data frames that are not encrypted hold anything to read."""
+        """Skip an IEEE 802.11 header: only unencrypted data frames can be read."""
         at, left = self.at, self.end - self.at
         if left < 24:
             return UNREADABLE
@@ -256,7 +253,7 @@ class PacketView:
         return OTHER
 
     def _mpls(self, kind: int) -> int:
-        """One label; behind the last one nothing says what follows but its first bits (RFC 4928)."""
+        """Skip one label; the first bits behind the last one tell what follows (RFC 4928)."""
         at, left = self.at, self.end - self.at
         if left < 4:
             return UNREADABLE
@@ -405,7 +402,7 @@ class PacketView:
         return self._take(size, _ether_type(kind))
 
     def _exported(self) -> int:
-        """Tags, then a PDU: what Wireshark exports, and what taps write that have no packets."""
+        """Read tags, then a PDU, as Wireshark exports and as taps without packets write."""
         data = self.data
         self.source = self.target = b""
         self.identification = 0
@@ -459,7 +456,7 @@ class PacketView:
 
 
 def _kind_of(number: int) -> int:
-    """The kind behind a length or EtherType field; cooked captures say 4 for LLC."""
+    """Return the kind behind a length or EtherType field; cooked captures say 4 for LLC."""
     return number if number >= _LEAST_ETHER_TYPE else _LLC
 
 

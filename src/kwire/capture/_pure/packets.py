@@ -1,6 +1,6 @@
-"""One chunk of a capture file to packet columns: records or blocks, and what their packets are.
+"""One chunk of a capture file to packet columns.
 
-The twin of pyx/capture/packets.pyx. Layouts (pcap record; pcapng enhanced packet, obsolete packet, simple packet block)::
+Layouts (pcap record; pcapng enhanced packet, obsolete packet, simple packet block)::
 
     seconds 4 | fraction 4 | captured 4 | original 4 | data
     type 4 | length 4 | interface 4 | time high 4 | time low 4 | captured 4 | original 4 | data | options | length 4
@@ -55,16 +55,7 @@ _MOST_DROPPED: Final = (1 << 40) - 1
 
 
 def read_on(rest: bytes, read_into: Callable[[memoryview], int], size: int) -> bytes:
-    """Read behind bytes that are left of a chunk.
-
-    Args:
-        rest: what is left.
-        read_into: fills a buffer from its beginning, and gives how many bytes it read; 0 only at the end.
-        size: how many bytes to read.
-
-    Returns:
-        `rest` and what was read.
-    """
+    """Return `rest` and up to `size` bytes more; `read_into` fills a buffer and returns its bytes, 0 only at the end."""
     made, had = bytearray(rest) + bytearray(size), len(rest)
     with memoryview(made) as view:
         while had < len(made) and (got := read_into(view[had:])):
@@ -73,15 +64,15 @@ def read_on(rest: bytes, read_into: Callable[[memoryview], int], size: int) -> b
 
 
 def scan(data: bytes, start: int, state: FileState) -> PacketColumns:
-    """Read every whole record of a chunk.
+    """Read all whole records of a chunk.
 
     Args:
-        data: part of a capture file, beginning with what the scan before it left over.
+        data: part of a capture file, beginning with the rest of the scan before.
         start: offset of the first record in `data`.
         state: from `kwire.capture.files.formats.identify`; changed in place.
 
     Returns:
-        The TCP packets as columns; `consumed` is where the first record begins that is not whole.
+        TCP packets as columns; `consumed` is the offset of the first record that is not whole.
     """
     columns = PacketColumns(consumed=start)
     scanner = _Scanner(data, state, columns)
@@ -91,15 +82,7 @@ def scan(data: bytes, start: int, state: FileState) -> PacketColumns:
 
 
 def route(data: bytes, start: int, state: FileState, router: Router) -> tuple[int, bool]:
-    """Route the packets of every whole record of a chunk.
-
-    Args:
-        data, start, state: as for `scan`.
-        router: takes the packets.
-
-    Returns:
-        Bytes of the chunk that are done, and whether nothing behind them can be read, as `consumed` and `damaged` of `PacketColumns`.
-    """
+    """Route the packets of all whole records of a chunk, as `scan` reads them; return `consumed` and `damaged` of `PacketColumns`."""
     columns = PacketColumns(consumed=start)
     _Scanner(data, state, columns, router).walk()
     return columns.consumed, columns.damaged
@@ -108,7 +91,7 @@ def route(data: bytes, start: int, state: FileState, router: Router) -> tuple[in
 def nanoseconds(ticks: int, resolution: int, offset_s: int) -> int:
     """Turn an interface's clock ticks (uint64) into nanoseconds, modulo 2**63: from 1823 to 2116.
 
-    So any two of them are less than 2**63 apart, as the native twin's integers need it.
+    So any two of them are less than 2**63 apart, as native integers need it.
     """
     power = resolution & 0x7F
     if resolution & 0x80:
@@ -172,7 +155,7 @@ class _Scanner:
         columns.consumed = at
 
     def implausible_record(self, at: int, fraction_ns: int, timed: bool, time_ns: int) -> int:
-        """What is odd about the header of a pcap record, `time_ns` being the time of the one before: nothing, `_LENGTHS` or `_TIME`."""
+        """Return the fault of a pcap record's header, 0, `_LENGTHS` or `_TIME`; `time_ns` is the time of the record before."""
         seconds, fraction, captured, original = struct.unpack_from(">IIII" if self.state.big_endian else "<IIII", self.data, at)
         if fraction * fraction_ns >= 1_000_000_000 or (timed and abs(seconds * 1_000_000_000 + fraction * fraction_ns - time_ns) > NEAR_NS):
             return _TIME
@@ -208,7 +191,7 @@ class _Scanner:
         columns.consumed = at
 
     def routed(self) -> None:
-        """What a `Router` wrote. The router has counted the packets; only what becomes of fragments is counted here."""
+        """Return the counts of a chunk for a `Router`, which counts packets itself, but no fragments."""
         data, state, columns = self.data, self.state, self.columns
         read = struct.Struct("<qIIII").unpack_from
         at, end, before = columns.consumed, len(data), state.packets
@@ -302,7 +285,7 @@ class _Scanner:
             self.state.interfaces[index].dropped = sum(drops.values())
 
     def options(self, at: int, end: int) -> list[tuple[int, int, int]]:
-        """(code, offset of the value, length) of each whole option."""
+        """Yield code, offset and length of the value of each whole option."""
         found = []
         while end - at >= 4:
             code, length = self.u16(at), self.u16(at + 2)

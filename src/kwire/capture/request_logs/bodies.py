@@ -1,6 +1,6 @@
-"""Bodies of a request log as messages: the same attributes that a decoded frame has, so that the same rules read both.
+"""Bodies of a request log as messages with the attributes of decoded frames, so that the same rules read both.
 
-Logs have the field names of their release; the catalog leads from former names to today's. Only the fields that are asked for are built.
+Logs have the field names of their release; the catalog leads from former names to today's. Only requested fields are built.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Convert = Callable[[Any], Any]
 
 
 class BodyFault(ValueError):
-    """A body that is not what its api and version say; the text is one clause."""
+    """Fault of a body that does not fit its api and version; the text is one clause."""
 
 
 def read_body(name: str, version: int, fields: tuple[str, ...] | None, body: dict[str, Any], exact: bool) -> SimpleNamespace:
@@ -48,13 +48,9 @@ def read_body(name: str, version: int, fields: tuple[str, ...] | None, body: dic
 
     Args:
         name: of the message, `MetadataRequest`.
-        version: one of its versions.
         fields: a projection, as for the codec; None for the whole message.
         body: as the log has it.
-        exact: what the body leaves out is at its default. Else it is not known, and the message lacks the attribute.
-
-    Returns:
-        The message, fields as attributes, structs as objects of the same kind.
+        exact: missing fields are at their defaults; otherwise unknown, and the message lacks the attribute.
 
     Raises:
         BodyFault: a value has the wrong type or does not fit its field.
@@ -63,7 +59,7 @@ def read_body(name: str, version: int, fields: tuple[str, ...] | None, body: dic
 
 
 def default_struct(plan: Plan, block: int) -> SimpleNamespace:
-    """Make the struct that a block of a plan reads, all of its fields at their defaults."""
+    """Make the struct of a block of a plan, all fields at their defaults."""
     return _StructReader(plan, block).read({}, True)
 
 
@@ -77,8 +73,6 @@ def _bare(name: str) -> str:
 
 
 class _StructReader:
-    """Reads the structs of one block of a plan."""
-
     def __init__(self, plan: Plan, index: int) -> None:
         self._plan = plan
         block = plan.blocks[index]
@@ -130,7 +124,7 @@ class _StructReader:
         return message
 
     def element(self, value: Any) -> SimpleNamespace:
-        """An element of an array, or a struct inside: of those every field is there."""
+        """Read an element of an array, or a nested struct, which have all fields."""
         if isinstance(value, str) and self._texts is not None:
             value = {self._texts: value}
         if not isinstance(value, dict):
@@ -232,7 +226,7 @@ def _uuid(name: str, value: Any) -> Any:
 
 
 def _bytes(value: Any) -> bytes | None:
-    """JSON has bytes in base64; text forms say no more than how many, and what was blanked out is no base64."""
+    """Read base64; text forms have the size only, and blanked bytes are no base64."""
     try:
         return base64.b64decode(value, validate=True) if isinstance(value, str) else None
     except (binascii.Error, ValueError):

@@ -1,4 +1,4 @@
-"""One entry of a request log: a request that the broker has completed, and how both forms of the log spell what is common to them."""
+"""One entry of a request log: a request that the broker has completed."""
 
 from __future__ import annotations
 
@@ -13,15 +13,11 @@ __all__ = ["ConnectionName", "LogEntry", "UnreadableLine", "WantedBodies", "api_
 
 
 class UnreadableLine(ValueError):
-    """A line that claims to be an entry and cannot be read; the text says why, in one clause."""
+    """Fault of a line that looks like an entry; the text is one clause."""
 
 
 class WantedBodies(NamedTuple):
-    """Which bodies of an api at a version the fast path shall read.
-
-    Attributes:
-        request, response: name of the message and a projection, as for the codec; a response of None is wanted as JSON text.
-    """
+    """Bodies that typed lines read of an api at a version: name of the message and a projection; a response of None stays JSON text."""
 
     request: tuple[str, tuple[str, ...] | None]
     response: tuple[str, tuple[str, ...] | None] | None
@@ -32,7 +28,7 @@ class ConnectionName(NamedTuple):
 
     Attributes:
         server_address, server_port, client_address, client_port: its ends; addresses in the shortest spelling.
-        life: the numbers behind them, which tell connections between the same ends apart; empty up to 0.11.
+        life: the numbers behind them, which distinguish connections between the same ends; empty up to 0.11.
     """
 
     server_address: str
@@ -43,24 +39,22 @@ class ConnectionName(NamedTuple):
 
 
 class LogEntry(NamedTuple):
-    """A request as the log has it; durations are microseconds, None where the line does not say.
+    """A request in the log; durations are microseconds, None if the line has none.
 
     Attributes:
         line: number of the line in its file, from 1.
-        api_key, api_version, correlation_id, client_id: of the request's header.
-        connection: where it came in.
-        form: `typed`: the fast path has read the bodies to messages; `json`, `text`: the form of the line, whose bodies are as it has them.
-        request, response: bodies: messages of a `typed` entry, else dictionaries; JSON text where the caller asked for it; None where the
-            line has none or it cannot be read. JSON has every field that is not at a tagged default, text forms leave fields out.
+        form: `typed` if bodies are messages; `json`, `text`: form of the line, whose bodies are dictionaries.
+        request, response: bodies; JSON text if wanted; None if missing or unreadable. JSON has every field that is not at a tagged default,
+            text forms leave fields out.
         level: log level before the line, None without.
-        logged_us: when the line was written, microseconds since 1970, UTC; None where the line has no stamp.
+        logged_us: time of the line, microseconds since 1970, UTC; None without a stamp.
         total_us, queue_us, local_us, remote_us: totalTime, requestQueueTime, localTime, remoteTime.
-        principal: in Kafka's form; None for ``User:ANONYMOUS``, which says that the client did not authenticate.
-        software: name and version in force, None where the line has none (up to 2.3).
+        principal: in Kafka's form; None for ``User:ANONYMOUS``, a client that did not authenticate.
+        software: name and version in force, None if the line has none (up to 2.3).
         is_forwarded: it came inside an Envelope of another broker (KIP-590); the header is that of the first sender.
-        deprecated: the broker marks this version as deprecated (KIP-896), False where it does not say.
-        arrived_us: when the request came, where the line says so itself.
-        state: as in `RequestCompleted`, where the line says it: brokers log answered requests only, `kwire decode` writes others too.
+        deprecated: the broker marks this version as deprecated (KIP-896).
+        arrived_us: arrival of the request, if the line has it.
+        state: as in `RequestCompleted`, if the line has it: brokers log answered requests only, `kwire decode` writes others too.
     """
 
     line: int
@@ -108,7 +102,7 @@ def connection_name(text: str) -> ConnectionName:
 
 @lru_cache(maxsize=4096)  # a fleet has more connections than addresses
 def _address(text: str) -> str:
-    """Java writes IPv6 addresses in full, ``0:0:0:0:0:0:0:1``; packets and everybody else ``::1``."""
+    """Shorten an address: Java writes ``0:0:0:0:0:0:0:1``, everybody else ``::1``."""
     try:
         return str(ipaddress.ip_address(text.partition("%")[0]))
     except ValueError:
@@ -123,7 +117,7 @@ _FORMER_NAMES: Final = {
 
 @lru_cache(maxsize=512)
 def api_key_of(name: str) -> int:
-    """Find the key of an api by the name of its constant in Kafka, ``FIND_COORDINATOR``.
+    """Return the key of an api by the name of its constant in Kafka, ``FIND_COORDINATOR``.
 
     Raises:
         UnreadableLine: no release has such an api.
@@ -138,15 +132,10 @@ def api_key_of(name: str) -> int:
 
 
 def int_of(value: Any, bits: int, what: str) -> int:
-    """Take a number of the header.
-
-    Args:
-        value: an integer or its decimal text.
-        bits: width of the signed integer that it is on the wire.
-        what: its name, for the sentence.
+    """Read a header's number, an integer or its decimal text; `what` is its name for the message.
 
     Raises:
-        UnreadableLine: it is no integer, or one that does not fit.
+        UnreadableLine: it is not a signed integer of `bits` bits.
     """
     if value.__class__ is int and -(1 << bits - 1) <= value < 1 << bits - 1:  # nearly all
         return int(value)

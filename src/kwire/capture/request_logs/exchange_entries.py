@@ -1,4 +1,4 @@
-"""One request with its response as an entry of a broker's JSON request log: of a capture's bytes, or of those that pass a proxy."""
+"""Request and response as an entry of a broker's JSON request log, from a capture or a proxy."""
 
 from __future__ import annotations
 
@@ -51,15 +51,14 @@ def exchange_entry(
     blanker: FrameBlanker | None,
     codec: Codec = BUILT_IN,
 ) -> dict[str, Any]:
-    """Make the entry.
+    """Make the entry of a request.
 
-    Arguments:
-        event: what a tracker says of it.
+    Args:
+        event: of the tracker.
         connection: its name as brokers write it, `SERVER:PORT-CLIENT:PORT-N`.
-        request, response: frames without their lengths; None where bytes are missing or there is none.
+        request, response: frames without their lengths; None if bytes are missing or there is none.
         highest: by api key the highest version that the broker advertised.
         blanker: blanks the secrets of the connection; None shows them.
-        codec: reads the frames.
     """
     return _entry(event, connection, request, response, _blanked(event, request, response, blanker, codec), highest, codec)
 
@@ -68,7 +67,7 @@ _Frames: TypeAlias = tuple[bytes | None, bytes | None]
 
 
 def _blanked(event: RequestCompleted, request: bytes | None, response: bytes | None, blanker: FrameBlanker | None, codec: Codec) -> _Frames:
-    """Return request and response without secrets; frames of messages that hold none as they are."""
+    """Return request and response without secrets; frames of messages without secrets as they are."""
     if blanker is None:
         return request, response
     index, every = event.request_index, codec is not BUILT_IN
@@ -125,12 +124,12 @@ def _entry(
 
 
 class _Bodies(NamedTuple):
-    """What writes header, request and response of an api in one version.
+    """Writers of an api in one version.
 
     Attributes:
         begin: of a request frame: api key and version.
-        api_name: the text that ends a header, Kafka's name of the api in it.
-        body_at: where the body of a response begins when its header has no tagged fields, and those bytes that say so.
+        api_name: text that ends a header, Kafka's name of the api in it.
+        body_at: offset of a response's body if its header has no tagged fields; the bytes from 4 on are zero then.
     """
 
     begin: bytes
@@ -143,7 +142,7 @@ class _Bodies(NamedTuple):
 
 @cache
 def _bodies(api_key: int, version: int) -> _Bodies | None:
-    """None where a line takes more than the JSON of the messages."""
+    """Return None if a line takes more than the JSON of the messages."""
     if not is_written_plainly(api_key, version):
         return None
     known, source = BUILT_IN.catalog, compiled()
@@ -169,10 +168,9 @@ def exchange_line(
     highest: Mapping[int, int],
     blanker: FrameBlanker | None,
 ) -> bytes:
-    """The entry of `exchange_entry` as a line of a log, with the end of the line; arguments are the same.
+    """Write the entry of `exchange_entry` as a line of a log, with its line break.
 
-    What can be is written from the frames' bytes to text, without messages between. Frames with secrets take the other path: there the
-    faults of a frame are those that it had before its secrets were blanked.
+    Frames are written directly if possible, without message objects. Frames with secrets are not: their faults are those before blanking.
     """
     blanked = _blanked(event, request, response, blanker, BUILT_IN)
     if request is not None and blanked == (request, response):

@@ -1,8 +1,8 @@
-"""From lines to entries: joins what a line break or the end of a file has torn apart, and names what cannot be read.
+"""From lines to entries: joins entries across line breaks and files, and reports unreadable lines.
 
-A text form goes on in the next line where a client id or an error message has a line break in it. A file that was cut by size ends inside a
-line, and the next one begins with the rest of it. Container runtimes split long lines (`line_parts`). Nothing else is joined: a line that
-begins an entry ends what was held.
+An entry in a text form continues in the next line if a client id or an error message has a line break. A file that was cut by size ends
+inside a line, and the next one begins with its rest. Container runtimes split long lines (`line_parts`). A line that begins an entry ends
+what was held.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ MAX_JOINED_LINES: Final = 64
 
 
 class LineFault(NamedTuple):
-    """A line that claims to be an entry and cannot be read.
+    """A line that looks like an entry and cannot be read.
 
     Attributes:
-        file: number of its file in the series, from 0.
+        file: index of its file in the series.
         line: its number there, from 1.
         reason: one clause.
         torn: the file ends inside it.
@@ -70,15 +70,14 @@ def _never(_line: bytes, _number: int) -> LogEntry | None:
 
 
 class EntryFolder:
-    """The state between two lines, and between two files; pickles.
+    """State between two lines, and between two files.
 
-    Arguments:
-        zone: of times that do not name theirs.
-        wanted: which bodies the fast path shall read, by api key and version; a function of a module, so that it pickles. Without it every
-            line takes the fallback.
+    Args:
+        zone: of times without a zone.
+        wanted: bodies that typed lines read, by api key and version; None to read no typed lines.
 
     Attributes:
-        foreign: lines of others so far, by number of the file.
+        foreign: lines of other loggers so far, by index of the file.
     """
 
     __slots__ = ("_held", "_parts", "_read", "_wanted", "_zone", "foreign")
@@ -100,26 +99,23 @@ class EntryFolder:
 
     @property
     def is_waiting(self) -> bool:
-        """An entry is not whole yet: the next line belongs to `feed`."""
+        """True if an entry is incomplete: the next line belongs to `feed`."""
         return self._held is not None or bool(self._parts.waiting)
 
     def fast_path(self) -> ReadLine:
-        """What reads a whole line while nothing waits; it gives None for a line that `feed` has to take."""
+        """Return the reader of whole typed lines, for use while nothing waits; it returns None for a line that `feed` has to take."""
         if self._read is None:
             self._read = (None if self._wanted is None else typed_reader(self._zone, self._wanted)) or _never
         return self._read
 
     def feed(self, file: int, line: str, number: int, *, whole: bool = True) -> Iterator[Item]:
-        """Take the next line.
+        """Take the next line, without its end, by index of its file and number in it.
 
         Args:
-            file: number of its file in the series.
-            line: without its end.
-            number: of it in the file.
             whole: it ended with a line break; only the last of a file may not.
 
         Yields:
-            Entries, each with the number of the file that it begins in, and faults.
+            Entries, each with the index of the file that it begins in, and faults.
         """
         if not whole:
             yield from self._feed(file, line, number, whole=False)
@@ -166,16 +162,16 @@ class EntryFolder:
             yield from self._settle(_Held(file, number, (line,), False))
 
     def skip(self, file: int, lines: int) -> None:
-        """Count blank lines of a file behind `MAX_JOINED_LINES` others, so that no entry goes on in them."""
+        """Count blank lines of a file behind `MAX_JOINED_LINES` others, where no entry continues."""
         self._count(file, lines)
 
     def waiting_file(self, default: int) -> int:
-        """The number of the file that a line waits of, `default` where none does."""
+        """Return the index of the first file with an incomplete line, or the default."""
         files = [each.file for each in (self._held, *self._parts.waiting.values()) if each is not None]
         return min(files, default=default)
 
     def finish(self) -> Iterator[Item]:
-        """No more lines come."""
+        """Yield what waits, at the end of the series."""
         for each in self._parts.waiting.values():
             yield from self._feed(each.file, each.text, each.line)
         self._parts = LineParts()
@@ -184,7 +180,7 @@ class EntryFolder:
             yield from self._settle(held)
 
     def _joined(self, held: _Held, line: str) -> LogEntry | None:
-        """The entry whose end is the first line of the next file; None where both stand for themselves."""
+        """Return the entry that ends in the first line of the next file; None if both are separate."""
         if starts_entry(held.text) and (MARK in line or self._try(line, 1) is not None):
             return None
         return self._try(held.text + line, held.line)

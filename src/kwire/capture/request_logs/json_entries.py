@@ -1,7 +1,6 @@
 """Frames in the form of the broker's JSON request log (kafka.network.RequestConvertToJson, KIP-673).
 
-A line has `requestHeader`, `request`, `response`, `connection`, `principal`, `clientInformation` and so on, under Kafka's names. Records
-are given by their size. A body that cannot be read is null, and `error` says why. Callers blank secrets in frames before they are read.
+Records are given by their size. A body that cannot be read is null, and `error` has the reason. Callers blank secrets in frames first.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _LOOKED_INTO: Final = frozenset((18, _ENVELOPE, _SHARE_FETCH))
 
 
 def read_request(codec: Codec, frame: bytes, blanked: bytes) -> Request:
-    """Decode a request: body of the frame without secrets, violation of the frame as it came.
+    """Decode a request: body of the blanked frame, violation of the original one.
 
     Raises:
         WireError: the header cannot be read.
@@ -92,12 +91,11 @@ def _renamed(value: Any, message: Message, struct: str, minor: str) -> Any:
 
 
 def in_names_of(highest: Mapping[int, int], request: dict[str, Any], api_key: int) -> dict[str, Any]:
-    """A request's JSON with the names of fields that a broker of its release writes.
+    """Return a request's JSON with the field names of the broker's release.
 
     Args:
-        highest: by api key the highest version that the broker advertised; what is not in it is taken for the newest.
+        highest: by api key the highest version that the broker advertised; others count as the newest.
         request: in today's names.
-        api_key: of the request.
     """
     minor, message = release_of_names(highest, api_key), BUILT_IN.catalog.request(api_key)
     if minor is None or message is None:
@@ -107,7 +105,7 @@ def in_names_of(highest: Mapping[int, int], request: dict[str, Any], api_key: in
 
 
 def _without_sizes(body: dict[str, Any]) -> dict[str, Any]:
-    """Brokers log the answers to ShareFetch with empty records in the place of their size."""
+    """Replace sizes in answers to ShareFetch by empty records, as brokers log them."""
     for topic in body["responses"]:
         for partition in topic["partitions"]:
             written = [("records", "") if item[0] == "recordsSizeInBytes" else item for item in partition.items()]
@@ -117,7 +115,7 @@ def _without_sizes(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def error_entry(error: WireError) -> dict[str, Any]:
-    """What is wrong with a frame: code, place and reason."""
+    """Return code, place and reason of a frame's fault."""
     return {"code": error.code.name, "offset": error.offset, "path": error.path, "message": str(error)}
 
 
@@ -129,18 +127,18 @@ def _header(codec: Codec, header: Any) -> dict[str, Any]:
 
 
 def header_version_written(codec: Codec, api_key: int, api_version: int) -> int:
-    """The header version of a request; of unknown messages the one in which brokers read them."""
+    """Return the header version of a request; of unknown messages the one in which brokers read them."""
     message = codec.catalog.request(api_key)
     return codec.header_version("request", api_key, api_version) if message is not None and api_version in message.valid_versions else 1
 
 
 def api_key_name(api_key: int, codec: Codec = BUILT_IN) -> str:
-    """An api as brokers write it, such as `FIND_COORDINATOR`."""
+    """Return an api's name as brokers write it, such as `FIND_COORDINATOR`."""
     return snake_name(codec.catalog.api_name(api_key) or "").upper()
 
 
 def is_written_plainly(api_key: int, api_version: int) -> bool:
-    """Return whether an entry has a request and its response as `to_json` writes them: nothing is looked into."""
+    """Tell whether an entry has a request and its response as `to_json` writes them."""
     request, response = BUILT_IN.catalog.request(api_key), BUILT_IN.catalog.response(api_key)
     if request is None or response is None or api_key in _LOOKED_INTO:
         return False
@@ -148,12 +146,7 @@ def is_written_plainly(api_key: int, api_version: int) -> bool:
 
 
 def request_entry(request: Request, codec: Codec = BUILT_IN) -> dict[str, Any]:
-    """`requestHeader` and `request` of a line, and `error` where the body breaks a rule.
-
-    Args:
-        request: decoded, strictly or leniently.
-        codec: what decoded it.
-    """
+    """Return `requestHeader` and `request` of a line, and `error` if the body breaks a rule."""
     header = request.header
     entry = {"requestHeader": _header(codec, header), "request": _body(codec, request.body, header.api_version)}
     if header.api_key == _ENVELOPE and entry["request"] is not None:
@@ -163,7 +156,7 @@ def request_entry(request: Request, codec: Codec = BUILT_IN) -> dict[str, Any]:
 
 
 def carried_by(request: Request, codec: Codec = BUILT_IN) -> tuple[int, int] | None:
-    """Api key and version of the request that an Envelope carries (KIP-590), None for any other request."""
+    """Return api key and version of the request in an Envelope (KIP-590), None for any other request."""
     if request.header.api_key != _ENVELOPE or isinstance(request.body, Opaque):
         return None
     try:
@@ -174,12 +167,11 @@ def carried_by(request: Request, codec: Codec = BUILT_IN) -> tuple[int, int] | N
 
 
 def response_entry(response: Response, carried: tuple[int, int] | None = None, codec: Codec = BUILT_IN) -> dict[str, Any]:
-    """`responseHeader` and `response` of a line, and `error` where the body breaks a rule.
+    """Return `responseHeader` and `response` of a line, and `error` if the body breaks a rule.
 
     Args:
-        response: decoded, strictly or leniently; its version is the one that its body was read in.
+        response: decoded; its version is the one that its body was read in.
         carried: of the response to an Envelope: api key and version of the request in it.
-        codec: what decoded it.
     """
     entry: dict[str, Any] = {
         "responseHeader": {"correlationId": response.header.correlation_id},

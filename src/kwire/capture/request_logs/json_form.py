@@ -23,7 +23,7 @@ _LONGEST_INTEGER: Final = 400  # digits; of thousands Python makes no integer, b
 
 
 def parse_json(text: str, at: int = 0) -> Any:
-    """Read the JSON value that begins at a place; what follows it is left alone.
+    """Read the JSON value that begins at an offset; the rest of the text is ignored.
 
     Raises:
         UnreadableLine: there is none, or it ends too soon.
@@ -48,7 +48,7 @@ def _bounded(digits: str) -> int | float:
 
 
 def is_entry(value: Any) -> bool:
-    """Whether a JSON value is an entry of the log."""
+    """Tell whether a JSON value is an entry of the log."""
     return isinstance(value, dict) and isinstance(value.get("requestHeader"), dict)
 
 
@@ -56,7 +56,7 @@ def wrapped_text(value: Any, zone: tzinfo) -> tuple[str, int | None, str | None]
     """Unpack an entry that a JSON layout has wrapped into a message.
 
     Returns:
-        The message, the instant that stands beside it, and the level; None when the value has no such message.
+        The message, the instant beside it, and the level; None if the value has no such message.
     """
     if not isinstance(value, dict):
         return None
@@ -71,7 +71,7 @@ def wrapped_text(value: Any, zone: tzinfo) -> tuple[str, int | None, str | None]
 
 
 def _instant_of(parts: dict[str, Any]) -> int | None:
-    """log4j 2's own JsonLayout: ``{"epochSecond": 1795255936, "nanoOfSecond": 6000000}``."""
+    """Read log4j 2's own JsonLayout: ``{"epochSecond": 1795255936, "nanoOfSecond": 6000000}``."""
     seconds, nanoseconds = parts.get("epochSecond"), parts.get("nanoOfSecond", 0)
     if not isinstance(seconds, int) or not isinstance(nanoseconds, int) or not 0 <= seconds < 1 << 40 or not 0 <= nanoseconds < 10**9:
         return None
@@ -79,15 +79,10 @@ def _instant_of(parts: dict[str, Any]) -> int | None:
 
 
 def entry_of_object(value: dict[str, Any], line: int, zone: tzinfo) -> LogEntry:
-    """Make an entry of a JSON object.
-
-    Args:
-        value: the object.
-        line: number of its line.
-        zone: of a time without one.
+    """Make an entry of a JSON object; `zone` is that of times without one.
 
     Raises:
-        UnreadableLine: a part is missing without which it is no request, or has the wrong type.
+        UnreadableLine: a required part is missing, or has the wrong type.
     """
     header = value["requestHeader"]
     key = header.get("requestApiKey")

@@ -26,9 +26,8 @@ class JoinedLine(NamedTuple):
     """Parts of a line that follow each other.
 
     Attributes:
-        file, line: where the first part is.
-        texts: of the parts.
-        size: of the texts, with what it takes to hold them.
+        file, line: of the first part.
+        size: of the texts, with the memory for each part.
     """
 
     file: int
@@ -42,11 +41,7 @@ class JoinedLine(NamedTuple):
 
 
 class LineParts:
-    """Joiner of parts; can be pickled.
-
-    Attributes:
-        waiting: lines that are not whole yet, by stream.
-    """
+    """Joiner of parts; `waiting` has incomplete lines by stream."""
 
     __slots__ = ("waiting",)
 
@@ -54,14 +49,11 @@ class LineParts:
         self.waiting: dict[str, JoinedLine] = {}
 
     def take(self, file: int, line: str, number: int, is_torn: Callable[[str], bool]) -> list[JoinedLine]:
-        """Take a line; return the lines that are whole now: this line, a joined one, or none.
+        """Take a line; return the lines that are complete now: this line, a joined one, or none.
 
         Args:
-            file: number of its file in the series.
-            line: without its end.
-            number: of it in the file.
-            is_torn: function that tells whether a line is an entry that cannot be read. Some shippers remove the line break at the end of
-                Docker's lines, so only a torn line can be the first part of one.
+            is_torn: tells whether a line is an unreadable entry. Some shippers remove the line break at the end of Docker's lines, so only
+                a torn line can be the first part of one.
 
         Raises:
             UnreadableLine: its parts are too long together.

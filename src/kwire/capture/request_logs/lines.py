@@ -1,7 +1,7 @@
-"""Lines of a request log: entries, lines of others in between, and lines that are broken.
+"""Lines of a request log: entries, lines of other loggers, and broken lines.
 
-Its content marks an entry, not the layout around it: ``Completed request:`` somewhere in the line, or a JSON object with a
-`requestHeader`. What stands before gives time and level. Other lines (start-up messages, stack traces) are counted and left.
+An entry is recognised by its content, whatever the layout: ``Completed request:`` in the line, or a JSON object with a `requestHeader`.
+The text before it gives time and level. Other lines (start-up messages, stack traces) are counted and skipped.
 """
 
 from __future__ import annotations
@@ -26,11 +26,7 @@ _FEW: Final = 0.02
 
 
 def is_log_head(head: bytes) -> bool:
-    """Whether the first bytes of a (decompressed) file are those of a request log: text, with an entry in it.
-
-    Args:
-        head: as much as the caller likes to read; log4j's first lines may be others.
-    """
+    """Tell whether the first bytes of a decompressed file are text with an entry of a request log; the first lines may be others."""
     if MARK.encode() not in head and _HEADER_KEY.encode() not in head:
         return False
     looked_at = head.lstrip(b"\0")[:_LOOKED_AT]  # logrotate's copytruncate leaves zeros where the log was before
@@ -38,29 +34,28 @@ def is_log_head(head: bytes) -> bool:
 
 
 def starts_entry(line: str) -> bool:
-    """Whether a line is, or claims to be, an entry; also one whose end or beginning was torn off."""
+    """Tell whether a line is, or looks like, an entry; also one with its end or beginning torn off."""
     return MARK in line or _HEADER_KEY in line or (line.lstrip().startswith('{"') and not line.rstrip().endswith("}"))
 
 
 def goes_on(line: str) -> bool:
-    """Whether an entry in a text form goes on in the next line: a client id or an error message in it has a line break."""
+    """Tell whether an entry in a text form continues in the next line: a client id or an error message in it has a line break."""
     _, mark, text = line.partition(MARK)
     return bool(mark) and not text.lstrip().startswith('{"') and is_unfinished(text)
 
 
 def read_line(line: str, number: int, zone: tzinfo = timezone.utc) -> LogEntry | None:
-    """Read a line.
+    """Read a line, without its end.
 
     Args:
-        line: without its end.
-        number: of it in its file, from 1.
-        zone: of times that do not name theirs.
+        number: of the line in its file, from 1.
+        zone: of times without one.
 
     Returns:
         The entry, or None for a line that is not of the request log.
 
     Raises:
-        UnreadableLine: it claims to be an entry and cannot be read.
+        UnreadableLine: it looks like an entry and cannot be read.
     """
     if line.lstrip().startswith("{"):
         return _read_json_line(line, number, zone)

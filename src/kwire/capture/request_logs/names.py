@@ -1,7 +1,7 @@
-"""Names of request logs: which files of a folder may be one, and what of a name rotates.
+"""Names of request logs and their rotation.
 
 Kafka's own appender rolls by the hour, ``kafka-request.log`` to ``kafka-request.log.2026-01-01-00``; logrotate and log4j's appender
-that goes by size count, ``kafka-request.log.1``, the higher the older. Either way the name without a number is the newest.
+by size count, ``kafka-request.log.1``, the higher the older. The name without a number is the newest.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _NEWEST: Final = 10**14
 
 
 class LogRotation(NamedTuple):
-    """What of a log's name rotates: the name without it, the numbers to order by, and whether a higher number is an older file."""
+    """Rotation of a log's name: the name without it, numbers to order by, and whether a higher number is an older file."""
 
     template: str
     order: tuple[int, ...]
@@ -33,12 +33,12 @@ class LogRotation(NamedTuple):
 
 
 def is_log_name(name: str) -> bool:
-    """Whether a file found in a folder may be a request log by its name; its content decides."""
+    """Tell whether a file in a folder may be a request log by its name; its content decides."""
     return not name.startswith(".") and _NAME.match(name) is not None
 
 
 def log_rotation(name: str) -> LogRotation | None:
-    """Split the name of a log into what stays and what rotates; None for a name that is not a log's."""
+    """Split the name of a log into its constant part and its rotation; None for another name."""
     found = _NAME.match(name)
     if found is None:
         return None
@@ -55,5 +55,5 @@ def log_rotation(name: str) -> LogRotation | None:
 
 
 def _number(date: str) -> int:
-    """Digits of a date as one number, filled up to the second."""
+    """Return the digits of a date as one number, filled up to the second."""
     return int(re.sub("[^0-9]", "", date).ljust(14, "0"))

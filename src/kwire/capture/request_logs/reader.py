@@ -1,7 +1,7 @@
-"""Reads one file of a request log, a chunk at a time: memory does not grow with the file.
+"""Read one file of a request log, a chunk at a time.
 
-A log that its broker still writes to ends anywhere: inside a line, a character, a gzip member. What is read of such a file ends with its
-last whole line, and the bytes behind that are kept as they are (`LogPosition`) until the file has grown or is known to be whole.
+A log that is still written to ends anywhere: inside a line, a character, a gzip member. Entries end with its last whole line, and the bytes
+behind that are kept (`LogPosition`) until the file has grown or is complete.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _BLANK: Final = ((b"\n" * _BLANK_LINES, re.compile(rb"\n*")), (b"\r\n" * _BLANK_
 
 
 class LogPosition(NamedTuple):
-    """How far a file was read that may grow; pickles.
+    """Progress in a file that may grow.
 
     Attributes:
-        read: bytes of the (decompressed) file so far.
-        lines: its whole lines among them.
-        torn: the bytes behind the last whole line.
-        size: how many they are; `torn` is empty where they are more than `MAX_LINE_BYTES`.
-        has_more: the file has grown since its size was taken, so that the line is not torn but goes on.
+        read: bytes of the decompressed file so far.
+        lines: whole lines so far.
+        torn: bytes behind the last whole line, empty if more than `MAX_LINE_BYTES`.
+        size: number of these bytes.
+        has_more: the file has grown since its size was taken, so the line is not torn.
     """
 
     read: int = 0
@@ -46,16 +46,15 @@ class LogPosition(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogFileFacts:
-    """What is known of a file of a request log after it was read.
+    """Facts of a file of a request log.
 
     Attributes:
         location: path or URI as given.
         compression: ``gzip``, ``zstd`` or None.
         sha256: of the file as stored.
         stored_bytes: size of the file as stored.
-        lines: how many it has.
-        damage: why it could not be read to its end, empty when all went well.
-        position: where a later run goes on; None for a file that was read as a whole.
+        damage: fault that ended reading early, empty without one.
+        position: where a later run continues; None for a complete file.
     """
 
     location: str
@@ -81,20 +80,20 @@ def iter_log(
 
     Args:
         location: path, URI or open binary stream; plain, gzip or zstd.
-        file: its number in the series, from 0.
-        folder: what the files before it left; changed in place.
-        progress: called with the number of bytes of the stored file that were read since its last call.
-        lines_before: of a stream that begins inside a log, how many lines it has before.
-        limit: how many stored bytes are read of a file that may grow: a line that has no end yet stays in `LogFileFacts.position` then.
-            None for a whole file, whose last line needs no end.
-        before: the position where an earlier run stopped; nothing before it is read again.
+        file: its index in the series.
+        folder: state after the files before it; changed in place.
+        progress: called with bytes of the stored file read since its last call.
+        lines_before: of a stream that begins inside a log, the number of lines before.
+        limit: stored bytes to read of a file that may grow: an incomplete line stays in `LogFileFacts.position`. None for a whole file,
+            whose last line needs no end.
+        before: position where an earlier run stopped.
 
     Yields:
-        The entries and faults of each chunk, each made when it is asked for, so that a line is used while the processor has it at hand; the
+        Entries and faults of each chunk, each made when it is asked for, so that a line is used while it is in the processor's cache; the
         generator returns the facts.
 
     Raises:
-        InputError: there is no such file, or it may not be read.
+        InputError: the file is missing or unreadable.
     """
     name = location if isinstance(location, str) else "standard input"
     with open_capture(location, limit=limit) as source:
@@ -122,13 +121,7 @@ def iter_log(
 
 
 def torn_line(position: LogPosition, file: int, folder: EntryFolder) -> Iterator[Item]:
-    """Give what the last line of a file is that has no end, now that no more of it will come.
-
-    Args:
-        position: where reading of the file stopped.
-        file: its number in the series.
-        folder: of the series; changed in place.
-    """
+    """Yield the incomplete last line of a file that will not grow."""
     if position.size:
         line = None if position.size > MAX_LINE_BYTES else position.torn if position.lines else position.torn.removeprefix(_BOM)
         yield from _items(_Chunk(position.lines + 1, [line], False), file, folder)
@@ -157,10 +150,7 @@ def _text(line: bytes) -> str:
 
 
 class _Chunk(NamedTuple):
-    """Lines one after the other: number of the first, the lines (None for one that is too long), and whether the last is whole.
-
-    Behind them are `blank` lines more.
-    """
+    """Consecutive lines (None for one that is too long) from number `first` on, and the number of blank lines behind them."""
 
     first: int
     lines: list[bytes | None]
@@ -169,7 +159,7 @@ class _Chunk(NamedTuple):
 
 
 class _Lines:
-    """The lines of a source, chunk by chunk.
+    """Lines of a source, chunk by chunk.
 
     Attributes:
         count: lines so far.
@@ -205,7 +195,7 @@ class _Lines:
             yield self._chunk([last], False)
 
     def _blocks(self) -> Iterator[tuple[bytes, int, int]]:
-        """Give bytes of lines, how many blank lines follow them that are only counted, and the size of those."""
+        """Yield bytes of lines, the number of blank lines behind them that are only counted, and the size of those."""
         found = self._source.read_behind(self.position.read, _CHUNK_BYTES)
         while found:
             at = 0

@@ -58,19 +58,15 @@ _SIZE: Final = re.compile(r"(.+)-([0-9]+)=(-?[0-9]+)")
 
 
 def is_unfinished(text: str) -> bool:
-    """Whether an entry goes on in the next line: a text in its body had a line break."""
+    """Tell whether an entry continues in the next line: a text in its body had a line break."""
     return " from connection " not in text or ";totalTime:" not in text
 
 
 def read_text_entry(text: str, line: int) -> LogEntry:
-    """Read what follows ``Completed request:``.
-
-    Args:
-        text: from there on.
-        line: its number.
+    """Read the text behind ``Completed request:``.
 
     Raises:
-        UnreadableLine: it is not whole, or not in one of the forms.
+        UnreadableLine: it is incomplete, or in no known form.
     """
     frame = _FRAME.fullmatch(text)
     if frame is None:
@@ -108,7 +104,7 @@ def _described(text: str, line: int, connection: str) -> LogEntry:
 
 
 def _bodies(text: str) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
-    """The request, and behind it the response; what a broker writes in a form of its own is None."""
+    """Return the request and the response behind it; None for other forms."""
     request, end = _body(text, 0)
     if not text.startswith(",response:", end):
         end = text.rfind(",response:")
@@ -127,7 +123,7 @@ def _body(text: str, at: int) -> tuple[dict[str, Any] | None, int]:
 
 
 def _sized_topics(sizes: list[Any]) -> list[dict[str, Any]]:
-    """``[orders-0=149,orders-1=20]`` of a Produce request, by topic as on the wire."""
+    """Read ``[orders-0=149,orders-1=20]`` of a Produce request, by topic as on the wire."""
     topics: dict[str, list[dict[str, Any]]] = {}
     for each in sizes:
         found = _SIZE.fullmatch(each) if isinstance(each, str) else None
@@ -137,7 +133,7 @@ def _sized_topics(sizes: list[Any]) -> list[dict[str, Any]]:
 
 
 def _named_body(key: int, text: str) -> dict[str, Any]:
-    """The body of 0.9's first form: ``RequiredAcks: 1; AckTimeoutMs: 30000 ms; TopicAndPartition: [orders,0] -> 135``."""
+    """Read the body of 0.9's first form: ``RequiredAcks: 1; AckTimeoutMs: 30000 ms; TopicAndPartition: [orders,0] -> 135``."""
     body: dict[str, Any] = {}
     for part in text.split(";"):
         name, sign, value = part.strip().partition(":")

@@ -1,8 +1,8 @@
 """Values as Java's toString methods write them, read back into dictionaries, lists and text.
 
 Kafka's brokers up to 2.7 log bodies so: ``{acks=1,topics=[{topic=a,partitions=[{partition=0}]}]}`` (`Struct`), and from 2.4 on also
-``MetadataRequestData(topics=[MetadataRequestTopic(name='a')])`` (generated messages). Nothing in them is escaped, so a text that holds a
-comma or a brace cannot be told from structure; what does not balance is given up as a whole, never guessed.
+``MetadataRequestData(topics=[MetadataRequestTopic(name='a')])`` (generated messages). Nothing in them is escaped, so a text with a
+comma or a brace cannot be told from structure; unbalanced values are given up as a whole, never guessed.
 """
 
 from __future__ import annotations
@@ -21,18 +21,14 @@ _STOP: Final = re.compile(r"[,\[\]{}()]")
 
 
 class TextFault(ValueError):
-    """A text that is not a value as toString methods write it."""
+    """A text that no toString method writes."""
 
 
 def read_value(text: str, at: int = 0) -> tuple[Any, int]:
-    """Read one value.
-
-    Args:
-        text: where it stands.
-        at: where it begins.
+    """Read the value at an offset.
 
     Returns:
-        The value (a dictionary for a struct or a message, a list, None for ``null``, else text as it stands) and the place behind it.
+        The value (a dictionary for a struct or a message, a list, None for ``null``, else text as it stands) and the offset behind it.
 
     Raises:
         TextFault: brackets do not balance, or nest deeper than `MAX_DEPTH`.
@@ -79,7 +75,7 @@ def _elements(text: str, at: int, depth: int) -> tuple[list[Any], int]:
 
 
 def _next(text: str, at: int, closing: str) -> int:
-    """Step over a comma; a closing bracket stays."""
+    """Skip a comma; a closing bracket stays."""
     follows = text[at : at + 1]
     if follows == ",":
         at += 1
@@ -92,7 +88,7 @@ def _next(text: str, at: int, closing: str) -> int:
 
 
 def _quoted(text: str, at: int) -> tuple[str, int]:
-    """A text in single quotes, which may hold single quotes: the one before a comma or a bracket ends it."""
+    """Read a text in single quotes, which may hold single quotes: the one before a comma or a bracket ends it."""
     end = at
     while True:
         end = text.find("'", end + 1)
@@ -103,7 +99,7 @@ def _quoted(text: str, at: int) -> tuple[str, int]:
 
 
 def _bare(text: str, at: int, depth: int) -> tuple[str | None, int]:
-    """A text without quotes, as far as the next comma or closing bracket; brackets inside belong to it (``HeapByteBuffer[pos=0 ...]``)."""
+    """Read a text without quotes, up to the next comma or closing bracket; brackets inside belong to it (``HeapByteBuffer[pos=0 ...]``)."""
     open_brackets: list[str] = []
     position = at
     while True:

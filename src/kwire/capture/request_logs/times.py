@@ -1,7 +1,7 @@
-"""Times in a request log: the stamps that a logging layout puts before a line, and the durations inside it.
+"""Times in a request log: stamps before a line, and durations inside it.
 
-log4j writes the broker's local time without saying which zone that is, so a log is read as UTC unless the caller names a zone. What a
-container runtime or a shipper puts before the line usually has its zone; where there is such a stamp, it counts.
+log4j writes the broker's local time without its zone, so a log is read as UTC unless the caller names a zone. Stamps of container runtimes
+and shippers usually have a zone and take precedence.
 """
 
 from __future__ import annotations
@@ -29,10 +29,7 @@ _SCALES: Final = ((1e9, 1e10, 1e6), (1e12, 1e13, 1e3), (1e15, 1e16, 1.0), (1e18,
 
 
 def zone_of(name: str | None) -> tzinfo:
-    """Find a time zone.
-
-    Args:
-        name: ``UTC``, an IANA name such as ``Europe/Berlin``, or None for UTC.
+    """Return a time zone by its name: ``UTC``, an IANA name such as ``Europe/Berlin``, or None for UTC.
 
     Raises:
         InputError: there is no such zone.
@@ -48,14 +45,10 @@ def zone_of(name: str | None) -> tzinfo:
 
 
 def find_stamp(prefix: str, zone: tzinfo) -> int | None:
-    """Find when a line was written.
-
-    Args:
-        prefix: what stands before the request.
-        zone: of stamps that do not say theirs.
+    """Find the time of a line in the text before the request; `zone` is that of stamps without one.
 
     Returns:
-        Microseconds since 1970, UTC; of several stamps the first that names its zone, else the last; None without any.
+        Microseconds since 1970, UTC; of several stamps the first with a zone, else the last; None without any.
     """
     found = None
     for stamp in _STAMP.finditer(prefix):
@@ -85,11 +78,7 @@ def _offset_minute(day: str, hour: str, minute: str, offset: str) -> int:
 
 
 def stamp_us(value: Any, zone: tzinfo) -> int | None:
-    """Read an instant as JSON layouts write it: a text with a date, or a number since 1970.
-
-    Returns:
-        Microseconds since 1970, UTC; None when it is neither.
-    """
+    """Read an instant as JSON layouts write it, a text with a date or a number, as microseconds since 1970, UTC; None for others."""
     if isinstance(value, str):
         return find_stamp(value, zone)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -100,7 +89,7 @@ def stamp_us(value: Any, zone: tzinfo) -> int | None:
 
 
 def duration_us(milliseconds: Any) -> int | None:
-    """Turn a duration of the log, milliseconds with or without a fraction, into microseconds; None for what is no duration.
+    """Turn milliseconds into microseconds; None for what is no duration.
 
     Args:
         milliseconds: a number, or its text, whose decimal sign may be a comma: 0.11 writes numbers as the broker's locale does.

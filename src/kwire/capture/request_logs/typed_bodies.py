@@ -35,12 +35,10 @@ _LONGEST_KEPT: Final = 36  # with hyphens; spaces around it may be many
 
 
 def struct_of(plan: Plan, index: int = 0, *, minor: str = "") -> type[msgspec.Struct]:
-    """Make the type of a struct.
+    """Make the type of a block of a plan; 0 is the message itself.
 
     Args:
-        plan: of a message, with the fields that are asked for.
-        index: the block of the struct; 0 is the message itself.
-        minor: the minor release whose names fields have, and which writes no sizes of `_WITHOUT_SIZES`; empty for today's.
+        minor: minor release whose field names are used, and which writes no sizes of `_WITHOUT_SIZES`; empty for today's.
     """
     block = plan.blocks[index]
     fields = catalog()[plan.message].structs[plan.layouts[block.layout].name].fields

@@ -20,12 +20,7 @@ _FATAL: Final = 2
 
 
 class Alert(NamedTuple):
-    """Attributes:
-    side: who sent it, 0 or 1.
-    name: of its description.
-    fatal: it ends the connection for a fault.
-    time, packet: when it came.
-    """
+    """Alert of a side, 0 or 1; `fatal` if it ends the connection for a fault."""
 
     side: int
     name: str
@@ -42,6 +37,6 @@ def read_alert(side: int, data: bytes, time: int, packet: int) -> Alert | None:
 
 
 def alert_bytes(alert: Alert) -> bytes:
-    """Bytes that `read_alert` reads so."""
+    """Return the bytes of an alert, for `read_alert`."""
     number = next((number for number, name in _NAMES.items() if name == alert.name), None)
     return bytes((_FATAL if alert.fatal else 1, int(alert.name.split()[-1]) if number is None else number))

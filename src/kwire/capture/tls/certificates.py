@@ -30,10 +30,7 @@ _REFERENCE: Final = re.compile(r"\\(.)|\$([0-9]{1,9})")
 
 
 class Certificate(NamedTuple):
-    """Attributes:
-    subject: as RFC 2253 has it.
-    not_before, not_after: seconds since 1970, UTC.
-    """
+    """Subject in the form of RFC 2253, and validity in seconds since 1970, UTC."""
 
     subject: str
     not_before: int
@@ -42,7 +39,7 @@ class Certificate(NamedTuple):
 
 @lru_cache(maxsize=128)  # a server shows the same one on every connection
 def read_certificate(der: bytes) -> Certificate | None:
-    """Read a certificate; None for what is none, or without `cryptography`."""
+    """Read a certificate; None for a broken one, or without `cryptography`."""
     try:
         from cryptography import x509
     except ImportError:
@@ -84,13 +81,13 @@ def _der_hex(attribute: x509.NameAttribute[Any]) -> str:
 
 
 class PrincipalRules:
-    """The broker's `ssl.principal.mapping.rules`: the first rule that matches the whole subject says the name.
+    """The broker's `ssl.principal.mapping.rules`: the first rule that matches the whole subject makes the name.
 
     Args:
         text: `DEFAULT`, or rules such as `RULE:^CN=(.*?),.*$/$1/L` between commas.
 
     Raises:
-        InputError: a rule is none.
+        InputError: a rule is invalid.
     """
 
     def __init__(self, text: str = "DEFAULT") -> None:
@@ -113,7 +110,7 @@ class PrincipalRules:
                 at += 1
 
     def principal(self, subject: str) -> str:
-        """`User:NAME` of a subject; the subject itself where no rule matches, which Kafka refuses."""
+        """Return `User:NAME` of a subject, its whole text if no rule matches, which Kafka refuses."""
         for rule in self._rules:
             if rule is None:
                 break
@@ -126,7 +123,7 @@ class PrincipalRules:
 
 
 def _replaced(match: re.Match[str], replacement: str) -> str:
-    """Java's `$1`; a group that the pattern lacks stands as it is (SslPrincipalMapper.escapeLiteralBackReferences)."""
+    """Expand Java's `$1`; a group that the pattern lacks stays as it is (SslPrincipalMapper.escapeLiteralBackReferences)."""
 
     def one(reference: re.Match[str]) -> str:
         if reference[1] is not None:

@@ -1,4 +1,4 @@
-"""What the numbers of cipher suites stand for (IANA's registry of TLS cipher suites): name, cipher, hash."""
+"""Cipher suites of TLS by number (IANA's registry): name, cipher, hash."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ Cipher = Literal["gcm", "ccm", "ccm_8", "chacha20", "cbc"]
 
 
 class Suite(NamedTuple):
-    """Attributes:
-    name: as IANA has it.
-    cipher: how records are protected.
-    key_bytes: of the cipher's key.
-    hash: of the key schedule and, in TLS 1.2, the PRF: `sha256` or `sha384`.
-    mac: of a CBC suite: `sha1`, `sha256` or `sha384`.
+    """A cipher suite.
+
+    Attributes:
+        name: as IANA has it.
+        hash: of the key schedule and, in TLS 1.2, the PRF: `sha256` or `sha384`.
+        mac: of a CBC suite: `sha1`, `sha256` or `sha384`.
     """
 
     name: str
@@ -79,6 +79,6 @@ SUITES: Final[dict[int, Suite]] = {**_TLS13, **_tls12()}
 
 
 def suite_name(number: int) -> str:
-    """IANA's name of a suite, its number as `0x1301` where that is not known here."""
+    """Return IANA's name of a suite, or its number as `0x1301`."""
     suite = SUITES.get(number)
     return f"0x{number:04x}" if suite is None else suite.name

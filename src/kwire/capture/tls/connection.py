@@ -1,7 +1,6 @@
-"""A TLS connection: bytes of both directions in, plaintext out where there are keys, and what the handshake shows.
+"""A TLS connection: bytes of both directions in, plaintext out if there are keys, and facts of the handshake.
 
-Handshake messages, and the keys that follow from them, are in `kwire.capture.tls.handshakes`; here records are opened one by one, also
-behind losses.
+`kwire.capture.tls.handshakes` reads handshake messages; here records are opened one by one, also behind losses.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ _KNOWN_MESSAGES: Final = frozenset((0, 1, 2, 4, 5, 8, 11, 12, 13, 14, 15, 16, 20
 
 
 class TlsConnection(Handshakes):
-    """One connection; beside its attributes it has those of `Handshakes`.
+    """One connection.
 
     Attributes:
-        alerts: those that could be read, at most a few.
-        unverified_bytes: that were given though nothing vouches for them.
+        alerts: readable alerts, at most a few.
+        unverified_bytes: plaintext without a verified tag.
     """
 
     __slots__ = ("_found", "alerts", "unverified_bytes")
@@ -46,7 +45,7 @@ class TlsConnection(Handshakes):
         return self.taken(keys, side) if self._directions[side].stream.take(data, t, packet) else []
 
     def taken(self, keys: SeriesKeys, side: int) -> list[Output]:
-        """The next bytes of a side are taken: its stream of records has them."""
+        """Read the records that the stream of a side has."""
         out: list[Output] = []
         direction = self._directions[side]
 
@@ -59,7 +58,7 @@ class TlsConnection(Handshakes):
         return out
 
     def lose(self, keys: SeriesKeys, side: int, count: int, t: int, packet: int, cut: bool) -> list[Output]:
-        """The next `count` bytes of a side are missing."""
+        """Take note of `count` missing bytes of a side."""
         out: list[Output] = []
         direction = self._directions[side]
         self.lost = self.lost or not cut
@@ -76,20 +75,20 @@ class TlsConnection(Handshakes):
         return out
 
     def end(self, keys: SeriesKeys) -> None:
-        """Nothing more will come: of a flight in clear that ends early, what there is of it counts."""
+        """End the connection: a truncated plaintext flight is read as far as it goes."""
         for side, direction in enumerate(self._directions):
             broken = direction.stream.unfinished()
             if broken is not None and broken.kind == HANDSHAKE and not self._protects(direction, broken.kind):
                 self._broken_hello(keys, side, broken)
 
     def begins_late(self, side: int) -> None:
-        """The first bytes of a side were not seen: to be said before any of it comes."""
+        """Take note, before its first bytes, that the beginning of a side was not seen."""
         direction = self._directions[side]
         direction.stream.seeking = self.lost = True
         direction.doubtful = direction.doubtful or (0, 0)
 
     def _miss(self, side: int, count: int | None, cut: bool, mark: tuple[int, int], out: list[Output]) -> None:
-        """Plaintext is missing; before the first of a direction that is in doubt until a record shows it."""
+        """Report missing plaintext; before the first of a direction it is in doubt until a record shows it."""
         direction = self._directions[side]
         if direction.opened_bytes:
             out.append(Missing(side, count, cut, *mark))
@@ -97,7 +96,7 @@ class TlsConnection(Handshakes):
             direction.doubtful = direction.doubtful or mark
 
     def _settle_doubt(self, side: int, out: list[Output]) -> None:
-        """The first plaintext behind a loss is there: was there any before it?"""
+        """Decide, at the first plaintext behind a loss, whether any was before it."""
         own, client = self._directions[side], self.client_side
         if own.doubtful is not None:
             is_first = self.is_13 and bool(own.epochs) and own.epochs[0].kind == "data" and own.epochs[0].sequence == 1
@@ -111,7 +110,7 @@ class TlsConnection(Handshakes):
             other.doubtful = None
 
     def completed(self, side: int) -> bool:
-        """Whether a side's part of the handshake is over."""
+        """Tell whether a side's part of the handshake is over."""
         direction = self._directions[side]
         return direction.finished or bool(direction.epochs and direction.epochs[0].kind == "data" and direction.opened)
 
@@ -121,7 +120,7 @@ class TlsConnection(Handshakes):
         return direction.encrypted or (kind == APPLICATION)
 
     def _accepts(self, direction: Direction, kind: int, version: int, body: bytes, lost: int) -> bool:
-        """Whether a candidate behind a loss is a record."""
+        """Tell whether a candidate behind a loss is a record."""
         if direction.epochs and (not self.is_13 or kind == APPLICATION):
             self._found = direction.open(kind, version, body, lost)
             if self._found is not None:
@@ -193,7 +192,7 @@ class TlsConnection(Handshakes):
         self._miss(side, count, broken.cut, broken.mark, out)
 
     def _broken_hello(self, keys: SeriesKeys, side: int, broken: Broken) -> None:
-        """Read what there is of a flight in clear: snaplen often cuts off what follows a random."""
+        """Read a truncated plaintext flight: snaplen often cuts off what follows a random."""
         direction = self._directions[side]
         for number, message in direction.messages.feed(broken.beginning):
             self._message(keys, side, number, message, broken.mark)
@@ -228,20 +227,19 @@ class TlsConnection(Handshakes):
 
     @property
     def is_flawless(self) -> bool:
-        """Whether it shows by itself that nothing is wrong with it (`kwire.capture.tls.findings`)."""
+        """True if it needs no `kwire.capture.tls.findings`."""
         if self._version < TLS_1_2 or self.certificate_faults or self.renegotiated or self.unverified_bytes:
             return False
         return self.decrypted_bytes > 0 or (not self.alerts and self.decrypted != "failed" and self._shows_finished())
 
     def _shows_finished(self) -> bool:
-        """Whether the client's Finished came, which follows the server's, as far as this shows without keys."""
+        """Tell whether the client's Finished came, which follows the server's, as far as this shows without keys."""
         if self.server is None or self.client_side is None:
             return False
         client, server = self.direction(self.client_side), self.direction(1 - self.client_side)
         return client.largest >= LEAST_FINISHED if self.is_13 else client.encrypted and server.encrypted
 
     def direction(self, side: int) -> Direction:
-        """The state of a direction, to be read."""
         return self._directions[side]
 
     @property
@@ -257,10 +255,10 @@ class TlsConnection(Handshakes):
 
     @property
     def decrypted_bytes(self) -> int:
-        """Bytes of application data that were deciphered."""
+        """Bytes of deciphered application data."""
         return sum(each.opened_bytes for each in self._directions)
 
     @property
     def opaque_bytes(self) -> int:
-        """Bytes of records that were not."""
+        """Bytes of other protected records."""
         return sum(each.opaque_bytes + each.stream.opaque for each in self._directions)

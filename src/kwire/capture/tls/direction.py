@@ -1,9 +1,9 @@
-"""One direction of a TLS connection: which keys hold for its next record, and which number that record has.
+"""One direction of a TLS connection: the keys of its next record, and that record's number.
 
 A direction goes through *epochs*: in TLS 1.3 early data, handshake and application data, then one behind each KeyUpdate; in TLS 1.2 one
-behind each ChangeCipherSpec. A record counts from 0 in its epoch, and nothing on the wire says the number: behind a loss the next ones are
-tried, at most as many as records fit into what is lost, within `MOST_TRIED` records and `MOST_TRIED_BYTES` in all. What verifies is right:
-a tag or MAC of 8 to 48 bytes cannot fit by chance.
+behind each ChangeCipherSpec. Records are numbered from 0 in an epoch, and the number is not on the wire: behind a loss the next ones are
+tried, at most as many as records fit into the lost bytes, within `MOST_TRIED` records and `MOST_TRIED_BYTES` in all. What verifies is
+right: a tag or MAC of 8 to 48 bytes cannot fit by chance.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ class Epoch:
     """One set of keys.
 
     Attributes:
-        kind: what it protects; `data` for all of TLS 1.2.
+        kind: kind of data; `data` for all of TLS 1.2.
         sequence: number of the next record.
         next_secret: of TLS 1.3, the traffic secret behind the next KeyUpdate; empty for TLS 1.2. The one before it is forgotten, so
-            that a pickle has no secret of a key log.
+            that a stored state has no secret of a key log.
     """
 
     __slots__ = ("cipher", "kind", "next_secret", "sequence", "suite")
@@ -48,12 +48,12 @@ class Epoch:
 
     @classmethod
     def of_secret(cls, kind: EpochKind, suite: Suite, secret: bytes) -> Epoch:
-        """The epoch of a TLS 1.3 traffic secret."""
+        """Return the epoch of a TLS 1.3 traffic secret."""
         following = next_secret(secret, suite) if kind == "data" else b""
         return cls(kind, suite, RecordCipher(suite, keys_13(secret, suite), is_13=True), following)
 
     def updated(self) -> Epoch:
-        """The epoch behind a KeyUpdate."""
+        """Return the epoch behind a KeyUpdate."""
         return Epoch.of_secret("data", self.suite, self.next_secret)
 
     def __repr__(self) -> str:
@@ -61,16 +61,16 @@ class Epoch:
 
 
 class Direction:
-    """The state of one direction.
+    """State of one direction.
 
     Attributes:
-        epochs: the one that holds, and those that may come.
-        encrypted: records are protected from here on (TLS 1.2: behind the ChangeCipherSpec; TLS 1.3: whatever is application data).
+        epochs: the current one, and those that may come.
+        encrypted: records are protected from here on (TLS 1.2: behind the ChangeCipherSpec; TLS 1.3: all application data).
         finished: its Finished was seen.
-        padding: zeros that every record so far ended in, None before the first, -1 when they differ.
-        opened, unopened: records, and `opened_bytes`, `opaque_bytes`: plaintext of application data, and bytes of records not opened.
+        padding: zeros at the end of every record so far, None before the first, -1 if they differ.
+        opened, unopened: records; `opened_bytes`, `opaque_bytes`: plaintext of application data, and bytes of records not opened.
         doubtful: time and packet of a loss before the first plaintext, which may have taken plaintext; None without.
-        protected: protected records that came; `largest` is the size of the largest.
+        protected: protected records so far; `largest` is the size of the largest.
     """
 
     __slots__ = (
@@ -92,12 +92,7 @@ class Direction:
         self.doubtful: tuple[int, int] | None = None
 
     def open(self, kind: int, version: int, body: bytes, lost: int) -> Opened | None:
-        """Open a record under the keys that hold or under later ones.
-
-        Args:
-            kind, version, body: of the record.
-            lost: records before it that may be lost, at most.
-        """
+        """Open a record under the current keys or later ones; at most `lost` records before it are lost."""
         if self.stopped:
             return None
         lost = min(lost, MOST_SKIPPED)
@@ -126,7 +121,6 @@ class Direction:
         return None
 
     def failed(self, size: int) -> None:
-        """A record was not opened."""
         self.unopened += 1
         self.opaque_bytes += size
         self.failures += 1
@@ -134,7 +128,6 @@ class Direction:
             self.stopped = True
 
     def succeeded(self, opened: Opened) -> None:
-        """A record was opened."""
         self.opened += 1
         self.failures = 0
         if self.padding is None:
@@ -143,12 +136,12 @@ class Direction:
             self.padding = -1
 
     def skip(self) -> None:
-        """A record is broken: it has a number too."""
+        """Count a broken record: it has a number too."""
         self.unopened += 1
         if self.epochs:
             self.epochs[0].sequence += 1
 
     def drop_epoch(self, kind: EpochKind) -> None:
-        """The direction is through with its keys of this kind."""
+        """Drop the keys of a kind."""
         while len(self.epochs) > 1 and self.epochs[0].kind == kind:
             del self.epochs[0]

@@ -1,8 +1,7 @@
 """A capture with its encrypted connections decrypted, as another capture: pcapng of exported PDUs, made while it is read.
 
-Every connection that is read becomes TCP again: SYN, the plaintext in the pieces in which it was sent, FIN or RST. A connection that stays
-encrypted has no packet here. Nothing is written to a disk: `kwire.capture.trimming.trim` reads this as it reads a file, and blanks it
-first.
+Each connection becomes TCP again: SYN, plaintext in its original pieces, FIN or RST. Connections that stay encrypted have no packets.
+Nothing is written to a disk: `kwire.capture.trimming.trim` reads this as a file, and blanks it first.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _MOST_CUT: Final = 1 << 16  # more than that is written as lost
 
 
 class _Writer(StreamSink):
-    """Makes packets of streams; `out` holds those that were not read yet."""
+    """Writer of streams as packets; `out` holds unread ones."""
 
     def __init__(self, ports: frozenset[int]) -> None:
         self._ports = ports
@@ -55,7 +54,7 @@ class _Writer(StreamSink):
         self._begun.discard(id(connection))
 
     def _talk(self, connection: TcpConnection) -> ExportedTalk:
-        """That of a connection, whose handshake is written by now."""
+        """Return the packets of a connection, after its handshake."""
         talk = self._talks[id(connection)]
         if id(connection) not in self._begun:
             self._begun.add(id(connection))
@@ -67,7 +66,7 @@ class _Writer(StreamSink):
 
 
 class _Series:
-    """The state of a series between its files."""
+    """State of a series between its files."""
 
     def __init__(self, ports: frozenset[int], left_out: LeftOut) -> None:
         self.writer = _Writer(ports)
@@ -76,7 +75,7 @@ class _Series:
         self.carry = impl.series_carry()
 
     def read(self, location: str | BinaryIO, last: bool) -> Iterator[bytes]:
-        """The capture that a file becomes, in parts."""
+        """Yield the capture that a file becomes, in parts."""
         yield PCAPNG_HEAD
         for _ in iter_piece(location, self.carry, self.sink):
             yield self._taken()
@@ -90,7 +89,7 @@ class _Series:
 
 
 class _Parts(io.RawIOBase):
-    """Bytes that come in parts, as a file to be read from its beginning to its end."""
+    """Parts of bytes as a file to read from its beginning."""
 
     def __init__(self, parts: Iterator[bytes]) -> None:
         super().__init__()
@@ -100,7 +99,7 @@ class _Parts(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """At most `size` bytes, empty only at the end."""
+        """Read at most `size` bytes, none only at the end."""
         while not self._rest:
             part = next(self._parts, None)
             if part is None:
@@ -112,17 +111,16 @@ class _Parts(io.RawIOBase):
 
 
 def exported_series(locations: Sequence[str | BinaryIO], ports: frozenset[int], left_out: LeftOut | None = None) -> list[BinaryIO]:
-    """Give the files of a series with their encrypted connections decrypted, each as a stream that must be read in this order.
+    """Yield the files of a series with their encrypted connections decrypted, each as a stream that must be read in this order.
 
     Secrets are those of `current_tls_options`, and the captures' own.
 
     Args:
-        locations: paths, URIs or streams.
-        ports: TCP ports where brokers listen; empty for all.
-        left_out: what is left out is added to it, while the last file is read.
+        ports: TCP ports of brokers; empty for all.
+        left_out: sums of what is left out, complete after the last file.
 
     Raises:
-        InputError: by reading: a file cannot be read, or is no capture.
+        InputError: when read: a file cannot be read, or is not a capture.
     """
     series = _Series(ports, LeftOut() if left_out is None else left_out)
     last = len(locations) - 1

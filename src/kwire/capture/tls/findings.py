@@ -1,4 +1,4 @@
-"""What is wrong with a TLS connection, known at its end: who cannot complete a handshake, and why. Most of it shows without keys.
+"""Faults of a TLS connection, known at its end: failed handshakes and their reasons. Most show without keys.
 
 Alerts of TLS 1.2 before the keys are in clear, and so are those of a TLS 1.3 client that does not take the ServerHello. Any later alert of
 TLS 1.3 is encrypted; its record is shorter than that of a Finished, which is a hash (RFC 8446, 4.4.4).
@@ -18,11 +18,11 @@ _OLD_VERSIONS: Final = frozenset(name for number, name in VERSION_NAMES.items() 
 
 
 class Finding(NamedTuple):
-    """Attributes:
-    rule: of `kwire.protocol.rules`.
-    side: whose fault it is, None when it is not known.
-    time, packet: where it was seen, 0 where that is the end.
-    facts: for the rule's sentence.
+    """A broken rule of `kwire.protocol.rules`, with the facts for its sentence.
+
+    Attributes:
+        side: side at fault, None if unknown.
+        time, packet: position, 0 for the end of the connection.
     """
 
     rule: str
@@ -33,11 +33,7 @@ class Finding(NamedTuple):
 
 
 def findings(tls: TlsConnection, state: str, closed_by: str | None) -> list[Finding]:
-    """What is wrong with a connection that is over.
-
-    Args:
-        state, closed_by: of the connection, as `ConnectionSummary` has them.
-    """
+    """Return the faults of a connection that is over; `state` and `closed_by` are those of `ConnectionSummary`."""
     found: list[Finding] = []
     failed = _failed(tls, state, closed_by)
     if failed is not None:
@@ -58,7 +54,7 @@ def findings(tls: TlsConnection, state: str, closed_by: str | None) -> list[Find
 
 
 def _old_version(tls: TlsConnection) -> str | None:
-    """The version that was agreed on, or the highest that is offered, where it is below TLS 1.2."""
+    """Return the version that was agreed on, or the highest one offered, if it is below TLS 1.2."""
     if tls.version is not None:
         return tls.version if tls.version in _OLD_VERSIONS else None
     if tls.hello is not None and tls.hello.highest_version < TLS_1_2:
@@ -82,7 +78,7 @@ def _failed(tls: TlsConnection, state: str, closed_by: str | None) -> Finding | 
 
 
 def _unfinished(tls: TlsConnection, closed_by: str) -> tuple[str | None, int]:
-    """Why a handshake that no readable alert ended came to nothing; None where it may have succeeded."""
+    """Return the reason why a handshake without a readable alert failed; None if it may have succeeded."""
     assert tls.client_side is not None
     client_side = tls.client_side
     closer = client_side if closed_by == "client" else 1 - client_side

@@ -1,8 +1,7 @@
-"""The handshakes of a TLS connection: what their messages show, and the keys that follow from them and from key logs.
+"""Handshakes of a TLS connection: their messages, and the keys that follow from them and from key logs.
 
 Handshakes are read with and without keys. The keys of the client random, found in `SeriesKeys` when the ServerHello comes, become the
-epochs of both directions (`kwire.capture.tls.direction`). State pickles at any moment: secrets that were looked up stay in it as the keys
-that were derived of them, nothing else does.
+epochs of both directions (`kwire.capture.tls.direction`). Of looked-up secrets a stored state has the derived keys only.
 """
 
 from __future__ import annotations
@@ -48,17 +47,15 @@ _LATE_RECORDS: Final = 64  # records of a direction whose ServerHello is not in 
 
 
 class Handshakes:
-    """What the handshake messages of both sides of a connection say.
+    """Facts of the handshake messages of both sides.
 
     Attributes:
-        client_side: who sent the ClientHello, 0 or 1; None while unknown.
-        hello: the first ClientHello, without its secrets' names; None before it.
-        server: the ServerHello.
-        version, cipher, alpn: what was agreed on, as texts.
-        subject: of the client certificate, also of the session that is resumed.
-        certificate_faults: (side, not_before, not_after) of certificates that were not valid when they were shown.
-        resumed, retried, renegotiated: what the handshake was.
-        key_use: `found`: the key log has this connection's client random; `none`: it has not.
+        client_side: side of the ClientHello, 0 or 1; None while unknown.
+        hello: the latest ClientHello, None before it.
+        version, cipher, alpn: agreed values, as texts.
+        subject: of the client certificate, also of a resumed session.
+        certificate_faults: (side, not_before, not_after, time, packet) of certificates that were not valid.
+        key_use: `found` if the key log has this connection's client random, else `none`.
         lost: bytes of the connection are missing.
     """
 
@@ -94,14 +91,14 @@ class Handshakes:
 
     @property
     def shown_version(self) -> str | None:
-        """What was agreed on, else the highest version that is offered."""
+        """The agreed version, else the highest one offered."""
         if self.version is not None or self.hello is None:
             return self.version
         return VERSION_NAMES.get(self.hello.highest_version)
 
     @property
     def server_name(self) -> str | None:
-        """The name that the client asks for (SNI)."""
+        """Name that the client asks for (SNI)."""
         return None if self.hello is None else self.hello.server_name
 
     @property
@@ -187,7 +184,7 @@ class Handshakes:
             self.alpn = name.decode("ascii", "replace")
 
     def _resume(self, keys: SeriesKeys) -> Session | None:
-        """The session that this connection resumes, where the capture has it; its certificate holds on."""
+        """Return the known session that this connection resumes; its certificate stays valid."""
         assert self.hello is not None
         for name in (*self.hello.tickets, self.hello.session_id):
             session = keys.recall(name)
@@ -228,7 +225,7 @@ class Handshakes:
                 self.key_use = "found"
 
     def _find_12(self, keys: SeriesKeys, key_exchange: bytes | None) -> None:
-        """Find the master secret of TLS 1.2, when the ServerHello, the ClientKeyExchange and a ChangeCipherSpec come."""
+        """Find the master secret of TLS 1.2, at the ServerHello, the ClientKeyExchange and a ChangeCipherSpec."""
         hello, server, suite = self.hello, self.server, self._suite
         if self._session or hello is None or server is None or suite is None or self._version != TLS_1_2:
             return
@@ -264,7 +261,7 @@ class Handshakes:
         return secrets.get("PMS_CLIENT_RANDOM") or keys.find(premaster_name(key_exchange)).get("RSA")
 
     def _find_late(self, keys: SeriesKeys, side: int, record: Record) -> None:
-        """The ServerHello is not in the capture: try the suites of TLS 1.3 that the client offers, each from the first number on."""
+        """Try the suites of TLS 1.3 that the client offers, each from record 0 on: the ServerHello is not in the capture."""
         if self.hello is None or self._tried_late[side] >= _LATE_RECORDS:
             return
         self._tried_late[side] += 1

@@ -1,7 +1,4 @@
-"""From secrets to traffic keys: HKDF-Expand-Label of TLS 1.3 (RFC 8446, 7.1 to 7.3) and the PRF of TLS 1.2 (RFC 5246, 5, 6.3 and 8.1).
-
-Standard library only: an HMAC or two per key.
-"""
+"""From secrets to traffic keys: HKDF-Expand-Label of TLS 1.3 (RFC 8446, 7.1 to 7.3) and the PRF of TLS 1.2 (RFC 5246, 5, 6.3 and 8.1)."""
 
 from __future__ import annotations
 
@@ -18,10 +15,10 @@ _IV_BYTES: Final = 12
 
 
 class Keys(NamedTuple):
-    """What protects the records of one direction. `repr` shows none of it.
+    """Keys of the records of one direction, which `repr` does not show.
 
     Attributes:
-        key, iv: of the cipher; `iv` is the salt of GCM and CCM in TLS 1.2 (4 bytes), empty for CBC.
+        iv: the salt of GCM and CCM in TLS 1.2 (4 bytes), empty for CBC.
         mac_key: of a CBC suite.
     """
 
@@ -34,15 +31,7 @@ class Keys(NamedTuple):
 
 
 def expand_label(secret: bytes, label: str, context: bytes, length: int, digest: str) -> bytes:
-    """HKDF-Expand-Label.
-
-    Args:
-        secret: pseudorandom key of the hash's length.
-        label: without `tls13 `.
-        context: a transcript hash, or empty.
-        length: bytes wanted, at most 255 times the hash's.
-        digest: name of the hash.
-    """
+    """Return HKDF-Expand-Label of a label without `tls13 `, of at most 255 times the hash's bytes."""
     full = b"tls13 " + label.encode()
     info = length.to_bytes(2, "big") + bytes((len(full),)) + full + bytes((len(context),)) + context
     made = block = b""
@@ -55,18 +44,18 @@ def expand_label(secret: bytes, label: str, context: bytes, length: int, digest:
 
 
 def keys_13(secret: bytes, suite: Suite) -> Keys:
-    """Traffic keys of a TLS 1.3 traffic secret (RFC 8446, 7.3)."""
+    """Return the traffic keys of a TLS 1.3 traffic secret (RFC 8446, 7.3)."""
     key = expand_label(secret, "key", b"", suite.key_bytes, suite.hash)
     return Keys(key, expand_label(secret, "iv", b"", _IV_BYTES, suite.hash))
 
 
 def next_secret(secret: bytes, suite: Suite) -> bytes:
-    """The traffic secret behind a KeyUpdate (RFC 8446, 7.2)."""
+    """Return the traffic secret behind a KeyUpdate (RFC 8446, 7.2)."""
     return expand_label(secret, "traffic upd", b"", len(secret), suite.hash)
 
 
 def prf(secret: bytes, label: bytes, seed: bytes, length: int, digest: str) -> bytes:
-    """The PRF of TLS 1.2: P_hash(secret, label + seed)."""
+    """Return the PRF of TLS 1.2: P_hash(secret, label + seed)."""
     seed = label + seed
     made, step = b"", seed
     while len(made) < length:
@@ -76,10 +65,10 @@ def prf(secret: bytes, label: bytes, seed: bytes, length: int, digest: str) -> b
 
 
 def master_secret(premaster: bytes, client_random: bytes, server_random: bytes, suite: Suite, session_hash: bytes | None) -> bytes:
-    """The master secret of a premaster secret.
+    """Return the master secret of a premaster secret.
 
     Args:
-        session_hash: of the handshake up to the ClientKeyExchange, where both sides agreed on the extended master secret (RFC 7627).
+        session_hash: hash of the handshake up to the ClientKeyExchange, for the extended master secret (RFC 7627).
     """
     if session_hash is not None:
         return prf(premaster, b"extended master secret", session_hash, MASTER_BYTES, suite.hash)
@@ -87,7 +76,7 @@ def master_secret(premaster: bytes, client_random: bytes, server_random: bytes, 
 
 
 def keys_12(master: bytes, client_random: bytes, server_random: bytes, suite: Suite) -> tuple[Keys, Keys]:
-    """Keys of the client's and of the server's direction (RFC 5246, 6.3): MAC keys, keys, IVs, each the client's first."""
+    """Return keys of the client's and of the server's direction (RFC 5246, 6.3): MAC keys, keys, IVs, each the client's first."""
     mac_bytes = hashlib.new(suite.mac).digest_size if suite.mac else 0
     iv_bytes = {"cbc": 0, "chacha20": _IV_BYTES}.get(suite.cipher, 4)
     sizes = (mac_bytes, mac_bytes, suite.key_bytes, suite.key_bytes, iv_bytes, iv_bytes)

@@ -1,4 +1,4 @@
-"""Finds out from the first bytes of a connection whether it speaks TLS."""
+"""Detect TLS by the first bytes of a connection."""
 
 from __future__ import annotations
 
@@ -11,11 +11,7 @@ Chunk = tuple[int, bytes, int, int]  # side, bytes, time, packet
 
 
 class TlsOpening:
-    """The first bytes of both sides, until they say whether this is TLS.
-
-    Attributes:
-        before: once it is decided: the bytes that came, behind PROXY headers, by side.
-    """
+    """First bytes of both sides, until they decide whether this is TLS; `before` has them then, behind PROXY headers, by side."""
 
     __slots__ = ("_openings", "before")
 
@@ -25,7 +21,7 @@ class TlsOpening:
 
     @property
     def has_bytes(self) -> bool:
-        """Whether bytes came that decide nothing."""
+        """True if there are bytes that decide nothing."""
         return any(opening.has_bytes for opening in self._openings)
 
     def take(self, side: int, data: bytes, t: int, packet: int) -> bool | None:

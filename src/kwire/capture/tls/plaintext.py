@@ -1,4 +1,4 @@
-"""What a TLS connection gives: plaintext, and where some is missing."""
+"""Output of a TLS connection: plaintext, and ranges where some is missing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["Missing", "Output", "Plain"]
 
 
 class Plain(NamedTuple):
-    """The next plaintext of a side."""
+    """Next plaintext of a side."""
 
     side: int
     data: bytes | memoryview
@@ -17,7 +17,7 @@ class Plain(NamedTuple):
 
 
 class Missing(NamedTuple):
-    """Plaintext of a side is missing: `size` bytes, None where the number is not known."""
+    """Missing plaintext of a side: `size` bytes, None if unknown."""
 
     side: int
     size: int | None

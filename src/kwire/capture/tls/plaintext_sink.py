@@ -1,4 +1,4 @@
-"""A sink between the streams of a capture and another sink: TLS connections with keys reach that one as if they were not encrypted."""
+"""Sink before another sink, which gets TLS connections with keys as if they were not encrypted."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ NO_DATA: Final = "it ended before it brought data"
 
 @dataclass(slots=True)
 class LeftOut:
-    """What a `PlaintextSink` could not give on of TLS connections that are over.
+    """Losses of a `PlaintextSink` in TLS connections that are over.
 
     Attributes:
-        connections: how many of which nothing was decrypted, by the reason.
-        records: protected records of decrypted connections that no key opened, or of which bytes are missing.
+        connections: number of connections with nothing decrypted, by reason.
+        records: protected records of decrypted connections that no key opened, or with missing bytes.
         bytes: of all these on the wire.
     """
 
@@ -39,7 +39,6 @@ class LeftOut:
     bytes: int = 0
 
     def add(self, tls: TlsConnection) -> None:
-        """Count a connection that is over."""
         reason = _reason(tls)
         if reason is not None:
             self.connections[reason] = self.connections.get(reason, 0) + 1
@@ -49,7 +48,7 @@ class LeftOut:
 
 
 def _reason(tls: TlsConnection) -> str | None:
-    """Why nothing of a connection was decrypted; None where something was."""
+    """Return the reason why nothing of a connection was decrypted; None if something was."""
     if tls.decrypted in ("yes", "partly"):
         return None if tls.decrypted_bytes else NO_DATA
     if tls.hello is None:
@@ -58,14 +57,10 @@ def _reason(tls: TlsConnection) -> str | None:
 
 
 class PlaintextSink(StreamSink):
-    """Gives plaintext on; of a TLS connection without keys nothing. For one file, as its state does not travel.
-
-    Args:
-        sink: takes the streams.
-        keys: what there is of keys.
+    """Sink that passes plaintext on, and nothing of a TLS connection without keys; for one file.
 
     Attributes:
-        left_out: what was not given on.
+        left_out: losses so far.
     """
 
     def __init__(self, sink: StreamSink, keys: SeriesKeys) -> None:
@@ -77,7 +72,7 @@ class PlaintextSink(StreamSink):
         self.left_out = LeftOut()
 
     def take_secrets(self, block: SecretsBlock) -> None:
-        """Take the key log that a capture has in itself."""
+        """Take a key log of the capture."""
         self._keys.take_block(block)
 
     def opened(self, connection: TcpConnection, time_ns: int, packet: int) -> None:
@@ -132,7 +127,7 @@ class PlaintextSink(StreamSink):
         self._sink.ended(connection)
 
     def _let_go(self, connection: TcpConnection) -> None:
-        """This is not TLS, or nothing more will say whether it is."""
+        """Pass on bytes of a connection that is not TLS, or of an undecided one at its end."""
         _, held = self._openings.pop(id(connection), (None, []))
         for chunk in held:
             self._sink.data(connection, *chunk)

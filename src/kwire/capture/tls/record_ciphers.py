@@ -1,4 +1,4 @@
-"""One protected record to its plaintext, or None when it does not verify.
+"""One protected record to its plaintext, or None if it does not verify.
 
 TLS 1.3         nonce = iv xor sequence; additional data = the record's header (RFC 8446, 5.2)
 TLS 1.2 AEAD    nonce = salt + 8 explicit bytes (GCM, CCM) or iv xor sequence (ChaCha20); additional data = sequence, kind, version,
@@ -28,12 +28,12 @@ _BLOCK: Final = 16
 
 
 class Opened(NamedTuple):
-    """The plaintext of a record.
+    """Plaintext of a record.
 
     Attributes:
-        kind: content type; of TLS 1.3 the one inside.
+        kind: content type; of TLS 1.3 the inner one.
         data: without padding.
-        padding: bytes of padding, as TLS 1.3 has it.
+        padding: bytes of padding in TLS 1.3.
     """
 
     kind: int
@@ -42,7 +42,7 @@ class Opened(NamedTuple):
 
 
 def require_cryptography() -> None:
-    """Raises: InputError: `cryptography` is not installed."""
+    """Raise InputError if `cryptography` is not installed."""
     try:
         import cryptography.hazmat.primitives.ciphers.aead  # noqa: F401
     except ImportError as error:
@@ -57,15 +57,13 @@ def _aead_classes() -> tuple[Any, Any, Any]:
 
 
 class RecordCipher:
-    """Cipher of the records of one direction under one set of keys; it pickles, and `repr` shows no key.
+    """Cipher of the records of one direction under one set of keys, which `repr` does not show.
 
     Args:
-        suite, keys: of the direction.
-        is_13: TLS 1.3.
         encrypt_then_mac: agreed on for a CBC suite.
 
     Attributes:
-        aead: the cipher of `cryptography`; None for a CBC suite.
+        aead: cipher of `cryptography`; None for a CBC suite.
     """
 
     __slots__ = ("_blocks", "_encrypt_then_mac", "_is_13", "_keys", "_mac_bytes", "_overhead", "_suite", "aead")
@@ -100,11 +98,11 @@ class RecordCipher:
 
     @property
     def hides_length(self) -> bool:
-        """Whether the length of a record does not say how long its plaintext is: it may be padded."""
+        """True if a record may be padded."""
         return self._is_13 or self.aead is None
 
     def plain_bytes(self, size: int) -> int:
-        """The most bytes of plaintext that a record of so many bytes, without its header, may hold."""
+        """Return the most plaintext bytes of a record of `size` bytes without its header."""
         if self.aead is None:
             return max(size - _BLOCK - self._mac_bytes - 1, 0)
         return max(size - self._overhead - self._is_13, 0)
@@ -115,7 +113,7 @@ class RecordCipher:
         Args:
             sequence: its number in the direction, from 0 behind each change of keys.
             kind, version: of its header.
-            body: what follows the header.
+            body: bytes behind the header.
         """
         if self.aead is None:
             return self._open_cbc(sequence, kind, version, body)
@@ -178,13 +176,7 @@ class RecordCipher:
         return opened
 
     def open_beginning(self, sequence: int, body: bytes, size: int) -> bytes:
-        """Decipher the beginning of a record whose end is missing: nothing vouches for it.
-
-        Args:
-            sequence: its number.
-            body: what there is of it.
-            size: bytes that the whole record has without its header.
-        """
+        """Decipher, without verification, the beginning of a record with `size` bytes behind its header."""
         from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
         cipher, keys = self._suite.cipher, self._keys

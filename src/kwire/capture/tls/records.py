@@ -2,8 +2,8 @@
 
     record      type uint8, version uint16, length uint16, body
 
-A loss inside a record whose header came damages that record only: the next border follows from its length. A loss that takes a header leads
-to *seeking*: every place that looks like a header is a candidate, and what opens records says which of them is one.
+A loss inside a record with a known header damages that record only: the next border follows from its length. A loss of a header leads to
+*seeking*: every possible header is a candidate, and the opener of records decides.
 """
 
 from __future__ import annotations
@@ -31,12 +31,13 @@ Mark = tuple[int, int]  # time, packet
 
 
 class Record(NamedTuple):
-    """Attributes:
-    kind, version, body: as on the wire.
-    first, last: time and packet of its first and last byte.
-    first_bytes: how many bytes of the body came with the first byte.
-    lost_before: records that may be lost before it at most; 0 when none is.
-    gap: bytes of lost records and of their rest, without this record.
+    """A record.
+
+    Attributes:
+        first, last: time and packet of its first and last byte.
+        first_bytes: bytes of the body that came with the first byte.
+        lost_before: most records that may be lost before it.
+        gap: bytes of lost records and of their rest, without this record.
     """
 
     kind: int
@@ -50,12 +51,11 @@ class Record(NamedTuple):
 
 
 class Broken(NamedTuple):
-    """A record of which bytes are lost.
+    """Record with lost bytes.
 
     Attributes:
-        kind: content type.
         size: of its body on the wire.
-        beginning: what came of the body before the loss.
+        beginning: bytes of the body before the loss.
         cut: the loss is snaplen's.
     """
 
@@ -71,7 +71,7 @@ Accepts = Callable[[int, int, bytes, int], bool]
 
 
 class RecordState(NamedTuple):
-    """What a pickle holds of either twin; the fields are the attributes of `RecordStream`."""
+    """Stored state of either backend: the attributes of `RecordStream`."""
 
     buffer: bytes = b""
     marks: tuple[tuple[int, int, int], ...] = ()
@@ -86,12 +86,12 @@ class RecordState(NamedTuple):
 
 
 class Records(Protocol):
-    """What both twins have (`kwire.capture.impl.record_stream`).
+    """Interface of both backends (`kwire.capture.impl.record_stream`).
 
     Attributes:
         seeking: the next border is not known.
-        ended: what is left of the direction makes no records.
-        opaque: bytes that make none.
+        ended: the rest of the direction has no records.
+        opaque: bytes outside records.
     """
 
     seeking: bool
@@ -99,27 +99,23 @@ class Records(Protocol):
     opaque: int
 
     def take(self, data: bytes, t: int, packet: int) -> bool:
-        """Take the next bytes; whether `records` may give some."""
+        """Take the next bytes; return whether `records` may have some."""
 
     def records(self, accepts: Accepts) -> list[Record]:
-        """The whole records that `take` has found, behind a loss from the first that `accepts` knows as one."""
+        """Return the whole records so far, behind a loss from the first that `accepts` knows."""
 
     def lose(self, count: int, t: int, packet: int, cut: bool) -> Broken | None:
-        """The next `count` bytes are missing; gives the record that this breaks, whose end is known or not."""
+        """Skip `count` missing bytes; return the record that this breaks."""
 
     def unfinished(self) -> Broken | None:
-        """The record that has begun and whose end has not come; None where the border of the next is not known."""
+        """Return the record that has begun and not ended; None if the border of the next is not known."""
 
     def give_up(self) -> None:
-        """Nothing more of the direction is wanted."""
+        """Drop the rest of the direction."""
 
 
 class RecordStream:
-    """The records of one direction: the pure twin of `kwire.capture._native.tls_records.RecordStream`.
-
-    Args:
-        state: of either twin, to continue from.
-    """
+    """Records of one direction; `state` is one of either backend, to continue from."""
 
     __slots__ = ("_base", "_buffer", "_candidates", "_marks", "_scanned", "_skip", "_sound_end", "ended", "opaque", "seeking")
 
@@ -142,14 +138,12 @@ class RecordStream:
         return record_stream, (self.state(),)
 
     def state(self) -> RecordState:
-        """What it is now."""
         return RecordState(
             bytes(self._buffer), tuple(self._marks), self._base, self._skip, self.seeking, self._sound_end, tuple(self._candidates),
             self._scanned, self.ended, self.opaque,
         )  # fmt: skip
 
     def take(self, data: bytes, t: int, packet: int) -> bool:
-        """Take the next bytes; whether `records` may give some."""
         if self.ended:
             self.opaque += len(data)
             self._base += len(data)
@@ -168,7 +162,7 @@ class RecordStream:
         return self.seeking or self._has_record()
 
     def _has_record(self) -> bool:
-        """Whether the buffer begins with a whole record, or with what is none."""
+        """Tell whether the buffer begins with a whole record, or with other bytes."""
         buffer = self._buffer
         if len(buffer) < HEADER:
             return False
@@ -181,7 +175,6 @@ class RecordStream:
         return CHANGE_CIPHER <= buffer[at] <= _HEARTBEAT and buffer[at + 1] == 3 and size <= MOST_BODY
 
     def records(self, accepts: Accepts) -> list[Record]:
-        """The whole records that `take` has found, behind a loss from the first that `accepts` knows as one."""
         made: list[Record] = []
         if self.seeking:
             found = self._seek(accepts)
@@ -233,7 +226,6 @@ class RecordStream:
             self._marks.clear()
 
     def lose(self, count: int, t: int, packet: int, cut: bool) -> Broken | None:
-        """The next `count` bytes are missing; gives the record that this breaks, whose end is known or not."""
         if self.ended:
             self._base += count
             return None
@@ -271,7 +263,6 @@ class RecordStream:
         return broken
 
     def unfinished(self) -> Broken | None:
-        """The record that has begun and whose end has not come; None where the border of the next is not known."""
         buffer = self._buffer
         if self.ended or self._skip or self.seeking or len(buffer) < HEADER:
             return None
@@ -315,7 +306,6 @@ class RecordStream:
         return None
 
     def give_up(self) -> None:
-        """Nothing more of the direction is wanted."""
         self.opaque += len(self._buffer)
         self._base += len(self._buffer)
         self._buffer.clear()

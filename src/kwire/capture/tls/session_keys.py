@@ -1,4 +1,4 @@
-"""All that a series has of keys: its key logs, what Decryption Secrets Blocks bring, and the sessions that may be resumed."""
+"""Keys of a series: its key logs, Decryption Secrets Blocks, and sessions that may be resumed."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ Secrets = dict[str, bytes]
 
 @dataclass(frozen=True, slots=True)
 class TlsOptions:
-    """How a series' TLS is read.
+    """Options for reading a series' TLS.
 
     Attributes:
         key_logs: paths or URIs of NSS key logs.
         capture_keys: use the Decryption Secrets Blocks of the captures.
-        unverified: decipher the beginning of records whose end is missing, which nothing vouches for.
+        unverified: decipher the beginning of truncated records, which no tag verifies.
         principal_rules: as the broker's `ssl.principal.mapping.rules`.
     """
 
@@ -49,11 +49,11 @@ class TlsOptions:
 
 
 class Session(NamedTuple):
-    """What a resumed connection takes over from the one that made its session. `repr` shows no secret.
+    """State for connections that resume a session; `repr` shows no secret.
 
     Attributes:
-        label, name: where the key log has the master secret of TLS 1.2; empty for TLS 1.3, and for one that is derived.
-        derived: the master secret where it comes from a premaster secret: no key log has it.
+        label, name: position in the key log of the master secret of TLS 1.2; empty for TLS 1.3, and for a derived one.
+        derived: master secret from a premaster secret: no key log has it.
         subject: of the client certificate, None without one.
     """
 
@@ -67,15 +67,15 @@ class Session(NamedTuple):
 
 
 def session_key(name: bytes) -> bytes:
-    """What stands for the id or ticket of a session: tickets are long, and a carry holds none of them."""
+    """Return a short hash of a session's id or ticket."""
     return _sha256(name).digest()[:_NAME_BYTES]
 
 
 def expand_key_logs(arguments: Sequence[str]) -> tuple[str, ...]:
-    """Files of `--tls-keys`: paths, URIs, and globs over local paths.
+    """Find the files of `--tls-keys`: paths, URIs, and globs over local paths.
 
     Raises:
-        InputError: there is no such file, or what deciphers is not installed.
+        InputError: a file is missing, or `cryptography` is not installed.
     """
     if arguments:
         require_cryptography()
@@ -92,13 +92,10 @@ def expand_key_logs(arguments: Sequence[str]) -> tuple[str, ...]:
 
 
 class SeriesKeys:
-    """The keys of a series. A pickle has the places of key logs and Decryption Secrets Blocks, and what shows it shows no secret.
-
-    Args:
-        options: which logs there are.
+    """Keys of a series; a stored state has the positions of key logs and blocks, and `repr` shows no secret.
 
     Attributes:
-        sessions: that may be resumed, by their `session_key`, the oldest first.
+        sessions: those that may be resumed, by `session_key`, the oldest first.
     """
 
     def __init__(self, options: TlsOptions) -> None:
@@ -119,12 +116,11 @@ class SeriesKeys:
         self._unread, self.sessions = list(state[1]), state[2]
 
     def use(self, options: TlsOptions) -> None:
-        """Read on with other options: a run that resumes a series may be given more key logs."""
+        """Change the options: a run that resumes a series may have more key logs."""
         if options != self.options:
             self.__setstate__((options, list(self._taken.values()), self.sessions))
 
     def take_block(self, block: SecretsBlock) -> None:
-        """Take a Decryption Secrets Block."""
         if not self.options.capture_keys:
             return
         try:
@@ -142,7 +138,7 @@ class SeriesKeys:
             self.take_block(block)
 
     def find(self, name: bytes) -> Secrets:
-        """Secrets by label, of a client random or another second field; of a label that stands twice the last counts."""
+        """Return secrets by label, of a client random or another second field; the last line of a label counts."""
         if self._unread:
             self._read_blocks()
         lines = self._blocks.find(name)
@@ -151,7 +147,7 @@ class SeriesKeys:
         return {label: secret for label, _, secret in lines}
 
     def master_of(self, session: Session) -> bytes:
-        """The master secret of a session of TLS 1.2; empty where the key log does not have it."""
+        """Return the master secret of a session of TLS 1.2; empty if the key log does not have it."""
         return session.derived or (self.find(session.name).get(session.label, b"") if session.label else b"")
 
     def remember(self, name: bytes, session: Session) -> None:
@@ -168,7 +164,7 @@ class SeriesKeys:
             sessions.popitem(last=False)
 
     def recall(self, name: bytes) -> Session | None:
-        """The session of an id or ticket."""
+        """Return the session of an id or ticket."""
         return self.sessions.get(session_key(name)) if name and self.sessions else None
 
     def __repr__(self) -> str:
@@ -180,7 +176,7 @@ _CURRENT: Final[ContextVar[TlsOptions]] = ContextVar("tls_options", default=_DEF
 
 
 def current_tls_options() -> TlsOptions:
-    """What holds now, to send to another process."""
+    """Return the current options, to send to another process."""
     return _CURRENT.get()
 
 

@@ -1,11 +1,10 @@
-"""What a request log says of one connection, entry by entry: a row of `requests` each, and the events that captured bytes give too.
+"""One connection of a request log, entry by entry: a row of `requests` each, and the events of captured bytes.
 
-The broker knows more than a log shows: from 2.4 on an entry names the client's software as the broker has it, even where the log begins in
-the middle of a connection, and the principal after authentication. What it never logs: SASL exchanges, requests that it refused or did not
-answer, sizes of frames, who closed the connection.
+From 2.4 on an entry has the client's software as the broker knows it, even if the log begins in the middle of a connection, and the
+principal. A log never has SASL exchanges, refused or unanswered requests, sizes of frames, or who closed the connection.
 
-Whether a client that names nothing also asks for nothing (ApiVersions) can be said only of connections that were seen from their
-beginning: `identity_source` is `not_observed` of others, even where the broker's word is that the client is `unknown`.
+Whether a client without a name asks for nothing (ApiVersions) is known only of connections seen from their beginning:
+`identity_source` is `not_observed` of others, even if the broker calls the client `unknown`.
 """
 
 from __future__ import annotations
@@ -58,29 +57,21 @@ Exchange = tuple[tuple[Any, ...], list[Event]]
 
 
 class LogConnection:
-    """One connection of a request log; pickles.
+    """One connection of a request log.
 
-    Arguments:
+    Args:
         name: the broker's name of it.
-        n: how many connections between the same ends the series had before.
-        begun: where its first entry is, as `take` has places.
-        watched: the log has it from its beginning.
+        n: number of connections between the same ends before it.
+        begun: position of its first entry, as for `take`.
+        watched: the log has its beginning.
 
     Attributes:
-        connection_id: as in the tables.
-        server: the broker's end.
-        requests: entries so far.
-        responses: of these, those that were answered.
-        identity: who the client is.
         principal: after authentication; None without.
-        first_us, last_us: arrival of the first request and end of the last, microseconds since 1970; None where no entry has a time.
-        last_api_name: of the latest entry.
-        topics: what was done with which.
-        unsupported: the first request of each api and version that was refused with UNSUPPORTED_VERSION.
-        exact: all entries are JSON, and so have their responses.
-        sizes_known: the responses to fetches have the bytes of their records; those to ShareFetch never do.
-        latest: client id, software and principal of the latest entry, where the native reader took it and it said no more of the client;
-            the next one with the same says nothing new.
+        first_us, last_us: arrival of the first request and end of the last, microseconds since 1970; None without times.
+        unsupported: first request of each api and version that was refused with UNSUPPORTED_VERSION.
+        exact: all entries are JSON, so responses are known.
+        sizes_known: responses to fetches have the bytes of their records; those to ShareFetch never do.
+        latest: client id, software and principal of the latest entry, if native code took it and it taught no more of the client.
     """
 
     __slots__ = (
@@ -112,7 +103,7 @@ class LogConnection:
         self._name_unseen = False  # a name was sent, but its request is not logged as it was sent
 
     def client_key(self) -> str:
-        """Give the key of the client as it is known by now."""
+        """Return the key of the client as it is known now."""
         name, version = self.identity.software
         return client_key(name, version, self.identity.client_id, self.principal, self.name.client_address)
 
@@ -120,12 +111,10 @@ class LogConnection:
         """Take the next entry.
 
         Args:
-            entry: the next of the connection.
-            series, capture: as they stand in rows.
             place: file and line in one number, as `kwire.tables.row_sink` has those of packets.
 
         Returns:
-            The row, of `LOGGED_COLUMNS`, and what the entry teaches and breaks beyond it.
+            The row, of `LOGGED_COLUMNS`, and the events of the entry.
         """
         index = self.requests
         self.requests += 1
@@ -166,13 +155,12 @@ class LogConnection:
         self, entry: LogEntry, kind: ExchangeKind, place: int, index: int, arrived: int | None, responded: int | None,
         state: RequestState, body: Body, request: Any, response: Any, code: int | None, broken: list[Fact],
     ) -> list[Event]:  # fmt: skip
-        """What an exchange says beyond its row and its topics: of most that have no error nothing (`ExchangeKind.says_more`).
+        """Return the events of an exchange: most without an error have none (`ExchangeKind.says_more`).
 
         Args:
-            entry, kind, place: the entry.
-            index, arrived, responded, state, body, code: as its row has them, times in microseconds.
-            request, response: messages, None where there is none.
-            broken: rules that the request breaks; those of the response come behind them.
+            index, arrived, responded, state, body, code: as in its row, times in microseconds.
+            request, response: messages, None if there is none.
+            broken: rules that the request breaks; those of the response are appended.
         """
         if not broken and not code and not (kind.says_more and says_steps(kind, arrived, response)):
             return []
@@ -193,7 +181,7 @@ class LogConnection:
         return events
 
     def _see_times(self, entry: LogEntry) -> tuple[int | None, int | None]:
-        """When a request came and when it ended, of which the log has one or the other; an entry is written when all is done."""
+        """Return arrival and end of a request, computed from each other if needed; an entry is written when all is done."""
         logged, total, arrived = entry.logged_us, entry.total_us, entry.arrived_us
         if arrived is not None:
             ended = None if total is None else arrived + total
@@ -211,7 +199,7 @@ class LogConnection:
     def _learn(
         self, entry: LogEntry, kind: ExchangeKind, index: int, responded: int | None, response: Any, code: int | None, broken: list[Fact]
     ) -> list[Event]:
-        """Take what a response says of client and cluster; adds the rules that it shows broken."""
+        """Take facts of client and cluster from a response; append the rules that it breaks."""
         key, version = entry.api_key, entry.api_version
         if code == _UNSUPPORTED_VERSION and key != API_VERSIONS:
             self.unsupported.setdefault((key, version), index)
@@ -232,9 +220,9 @@ class LogConnection:
         return []
 
     def see_identity(self, entry: LogEntry, kind: ExchangeKind, body: Body, request: Any) -> list[Fact]:
-        """Take what a request (`body` is what became of it) and the broker's word say of the client; gives the rules that it breaks.
+        """Take facts of the client from a request and from the broker's own fields; return the rules that the request breaks.
 
-        The broker's word counts more than what can be seen, but an ApiVersions request is logged with what was in force before it.
+        The broker's fields take precedence, but an ApiVersions request is logged with what was in force before it.
         """
         key, identity, software = entry.api_key, self.identity, entry.software
         broken = identity.see(
@@ -258,10 +246,10 @@ class LogConnection:
         return broken
 
     def _envelope(self, entry: LogEntry, series: str, capture: str, index: int, arrived: int | None, ended: int | None) -> tuple[Any, ...]:
-        """The row of the Envelope that a forwarded request came in (KIP-590): brokers log its content, under the first sender's name.
+        """Return the row of the Envelope of a forwarded request (KIP-590): brokers log its content, under the first sender's name.
 
-        The content is in the log of the broker that the client talked to, so here the Envelope is what counts; of its header nothing is
-        logged. Its own response has an error only where the node is not the controller (EnvelopeUtils and RequestChannel of Kafka).
+        The content is in the log of the client's broker, so here the Envelope counts; its header is not logged. Its own response has an
+        error only if the node is not the controller (EnvelopeUtils and RequestChannel of Kafka).
         """
         kind = exchange_kind(_ENVELOPE, 0)
         self.responses += 1
@@ -292,15 +280,12 @@ class LogConnection:
 
 
 def says_steps(kind: ExchangeKind, arrived: int | None, response: Any) -> bool:
-    """Whether an exchange, if it is of a group, can be a step.
-
-    A step without its response, as in text forms, says less than nothing, and steps without times have no order.
-    """
+    """Tell whether an exchange of a group can be a step, which needs a response and times."""
     return not kind.of_groups or (arrived is not None and response is not None)
 
 
 def _observed(row: RequestCompleted, request: Any, response: Any) -> list[Event]:
-    """What an exchange says of groups and metrics."""
+    """Return the events of groups and metrics of an exchange."""
     time: Any = row.request_time
     events = observe_messages(row, request, response)
     for event in events:

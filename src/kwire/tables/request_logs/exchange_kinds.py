@@ -1,4 +1,4 @@
-"""What is known of an api at a version before its entries in a request log are read: looked up once, so that an entry costs little."""
+"""Facts of an api at a version, looked up once for all of its entries."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ NO_ANSWER: Final = (None,) * len(RESPONSE_BODIES)
 
 
 class BodyKind(NamedTuple):
-    """A message, and the fields of it that are read; None for all of them."""
+    """Message and its fields to read; None for all of them."""
 
     name: str
     fields: tuple[str, ...] | None
@@ -57,17 +57,17 @@ class ExchangeKind(NamedTuple):
     """An api at a version.
 
     Attributes:
-        row: columns of `requests` that it decides: api key, name (None for an api that the catalog does not have), version, header version.
-        request, response: None where no release has the version.
-        first: what a request says.
-        code, answered: error code of a response, and what else it says.
-        may_be_client: any client may use it, and it does not say which.
-        uses_topics: what it does with topics is summed up.
+        row: columns of `requests`: api key, name (None for an unknown api), version, header version.
+        request, response: None if no release has the version.
+        first: columns of a request.
+        code, answered: error code and columns of a response.
+        may_be_client: any client may use it, and it does not identify the client.
+        uses_topics: its use of topics is summed up.
         names_nodes: its response may name nodes.
-        names_topics: there is no more to observe than names of topic ids.
-        watch: whether there may be more to observe.
-        says_more: an exchange without an error may say more than its row and its topics.
-        of_groups: what it says more are steps of groups.
+        names_topics: it has nothing more to observe than names of topic ids.
+        watch: messages with more to observe.
+        says_more: an exchange without an error may have events.
+        of_groups: these events are steps of groups.
     """
 
     row: tuple[int, str | None, int, int | None]
@@ -92,7 +92,7 @@ class ExchangeKind(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def exchange_kind(api_key: int, version: int) -> ExchangeKind:
-    """Look up a kind."""
+    """Return the facts of an api at a version."""
     name, identifying = catalog().api_name(api_key), api_key in _IDENTIFYING
     may_be_client = not identifying and api_role(api_key) is None
     request, response = catalog().request(api_key), catalog().response(api_key)
@@ -128,7 +128,7 @@ def _answer_of(message: Any, fields: ResponseFields) -> Values:
 
 
 def _projection(api_key: int, version: int, is_response: bool) -> tuple[str, ...] | None:
-    """The first fields and what an exchange says beyond them; None for the whole body."""
+    """Return the fields of columns and events; None for the whole body."""
     first = (response_fields if is_response else request_fields)(api_key, version).projection
     if first is None or watch_of(api_key, version) is Watch.NO:
         return first
@@ -137,7 +137,7 @@ def _projection(api_key: int, version: int, is_response: bool) -> tuple[str, ...
 
 
 def wanted_bodies(api_key: int, version: int) -> WantedBodies | None:
-    """The bodies that entries of an api at a version are wanted with; None where no release has it."""
+    """Return the bodies to read of an api at a version; None if no release has it."""
     kind = exchange_kind(api_key, version)
     if kind.request is None:
         return None

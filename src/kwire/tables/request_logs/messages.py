@@ -1,4 +1,4 @@
-"""Bodies of entries of a request log as messages, in the version that they are of."""
+"""Bodies of entries of a request log as messages in their version."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _EPOCH_DIGITS: Final = 18  # which fit into its 64 bits
 
 
 def request_of(entry: LogEntry, kind: ExchangeKind) -> tuple[Body, Any]:
-    """What became of the request of an entry, and its message; None where it cannot be read."""
+    """Return the state and the message of an entry's request, None if it cannot be read."""
     if kind.request is None:
         return "unsupported", None
     if entry.api_key == API_VERSIONS and entry.api_version >= 3 and not entry.request:
@@ -30,7 +30,7 @@ def request_of(entry: LogEntry, kind: ExchangeKind) -> tuple[Body, Any]:
 
 
 def response_of(entry: LogEntry, kind: ExchangeKind) -> tuple[ExchangeKind, Any]:
-    """The message of the response of an entry, and the kind that it is of; None where there is none that can be read.
+    """Return the kind and the message of an entry's response, None if it cannot be read.
 
     That of ApiVersions has the attribute `ranges` too, which must not be changed.
     """
@@ -46,9 +46,9 @@ def _api_versions_in(text: bytes, version: int) -> tuple[ExchangeKind, Any]:
 
 
 def _without_epoch(text: bytes) -> bytes:
-    """An answer to ApiVersions with 0 for its epoch, which nothing asks for: each change of the cluster's metadata raises it (KIP-584).
+    """Set the epoch in an answer to ApiVersions to 0: nothing reads it, and each change of the cluster's metadata raises it (KIP-584).
 
-    Without it the answers of weeks are few.
+    So few distinct answers are left.
     """
     before, name, behind = text.rpartition(_EPOCH)
     rest = behind.lstrip(b"0123456789")
@@ -65,7 +65,7 @@ def _api_versions(text: bytes, version: int) -> tuple[ExchangeKind, Any]:
 
 
 def _read_api_versions(body: dict[str, Any], version: int, exact: bool) -> tuple[ExchangeKind, Any]:
-    """An ApiVersions request of a version that the broker does not have is answered in version 0 (KIP-511)."""
+    """Read an answer to ApiVersions, in version 0 if the broker does not have the request's version (KIP-511)."""
     code = body.get("errorCode", body.get("error_code"))
     kind = exchange_kind(API_VERSIONS, version)
     if kind.response is None or str(code) == str(_UNSUPPORTED_VERSION):
@@ -78,7 +78,7 @@ def _read_api_versions(body: dict[str, Any], version: int, exact: bool) -> tuple
 
 
 def _message(kind: BodyKind, version: int, body: Any, exact: bool) -> tuple[Body, Any]:
-    """What became of a body, and its message."""
+    """Return the state and the message of a body."""
     if body is None:
         return "skipped", None
     if body.__class__ is not dict:  # the fast path has made a message of it

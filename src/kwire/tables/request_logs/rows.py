@@ -1,7 +1,7 @@
-"""From entries of a request log to rows: the same tables that captures give, as far as a log has it.
+"""From entries of a request log to rows of the tables of captures.
 
-A log does not say when a connection ends. It is over when the same ends have a new one, when the series is over, or when more than
-`MOST_LIVE` others were heard of later: so memory stays bounded however many connections a week of logs has.
+A log does not have the ends of connections. One is over when the same ends have a new one, when the series is over, or when more than
+`MOST_LIVE` others had later entries, which bounds memory.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ _CAPTURE, _CONNECTION, _VIOLATION = (dict.fromkeys(schema.names) for schema in (
 
 
 def _row(nulls: dict[str, None], **values: Any) -> Sequence[Any]:
-    """Values in the order of a schema."""
+    """Return values in the order of a schema."""
     return tuple((nulls | values).values())
 
 
 class _LogFile:
-    """What a file's row in `captures` sums up."""
+    """Sums of a file's row in `captures`."""
 
     __slots__ = ("connections", "end_us", "facts", "number", "requests", "start_us", "untimed")
 
@@ -55,7 +55,6 @@ class _LogFile:
         self.end_us: int | None = None
 
     def count(self, entry: LogEntry) -> None:
-        """An entry begins in the file."""
         times = [time for time in (entry.arrived_us, entry.logged_us) if time is not None]
         self.requests += 1
         self.untimed += not times
@@ -65,18 +64,17 @@ class _LogFile:
 
 
 class LogRows:
-    """The request logs of a series; pickles.
+    """Request logs of a series.
 
-    Arguments:
-        sink: takes the rows and the facts, as it does for captures.
-        zone: of times that do not name theirs.
-        most_live: see `MOST_LIVE`.
+    Args:
+        sink: receiver of rows and facts.
+        zone: of times without one.
 
     Attributes:
-        folder: the state between lines.
-        files: what each file's row sums up, by number.
-        live: the connections that may have more entries, that of the latest entry last.
-        deprecated_only: no entry shows yet that the log has others than deprecated requests.
+        folder: state between lines.
+        files: sums by index of the file.
+        live: connections that may have more entries, that of the latest entry last.
+        deprecated_only: all requests so far are deprecated.
     """
 
     def __init__(self, sink: RowSink, zone: tzinfo = timezone.utc, most_live: int = MOST_LIVE) -> None:
@@ -96,34 +94,28 @@ class LogRows:
     # Files.
 
     def begin_file(self, number: int) -> None:
-        """What comes now is from the file with this number in the series, and no more comes of the one before."""
+        """Begin the file with an index in the series; the one before is complete."""
         self._end_newest()
         self.files[number] = _LogFile(number)
 
     def forget_file(self, number: int) -> None:
-        """That file could not be read."""
         del self.files[number]
 
     def end_file(self, number: int, facts: LogFileFacts) -> None:
-        """The file was read, as far as it went."""
+        """Take the facts of a file after it was read."""
         self.files[number].facts = replace(facts, position=None)
         self._position = facts.position
         if facts.position is None:
             self._tell_damage(number, facts.lines)
 
     def read_before(self, number: int, size: int) -> LogPosition | None:
-        """Where to go on with a file that has grown; None where another size of it was read, or none.
-
-        Args:
-            number: of the file in the series.
-            size: bytes of it that were read, as stored.
-        """
+        """Return the position to continue at in a file of which `size` stored bytes were read; None if another size was read, or none."""
         file = self.files.get(number)
         is_known = file is not None and file.facts is not None and file.facts.stored_bytes == size
         return self._position if is_known else None
 
     def _end_newest(self) -> None:
-        """No more comes of the newest file: a line of it that has no end is torn."""
+        """End the newest file: its incomplete line is torn."""
         position, self._position = self._position, None
         if position is not None:
             number = max(self.files)
@@ -137,7 +129,7 @@ class LogRows:
             self._file_violation(number, "capture_cut", "warning", text)
 
     def take(self, items: Iterable[Item]) -> None:
-        """Take what was read of a file."""
+        """Take entries and faults of a file."""
         sink, logged = self._sink, self._sink.logged
         if not isinstance(logged, ColumnBuilder):
             logged.read(self, sink, items)
@@ -165,11 +157,11 @@ class LogRows:
                 take_event(connection, event)
 
     def client_keys(self) -> dict[str, str]:
-        """The keys of the clients on connections that are live, by connection id, as they are known by now."""
+        """Return the current client keys of live connections by connection id."""
         return {each.connection_id: each.client_key() for each in self.live.values()}
 
     def finish(self) -> None:
-        """The series is over."""
+        """End the series."""
         if self._position is not None and self._position.has_more:
             self._position = None  # the rest of its last line is there, for another run
         self._end_newest()
@@ -180,14 +172,14 @@ class LogRows:
             self._sum_up(number)
 
     def forget_files(self, before: int) -> None:
-        """Sum up the files with numbers below this one, of which no line waits, and forget them: `capture_rows` does not have them then."""
+        """Sum up and forget files with lower indexes, without an incomplete line: `capture_rows` does not have them then."""
         for number in [number for number in self.files if number < min(before, self.folder.waiting_file(before))]:
             self._sum_up(number)
             del self.files[number]
             self.folder.foreign.pop(number, None)
 
     def _sum_up(self, number: int) -> None:
-        """Say what only all lines of a file together show."""
+        """Report violations of a whole file."""
         file = self.files[number]
         if foreign := self.folder.foreign.get(number):
             one = foreign == 1
@@ -200,15 +192,15 @@ class LogRows:
             self._file_violation(number, "capture_empty", "info", "The file holds no request.")
 
     def oldest_begun(self, default: int) -> int:
-        """The number of the file where the oldest of the live connections begins, `default` where there is none."""
+        """Return the index of the file where the oldest live connection begins, or the default."""
         return min((each.begun >> PACKET_BITS for each in self.live.values()), default=default)
 
     def count_on(self, before: LogRows) -> None:
-        """Number connections between the same ends on from those of a series that is over."""
+        """Continue numbering connections between the same ends from a series that is over."""
         self._lives = before._lives
 
     def capture_rows(self) -> list[Sequence[Any]]:
-        """Rows of `captures`, one a file; after `finish`."""
+        """Return rows of `captures`, one a file; after `finish`."""
         requests = sum(file.requests for file in self.files.values())
         source = "request_log_deprecated" if requests and self.deprecated_only else "request_log"
         rows: list[Sequence[Any]] = []
@@ -226,7 +218,7 @@ class LogRows:
     # Entries.
 
     def begin(self, number: int, entry: LogEntry) -> LogConnection:
-        """A connection that no entry was of before, or none lately."""
+        """Begin a connection at its first entry, or first one lately."""
         name = entry.connection
         ends = name[:4]
         before = self._latest.get(ends)
@@ -242,10 +234,10 @@ class LogRows:
         return found
 
     def _begins(self, name: ConnectionName, entry: LogEntry) -> bool:
-        """Whether the first entry of a connection is its first request too.
+        """Tell whether the first entry of a connection is its first request too.
 
-        Brokers number connections as they accept them, each processor for itself, and hand them to their processors in turns. So when one
-        begins with ApiVersions, which comes first where it comes, every connection with a higher number began inside the log as well.
+        Brokers number connections as they accept them, each processor for itself. So when one begins with ApiVersions, which always
+        comes first, every connection with a higher number began inside the log as well.
         """
         processor, _, index = name.life.rpartition("-")
         if not index:
@@ -257,7 +249,7 @@ class LogRows:
         return lowest is not None and at >= lowest
 
     def _end(self, name: ConnectionName) -> None:
-        """Nothing more will come of a connection, as far as is known."""
+        """Write the rows of a connection that is over."""
         connection = self.live.pop(name)
         if self._latest.get(name[:4]) == name:
             del self._latest[name[:4]]
@@ -290,7 +282,6 @@ class LogRows:
     # Lines that cannot be read.
 
     def take_fault(self, fault: LineFault) -> None:
-        """Take a line that cannot be read."""
         if fault.torn:
             text = f"The file ends inside line {fault.line}, and no other file continues it: {fault.reason}."
             self._file_violation(fault.file, "log_line_torn", "warning", text, fault.line)

@@ -1,4 +1,4 @@
-"""What an exchange of a request log did with topics, added to the sums of its connection: the rules of `kwire.protocol.tracking.topic_use`.
+"""Topic sums of a request log's exchanges, by the rules of `kwire.protocol.tracking.topic_use`.
 
 A log has the sizes of records alone, and names a partition once in a message, so the sums need no object for each partition.
 """
@@ -23,11 +23,10 @@ def add_topics(
     """Add the topics of an exchange to the sums of its connection.
 
     Args:
-        sums: changed in place.
         api_key: of `TOPIC_USERS`.
         client_id, acks, time: of the request; nanoseconds since 1970.
-        request, response: messages, None where there is none; a topic that both name counts once.
-        is_request_whole, is_response_whole: nothing of them is missing; of what has the records, topics may have had more otherwise.
+        request, response: messages, None if there is none; a topic in both counts once.
+        is_request_whole, is_response_whole: nothing of them is missing; the one with the records may have had more topics otherwise.
     """
     direction = "produce" if api_key == _PRODUCE else "fetch"
     asked, answered = TOPIC_USERS[api_key]
