@@ -12,6 +12,7 @@ from typing import Any
 
 from build_releases import ask
 from kafka_jars import DEFINITION_JARS, definition_jars, fetch
+from kwire.schema.definitions import definition_of
 from kwire.schema.layout import LayoutField, fields_at
 from kwire.schema.loader import load
 from kwire.schema.model import Field, Message, Versions
@@ -144,7 +145,7 @@ def write(messages: dict[str, Message], folder: Path) -> None:
         if path.stem not in messages:
             path.unlink()
     for name, message in messages.items():
-        (target / f"{name}.json").write_text(_text(message.to_definition()), "utf-8")
+        (target / f"{name}.json").write_text(_text(definition_of(message)), "utf-8")
     # An api key that was given to a message under a new name is found by the last entry: the name with the highest version.
     order = sorted(messages.values(), key=lambda m: (m.kind, -1 if m.api_key is None else m.api_key, m.valid_versions.highest, m.name))
     rows = ",\n".join(f' "{m.name}": {json.dumps([m.kind, m.api_key])}' for m in order)

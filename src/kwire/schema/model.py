@@ -204,12 +204,6 @@ class Message:
         walk(self.fields)
         return found
 
-    def to_definition(self) -> dict[str, Any]:
-        """The message in the JSON shape of Kafka's definitions, as the catalog's files hold it."""
-        from kwire.schema.definitions import definition_of
-
-        return definition_of(self)
-
 
 class Catalog:
     """A set of message definitions, found by name or by api key.

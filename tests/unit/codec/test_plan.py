@@ -16,7 +16,7 @@ from kwire.codec.layout import layouts_of
 from kwire.codec.plan import DEEPEST, Flag, Op, compile_plan
 from kwire.codec.uuids import Uuid
 from kwire.errors import KwireError
-from kwire.schema.definitions import parse_definition
+from kwire.schema.definitions import definition_of, parse_definition
 
 
 def operations(plan, block=0):
@@ -127,7 +127,7 @@ def announced(tmp_path, twin):
         "name": "OffsetDeleteRequest", "type": "request", "apiKey": 47, "validVersions": "0-1", "flexibleVersions": "1+",
         "headerVersions": {"0": "1", "1+": "3"}, "fields": [{"name": "GroupId", "type": "string", "versions": "0+"}, topics],
     }  # fmt: skip
-    for definition in (request, stored["RequestHeader"].to_definition(), stored["ResponseHeader"].to_definition()):
+    for definition in (request, definition_of(stored["RequestHeader"]), definition_of(stored["ResponseHeader"])):
         (tmp_path / f"{definition['name']}.json").write_text(json.dumps(definition), "utf-8")
     return CompiledCatalog(schema.load(tmp_path), twin)
 

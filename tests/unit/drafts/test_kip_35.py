@@ -17,7 +17,7 @@ from kwire.protocol.events import BrokerNode, BrokersLearned
 from kwire.protocol.negotiation import BrokerVersions, NegotiatingBroker, NegotiatingClient, NoCommonVersion
 from kwire.protocol.negotiation.outcomes import Answered, Over, Send
 from kwire.protocol.negotiation.version_choice import clamped, common_ranges
-from kwire.schema import Catalog, Versions, catalog, dialect, parse_definition, release_catalog, releases
+from kwire.schema import Catalog, Versions, catalog, definition_of, dialect, parse_definition, release_catalog, releases
 
 CODEC = Codec(dialect("kip-35-draft"))
 KEY = 20035
@@ -306,7 +306,7 @@ def test_K35_18_an_address_that_answers_for_another_node() -> None:
 
 def test_K511_46_a_newer_version_is_never_read_with_an_older_definition() -> None:
     """A catalog that ends at version 3 does not read version 4, though the fields are the same."""
-    definitions = [catalog()[f"ApiVersions{kind}"].to_definition() for kind in ("Request", "Response")]
+    definitions = [definition_of(catalog()[f"ApiVersions{kind}"]) for kind in ("Request", "Response")]
     older = Catalog("older", {each["name"]: parse_definition({**each, "validVersions": "0-3"}, "x") for each in definitions})
     codec = Codec(older)
     frame = bytes.fromhex("0012 0004 00000001 0001 63 00 02 61 02 31 00")

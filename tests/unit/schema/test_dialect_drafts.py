@@ -11,7 +11,7 @@ import pytest
 import kwire
 from kwire.codec.catalog_codec import Codec
 from kwire.errors import EncodeError, InputError, NullNotAllowed, UnknownApi
-from kwire.schema import DIALECTS, catalog, dialect, parse_definition
+from kwire.schema import DIALECTS, catalog, definition_of, dialect, parse_definition
 from kwire.schema.dialects import read_overlay
 from kwire.schema.listing import find_messages
 
@@ -72,7 +72,7 @@ def test_K35_3_brokerid_and_nodeid_are_one_field(old: Codec, twin) -> None:
     (field,) = (each for each in old.catalog["BrokerMetadataResponse"].fields[0].fields if each.name == "NodeId")
     assert field.aliases == ("BrokerId",)
     message = old.catalog["BrokerMetadataResponse"]
-    assert parse_definition(message.to_definition(), "again") == message
+    assert parse_definition(definition_of(message), "again") == message
 
 
 def test_K35_5_off_the_key_is_unknown() -> None:

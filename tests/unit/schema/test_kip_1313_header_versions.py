@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kwire.errors import InputError
-from kwire.schema import Catalog, Message, Versions, catalog, dialect, header_version, load, parse_definition
+from kwire.schema import Catalog, Message, Versions, catalog, definition_of, dialect, header_version, load, parse_definition
 from kwire.schema.header_versions import derive_header_versions
 
 # The proposal's DeleteGroups
@@ -58,7 +58,7 @@ def test_K1313_6_the_proposals_map_of_deletegroups() -> None:
     assert shown(message) == {"0-1": 1, "2": 2, "3+": 3}
     codec_map = [header_version("request", 42, version, Catalog("x", {message.name: message})) for version in (0, 1, 2, 3, 4, 32767)]
     assert codec_map == [1, 1, 2, 3, 3, 3]
-    assert message.to_definition()["headerVersions"] == {"0-1": "1", "2": "2", "3+": "3"}
+    assert definition_of(message)["headerVersions"] == {"0-1": "1", "2": "2", "3+": "3"}
 
 
 @pytest.mark.parametrize("key", ["", " ", "x", "-1", "+", "1-", "-", "1-2-3", "1.0", "0 - 1", "٣", "++", "1+2"])
@@ -126,7 +126,7 @@ def test_K1313_14_the_order_of_the_file_does_not_matter() -> None:
     shuffled = request({"3+": "3", "0-1": "1", "2": "2"})
     assert shuffled == parse_definition(REQUEST, "x")
     assert list(shown(shuffled)) == ["0-1", "2", "3+"]
-    assert list(shuffled.to_definition()["headerVersions"]) == ["0-1", "2", "3+"]
+    assert list(definition_of(shuffled)["headerVersions"]) == ["0-1", "2", "3+"]
 
 
 def test_K1313_15_header_versions_never_fall() -> None:

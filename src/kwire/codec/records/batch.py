@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from kwire.codec.records.compression import CODECS, UnpackLimit, unpack
+from kwire.codec.records.drafts import RecordBatch
 from kwire.codec.records.java_long import java_long
 from kwire.codec.records.places import Flaw, flaw_error
 from kwire.errors import WireError
@@ -13,7 +14,6 @@ from kwire.errors import WireError
 if TYPE_CHECKING:
     from kwire.codec._pure.primitives import Buffer
     from kwire.codec._pure.records import Record
-    from kwire.codec.records.drafts import RecordBatch
     from kwire.codec.records.reading import RecordReader
 
 __all__ = ["RecordBatches", "StoredBatch"]
@@ -185,8 +185,6 @@ class StoredBatch:
         Raises:
             WireError: the records cannot be read.
         """
-        from kwire.codec.records.drafts import RecordBatch
-
         return RecordBatch.of(self).replace(**changes)
 
     def __repr__(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from kwire.codec.impl import backend, load_twin
 from kwire.codec.records.compression import CODECS
 
 if TYPE_CHECKING:
@@ -120,9 +121,7 @@ class RecordBatch:
         """The records; tuples among them become records when somebody looks."""
         if not self._looked_at:
             if any(isinstance(row, tuple) for row in self._rows):
-                from kwire.codec.records.reading import record_reader
-
-                make = record_reader().Record
+                make = load_twin("codec", "records", backend).Record
                 self._rows = [make(-1, *row[2:3] or (-1,), -1, *row[:2], *row[3:]) if isinstance(row, tuple) else row for row in self._rows]
             self._looked_at = True
         return self._rows
