@@ -1,7 +1,4 @@
-"""kwire: the Apache Kafka wire protocol for Python at memory speed.
-
-A lazy facade: a name is imported from its room when it is first used, so that ``import kwire`` costs next to nothing in a Spark worker.
-"""
+"""kwire: the Apache Kafka wire protocol for Python at memory speed. Names are imported on first use (in Spark workers too)."""
 
 from __future__ import annotations
 

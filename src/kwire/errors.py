@@ -55,26 +55,26 @@ class Fault(IntEnum):
 
 
 class KwireError(Exception):
-    """Root of everything that kwire raises on purpose."""
+    """Root of all errors that kwire raises on purpose."""
 
     if sys.version_info < (3, 11):
 
         def add_note(self, note: str) -> None:
-            """What Python 3.11 brings to all exceptions (PEP 678); a traceback of Python 3.10 does not show it."""
+            """Add a note (PEP 678), which a traceback of Python 3.10 does not show."""
             self.__notes__: list[str] = [*getattr(self, "__notes__", ()), note]
 
 
 class InputError(KwireError):
-    """A request of the user cannot be fulfilled: no such file, not a capture, no permission. The text is one sentence."""
+    """A request that cannot be fulfilled: no such file, not a capture, no permission. The text is one sentence."""
 
 
 class EncodeError(KwireError, ValueError):
-    """The caller gave a value that Kafka does not let a message of this version carry.
+    """A value that Kafka does not allow in a message of this version.
 
     Attributes:
         reason: what is wrong with the value.
-        path: where the value is, in snake_case, such as ``topics[2].partitions[0].leader_id``; empty where it is the whole.
-        message: name of the message that was to be written, such as ``MetadataResponse``; empty when there is none.
+        path: position of the value, in snake_case, such as ``topics[2].partitions[0].leader_id``; empty for the whole message.
+        message: name of the message, such as ``MetadataResponse``; empty when there is none.
         api_version: the version, or None when there is none.
     """
 
@@ -100,16 +100,15 @@ def _rebuild_encode_error(reason: str, path: str, message: str, api_version: int
 
 
 class WireError(KwireError, ValueError):
-    """The bytes break a rule of the wire format.
+    """Bytes that break a rule of the wire format.
 
     Attributes:
         code: which rule, a `Fault`.
         offset: byte position in the buffer that was given, from 0.
         path: field path in snake_case, such as ``topics[2].partitions[0].leader_id``; empty where no field was reached.
-        message: name of the message that was read, such as ``MetadataResponse``; empty when unknown.
-        api_key: the API key, or None when unknown.
-        api_version: the version, or None when unknown.
-        index: which message of a batch it was, or None where one message was read.
+        message: name of the message, such as ``MetadataResponse``; empty when unknown.
+        api_key, api_version: None when unknown.
+        index: number of the message in a batch, or None where one message was read.
     """
 
     fault: Fault = Fault.NONE
@@ -245,7 +244,7 @@ _REASONS: Final[dict[Fault, str]] = {
 def wire_error(
     code: int, offset: int, path: str = "", message: str = "", api_key: int | None = None, api_version: int | None = None, reason: str = ""
 ) -> WireError:
-    """Make the exception for a fault; `reason` replaces the standing text of the code."""
+    """Make the exception for a fault; `reason` replaces the default text of the code."""
     fault = Fault(code)
     return _KINDS[fault](reason or _REASONS[fault], offset=offset, path=path, message=message, api_key=api_key, api_version=api_version)
 
@@ -253,9 +252,5 @@ def wire_error(
 def raise_for(
     code: int, offset: int, path: str = "", message: str = "", api_key: int | None = None, api_version: int | None = None, reason: str = ""
 ) -> NoReturn:
-    """Raise the exception for a fault that a twin found; `reason` replaces the standing text of the code.
-
-    Raises:
-        WireError: always, of the kind that `code` names.
-    """
+    """Raise the exception for a fault; `reason` replaces the default text of the code."""
     raise wire_error(code, offset, path, message, api_key, api_version, reason)

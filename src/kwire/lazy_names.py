@@ -1,7 +1,6 @@
-"""Packages whose names come from their modules when they are first used, so that importing a package costs next to nothing (PEP 562).
+"""Lazy facades: names of a package are imported from their modules on first use (PEP 562).
 
-Type checkers read the imports that a package makes under ``TYPE_CHECKING``, and are not shown its `__getattr__`: a name that is not there
-is an error to them too.
+Type checkers read the imports under ``TYPE_CHECKING`` and do not see `__getattr__`, so unknown names are errors to them too.
 """
 
 from __future__ import annotations
@@ -16,11 +15,11 @@ __all__ = ["lazy_getattr"]
 
 
 def lazy_getattr(namespace: dict[str, Any], homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """A package's `__getattr__`.
+    """Make a package's `__getattr__`.
 
     Arguments:
-        namespace: the package's ``globals()``; what was found is kept there.
-        homes: the module that has each name; a module that is called like the name is the value itself.
+        namespace: the package's ``globals()``, which keeps what was found.
+        homes: module of each name; a module with the name itself is the value.
     """
 
     def find(name: str) -> Any:

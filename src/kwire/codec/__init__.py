@@ -1,4 +1,4 @@
-"""Bytes to messages and back: plans, their executors in two twins, frames, JSON. A lazy facade."""
+"""Bytes to messages and back: plans, two backends that execute them, frames and JSON, as a lazy facade."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a Kafka type is in Arrow and in Spark: the one table of truth.
+"""Table of Kafka, Arrow and Spark types.
 
 Spark takes neither unsigned integers nor fixed-size or large binary types, so unsigned ones become the next wider signed one and a UUID
 becomes its text (22 characters of base64url, as Kafka writes it). ``records`` fields are the bytes of their batches.
@@ -48,7 +48,7 @@ UNKNOWN_TAGS_TYPE: Final = pa.list_(pa.struct([("tag", pa.int64()), ("value", pa
 
 
 def arrow_scalar(code: int) -> ArrowType:
-    """The Arrow type of an `Op` that is neither an array nor a struct."""
+    """Return the Arrow type of a scalar `Op`."""
     return _ARROW[code]
 
 
@@ -57,11 +57,7 @@ def list_of(element: ArrowType) -> ArrowType:
 
 
 def definition_type(message: Message, type_name: str) -> ArrowType:
-    """The Arrow type of a field by its definition, with all fields that its structs have in any version.
-
-    Arguments:
-        type_name: Kafka's type, such as ``int32`` or ``[]MetadataResponseTopic``.
-    """
+    """Return the Arrow type of a field such as ``[]MetadataResponseTopic``, with the fields of its structs in all versions."""
     if type_name.startswith("[]"):
         return pa.list_(definition_type(message, type_name[2:]))
     if type_name in SCALAR_OPS:
@@ -70,11 +66,7 @@ def definition_type(message: Message, type_name: str) -> ArrowType:
 
 
 def spark_type(kind: ArrowType) -> str:
-    """The Spark type of an Arrow type that columns use, as DDL.
-
-    Raises:
-        KeyError: a type that no Kafka field has.
-    """
+    """Return an Arrow type as Spark DDL."""
     if pa.types.is_map(kind):
         return f"MAP<{spark_type(kind.key_type)}, {spark_type(kind.item_type)}>"
     if pa.types.is_list(kind):
@@ -87,5 +79,5 @@ def spark_type(kind: ArrowType) -> str:
 
 
 def spark_ddl(schema: pa.Schema) -> str:
-    """The columns of a schema as Spark's DDL, names in backticks for their dots."""
+    """Return a schema as Spark DDL, names in backticks for their dots."""
     return ", ".join(f"`{field.name}` {spark_type(field.type)}" for field in schema)

@@ -1,4 +1,4 @@
-"""Messages out of Arrow's binary arrays: where the bytes are, without a copy and without an object for each."""
+"""Buffers and messages of Arrow's binary arrays, without copies."""
 
 from __future__ import annotations
 
@@ -11,16 +11,13 @@ __all__ = ["BinaryChunk", "chunks_of", "messages_in", "messages_of"]
 
 
 class BinaryChunk(NamedTuple):
-    """The buffers of one binary array.
+    """Buffers of one binary array.
 
     Attributes:
-        offsets: of `wide` ones 8 bytes each, else 4, in the machine's byte order; one more than elements.
-        content: what they point into.
-        validity: a bit for each element, the lowest bit first; None when no element is null.
+        offsets: int64 if `wide`, else int32, native byte order; one more than elements.
+        validity: a bit per element, lowest first; None if none is null.
         first: index of the first element.
-        length: number of elements.
-        wide: the offsets are int64.
-        starts: of each element the bytes to leave out at its beginning (int32), negative to read it as a null; None to leave out none.
+        starts: bytes to skip at the beginning of each element (int32), negative for a null; None for none.
     """
 
     offsets: Any
@@ -43,16 +40,12 @@ def _chunk(array: Any) -> BinaryChunk:
 
 
 def chunks_of(array: Any) -> list[BinaryChunk]:
-    """The chunks of an Arrow array, chunked or not, of any binary type."""
+    """Return the chunks of an Arrow array of any binary type."""
     return [_chunk(each) for each in (array.chunks if isinstance(array, pa.ChunkedArray) else [array])]
 
 
 def messages_in(buffers: Any) -> list[Any]:
-    """The messages of an Arrow array or of an iterable of buffers, Arrow's scalars among them; None for a null.
-
-    Raises:
-        ValueError: as `messages_of`.
-    """
+    """Return the messages of an Arrow array or an iterable of buffers (Arrow scalars included); None for a null."""
     if isinstance(buffers, (pa.Array, pa.ChunkedArray)):
         return [message for chunk in chunks_of(buffers) for message in messages_of(chunk)]
     scalars: Any = pa.Scalar
@@ -60,7 +53,7 @@ def messages_in(buffers: Any) -> list[Any]:
 
 
 def messages_of(chunk: BinaryChunk) -> Iterator[memoryview | None]:
-    """The elements of a chunk.
+    """Yield the elements of a chunk, None for a null.
 
     Raises:
         ValueError: offsets or validity bits do not fit the array.

@@ -1,4 +1,4 @@
-"""The functions whose result has the class of a message. Type checkers read the stub beside this module: an overload for each message."""
+"""Functions whose result type depends on the message name; the stub has an overload for each message."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""Message classes of catalogs other than the built-in one: shared where layouts are equal, and found again by a pickle.
+"""Message classes of catalogs other than the built-in one.
 
-A class of the built-in catalog is found by its name in `kwire.messages`; these have no such place. Their objects take the layouts of their
-message along, once in a pickle, and who reads it makes the classes of them, or takes those that it has: two catalogs whose definitions of a
-message are alike, on one machine or on two, have one class for it. Classes are kept for the life of the process.
+Their objects pickle with the layouts of their message; unpickling makes the classes or reuses those of equal layouts. Classes are kept for
+the life of the process.
 """
 
 from __future__ import annotations
@@ -18,13 +17,7 @@ __all__ = ["Alias", "ClassSet", "add_aliases", "aliases_of", "class_set", "is_al
 
 
 class Alias(NamedTuple):
-    """Another name of an attribute.
-
-    Attributes:
-        layout: index of the struct's layout.
-        name: the other name, `broker_id`.
-        attribute: the attribute, `node_id`.
-    """
+    """Another name of an attribute (`broker_id` of `node_id`); `layout` is the index of its struct's layout."""
 
     layout: int
     name: str
@@ -32,13 +25,7 @@ class Alias(NamedTuple):
 
 
 class ClassSet:
-    """The classes of a message.
-
-    Attributes:
-        layouts: of its structs, the message's own first.
-        aliases: other names of attributes.
-        classes: in the order of the layouts.
-    """
+    """Classes of a message, in the order of its layouts, the message's own first."""
 
     __slots__ = ("aliases", "classes", "layouts")
 
@@ -60,7 +47,6 @@ class ClassSet:
 
 
 def add_aliases(classes: tuple[Any, ...], aliases: tuple[Alias, ...]) -> None:
-    """Give the attributes of classes their other names."""
     for alias in aliases:
         kind = classes[alias.layout]
         if alias.name in kind.slot_names:
@@ -77,7 +63,7 @@ def _alias_of(attribute: str) -> property:
 
 
 def _shared_name(own: Any, alias: Alias, defaults: dict[str, Any]) -> property:
-    """Make the property of a field whose name an older field had: it reads the one of the two that has a value."""
+    """Return a property for a name that an older field had; it reads the one of the two that has a value."""
 
     def read(message: Any) -> Any:
         former = getattr(message, alias.attribute, defaults[alias.attribute])
@@ -106,14 +92,14 @@ _SETS: Final[dict[tuple[Twin, tuple[StructLayout, ...], tuple[Alias, ...]], Clas
 
 
 def class_set(layouts: tuple[StructLayout, ...], aliases: tuple[Alias, ...] = (), twin: Twin = backend) -> ClassSet:
-    """The classes for these layouts, made when they are first asked for."""
+    """Return the classes of these layouts, made once."""
     key = twin, layouts, aliases
     found = _SETS.get(key)
     return found if found is not None else _SETS.setdefault(key, ClassSet(layouts, aliases, twin))
 
 
 def aliases_of(message: Message) -> tuple[Alias, ...]:
-    """The other names that a definition has for its fields."""
+    """Return the other names of a definition's fields."""
     found: dict[tuple[int, str], Alias] = {}
     for index, struct in enumerate(message.structs.values()):
         for field in struct.fields:
@@ -124,5 +110,5 @@ def aliases_of(message: Message) -> tuple[Alias, ...]:
 
 
 def is_alike(one: Message, other: Message) -> bool:
-    """Return whether the classes of `other` serve `one`: equal attributes, and no alias missing."""
+    """Return whether the classes of `other` serve `one`: equal attributes, no alias missing."""
     return layouts_of(one) == layouts_of(other) and set(aliases_of(one)) <= set(aliases_of(other))

@@ -1,7 +1,6 @@
-"""The codec of a catalog other than the built-in one: of a folder or jar of Kafka's message definitions, or with dialects on it.
+"""Codec of a catalog other than the built-in one: a folder or jar of message definitions, or dialects.
 
-The functions of `kwire` belong to the built-in catalog; a `Codec` has the same ones for another, and any number of them live side by side.
-What is done once per message and version (classes, plans, readers) is done when first needed and kept with the codec, so make it once.
+Classes, plans and readers are made once per message and version and kept with the `Codec`, so reuse it.
 """
 
 from __future__ import annotations
@@ -37,13 +36,13 @@ _HEADERS: Final = ("RequestHeader", "ResponseHeader")
 
 
 class PeekHeader(Protocol):
-    """Gives the `RequestHeader` of a request frame; arguments and errors as in `DecodeRequest`."""
+    """Return the `RequestHeader` of a request frame; arguments and errors as in `DecodeRequest`."""
 
     def __call__(self, frame: Buffer, *, strict: bool = True) -> Any: ...
 
 
 class Messages:
-    """The message classes of a catalog as attributes: ``codec.messages.MetadataResponse``."""
+    """Message classes of a catalog as attributes: ``codec.messages.MetadataResponse``."""
 
     def __init__(self, source: CompiledCatalog) -> None:
         self._source = source
@@ -59,7 +58,7 @@ class Messages:
 
 
 def _with_headers(source: Catalog) -> Catalog:
-    """The catalog with headers that its frames can be read and written with."""
+    """Return the catalog with request and response headers added if missing."""
     missing = {name: catalog()[name] for name in _HEADERS if name not in source}
     # The jars of 2.2 and 2.3 have one request header, with the client id, as version 0; ControlledShutdown v0 has none, all others have it.
     renumbered = {name: catalog()[name] for name in _HEADERS[:1] if name in source and source[name].valid_versions.highest == 0}
@@ -95,7 +94,7 @@ class Codec:
         return Codec, (self.catalog,)  # the twin is that of the process which reads it
 
     def message_class(self, name: str) -> Any:
-        """The class of a message; those of nested structs are its attributes.
+        """Return the class of a message; classes of nested structs are its attributes.
 
         Raises:
             KwireError: the catalog has no such message.
@@ -103,12 +102,12 @@ class Codec:
         return self.compiled.classes(name)[0]
 
     def header_version(self, kind: str, api_key: int, api_version: int) -> int:
-        """As `kwire.schema.header_version`."""
+        """Call `kwire.schema.header_version`."""
         return header_version(kind, api_key, api_version, self.catalog)
 
     @cached_property
     def decode(self) -> DecodeMessage:
-        """As `kwire.decode`."""
+        """`kwire.decode` of this catalog."""
         return message_reader(self.compiled)
 
     @cached_property
@@ -117,17 +116,17 @@ class Codec:
 
     @cached_property
     def decode_request(self) -> DecodeRequest:
-        """As `kwire.decode_request`."""
+        """`kwire.decode_request` of this catalog."""
         return self._frames.decode_request
 
     @cached_property
     def decode_response(self) -> DecodeResponse:
-        """As `kwire.decode_response`."""
+        """`kwire.decode_response` of this catalog."""
         return self._frames.decode_response
 
     @cached_property
     def peek_header(self) -> PeekHeader:
-        """As `kwire.peek_header`."""
+        """`kwire.peek_header` of this catalog."""
         peek: PeekHeader = self._frames.peek_header
         return peek
 
@@ -137,12 +136,12 @@ class Codec:
 
     @cached_property
     def scan_headers(self) -> Callable[..., HeaderColumns]:
-        """As `kwire.scan_headers`."""
+        """`kwire.scan_headers` of this catalog."""
         return self._scan.scan_headers
 
     @cached_property
     def decode_prefix(self) -> Callable[..., tuple[Any, WireError | None]]:
-        """As `kwire.decode_prefix`."""
+        """`kwire.decode_prefix` of this catalog."""
         return PrefixReader(self.compiled).decode_prefix
 
     @cached_property
@@ -151,17 +150,17 @@ class Codec:
 
     @cached_property
     def splice(self) -> Callable[..., bytes]:
-        """As `kwire.splice`."""
+        """`kwire.splice` of this catalog."""
         return self._splicer.splice
 
     @cached_property
     def rename_topics(self) -> Callable[..., bytes]:
-        """As `kwire.rename_topics`."""
+        """`kwire.rename_topics` of this catalog."""
         return self._splicer.rename_topics
 
     @cached_property
     def rewrite_brokers(self) -> Callable[..., bytes]:
-        """As `kwire.rewrite_brokers`."""
+        """`kwire.rewrite_brokers` of this catalog."""
         return self._splicer.rewrite_brokers
 
     @cached_property
@@ -171,11 +170,11 @@ class Codec:
         return Columns(self.compiled)
 
     def arrow_schema(self, name: str, version: int, fields: Sequence[str] | None = None, **options: Any) -> pa.Schema:
-        """As `kwire.arrow_schema`."""
+        """Call `kwire.arrow_schema` with this catalog."""
         return self._columns.arrow_schema(name, version, fields, **options)
 
     def to_arrow(self, name: str, buffers: Any, version: int, fields: Sequence[str] | None = None, **options: Any) -> pa.RecordBatch:
-        """As `kwire.to_arrow`."""
+        """Call `kwire.to_arrow` with this catalog."""
         return self._columns.to_arrow(name, buffers, version, fields, **options)
 
     @cached_property
@@ -184,25 +183,25 @@ class Codec:
 
     @cached_property
     def encode(self) -> EncodeMessage:
-        """As `kwire.encode`."""
+        """`kwire.encode` of this catalog."""
         return self._writer.encode
 
     @cached_property
     def encode_request(self) -> EncodeRequest:
-        """As `kwire.encode_request`."""
+        """`kwire.encode_request` of this catalog."""
         return self._writer.encode_request
 
     @cached_property
     def encode_response(self) -> EncodeResponse:
-        """As `kwire.encode_response`."""
+        """`kwire.encode_response` of this catalog."""
         return self._writer.encode_response
 
     def from_json(self, name: str, obj: Any, version: int) -> Any:
-        """As `kwire.from_json`."""
+        """Call `kwire.from_json` with this catalog."""
         return from_json(name, obj, version, source=self.compiled)
 
     def to_json(self, message: Any, version: int, records: bool = True) -> dict[str, Any]:
-        """As `kwire.to_json`.
+        """Call `kwire.to_json` with this catalog.
 
         Raises:
             KwireError: the message is of another catalog, and this one has another class for it.
@@ -211,7 +210,7 @@ class Codec:
         return to_json(message, version, records, source=self.compiled)
 
     def _check(self, message: Any) -> None:
-        """Refuse an object whose slots are not those of this catalog's plans."""
+        """Reject an object whose class is not this catalog's."""
         layout = getattr(type(message), "layout", None)
         if layout is not None and type(message) is not self.compiled.classes(layout.message)[0]:
             raise KwireError(f"this {type(message).__qualname__} is not of the class that {self.catalog.name} has under that name")

@@ -1,7 +1,4 @@
-"""What a message class says of itself: its docstring, its signature, its api key and versions; and how its objects are taken apart.
-
-Most programs look at none of these, so each is made when it is read.
-"""
+"""Docstrings, signatures, api keys and versions of message classes, made when read; `asdict` and `replace`."""
 
 from __future__ import annotations
 
@@ -27,7 +24,7 @@ PYTHON_TYPES: Final = {"bool": "bool", "float64": "float", "string": "str", "byt
 
 
 def held_type(message: Message, field: Field, slot: SlotLayout) -> str:
-    """What an attribute holds, as an annotation: ``list[MetadataResponse.MetadataResponseTopic]``."""
+    """Return the annotation of an attribute: ``list[MetadataResponse.MetadataResponseTopic]``."""
     held = f"{message.name}.{field.element_type}" if field.is_struct else PYTHON_TYPES.get(field.element_type, "int")
     if field.is_array:
         held = f"tuple[{held}, ...]" if slot.scalar_array else f"list[{held}]"
@@ -36,7 +33,7 @@ def held_type(message: Message, field: Field, slot: SlotLayout) -> str:
 
 
 def _within(inner: Versions, outer: Versions) -> str:
-    """A range as a part of a message's versions, in Kafka's notation; empty for all of them."""
+    """Return a range relative to an outer one, in Kafka's notation; empty if equal."""
     low, high = max(inner.lowest, outer.lowest), min(inner.highest, outer.highest)
     if (low, high) == (outer.lowest, outer.highest):
         return ""
@@ -44,7 +41,7 @@ def _within(inner: Versions, outer: Versions) -> str:
 
 
 def wire_versions(message: Message, field: Field) -> str:
-    """In which versions a field exists, is null, is tagged: ``3+, null in 5+, tag 0``; empty for a field of all versions."""
+    """Return the versions in which a field exists, is null or tagged: ``3+, null in 5+, tag 0``; empty for a field of all versions."""
     found = [_within(field.versions, message.valid_versions)]
     if field.nullable_versions and (where := _within(field.nullable_versions, field.versions)):
         found.append(f"null in {where}")
@@ -96,7 +93,7 @@ def _api_key(_kind: Any, message: Message, _struct: Struct) -> ApiKey | int | No
 
 
 class _Made:
-    """An attribute of a class that is made when it is read."""
+    """Class attribute computed when read."""
 
     __slots__ = ("make", "message", "struct")
 
@@ -110,12 +107,7 @@ class _Made:
 
 
 def describe(classes: tuple[Any, ...], message: Message) -> None:
-    """Give the classes of a message what they say of themselves.
-
-    Arguments:
-        classes: of its structs, the message's own first.
-        message: their definition.
-    """
+    """Add documentation attributes to the classes of a message, the message's own first."""
     for kind, struct in zip(classes, message.structs.values(), strict=True):
         kind.__doc__ = _Made(_docstring, message, struct)
         kind.__signature__ = _Made(_signature, message, struct)
@@ -128,11 +120,6 @@ def describe(classes: tuple[Any, ...], message: Message) -> None:
 
 
 def by_current_names(kind: Any, values: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a constructor with current names instead of former ones.
-
-    Raises:
-        TypeError: a name of no field, or two names of one.
-    """
     found: dict[str, Any] = {}
     for name, value in values.items():
         current = getattr(kind, "aliases", {}).get(name, name)
@@ -145,7 +132,7 @@ def by_current_names(kind: Any, values: dict[str, Any]) -> dict[str, Any]:
 
 
 def fields_of(message: Any) -> Iterator[tuple[str, Any]]:
-    """The fields that hold something, in order; unknown tagged fields where there are some."""
+    """Yield the fields that hold something, in order; unknown tagged fields only if there are some."""
     for name in message.slot_names:
         if hasattr(message, name) and (name != UNKNOWN or message.unknown_tagged_fields):
             yield name, getattr(message, name)
@@ -163,7 +150,7 @@ def _plain(value: Any) -> Any:
 
 
 def asdict(message: MessageObject) -> dict[str, Any]:
-    """The fields of a message by name, as `dataclasses.asdict` gives them: nested structs become dicts, lists and tuples are copied.
+    """Return the fields of a message by name, as `dataclasses.asdict`: nested structs become dicts, lists and tuples are copied.
 
     Fields that were not decoded (outside a projection) are left out, and so are unknown tagged fields where there are none.
 
@@ -176,7 +163,7 @@ def asdict(message: MessageObject) -> dict[str, Any]:
 
 
 def replace(message: AnyMessage, /, **changes: Any) -> AnyMessage:
-    """A copy of a message with other values in some fields, as `dataclasses.replace`; the other values are shared with the original.
+    """Return a copy of a message with some fields changed, as `dataclasses.replace`; other values are shared with the original.
 
     Fields that were not decoded (outside a projection) stay so. `copy.replace` of Python 3.13 calls this.
 

@@ -1,7 +1,6 @@
-"""Message classes and decoders of a catalog, each made when first asked for and kept.
+"""Message classes and decoders of a catalog, made once.
 
-A decoder belongs to (message, version, projection). Without a projection their number is bounded by the catalog; those with one are bounded
-by `MAX_PROJECTIONS`, because callers make up projections at run time.
+Decoders with a projection are bounded by `MAX_PROJECTIONS`, because callers make up projections at run time.
 """
 
 from __future__ import annotations
@@ -25,15 +24,10 @@ MAX_PROJECTIONS: Final = 256
 
 
 class CompiledCatalog:
-    """What a twin needs to read the messages of a catalog.
+    """Classes, plans, decoders and encoders of a catalog.
 
-    Classes of the built-in catalog are found as `kwire.messages.NAME`, and so their objects pickle. Another catalog has the same class
-    where its definition gives the same attributes and defaults, else one of its own, whose objects pickle too
-    (`kwire.codec.catalog_classes`).
-
-    Arguments:
-        source: the definitions.
-        twin: which twin executes.
+    Classes of the built-in catalog are `kwire.messages.NAME`, so their objects pickle. Another catalog shares a class if its definition
+    has the same attributes and defaults, else it has its own (`kwire.codec.catalog_classes`).
     """
 
     def __init__(self, source: Catalog, twin: Twin = backend) -> None:
@@ -46,7 +40,7 @@ class CompiledCatalog:
         self._encoders: dict[tuple[str, int], Any] = {}
 
     def message(self, name: str | type) -> Message:
-        """The definition of a message, of its name or its class.
+        """Return the definition of a message, by name or class.
 
         Raises:
             KwireError: the catalog has no such message; names those that are spelled alike.
@@ -72,7 +66,6 @@ class CompiledCatalog:
         raise TypeError(f"a message is named by its name or its class, such as 'MetadataResponse', not by {name!r}")
 
     def classes(self, name: str | type) -> tuple[type, ...]:
-        """The classes of a message's structs, the message's own first."""
         found = self._classes.get(name)
         if found is None:
             name = self._name(name)
@@ -95,7 +88,7 @@ class CompiledCatalog:
         return made
 
     def plan(self, name: str | type, version: int, fields: Iterable[str] | None = None) -> Plan:
-        """The plan of a message at a version.
+        """Return the plan of a message at a version.
 
         Raises:
             KwireError: no such message, or a path of `fields` names no field of it.
@@ -115,7 +108,7 @@ class CompiledCatalog:
         return compile_plan(message, version, fields)
 
     def decoder(self, name: str | type, version: int, fields: Iterable[str] | None = None) -> Any:
-        """The twin's `Decoder` of a message at a version; arguments and errors as in `plan`."""
+        """Return the `Decoder` of a message at a version; arguments and errors as in `plan`."""
         if fields is None:
             found = self._decoders.get((name, version))
             if found is None:
@@ -134,7 +127,7 @@ class CompiledCatalog:
         return found
 
     def encoder(self, name: str, version: int) -> Any:
-        """The twin's `Encoder` of a message at a version; errors as in `plan`."""
+        """Return the `Encoder` of a message at a version; errors as in `plan`."""
         found = self._encoders.get((name, version))
         if found is None:
             made = load_twin("codec", "message_writer", self.twin).Encoder(self.plan(name, version), self.classes(name))
@@ -143,7 +136,7 @@ class CompiledCatalog:
 
 
 def unknown_message(name: str, known: Iterable[str]) -> str:
-    """The sentence for a name that no message has, with the names that are spelled alike."""
+    """Return the error text for an unknown message name, with similar names."""
     import difflib  # for this sentence only
 
     near = difflib.get_close_matches(name, list(known), 3)
@@ -152,12 +145,12 @@ def unknown_message(name: str, known: Iterable[str]) -> str:
 
 @cache
 def compiled() -> CompiledCatalog:
-    """The built-in catalog with the twin of this process."""
+    """Return the built-in catalog, compiled for the chosen backend."""
     return CompiledCatalog(catalog())
 
 
 def message_class(name: str) -> Any:
-    """The class of a message of the built-in catalog; those of nested structs are its attributes.
+    """Return the class of a message of the built-in catalog; classes of nested structs are its attributes.
 
     Raises:
         KwireError: Kafka has no such message.

@@ -1,8 +1,6 @@
-"""What an executor filled to Arrow: nested arrays as the plan nests them, then one row per message or per element of an exploded array.
+"""Arrow arrays of filled columns, then one row per message or per element of an exploded array.
 
-Nothing here looks at a value; arrays share the memory that the executor filled, and only columns of the levels above an exploded array are
-repeated. The native twin hands over all columns of a level in one call (`kwire.codec.column_nodes`); those of the pure one become arrays
-one by one.
+Arrays share the memory that the executor filled; only columns above an exploded array are repeated.
 """
 
 from __future__ import annotations
@@ -32,7 +30,7 @@ def _wrapped(buffer: Any) -> pa.Buffer | None:
 
 
 class FilledBuffers:
-    """Makes arrays of the columns of one batch of the pure twin."""
+    """Columns of one batch of the pure backend."""
 
     def __init__(self, layout: ColumnLayout, columns: list[Buffers]) -> None:
         self.layout = layout
@@ -68,11 +66,10 @@ class FilledBuffers:
         return pa.Array.from_buffers(kind, rows, buffers)
 
     def length(self, index: int, rows: int) -> int:
-        """Rows below those of a list."""
+        """Return the number of rows below those of a list."""
         return int.from_bytes(memoryview(self.buffers(index)[1]).cast("B")[4 * rows : 4 * rows + 4], sys.byteorder)
 
     def value(self, index: int, kind: ArrowType, rows: int) -> ArrowArray:
-        """The array of one operation."""
         operation = self.plan.operation(index)
         if operation.code == Op.STRUCT:
             return self.struct(operation.block, kind, rows, self.buffers(index)[0])
@@ -104,14 +101,14 @@ class FilledBuffers:
         return pa.Array.from_buffers(UNKNOWN_TAGS_TYPE, rows, [_wrapped(validity), _wrapped(offsets)], children=[pairs])
 
     def column(self, column: Column, rows: int) -> ArrowArray:
-        """The array of a column of the result, on its level's rows; all null where the version lacks it."""
+        """Return a result column on its level's rows; all null if the version lacks it."""
         if column.unknown_tags:
             return self.unknown_tags(self.layout.levels[column.level].block, rows)
         return self.value(column.steps[-1], column.type, rows) if column.steps else pa.nulls(rows, column.type)
 
 
 def batch_of(arrays: Sequence[ArrowArray], schema: pa.Schema, rows: int) -> pa.RecordBatch:
-    """Arrays as a batch of `rows` rows, which may have no columns: a message without fields is a row."""
+    """Return arrays as a batch of `rows` rows, even without columns (messages without fields)."""
     if not arrays:
         empty: Any = pa.Array.from_buffers(pa.struct([]), rows, [None], children=[])
         return pa.RecordBatch.from_struct_array(empty)
@@ -119,11 +116,7 @@ def batch_of(arrays: Sequence[ArrowArray], schema: pa.Schema, rows: int) -> pa.R
 
 
 class TooMuchRepeated(Exception):
-    """The copies of values above an exploded array would take more than a limit.
-
-    Attributes:
-        messages: those that do not fit any more, in order.
-    """
+    """Copies of values above an exploded array exceed the limit; `messages` are the rejected ones, in order."""
 
     def __init__(self, messages: list[int]) -> None:
         super().__init__()
@@ -131,11 +124,7 @@ class TooMuchRepeated(Exception):
 
 
 class BatchMaker:
-    """Makes the results of one layout.
-
-    Arguments:
-        layout: of the columns.
-    """
+    """Maker of the results of one layout."""
 
     def __init__(self, layout: ColumnLayout) -> None:
         self.layout = layout
@@ -151,17 +140,16 @@ class BatchMaker:
     def batch(
         self, filled: Filled | list[Buffers], rows: int, errors: Sequence[ArrowArray] | None, faultless: bool, limit: RepeatLimit | None
     ) -> pa.RecordBatch:
-        """The result of one batch.
+        """Return the result of one batch.
 
         Arguments:
-            filled: by an executor.
-            rows: messages.
-            errors: the error columns, a row per message; None without them.
-            faultless: these are all null.
-            limit: of the copies of values above an exploded array.
+            rows: number of messages.
+            errors: error columns, one row per message; None for none.
+            faultless: all error columns are null.
+            limit: for the copies of values above an exploded array.
 
         Raises:
-            TooMuchRepeated: they would take more.
+            TooMuchRepeated: the limit is exceeded.
         """
         if isinstance(filled, list):
             filled = FilledBuffers(self.layout, filled)

@@ -1,4 +1,4 @@
-"""One row per element of an exploded array: which row of each level stands where, and what the copies of repeated values take.
+"""One row per element of an exploded array.
 
 Rows of the levels above repeat for each element below, with all their texts and bytes: a text of 32 KB over an array of 60,000 elements is
 2 GB. So what the copies would take is added up before any of them is made.
@@ -21,29 +21,24 @@ Numbers = np.ndarray[Any, Any]
 
 
 class Filled(Protocol):
-    """What an executor filled."""
+    """Columns filled by an executor."""
 
     def batch(self, level: int, rows: int, errors: bool, schema: pa.Schema, importer: Any) -> pa.RecordBatch:
-        """The columns of a level, `message_index` first where the layout has it; `errors`: with those for errors, all null."""
+        """Return the columns of a level, `message_index` first if the layout has it, and null error columns with `errors`."""
 
     def offsets(self, column: int, rows: int) -> Any:
-        """Where the elements of each of `rows` rows of an array begin, and the end of the last: int32."""
+        """Return where the elements of each row of an array begin, and the last end (int32)."""
 
 
 class RepeatLimit(NamedTuple):
-    """Bytes that the copies of repeated values may take.
-
-    Attributes:
-        least: at least so many.
-        most: says how many in all, and may take a look at all messages for it.
-    """
+    """Bytes that copies of repeated values may take: `least`, or the result of `most`, which may read all messages."""
 
     least: int
     most: Callable[[], int]
 
 
 def _spread_over(offsets: ArrowArray, below: Numbers | None) -> Numbers:
-    """What the elements of each row of a list take, or bytes of each text where `below` is None."""
+    """Return the size of each list row's elements, or of each text if `below` is None."""
     ends = np.asarray(offsets, np.int64)
     if below is not None:
         ends = np.concatenate(([0], np.cumsum(below)))[ends]
@@ -51,11 +46,7 @@ def _spread_over(offsets: ArrowArray, below: Numbers | None) -> Numbers:
 
 
 def sizes_of_rows(array: ArrowArray) -> Numbers:
-    """How many bytes each row of an array takes once it is copied.
-
-    Arguments:
-        array: of one of the types in `kwire.codec.arrow_types`.
-    """
+    """Return the size in bytes of each row of an array of a `kwire.codec.arrow_types` type."""
     kind, rows = array.type, len(array)
     if not rows:
         return np.zeros(0, np.int64)
@@ -70,13 +61,7 @@ def sizes_of_rows(array: ArrowArray) -> Numbers:
 
 
 class Explosion:
-    """Which row of each level stands in each row of the result.
-
-    Arguments:
-        filled: by an executor.
-        layout: of the columns.
-        rows: messages.
-    """
+    """Row of each level in each row of the result; `rows` is the number of messages."""
 
     def __init__(self, filled: Filled, layout: ColumnLayout, rows: int) -> None:
         self.rows = [rows]  # of each level
@@ -109,12 +94,7 @@ class Explosion:
         self.count = len(repeated)
 
     def refused(self, levels: list[pa.RecordBatch], limit: RepeatLimit) -> list[int]:
-        """The messages whose repeated values do not fit a limit any more, in order; those that still fit are kept.
-
-        Arguments:
-            levels: columns of each level, on its own rows.
-            limit: of the copies of all levels above the last.
-        """
+        """Return the messages whose repeated values exceed a limit, in order; `levels` has the columns of each level on its own rows."""
         above = [(level, picked) for level, picked in zip(levels[:-1], self.picked, strict=False) if picked is not None]
         if self.count * sum(level.nbytes for level, _ in above) <= limit.least:
             return []
@@ -136,7 +116,7 @@ class Explosion:
         return found
 
     def spread(self, array: ArrowArray, level: int) -> ArrowArray:
-        """An array of a level's rows on the rows of the result."""
+        """Return an array of a level's rows on the rows of the result."""
         picked = self.picked[level]
         if picked is None:
             return array

@@ -1,16 +1,12 @@
-"""Which columns a message becomes: the plan as a tree, the levels of rows, and what stands in each column.
+"""Columns of a message: the plan as a tree, the levels of rows, and the content of each column.
 
-The rule. Without `fields` a message is one row; arrays become lists and structs become structs. With `fields` each path gives a column of
-its own name, and arrays that paths lead *into* are exploded, one row for each element: from the top, as long as exactly one array of a
-level is entered. Where paths enter two arrays side by side (``brokers.host`` and ``topics.name``) neither can be exploded without repeating
-the other; both stay lists, in columns named after the arrays, of structs with what was asked for. A path that ends at an array never
-explodes it.
+Without `fields` a message is one row; arrays become lists, structs become structs. With `fields` each path gives a column of that name, and
+arrays that paths lead *into* are exploded, one row per element: from the top, while exactly one array of a level is entered. Where paths
+enter two arrays side by side (``brokers.host`` and ``topics.name``), both stay lists of structs, in columns named after the arrays. A path
+that ends at an array does not explode it.
 
-Which arrays explode depends on the paths and the definition, not on the version: where the version lacks an array or a field, its column is
-all null.
-
-Exploding is *outer*, as Spark's ``explode_outer``: an array that is null or empty leaves one row, with nulls below, so no message is lost.
-Where a path leads into any array, the column ``message_index`` comes first and says which message a row is of.
+Which arrays explode depends on paths and definition, not on the version; columns that the version lacks are null. Exploding is *outer*, as
+in Spark's ``explode_outer``: a null or empty array leaves one row. If a path leads into an array, ``message_index`` is the first column.
 """
 
 from __future__ import annotations
@@ -38,14 +34,13 @@ DEEPEST: Final = 32  # structs in structs, as in the executors
 
 
 class Column(NamedTuple):
-    """One column of the result.
+    """A result column.
 
     Attributes:
         name: dotted path.
-        level: which level's rows it has, an index into `ColumnLayout.levels`.
-        steps: operations of the plan that lead to it from the level's struct; none where the version lacks the field, or for unknown tags.
-        type: in Arrow.
-        unknown_tags: it holds the tagged fields of the level's struct that the version does not define.
+        level: index into `ColumnLayout.levels`.
+        steps: plan operations from the level's struct; empty if the version lacks the field, and for unknown tags.
+        unknown_tags: holds tagged fields of the level's struct that the version does not define.
     """
 
     name: str
@@ -56,11 +51,11 @@ class Column(NamedTuple):
 
 
 class Level(NamedTuple):
-    """Rows of one kind: messages, or elements of an array that is exploded.
+    """Rows of one kind: messages, or elements of an exploded array.
 
     Attributes:
-        block: the struct of the plan that a row is.
-        steps: operations that lead from the struct of the level above to the array, the array the last; none for messages.
+        block: plan block of a row's struct.
+        steps: operations from the level above to the array, which is the last; empty for messages.
     """
 
     block: int
@@ -68,14 +63,14 @@ class Level(NamedTuple):
 
 
 class ColumnLayout(NamedTuple):
-    """What an executor fills and what is made of it.
+    """Columns to fill and to return.
 
     Attributes:
-        plan: as a tree, each block used in one place.
-        unknown_tags: structs have a column more, for the tags that the version does not define.
-        levels: of rows, messages first; more than one when arrays are exploded.
-        columns: of the result, in order, without those that every message can have:
-        indexed: `message_index` comes before them.
+        plan: as a tree; each block is used once.
+        unknown_tags: structs get an extra column for undefined tags.
+        levels: messages first.
+        columns: in order of the result, without `message_index` and error columns.
+        indexed: starts with `message_index`.
     """
 
     plan: Plan
@@ -85,29 +80,28 @@ class ColumnLayout(NamedTuple):
     indexed: bool = False
 
     def schema(self, errors: bool = False) -> pa.Schema:
-        """The schema of the result; `errors`: with the columns that say what is wrong with a message."""
+        """Return the schema of the result, with error columns if `errors`."""
         first = [pa.field(MESSAGE_INDEX, pa.int32())] if self.indexed else []
         fields = [*first, *(pa.field(column.name, column.type) for column in self.columns)]
         return pa.schema([*fields, *ERROR_FIELDS] if errors else fields)
 
 
 def operations_of(plan: Plan, block: int) -> range:
-    """Numbers of the operations of a block, untagged ones first."""
     found = plan.blocks[block]
     return range(found.first, found.first + found.untagged + found.tagged)
 
 
 def built_operations(plan: Plan, block: int) -> list[int]:
-    """Numbers of the operations of a block that are not skipped, in the order of the definition."""
+    """Return the operations of a block that are not skipped, in the order of the definition."""
     built = [number for number in operations_of(plan, block) if not plan.operation(number).flags & Flag.SKIP]
     return sorted(built, key=lambda number: plan.operation(number).slot)
 
 
 def tree_of(plan: Plan) -> Plan:
-    """The same plan with a block of its own for every place where a struct is built, so that an operation is a column.
+    """Return a plan with a block for each use of a struct, so that an operation is a column.
 
     Raises:
-        ValueError: structs nest too deep.
+        ValueError: structs are nested too deeply.
     """
     blocks: list[Block] = []
     operations: list[list[Operation]] = []
@@ -145,7 +139,7 @@ class _Describer:
         self.unknown_tags = unknown_tags and plan.flexible
 
     def kept(self, block: int) -> list[tuple[str, int]]:
-        """Names and numbers of the operations of a block that are built, in the order of the definition."""
+        """Return names and numbers of a block's built operations, in the order of the definition."""
         return [(self.plan.attribute(block, number), number) for number in built_operations(self.plan, block)]
 
     def struct(self, block: int) -> ArrowType:
@@ -163,7 +157,7 @@ class _Describer:
         return arrow_scalar(operation.code)
 
     def find(self, block: int, name: str) -> int | None:
-        """The operation that builds a field of a block, None where the version lacks it."""
+        """Return the operation that builds a field, None if the version lacks it."""
         return next((number for attribute, number in self.kept(block) if attribute == name), None)
 
     def whole(self) -> tuple[tuple[Level, ...], tuple[Column, ...]]:
@@ -204,7 +198,7 @@ class _Describer:
         return tuple(levels), tuple(columns.values())
 
     def _walk(self, block: int, names: Sequence[str]) -> tuple[tuple[int, ...], bool]:
-        """Operations along names, through structs, to the first array that is entered or to the end; whether the version has them."""
+        """Return the operations along names, through structs, to the first entered array or the end; and whether the version has them."""
         steps: list[int] = []
         for name in names:
             number = self.find(block, name)
@@ -218,7 +212,7 @@ class _Describer:
         return tuple(steps), True
 
     def array_on(self, path: tuple[str, ...], start: int) -> tuple[str, ...]:
-        """The part of a path that ends at the first array from `start` on that it leads into, in any version; empty if there is none."""
+        """Return the prefix of a path that ends at the first array after `start` that it enters, in any version; else empty."""
         fields = self.message.fields
         for index, step in enumerate(path[:-1]):
             field = next(each for each in fields if attribute_of(self.message, each) == step)
@@ -248,15 +242,12 @@ class _Describer:
 def column_layout(
     message: Message, version: int, fields: Iterable[str] | None = None, unknown_tags: bool = False, explode: bool = True
 ) -> ColumnLayout:
-    """The columns of a message at a version.
+    """Return the columns of a message at a valid version.
 
     Arguments:
-        message: the definition.
-        version: one of its valid versions (the caller has checked).
-        fields: paths, see the module; a path inside another one of them adds nothing.
-        unknown_tags: with columns for the tagged fields that the version does not define.
-        explode: False: a message is one row with `fields` too; what they do not name is left out of its structs, and so is what the
-            version lacks.
+        fields: paths (see the module); one inside another adds nothing.
+        unknown_tags: add columns for undefined tags.
+        explode: False: one row per message; structs keep only what `fields` name and the version has.
 
     Raises:
         KwireError: a path names no field of the message at any version.

@@ -1,4 +1,4 @@
-"""Columns as Arrow's C data interface wants them: a tree of nodes in preorder, of which the native twin makes a whole batch in one call."""
+"""Columns as a preorder tree of nodes for Arrow's C data interface; the native backend makes a batch of it in one call."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ IMPORT_BATCH: Final[Any] = getattr(pa.RecordBatch, "_import_from_c")  # noqa: B0
 
 
 class Kind(IntEnum):
-    """What a node's array is made of; the native twin uses the same numbers."""
+    """Kind of a node's array; the native backend uses the same numbers."""
 
     PLAIN = 0
     TEXT = 1
@@ -37,7 +37,6 @@ Node: TypeAlias = tuple[int, int, int]
 
 
 def null_nodes(kind: ArrowType) -> list[Node]:
-    """A column of nulls of a type."""
     if pa.types.is_struct(kind):
         children = [node for index in range(kind.num_fields) for node in null_nodes(kind.field(index).type)]
         return [(Kind.NULL_STRUCTS, -1, kind.num_fields), *children]
@@ -56,7 +55,6 @@ class _Nodes:
         return (Kind.TEXT if code in (Op.STRING, Op.BYTES) else Kind.UUID if code == Op.UUID else Kind.PLAIN, column, 0)
 
     def value(self, index: int) -> list[Node]:
-        """The column of an operation."""
         operation = self.plan.operation(index)
         if operation.code == Op.STRUCT:
             return self.struct(operation.block, index)
@@ -83,11 +81,7 @@ class _Nodes:
 
 
 def level_nodes(layout: ColumnLayout, level: int, errors: bool = False) -> list[Node]:
-    """The columns of a level as a struct, in the order of the result.
-
-    Arguments:
-        errors: with columns of nulls that say that nothing is wrong with any message.
-    """
+    """Return the columns of a level as a struct, in the order of the result, with null error columns if `errors`."""
     nodes = _Nodes(layout)
     children = [nodes.column(column) for column in layout.columns if column.level == level]
     if level == 0:

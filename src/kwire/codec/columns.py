@@ -1,13 +1,9 @@
-"""Many messages to Arrow columns, with no Python object for a message or a field: what `kwire.to_arrow` and `kwire.arrow_schema` do.
+"""Messages to Arrow columns, without a Python object per message or field: `kwire.to_arrow` and `kwire.arrow_schema`.
 
-Rows and columns are ruled in `kwire.codec.column_layout`, types in `kwire.codec.arrow_types`. Text must be UTF-8; a message with other text
-is a bad one, for Arrow's strings cannot hold it.
-
-Memory is bounded, whatever the bytes say: counts are held against the bytes left before room is made, and room at most doubles. A batch
-takes less than `MEMORY_MULTIPLE` bytes for each byte of input and `ROW_BYTES` for each message, on top of room for 64 rows in each array.
-Where `fields` explode an array, the values above it are repeated in every row: their copies take at most `max_repeated` bytes more, which
-is `MEMORY_MULTIPLE` bytes for each byte of input again, or `REPEATED_BYTES` where that is more. They are copies because Spark takes no
-dictionaries and no run-end encoding.
+A message with text that is not UTF-8 is malformed, as Arrow's strings cannot hold it. Counts are checked against the bytes left before
+allocation, and buffers at most double: a batch takes less than `MEMORY_MULTIPLE` bytes per byte of input and `ROW_BYTES` per message, plus
+space for 64 rows in each array. Copies of values above an exploded array take at most `max_repeated` more bytes: by default
+`MEMORY_MULTIPLE` bytes per byte of input, or `REPEATED_BYTES` if larger. Spark takes no dictionaries, so they are copies.
 """
 
 from __future__ import annotations
@@ -38,11 +34,7 @@ Errors = Literal["raise", "column"]
 
 
 class Columns:
-    """Turns messages of a catalog into columns.
-
-    Arguments:
-        source: the compiled catalog.
-    """
+    """Converter of a catalog's messages to columns."""
 
     def __init__(self, source: CompiledCatalog) -> None:
         self._source = source
@@ -73,7 +65,7 @@ class Columns:
         unknown_tags: bool = False,
         explode: bool = True,
     ) -> pa.Schema:
-        """The schema that `to_arrow` gives for the same arguments; as Spark's DDL: `kwire.codec.arrow_types.spark_ddl`."""
+        """Return the schema of `to_arrow` for these arguments; as Spark DDL: `kwire.codec.arrow_types.spark_ddl`."""
         shown = _shows_errors(errors)
         _, maker = self._reader(name, version, fields, unknown_tags, explode)
         return maker.schema_with_errors if shown else maker.schema
@@ -146,7 +138,6 @@ class Columns:
 
 
 def _size_of(messages: list[Any] | None, chunks: list[BinaryChunk]) -> int:
-    """Bytes of input."""
     if messages is None:
         return sum(memoryview(message).nbytes for chunk in chunks for message in messages_of(chunk) if message is not None)
     return sum(memoryview(message).nbytes for message in messages if message is not None)

@@ -1,16 +1,13 @@
-"""Decodes frames and single messages: what `kwire.decode`, `decode_request`, `decode_response` and `peek_header` do.
+"""Decoding of frames and messages: `kwire.decode`, `decode_request`, `decode_response` and `peek_header`.
 
-Strict reading raises for the first broken rule. Lenient reading is for taps: it never raises for a body. An unknown api, an unknown version
-and a malformed body come back as `Opaque` with the reason; bytes behind a body are tolerated, and so are strings that are not UTF-8 (Java's
-readers replace them, so brokers answer such requests). Only a header that cannot be read raises in both.
+Strict reading raises for the first broken rule. Lenient reading, for taps, raises only for unreadable headers: an unknown api or version or
+a malformed body becomes `Opaque` with the reason; trailing bytes and invalid UTF-8 are tolerated (Java's readers replace it).
 
-Every count is held against the bytes left before anything is made of it, so that what a message takes, at any moment of its reading, stays
-below `MEMORY_MULTIPLE` bytes for each byte of input and `MESSAGE_BYTES` for itself, whatever the bytes say, in either twin.
+Counts are checked against the bytes left before allocation, so a message takes less than `MEMORY_MULTIPLE` bytes per byte of input plus
+`MESSAGE_BYTES` at any moment, in either backend.
 
-With ``memoryviews=True`` fields of type bytes and records that the wire brought and that are not null, empty ones too, are read-only
-memory views of the frame, and `MEMORY_MULTIPLE_OF_VIEWS` holds. All else is as without: texts are copied, unknown tagged fields are bytes,
-and so are the defaults of fields that the wire left out. The frame lives as long as one of its views, and must not be changed meanwhile;
-a `bytearray` cannot be resized. Pickling and deep copies put bytes in their place.
+With ``memoryviews=True``, bytes and records that the frame holds are read-only views of it (`MEMORY_MULTIPLE_OF_VIEWS` applies). The frame
+lives as long as its views; do not change it. Pickles and deep copies hold bytes instead.
 """
 
 from __future__ import annotations
@@ -53,7 +50,6 @@ def _bytes_from(data: Any, offset: int, memoryviews: bool) -> bytes | memoryview
 
 
 def _read_leniently(decoder: Any, data: Any, offset: int, memoryviews: bool) -> tuple[Any, WireError | None]:
-    """A body and what is wrong with it."""
     try:
         body, end = decoder.decode(data, offset, True, memoryviews)
     except WireError as error:
@@ -65,7 +61,7 @@ def _read_leniently(decoder: Any, data: Any, offset: int, memoryviews: bool) -> 
 
 
 def _with_length(frame: Any, error: WireError) -> WireError:
-    """The error of a frame; one that begins with its own length was not meant to have it, and the error says so."""
+    """Add a hint to the error of a frame that seems to start with its length."""
     view = memoryview(frame).cast("B")
     if view.nbytes > LENGTH_BYTES and int.from_bytes(view[:LENGTH_BYTES], "big") == view.nbytes - LENGTH_BYTES:
         error.reason += " (the first 4 bytes look like a length prefix; pass the frame without it)"
@@ -73,7 +69,7 @@ def _with_length(frame: Any, error: WireError) -> WireError:
 
 
 def _attempt(decoder: Any, data: Any, offset: int, strict: bool, memoryviews: bool) -> tuple[Any, WireError | None]:
-    """A body and what is wrong with it; `decoder` may be the error that says why there is no decoder."""
+    """Return a body and its fault; `decoder` may be the error that says why there is no decoder."""
     if isinstance(decoder, WireError):
         return Opaque(_bytes_from(data, offset, memoryviews), decoder), decoder
     if not strict:
@@ -85,7 +81,7 @@ def _attempt(decoder: Any, data: Any, offset: int, strict: bool, memoryviews: bo
 
 
 class DecodeRequest(Protocol):
-    """Decodes a request frame; api key and version come from its header.
+    """Decode a request frame; api key and version come from its header.
 
     Arguments:
         frame: header and body, without the 4-byte length; any contiguous buffer.
@@ -104,11 +100,10 @@ class DecodeRequest(Protocol):
 
 
 class DecodeResponse(Protocol):
-    """Decodes a response frame, given API key and version of its request.
+    """Decode a response frame, given API key and version of its request.
 
     A broker that does not know the version of an ApiVersions request answers in version 0 with error 35 (KIP-511; brokers 0.10 and 0.11
-    with an empty list). Only reading shows such a body: it does not fit the version that was asked for, it fits version 0 exactly, and
-    its error is 35.
+    with an empty list). Such a body is recognised by reading: it fits version 0 exactly, not the requested one, and its error is 35.
 
     Arguments:
         frame: header and body, without the 4-byte length; any contiguous buffer.
@@ -133,25 +128,21 @@ class DecodeResponse(Protocol):
 
 
 class PeekHeader(Protocol):
-    """Decodes the header of a request frame and nothing else.
+    """Decode only the header of a request frame.
 
     Arguments:
-        frame: as in `DecodeRequest`; what follows the header need not be there.
-        strict: a client id that is not UTF-8 is a fault; else it is replaced, as Java's readers do.
+        frame: as in `DecodeRequest`; the body may be missing.
+        strict: reject a client id that is not UTF-8; else replace, as Java's readers do.
 
     Raises:
-        WireError: the header breaks a rule; in lenient mode too.
+        WireError: the header is malformed, in lenient mode too.
     """
 
     def __call__(self, frame: Buffer, *, strict: bool = True) -> RequestHeader: ...
 
 
 class FrameReader:
-    """Decodes the request and response frames of a catalog.
-
-    Arguments:
-        source: the compiled catalog.
-    """
+    """Decoder of a catalog's frames."""
 
     def __init__(self, source: CompiledCatalog) -> None:
         self._source = source
@@ -175,7 +166,7 @@ class FrameReader:
         return tuple(header_version_of(ranges, version) for version in range(ranges[-1][0].lowest + 1))
 
     def request_decoder(self, api_key: int, api_version: int, fields: Sequence[str] | None) -> Any:
-        """The decoder of a request's body, or the error that says why there is none."""
+        """Return the decoder of a request's body, or the error that says why there is none."""
         message = self._source.catalog.request(api_key)
         if message is None:
             return wire_error(Fault.UNKNOWN_API, 0, "api_key", "RequestHeader", api_key, api_version, f"unknown API key {api_key}")
@@ -185,7 +176,6 @@ class FrameReader:
         return self._source.decoder(message.name, api_version, fields)
 
     def _header_decoder(self, header: Any) -> Any:
-        """The decoder of a header that was read, of a known api."""
         message = self._source.catalog.request(header.api_key)
         assert message is not None
         return self._source.decoder("RequestHeader", header_version_of(message.header_versions, header.api_version))
@@ -207,7 +197,7 @@ class FrameReader:
         return Request(header, body, violation)
 
     def response_decoders(self, api_key: int, api_version: int, fields: Sequence[str] | None) -> tuple[Any, Any]:
-        """The decoders of a response's header and body; in place of the body's the error that says why there is none."""
+        """Return the decoders of a response's header and body; the latter may be the error that says why there is none."""
         message = self._source.catalog.response(api_key)
         if message is None:
             reason = f"unknown API key {api_key}"
@@ -247,7 +237,7 @@ class FrameReader:
         return Response(header, body, api_key, api_version, violation)
 
     def is_refusal(self, frame: Any, offset: int) -> bool:
-        """Whether a body is an ApiVersions response of version 0 with error 35, to its last byte."""
+        """Return whether a body is exactly an ApiVersions response of version 0 with error 35."""
         if self._source.catalog.response(API_VERSIONS) is None:
             return False
         try:
@@ -258,7 +248,7 @@ class FrameReader:
 
 
 class DecodeMessage(Protocol):
-    """Decodes one message of any kind in the catalog: ``decode("MetadataResponse", data, 12)``.
+    """Decode one message of any kind in the catalog: ``decode("MetadataResponse", data, 12)``.
 
     Arguments:
         name: name of the message.
@@ -279,7 +269,6 @@ class DecodeMessage(Protocol):
 
 
 def message_reader(source: CompiledCatalog) -> DecodeMessage:
-    """What decodes single messages of a catalog."""
     whole: dict[tuple[str, int], Any] = {}
 
     def decode(

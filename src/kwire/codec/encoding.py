@@ -1,6 +1,6 @@
-"""Messages and frames to bytes: what `kwire.encode`, `encode_request` and `encode_response` do.
+"""Encoding of messages and frames: `kwire.encode`, `encode_request` and `encode_response`.
 
-The bytes are those that Kafka's own classes write. Frames are header and body, without the 4-byte length.
+The bytes are those of Kafka's own classes. Frames are header and body, without the 4-byte length.
 """
 
 from __future__ import annotations
@@ -24,11 +24,7 @@ UNKNOWN_API_HEADER: Final = 1  # of requests; brokers read the header of an api 
 
 
 def _name_of(message: Any, function: str) -> str:
-    """The name of the message that an object is of.
-
-    Raises:
-        TypeError: not an object of a message class.
-    """
+    """Return the message name of an object; raise TypeError if it is not a message."""
     layout = getattr(type(message), "layout", None)
     if layout is None or layout.name != layout.message:
         raise TypeError(f"{function} takes a message object, not {type(message).__qualname__}")
@@ -37,7 +33,6 @@ def _name_of(message: Any, function: str) -> str:
 
 
 def _number(header: Any, field: str) -> int:
-    """A number of a header that says how the rest is written."""
     value = getattr(header, field, None)
     try:
         return integer_of(value)
@@ -46,7 +41,7 @@ def _number(header: Any, field: str) -> int:
 
 
 class EncodeMessage(Protocol):
-    """Gives the bytes of one message of any kind in the catalog.
+    """Encode one message of any kind in the catalog.
 
     Arguments:
         message: an object of a message class.
@@ -61,12 +56,11 @@ class EncodeMessage(Protocol):
 
 
 class EncodeRequest(Protocol):
-    """Gives the frame of a request, without its length. Its version is that of the header.
+    """Encode the frame of a request, without its length, in the version of its header.
 
     Arguments:
-        header: a `RequestHeader`; which version of it is written follows from api key and version. Where its api key is 0, as it is when
-            none was given, the api is that of the body's class.
-        body: a message object of that api, or an `Opaque`, whose bytes are written as they are.
+        header: a `RequestHeader`; api key and version select its version. An api key of 0, the default, means the api of the body's class.
+        body: a message object of that api, or an `Opaque`, whose bytes are written unchanged.
 
     Raises:
         EncodeError: as in `EncodeMessage`, for header and body; or the body is of another api.
@@ -77,14 +71,14 @@ class EncodeRequest(Protocol):
 
 
 class EncodeResponse(Protocol):
-    """Gives the frame of a response to a request of an api and a version, without its length.
+    """Encode the frame of a response, without its length.
 
-    To an ApiVersions request of a version that a broker does not know, the answer is of version 0 (KIP-511).
+    The answer to an ApiVersions request of an unknown version is of version 0 (KIP-511).
 
     Arguments:
-        correlation_id: that of the request; one that was decoded keeps tagged fields that its header had. Or a `ResponseHeader`.
-        body: a message object of that api, or an `Opaque`, whose bytes are written as they are.
-        api_key, api_version: of the request; the version in which the body is written.
+        correlation_id: of the request (a decoded one keeps the tagged fields of its header), or a `ResponseHeader`.
+        body: a message object of that api, or an `Opaque`, whose bytes are written unchanged.
+        api_key, api_version: of the request; the version of the body.
 
     Raises:
         EncodeError: as in `EncodeMessage`, for header and body; or the body is of another api.
@@ -95,11 +89,7 @@ class EncodeResponse(Protocol):
 
 
 class FrameWriter:
-    """Encodes the messages and frames of a catalog.
-
-    Arguments:
-        source: the compiled catalog; it made the classes of the objects that are given.
-    """
+    """Encoder of a catalog's messages and frames."""
 
     def __init__(self, source: CompiledCatalog) -> None:
         self._source = source
@@ -118,7 +108,7 @@ class FrameWriter:
         return "_FRAMES" if self is _FRAMES else (FrameWriter, (self._source,))
 
     def _body(self, message: Any, version: int, function: str) -> Any:
-        """The encoder of the objects of a class in a version, which is learned."""
+        """Return and learn the encoder of a class in a version."""
         kind = type(message)
         name = _name_of(message, function)
         known = self._source.catalog.messages.get(name)
@@ -131,20 +121,19 @@ class FrameWriter:
         return encoder
 
     def _of_api(self, body: Any, kind: str, api_key: int, function: str) -> None:
-        """Refuse the body of another api. An api that was renamed has two messages, of one key."""
+        """Reject the body of another api. Two messages of a renamed api share a key."""
         message = self._source.message(_name_of(body, function))
         if message.kind != kind or message.api_key != api_key:
             reason = f"the body of a {kind} with api key {api_key} cannot be a {message.name}"
             raise EncodeError(reason, path="api_key" if kind == "request" else "")
 
     def _api_of(self, body: Any) -> Any:
-        """The api key of the class of a request's body; None for what has none."""
         layout = getattr(type(body), "layout", None)
         message = None if layout is None else self._source.catalog.messages.get(layout.message)
         return message.api_key if message is not None and message.kind == "request" else None
 
     def _header(self, kind: str, api_key: int, api_version: int) -> Any:
-        """The encoder of the header of a frame; an api that the catalog does not know has the header that brokers take it to have."""
+        """Return the header's encoder; an unknown api has the header that brokers assume."""
         catalog = self._source.catalog
         message = catalog.request(api_key) if kind == "request" else catalog.response(api_key)
         if message is None:
@@ -154,12 +143,10 @@ class FrameWriter:
         return self._source.encoder("RequestHeader" if kind == "request" else "ResponseHeader", version)
 
     def _encode(self, message: Any, version: int) -> bytes:
-        """Encode a message that may be unusual."""
         written: bytes = self._body(message, version, "encode").encode(message)
         return written
 
     def _encode_request(self, header: Any, body: Any) -> bytes:
-        """Encode a request that may be unusual."""
         if type(header) is not self._request_header:
             raise TypeError(f"encode_request takes a RequestHeader, not {type(header).__qualname__}")
         api_key, api_version = _number(header, "api_key"), _number(header, "api_version")
@@ -175,7 +162,6 @@ class FrameWriter:
         return written
 
     def _encode_response(self, correlation_id: Any, body: Any, api_key: int, api_version: int) -> bytes:
-        """Encode a response that may be unusual."""
         header, head = correlation_id, self._header("response", api_key, api_version)
         if type(header) is not self._response_header:
             tags = header.unknown_tagged_fields if isinstance(header, CorrelationId) else ()

@@ -1,4 +1,4 @@
-"""What a frame is decoded to: header and body, and in lenient mode what was wrong with it."""
+"""Decoded frames: header and body, and in lenient mode the tolerated fault."""
 
 from __future__ import annotations
 
@@ -22,13 +22,10 @@ __all__ = ["CorrelationId", "Opaque", "Request", "Response"]
 
 
 class CorrelationId(int):
-    """The correlation id of a response whose header has tagged fields that no version defines.
-
-    A frame is written from a correlation id and a body, and the header has nothing else: so the id keeps these fields, and they are written
-    again (KIP-482 lets any broker add some).
+    """Correlation id of a response whose header has undefined tagged fields (KIP-482), kept so that they can be written again.
 
     Attributes:
-        unknown_tagged_fields: pairs of tag and bytes, as messages have them.
+        unknown_tagged_fields: pairs of tag and bytes.
     """
 
     unknown_tagged_fields: tuple[tuple[int, bytes], ...]
@@ -43,11 +40,11 @@ class CorrelationId(int):
 
 
 class Opaque:
-    """A body that could not be read.
+    """Unreadable body.
 
     Attributes:
-        data: its bytes, all of them; a memory view of the frame where `memoryviews` were asked for.
-        reason: why; `UnknownApi`, `UnsupportedVersion`, or the fault that the bytes have.
+        data: all its bytes; a memory view with `memoryviews`.
+        reason: `UnknownApi`, `UnsupportedVersion`, or the fault of the bytes.
     """
 
     __slots__ = ("data", "reason")
@@ -73,12 +70,12 @@ class Opaque:
 
 
 class Request(Generic[Body]):
-    """A decoded request frame.
+    """Decoded request frame.
 
     Attributes:
         header: `RequestHeader` object; with API key and version.
         body: message object, or `Opaque` in lenient mode.
-        violation: what was tolerated in lenient mode: the reason of an opaque body, or `TrailingBytes`; else None.
+        violation: tolerated fault in lenient mode: reason of an opaque body, or `TrailingBytes`; else None.
     """
 
     __slots__ = ("body", "header", "violation")
@@ -105,13 +102,12 @@ class Request(Generic[Body]):
 
 
 class Response(Generic[Body]):
-    """A decoded response frame.
+    """Decoded response frame.
 
     Attributes:
         header: `ResponseHeader` object.
         body: message object, or `Opaque` in lenient mode.
-        api_key: that of the request.
-        api_version: the version in which the body was read: as asked for, but 0 where a broker answered ApiVersions in version 0 (KIP-511).
+        api_version: version of the body: the requested one, or 0 if a broker answered ApiVersions in version 0 (KIP-511).
         violation: as in `Request`.
     """
 

@@ -73,10 +73,5 @@ _DEFINITIONS: Final[tuple[dict[str, Any], ...]] = (
 
 @cache
 def compiled_groups(twin: Twin = backend) -> CompiledCatalog:
-    """The layouts of this module.
-
-    Arguments:
-        twin: which twin executes; that of this process when it is not given.
-    """
     messages = {each["name"]: parse_definition({"flexibleVersions": "none", **each}, __name__) for each in _DEFINITIONS}
     return CompiledCatalog(Catalog("kwire groups", messages), twin)

@@ -1,9 +1,8 @@
-"""The headers of a stream of request frames as columns: what `kwire.scan_headers` does.
+"""Headers of a stream of request frames as columns: `kwire.scan_headers`.
 
-A row is a whole frame, good or bad; a frame that ends in the middle is left for the next buffer, which begins at `end`. Client ids stay
-where they are until somebody asks for their text. The header of an api that the catalog does not know is read in version 1, as brokers do,
-and its `error` says so; the header of a known api in an unknown version is that of its highest one (KIP-511). Header 3, which only dialects
-have yet (KIP-1313), brings the client instance id.
+A row is a whole frame, good or bad; an incomplete last frame is left for the next buffer, which begins at `end`. Headers of unknown apis
+are read in version 1, as brokers do, with an `error`; a known api in an unknown version has its highest header (KIP-511). Header 3, so far
+only in dialects (KIP-1313), adds the client instance id.
 """
 
 from __future__ import annotations
@@ -41,19 +40,18 @@ _INSTANCE: Final = "client_instance_id"
 
 
 class HeaderColumns:
-    """Columns with a row for each frame, as memoryviews; `numpy` and `to_arrow` share their memory.
+    """Columns with a row per frame, as memoryviews; `numpy` and `to_arrow` share their memory.
 
     Attributes:
-        frame_offset: of the frame's length in the buffer (int64).
-        frame_length: bytes of the frame without its length (int32).
-        header_version: -1 where the frame ends before its client id (int8).
-        api_key, api_version: -1 there (int16).
+        frame_offset: offset of the frame's length in the buffer (int64).
+        frame_length: frame size without its length (int32).
+        header_version, api_key, api_version: -1 if the frame ends before its client id (int8, int16, int16).
         correlation_id: 0 there (int32).
-        client_id_offset, client_id_length: where its text is in the buffer, -1 for none (int64, int32).
-        body_offset: where the body begins in the buffer, -1 where the header cannot be read (int64).
+        client_id_offset, client_id_length: position in the buffer, -1 for none (int64, int32).
+        body_offset: offset of the body in the buffer, -1 for an unreadable header (int64).
         error: a `Fault`, 0 for none (int8).
-        end: offset behind the last whole frame.
-        fault: what is wrong with the length at `end` (`BAD_LENGTH`, `LIMIT_EXCEEDED`), or `NONE`: what follows is not whole, or nothing.
+        end: end of the last whole frame.
+        fault: fault of the length at `end` (`BAD_LENGTH`, `LIMIT_EXCEEDED`), or `NONE`.
     """
 
     frame_offset: memoryview
@@ -102,18 +100,14 @@ class HeaderColumns:
         return tuple(name for name, _ in self._layout)
 
     def numpy(self, name: str) -> Any:
-        """A column as a numpy array, without a copy.
-
-        Raises:
-            AttributeError: there is no such column.
-        """
+        """Return a column as a numpy array, without a copy."""
         import numpy as np
 
         return np.asarray(getattr(self, name))
 
     @cached_property
     def client_ids(self) -> list[str | None]:
-        """The text of each client id; what is not UTF-8 is replaced, as Java's readers do. Equal ones are one object."""
+        """Client id of each frame, invalid UTF-8 replaced as in Java. Equal ones share an object."""
         view = memoryview(self._data).cast("B")
         seen: dict[bytes, str] = {}
         texts: list[str | None] = []
@@ -130,7 +124,7 @@ class HeaderColumns:
 
     @cached_property
     def client_instance_ids(self) -> list[Uuid | None]:
-        """The client instance id of each header that has one and can be read (KIP-1313)."""
+        """Client instance id of each readable header that has one (KIP-1313)."""
         view = memoryview(self._data).cast("B")
         found: list[Uuid | None] = []
         for version, frame, length, body in zip(self.header_version, self.frame_offset, self.frame_length, self.body_offset, strict=True):
@@ -143,9 +137,9 @@ class HeaderColumns:
         return found
 
     def to_arrow(self) -> pa.RecordBatch:
-        """All columns, with nulls where there is nothing, `client_id` as text in place of its place, `error` by its name.
+        """Return all columns with nulls for missing values, `client_id` as text, `error` as a name.
 
-        Of a catalog that has header 3 also `client_instance_id`, as Kafka writes a UUID.
+        Catalogs with header 3 add `client_instance_id`.
         """
         import pyarrow as pa
 
@@ -232,11 +226,7 @@ def _has_instance(plan: Plan) -> bool:
 
 
 class HeaderScan:
-    """Reads the headers of streams of request frames of a catalog.
-
-    Arguments:
-        source: the compiled catalog.
-    """
+    """Reader of the headers of request frames of a catalog."""
 
     def __init__(self, source: CompiledCatalog) -> None:
         plans = {version: source.plan("RequestHeader", version) for version in source.message("RequestHeader").valid_versions}
@@ -255,13 +245,11 @@ class HeaderScan:
         self._scanner = twin.HeaderScanner(plans, versions, _UNKNOWN_API_HEADER)
 
     def scan_headers(self, buffer: Buffer, *, max_frame_bytes: int = MAX_FRAME_BYTES) -> HeaderColumns:
-        """Read the headers of all complete frames in a buffer, in one call.
+        """Read the headers of all complete frames in a buffer.
 
         Arguments:
-            buffer: request frames with their 4-byte lengths, one after another; any contiguous buffer. Do not change it while the
-                result lives.
-            max_frame_bytes: the scan ends before a frame that claims to be longer, or to have a negative length: what stands there is not
-                the length of a frame.
+            buffer: request frames with their 4-byte lengths; any contiguous buffer. Do not change it while the result lives.
+            max_frame_bytes: stop before a frame that claims to be longer, or has a negative length.
 
         Raises:
             BufferError: `buffer` is not contiguous.
@@ -270,20 +258,16 @@ class HeaderScan:
         return HeaderColumns(buffer, self._layout, columns, count, end, fault, self._instances)
 
     def header_batch(self, frames: pa.Array[Any] | pa.ChunkedArray[Any], columns: Iterable[str] | None = None) -> pa.RecordBatch:
-        """Read the headers of request frames in an Arrow array, in one call, from its own buffers.
+        """Read the headers of request frames in an Arrow array; a row per frame, nulls for a null.
 
         Arguments:
-            frames: of any binary type, without the 4-byte lengths; a null gives a row of nulls.
-            columns: which of `HEADER_TYPES` the result has, in this order; all when not given. `frame_length` and `body_offset` are bytes
-                of and in the frame; `body_offset` is null where the header cannot be read, all but `frame_length` and `error` where the
-                frame ends before its client id. `error` names a `Fault`, null for none.
-
-        Returns:
-            A row for each frame.
+            frames: of any binary type, without the 4-byte lengths.
+            columns: columns of `HEADER_TYPES`, in this order; all by default. `body_offset` counts from the frame and is null for an
+                unreadable header; if the frame ends before its client id, all but `frame_length` and `error` (name of a `Fault`) are null.
 
         Raises:
             KwireError: the client ids take more than 2 GiB.
-            ValueError: there is no such column, one is there twice, or none; or the array's buffers do not fit it.
+            ValueError: invalid columns, or buffers that do not fit the array.
         """
         import pyarrow as pa
 

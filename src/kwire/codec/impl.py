@@ -1,11 +1,9 @@
-"""The one place that picks the twin.
+"""Choice of the backend.
 
-`KWIRE_PURE=1` forces the pure twin, `KWIRE_REQUIRE_NATIVE=1` turns a missing extension into an ImportError; else the native twin is taken
-where it can be loaded. It cannot from a zip, as Spark's ``--py-files`` puts on the path, nor in a second interpreter of a process: then a
-warning says that the pure twin runs.
+`KWIRE_PURE=1` forces the pure backend, `KWIRE_REQUIRE_NATIVE=1` turns a missing extension into an ImportError; else the native backend is
+used if it loads. It does not load from a zip (Spark's ``--py-files``) or in a second interpreter of a process; then a warning is given.
 
-All native modules of a process are of one build: they hand each other objects whose layout they were compiled with. So a module that was
-replaced on disk after its neighbours were loaded is refused.
+Native modules share compiled object layouts, so all of a process must be of one build: one that was replaced on disk later is rejected.
 """
 
 from __future__ import annotations
@@ -35,7 +33,7 @@ _said: Final[set[str]] = set()
 
 
 def load_twin(room: str, name: str, twin: Twin) -> ModuleType:
-    """Import one module of one twin, such as ``load_twin("codec", "objects", "native")``.
+    """Import one module of a backend, such as ``load_twin("codec", "objects", "native")``.
 
     Raises:
         ImportError: the native extension is not there, or is of another build than those that are loaded.
@@ -48,15 +46,11 @@ def load_twin(room: str, name: str, twin: Twin) -> ModuleType:
 
 
 def load_native(room: str, name: str, what: str, others: tuple[str, ...] = ()) -> ModuleType | None:
-    """Import a native module where it shall and can run.
+    """Import a native module, or return None if the pure backend is used.
 
     Args:
-        room, name: as for `load_twin`.
-        what: it is, for the sentence.
-        others: native modules of the room that are loaded when they are first needed, and must be there.
-
-    Returns:
-        None where the pure twin serves.
+        what: description for the error text.
+        others: native modules of the package that load on first use, and must exist.
 
     Raises:
         ImportError: it cannot be loaded, and `KWIRE_REQUIRE_NATIVE=1`.
@@ -75,18 +69,14 @@ def load_native(room: str, name: str, what: str, others: tuple[str, ...] = ()) -
 
 
 def _find(room: str, names: tuple[str, ...]) -> None:
-    """Raise an ImportError unless these native modules are there: half a twin, as a half-finished build leaves it, is none."""
+    """Raise an ImportError if one of these native modules is missing, as after an interrupted build."""
     for name in names:
         if importlib.util.find_spec(f"kwire.{room}._native.{name}") is None:
             raise ImportError(f"kwire.{room}._native.{name} is missing")
 
 
 def _compare_builds() -> None:
-    """Look at the native modules that were loaded since the last time.
-
-    Raises:
-        ImportError: one is of another build; it is raised again for all that are asked for later.
-    """
+    """Compare builds of the native modules loaded since the last call; raise an ImportError (on later calls too) if they differ."""
     loaded = [(name, module) for name, module in sys.modules.items() if name.startswith("kwire.") and _NATIVE in name]
     for name, module in loaded:
         build = getattr(module, "__build__", "")
@@ -100,7 +90,7 @@ def _compare_builds() -> None:
 
 
 def _say_unused(room: str, error: ImportError) -> None:
-    """Warn where a compiled module is there and does not load; without any, as in the pure wheel, nothing is wrong."""
+    """Warn if a compiled module exists but does not load; the pure wheel has none."""
     from pathlib import Path
 
     package = importlib.util.find_spec(f"kwire.{room}._native")

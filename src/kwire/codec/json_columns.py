@@ -1,4 +1,4 @@
-"""Kafka's own JSON of many messages, as a column of texts with no object for a message or a field."""
+"""Kafka's JSON of many messages as a column of texts, without an object per message or field."""
 
 from __future__ import annotations
 
@@ -17,12 +17,7 @@ _SCHEMA: Final = pa.schema([("json", pa.string())])
 
 
 class JsonColumns:
-    """Writes the requests or responses of a catalog as JSON.
-
-    Arguments:
-        source: the compiled catalog.
-        kind: which of the two.
-    """
+    """JSON writer of a catalog's requests or responses."""
 
     def __init__(self, source: CompiledCatalog, kind: Literal["request", "response"]) -> None:
         self._source = source
@@ -36,15 +31,12 @@ class JsonColumns:
         return self._source.decoder(found.name, api_version)
 
     def texts(self, bodies: BinaryChunk, api_keys: Any, api_versions: Any) -> tuple[Any, list[int]]:
-        """The JSON of bodies without their headers.
+        """Return the JSON of bodies (without headers), null for a null, and the indexes of those not written, which are null too.
+
+        Not written are malformed messages, unknown versions, and tagged fields in an order that Kafka never writes.
 
         Arguments:
-            bodies: of a binary array.
             api_keys, api_versions: of each body, int16 buffers.
-
-        Returns:
-            An Arrow array with the text that `kwire.codec.json_text` gives, null for a null; and which bodies are not written and null too:
-            they break a rule, no version is known that they are in, or their tagged fields come in an order that Kafka never writes.
 
         Raises:
             KwireError: the texts take more than 2 GiB.

@@ -1,9 +1,8 @@
-"""Messages as plain dicts and lists, in exactly the JSON of Kafka's own JsonConverter classes.
+"""Messages as plain dicts and lists, exactly the JSON of Kafka's JsonConverter classes.
 
-Names start with a lower-case letter; nulls are null; bytes and records are base64; uuids are base64url without padding. A field that the
-version lacks is left out, a tagged field at its default too, unknown tagged fields always. As in those classes, and as `kwire.encode` has
-it, a field that the version lacks must hold its default unless it is ignorable. A broker's request log writes the size of record batches
-(`recordsSizeInBytes`) and other bytes as base64: `records=False`.
+Names are camelCase; bytes and records are base64; uuids are base64url without padding. Fields that the version lacks, tagged fields at
+their default and unknown tagged fields are left out. As in those classes and `kwire.encode`, a field that the version lacks must hold its
+default unless it is ignorable. With `records=False`, record batches become their size (`recordsSizeInBytes`), as in a broker's request log.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ def _list_of_structs(element: Convert) -> Convert:
 
 
 def _default_test(slot: SlotLayout) -> Callable[[Any], bool]:
-    """Whether a value is the default of its slot."""
+    """Return a test for the default of a slot."""
     if slot.default == Default.STRUCT:
         return lambda held: held is not None and held == type(held)()
     default = [] if slot.default == Default.LIST else slot.value
@@ -68,8 +67,6 @@ def _default_test(slot: SlotLayout) -> Callable[[Any], bool]:
 
 
 class _Writer:
-    """Makes one converter per block of a plan."""
-
     def __init__(self, plan: Plan, records: bool) -> None:
         self.plan = plan
         self.records = records
@@ -131,12 +128,7 @@ class _Writer:
 
 
 def default_json(plan: Plan, classes: tuple[type, ...], block: Block, operation: Operation) -> Any:
-    """What a field would be written as that holds its default.
-
-    Arguments:
-        classes: of the plan's layouts.
-        block, operation: of the field.
-    """
+    """Return the JSON of a field's default; `classes` are those of the plan's layouts."""
     slot = plan.layouts[block.layout].slots[operation.slot]
     if slot.default == Default.STRUCT:
         return _Writer(plan, records=True).block(operation.block)(classes[slot.value]())
@@ -154,7 +146,7 @@ def _writer(source: CompiledCatalog, name: str, version: int, records: bool) -> 
 
 
 def to_json(message: MessageObject, version: int, records: bool = True, *, source: CompiledCatalog | None = None) -> dict[str, Any]:
-    """The message as Kafka's JsonConverter classes write it.
+    """Return a message as Kafka's JsonConverter classes write it.
 
     Arguments:
         message: an object of a message class.

@@ -1,10 +1,9 @@
-"""Messages out of plain dicts and lists, taking exactly what Kafka's own JsonConverter classes take.
+"""Messages from plain dicts and lists, accepting exactly what Kafka's JsonConverter classes accept.
 
-A field of the version that is not tagged must be there; one that is not of the version, and a tagged one, gets its default when it is left
-out and is read when it is given. Keys that name no field are passed over. Null is taken where any version of the field may be null: whether
-this version lets it be is found when the message is written. Integers are numbers or their text (``"12"``, ``"0x0c"``). `bytes` and records
-are base64, or bytes objects, as the converters take binary nodes. Jackson's int nodes and long nodes are one here: a number is taken
-where it fits. Beyond the converters, a field of the version that is missing is read from its former name.
+Untagged fields of the version are required; others get their default if missing and are read if given. Unknown keys are ignored. Null is
+accepted if any version of the field is nullable; the encoder checks the version. Integers are numbers or their text (``"12"``, ``"0x0c"``).
+`bytes` and records are base64 or bytes objects (binary nodes). A number is accepted if it fits (Jackson's int and long nodes are one here).
+Beyond the converters, a missing field is read from its former name.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ _RANGES: Final = {
 
 
 class _Refused(Exception):
-    """A value that the converter refuses; `steps` grow from the inside out."""
+    """A value that the converter rejects; `steps` of its path grow from the inside out."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
@@ -46,7 +45,7 @@ class _Refused(Exception):
 
 
 def _kind(value: Any) -> str:
-    """A JSON value in a word, never the value itself."""
+    """Describe a JSON value without its content."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -82,7 +81,7 @@ _int32: Final = _integer_of("int32")
 
 
 def _int8(value: Any) -> int:
-    """MessageUtil.jsonNodeToByte, which takes 128 to 256 and lowers them by 128 (200 is read as 72, 256 as -128)."""
+    """Convert as MessageUtil.jsonNodeToByte, which accepts 128 to 256 and lowers them by 128 (200 becomes 72, 256 becomes -128)."""
     number: int = _int32(value)
     if number > 127:
         if number > 256:
@@ -167,8 +166,6 @@ def _or_null(convert: Convert) -> Convert:
 
 
 class _Reader:
-    """Makes one converter per struct of a message at a version."""
-
     def __init__(self, message: Message, version: int, classes: tuple[type, ...]) -> None:
         self.message = message
         self.version = version
@@ -237,12 +234,12 @@ def from_json(name: str, obj: Any, version: int, *, source: CompiledCatalog | No
 
     Arguments:
         name: name of the message.
-        obj: its JSON as dicts and lists, as `json.loads` and `to_json` give it.
-        version: the version that the JSON is in.
-        source: the catalog of the message, the built-in one when not given.
+        obj: dicts and lists, as from `json.loads` and `to_json`.
+        version: version of the JSON.
+        source: catalog of the message; the built-in one by default.
 
     Raises:
-        EncodeError: a field is missing, or a value is none that Kafka's `JsonConverter.read` takes; has the path.
+        EncodeError: a field is missing, or Kafka's `JsonConverter.read` rejects a value; has the path.
         UnsupportedVersion: the message has no such version.
         KwireError: no such message.
     """

@@ -1,4 +1,4 @@
-"""The text of Kafka's JSON: of one message, and what the native twin needs to write it without an object."""
+"""Text of Kafka's JSON, and the tables from which the native backend writes it."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ _ENCODE: Final = partial(encode_json, ascii_only=False)
 
 
 def json_text(message: Any, version: int, *, records: bool = True) -> str:
-    """A message as the text of Kafka's JSON, which Spark's `from_json` and `get_json_object` read; `records` as in `to_json`."""
+    """Return a message as Kafka's JSON text; `records` as in `to_json`."""
     return _ENCODE(to_json(message, version, records))
 
 
 class FieldText(NamedTuple):
-    """What the native twin writes of a field, beside its value.
+    """Texts of a field for the native backend.
 
     Attributes:
-        name: `"name":`, with bytes behind it.
-        size: of the name without them.
-        default: of a tagged field its default as text.
-        counted: the name when the size of record batches is written in their place; None for other fields, and where they are written.
+        name: `"name":`, padded.
+        size: length of the name without padding.
+        default: default of a tagged field.
+        counted: name used when record batches are replaced by their size; else None.
     """
 
     name: bytes
@@ -37,15 +37,7 @@ class FieldText(NamedTuple):
 
 
 def field_texts(plan: Plan, classes: tuple[type, ...], *, records: bool = True) -> tuple[FieldText, ...] | None:
-    """The texts of each operation of a plan.
-
-    Arguments:
-        classes: of the plan's layouts.
-        records: as in `kwire.codec.json_form.to_json`.
-
-    Returns:
-        None where some tagged field may hold a float: two zeros are equal, and their texts are not.
-    """
+    """Return the texts of a plan's operations; None if a tagged field may hold a float (0.0 equals -0.0, their texts differ)."""
     found = [FieldText(_SLACK, 0)] * (len(plan.ops) // WIDTH)
     for block in plan.blocks:
         slots = plan.layouts[block.layout].slots

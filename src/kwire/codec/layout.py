@@ -1,7 +1,7 @@
-"""The slots of a message object: one layout per struct, over all versions of the message.
+"""Slots of message objects: one layout per struct, over all versions of the message.
 
-A layout says which attributes an object has, in which order, and what each holds when nothing was read or given. Both twins make their
-classes from layouts, plans refer to attributes by slot number, and so an object of any version has the same attributes.
+Both backends make their classes from layouts, and plans refer to attributes by slot number, so an object has the same attributes in any
+version.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["Default", "SlotLayout", "StructLayout", "attribute_of", "current_pat
 
 
 class Default(IntEnum):
-    """How a slot gets its default."""
+    """Kind of a slot's default."""
 
     CONSTANT = 0  # `value` itself, immutable
     LIST = 1  # a new empty list
@@ -25,14 +25,14 @@ class Default(IntEnum):
 
 
 class SlotLayout(NamedTuple):
-    """One attribute.
+    """An attribute.
 
     Attributes:
         attribute: Python name, `leader_id`.
         json_name: name in Kafka's JSON, `leaderId`.
         type: Kafka's type, `int32`, `[]Topic`.
         default, value: see `Default`.
-        scalar_array: an array of anything but structs: held as a tuple, so that the garbage collector need not track it.
+        scalar_array: an array without structs; held as a tuple, which the garbage collector need not track.
     """
 
     attribute: str
@@ -44,13 +44,12 @@ class SlotLayout(NamedTuple):
 
 
 class StructLayout(NamedTuple):
-    """One struct of one message.
+    """A struct of a message.
 
     Attributes:
-        message: the message it belongs to, `MetadataResponse`.
         name: the struct, `MetadataResponseTopic`; equal to `message` for the top.
-        slots: one per field, in wire order of the definition; after them every object has `unknown_tagged_fields`.
-        tracked: an object may refer to objects that refer to others, so the garbage collector has to know it (arrays of structs, structs).
+        slots: one per field, in the order of the definition; every object has `unknown_tagged_fields` after them.
+        tracked: may refer to objects with references (structs, arrays of structs), so the garbage collector must track it.
     """
 
     message: str
@@ -63,7 +62,6 @@ _INTEGERS: Final = frozenset(("int8", "int16", "uint16", "int32", "uint32", "int
 
 
 def attribute_of(message: Message, field: Field) -> str:
-    """Name of a field as the attribute of an object and as a step of a path."""
     # DESIGN promises RequestHeader(api_key, api_version, ...); Kafka's header fields repeat the message's name in theirs.
     return field.attribute.removeprefix("request_") if message.kind == "header" else field.attribute
 
@@ -71,11 +69,9 @@ def attribute_of(message: Message, field: Field) -> str:
 def fields_by_name(fields: Sequence[Field], version: int, spell: Callable[[str], str]) -> dict[str, Field]:
     """Map current and former names to fields of a struct at a version.
 
-    Where a name is that of several fields, those that the version has come first, then those whose current name it is.
+    Among fields that share a name, those in the version come first, then those whose current name it is.
 
     Arguments:
-        fields: of the struct.
-        version: of the message.
         spell: `snake_name` or `camel_name`.
     """
     found = {}
@@ -87,7 +83,7 @@ def fields_by_name(fields: Sequence[Field], version: int, spell: Callable[[str],
 
 
 def current_path(message: Message, version: int, path: str) -> str:
-    """Replace former names in a path of attributes by the current ones; an unknown path is returned as it is."""
+    """Replace former names in a path of attributes; return an unknown path unchanged."""
     steps, fields = [], message.fields
     for step in path.split("."):
         field = next((each for each in fields if attribute_of(message, each) == step and version in each.versions), None)
@@ -100,7 +96,7 @@ def current_path(message: Message, version: int, path: str) -> str:
 
 
 def _constant(field: Field) -> Any:
-    """The default of a field that is neither an array nor a struct, as Kafka's FieldSpec.fieldDefault reads it."""
+    """Return a scalar field's default, as Kafka's FieldSpec.fieldDefault reads it."""
     text, kind = field.default, field.type
     if kind == "bool":
         return text == "true"
@@ -138,7 +134,7 @@ def _layout(message: Message, struct: Struct, indexes: dict[str, int]) -> Struct
 
 
 def layouts_of(message: Message) -> tuple[StructLayout, ...]:
-    """The layouts of all structs of a message, the message's own first. Equal definitions loaded twice give equal layouts."""
+    """Return the layouts of a message's structs, its own first. Equal definitions give equal layouts."""
     found: tuple[StructLayout, ...] | None = message.derived.get(layouts_of)
     if found is None:
         indexes = {name: index for index, name in enumerate(message.structs)}

@@ -1,15 +1,13 @@
-"""Plans: a message at one version, compiled to a flat tuple of integers that both twins execute.
+"""Plans: a message at one version, compiled to a flat tuple of integers that both backends execute.
 
-A plan is a list of *operations*, each `WIDTH` integers, grouped in *blocks*, one block per struct in use::
+A plan is a list of *operations*, each `WIDTH` integers, grouped in *blocks*, one per struct in use::
 
     plan.ops     ... | code slot flags tag element block minimum field | ...
     block        first operation, number of untagged ones, number of tagged ones (which follow them)
 
-An executor starts at block 0, runs its untagged operations in order, then, where the version is flexible, reads the tagged section and runs
-the tagged operations that it finds. Nothing in a plan is a pointer or a callable: it pickles, compares and hashes by value.
-
-The four executors (objects, skip, columns, encode) share the plan. A *projection* marks what need not be built with `Flag.SKIP`; the
-bytes are still checked and stepped over.
+An executor runs the untagged operations of block 0 in order, then, if the version is flexible, reads the tagged section and runs the tagged
+operations it finds. Plans hold no callables: they pickle, compare and hash by value. A *projection* marks fields with `Flag.SKIP`: their
+bytes are checked and stepped over.
 """
 
 from __future__ import annotations
@@ -29,7 +27,7 @@ DEEPEST: Final = 32  # structs in structs; Kafka's deepest message has 6, and wh
 
 
 class Op(IntEnum):
-    """What an operation reads. The native twin uses the same numbers."""
+    """Type that an operation reads; the native backend uses the same numbers."""
 
     BOOL = 1
     INT8 = 2
@@ -57,7 +55,7 @@ class Flag(IntFlag):
 
 
 class Operation(NamedTuple):
-    """One operation, as the `WIDTH` integers of `Plan.ops` spell it.
+    """An operation, as the `WIDTH` integers of `Plan.ops`.
 
     Attributes:
         code: an `Op`.
@@ -81,10 +79,10 @@ class Operation(NamedTuple):
 
 
 class Absent(NamedTuple):
-    """A slot that the wire does not fill at this version: it gets its default (see `kwire.codec.layout.Default`).
+    """A slot that the wire does not fill at this version, with its default (`kwire.codec.layout.Default`).
 
-    `ignorable` is for the encoder: a non-default value here raises unless the field is ignorable. Tagged fields of the version are listed
-    too (`tagged`), for they keep the default when the wire leaves them out.
+    The encoder rejects another value unless the field is `ignorable`. Tagged fields of the version are included (`tagged`), as the wire
+    may omit them.
     """
 
     slot: int
@@ -95,16 +93,15 @@ class Absent(NamedTuple):
 
 
 class Block(NamedTuple):
-    """One struct at the plan's version.
+    """A struct at the plan's version.
 
     Attributes:
         layout: index into `Plan.layouts`.
         first: index of its first operation (not of its first integer).
-        untagged, tagged: how many operations of each kind; tagged ones follow, in ascending order of tag.
-        minimum: the fewest bytes that the struct takes.
-        absent: slots that get their default before anything is read.
-        refused_tags: tags that other versions of this struct define; Kafka's generated readers refuse them ("Tag N is not valid for
-            version V") although they keep tags that no version defines.
+        untagged, tagged: number of operations; tagged ones follow, by ascending tag.
+        minimum: smallest size of the struct in bytes.
+        absent: slots that get their default before reading.
+        refused_tags: tags that only other versions of this struct define; Kafka's generated readers reject these and keep undefined ones.
     """
 
     layout: int
@@ -117,14 +114,11 @@ class Block(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """A compiled message version.
+    """A compiled message version; block 0 and layout 0 are the message's own.
 
     Attributes:
-        message, version, api_key: what it reads.
         flexible: tagged sections exist.
         ops: `WIDTH` integers per operation.
-        blocks: block 0 is the message itself.
-        layouts: of all structs of the message, layout 0 is the message's own.
         fields: the projection, sorted, or None for everything.
     """
 
@@ -141,7 +135,7 @@ class Plan(NamedTuple):
         return Operation(*self.ops[index * WIDTH : (index + 1) * WIDTH])
 
     def attribute(self, block: int, index: int) -> str:
-        """Attribute name of operation `index`, which belongs to block `block`: a step of an error's path."""
+        """Return the attribute of operation `index` in block `block`: a step of an error's path."""
         return self.layouts[self.blocks[block].layout].slots[self.ops[index * WIDTH + 1]].attribute
 
 
@@ -156,7 +150,6 @@ FIXED_SIZE: Final[dict[int, int]] = {
 
 
 def _lengthed_minimum(code: Op, compact: bool) -> int:
-    """The fewest bytes of a value with a length: its empty form."""
     return 1 if compact else 2 if code is Op.STRING else 4
 
 
@@ -172,7 +165,7 @@ class _Compiler:
         self.operations: dict[int, list[Operation]] = {}
 
     def _keeps(self, path: tuple[str, ...]) -> tuple[bool, bool]:
-        """Whether the field at `path` is in the projection, and whether all that is inside it is; asked where there is one."""
+        """Return whether the field at `path` is in the projection, and whether all inside it is."""
         if any(path[:end] in self.wanted for end in range(1, len(path) + 1)):
             return True, True
         inside = any(want[: len(path)] == path for want in self.wanted)
@@ -218,7 +211,7 @@ class _Compiler:
 
     @staticmethod
     def _least(operation: Operation) -> int:
-        """The fewest bytes that the field of an operation takes."""
+        """Return the smallest size of an operation's field."""
         if operation.code == Op.ARRAY:
             return 1 if operation.flags & Flag.COMPACT else 4
         return operation.minimum
@@ -285,13 +278,11 @@ class _Compiler:
 
 
 def compile_plan(message: Message, version: int, fields: Iterable[str] | None = None) -> Plan:
-    """Compile a message at a version, with a projection if `fields` is given.
+    """Compile a message at a valid version, with a projection if `fields` is given.
 
     Arguments:
-        message: the definition.
-        version: one of `message.valid_versions` (the caller has checked).
         fields: attribute paths such as ``topics.partitions.leader_id``, by current or former names; a path to a struct or an array of
-            structs takes all in it.
+            structs includes all in it.
 
     Raises:
         KwireError: a path of `fields` names no field of the message at any version.

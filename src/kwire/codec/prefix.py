@@ -1,18 +1,13 @@
-"""Reads a message as far as its bytes go: bodies that snaplen or a gap has cut, or that break a rule further down.
+"""Reader of truncated messages: bodies cut by snaplen or a gap, or malformed further down.
 
-What was whole is given. Fields come in the order of the wire, so all before the fault are set, and the field in which the fault lies is not
-(reading it raises AttributeError, as for a field outside a projection), but for what can be given in part:
+Fields before the fault are set; the field with the fault is not (reading it raises AttributeError), except that
 
-* an array holds its whole elements, once its count was read; the last one may be a struct that was cut;
-* a struct, once it has begun, holds its fields that were whole, be it none;
-* fields that the version does not have hold their defaults, tagged ones only behind a whole tagged section; unknown tags those before the
-  fault.
+* an array holds its whole elements, once its count was read; the last one may be an incomplete struct;
+* a struct that has begun holds its whole fields;
+* fields that the version lacks hold their defaults, tagged ones only after a whole tagged section; unknown tags are those before the fault.
 
-So the error's path leads to the fault through objects that are there: ``topics[2].partitions[5].leader_id`` says that topic 2 and its
-partition 5 are not whole, and that all before them is. Counts are not held against the bytes left, as they are elsewhere; an array ends
-where its bytes end.
-
-Such bodies are few, so there is one reader for both twins, the pure twin's walk, and it makes the objects of either.
+So the error's path leads to the fault through existing objects. An array ends where its bytes end, whatever its count. Such bodies are
+rare, so the pure backend's walk reads them for both backends.
 """
 
 from __future__ import annotations
@@ -33,12 +28,13 @@ __all__ = ["Anomaly", "Prefix", "PrefixReader", "decode_prefix", "read_prefix"]
 
 
 class Prefix(NamedTuple):
-    """Attributes:
-    message: what there is of it.
-    error: what ended the reading, with its place; None for a whole message.
-    end: where reading ended.
-    anomalies: what was passed over, as Java's readers do.
-    counts: by attribute, how many elements the array has in which reading ended, as the number in front of it says.
+    """Result of a partial read.
+
+    Attributes:
+        message: the part that was read.
+        error: fault that ended the reading; None for a whole message.
+        anomalies: oddities that Java's readers ignore.
+        counts: by attribute, the count on the wire of the array in which reading ended.
     """
 
     message: Any
@@ -49,25 +45,15 @@ class Prefix(NamedTuple):
 
 
 class PrefixReader:
-    """Reads messages of a catalog as far as they go.
-
-    Arguments:
-        source: the compiled catalog.
-    """
-
     def __init__(self, source: CompiledCatalog) -> None:
         self._source = source
 
     def read(self, plan: Plan, data: Any, offset: int = 0, *, limit: int | None = None, strict: bool = True) -> Prefix:
-        """Read one message as far as its bytes go; never raises for what the bytes do, nor minds what follows the message.
+        """Read one message as far as its bytes go; never raise for its content, and ignore what follows it.
 
         Arguments:
-            plan: of a message of the catalog.
-            data: what there is of it; any contiguous buffer.
-            offset: where it begins, in bytes.
-            limit: where it ends at the latest, when more bytes belong to it than there are. A length that reaches beyond is `BadLength`
-                then: no bytes that follow could make it true.
-            strict: text that is not UTF-8 is a fault; else it is replaced, as Java's readers do.
+            limit: latest end of a message with missing bytes. A length beyond it is `BadLength`, as no following bytes could satisfy it.
+            strict: stop at invalid UTF-8; else replace it.
 
         Raises:
             ValueError: `offset` is outside `data`.
@@ -87,18 +73,18 @@ class PrefixReader:
     def decode_prefix(
         self, name: str, data: Buffer, version: int, *, offset: int = 0, fields: Sequence[str] | None = None, strict: bool = True
     ) -> tuple[Any, WireError | None]:
-        """Decode one message as far as its bytes go; see the module for what a cut one holds.
+        """Decode one message as far as its bytes go; see the module for the content of a truncated one.
 
         Arguments:
             name: name of the message.
-            data: what there is of it; any contiguous buffer.
-            version: the version it is in.
-            offset: where it begins, in bytes.
+            data: available bytes; any contiguous buffer.
+            version: version of the message.
+            offset: start of the message, in bytes.
             fields: paths of the fields to decode; the others are stepped over.
-            strict: text that is not UTF-8 is a fault; else it is replaced, as Java's readers do.
+            strict: stop at invalid UTF-8; else replace it, as Java's readers do.
 
         Returns:
-            The message, and what ended the reading, with its place, or None. Bytes left over are an error too; the message is whole then.
+            The message, and the error that ended the reading, or None. Trailing bytes are an error too; the message is whole then.
 
         Raises:
             KwireError: no such message, or a path names no field of it.

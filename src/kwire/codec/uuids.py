@@ -9,10 +9,7 @@ __all__ = ["ZERO_UUID", "Uuid"]
 
 
 class Uuid(bytes):
-    """Sixteen bytes whose text is Kafka's: 22 characters of base64url.
-
-    It is a `bytes` of length 16, so it compares, hashes and travels as one. `str()` is only paid for when somebody looks.
-    """
+    """Sixteen bytes whose text is Kafka's: 22 characters of base64url. Compares and hashes as `bytes`."""
 
     __slots__ = ()
 
@@ -24,10 +21,7 @@ class Uuid(bytes):
 
     @classmethod
     def parse(cls, text: str) -> Uuid:
-        """Read a UUID in Kafka's spelling or with hyphens.
-
-        Arguments:
-            text: 22 characters of base64 (either alphabet, padding allowed), or 32 hex digits with or without hyphens.
+        """Read a UUID: 22 characters of base64 (either alphabet, padding allowed), or 32 hex digits with or without hyphens.
 
         Raises:
             ValueError: the text is neither.

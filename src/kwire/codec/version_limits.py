@@ -1,4 +1,4 @@
-"""What an ApiVersions response may say: ranges of versions and features, cut to a release or to a table."""
+"""Limits of ApiVersions responses: ranges of versions and features."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _HIGHEST: Final = (1 << 15) - 1
 
 @dataclass(frozen=True, slots=True)
 class VersionLimits:
-    """Limits of an ApiVersions response. Nothing is added to it, so an api or feature that the broker lacks stays away.
+    """Limits of an ApiVersions response. They only remove: an api or feature that the broker lacks stays absent.
 
     Attributes:
-        ranges: lowest and highest version by api key; an api whose own range lies outside is dropped.
-        others: apis that `ranges` does not name stay; else they are dropped.
-        features: names of the features that stay; None for all.
-        levels: highest finalized level by the name of the feature.
+        ranges: lowest and highest version by api key; an api outside its range is dropped.
+        others: keep apis that `ranges` does not name.
+        features: names of the features to keep; None for all.
+        levels: highest finalized level by name of the feature.
     """
 
     ranges: Mapping[int, tuple[int, int]] = field(default_factory=dict)
@@ -39,7 +39,7 @@ class VersionLimits:
 
     @classmethod
     def of_release(cls, release: str | Release) -> VersionLimits:
-        """What a release advertises. That may be more than it accepts (KAFKA-18659: Produce from 0).
+        """Return the versions that a release advertises, possibly more than it accepts (KAFKA-18659: Produce from 0).
 
         Raises:
             InputError: no such release.
@@ -51,11 +51,11 @@ class VersionLimits:
         return cls(ranges, features=frozenset(known | {"metadata.version"}))
 
     def range_of(self, api_key: int) -> tuple[int, int] | None:
-        """The limit of an api; None for one that is dropped."""
+        """Return the limit of an api; None if dropped."""
         return self.ranges.get(api_key, (_LOWEST, _HIGHEST) if self.others else None)
 
     def __and__(self, other: VersionLimits) -> VersionLimits:
-        """Both limits."""
+        """Combine both limits."""
         ranges = {}
         for key in {*self.ranges, *other.ranges}:
             mine, its = self.range_of(key), other.range_of(key)

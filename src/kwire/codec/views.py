@@ -1,4 +1,4 @@
-"""What people want to read in place of numbers: names of errors and apis, times, UUIDs in any spelling, versions by api key."""
+"""Readable forms of wire values: names of errors and apis, times, UUIDs, versions by api key."""
 
 from __future__ import annotations
 
@@ -17,23 +17,19 @@ _LAST: Final = datetime.max.replace(tzinfo=timezone.utc)
 
 
 def timestamp(milliseconds: int) -> datetime | None:
-    """A time of Kafka's as a UTC datetime; None for -1, which says that there is none, and for what no calendar holds.
-
-    Arguments:
-        milliseconds: since 1970.
-    """
+    """Return milliseconds since 1970 as a UTC datetime; None for -1 (none) and for times beyond the calendar."""
     if not 0 <= milliseconds <= (_LAST - _EPOCH) // timedelta(milliseconds=1):
         return None
     return _EPOCH + timedelta(milliseconds=milliseconds)
 
 
 def api_name(api_key: int) -> str:
-    """Kafka's own name of an api, `Metadata`; for a key that the catalog does not know its digits."""
+    """Return Kafka's name of an api, such as `Metadata`; the digits of an unknown key."""
     return catalog().api_name(api_key) or str(api_key)
 
 
 def uuid_of(value: bytes | str | uuid.UUID) -> Uuid:
-    """A UUID in any spelling: Kafka's base64url, standard base64, hex digits with or without hyphens, 16 bytes, `uuid.UUID`.
+    """Read a UUID in any spelling: Kafka's base64url, standard base64, hex digits with or without hyphens, 16 bytes, `uuid.UUID`.
 
     Raises:
         ValueError: it is none of these.
@@ -47,22 +43,18 @@ def uuid_of(value: bytes | str | uuid.UUID) -> Uuid:
 
 
 def same_uuid(one: bytes | str | uuid.UUID, other: bytes | str | uuid.UUID) -> bool:
-    """Whether two spellings mean one UUID. (`==` of a `Uuid` and a text is False: things that are equal must have equal hashes.)
+    """Return whether two spellings mean one UUID (`==` of a `Uuid` and a text is False, as their hashes differ).
 
     Raises:
-        ValueError: one of them is no UUID.
+        ValueError: one of them is not a UUID.
     """
     return uuid_of(one) == uuid_of(other)
 
 
 def api_versions(response: Any) -> dict[int, Versions]:
-    """The ranges of versions of an ApiVersionsResponse, by api key.
+    """Return the version ranges of an ApiVersionsResponse by api key.
 
-    A key that comes twice has its last range, as in Kafka's `NodeApiVersions`. Of a response that was cut (`decode_prefix`) the entries
-    that are whole count.
-
-    Arguments:
-        response: the message, of any version.
+    The last range of a repeated key counts, as in Kafka's `NodeApiVersions`; of a truncated response (`decode_prefix`), its whole entries.
     """
     found: dict[int, Versions] = {}
     for each in getattr(response, "api_keys", None) or ():

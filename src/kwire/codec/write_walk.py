@@ -1,17 +1,14 @@
-"""The careful writer: a message step by step, in the words of Kafka's generated writers.
+"""Fallback writer: a message step by step, by the rules of Kafka's generated writers.
 
-Both twins write what is usual fast and leave all else to this walk: a value in an unusual form, which it writes, and a value that Kafka
-does not let a message of this version carry, of which it says what is wrong and where. So both say the same.
-
-The rules are those of Kafka's `MessageDataGenerator`:
+Both backends leave unusual values and errors to this walk, so both report the same. The rules are those of Kafka's `MessageDataGenerator`:
 
 * A field that the version lacks must hold its default, unless it is ignorable.
-* A tagged field is written when it does not hold its default; tags ascend, and unknown ones are merged between them. Tags that the struct
-  defines, at any version, cannot be unknown: a reader would refuse or mistake them.
+* A tagged field is written if it does not hold its default; tags ascend, unknown ones are merged between them. Tags that the struct defines
+  in any version cannot be unknown.
 * A version without tagged fields cannot carry unknown ones.
-* A null struct is the byte ff and a present one 01, as a tagged field 00 and 01 (a varint).
+* A null struct is the byte ff and a present one 01; as a tagged field 00 and 01 (a varint).
 
-Where Kafka's writers end with a NullPointerException or a RuntimeException, this is an EncodeError too.
+Where Kafka's writers fail with a NullPointerException or a RuntimeException, this is an EncodeError too.
 """
 
 from __future__ import annotations
@@ -50,11 +47,7 @@ Out = list[bytes]
 
 
 def holds_default(value: Any, slot: SlotLayout, classes: tuple[type, ...] | None) -> bool:
-    """Whether a value is the default of its slot, in whatever form it is held; what could not be written is not.
-
-    Arguments:
-        classes: of the message's structs; None for those of any catalog.
-    """
+    """Return whether a value, in any accepted form, is the default of its slot; `classes` None accepts those of any catalog."""
     if slot.default == Default.STRUCT:
         known = hasattr(type(value), "layout") if classes is None else type(value) is classes[slot.value]
         return known and _holds_defaults(value, classes)
@@ -71,7 +64,7 @@ def holds_default(value: Any, slot: SlotLayout, classes: tuple[type, ...] | None
 
 
 def _holds_defaults(value: Any, classes: tuple[type, ...] | None) -> bool:
-    """Whether all slots of an object hold their defaults, and no tagged field is unknown."""
+    """Return whether all slots of an object hold their defaults, without unknown tagged fields."""
     for slot in value.layout.slots:
         held = getattr(value, slot.attribute, _UNSET)
         if held is _UNSET or not holds_default(held, slot, classes):
@@ -81,20 +74,20 @@ def _holds_defaults(value: Any, classes: tuple[type, ...] | None) -> bool:
 
 
 def unknown_tags(given: Any, known: frozenset[int]) -> list[tuple[int, bytes]]:
-    """The pairs of `unknown_tagged_fields`.
+    """Return the pairs of `unknown_tagged_fields`.
 
     Arguments:
         known: tags that the struct defines at any version.
 
     Raises:
-        Refusal: it is no list of pairs of tag and bytes, tags do not ascend, or one is known.
+        Refusal: it is not a list of pairs of tag and bytes, tags do not ascend, or one is known.
     """
     found: list[tuple[int, bytes]] = []
     for index, pair in enumerate(items_of(given)):
         try:
             parts = items_of(pair)
             if len(parts) != 2:
-                raise Refusal(f"a pair of tag and bytes is wanted, not {len(parts)} values")
+                raise Refusal(f"expected a pair of tag and bytes, got {len(parts)} values")
             tag, content = integer_of(parts[0]), bytes_of(parts[1])
             if not 0 <= tag <= MOST_TAG:
                 raise Refusal("the tag does not fit into 32 bits")
@@ -110,11 +103,9 @@ def unknown_tags(given: Any, known: frozenset[int]) -> list[tuple[int, bytes]]:
 
 
 def refuse_absent(value: Any, plan: Plan, block: Block, classes: tuple[type, ...] | None) -> None:
-    """Refuse an object that says something which its version cannot carry, as Kafka's writers of bytes and of JSON do.
+    """Reject an object with a value that its version cannot carry, as Kafka's writers of bytes and JSON do.
 
-    Arguments:
-        value: an object of the block's layout; attributes outside its projection may be missing.
-        classes: of the message's structs; None for those of any catalog.
+    Attributes outside the projection may be missing; `classes` None accepts those of any catalog.
 
     Raises:
         Refusal: a field that the version lacks, and that is not ignorable, does not hold its default.
@@ -130,32 +121,26 @@ def refuse_absent(value: Any, plan: Plan, block: Block, classes: tuple[type, ...
 
 
 class _Walk:
-    """Writes one message.
-
-    Arguments:
-        plan, classes: the whole plan, and the classes of its layouts.
-    """
+    """Writer of one message."""
 
     def __init__(self, plan: Plan, classes: tuple[type, ...]) -> None:
         self.plan = plan
         self.classes = classes
 
     def struct(self, out: Out, value: Any, number: int) -> None:
-        """Write an object of a block."""
         block = self.plan.blocks[number]
         kind = self.classes[block.layout]
         if value is None:
             raise Refusal("null is not allowed")
         if type(value) is not kind:
             other = " of another catalog" if type(value).__qualname__ == kind.__qualname__ else ""
-            raise Refusal(f"an object of {kind.__qualname__} is wanted, not {kind_of(value)}{other}")
+            raise Refusal(f"expected {kind.__qualname__}, got {kind_of(value)}{other}")
         refuse_absent(value, self.plan, block, self.classes)
         for index in range(block.first, block.first + block.untagged):
             self.field(out, value, number, index)
         self.tags(out, value, number)
 
     def tags(self, out: Out, value: Any, number: int) -> None:
-        """Write the tagged section of a struct."""
         block = self.plan.blocks[number]
         tagged = range(block.first + block.untagged, block.first + block.untagged + block.tagged)
         given = getattr(value, _UNKNOWN, ())
@@ -183,13 +168,12 @@ class _Walk:
             out += varint(tag), varint(len(payload)), payload
 
     def field(self, out: Out, value: Any, number: int, index: int) -> None:
-        """Write the field of one operation."""
         operation = self.plan.operation(index)
         name = self.plan.attribute(number, index)
         held = getattr(value, name, _UNSET)
         try:
             if held is _UNSET:
-                raise Refusal("the field has no value, as it was not decoded")
+                raise Refusal("field was not decoded (outside the projection)")
             self.value(out, held, operation)
         except Refusal as refusal:
             refusal.steps.append(name)
@@ -252,10 +236,10 @@ class _Walk:
 
 
 def joined(parts: Out) -> bytes:
-    """The parts of a message as one.
+    """Join the parts of a message.
 
     Raises:
-        Refusal: there is more than a frame can hold.
+        Refusal: it exceeds the size of a frame.
     """
     size = sum(map(len, parts))
     if size > MOST_BYTES:
@@ -264,7 +248,7 @@ def joined(parts: Out) -> bytes:
 
 
 def spelled(steps: list[str | int]) -> str:
-    """Spell the steps of a `Refusal` as a path, `topics[2].name`."""
+    """Return the steps of a `Refusal` as a path such as `topics[2].name`."""
     text = ""
     for step in reversed(steps):
         text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
@@ -272,15 +256,10 @@ def spelled(steps: list[str | int]) -> str:
 
 
 def write_carefully(plan: Plan, classes: tuple[type, ...], message: Any, before: bytes = b"") -> bytes:
-    """Write one message.
-
-    Arguments:
-        plan, classes: the whole plan, and the classes of its layouts.
-        message: an object of the first class.
-        before: bytes that come first, such as a header.
+    """Write one message after the bytes `before`, such as a header.
 
     Raises:
-        EncodeError: Kafka does not let a message of this version carry a value; says which and why.
+        EncodeError: Kafka does not allow a value in this version.
     """
     out = [before]
     try:

@@ -1,4 +1,4 @@
-"""Single values as the bytes that go on the wire, whatever way the caller holds them, and what is said of those that cannot.
+"""Single values to bytes, in any form that callers hold, and errors for those that cannot be written.
 
 What counts as what:
 
@@ -42,7 +42,7 @@ _SHOWN_BITS: Final = 128  # of an int that is shown as it is
 
 
 class Refusal(Exception):
-    """A value that cannot be written, on its way up: the reason and the steps of the path, innermost first."""
+    """A value that cannot be written: the reason and the path steps, innermost first."""
 
     def __init__(self, reason: str, *steps: str | int) -> None:
         super().__init__()
@@ -51,18 +51,17 @@ class Refusal(Exception):
 
 
 def kind_of(value: object) -> str:
-    """The type of a value as an error names it; never the value, which may be a secret."""
+    """Return the type name of a value for errors; never the value, which may be secret."""
     return "None" if value is None else type(value).__qualname__
 
 
 def _not(wanted: str, value: object) -> Refusal:
     if value is None:
         return Refusal("null is not allowed")
-    return Refusal(f"{wanted} is wanted, not {kind_of(value)}")
+    return Refusal(f"expected {wanted}, got {kind_of(value)}")
 
 
 def varint(value: int) -> bytes:
-    """An unsigned varint."""
     out = bytearray()
     while value > 0x7F:
         out.append(value & 0x7F | 0x80)
@@ -72,7 +71,6 @@ def varint(value: int) -> bytes:
 
 
 def integer_of(value: Any) -> int:
-    """An integer in the forms that the module names."""
     try:
         return operator.index(value)
     except TypeError:
@@ -80,7 +78,6 @@ def integer_of(value: Any) -> int:
 
 
 def packed(code: int, value: Any) -> bytes:
-    """An integer of fixed size; `code` is its `Op`."""
     number = integer_of(value)
     try:
         return _PACKERS[Op(code)](number)
@@ -99,13 +96,12 @@ def float_bytes(value: Any) -> bytes:
 
 
 def float_of(value: Any) -> float:
-    """What is read when `value` is written: -0.0 equals 0.0, which the bytes do not."""
+    """Return the value read back after writing; bytes distinguish -0.0 from 0.0."""
     made: float = _DOUBLE.unpack(float_bytes(value))[0]
     return made
 
 
 def flag_of(value: Any) -> int:
-    """0 or 1."""
     if value is True or value is False:
         return int(value)
     if isinstance(value, int) and (number := operator.index(value)) in (0, 1):
@@ -117,7 +113,6 @@ def flag_of(value: Any) -> int:
 
 
 def text_of(value: Any) -> bytes:
-    """Text as UTF-8."""
     if not isinstance(value, str):
         raise _not("text (str)", value)
     try:
@@ -130,7 +125,6 @@ def text_of(value: Any) -> bytes:
 
 
 def bytes_of(value: Any) -> bytes:
-    """The bytes of a buffer, as they are now."""
     if type(value) is bytes:
         return value
     try:
@@ -148,7 +142,6 @@ def bytes_of(value: Any) -> bytes:
 
 
 def uuid_bytes(value: Any) -> bytes:
-    """A UUID in the forms that the module names."""
     if isinstance(value, str):
         try:
             return Uuid.parse(value)
@@ -167,7 +160,7 @@ def uuid_bytes(value: Any) -> bytes:
 
 
 def items_of(value: Any) -> Any:
-    """The elements of an array, in a list or tuple that no other thread changes while it is written."""
+    """Return the elements of an array as a list or tuple that no other thread changes."""
     if isinstance(value, list):
         return list.__getitem__(value, slice(None))
     if isinstance(value, tuple):

@@ -1,6 +1,6 @@
-"""Message classes by name, made when first asked for: ``from kwire.messages import MetadataResponse``.
+"""Message classes by name, made on first use: ``from kwire.messages import MetadataResponse``.
 
-The stubs beside this module (``__init__.pyi``, ``_types/``) tell type checkers what there is; ``tools/build_stubs.py`` makes them.
+The stubs for type checkers (``__init__.pyi``, ``_types/``) are made by ``tools/build_stubs.py``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Facts about the protocol, as data: message definitions over all versions, header versions, releases, error codes. No bytes here."""
+"""Protocol facts as data: message definitions over all versions, header versions, releases, error codes."""
 
 from __future__ import annotations
 

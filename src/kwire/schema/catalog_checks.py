@@ -1,4 +1,4 @@
-"""What only a whole catalog shows: headers that its definitions name and do not define, and slips that Kafka lets pass."""
+"""Checks of a whole catalog: undefined headers, shared api keys, and mistakes that Kafka tolerates."""
 
 from __future__ import annotations
 
@@ -13,25 +13,22 @@ _HEADERS = {"request": "RequestHeader", "response": "ResponseHeader"}
 
 
 def is_former_name(message: Message) -> bool:
-    """Whether the message has another name since; the built-in catalog keeps its definition under both (AlterIsr, ListOffset)."""
+    """Return whether the message was renamed; the built-in catalog keeps its definition under both names (AlterIsr, ListOffset)."""
     return any(note.startswith("The name since then is ") for note in message.notes)
 
 
 def _apis(known: Catalog) -> Iterator[Message]:
-    """Requests and responses that have a version."""
     return (known[name] for name in known if known[name].kind in _HEADERS and known[name].valid_versions)
 
 
 def refuse_missing_headers(known: Catalog, declared: Iterable[Message]) -> None:
-    """Check that each header version of a valid message version exists, where the catalog defines headers (apache/kafka#23317, #23457).
+    """Check that each header version of a valid message version exists, if the catalog defines headers (apache/kafka#23317, #23457).
 
     Arguments:
-        known: the catalog.
-        declared: the messages whose definitions say their header versions. Others are not asked: the jars of 2.2 and 2.3 call the header
-            that all their requests have version 0, as nobody did before or after.
+        declared: messages that declare header versions. Others are skipped: the jars of 2.2 and 2.3 number their headers differently.
 
     Raises:
-        InputError: one does not.
+        InputError: one does not exist.
     """
     for message in declared:
         name = _HEADERS.get(message.kind)
@@ -47,7 +44,7 @@ def refuse_missing_headers(known: Catalog, declared: Iterable[Message]) -> None:
 
 
 def refuse_shared_keys(known: Catalog) -> None:
-    """Check that no two requests, and no two responses, have one api key, for a frame says nothing but the key.
+    """Check that no two requests, and no two responses, have one api key.
 
     Raises:
         InputError: two do.
@@ -62,13 +59,10 @@ def refuse_shared_keys(known: Catalog) -> None:
 
 
 def refuse_derived_headers(message: Message) -> None:
-    """Refuse a message whose definition has no `headerVersions`, for they are mandatory from apache/kafka#23511 on.
-
-    Arguments:
-        message: of a definition without them; it has those that were derived.
+    """Reject a request or response without `headerVersions`, which are mandatory from apache/kafka#23511 on.
 
     Raises:
-        InputError: it is a request or response with valid versions; the sentence has the map that would be right.
+        InputError: it has valid versions; the sentence has the map that would be right.
     """
     if message.kind in _HEADERS and message.valid_versions:
         shown = ", ".join(f'"{versions}": "{header}"' for versions, header in message.header_versions)
@@ -76,9 +70,9 @@ def refuse_derived_headers(message: Message) -> None:
 
 
 def doubts(known: Catalog) -> list[str]:
-    """One sentence for each api whose request and response do not have the same versions.
+    """Return a sentence for each api whose request and response have different versions.
 
-    The text of KIP-1313 has such a slip in its own example: DeleteGroupsRequest 0-3 is answered by a DeleteGroupsResponse 0-2.
+    KIP-1313's own example has this mistake: DeleteGroupsRequest 0-3 with DeleteGroupsResponse 0-2.
     """
     found = []
     for request in _apis(known):

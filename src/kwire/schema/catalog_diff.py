@@ -1,8 +1,7 @@
-"""What changes between any two catalogs: releases, jars, folders, dialects.
+"""Differences between two catalogs: releases, jars, folders, dialects.
 
-Two releases are compared by what their brokers accept and mark deprecated (`kwire.schema.release_diff`). Else it is definitions that are
-compared: valid versions, the fields that a new version brings, and where one version number stands for two layouts, as in forks and
-previews, what differs between them.
+Releases are compared by what their brokers accept (`kwire.schema.release_diff`), others by definition: valid versions, fields of new
+versions, and versions that differ between forks or previews.
 """
 
 from __future__ import annotations
@@ -23,12 +22,12 @@ Change = Literal["added", "removed", "changed"]
 
 
 def compare(older: str, newer: str) -> ReleaseDiff:
-    """What changes from one catalog to another, as a user names them (`kwire.schema.named_catalogs.named_catalog`).
+    """Compare two catalogs as a user names them (`kwire.schema.named_catalogs.named_catalog`).
 
-    A dialect that is compared with anything but a dialect is laid on it: ``compare("4.1", "kip-1313")`` says what the proposal does to 4.1.
+    A dialect compared with another kind of catalog is laid on it: ``compare("4.1", "kip-1313")`` shows what the proposal changes in 4.1.
 
     Raises:
-        InputError: one of them is no catalog.
+        InputError: one of them is not a catalog.
     """
     one, other = named_catalog(older), named_catalog(newer)
     if isinstance(other, OverlaidCatalog) and not isinstance(one, OverlaidCatalog):
@@ -45,10 +44,10 @@ def _root(known: Catalog) -> Catalog:
 
 
 def diff_catalogs(one: Catalog, other: Catalog) -> ReleaseDiff:
-    """What changes from one catalog to another.
+    """Compare two catalogs.
 
-    Where one of them is a release, unstable versions are not counted, only apis are compared, and a version that both have differs when its
-    bytes do: of releases there are only the newest names.
+    If one is a release, only apis and stable versions are compared, and shared versions by their bytes, as releases have only the newest
+    names.
     """
     if isinstance(one, ReleaseCatalog) and isinstance(other, ReleaseCatalog):
         return diff(one.name, other.name)
@@ -104,7 +103,6 @@ def _change(old: Versions, new: Versions) -> Change:
 
 
 def _versions(message: Message | None, stable: bool) -> Versions:
-    """Its valid versions, without unstable ones if `stable`."""
     if message is None:
         return NO_VERSIONS
     versions = message.valid_versions
@@ -114,7 +112,7 @@ def _versions(message: Message | None, stable: bool) -> Versions:
 
 
 def _fields(before: Message | None, after: Message | None, old: Versions, new: Versions, released: bool) -> Iterator[FieldChange]:
-    """What the versions that both have say differently, then what new versions bring."""
+    """Yield differences of the versions that both have, then the changes of new versions."""
     if before is None or after is None:
         return
     seen: set[tuple[str, str, str | None]] = set()
@@ -150,7 +148,7 @@ def _header_change(before: Message, old: int, after: Message, new: int) -> Itera
 
 
 def _at(before: Message, after: Message, version: int) -> Iterator[FieldChange]:
-    """What two definitions of one version differ in, where bytes or rules of writing show it."""
+    """Yield the differences of one version in bytes or rules of writing."""
 
     def said(change: Change | Literal["renamed"], path: str, type_: str, detail: str | None = None) -> FieldChange:
         return FieldChange(message=after.name, path=path, change=change, version=version, type=type_, detail=detail)
@@ -174,7 +172,7 @@ def _at(before: Message, after: Message, version: int) -> Iterator[FieldChange]:
 
 
 def _by_new_path(fields: tuple[LayoutField, ...], new: tuple[LayoutField, ...], path: str = "") -> Iterator[tuple[str, LayoutField]]:
-    """Give fields with their paths in the newer definition."""
+    """Yield fields with their paths in the newer definition."""
     newer = {field.name: found for field, found in paired_fields(fields, new)}
     for field in fields:
         found = newer.get(field.name)

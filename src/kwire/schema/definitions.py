@@ -1,4 +1,4 @@
-"""Message definitions in Kafka's JSON shape, into the model and back."""
+"""Message definitions in Kafka's JSON shape, to the model and back."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _STRING_OR_COMMENT: Final = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*')
 
 
 def read_definition(text: str, source: str) -> Any:
-    """Read one JSON text with ``//`` comments, as Kafka's definitions have them.
+    """Read one JSON text with ``//`` comments.
 
-    What follows the first JSON value is ignored, as Kafka's own reader does: DescribeProducersRequest of 2.8 ends with a brace too many.
+    What follows the first JSON value is ignored, as in Kafka's reader: DescribeProducersRequest of 2.8 ends with an extra brace.
 
     Raises:
         InputError: not JSON; names `source`, line and column.
@@ -71,12 +71,12 @@ def parse_definition(definition: Mapping[str, Any], source: str, *, from_zero: b
     """Turn one definition, as parsed JSON, into a message.
 
     Arguments:
-        definition: Kafka's shape; `topic`, `notes`, `formerNames` and `namesInCode` are read too, where the built-in catalog has them.
-        source: named in errors.
+        definition: Kafka's shape; `topic`, `notes`, `formerNames` and `namesInCode` of the built-in catalog are read too.
+        source: name for errors.
         from_zero: see `parse_header_versions`.
 
     Raises:
-        InputError: a key is missing or holds what Kafka does not allow there.
+        InputError: a key is missing or has a value that Kafka rejects.
     """
     try:
         name, kind, api_key = definition["name"], definition["type"], definition.get("apiKey")
@@ -145,7 +145,7 @@ def _field_definition(field: Field) -> dict[str, Any]:
 
 
 def definition_of(message: Message) -> dict[str, Any]:
-    """The message in the JSON shape of Kafka's definitions; `parse_definition` of it gives an equal message."""
+    """Return a message in the JSON shape of Kafka's definitions; `parse_definition` reads it back."""
     definition: dict[str, Any] = {"name": message.name, "type": message.kind}
     if message.api_key is not None:
         definition["apiKey"] = message.api_key

@@ -1,7 +1,7 @@
-"""Which header version a request or response has: read from `headerVersions` of a definition, or derived where a definition has none.
+"""Header versions of requests and responses: read from `headerVersions` of a definition, or derived.
 
-The map goes from ranges of message versions to header versions. It is total from version 0 up, removed and future versions included,
-because a broker must be able to read the header of a request whose body it does not know (KIP-511, apache/kafka#23317).
+The map of message versions to header versions starts at 0 and includes removed and future versions, as a broker must read the header of a
+request whose body it does not know (KIP-511, apache/kafka#23317).
 """
 
 from __future__ import annotations
@@ -30,12 +30,11 @@ CONTROLLED_SHUTDOWN: Final = 7
 
 
 def derive_header_versions(kind: str, api_key: int | None, flexible: Versions) -> HeaderVersions:
-    """The header versions of a definition that does not say them.
+    """Derive the header versions of a definition without them.
 
     Arguments:
-        kind: `request` or `response`; any other kind has no header.
-        api_key: the api key; ControlledShutdown v0 has request header 0, the ApiVersions response always has header 0.
-        flexible: the flexible versions of the message.
+        kind: `request` or `response`; other kinds have no header.
+        api_key: ControlledShutdown v0 has request header 0, the ApiVersions response always has header 0.
     """
     if kind not in _FLEXIBLE_FROM:
         return ()
@@ -64,15 +63,15 @@ def parse_header_versions(
     flexible: Versions,
     from_zero: bool = True,
 ) -> HeaderVersions:
-    """Read and check the `headerVersions` of a definition, in any order of its keys.
+    """Read and check the `headerVersions` of a definition.
 
     Arguments:
         given: version range (`"0"`, `"1-2"`, `"3+"`) to header version, both text.
         name, kind, api_key, valid, flexible: of the message.
-        from_zero: Kafka's rule, the map starts at version 0; False takes the proposal's (KIP-1313), it covers the valid versions.
+        from_zero: Kafka's rule, the map starts at version 0; False: KIP-1313's rule, it covers the valid versions.
 
     Raises:
-        InputError: the map is empty, no map of ranges to numbers, has gaps or overlaps, is not open at its end, or contradicts the message.
+        InputError: the map is empty, is invalid, has gaps or overlaps, is not open at its end, or contradicts the message.
     """
 
     def refuse(why: str) -> InputError:
@@ -130,7 +129,7 @@ def parse_header_versions(
 
 
 def header_version_of(header_versions: HeaderVersions, version: int) -> int:
-    """The header version at a message version; a version below a map that starts late has its first entry.
+    """Return the header version at a message version; versions below the map have its first entry.
 
     Raises:
         ValueError: the map is empty, so the message has no header.

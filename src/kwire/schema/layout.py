@@ -1,4 +1,4 @@
-"""What one version of a message looks like: its fields in wire order, ranges resolved, structs in place."""
+"""One version of a message: fields in wire order, ranges and structs resolved."""
 
 from __future__ import annotations
 
@@ -15,11 +15,9 @@ class LayoutField:
     """A field at one version.
 
     Attributes:
-        name, type, default, ignorable, entity_type, map_key: as in `Field`.
-        nullable: it may be null at this version.
-        tag: its tag number where it is a tagged field at this version, else None.
-        compact: its length or count is a compact varint, where it has one.
-        fields: the fields of its struct at this version.
+        tag: tag number if it is tagged at this version, else None.
+        compact: has a compact length or count.
+        fields: fields of its struct at this version.
     """
 
     name: str
@@ -35,7 +33,7 @@ class LayoutField:
 
 
 def fields_at(message: Message, version: int) -> tuple[LayoutField, ...]:
-    """The fields of a message at a version, in the order of the wire, tagged fields where the definition has them.
+    """Return the fields of a message at a version, in wire order, tagged fields where the definition has them.
 
     Raises:
         ValueError: the message has no such version.
@@ -77,7 +75,7 @@ def _wire_type(field: LayoutField) -> str:
 
 
 def wire_shape(fields: tuple[LayoutField, ...]) -> tuple[LayoutField, ...]:
-    """The layout without what bytes do not show (names, defaults, entity types): equal shapes read and write the same bytes."""
+    """Return the layout without names, defaults and entity types: equal shapes read and write the same bytes."""
     shapes = [
         replace(
             field,
@@ -96,7 +94,7 @@ def wire_shape(fields: tuple[LayoutField, ...]) -> tuple[LayoutField, ...]:
 
 
 def paired_fields(old: tuple[LayoutField, ...], new: tuple[LayoutField, ...]) -> Iterator[tuple[LayoutField, LayoutField]]:
-    """Pair the fields of one struct in two definitions of a version: by name, and by position where names differ and types agree."""
+    """Pair the fields of a struct in two definitions of a version: by name, else by position if types agree."""
     old_names, by_name = {field.name for field in old}, {field.name: field for field in new}
     yield from ((field, by_name[field.name]) for field in old if field.name in by_name)
     gone = {(at, _wire_type(field), field.tag): field for at, field in enumerate(old) if field.name not in by_name}

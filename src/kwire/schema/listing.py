@@ -1,4 +1,4 @@
-"""What the catalog says, as rows for people: all apis, the fields of one, and every tagged field. Pure functions; others render."""
+"""Rows of the catalog for display: apis, fields of one api, tagged fields."""
 
 from __future__ import annotations
 
@@ -30,14 +30,13 @@ class ApiRow:
     """An api.
 
     Attributes:
-        api_key, name: Kafka's own, `Metadata` of `MetadataRequest`.
-        former_names: what older releases called it, `AlterIsr` of `AlterPartition`.
+        former_names: names in older releases, `AlterIsr` of `AlterPartition`.
         request_versions, response_versions: every version ever released.
-        accepted: what the release in question accepts on any kind of node; None when it does not have the api, or none is in question.
-        flexible_since: the first version with compact lengths and tagged fields, None when there is none.
-        listeners: the kinds of node that answer it in that release, in Kafka's spelling (`zkBroker`, `broker`, `controller`).
-        deprecated: the versions that the release marks deprecated, None when it marks none.
-        unstable: the versions that only `unstable.api.versions.enable` opens, None when there is none.
+        accepted: versions that the release accepts on any kind of node; None without the api or without a release.
+        flexible_since: first version with compact lengths and tagged fields, or None.
+        listeners: kinds of node that answer it in that release (`zkBroker`, `broker`, `controller`).
+        deprecated: versions that the release marks deprecated, or None.
+        unstable: versions that only `unstable.api.versions.enable` opens, or None.
     """
 
     api_key: int
@@ -54,12 +53,11 @@ class ApiRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldRow:
-    """A field of a message, in wire order; fields of its struct follow it one level deeper.
+    """A field of a message, in wire order; fields of its struct follow one level deeper.
 
     Attributes:
         depth: 0 at the top.
         path: `Topics.Partitions.LeaderId`.
-        name, type, versions, nullable_versions, tagged_versions, tag, default, ignorable, entity_type: as in `schema.Field`.
     """
 
     depth: int
@@ -80,10 +78,8 @@ class MessageRows:
     """A message and its fields.
 
     Attributes:
-        name, kind, api_key, valid_versions, flexible_versions, topic, notes: as in `schema.Message`.
-        header_versions: header version by range of versions; empty for what has no header.
-        version: the one version that the fields are restricted to, None for all.
-        fields: the fields.
+        header_versions: header version by range of versions; empty without a header.
+        version: the one version of the fields, None for all.
     """
 
     name: str
@@ -100,7 +96,7 @@ class MessageRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaggedFieldRow:
-    """A tagged field: message, path, tag number, type and the versions in which it is one."""
+    """A tagged field and the versions in which it is one."""
 
     message: str
     path: str
@@ -110,12 +106,11 @@ class TaggedFieldRow:
 
 
 def list_apis(release: str | None = None, known: Catalog | None = None) -> list[ApiRow]:
-    """Every api of a catalog, by key.
+    """Return every api of a catalog, by key.
 
     Arguments:
-        release: leave out what this release does not accept, and tell its listeners and deprecations; else all apis ever, and the newest
-            release's.
-        known: a catalog that no release is asked about (`accepted` and `deprecated` are None); the built-in one when not given.
+        release: only apis that it accepts, with its listeners and deprecations; else all apis ever, and the newest release's.
+        known: a catalog without release (`accepted` and `deprecated` are None); the built-in one by default.
 
     Raises:
         InputError: no such release.
@@ -162,7 +157,6 @@ def _api_row(known: Catalog, request: Message, response: Message, of: Release | 
 
 
 def _above(stable: Versions | None, unstable: Versions | None) -> Versions | None:
-    """What `unstable` has above `stable`."""
     if unstable is None or stable is None:
         return unstable
     return Versions(stable.highest + 1, unstable.highest) if unstable.highest > stable.highest else None
@@ -175,7 +169,7 @@ def _former_names(known: Catalog, request: Message) -> tuple[str, ...]:
 
 
 def find_messages(text: str, known: Catalog | None = None) -> list[Message]:
-    """The messages that a user means: request and response of an api (by name or key), or one message; upper and lower case are the same.
+    """Return request and response of an api (by name or key), or one message, ignoring case.
 
     Raises:
         InputError: there is none; names similar ones.
@@ -223,12 +217,12 @@ def _rows(message: Message, version: int | None) -> Iterator[FieldRow]:
 
 
 def show(text: str, version: int | None = None, known: Catalog | None = None) -> list[MessageRows]:
-    """The fields of an api's request and response, or of one message.
+    """Return the fields of an api's request and response, or of one message.
 
     Arguments:
         text: an api name, an api key or a message name: `Metadata`, `3`, `ConsumerProtocolSubscription`.
-        version: show only what this version has.
-        known: the catalog to look in, the built-in one when not given.
+        version: show only this version.
+        known: catalog; the built-in one by default.
 
     Raises:
         InputError: no such api, message or version.
@@ -255,11 +249,7 @@ def show(text: str, version: int | None = None, known: Catalog | None = None) ->
 
 
 def list_tagged_fields(known: Catalog | None = None) -> list[TaggedFieldRow]:
-    """Every tagged field of a catalog, by message and tag.
-
-    Arguments:
-        known: the catalog, the built-in one when not given.
-    """
+    """Return every tagged field of a catalog (by default the built-in one), by message and tag."""
     known = catalog() if known is None else known
     rows = [
         TaggedFieldRow(message=name, path=row.path, tag=row.tag, type=row.type, versions=row.tagged_versions)

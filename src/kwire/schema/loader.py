@@ -22,7 +22,7 @@ HeaderVersions = Literal["derived", "required"]
 
 
 def _texts(path: Path) -> Iterator[tuple[str, str]]:
-    """Every JSON text of a folder or jar with a name for errors; of a jar with `common/message/` only that folder."""
+    """Yield every JSON text of a folder or jar with a name for errors; of a jar with `common/message/` only that folder."""
     try:
         if path.is_dir():
             for file in sorted(path.rglob("*.json")):
@@ -43,17 +43,16 @@ def _texts(path: Path) -> Iterator[tuple[str, str]]:
 def load(path: str | Path, name: str | None = None, *, from_zero: bool = True, header_versions: HeaderVersions = "derived") -> Catalog:
     """Load a catalog from a folder of message definitions or from a jar that holds some.
 
+    A `UserWarning` reports mistakes that Kafka tolerates (`kwire.schema.catalog_checks.doubts`).
+
     Arguments:
         path: the folder (read with its subfolders) or the jar.
-        name: the catalog's name; the last part of the path when not given.
-        from_zero: Kafka's rule for `headerVersions`, they start at version 0; False takes the rule of KIP-1313's text.
-        header_versions: of a request or response that does not say them: `derived`, as for all releases up to now, or `required`, the
-            rule of what comes after them.
-
-    A `UserWarning` tells what Kafka lets pass and is a slip all the same (`kwire.schema.catalog_checks.doubts`).
+        name: the catalog's name; by default the last part of the path.
+        from_zero: Kafka's rule for `headerVersions`, they start at version 0; False: the rule of KIP-1313's text.
+        header_versions: for requests and responses without them: `derived`, as in all releases up to now, or `required`.
 
     Raises:
-        InputError: no such path, not a jar, no definition in it, or one that Kafka would refuse.
+        InputError: no such path, not a jar, no definition in it, or one that Kafka would reject.
     """
     path = Path(path)
     messages: dict[str, Message] = {}

@@ -1,7 +1,4 @@
-"""What a Kafka message is, as frozen data: messages, structs, fields and the versions in which they exist.
-
-The shape is that of Kafka's own message definitions (``common/message/*.json``), without prose. No bytes and no rules of reading live here.
-"""
+"""Kafka messages as frozen data: messages, structs, fields and their versions, in the shape of Kafka's ``common/message/*.json``."""
 
 from __future__ import annotations
 
@@ -22,12 +19,12 @@ _WORD_BORDER: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z
 
 @cache  # a few names stand in hundreds of messages, at every version
 def snake_name(name: str) -> str:
-    """`ThrottleTimeMs` -> `throttle_time_ms`; the attribute name of a field."""
+    """Convert `ThrottleTimeMs` to `throttle_time_ms`, the attribute name of a field."""
     return _WORD_BORDER.sub("_", name).lower()
 
 
 def camel_name(name: str) -> str:
-    """`ThrottleTimeMs` -> `throttleTimeMs`; the key that Kafka's JsonConverter classes write."""
+    """Convert `ThrottleTimeMs` to `throttleTimeMs`, the key in Kafka's JsonConverter classes."""
     return name[:1].lower() + name[1:]
 
 
@@ -76,23 +73,20 @@ NO_VERSIONS: Final = Versions(0, -1)
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field of a struct.
+    """A field of a struct.
 
     Attributes:
         name: Kafka's spelling, `ThrottleTimeMs`.
-        type: Kafka's type: a scalar (`int32`), a struct name (`TopicData`), or either after ``[]``.
-        versions: where the field is on the wire.
-        nullable_versions: where it may be null.
-        tagged_versions, tag: where it is a tagged field, and its number.
-        flexible_versions: overrides the message's (only `ClientId` of the request header: never compact); None when it does not.
-        default: the default as the definition spells it (`"null"`, `"-1"`, `"0x7fffffff"`, `"true"`), None when not given.
-        ignorable: writing a non-default value to a version without the field is no error.
-        entity_type: `topicName`, `groupId`, `brokerId`, `producerId`, `transactionalId`; None when not given.
+        type: a scalar (`int32`), a struct name (`TopicData`), or either after ``[]``.
+        flexible_versions: overrides the message's (only `ClientId` of the request header: never compact), or None.
+        default: as the definition spells it (`"null"`, `"-1"`, `"0x7fffffff"`, `"true"`), or None.
+        ignorable: a non-default value may be written to a version without the field.
+        entity_type: `topicName`, `groupId`, `brokerId`, `producerId`, `transactionalId` or None.
         map_key: part of the key of its array.
-        fields: the fields of the struct that is defined in place, empty otherwise.
-        aliases: other names of the field, where a proposal has several (`BrokerId` of KIP-35's `NodeId`).
-        former_names: names that the field had in the definitions of older releases, each with the last minor release that had it.
-        names_in_code: the same of releases that defined the message in code, up to 2.7; only their request logs show these names.
+        fields: fields of a struct that is defined in place.
+        aliases: other names in a proposal (`BrokerId` of KIP-35's `NodeId`).
+        former_names: names in older releases, each with the last minor release that had it.
+        names_in_code: the same for releases that defined the message in code, up to 2.7; only their request logs show these names.
     """
 
     name: str
@@ -122,12 +116,12 @@ class Field:
 
     @property
     def element_type(self) -> str:
-        """The type without ``[]``."""
+        """Type without ``[]``."""
         return self.type.removeprefix("[]")
 
     @property
     def is_struct(self) -> bool:
-        """The type, or the type of the elements, is a struct."""
+        """True for a struct or an array of structs."""
         return self.type.removeprefix("[]") not in SCALARS
 
     @property
@@ -137,7 +131,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Struct:
-    """A named struct: the body of a message, or one nested in it. `versions` are its own, where the definition says so."""
+    """A named struct: the body of a message, or nested in it."""
 
     name: str
     versions: Versions
@@ -149,18 +143,15 @@ class Message:
     """A message definition over all versions ever released.
 
     Attributes:
-        name: `MetadataRequest`.
-        kind: what carries it.
-        api_key: of requests and responses; the record type of coordinator and metadata records; None for others.
+        api_key: of requests and responses; record type of coordinator and metadata records; else None.
         valid_versions: every version that some release had.
-        flexible_versions: where lengths are compact and tagged fields exist.
-        header_versions: header version by message version, for requests and responses, as ranges.
-        fields: the top-level fields.
+        flexible_versions: versions with compact lengths and tagged fields.
+        header_versions: header version by range of message versions, for requests and responses.
         common_structs: structs that several fields share, by name.
-        listeners: who takes the request: `broker`, `controller`, `zkBroker`.
-        topic: the internal topic that holds the record (`__consumer_offsets`); None for messages that no topic holds.
+        listeners: recipients of the request: `broker`, `controller`, `zkBroker`.
+        topic: internal topic of the record (`__consumer_offsets`), or None.
         unstable_versions: versions that only `unstable.api.versions.enable` opens in the newest release.
-        notes: layouts that earlier or preview releases had under the same version number, one sentence each.
+        notes: other layouts of earlier or preview releases under the same version, one sentence each.
     """
 
     name: str
@@ -181,12 +172,12 @@ class Message:
 
     @cached_property
     def derived(self) -> dict[object, Any]:
-        """What others worked out of the definition and keep with it, by keys of theirs."""
+        """Cache of values derived from the definition."""
         return {}
 
     @cached_property
     def structs(self) -> dict[str, Struct]:
-        """Every struct of the message by name, the message's own (under the message's name) first, then in order of appearance."""
+        """Structs of the message by name, the message's own first, then in order of appearance."""
         found = {self.name: Struct(self.name, self.valid_versions, self.fields)}
 
         def walk(fields: tuple[Field, ...]) -> None:
@@ -209,8 +200,8 @@ class Catalog:
     """A set of message definitions, found by name or by api key.
 
     Arguments:
-        name: where it comes from, `kwire` for the built-in one.
-        messages: all definitions; names are unique, (kind, api key) is unique among requests and among responses.
+        name: `kwire` for the built-in one.
+        messages: all definitions; (kind, api key) is unique among requests and responses.
     """
 
     def __init__(self, name: str, messages: Mapping[str, Message]) -> None:
@@ -232,15 +223,15 @@ class Catalog:
         return len(self.messages)
 
     def request(self, api_key: int) -> Message | None:
-        """The request of an api, or None when the catalog does not know the key."""
+        """Return the request of an api, or None for an unknown key."""
         return self._requests.get(api_key)
 
     def response(self, api_key: int) -> Message | None:
-        """The response of an api, or None when the catalog does not know the key."""
+        """Return the response of an api, or None for an unknown key."""
         return self._responses.get(api_key)
 
     def api_name(self, api_key: int) -> str | None:
-        """Kafka's own name of an api (`Metadata`, `FindCoordinator`), or None when the catalog does not know the key."""
+        """Return Kafka's name of an api (`Metadata`, `FindCoordinator`), or None for an unknown key."""
         message = self._requests.get(api_key)
         return None if message is None else message.name.removesuffix("Request")
 

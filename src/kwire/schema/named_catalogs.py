@@ -1,4 +1,4 @@
-"""Catalogs by what a user calls them: a release (`4.1`), a dialect (`kip-1313`), a folder of definitions, a jar."""
+"""Catalogs by name: a release (`4.1`), a dialect (`kip-1313`), a folder of definitions, a jar."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _RELEASE: Final = re.compile(r"[0-9]+(\.[0-9]+)*")
 
 
 class _Accepted(Mapping[str, Message]):
-    """The definitions of a release, each cut to what the release accepts when it is first looked up."""
+    """Definitions of a release, cut on first use to what it accepts."""
 
     def __init__(self, release: Release) -> None:
         self._release = release
@@ -48,7 +48,7 @@ class _Accepted(Mapping[str, Message]):
         return found
 
     def _headers(self) -> Versions:
-        """The request headers that the accepted versions have: 4.0 has no use for version 0."""
+        """Return the request headers of the accepted versions: 4.0 does not use version 0."""
         used = {
             header
             for name, accepted in self._apis.items()
@@ -70,12 +70,9 @@ class _Accepted(Mapping[str, Message]):
 
 
 class ReleaseCatalog(Catalog):
-    """The built-in catalog with the apis and versions that some kind of node of a release accepts; unstable ones are not among them.
+    """Catalog with the apis and stable versions that some kind of node of a release accepts.
 
-    What is no api (records, consumer protocol) has every version that there ever was: no release says which of them it writes.
-
-    Arguments:
-        release: the release.
+    Messages without api (records, consumer protocol) have all versions, as no release lists those it writes.
     """
 
     def __init__(self, release: Release) -> None:
@@ -105,7 +102,7 @@ class ReleaseCatalog(Catalog):
 
 
 def release_catalog(name: str) -> ReleaseCatalog:
-    """The catalog of a release, `3.9` for its newest patch.
+    """Return the catalog of a release, `3.9` for its newest patch.
 
     Raises:
         InputError: no such release.
@@ -114,15 +111,14 @@ def release_catalog(name: str) -> ReleaseCatalog:
 
 
 def named_catalog(text: str, dialects: tuple[str, ...] = ()) -> Catalog:
-    """The catalog that a user names.
+    """Return the catalog that a user names.
 
     Arguments:
-        text: a release, a dialect, a folder of message definitions or with a dialect of one's own, or a jar; a folder that is called like a
-            release is `./4.1`.
-        dialects: dialects to lay on it.
+        text: a release, a dialect, a folder of message definitions or with a dialect, or a jar; `./4.1` for a folder named like a release.
+        dialects: dialects to apply.
 
     Raises:
-        InputError: it is none of these; or a dialect does not fit.
+        InputError: none of these, or a dialect does not fit.
     """
     path = Path(text)
     if _RELEASE.fullmatch(text):
@@ -133,6 +129,6 @@ def named_catalog(text: str, dialects: tuple[str, ...] = ()) -> Catalog:
         found = load(path)
     else:
         raise InputError(
-            f"{text!r} is no catalog: neither a Kafka release (3.9, 4.0.2), nor a dialect ({', '.join(DIALECTS)}), nor a folder or a jar."
+            f"unknown catalog {text!r}: expected a Kafka release (3.9, 4.0.2), a dialect ({', '.join(DIALECTS)}), a folder or a jar."
         )
     return dialect(*dialects, base=found) if dialects else found

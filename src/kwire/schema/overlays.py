@@ -1,8 +1,8 @@
-"""Overlays: definitions that are laid over a catalog, which itself stays as it is.
+"""Overlays: definitions laid over a catalog, which stays unchanged.
 
-An overlay says only what differs. What it *extends* has the base's versions and, above them, those that the overlay brings; what it
-*replaces* is the overlay's alone; what it *adds* the base must not have. A bump gives every request of the base one more version, with the
-fields of the one before and a newer request header. What the base has already (a release that took the proposal in) stays the base's.
+Messages that an overlay *extends* keep the base's versions and get higher ones; those it *replaces* are the overlay's; those it *adds*
+must not be in the base. A bump gives every request of the base one more version, with the fields of the last one and a newer request
+header. What the base already has (a release that adopted the proposal) stays the base's.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ __all__ = ["Bump", "Overlay", "OverlaidCatalog"]
 
 @dataclass(frozen=True, slots=True)
 class Bump:
-    """One more version of every request, and of its response.
+    """One more version of every request and its response.
 
     Attributes:
-        request_header: the request header that the new versions have.
-        exempt: apis that get none, by name (`SaslHandshake`), and why.
+        request_header: request header of the new versions.
+        exempt: apis without one, by name (`SaslHandshake`), and why.
     """
 
     request_header: int
@@ -33,12 +33,11 @@ class Bump:
 
 @dataclass(frozen=True)
 class Overlay:
-    """What differs from a base.
+    """Changes to a base catalog.
 
     Attributes:
         name: of the dialect.
-        extends, replaces, adds: definitions by name of the message.
-        bump: None where the overlay has none.
+        extends, replaces, adds: definitions by message name.
     """
 
     name: str
@@ -53,7 +52,7 @@ class Overlay:
         return {**self.extends, **self.replaces, **self.adds}
 
     def with_api_keys(self, api_keys: Mapping[str, int]) -> Overlay:
-        """The overlay with other keys for apis that it replaces or adds; names that it does not have are passed over."""
+        """Return the overlay with other keys for apis that it replaces or adds; unknown names are ignored."""
 
         def moved(messages: Mapping[str, Message]) -> dict[str, Message]:
             return {
@@ -73,7 +72,7 @@ def _api_of(message: Message) -> str:
 
 
 class _Messages(Mapping[str, Message]):
-    """The definitions of an overlaid catalog, each worked out when it is first looked up."""
+    """Definitions of an overlaid catalog, computed on first use."""
 
     def __init__(self, base: Catalog, overlay: Overlay) -> None:
         self._base = base
@@ -106,14 +105,10 @@ class _Messages(Mapping[str, Message]):
 
 
 class OverlaidCatalog(Catalog):
-    """A catalog with an overlay on it.
-
-    Arguments:
-        base: what lies below.
-        overlay: what lies on it.
+    """Catalog with an overlay on it.
 
     Raises:
-        InputError: the overlay adds what the base has, or uses an api key that another message of the base has.
+        InputError: the overlay adds a message of the base, or uses an api key of another message of the base.
     """
 
     def __init__(self, base: Catalog, overlay: Overlay) -> None:
@@ -158,10 +153,10 @@ class OverlaidCatalog(Catalog):
 
 
 def _extended(base: Message, over: Message, overlay: str, of: str) -> Message:
-    """The overlay's definition without the versions that lie below the base's; where the base has all its versions, the base's.
+    """Return the overlay's definition without versions below the base's, or the base's if it has all versions.
 
     Raises:
-        InputError: a version that both have has other bytes in the base than in the overlay.
+        InputError: a version has different bytes in base and overlay.
     """
     if not base.valid_versions or base.valid_versions.highest >= over.valid_versions.highest:
         return base
@@ -180,7 +175,7 @@ def _extended(base: Message, over: Message, overlay: str, of: str) -> Message:
 
 
 def _bumped(message: Message, base: Catalog, bump: Bump) -> Message:
-    """The message with one more version, if it is what the base finds under an api key and its request has no such header yet."""
+    """Return the message with one more version, if it is the base's for its api key and its request has no such header yet."""
     if not _is_api(message) or message.api_key is None:
         return message
     found = base.request(message.api_key) if message.kind == "request" else base.response(message.api_key)
@@ -193,7 +188,7 @@ def _bumped(message: Message, base: Catalog, bump: Bump) -> Message:
     new = max(request.valid_versions.highest, last) + 1
 
     def grown(versions: Versions) -> Versions:
-        """What holds at the last version holds at the new one; what a later release would begin there (`ReleaseCatalog`) does not."""
+        """Extend a range that includes the last version; ranges that a later release would begin there (`ReleaseCatalog`) stay."""
         if last in versions:
             return Versions(versions.lowest, max(versions.highest, new))
         return NO_VERSIONS if versions.lowest > last else versions

@@ -1,7 +1,5 @@
-"""What changes in the protocol between two Kafka releases: apis, versions, deprecations and the fields that new versions bring.
-
-Between other catalogs (jars, folders, dialects) it is `kwire.schema.catalog_diff` that looks.
-"""
+"""Differences between two Kafka releases: apis, versions, deprecations and fields of new versions. See `kwire.schema.catalog_diff` for
+others."""
 
 from __future__ import annotations
 
@@ -19,15 +17,12 @@ __all__ = ["ApiChange", "FieldChange", "MessageChange", "ReleaseDiff", "diff", "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldChange:
-    """A field that a new version of a message has or no longer has, or that one version has in two catalogs in two ways or by two names.
+    """A field that a new version adds or removes, or that two catalogs define or name differently.
 
     Attributes:
-        message: `MetadataResponse`.
         path: `Topics.TopicId`; empty for the message itself.
-        change: `added`, `removed`, `changed` or `renamed`.
-        version: the version with which it changes; the lowest one where both have it.
-        type: the field's type.
-        detail: of what is changed, how: `int32 before`, `renamed from GenerationId`; else None.
+        version: version of the change; the lowest one if both have it.
+        detail: for `changed` and `renamed`: `int32 before`, `renamed from GenerationId`; else None.
     """
 
     message: str
@@ -40,16 +35,14 @@ class FieldChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiChange:
-    """What changes for one api.
+    """Changes of one api.
 
     Attributes:
-        api_key, name: the api.
-        change: `added`, `removed`, or `changed`.
-        before, after: the versions that some kind of node accepts, None where the release does not have the api.
-        versions_added, versions_removed: accepted by one of the two releases only, in order.
-        deprecated, undeprecated: marked deprecated by one of the two releases only, and accepted by the newer one.
-        listeners_before, listeners_after: the kinds of node that accept it (`zk_broker`, `broker`, `controller`).
-        fields: what the added versions change in the fields, from each version to the next; fields of other versions with a new name.
+        before, after: versions that some kind of node accepts, None if the release does not have the api.
+        versions_added, versions_removed: versions that only one release accepts.
+        deprecated, undeprecated: versions marked deprecated by only one release, and accepted by the newer one.
+        listeners_before, listeners_after: kinds of node that accept it (`zk_broker`, `broker`, `controller`).
+        fields: field changes of the added versions, and renamed fields of others.
     """
 
     api_key: int
@@ -68,13 +61,10 @@ class ApiChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageChange:
-    """What changes for a message that is no request or response: a header, a record, consumer protocol.
+    """Changes of a message that is not a request or response: a header, a record, consumer protocol.
 
     Attributes:
-        name: `ConsumerProtocolSubscription`.
-        change: `added`, `removed`, or `changed`.
-        before, after: its versions, None where the catalog does not have it.
-        fields: what changes in its fields.
+        before, after: its versions, None if the catalog does not have it.
     """
 
     name: str
@@ -86,9 +76,9 @@ class MessageChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseDiff:
-    """Two releases or catalogs, by their full names, and what changes from one to the other: apis by key, then other messages by name.
+    """Changes between two releases or catalogs: apis by key, then other messages by name.
 
-    Releases have no other messages: none says which of them it writes.
+    Releases have no `messages`, as none lists those it writes.
     """
 
     older: str
@@ -104,7 +94,7 @@ def _paths(fields: tuple[LayoutField, ...], path: str = "") -> Iterator[tuple[st
 
 
 def field_changes(message: Message | None, versions: list[int]) -> Iterator[FieldChange]:
-    """What each of the versions changes against the one before it; a first version changes nothing."""
+    """Yield the changes of each version against the one before it."""
     if message is None:
         return
     for version in versions:
@@ -120,7 +110,7 @@ def field_changes(message: Message | None, versions: list[int]) -> Iterator[Fiel
 
 
 def _renames(message: Message | None, versions: set[int], older: Release, newer: Release) -> Iterator[FieldChange]:
-    """Give the fields of these versions whose names differ between the two releases."""
+    """Yield the fields of these versions whose names differ between the two releases."""
 
     def walk(fields: tuple[Field, ...], path: str, present: set[int]) -> Iterator[FieldChange]:
         for field in fields:
@@ -140,7 +130,7 @@ def _renames(message: Message | None, versions: set[int], older: Release, newer:
 
 
 def diff(older: str, newer: str) -> ReleaseDiff:
-    """Compare what two releases accept and mark deprecated; unstable versions are not counted.
+    """Compare what two releases accept and mark deprecated, without unstable versions.
 
     Arguments:
         older, newer: releases as `Releases.resolve` takes them (`3.9` is its newest patch); they may stand in either order of age.

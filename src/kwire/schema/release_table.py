@@ -1,7 +1,7 @@
-"""What brokers of each Kafka release accept, advertise and mark deprecated, from 0.8.0 to the newest release.
+"""Versions that brokers of each Kafka release accept, advertise and mark deprecated, from 0.8.0 to the newest release.
 
-The three differ: 4.x brokers advertise Produce from version 0 on, so that old librdkafka can connect, but accept it from 3 on (KIP-896).
-The facts are computed from the published jars by `tools/build_catalog.py`; before 0.10 there is no ApiVersions, so nothing is advertised.
+The three differ: 4.x brokers advertise Produce from version 0, so that old librdkafka can connect, but accept it from 3 (KIP-896). The
+data is computed from the published jars by `tools/build_catalog.py`; before 0.10 there is no ApiVersions, so nothing is advertised.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _HELD_BACK: Final = _TELEMETRY | {19, 20, *range(22, 29), 30, 31, 33, *range(37,
 
 
 def release_key(name: str) -> tuple[int, ...]:
-    """What releases are ordered by: `3.9.2` -> (3, 9, 2).
+    """Return the sort key of a release: `3.9.2` -> (3, 9, 2).
 
     Raises:
         InputError: not numbers with dots between.
@@ -46,7 +46,7 @@ def name_in(field: Field, minor: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Api:
-    """An api at one release; all ranges by listener."""
+    """An api at one release; ranges by listener."""
 
     accepts: Mapping[str, Versions]
     advertises: Mapping[str, Versions]
@@ -72,12 +72,7 @@ class _Api:
 
 @total_ordering
 class Release:
-    """A Kafka release, patch releases each on their own; ordered by number.
-
-    Arguments:
-        name: `3.9.2`.
-        apis: what the release says about each api key it knows.
-    """
+    """A Kafka release such as `3.9.2`, ordered by number."""
 
     def __init__(self, name: str, apis: Mapping[int, _Api]) -> None:
         self.name = name
@@ -99,13 +94,13 @@ class Release:
 
     @cached_property
     def listeners(self) -> tuple[str, ...]:
-        """Which kinds of node the release has: `zk_broker` up to 3.9, `broker` (KRaft) and `controller` from 2.8 on."""
+        """Kinds of node of the release: `zk_broker` up to 3.9, `broker` (KRaft) and `controller` from 2.8 on."""
         found = {listener for api in self._apis.values() for listener in api.accepts}
         return tuple(listener for listener in LISTENERS if listener in found)
 
     @property
     def api_keys(self) -> list[int]:
-        """Every api that some listener of the release accepts or advertises, in order."""
+        """Apis that some listener of the release accepts or advertises, in order."""
         return sorted(key for key, api in self._apis.items() if api.accepts or api.advertises)
 
     def _kind(self, listener: str) -> str:
@@ -114,12 +109,11 @@ class Release:
         return "zk_broker" if listener == "broker" and "broker" not in self.listeners else listener
 
     def accepts(self, api_key: int, listener: str = "broker", *, unstable: bool = False) -> Versions | None:
-        """The versions that a node of this release answers, None when it does not know the api there.
+        """Return the versions that a node of this release answers, None if it does not know the api.
 
         Arguments:
-            api_key: the api.
-            listener: the kind of node; `broker` of a release before KRaft (2.8) is its ZooKeeper broker.
-            unstable: with `unstable.api.versions.enable` (KAFKA-14304) switched on.
+            listener: kind of node; `broker` of a release before KRaft (2.8) is its ZooKeeper broker.
+            unstable: with `unstable.api.versions.enable` (KAFKA-14304).
 
         Raises:
             InputError: no such kind of node.
@@ -130,7 +124,7 @@ class Release:
         return (api.accepts_with_unstable if unstable else api.accepts).get(self._kind(listener))
 
     def accepts_anywhere(self, api_key: int, *, unstable: bool = False) -> Versions | None:
-        """The versions that some kind of node of this release answers, from the lowest to the highest; None when none has the api."""
+        """Return the range of versions that any kind of node of this release answers; None if none has the api."""
         api = self._apis.get(api_key)
         if api is None:
             return None
@@ -138,7 +132,7 @@ class Release:
         return Versions(min(each.lowest for each in ranges), max(each.highest for each in ranges)) if ranges else None
 
     def advertises(self, api_key: int, listener: str = "broker", *, unstable: bool = False) -> Versions | None:
-        """The versions in the release's ApiVersions response, None when the api is not in it; arguments as for `accepts`.
+        """Return the versions in the release's ApiVersions response, None without the api; arguments as in `accepts`.
 
         Telemetry apis (KIP-714) are counted as switched on. Nothing is advertised before 0.10.
 
@@ -151,18 +145,18 @@ class Release:
         return (api.advertises_with_unstable if unstable else api.advertises).get(self._kind(listener))
 
     def deprecated(self, api_key: int) -> Versions | None:
-        """The versions that the release accepts but marks deprecated (KIP-896), None when it marks none."""
+        """Return the accepted versions that the release marks deprecated (KIP-896), or None."""
         api = self._apis.get(api_key)
         return api.deprecated or None if api is not None else None
 
     def advertised(self, listener: str = "broker", *, unstable: bool = False) -> dict[int, Versions]:
-        """The whole ApiVersions response of a node: versions by api key."""
+        """Return the whole ApiVersions response of a node: versions by api key."""
         ranges = ((key, self.advertises(key, listener, unstable=unstable)) for key in sorted(self._apis))
         return {key: versions for key, versions in ranges if versions is not None}
 
     @cached_property
     def responses(self) -> tuple[dict[int, Versions], ...]:
-        """Every ApiVersions response that some kind of node of the release gives, with and without unstable versions."""
+        """ApiVersions responses of all kinds of node, with and without unstable versions."""
         found = [self.advertised(listener, unstable=unstable) for listener in self.listeners for unstable in (False, True)]
         return tuple(full for place, full in enumerate(found) if full and full not in found[:place])
 
@@ -187,12 +181,7 @@ def _named(name: str) -> Release:
 
 
 class Releases:
-    """All releases, oldest first.
-
-    Arguments:
-        names: their names, oldest first.
-        spans: for each api key what holds from a release on (`since`), oldest first.
-    """
+    """All releases, oldest first; `spans` has the state of each api key from a release on (`since`)."""
 
     def __init__(self, names: list[str], spans: Mapping[str, list[Mapping[str, Any]]]) -> None:
         self.names = tuple(names)
@@ -224,7 +213,7 @@ class Releases:
         return self._all[self.names[-1]]
 
     def resolve(self, text: str) -> Release:
-        """The release of this name, else the newest whose name begins with these numbers: `4.0` is 4.0.2, `4.0.0` is itself.
+        """Return the release of this name, else the newest whose name begins with these numbers: `4.0` is 4.0.2, `4.0.0` is itself.
 
         Raises:
             InputError: no release fits; names near ones.
@@ -241,14 +230,11 @@ class Releases:
         raise InputError(f"unknown Kafka release {text} (near it: {', '.join(below + above)}; `kwire catalog releases` lists all)")
 
     def short_name(self, name: str) -> str:
-        """Name of a release for people: `4.0` for the newest patch of a line, the full name of any other."""
+        """Return the display name of a release: `4.0` for the newest patch of a line, else the full name."""
         return self[name].minor if name in self and self.resolve(self[name].minor).name == name else name
 
     def newest_per_minor(self, since: str | None = None) -> list[Release]:
-        """The newest patch of each minor release, oldest first.
-
-        Arguments:
-            since: begin with the minor release that this names, all when not given.
+        """Return the newest patch of each minor release, oldest first, from the minor release `since` on.
 
         Raises:
             InputError: no release fits `since`.
@@ -260,13 +246,13 @@ class Releases:
 
 @cache
 def releases() -> Releases:
-    """The releases that kwire knows, read once per process."""
+    """Return the releases that kwire knows."""
     data = read_data("releases.json")
     return Releases(data["releases"], data["apis"])
 
 
 def guess(ranges: Mapping[int, Versions | tuple[int, int]]) -> list[str]:
-    """The releases whose brokers or controllers advertise these ranges, oldest first.
+    """Return the releases whose brokers or controllers advertise these ranges, oldest first.
 
     A release fits when its ApiVersions response, of any kind of node and with or without unstable versions, has the same ranges; telemetry
     apis may be absent. When none fits whole, those that a broker leaves out while an older message format or controller is in force may be

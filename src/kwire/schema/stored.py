@@ -1,7 +1,4 @@
-"""The built-in catalog: one JSON file per message under `messages/`, read one by one when a message is first asked for.
-
-`index.json` says what there is (kind, api key), so that the first decode parses one definition and not three hundred.
-"""
+"""Built-in catalog: a JSON file per message under `messages/`, parsed on first use; `index.json` lists kinds and api keys."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ __all__ = ["catalog", "header_version", "read_data"]
 
 
 def read_data(name: str) -> Any:
-    """Parse a JSON file of this package; works from a folder and from a zip alike.
+    """Parse a JSON file of this package, in a folder or a zip.
 
     Raises:
         InputError: the file is missing, so the installation is broken.
@@ -35,7 +32,7 @@ def read_data(name: str) -> Any:
 
 
 class _StoredMessages(Mapping[str, Message]):
-    """Message definitions by name, each parsed when it is first looked up."""
+    """Message definitions by name, parsed on first use."""
 
     def __init__(self, index: Mapping[str, Any]) -> None:
         self._index = index
@@ -61,7 +58,7 @@ class _StoredMessages(Mapping[str, Message]):
 
 
 class StoredCatalog(Catalog):
-    """The catalog that comes with kwire. Messages that took over an api key under a new name are what `request` and `response` find."""
+    """Catalog that comes with kwire. `request` and `response` find the newer name of a renamed api."""
 
     def __init__(self) -> None:
         index: dict[str, list[Any]] = read_data("index.json")
@@ -92,18 +89,17 @@ class StoredCatalog(Catalog):
 
 @cache
 def catalog() -> Catalog:
-    """The built-in catalog: every message of every Kafka release, made once per process."""
+    """Return the built-in catalog: every message of every Kafka release."""
     return StoredCatalog()
 
 
 def header_version(kind: str, api_key: int, api_version: int, known: Catalog | None = None) -> int:
-    """The header version of a request or response frame; versions that no release has yet have one too (KIP-511).
+    """Return the header version of a request or response frame, for unreleased versions too (KIP-511).
 
     Arguments:
         kind: `"request"` or `"response"`.
-        api_key: the api.
-        api_version: the version of the body.
-        known: the catalog to look in, the built-in one when not given.
+        api_version: version of the body.
+        known: catalog; the built-in one by default.
 
     Raises:
         UnknownApi: the catalog does not have the api key.

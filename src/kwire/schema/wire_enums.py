@@ -1,8 +1,7 @@
-"""Api keys and error codes as enums: ``ApiKey.METADATA``, ``ErrorCode.UNSUPPORTED_VERSION``.
+"""Api keys and error codes as enums: ``ApiKey.METADATA``, ``ErrorCode.UNSUPPORTED_VERSION``, with the names of Kafka's `ApiKeys` and
+`Errors`.
 
-The names are those of Kafka's `ApiKeys` and `Errors`. The values are integers, so they fit wherever a key or a code does. What comes from
-the wire stays a plain integer, because a newer Kafka may send one that is not listed here. The stub beside this module is made from the
-catalog by ``tools/build_stubs.py``.
+Values read from the wire stay plain integers, as a newer Kafka may send unlisted ones. ``tools/build_stubs.py`` makes the stub.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ __all__ = ["ApiKey", "ErrorCode", "api_key_names"]
 
 
 def api_key_names() -> dict[str, int]:
-    """The names of all api keys; of a renamed api the newer name comes first (56: `ALTER_PARTITION`, then `ALTER_ISR`)."""
+    """Return the names of all api keys; a renamed api's newer name comes first (56: `ALTER_PARTITION`, then `ALTER_ISR`)."""
     known: Any = catalog()
     names = {snake_name(known.api_name(key)).upper(): key for key in known.api_keys}
     requests = (name for name in known.messages if name.endswith("Request"))

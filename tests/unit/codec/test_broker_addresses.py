@@ -152,7 +152,7 @@ def test_mappings(splicer):
         ("host:1", r"a new address is a host and a port, not str in brokers\[0\]\.host \(DescribeClusterResponse v0\)"),
         (("host",), "a host and a port, not tuple"),
         (("host", 2**31), r"2147483648 does not fit into an int32 in brokers\[0\]\.port"),
-        (("host", "1"), r"an int is wanted, not str in brokers\[0\]\.port"),
+        (("host", "1"), r"expected an int, got str in brokers\[0\]\.port"),
         ((None, 1), r"null is not allowed in brokers\[0\]\.host"),
     ],
 )

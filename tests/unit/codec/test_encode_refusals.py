@@ -52,8 +52,8 @@ def refused(codec: Any, message: Any, version: int) -> EncodeError:
 @pytest.mark.parametrize(
     ("path", "value", "reason"),
     [
-        ("topics__0__name", 7, "text (str) is wanted, not int"),
-        ("topics__0__name", b"a", "text (str) is wanted, not bytes"),
+        ("topics__0__name", 7, "expected text (str), got int"),
+        ("topics__0__name", b"a", "expected text (str), got bytes"),
         ("topics__0__name", "x" * 32768, "the text has 32768 bytes of UTF-8, more than 32767"),
         ("topics__0__name", "é" * 16384, "the text has 32768 bytes of UTF-8, more than 32767"),
         ("topics__0__name", "\ud800", "the text holds half of a surrogate pair, which UTF-8 cannot write"),
@@ -61,20 +61,20 @@ def refused(codec: Any, message: Any, version: int) -> EncodeError:
         ("brokers__0__port", 2**31, "2147483648 does not fit into an int32"),
         ("brokers__0__port", -(2**31) - 1, "-2147483649 does not fit into an int32"),
         ("brokers__0__port", 1 << 5000, "an int of 5001 bits does not fit into an int32"),
-        ("brokers__0__port", "9092", "an int is wanted, not str"),
-        ("brokers__0__port", 1.0, "an int is wanted, not float"),
+        ("brokers__0__port", "9092", "expected an int, got str"),
+        ("brokers__0__port", 1.0, "expected an int, got float"),
         ("brokers__0__port", None, "null is not allowed"),
         ("topics__0__error_code", -32769, "-32769 does not fit into an int16"),
-        ("topics__0__is_internal", "no", "a bool is wanted, not str"),
-        ("topics__0__is_internal", 2, "a bool is wanted, not int"),
-        ("topics__0__is_internal", [], "a bool is wanted, not list"),
+        ("topics__0__is_internal", "no", "expected a bool, got str"),
+        ("topics__0__is_internal", 2, "expected a bool, got int"),
+        ("topics__0__is_internal", [], "expected a bool, got list"),
         ("topics__0__topic_id", b"short", "a UUID has 16 bytes, not 5"),
         ("topics__0__topic_id", "not a UUID", "the text is no UUID"),
-        ("topics__0__topic_id", 16, "a UUID (16 bytes or text) is wanted, not int"),
+        ("topics__0__topic_id", 16, "expected a UUID (16 bytes or text), got int"),
         ("topics__0__topic_id", None, "null is not allowed"),
         ("topics__0__partitions", None, "null is not allowed"),
-        ("topics__0__partitions", {}, "a list or tuple is wanted, not dict"),
-        ("topics__0__partitions", iter(()), "a list or tuple is wanted, not tuple_iterator"),
+        ("topics__0__partitions", {}, "expected a list or tuple, got dict"),
+        ("topics__0__partitions", iter(()), "expected a list or tuple, got tuple_iterator"),
     ],
 )
 def test_values(codec, path, value, reason):
@@ -87,10 +87,10 @@ def test_values(codec, path, value, reason):
 def test_elements(codec):
     made = metadata(codec)
     made.topics[0].partitions[1].isr_nodes = [1, 2, "3"]
-    assert str(refused(codec, made, 12)) == "an int is wanted, not str in topics[0].partitions[1].isr_nodes[2] (MetadataResponse v12)"
+    assert str(refused(codec, made, 12)) == "expected an int, got str in topics[0].partitions[1].isr_nodes[2] (MetadataResponse v12)"
     made.topics[0].partitions[1] = made.topics[0]
     error = refused(codec, made, 12)
-    wanted = "an object of MetadataResponse.MetadataResponsePartition is wanted, not MetadataResponse.MetadataResponseTopic"
+    wanted = "expected MetadataResponse.MetadataResponsePartition, got MetadataResponse.MetadataResponseTopic"
     assert (error.reason, error.path) == (wanted, "topics[0].partitions[1]")
     made.topics = [None]
     assert str(refused(codec, made, 12)) == "null is not allowed in topics[0] (MetadataResponse v12)"
@@ -99,7 +99,7 @@ def test_elements(codec):
 def test_fields_outside_the_projection(codec):
     body = codec.encode(metadata(codec), 12)
     part = codec.decode("MetadataResponse", body, 12, ("brokers",))
-    assert str(refused(codec, part, 12)) == "the field has no value, as it was not decoded in throttle_time_ms (MetadataResponse v12)"
+    assert str(refused(codec, part, 12)) == "field was not decoded (outside the projection) in throttle_time_ms (MetadataResponse v12)"
 
 
 def test_plans_of_a_part(codec):
@@ -158,9 +158,9 @@ def test_tags(codec):
         (((7, b"a"), (5, b"b")), "tag 5 comes after tag 7, but tags ascend", "unknown_tagged_fields[1]"),
         (((-1, b"a"),), "the tag does not fit into 32 bits", "unknown_tagged_fields[0]"),
         (((2**32, b"a"),), "the tag does not fit into 32 bits", "unknown_tagged_fields[0]"),
-        (((1, "a"),), "bytes or another buffer is wanted, not str", "unknown_tagged_fields[0]"),
-        (((1,),), "a pair of tag and bytes is wanted, not 1 values", "unknown_tagged_fields[0]"),
-        ((5,), "a list or tuple is wanted, not int", "unknown_tagged_fields[0]"),
+        (((1, "a"),), "expected bytes or another buffer, got str", "unknown_tagged_fields[0]"),
+        (((1,),), "expected a pair of tag and bytes, got 1 values", "unknown_tagged_fields[0]"),
+        ((5,), "expected a list or tuple, got int", "unknown_tagged_fields[0]"),
         (None, "null is not allowed", "unknown_tagged_fields"),
     ]
     for given, reason, path in cases:
@@ -260,7 +260,7 @@ def test_buffers_that_cannot_be_read(codec):
         (memoryview(b"12345678")[::2], "the buffer is not contiguous"),
         (np.asfortranarray(np.zeros((4, 2), "u1")), "the buffer is not contiguous"),
         (released, "the buffer cannot be read"),
-        ("text", "bytes or another buffer is wanted, not str"),
+        ("text", "expected bytes or another buffer, got str"),
         (None, "null is not allowed"),
     ):
         error = refused(codec, kind(auth_bytes=given), 2)
@@ -276,7 +276,7 @@ def test_floats(codec):
 
     assert write(1) == write(1.0) == write(np.float32(1)) != write(2.0)
     for given, reason in (
-        ("1", "a float is wanted, not str"),
+        ("1", "expected a float, got str"),
         (10**400, "the number does not fit into a float64"),
         (None, "null is not allowed"),
     ):
@@ -355,12 +355,12 @@ class TestFrames:
         for values, text in (
             ({"api_version": 77}, "version 77 of MetadataRequest is not known, only 0-13"),
             ({"api_key": 4}, "the body of a request with api key 4 cannot be a MetadataRequest in api_key"),
-            ({"api_key": 3.0}, "an int is wanted, not float in api_key (RequestHeader)"),
+            ({"api_key": 3.0}, "expected an int, got float in api_key (RequestHeader)"),
             ({"api_key": None}, "null is not allowed in api_key (RequestHeader)"),
             ({"unknown_tagged_fields": ((5, None),)}, "null is not allowed in unknown_tagged_fields[0] (RequestHeader v2)"),
-            ({"api_version": "12"}, "an int is wanted, not str in api_version (RequestHeader)"),
+            ({"api_version": "12"}, "expected an int, got str in api_version (RequestHeader)"),
             ({"correlation_id": 2**31}, "2147483648 does not fit into an int32 in correlation_id (RequestHeader v2)"),
-            ({"client_id": 5}, "text (str) is wanted, not int in client_id (RequestHeader v2)"),
+            ({"client_id": 5}, "expected text (str), got int in client_id (RequestHeader v2)"),
         ):
             with pytest.raises(EncodeError) as caught:
                 codec.writer.encode_request(self.header(codec, **values), body)

@@ -126,9 +126,9 @@ def test_sizes_of_tagged_fields_in_tagged_fields(splicer, codec):
     ("changes", "text"),
     [
         ({"topics[2].name": "x"}, r"no such place.* in topics\[2\]\.name \(MetadataRequest v1\)"),
-        ({"topics.name": 5}, r"text \(str\) is wanted, not int in topics\.name"),
-        ({"topics.name": lambda old: 5}, r"text \(str\) is wanted, not int in topics\[0\]\.name"),
-        ({"topics.name": {"x": b"y"}}, r"text \(str\) is wanted, not bytes in topics\[1\]\.name"),
+        ({"topics.name": 5}, r"expected text \(str\), got int in topics\.name"),
+        ({"topics.name": lambda old: 5}, r"expected text \(str\), got int in topics\[0\]\.name"),
+        ({"topics.name": {"x": b"y"}}, r"expected text \(str\), got bytes in topics\[1\]\.name"),
         ({"topics[1].name": "n" * 32768}, r"32768 bytes of UTF-8.* in topics\[1\]\.name"),
         ({"topics[1].name": "\ud800"}, r"surrogate.* in topics\[1\]\.name"),
         ({"topics": []}, r"structs are here.* in topics "),

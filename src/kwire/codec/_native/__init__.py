@@ -1,1 +1,1 @@
-"""Where the compiled twin lands; its source is in pyx/."""
+"""Compiled backend; its source is in pyx/."""

@@ -1,1 +1,1 @@
-"""The pure twin: the readable contract."""
+"""Pure-Python backend: the readable contract."""

@@ -1,4 +1,4 @@
-"""CRC-32C for the pure twin: the `crc32c` package (the ``records`` extra) where it is installed, else a table in Python, far slower."""
+"""CRC-32C of the pure backend: by the `crc32c` package (extra ``records``) if installed, else by a much slower table."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ def _table() -> tuple[int, ...]:
 
 
 def crc32c_by_table(data: Any) -> int:
-    """The CRC-32C of a buffer, byte by byte."""
     table = _table()
     state = 0xFFFFFFFF
     for byte in memoryview(data).cast("B"):

@@ -1,11 +1,7 @@
-"""Messages to columns: the objects of the pure twin, turned by ninety degrees.
+"""Columns of the pure backend, filled from decoded objects.
 
-A message is decoded as an object, and each attribute goes behind those of the messages before. What a column holds is what the attributes
-hold; that is the contract of the native twin's executor, which makes no objects.
-
-Columns of a plan (a tree, see `kwire.codec.column_layout.tree_of`) with n operations are numbered so: the value of operation i is column
-i, the elements of an array of scalars are column n + i, and the unknown tags of block b are the columns 2n + 3b (a list), 2n + 3b + 1 (tag)
-and 2n + 3b + 2 (value).
+Columns of a plan (a tree, see `kwire.codec.column_layout.tree_of`) with n operations: the value of operation i is column i, the elements
+of an array of scalars are column n + i, the unknown tags of block b are 2n + 3b (a list), 2n + 3b + 1 (tag) and 2n + 3b + 2 (value).
 """
 
 from __future__ import annotations
@@ -39,11 +35,7 @@ def _bitmap(bits: list[bool]) -> bytes:
 
 
 class _Values:
-    """One column while it grows.
-
-    Arguments:
-        code: what is in it: an `Op`; STRUCT and ARRAY have no values of their own.
-    """
+    """A growing column; `code` is the `Op` of its values (STRUCT and ARRAY have none)."""
 
     def __init__(self, code: int) -> None:
         self.code = code
@@ -63,7 +55,7 @@ class _Values:
             self.values.append(0 if value is None else value)
 
     def end_at(self, offset: int) -> None:
-        """Say where the content of the row that was added last ends."""
+        """Record where the content of the last row ends."""
         if offset > MOST:
             raise KwireError("a column of the batch would hold more than 2 GiB: give fewer messages at a time")
         self.offsets.append(offset)
@@ -84,8 +76,6 @@ class _Values:
 
 
 class _Columns:
-    """The columns of one batch."""
-
     def __init__(self, layout: ColumnLayout) -> None:
         self.plan = layout.plan
         self.unknown_tags = layout.unknown_tags
@@ -141,11 +131,7 @@ class _Columns:
 
 
 class ColumnReader:
-    """Turns messages into columns.
-
-    Arguments:
-        layout: what to fill.
-    """
+    """Reader of messages into columns."""
 
     def __init__(self, layout: ColumnLayout) -> None:
         self.layout = layout
@@ -155,18 +141,14 @@ class ColumnReader:
         return ColumnReader, (self.layout,)
 
     def read(self, buffers: list[Any], stop: bool) -> tuple[list[Any], list[tuple[int, int, int, str]]]:
-        """Read messages.
-
-        Arguments:
-            buffers: one contiguous buffer each, or None for a row of nulls.
-            stop: end at the first message with a fault.
+        """Read messages; None in `buffers` is a row of nulls.
 
         Returns:
-            A list with the buffers of each column, (validity, offsets, values), None where there is none; and a list of faults, (row,
-            code, offset, path). A message with a fault is a row of nulls; with `stop` the columns mean nothing after a fault.
+            The buffers of each column (validity, offsets, values; None if absent) and faults (row, code, offset, path). A faulty message
+            is a row of nulls. With `stop`, reading ends at the first fault and the columns are meaningless.
 
         Raises:
-            KwireError: a column would be larger than Arrow's offsets can say.
+            KwireError: a column exceeds Arrow's int32 offsets.
             BufferError: a buffer is not contiguous.
         """
         columns = _Columns(self.layout)
@@ -184,9 +166,4 @@ class ColumnReader:
         return [None if each is None else each.buffers() for each in columns.columns], faults
 
     def read_chunks(self, chunks: list[BinaryChunk], stop: bool) -> tuple[list[Any], list[tuple[int, int, int, str]]]:
-        """Read messages out of binary arrays; arguments and errors as in `read`.
-
-        Arguments:
-            chunks: one after the other.
-        """
         return self.read([message for chunk in chunks for message in messages_of(chunk)], stop)

@@ -1,8 +1,4 @@
-"""Whole frames in one call, header and body.
-
-Only the usual frame is read here: its api and version were learned, nothing in it is at fault. Everything else is given to the careful
-reader, which reads it again from its first byte and knows all the rules.
-"""
+"""Whole frames in one call, header and body: well-formed frames of a learned api and version. The careful reader handles all others."""
 
 from __future__ import annotations
 
@@ -18,8 +14,6 @@ __all__ = ["RequestReader", "ResponseReader"]
 
 
 class _FrameTable:
-    """What both readers share: the decoders by api key and version."""
-
     __slots__ = ("_careful", "_kind", "_pairs")
 
     def __init__(self, kind: Callable[..., Any], careful: Callable[..., Any]) -> None:
@@ -28,22 +22,15 @@ class _FrameTable:
         self._pairs: dict[tuple[int, int], tuple[Decoder, Decoder]] = {}
 
     def learn(self, api_key: int, api_version: int, header: Decoder, body: Decoder) -> None:
-        """Read the frames of an api at a version with these decoders from now on."""
         self._pairs[api_key, api_version] = header, body
 
 
 class RequestReader(_FrameTable):
-    """Decodes request frames.
-
-    Arguments:
-        kind: makes the object of a frame from header and body.
-        careful: `careful(frame, strict, fields, memoryviews)` decodes the frames that are not read here.
-    """
+    """Decoder of request frames; `kind(header, body)` makes a frame, `careful` decodes the frames not read here."""
 
     __slots__ = ()
 
     def decode_request(self, frame: Any, *, strict: bool = True, fields: Sequence[str] | None = None, memoryviews: bool = False) -> Any:
-        """Decode a request frame; see `kwire.codec.decoding`."""
         buffer = as_buffer(frame)
         if fields is None and len(buffer) >= PREFIX.size:
             pair = self._pairs.get(PREFIX.unpack_from(buffer))
@@ -57,12 +44,7 @@ class RequestReader(_FrameTable):
 
 
 class ResponseReader(_FrameTable):
-    """Decodes response frames.
-
-    Arguments:
-        kind: makes the object of a frame from header, body, api key and version.
-        careful: `careful(frame, api_key, api_version, strict, fields, memoryviews)` decodes the frames that are not read here.
-    """
+    """Decoder of response frames; `kind` and `careful` as in `RequestReader`, with api key and version."""
 
     __slots__ = ()
 
@@ -76,7 +58,6 @@ class ResponseReader(_FrameTable):
         fields: Sequence[str] | None = None,
         memoryviews: bool = False,
     ) -> Any:
-        """Decode a response frame, given API key and version of its request; see `kwire.codec.decoding`."""
         if fields is None:
             pair = self._pairs.get((api_key, api_version))
             if pair is not None:

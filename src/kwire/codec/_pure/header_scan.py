@@ -1,7 +1,6 @@
-"""Headers of a whole stream of request frames: where each frame is, and what its header says.
+"""Headers of a stream of request frames: position of each frame and fields of its header.
 
-The places of the fixed fields come from the plans of the request header; what stands behind the client id is stepped over by the skip
-executor.
+Offsets of the fixed fields come from the plans of the request header; the skip executor steps over what follows the client id.
 """
 
 from __future__ import annotations
@@ -35,9 +34,9 @@ class _Header:
     """A header version.
 
     Attributes:
-        fixed: its api key, api version and correlation id.
-        nullable: the client id may be null; None where the version has none.
-        skip: steps over what follows.
+        fixed: api key, api version and correlation id.
+        nullable: the client id may be null; None if the version has none.
+        skip: steps over the rest.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -60,7 +59,7 @@ class _Header:
         self._rest = Decoder(plan._replace(blocks=(rest, *plan.blocks[1:])), make_classes(plan.layouts))
 
     def client_id(self, frame: Any) -> tuple[int, int, int]:
-        """Where the client id is, how long, -1 for none, and where it ends."""
+        """Return offset, length (-1 for null) and end of the client id."""
         at, end = self.fixed.size, len(frame)
         if self.nullable is None:
             return -1, -1, at
@@ -74,21 +73,19 @@ class _Header:
         return begin, length, begin + length
 
     def skip(self, frame: Any, at: int) -> int:
-        """Where the body begins."""
         return self._rest.skip(frame, at)
 
 
 class HeaderScanner:
-    """Reads the headers of streams of request frames.
+    """Reader of the headers of request frames.
 
     Arguments:
         plans: of the `RequestHeader` message by header version, 0 to 7.
-        versions: header versions of the known api keys, each a tuple indexed by api version; a version below 0 has the first, one above
-            the end the last.
+        versions: header versions of the known api keys by api version; versions out of range use the first or last.
         fallback: header version of an unknown api.
 
     Raises:
-        ValueError: the headers do not begin with fixed fields and a client id, or api key and version are not in one place in all.
+        ValueError: a header does not begin with fixed fields and a client id, or api key and version are not at the same offset in all.
     """
 
     def __init__(self, plans: dict[int, Plan], versions: dict[int, tuple[int, ...]], fallback: int) -> None:
@@ -104,7 +101,7 @@ class HeaderScanner:
         self._fallback = fallback
 
     def _row(self, frame: Any) -> tuple[int, ...]:
-        """Header version, api key, api version, correlation id, client id's offset and length, body's offset, error."""
+        """Return header version, api key, api version, correlation id, client id offset and length, body offset, error."""
         header = self._headers[self._fallback]
         if len(frame) < header.fixed.size:
             return -1, -1, -1, 0, -1, -1, -1, int(Fault.TRUNCATED)
@@ -123,15 +120,11 @@ class HeaderScanner:
         return version, api_key, api_version, correlation_id, client_id_at, length, body_at, error
 
     def scan_buffer(self, data: Any, most: int) -> tuple[list[Any], int, int, int]:
-        """Read all headers of a buffer.
-
-        Arguments:
-            data: frames with their lengths, one behind the other; any contiguous buffer.
-            most: bytes of the largest frame that is believed.
+        """Read all headers of a buffer of frames with their lengths; `most` is the largest frame size.
 
         Returns:
-            The columns as `COLUMNS` says, buffers with at least `count` items; `count`; the offset behind the last whole frame; and the
-            code of what is wrong with the length that stands there, 0 if nothing is.
+            Columns as in `COLUMNS` (buffers with at least `count` items), `count`, the end of the last whole frame, and the `Fault` of the
+            length there (0 for none).
         """
         buffer = memoryview(as_buffer(data))
         rows: list[tuple[int, ...]] = []

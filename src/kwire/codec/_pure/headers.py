@@ -1,7 +1,6 @@
-"""Reads request headers: which header version a frame has, and the header object.
+"""Reader of request headers.
 
-Every header version begins with the api key and the api version; the pair says which header version the frame has. A newer version of a
-known api has the header of the highest known one (KIP-511: a broker must read the header of a version that it does not know).
+Api key and api version select the header version. A newer version of a known api has the header of its highest known version (KIP-511).
 """
 
 from __future__ import annotations
@@ -20,12 +19,12 @@ PREFIX: Final = struct.Struct(">hh")  # api key and api version begin a request 
 
 
 class HeaderReader:
-    """Reads the header of a request frame.
+    """Reader of request headers.
 
     Arguments:
-        decoders: `Decoder` of the `RequestHeader` message by header version.
-        versions_of: gives the header versions of an api key as a tuple indexed by api version, or None when the api is unknown. A version
-            below 0 has the first, one above the end has the last. It is asked once per api key; unknown keys are asked again.
+        decoders: `Decoder` of `RequestHeader` by header version.
+        versions_of: returns the header versions of an api key by api version, None for an unknown api; versions out of range use the first
+            or last.
         fallback: header version of an unknown api.
     """
 
@@ -38,15 +37,13 @@ class HeaderReader:
         self._versions: dict[int, tuple[int, ...]] = {}
 
     def read(self, frame: Any, *, strict: bool = True) -> tuple[Any, int]:
-        """The header of a frame and the offset of its body.
+        """Return the header of a frame (without its length) and the offset of its body.
 
         Arguments:
-            frame: a request without its 4-byte length, any contiguous buffer.
-            strict: raise for an unknown API key and for strings that are not UTF-8; else read the header of an unknown api in the
-                fallback version and replace what is not UTF-8.
+            strict: raise for an unknown API key and invalid UTF-8; else use the fallback version and replace invalid UTF-8.
 
         Raises:
-            WireError: the header is malformed; `UnknownApi` at byte 0 in `api_key` for an unknown api.
+            WireError: malformed header; `UnknownApi` at byte 0 in `api_key`.
         """
         buffer = as_buffer(frame)
         if len(buffer) < PREFIX.size:
@@ -64,5 +61,4 @@ class HeaderReader:
         return self._decoders[version].decode(buffer, 0, not strict)
 
     def peek(self, frame: Any, *, strict: bool = True) -> Any:
-        """The header of a frame; arguments and errors as in `read`."""
         return self.read(frame, strict=strict)[0]

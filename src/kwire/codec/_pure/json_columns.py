@@ -1,4 +1,4 @@
-"""Kafka's own JSON of the messages in a binary column, one decoded message after the other."""
+"""JSON (as Kafka's JsonConverter writes it) of the messages in a binary column."""
 
 from __future__ import annotations
 
@@ -12,27 +12,21 @@ __all__ = ["JsonWriter"]
 
 
 class JsonWriter:
-    """Writes messages as the text of Kafka's own JSON.
-
-    Arguments:
-        decoder_of: `decoder_of(api_key, api_version)` gives the twin's `Decoder` of the messages, None where there is none.
-    """
+    """Writer of messages as JSON; `decoder_of(api_key, api_version)` returns the `Decoder` or None."""
 
     def __init__(self, decoder_of: Callable[[int, int], Any]) -> None:
         self._decoder_of = decoder_of
 
     def write(self, chunk: Any, keys: Any, versions: Any, schema: Any, importer: Any) -> tuple[Any, list[int]]:
-        """Write the messages of a binary column.
+        """Write the messages of a `BinaryChunk`.
 
         Arguments:
-            chunk: a `kwire.codec.binary_chunks.BinaryChunk`.
-            keys, versions: of each message the api key and version, int16 buffers.
-            schema: of the result, one column of texts.
-            importer: `pyarrow.RecordBatch._import_from_c`, which only the native twin needs.
+            keys, versions: api key and version of each message, int16 buffers.
+            importer: `pyarrow.RecordBatch._import_from_c`, used by the native backend.
 
         Returns:
-            A `pyarrow.RecordBatch` with a text for each message, null for a null; and the indexes of those messages that are not written,
-            because they break a rule, which are null too. The native twin writes none that is unusual either.
+            A batch with a text for each message, and the indexes of the malformed ones (the native backend adds unusual ones); these and
+            nulls are null.
 
         Raises:
             ValueError: buffers do not fit the array.

@@ -1,4 +1,4 @@
-"""Kafka's own JSON of one message at a time, of the decoded message."""
+"""JSON (as Kafka's JsonConverter writes it) of single messages."""
 
 from __future__ import annotations
 
@@ -11,30 +11,16 @@ __all__ = ["MessageJson"]
 
 
 class MessageJson:
-    """Writes messages of one plan.
-
-    Arguments:
-        decoder: the twin's `Decoder`.
-        records: write record batches as base64; else their size, as a broker's request log does.
-    """
+    """JSON writer of one plan; `records` as in `kwire.codec.json_form.to_json`."""
 
     def __init__(self, decoder: Any, *, records: bool = True) -> None:
         self._decoder = decoder
         self._records = records
 
     def write(self, data: Any, offset: int) -> tuple[bytes, int] | None:
-        """Write the message that begins at an offset; bytes may follow it.
+        """Return the JSON (UTF-8) of the message at an offset and the message's end; None if it is malformed.
 
-        Arguments:
-            data: any contiguous buffer.
-            offset: where the message begins.
-
-        Returns:
-            The text that `kwire.codec.json_text` gives, in UTF-8, and where the message ends; None for a message that breaks a rule. The
-            native twin writes none either whose tagged fields come in an order that Kafka never writes.
-
-        Raises:
-            ValueError: the offset is outside of the bytes.
+        The native backend also returns None for tagged fields in an order that Kafka never writes.
         """
         try:
             message, end = self._decoder.decode(data, offset)

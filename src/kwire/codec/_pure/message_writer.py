@@ -1,7 +1,4 @@
-"""The encode executor of the pure twin: message objects to bytes; and what writes whole frames in one call.
-
-It is a writer generated from the plan, and takes what is usual. All else is written by a walk, or refused with the place.
-"""
+"""Encoder of the pure backend: a writer generated from the plan; a walk handles unusual values and errors."""
 
 from __future__ import annotations
 
@@ -18,15 +15,7 @@ __all__ = ["Encoder", "MessageWriter"]
 
 
 class Encoder:
-    """Executes one plan.
-
-    Arguments:
-        plan: what to write; a whole one, without a projection.
-        classes: of the structs of the plan's layouts, from `make_classes`.
-
-    Raises:
-        ValueError: the plan is a part of one.
-    """
+    """Encoder of one plan, which must be whole (no projection)."""
 
     __slots__ = ("_write", "classes", "plan")
 
@@ -41,14 +30,10 @@ class Encoder:
         return Encoder, (self.plan, self.classes)
 
     def encode(self, message: Any, before: bytes = b"") -> bytes:
-        """Write one message.
-
-        Arguments:
-            message: an object of the first class.
-            before: bytes that come first, such as a header.
+        """Write one message after the bytes `before`, such as a header.
 
         Raises:
-            EncodeError: Kafka does not let a message of this version carry a value; says which value and why.
+            EncodeError: Kafka does not allow a value in this version.
         """
         write = self._write
         if write is None:
@@ -66,12 +51,7 @@ _HEADS: Final = {4: struct.Struct(">i").pack, 5: struct.Struct(">ix").pack}  # h
 
 
 class MessageWriter:
-    """Writes messages and frames of what it has learned.
-
-    Arguments:
-        header: class of the headers of requests.
-        careful_message, careful_request, careful_response: write all that is not written here; called with the same arguments.
-    """
+    """Writer of learned messages and frames; the `careful_*` functions write all others."""
 
     __slots__ = ("_bodies", "_careful_message", "_careful_request", "_careful_response", "_header", "_requests", "_responses")
 
@@ -95,24 +75,20 @@ class MessageWriter:
         return attrgetter("_writer"), (owner.__self__,)
 
     def learn(self, kind: type, version: int, encoder: Encoder) -> None:
-        """Write the objects of a class in a version with this encoder from now on."""
         self._bodies[kind, version] = encoder
 
     def learn_request(self, kind: type, version: int, api_key: int, header: Encoder) -> None:
-        """Write frames of requests with this encoder of their header; the body's was learned."""
         self._requests[kind, version, api_key] = header
 
     def learn_response(self, kind: type, version: int, api_key: int, head_size: int) -> None:
-        """Write frames of responses whose header is a correlation id, alone (4) or with an empty tagged section (5)."""
+        """Learn a response whose header is a correlation id, alone (4 bytes) or with an empty tagged section (5)."""
         self._responses[kind, version, api_key] = _HEADS[head_size]
 
     def encode(self, message: Any, version: int) -> bytes:
-        """Write one message; see `kwire.codec.encoding`."""
         encoder = self._bodies.get((type(message), version))
         return self._careful_message(message, version) if encoder is None else encoder.encode(message)
 
     def encode_request(self, header: Any, body: Any) -> bytes:
-        """Write the frame of a request; see `kwire.codec.encoding`."""
         if type(header) is self._header:
             key, version = getattr(header, "api_key", None), getattr(header, "api_version", None)
             if type(key) is int and type(version) is int and (encoder := self._requests.get((type(body), version, key))) is not None:
@@ -120,7 +96,6 @@ class MessageWriter:
         return self._careful_request(header, body)
 
     def encode_response(self, correlation_id: Any, body: Any, api_key: int, api_version: int) -> bytes:
-        """Write the frame of a response; see `kwire.codec.encoding`."""
         if type(correlation_id) is int and -0x80000000 <= correlation_id <= 0x7FFFFFFF:
             head = self._responses.get((type(body), api_version, api_key))
             if head is not None:

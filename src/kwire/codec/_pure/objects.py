@@ -1,8 +1,4 @@
-"""The object executor and the skip executor of the pure twin.
-
-Both are readers generated from the plan, and take what is well-formed. All else is read once more, by a walk, which gives the fault or, of
-what is only unusual (text that is not UTF-8 in lenient reading), the message.
-"""
+"""Object and skip executors of the pure backend: readers generated from the plan; a walk finds faults and reads unusual bytes."""
 
 from __future__ import annotations
 
@@ -23,12 +19,7 @@ OPS: Final = {op.name: op.value for op in Op}
 
 
 class Decoder:
-    """Executes one plan.
-
-    Arguments:
-        plan: what to read.
-        classes: of the structs of the plan's layouts, from `make_classes`.
-    """
+    """Decoder of one plan; `classes` are those of its layouts."""
 
     __slots__ = ("_readers", "classes", "plan")
 
@@ -45,7 +36,7 @@ class Decoder:
         return read
 
     def _run(self, data: Any, offset: int, lenient: bool, build: bool, views: bool) -> tuple[Any, int, int]:
-        """The message, the offset behind it and the end of the buffer."""
+        """Return the message, its end and the end of the buffer."""
         of_bytes = type(data) is bytes and not views
         buffer = read_only(data) if views else data if of_bytes else as_buffer(data)
         end = len(buffer)
@@ -75,19 +66,14 @@ class Decoder:
         raise error
 
     def decode(self, data: Any, offset: int = 0, lenient: bool = False, memoryviews: bool = False) -> tuple[Any, int]:
-        """Read one message.
+        """Return the message at an offset, and its end.
 
         Arguments:
-            data: any contiguous buffer.
-            offset: where the message begins, in bytes.
-            lenient: replace what is not UTF-8, as Java does, instead of raising.
-            memoryviews: leave values of type bytes and records in `data`, and give read-only memory views of them.
-
-        Returns:
-            The message and the offset behind it.
+            lenient: replace invalid UTF-8, as Java does, instead of raising.
+            memoryviews: return bytes and records as read-only views of `data`.
 
         Raises:
-            WireError: the bytes break a rule.
+            WireError: malformed bytes.
             BufferError: `data` is not contiguous.
             ValueError: `offset` is outside `data`.
         """
@@ -95,12 +81,12 @@ class Decoder:
         return value, pos
 
     def decode_whole(self, data: Any, offset: int = 0, lenient: bool = False, memoryviews: bool = False) -> Any:
-        """Read one message that ends where the buffer ends; arguments and errors as in `decode`, and `TrailingBytes`."""
+        """Read one message that ends with the buffer; as `decode`, and raise `TrailingBytes`."""
         value, pos, end = self._run(data, offset, lenient, True, memoryviews)
         if pos != end:
             raise_for(Fault.TRAILING_BYTES, pos, "", self.plan.message, self.plan.api_key, self.plan.version)
         return value
 
     def skip(self, data: Any, offset: int = 0) -> int:
-        """The offset behind a message, all checked but UTF-8, nothing built; arguments and errors as in `decode`."""
+        """Return the end of a message, checked except for UTF-8."""
         return self._run(data, offset, False, False, False)[1]

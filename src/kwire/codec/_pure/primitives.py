@@ -1,7 +1,6 @@
-"""Reads of single values at a position of a buffer: bounds, varints, lengths. Each returns the value and the position behind it.
+"""Reads of single values at a position; each returns the value and the position after it.
 
-A fault travels as `Break`, an exception without text; the readers of arrays and structs add their steps of the path while it passes, and
-the executor turns it into the public exception. The happy path pays nothing for paths.
+A fault travels as `Break`; readers of arrays and structs add their steps of the path, and the executor raises the public exception.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ MAX_LENGTH: Final = 0x7FFFFFFF
 
 
 class Break(Exception):
-    """A fault on its way up: code, offset and the steps of the path, innermost first; a step is an attribute or an index."""
+    """A fault in flight: code, offset and path steps (attributes and indexes), innermost first."""
 
     def __init__(self, code: Fault, offset: int, *steps: str | int) -> None:
         super().__init__()
@@ -28,7 +27,7 @@ class Break(Exception):
 
 
 def join_path(steps: list[str | int]) -> str:
-    """Spell the steps of a `Break` as a path, `topics[2].name`."""
+    """Return the steps of a `Break` as a path such as `topics[2].name`."""
     text = ""
     for step in reversed(steps):
         text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
@@ -36,12 +35,7 @@ def join_path(steps: list[str | int]) -> str:
 
 
 def as_buffer(data: object) -> Buffer:
-    """View any contiguous buffer as bytes, without a copy.
-
-    Raises:
-        BufferError: the buffer is not contiguous.
-        TypeError: `data` is no buffer.
-    """
+    """View any contiguous buffer as bytes, without a copy."""
     if type(data) is bytes:
         return data
     view = memoryview(data)  # type: ignore[arg-type]
@@ -51,7 +45,7 @@ def as_buffer(data: object) -> Buffer:
 
 
 def read_varint(data: Buffer, at: int, end: int, last_shift: int = 28, last_most: int = 0x0F) -> tuple[int, int]:
-    """An unsigned varint of 32 bits, unless the shift and the most of its last byte say otherwise."""
+    """Read an unsigned varint of 32 bits; `last_shift` and `last_most` change the bound."""
     value = shift = 0
     for pos in range(at, end):
         byte = data[pos]
@@ -65,7 +59,7 @@ def read_varint(data: Buffer, at: int, end: int, last_shift: int = 28, last_most
 
 
 def read_zigzag(data: Buffer, at: int, end: int) -> tuple[int, int]:
-    """A zigzag varint of 32 bits, as all lengths of records are."""
+    """Read a zigzag varint of 32 bits, as in lengths of records."""
     if at < end and (byte := data[at]) < 0x80:
         return (byte >> 1) ^ -(byte & 1), at + 1
     value, pos = read_varint(data, at, end)
@@ -73,17 +67,13 @@ def read_zigzag(data: Buffer, at: int, end: int) -> tuple[int, int]:
 
 
 def read_varlong(data: Buffer, at: int, end: int) -> tuple[int, int]:
-    """A zigzag varint of 64 bits, ten bytes at most."""
+    """Read a zigzag varint of 64 bits."""
     value, pos = read_varint(data, at, end, 63, 1)
     return (value >> 1) ^ -(value & 1), pos
 
 
 def read_length(data: Buffer, at: int, end: int, width: int) -> tuple[int, int]:
-    """The length of a value or the count of an array; -1 for null.
-
-    Arguments:
-        width: bytes of a plain length, 2 or 4; 0 for a compact one (varint of length + 1).
-    """
+    """Read a length or count, -1 for null; `width` is 2 or 4, or 0 for a compact one (varint of length + 1)."""
     if width:
         pos = at + width
         if pos > end:

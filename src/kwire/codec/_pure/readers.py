@@ -62,7 +62,7 @@ _SHORT_ARRAYS: Final = 17  # arrays with fewer elements of fixed size have their
 
 
 def long_varint(data: Buffer, at: int, end: int) -> tuple[int, int]:
-    """A compact length, as it is on the wire (one more than it means), of two bytes and more. One that pretends to be long is odd."""
+    """Read a compact length (plus one, as on the wire) of two or more bytes; raise `Break` for an overlong one."""
     length, pos = read_length(data, at, end, 0)
     if length < 127:
         raise Break(Fault.BAD_VARINT, at)
@@ -70,7 +70,6 @@ def long_varint(data: Buffer, at: int, end: int) -> tuple[int, int]:
 
 
 def long_text(data: Buffer, at: int, end: int) -> tuple[int, int]:
-    """`long_varint` of a compact string."""
     length, pos = long_varint(data, at, end)
     if length - 1 > LONGEST_TEXT:
         raise Break(Fault.BAD_LENGTH, at)
@@ -78,7 +77,7 @@ def long_text(data: Buffer, at: int, end: int) -> tuple[int, int]:
 
 
 def unknown_tags(data: Buffer, pos: int, end: int) -> tuple[tuple[tuple[int, bytes], ...], int]:
-    """The tagged section of a struct of which no version has tagged fields."""
+    """Read the tagged section of a struct without defined tags."""
     number, pos = read_varint(data, pos, end)
     found = []
     for _ in range(number):
@@ -94,19 +93,11 @@ def unknown_tags(data: Buffer, pos: int, end: int) -> tuple[tuple[tuple[int, byt
 
 @cache
 def _short_unpackers(letter: str) -> tuple[Any, ...]:
-    """By number of elements."""
     return tuple(struct.Struct(f">{count}{letter}").unpack_from for count in range(_SHORT_ARRAYS))
 
 
 class _Source(SourceText):
-    """The source of one plan's readers while it is written.
-
-    Arguments:
-        plan, classes: what to read, and of what.
-        build: make objects; else only step over.
-        of_bytes: for `bytes`, whose slices are bytes and have `decode`; else for memory views.
-        views: values of type bytes are slices of the memory view; else copies.
-    """
+    """Source of one plan's readers; arguments as in `make_reader`."""
 
     def __init__(self, plan: Plan, classes: tuple[type, ...], build: bool, of_bytes: bool, views: bool) -> None:
         super().__init__({
@@ -164,7 +155,7 @@ class _Source(SourceText):
             self._tags_function(f"tags_{name}", index, build)
 
     def _defaults(self, index: int) -> None:
-        """What the wire does not fill; tagged fields too, for mostly there are none."""
+        """Write defaults, of tagged fields too, as most are absent."""
         block = self.plan.blocks[index]
         slots = self.plan.layouts[block.layout].slots
         constants: list[tuple[str, Any]] = []
@@ -187,7 +178,6 @@ class _Source(SourceText):
             self._constants("d", [(f"d.{slot.attribute}", slot.value) for slot in slots])
 
     def _constants(self, owner: str, constants: list[tuple[str, Any]]) -> None:
-        """Equal ones in one line."""
         chains: dict[str, list[str]] = {"()": [f"{owner}.unknown_tagged_fields"]}
         for target, value in constants:
             chains.setdefault(self.constant(value), []).append(target)
@@ -242,7 +232,6 @@ class _Source(SourceText):
         return "" if target is None else f"{target} = []" if operation.element == Op.STRUCT else f"{target} = ()"
 
     def _lengthed(self, code: int, compact: bool, assign: str | None, null: str | None) -> None:
-        """A string or bytes."""
         string = code == Op.STRING
         self._length("B" if compact else "h" if string else "i")
         length = "n - 1" if compact else "n"
@@ -272,7 +261,6 @@ class _Source(SourceText):
                 self.line(null)
 
     def _array(self, operation: Operation, compact: bool, target: str | None) -> None:
-        """The elements of an array that has some."""
         if compact:
             self.line("n -= 1")
         element = operation.element
@@ -303,7 +291,7 @@ class _Source(SourceText):
             self.line("raise Break(bad_length, pos)")
 
     def _by_length(self, compact: bool, present: Callable[[], None], empty: str, null: str | None, string: bool = False) -> None:
-        """What to do with the length `n`: of a value that has one, the line for an empty one, the line for null (None: it is odd)."""
+        """Write the branches on length `n`; `empty` and `null` are the lines of those cases (None: fall back)."""
         with self.inside("if n > 1:" if compact else "if n > 0:"):
             if compact:
                 with self.inside("if n > 127:"):
@@ -320,12 +308,12 @@ class _Source(SourceText):
                     self.line(line)
 
     def _length(self, letter: str) -> None:
-        """Read `n`, and the run of neighbours before it in the same call."""
+        """Read `n` and the pending run in one call."""
         self._run.append((letter, "n"))
         self._flush()
 
     def _flush(self) -> None:
-        """Read the run of neighbours of fixed size."""
+        """Read the pending run of fixed-size fields."""
         run, self._run = self._run, []
         size = struct.calcsize(">" + "".join(letter for letter, _ in run))
         targets = [(letter, target) for letter, target in run if target is not None]
@@ -350,7 +338,6 @@ Reader = Callable[[Buffer, int, int, int], tuple[Any, int]]
 def reader_source(
     plan: Plan, classes: tuple[type, ...], build: bool, of_bytes: bool, views: bool = False
 ) -> tuple[str, str, dict[str, Any]]:
-    """The source of a plan's readers, the name of the one to call, and the objects that it refers to; arguments as in `make_reader`."""
     source = _Source(plan, classes, build, of_bytes, views)
     return str(source), source.root, source.names
 
@@ -359,14 +346,13 @@ def make_reader(plan: Plan, classes: tuple[type, ...], build: bool, of_bytes: bo
     """Compile the reader of a plan.
 
     Arguments:
-        plan, classes: what to read, and of what.
-        build: make objects; else only step over, all checked but UTF-8.
-        of_bytes: for `bytes`; else for memory views of bytes.
-        views: values of type bytes are slices of the memory view; else copies.
+        build: make objects; else check (except UTF-8) and step over.
+        of_bytes: read `bytes`; else memory views of bytes.
+        views: return bytes values as slices of the memory view.
 
     Returns:
-        `read(data, pos, end, 1)`, which gives a list of one message, or None when nothing is built, and the position behind it, which is
-        beyond `end` where the bytes end too soon; or raises one of `FALLBACK_ERRORS`.
+        `read(data, pos, end, 1)`: a list of one message (None without `build`) and its end, which is beyond `end` if bytes are missing;
+        raises one of `FALLBACK_ERRORS`.
     """
     if not can_be_source(plan):
         return _leave_to_the_walk
@@ -375,5 +361,5 @@ def make_reader(plan: Plan, classes: tuple[type, ...], build: bool, of_bytes: bo
 
 
 def _leave_to_the_walk(data: Buffer, pos: int, end: int, count: int) -> tuple[Any, int]:
-    """Reads messages with attributes that source cannot spell, such as ``from``."""
+    """Return a reader for attributes that source cannot spell, such as ``from``."""
     raise Break(Fault.BAD_LENGTH, pos)

@@ -1,4 +1,4 @@
-"""Columns of records in the pure twin: growing arrays, one value at a time."""
+"""Columns of records in the pure backend."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TextBuffers = tuple[Any, Any, Any]
 
 
 class Faults(Protocol):
-    """What to do with compressed batches and with bad ones."""
+    """Handler of compressed and malformed batches."""
 
     def unpack(self, buffer: int, batch: int, codec: int, magic: int, payload: Buffer, offset: int) -> Buffer: ...
     def claim(self, buffer: int, batch: int, size: int, offset: int) -> None: ...
@@ -32,7 +32,7 @@ class Faults(Protocol):
 
 
 def _shared(buffer: int, header: BatchHeader, base: int) -> tuple[int, ...]:
-    """What all rows of a batch share."""
+    """Return the values that all rows of a batch share."""
     bits = header.attributes if header.magic == 2 else 0
     return (
         buffer, header.index, header.magic, base, header.partition_leader_epoch, header.attributes, bool(bits & _TRANSACTIONAL),
@@ -60,12 +60,11 @@ class _Texts:
 
 
 class Columns:
-    """Collects the records of many buffers as columns.
+    """Columns of the records of many buffers.
 
     Arguments:
-        keys, values, headers: keep these; where not, their columns mean nothing.
-        records: unpack the records of compressed batches of magic 2; else such a batch has as many rows as its header says, and what
-            records say means nothing.
+        keys, values, headers: keep these columns.
+        records: unpack compressed batches of magic 2; else a batch has as many rows as its header says.
     """
 
     def __init__(self, keys: bool = True, values: bool = True, headers: bool = True, records: bool = True) -> None:
@@ -78,14 +77,10 @@ class Columns:
         self._finished = False
 
     def add(self, buffer: int, data: Buffer, check_crc: bool, faults: Faults) -> None:
-        """Add the records of all batches of a buffer.
+        """Add the records of the batches in `data`, buffer number `buffer`; a truncated last batch is dropped.
 
         Arguments:
-            buffer: index of the buffer, for its column.
-            data: one batch behind the other; a last one that is cut is left out.
-            check_crc: compare the checksums.
-            faults: unpacks compressed batches, makes errors, and says whether they end the work; if not, a row of nulls stands for the
-                batch.
+            faults: unpacks batches, makes errors, and decides whether they stop the work or become a row of nulls.
         """
         if self._finished:
             raise ValueError("the columns were taken already")
@@ -128,7 +123,6 @@ class Columns:
             self._add_row((*shared, sequence, offset, timestamp), key, value, headers)
 
     def _count_batch(self, buffer: int, header: BatchHeader, faults: Faults) -> None:
-        """Add the rows of a batch whose records are not asked for."""
         count, at = header.stored_count, header.position + COUNT_AT
         if count < 0:
             flaw = Flaw(Fault.BAD_LENGTH, at, Place.COUNT)
@@ -170,9 +164,9 @@ class Columns:
         self._rows += 1
 
     def finish(self) -> tuple[int, int, tuple[Any, ...], TextBuffers, TextBuffers, Any, TextBuffers, TextBuffers]:
-        """Rows, record headers, then the buffers: scalars; keys, values; offsets of the header lists; names and values of the headers.
+        """Return rows, record headers, and the buffers: scalars; keys, values; offsets of header lists; header names and values.
 
-        Texts are three buffers each: a byte a value for what is not null, Arrow's offsets, content.
+        Texts are three buffers each: a byte per value for non-null, Arrow's offsets, content.
         """
         self._finished = True
         return (

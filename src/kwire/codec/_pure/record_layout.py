@@ -50,18 +50,15 @@ Made = TypeVar("Made")
 
 
 class BatchHeader:
-    """The header of a batch, or of a message of magic 0 or 1, which Kafka treats as a batch of its own.
+    """The header of a batch, or of a message of magic 0 or 1, which Kafka treats as a batch.
 
     Attributes:
-        position: of the batch in the buffer, in bytes.
-        size: of the whole batch, in bytes.
-        payload_start: where the records, or the compressed bytes, begin in the buffer.
-        payload_end: where they end.
-        stored_offset: the offset at the front: the first record's in magic 2, the last one's in a compressed message.
-        stored_count: records of the batch; -1 for a message.
-        data: the buffer.
-        index: of the batch in the buffer.
-        flaw: what is wrong with the header, as six numbers, or None.
+        position: batch offset in the buffer.
+        payload_start, payload_end: bounds of the records or compressed bytes.
+        stored_offset: offset of the first record in magic 2, of the last in a compressed message.
+        stored_count: number of records; -1 for a message.
+        index: batch number in the buffer.
+        flaw: fault of the header as six numbers, or None.
     """
 
     __slots__ = (
@@ -100,7 +97,7 @@ def _int64_at(data: Buffer, at: int) -> int:
 
 
 def _whole_batch(data: Buffer, at: int) -> tuple[int, int] | Flaw | None:
-    """Size and magic of the batch at `at`; None at the end, and where the end of the buffer cuts a batch, as brokers do (KIP-74)."""
+    """Return size and magic of the batch at `at`; None if it is truncated, as brokers may send it (KIP-74), or absent."""
     left = len(data) - at
     if left < _FRAMING:
         return None
@@ -158,16 +155,11 @@ def _read_head(header: BatchHeader, check_crc: bool) -> Flaw | None:
 
 
 def scan(data: Buffer, kind: type[Header], check_crc: bool, strict: bool) -> tuple[list[Header], int, Flaw | None]:
-    """The headers of all batches of a buffer.
+    """Return the batch headers of a buffer, the size of a truncated last batch, and the flaw that stopped the scan.
 
     Arguments:
-        data: one batch behind the other.
-        kind: the class of the headers, a subclass of this twin's `BatchHeader`.
-        check_crc: compare the checksums.
-        strict: stop at the first flaw; else go on where the next batch can be found.
-
-    Returns:
-        The batches, the number of bytes of a last one that was cut, and the flaw that stopped the scan.
+        kind: a subclass of this backend's `BatchHeader`.
+        strict: stop at the first flaw; else continue where the next batch can be found.
     """
     batches: list[Header] = []
     at = 0
@@ -186,8 +178,6 @@ def scan(data: Buffer, kind: type[Header], check_crc: bool, strict: bool) -> tup
 
 
 class _Broken(Exception):
-    """A fault inside a record."""
-
     def __init__(self, code: Fault, offset: int, place: Place, header: int = 0, detail: int = 0) -> None:
         super().__init__()
         self.code, self.offset, self.place, self.header, self.detail = code, offset, place, header, detail
@@ -197,7 +187,7 @@ class _Broken(Exception):
 
 
 def _content(data: Buffer, at: int, end: int, nullable: bool) -> tuple[int, int]:
-    """Where the content of a key or value begins, and its length, -1 for null: every negative length is one, as for Kafka."""
+    """Return start and length of a key or value; any negative length is null (-1), as in Kafka."""
     length, start = read_zigzag(data, at, end)
     if length < 0:
         if not nullable:
@@ -213,10 +203,10 @@ Make = Callable[[int, int, int, bytes | None, bytes | None, tuple[tuple[str, byt
 
 
 def _read_record(header: BatchHeader, data: Buffer, at: int, end: int, errors: str, make: Make[Made]) -> tuple[Made, int]:
-    """A record and the position behind it. Varints of one byte, which most are, are read on the spot.
+    """Read a record; return it and the position after it. One-byte varints are read inline.
 
     Arguments:
-        errors: what to do with header names that are not UTF-8, as for `bytes.decode`.
+        errors: handling of header names that are not UTF-8, as for `bytes.decode`.
         make: called with offset, timestamp, sequence, key, value, headers.
     """
     place = _RECORD
@@ -290,7 +280,7 @@ def _read_record(header: BatchHeader, data: Buffer, at: int, end: int, errors: s
 
 
 def _body(data: Buffer, at: int, end: int) -> tuple[int, int, int, int]:
-    """Start and size of the key and of the value of a message; the size of a null is -1."""
+    """Return start and size (-1 for null) of a message's key and value."""
     found: list[int] = []
     for place in (Place.RECORD_KEY, Place.RECORD_VALUE):
         if end - at < 4:
@@ -314,7 +304,7 @@ def _read_message(data: Buffer, at: int, end: int, offset: int, timestamp: int) 
 
 
 def _read_inner(header: BatchHeader, data: Buffer, at: int, end: int, check_crc: bool) -> tuple[RawRecord, int]:
-    """A message inside a compressed one (Kafka's DeepRecordsIterator) with its offset as stored, and the position behind it."""
+    """Read a message inside a compressed one (Kafka's DeepRecordsIterator), with its stored offset; return the position after it too."""
     if end - at < _HEAD:
         raise _Broken(Fault.TRUNCATED, at, Place.RECORD)
     length, magic = _int32(data, at + 8), data[at + _MAGIC_AT]
@@ -378,7 +368,7 @@ def _read_messages(header: BatchHeader, data: Buffer, start: int, end: int, chec
 def read_raw(
     header: BatchHeader, data: Buffer, start: int, end: int, check_crc: bool, errors: str, make: Make[Made]
 ) -> tuple[list[Made], Flaw | None]:
-    """What `make` makes of the records of a batch up to the first fault, and that fault; arguments as for `read_records`."""
+    """Return the results of `make` for the records of a batch, and the first fault; arguments as in `read_records`."""
     if header.magic == 2:
         return _read_records(header, data, start, end, errors, make)
     messages, flaw = _read_messages(header, data, start, end, check_crc)

@@ -1,7 +1,6 @@
-"""Record batches and messages out of records: what the pure twin does, and what both do with what is unusual or wrong.
+"""Record batches and messages out of records.
 
-The layouts are those of `kwire.codec._pure.record_layout`. The native twin writes records of its own class that hold bytes and None; all
-else it leaves to these functions, which take any buffer as a key or a value, or say what cannot be written and where.
+The native backend writes its own records of bytes and None; these functions write all others, or raise the error.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _ABSENT: Final = b"\x01"  # the length -1 as a zigzag varint
 
 
 class Refused(Exception):
-    """What cannot be written, and where: a path that begins below the batch, such as ``.records[3].key``."""
+    """A value that cannot be written, with a path below the batch such as ``.records[3].key``."""
 
     def __init__(self, reason: str, path: str = "") -> None:
         super().__init__()
@@ -42,7 +41,6 @@ _ONE_BYTE: Final = [bytes((value,)) for value in range(0x80)]
 
 
 def _varint(value: int) -> bytes:
-    """A zigzag varint of up to 64 bits."""
     value = value << 1 if value >= 0 else (-value << 1) - 1
     if value < 0x80:
         return _ONE_BYTE[value]
@@ -63,7 +61,7 @@ def _content(value: Any, path: str) -> bytes | None:
 
 
 def integer_of(value: Any, wanted: str, path: str) -> int:
-    """An integer: what `operator.index` takes, as in a `Record`.
+    """Return an integer, by `operator.index`.
 
     Raises:
         Refused: it takes something else, such as a float.
@@ -75,8 +73,6 @@ def integer_of(value: Any, wanted: str, path: str) -> int:
 
 
 class _Row(NamedTuple):
-    """A record that came as a tuple."""
-
     key: Any
     value: Any
     timestamp: Any = -1
@@ -90,7 +86,7 @@ _TIMESTAMPS: Final = "a timestamp is a whole number of milliseconds from 0 to 2^
 
 
 def _fields(row: Any, index: int) -> tuple[int, int, Any, Any, Any]:
-    """Offset, timestamp, key, value and headers of a record or a tuple."""
+    """Return offset, timestamp, key, value and headers of a record or a tuple."""
     if isinstance(row, tuple):
         if not 2 <= len(row) <= 4:
             raise Refused("expected a key, a value and maybe a timestamp and headers", f".records[{index}]")
@@ -107,7 +103,7 @@ def _fields(row: Any, index: int) -> tuple[int, int, Any, Any, Any]:
 
 
 class _Order:
-    """Offsets and timestamps of records, one after the other."""
+    """Checked sequence of offsets and timestamps."""
 
     def __init__(self, base_offset: int) -> None:
         self.base_offset = base_offset
@@ -115,7 +111,7 @@ class _Order:
         self.max_timestamp = -1
 
     def place(self, offset: int, timestamp: int, index: int) -> int:
-        """The record's offset; one of -1 goes on from the record before."""
+        """Return the record's offset; -1 follows the record before."""
         if not -1 <= offset <= _HIGHEST:
             raise Refused(_OFFSETS, f".records[{index}].offset")
         if offset == -1:
@@ -136,7 +132,6 @@ class _Order:
 
 
 def first_offset(records: Sequence[Any]) -> int:
-    """The base offset of records that were given none."""
     offset = _fields(records[0], 0)[0] if records else 0
     return offset if 0 <= offset <= _HIGHEST else 0
 
@@ -183,14 +178,13 @@ def write_batch(
     base_sequence: int,
     pack: Pack | None,
 ) -> bytes:
-    """A batch of magic 2.
+    """Return a batch of magic 2.
 
     Arguments:
-        records: objects with `offset`, `timestamp`, `key`, `value` and `headers`; or tuples of key, value, timestamp, headers, of which the
-            last one or two may be missing.
-        base_offset, last_offset, base_timestamp, max_timestamp: None for what the records say.
-        attributes: as stored, the codec of `pack` in it.
-        pack: compresses the records, None for plain ones.
+        records: objects with `offset`, `timestamp`, `key`, `value` and `headers`; or tuples of key, value and optionally timestamp,
+            headers.
+        base_offset, last_offset, base_timestamp, max_timestamp: None to derive from the records.
+        attributes: as stored, with the codec of `pack`.
 
     Raises:
         Refused: a record cannot be written.
@@ -236,17 +230,12 @@ def write_batch(
 
 
 def write_messages(records: Sequence[Any], magic: int, attributes: int, base_offset: int | None, relative: bool) -> tuple[bytes, int, int]:
-    """Messages of magic 0 or 1, one behind the other.
+    """Return messages of magic 0 or 1, the last offset and the highest timestamp.
 
     Arguments:
-        records: as for `write_batch`, without headers.
-        magic: 0 or 1.
+        records: as in `write_batch`, without headers.
         attributes: of every message.
-        base_offset: of the first record, None for what it says.
-        relative: write offsets from the base offset on, as messages of magic 1 have them that are compressed together (KIP-31).
-
-    Returns:
-        The bytes, the last record's offset, the highest timestamp.
+        relative: write offsets relative to the base offset, as in compressed messages of magic 1 (KIP-31).
 
     Raises:
         Refused: a record cannot be written.

@@ -1,4 +1,4 @@
-"""Record batches of the pure twin, and the readable contract of the native one: headers, records as objects, both to be written."""
+"""Record batches of the pure backend: headers, and records as objects, read and written."""
 
 from __future__ import annotations
 
@@ -27,21 +27,16 @@ def _integer(value: SupportsIndex, highest: int, name: str) -> int:
 
 
 class Record:
-    """One record.
-
-    An offset, a timestamp or a sequence is an integer: what `operator.index` takes, so numpy's integers, `IntEnum` members and bools too.
-    A float is refused even where it is whole.
+    """A record. Integers are what `operator.index` accepts; floats are rejected.
 
     Attributes:
-        offset: in the partition, 64 bits; -1 of a record to be written that follows the one before.
-        timestamp: milliseconds since 1970, 64 bits; -1 where the format has none.
-        sequence: of an idempotent producer, 32 bits; -1 where there is none.
-        key: bytes or None.
-        value: bytes or None.
+        offset: in the partition; -1 to follow the record before when written.
+        timestamp: milliseconds since 1970; -1 if the format has none.
+        sequence: of an idempotent producer; -1 if there is none.
         headers: pairs of name and bytes or None.
 
     Raises:
-        TypeError: what should be an integer is none.
+        TypeError: a value is not an integer.
         OverflowError: an integer does not fit.
     """
 
@@ -83,15 +78,12 @@ class Record:
 def read_records(
     header: BatchHeader, data: Buffer, start: int, end: int, check_crc: bool, strict: bool
 ) -> tuple[list[Record], Flaw | None]:
-    """The records of a batch up to the first fault, and that fault.
+    """Return the records of a batch up to the first fault, and that fault.
 
     Arguments:
-        header: of the batch.
-        data: its buffer, or the unpacked records of a compressed batch.
-        start: where the records begin in `data`.
-        end: where they end.
-        check_crc: compare the checksums of messages that were compressed together.
-        strict: header names that are not UTF-8 are a fault; else they are read with replacement characters.
+        data: the batch's buffer, or its unpacked records.
+        check_crc: compare checksums of messages compressed together.
+        strict: reject header names that are not UTF-8; else replace.
     """
     if not 0 <= start <= end <= len(data):
         raise ValueError("start and end must lie in the buffer")

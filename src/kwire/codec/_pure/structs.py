@@ -1,4 +1,4 @@
-"""Message objects of the pure twin: one slotted class per struct, made from its layout."""
+"""Message objects of the pure backend: one slotted class per struct."""
 
 from __future__ import annotations
 
@@ -17,10 +17,7 @@ UNKNOWN: Final = "unknown_tagged_fields"
 
 
 class MessageObject:
-    """What all message classes share.
-
-    Slots that were not decoded (they are outside a projection) stay empty: reading one raises AttributeError.
-    """
+    """Base of all message classes. Slots outside a projection stay empty: reading one raises AttributeError."""
 
     __slots__ = ()
 
@@ -50,7 +47,6 @@ class MessageObject:
         return slot.value
 
     def _values(self) -> dict[str, Any]:
-        """The slots that hold something, in order."""
         found = {}
         for name, slot in self.raw_slots.items():
             with suppress(AttributeError):
@@ -89,7 +85,7 @@ class MessageObject:
 
 
 def default_maker(kind: type) -> Callable[[], Any]:
-    """What makes objects with nothing but defaults, as `kind()` does, with all that can be known known beforehand."""
+    """Return a function that makes default objects, as `kind()` does, with constants computed once."""
     of: Any = kind
     constants = ((UNKNOWN, ()), *((slot.attribute, slot.value) for slot in of.layout.slots if slot.default == Default.CONSTANT))
     made = tuple(
@@ -110,14 +106,7 @@ def default_maker(kind: type) -> Callable[[], Any]:
 
 
 def make_classes(layouts: tuple[StructLayout, ...]) -> tuple[type, ...]:
-    """Make one class per struct of a message.
-
-    Arguments:
-        layouts: of all structs of one message, the message's own first.
-
-    Returns:
-        The classes in the same order. Those of nested structs are attributes of the first.
-    """
+    """Make the classes of a message's structs, in order of `layouts`; nested ones become attributes of the first."""
     made: list[type[MessageObject]] = []
     for layout in layouts:
         names = (*(slot.attribute for slot in layout.slots), UNKNOWN)

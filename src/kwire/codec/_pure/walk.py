@@ -1,9 +1,7 @@
-"""Walks over bytes by a plan, one operation after the other: what reading means, to the byte.
+"""Walks over bytes by a plan: the exact meaning of reading.
 
-A walk reads *exactly* or *partially*. Exactly, it ends at the first broken rule; a count that the bytes left cannot hold is one. So this
-twin finds out what is wrong with bytes that its generated readers (`kwire.codec._pure.readers`) do not take. Partially, it goes as far as
-the bytes go (`kwire.codec.prefix`): fields that were whole are set, and the structs on the way to the fault are there. Of either kind it
-notes what Java's readers pass over.
+An *exact* walk ends at the first broken rule, a count too large for the bytes left included; it finds the faults that generated readers
+reject. A *partial* walk (`kwire.codec.prefix`) reads as far as the bytes go. Both note what Java's readers ignore.
 """
 
 from __future__ import annotations
@@ -51,12 +49,11 @@ def _blocks_of(plan: Plan) -> dict[int, _Fields]:
 
 
 class Anomaly(NamedTuple):
-    """Something that readers pass over.
+    """An oddity that readers ignore.
 
     Attributes:
         kind: `negative_length` (any is null to Java), `tags_out_of_order` or `tag_repeated`.
-        offset: position in the data.
-        value: the length; up to 8 tags, the one that is out of order last; the tag that was repeated.
+        value: the length; up to 8 tags, the one out of order last; the repeated tag.
     """
 
     kind: str
@@ -65,7 +62,7 @@ class Anomaly(NamedTuple):
 
 
 class _TagOrder:
-    """The tags of one section; the first that is out of order and the first that comes again are odd."""
+    """Tags of one section; notes the first out of order and the first repeated."""
 
     def __init__(self) -> None:
         self._seen: dict[int, None] = {}  # in the order in which they came
@@ -87,19 +84,14 @@ class Walk:
     """One message being read.
 
     Arguments:
-        plan: what to read.
-        classes: of the plan's layouts; of either twin.
-        data: the bytes.
-        pos: where the message begins; then where reading is.
-        errors: how text that is not UTF-8 is treated, `strict` or `replace`.
-        partial: read partially.
-        limit: of a partial walk: where the message ends at the latest, when bytes of it are missing. A length that reaches beyond is
-            `BAD_LENGTH`, for no bytes that follow could make it true; one that reaches beyond the data is `TRUNCATED`.
-        views: values of type bytes are slices of `data`, a memory view; else copies.
+        pos: start of the message; then the current position.
+        errors: `strict` or `replace`, for invalid UTF-8.
+        limit: latest end of a partial walk's message. A length beyond it is `BAD_LENGTH`, as no following bytes could satisfy it; one
+            beyond the data is `TRUNCATED`.
+        views: return bytes as slices of `data`, a memory view.
 
     Attributes:
-        anomalies: what was noted.
-        counts: of a partial walk: the counts that stand in front of arrays, by the attribute of the outermost ones.
+        counts: of a partial walk: array counts on the wire, by attribute of the outermost arrays.
     """
 
     def __init__(
@@ -136,7 +128,7 @@ class Walk:
         return fields
 
     def new(self, block: int) -> Any:
-        """An object with what the wire never says at this version."""
+        """Return an object with the defaults of fields that this version lacks."""
         found = self.plan.blocks[block]
         kind = self.classes[found.layout]
         target = kind.__new__(kind)
@@ -154,13 +146,10 @@ class Walk:
                 setattr(target, name, self.classes[absent.value]() if absent.default == Default.STRUCT else made)
 
     def fill(self, target: Any, block: int) -> None:
-        """Read the fields of a struct.
-
-        Arguments:
-            target: gets them; None to step over the struct.
+        """Read the fields of a struct; `target` None steps over it.
 
         Raises:
-            Break: at the first fault, with the steps of the path that lead to it.
+            Break: first fault, with the path steps to it.
         """
         for name, operation in self._fields_of(block)[0]:
             self._field(target, name, operation)
@@ -170,7 +159,7 @@ class Walk:
                 self._fill_absent(target, block, tagged=True)
 
     def _take(self, size: int) -> tuple[int, int]:
-        """Step over bytes; where they begin and end."""
+        """Step over bytes; return their bounds."""
         begin, stop = self.pos, self.pos + size
         if stop > self.end:
             raise Break(Fault.TRUNCATED if stop <= self.limit else Fault.BAD_LENGTH, begin)
@@ -185,7 +174,7 @@ class Walk:
         return length
 
     def _varint(self) -> int:
-        """A number of tags or the size of one."""
+        """Read a number of tags or the size of one."""
         at = self.pos
         value, self.pos = read_varint(self.data, at, self.end)
         if value > MAX_LENGTH:
@@ -255,7 +244,7 @@ class Walk:
         return value
 
     def _is_null(self, compact: bool) -> bool:
-        """The marker before a struct: Kafka writes ff for null and 01 for present, and its readers look at the sign alone."""
+        """Read a struct's null marker: Kafka writes ff (null) or 01, its readers check only the sign."""
         if compact:
             return self._length(0) < 0
         return self.data[self._take(1)[0]] > 0x7F

@@ -54,7 +54,7 @@ Writer = Callable[[Any, Out], None]
 
 
 class NeedsFallback(Exception):
-    """Something that the writer leaves to the walk."""
+    """A value that the writer leaves to the walk."""
 
 
 FALLBACK_ERRORS: Final = (NeedsFallback, Refusal, struct.error, TypeError, AttributeError, ValueError, OverflowError)
@@ -67,14 +67,14 @@ _SHORT_ARRAYS: Final = 17  # arrays with fewer elements of fixed size have their
 
 
 def _uuid(value: Any) -> Any:
-    """A UUID of the usual type; `struct` would fill up what is short, and cut what is long."""
+    """Return a UUID of the usual type; `struct` would pad or cut others."""
     if (type(value) is Uuid or type(value) is bytes) and len(value) == 16:
         return value
     raise NeedsFallback
 
 
 def _put_tags(out: Out, sections: list[tuple[int, bytes]], unknown: Any, known: frozenset[int]) -> None:
-    """A tagged section, from the known ones and `unknown_tagged_fields`."""
+    """Write a tagged section from known tags and `unknown_tagged_fields`."""
     sections += unknown_tags(unknown, known)
     sections.sort(key=lambda section: section[0])
     out(varint(len(sections)))
@@ -86,16 +86,11 @@ def _put_tags(out: Out, sections: list[tuple[int, bytes]], unknown: Any, known: 
 
 @cache
 def _short_packers(form: str, letter: str) -> tuple[Any, ...]:
-    """By number of elements, what packs the values before them and the elements."""
     return tuple(struct.Struct(form + letter * count).pack for count in range(_SHORT_ARRAYS))
 
 
 class _Source(SourceText):
-    """The source of one plan's writers while it is written.
-
-    Arguments:
-        plan, classes: what to write, and of what.
-    """
+    """Source of one plan's writers."""
 
     def __init__(self, plan: Plan, classes: tuple[type, ...]) -> None:
         super().__init__({
@@ -133,12 +128,11 @@ class _Source(SourceText):
             self._tags(index)
 
     def _unless_default(self, slot: SlotLayout) -> str:
-        """Whether `v` is no default of a slot; first what is quick and decides most cases."""
+        """Write the test that `v` is not its default, quick checks first."""
         exactly = f"holds_default(v, {self.name('S', slot, slot)}, classes)"
         return f"not ({self._is_plain('v', slot)} or {exactly})"
 
     def _is_plain(self, value: str, slot: SlotLayout) -> str:
-        """Whether a value is the default in its usual form."""
         if slot.default == Default.LIST:
             return f"(type({value}) is list and not {value})"
         if slot.default == Default.STRUCT:
@@ -219,7 +213,7 @@ class _Source(SourceText):
         return f"uuid({source})" if code == Op.UUID else f"flag({source})" if code == Op.BOOL else source
 
     def _present(self, operation: Operation, letter: str, compact: bool) -> None:
-        """A value with a length; it is `v`."""
+        """Write the value `v`, which has a length."""
         if operation.code == Op.ARRAY:
             self._array(operation, letter, compact)
         else:
@@ -228,7 +222,6 @@ class _Source(SourceText):
             self.line("out(v)")
 
     def _content(self, code: int) -> None:
-        """Make `v` bytes."""
         if code == Op.STRING:
             self.line("v = text(v)")
         else:
@@ -236,7 +229,6 @@ class _Source(SourceText):
                 self.line("v = bytes_of(v)")
 
     def _length(self, letter: str, compact: bool, text: bool) -> None:
-        """The run and the length of `v`."""
         if not compact:
             self._write_run((letter, "len(v)"))
             return
@@ -301,12 +293,12 @@ class _Source(SourceText):
             self.line("raise NeedsFallback")
 
     def _flush(self) -> None:
-        """Write the run of neighbours of fixed size, and begin another."""
+        """Write the pending run of fixed-size fields and start another."""
         self._write_run()
         self._run = []
 
     def _write_run(self, *more: tuple[str, str]) -> None:
-        """Write the run, and what comes right behind it; the run stays, as another branch may have to write it too."""
+        """Write the pending run, and keep it for other branches."""
         run = [*self._run, *more]
         if len(run) == len(more) == 1 and run[0][0] == "B" and run[0][1].isdigit():
             self.line(f"out({self.constant(bytes([int(run[0][1])]))})")
@@ -316,20 +308,12 @@ class _Source(SourceText):
 
 
 def writer_source(plan: Plan, classes: tuple[type, ...]) -> tuple[str, str, dict[str, Any]]:
-    """The source of a plan's writers, the name of the one to call, and the objects that it refers to; arguments as in `make_writer`."""
     source = _Source(plan, classes)
     return str(source), source.root, source.names
 
 
 def make_writer(plan: Plan, classes: tuple[type, ...]) -> Writer:
-    """Compile the writer of a plan.
-
-    Arguments:
-        plan, classes: what to write, and of what.
-
-    Returns:
-        `write((message,), out)`, which hands the parts of the message to `out` in order, or raises one of `FALLBACK_ERRORS`.
-    """
+    """Compile the writer of a plan: `write((message,), out)` passes the parts to `out` or raises one of `FALLBACK_ERRORS`."""
     if not can_be_source(plan):
         return _leave_to_the_walk
     text, root, names = writer_source(plan, classes)
@@ -337,5 +321,5 @@ def make_writer(plan: Plan, classes: tuple[type, ...]) -> Writer:
 
 
 def _leave_to_the_walk(items: Any, out: Out) -> None:
-    """Writes messages with attributes that source cannot spell, such as ``from``."""
+    """Return a writer for attributes that source cannot spell, such as ``from``."""
     raise NeedsFallback

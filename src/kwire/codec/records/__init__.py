@@ -1,4 +1,4 @@
-"""Record batches of magic 0, 1 and 2: headers, records as objects, records as columns, and batches to be written. A lazy facade."""
+"""Record batches of magic 0, 1 and 2, read and written, as objects and as columns. A lazy facade."""
 
 from __future__ import annotations
 

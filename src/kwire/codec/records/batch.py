@@ -1,4 +1,4 @@
-"""Record batches that were read: their headers at once, their records when somebody asks."""
+"""Record batches as read: headers at once, records on demand."""
 
 from __future__ import annotations
 
@@ -27,21 +27,19 @@ _DELETE_HORIZON: Final = 0x40
 
 
 class StoredBatch:
-    """A record batch of magic 2, or a message of magic 0 or 1, as it was read: Kafka treats each as a batch, compressed or not.
+    """A record batch of magic 2, or a message of magic 0 or 1, which Kafka treats as a batch, as it was read.
 
     Attributes:
-        position: in the buffer, in bytes.
-        size: of the whole batch, in bytes, as it lies in the buffer.
-        index: of the batch in the buffer.
-        magic: 0, 1 or 2.
+        position: offset in the buffer.
+        size: size of the whole batch as stored.
+        index: number of the batch in the buffer.
         crc: as stored: CRC-32C in magic 2, CRC-32 before.
-        attributes: as stored, bit by bit.
-        partition_leader_epoch, producer_id, producer_epoch, base_sequence: -1 where there is none.
-        base_timestamp: from which the records' timestamps count; the message's own before magic 2.
+        partition_leader_epoch, producer_id, producer_epoch, base_sequence: -1 if there is none.
+        base_timestamp: base of the records' timestamps; the message's own before magic 2.
         max_timestamp: milliseconds since 1970; -1 in magic 0.
-        last_offset_delta: of the last record from the first.
-        stored_offset: the offset at the front: the first record's in magic 2, the last one's in a compressed message.
-        fault: what was found wrong (only with ``strict=False``), or None.
+        last_offset_delta: last offset minus first.
+        stored_offset: offset at the front: the first record's in magic 2, the last one's in a compressed message.
+        fault: fault found (only with ``strict=False``), or None.
     """
 
     __slots__ = _SLOTS
@@ -95,20 +93,20 @@ class StoredBatch:
 
     @property
     def delete_horizon_ms(self) -> int | None:
-        """When the batch's tombstones may go; the base timestamp holds it (KIP-534)."""
+        """Time after which the batch's tombstones may be deleted, held by the base timestamp (KIP-534)."""
         return self.base_timestamp if self.magic == 2 and self.attributes & _DELETE_HORIZON else None
 
     @property
     def count(self) -> int | None:
-        """Records of the batch; None in magic 0 and 1, as in Kafka: a plain message is one record, a compressed one does not say."""
+        """Number of records; None in magic 0 and 1, as in Kafka: a compressed message does not have it."""
         return self.stored_count if self.magic == 2 else None
 
     @property
     def base_offset(self) -> int:
-        """The first record's offset. A compressed batch of magic 0 or 1 has to be unpacked for it.
+        """Offset of the first record; unpacks a compressed batch of magic 0 or 1.
 
         Raises:
-            WireError: it cannot be.
+            WireError: it cannot be unpacked.
         """
         if self.magic == 2 or not self.attributes & _CODEC:
             return self.stored_offset
@@ -117,7 +115,7 @@ class StoredBatch:
 
     @property
     def last_offset(self) -> int:
-        """The last record's offset; that of a record that compaction removed, maybe."""
+        """Offset of the last record, which compaction may have removed."""
         return java_long(self.stored_offset + self.last_offset_delta)
 
     @property
@@ -126,16 +124,16 @@ class StoredBatch:
 
     @property
     def last_sequence(self) -> int:
-        """The last record's sequence; after 2147483647 comes 0. -1 where there is none."""
+        """Sequence of the last record (0 follows 2147483647); -1 if there is none."""
         return -1 if self.base_sequence < 0 else self.base_sequence + self.last_offset_delta & 0x7FFFFFFF
 
     @property
     def records(self) -> list[Record]:
-        """The records, read and unpacked when they are asked for, and kept.
+        """Records, read and unpacked on first use.
 
         Raises:
-            WireError: they cannot be read; `LimitExceeded` where the batches that were read so far unpack to too much. With
-                ``strict=False`` those before the fault are given and `fault` says what it is.
+            WireError: unreadable; `LimitExceeded` if the batches read so far unpack to too much. With ``strict=False`` the records before
+                the fault are returned and `fault` is set.
             InputError: the library for this codec is not installed.
         """
         if self._records is None:
@@ -143,7 +141,7 @@ class StoredBatch:
         return self._records
 
     def _unpack_again(self, codec: int, magic: int, payload: Buffer, offset: int, path: str) -> Buffer:
-        """It was counted before."""
+        """Unpack without counting against the limit again."""
         return unpack(codec, magic, payload, self._limit.each, offset, path)
 
     def _read(self, unpack: Callable[[int, int, Buffer, int, str], Buffer]) -> list[Record]:
@@ -173,14 +171,14 @@ class StoredBatch:
         return made
 
     def was_changed(self) -> bool:
-        """Whether somebody changed the list of `records` or, in the pure twin, a record of it."""
+        """Return whether the list of `records` or, in the pure backend, one of them was changed."""
         return self._records is not None and self._read(self._unpack_again) != self._records
 
     def replace(self, **changes: Any) -> RecordBatch:
-        """A new batch like this one, to be written; arguments as for `RecordBatch`.
+        """Return a changed copy to be written; arguments as in `RecordBatch`.
 
-        What records say of themselves, their last offset and their timestamps, counts anew where `records` are given. The timestamps of
-        records in a batch with log append time are those of the log: what the producer gave is not known any more.
+        Given `records`, the last offset and timestamps are computed anew. Records in a batch with log append time have the log's
+        timestamps, as the producer's are lost.
 
         Raises:
             WireError: the records cannot be read.
@@ -195,11 +193,11 @@ class StoredBatch:
 
 
 class RecordBatches(list[StoredBatch]):
-    """The batches of a buffer.
+    """Batches of a buffer.
 
     Attributes:
-        tail_bytes: bytes of a last batch that is cut, as brokers send it in a Fetch response (KIP-74); 0 when the buffer ends with a batch.
-        fault: what made the rest of the buffer unreadable (only with ``strict=False``), or None.
+        tail_bytes: size of a truncated last batch, as brokers send it in a Fetch response (KIP-74); else 0.
+        fault: fault that made the rest of the buffer unreadable (only with ``strict=False``), or None.
     """
 
     def __init__(self, batches: list[StoredBatch], tail_bytes: int, fault: WireError | None = None) -> None:

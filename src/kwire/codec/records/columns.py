@@ -1,4 +1,4 @@
-"""Records as Arrow columns: the twin fills them, and they become a batch without a copy."""
+"""Records as Arrow columns."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _ALWAYS: Final = ("buffer", "batch")  # known of a batch that cannot be read too
 
 
 class _Faults:
-    """Unpacks for a twin and keeps, or raises, what is wrong with a batch."""
+    """Unpacker for a backend that keeps or raises the faults of batches."""
 
     def __init__(self, limit: UnpackLimit, strict: bool) -> None:
         self.limit = limit
@@ -60,11 +60,7 @@ class _Faults:
 
 
 class BufferedColumns:
-    """The columns of the pure twin, filled and taken as those of the native one are.
-
-    Arguments:
-        columns: a `kwire.codec._pure.record_columns.Columns`.
-    """
+    """Adapter of the pure backend's `Columns` to the native interface."""
 
     def __init__(self, columns: Any) -> None:
         self._columns = columns
@@ -115,7 +111,6 @@ def _texts(kind: Any, count: int, buffers: tuple[Any, Any, Any]) -> Any:
 
 @cache
 def _result(wanted: tuple[str, ...]) -> tuple[list[Node], pa.Schema]:
-    """Nodes and schema of a result with these columns."""
     nodes: list[Node] = [(Kind.STRUCT, -1, len(wanted))]
     for name in wanted:
         if name == "headers":
@@ -128,7 +123,7 @@ def _result(wanted: tuple[str, ...]) -> tuple[list[Node], pa.Schema]:
 
 
 def chosen(fields: Any) -> tuple[str, ...]:
-    """The columns that are asked for.
+    """Return the requested columns.
 
     Raises:
         InputError: records have no such column.
@@ -142,7 +137,7 @@ def chosen(fields: Any) -> tuple[str, ...]:
 def collect(
     columns: Any, buffers: Any, wanted: tuple[str, ...], max_decompressed: int, max_unpacked: int | None, check_crc: bool, errors: str
 ) -> pa.RecordBatch:
-    """Fill a twin's columns from buffers and make a `pyarrow.RecordBatch` of them; arguments as for `to_arrow`."""
+    """Fill a backend's columns from buffers and make a `pyarrow.RecordBatch`; arguments as in `to_arrow`."""
     if errors not in ("raise", "column"):
         raise ValueError(f"errors must be 'raise' or 'column', not {errors!r}")
     given = [None if data is None else as_buffer(data) for data in messages_in(buffers)]

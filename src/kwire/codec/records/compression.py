@@ -1,8 +1,7 @@
-"""Unpacks the records of compressed batches, with a bound on what they may become.
+"""Unpacks records of compressed batches within a limit.
 
-The size of the output is unknown before; so a buffer is offered, and a larger one when it was full, up to the limit: what is written never
-exceeds the limit, whatever the payload claims. gzip is Python's own; snappy, lz4 and zstd come from `cramjam` (the ``records`` extra),
-which writes into a buffer of a given size.
+The unpacked size is unknown, so output buffers grow up to the limit, whatever the payload claims. gzip is Python's own; snappy, lz4 and
+zstd come from `cramjam` (extra ``records``).
 """
 
 from __future__ import annotations
@@ -40,12 +39,10 @@ _SNAPPY_RATIO: Final = 22  # three bytes of a copy give at most 64
 _LZ4_MARK: Final = b"\x04\x22\x4d\x18"
 
 
-class _Full(Exception):
-    """The limit was reached."""
+class _Full(Exception): ...
 
 
-class _Unreadable(Exception):
-    """The payload is not what its codec writes."""
+class _Unreadable(Exception): ...
 
 
 def unpack(codec: int, magic: int, payload: Buffer, limit: int, offset: int, path: str) -> Buffer:
@@ -53,15 +50,13 @@ def unpack(codec: int, magic: int, payload: Buffer, limit: int, offset: int, pat
 
     Arguments:
         codec: 1 gzip, 2 snappy, 3 lz4, 4 zstd.
-        magic: of the batch; in 0, lz4 frames have a header checksum that was computed wrongly (KAFKA-3160).
-        payload: the compressed bytes.
-        limit: bytes that they may become.
-        offset: of the payload in the caller's buffer, for errors.
-        path: of the records, for errors.
+        magic: of the batch; in 0, lz4 frames have a wrong header checksum (KAFKA-3160).
+        limit: maximum size of the result.
+        offset, path: position for errors.
 
     Raises:
         BadCompression: the payload cannot be unpacked.
-        LimitExceeded: it becomes more than `limit` bytes.
+        LimitExceeded: the result exceeds `limit` bytes.
         InputError: the library for this codec is not installed.
     """
     name, size = CODECS[codec], len(payload)
@@ -80,14 +75,12 @@ def unpack(codec: int, magic: int, payload: Buffer, limit: int, offset: int, pat
 
 
 class UnpackLimit:
-    """What the compressed batches of one call may unpack to, and how much of it is left.
-
-    A batch that is refused counts with what was unpacked of it.
+    """Budget of unpacked bytes for the batches of one call; a rejected batch counts as far as it was unpacked.
 
     Arguments:
-        each: bytes that one batch may unpack to.
-        total: bytes that all of them may unpack to; None for the default.
-        size: bytes of the call's input, from which the default follows.
+        each: limit per batch.
+        total: limit for all; None for the default.
+        size: input size, from which the default follows.
     """
 
     __slots__ = ("each", "left", "total")
@@ -98,7 +91,7 @@ class UnpackLimit:
         self.left = self.total
 
     def unpack(self, codec: int, magic: int, payload: Buffer, offset: int, path: str) -> Buffer:
-        """As the function `unpack`, within what is left."""
+        """Call the function `unpack` within the budget."""
         limit = min(self.each, self.left)
         try:
             data = unpack(codec, magic, payload, limit, offset, path)
@@ -112,10 +105,10 @@ class UnpackLimit:
         return data
 
     def claim(self, size: int, offset: int, path: str) -> None:
-        """Count a batch that is not unpacked with the fewest bytes that its records may have.
+        """Count a batch that is not unpacked with the smallest size that its records may have.
 
         Raises:
-            LimitExceeded: that is more than a batch may have, or more than is left.
+            LimitExceeded: that exceeds the limit of a batch or the budget.
         """
         limit = min(self.each, self.left)
         if size > limit:
@@ -211,9 +204,9 @@ def _decompress(decompress: Callable[[Any, Any], int], payload: Buffer | bytearr
 
 
 def _with_right_checksum(payload: Buffer) -> Buffer | bytearray:
-    """The same LZ4 frame with the header checksum that the format asks for.
+    """Return an LZ4 frame with a correct header checksum.
 
-    Clients before 0.10 computed it over the mark too; Kafka reads messages of magic 0 without a look at it.
+    Clients before 0.10 included the magic number in it; Kafka ignores the checksum in magic 0.
     """
     if bytes(payload[:4]) != _LZ4_MARK or len(payload) < 7:
         return payload
@@ -227,16 +220,12 @@ def _with_right_checksum(payload: Buffer) -> Buffer | bytearray:
 
 
 def lz4_header_checksum(descriptor: bytes) -> int:
-    """The byte that closes the header of an LZ4 frame.
-
-    Arguments:
-        descriptor: what it is computed over, fewer than 16 bytes: from the flags on, with the mark before them for magic 0 (KAFKA-3160).
-    """
+    """Return the checksum of an LZ4 frame header: of fewer than 16 bytes from the flags on, for magic 0 with the mark (KAFKA-3160)."""
     return _xxh32_of_short(descriptor) >> 8 & 0xFF
 
 
 def _xxh32_of_short(data: bytes) -> int:
-    """xxHash32 with seed 0 of fewer than 16 bytes, which an LZ4 frame descriptor always is."""
+    """Return xxHash32 (seed 0) of fewer than 16 bytes."""
     mask, second, third, fourth, fifth = 0xFFFFFFFF, 2246822519, 3266489917, 668265263, 374761393
     state = fifth + len(data)
     whole = len(data) & ~3

@@ -1,4 +1,4 @@
-"""What control records say: ends of transactions, and KRaft's own notes in a log."""
+"""Control records: ends of transactions, and KRaft's records in a log."""
 
 from __future__ import annotations
 
@@ -27,14 +27,13 @@ _END: Final = struct.Struct(">hi")
 
 
 class Control(NamedTuple):
-    """A control record's content.
+    """Content of a control record.
 
     Attributes:
-        control_type_id: as stored.
         control_type: Kafka's name, ``UNKNOWN`` for a type that Kafka does not have.
         version: of the key; newer ones only add to it.
         coordinator_epoch: of the end of a transaction, else None.
-        message: the message in the value of KRaft's records, else None.
+        message: message in the value of KRaft's records, else None.
     """
 
     control_type_id: int
@@ -71,7 +70,7 @@ def read_control(record: Record) -> Control:
 def control_record(
     control_type: str, *, coordinator_epoch: int | None = None, message: Any = None, offset: int = -1, timestamp: int = -1
 ) -> Record:
-    """Make a record for a batch with `is_control`, as Kafka's EndTransactionMarker and ControlRecordUtils do; `read_control` reads it.
+    """Make a record for a batch with `is_control`, as Kafka's EndTransactionMarker and ControlRecordUtils; see `read_control`.
 
     Arguments:
         control_type: Kafka's name: ``COMMIT``, ``ABORT``, ``LEADER_CHANGE`` ...

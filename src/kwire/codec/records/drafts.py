@@ -1,4 +1,4 @@
-"""Record batches to be written: what Kafka's MemoryRecordsBuilder makes of records, with what it computes computed here too."""
+"""Record batches to be written, as by Kafka's MemoryRecordsBuilder."""
 
 from __future__ import annotations
 
@@ -29,25 +29,23 @@ _SEEN: Final = ("base_offset", "last_offset", "base_timestamp", "max_timestamp")
 
 
 class RecordBatch:
-    """A batch of records to be written. In magic 0 and 1 it is one message for each record, or all in one that is compressed.
+    """A batch of records to be written: in magic 0 and 1 one message per record, or one compressed message for all.
 
     Arguments:
-        records: `Record` objects, or tuples of key, value and, where wanted, timestamp and headers, which are written in less time. They
-            are in the order of their offsets; a record with offset -1, as a tuple has it, goes on from the one before.
+        records: `Record` objects, or tuples of key, value and optionally timestamp and headers (faster), in the order of their offsets;
+            offset -1, as in tuples, follows the record before.
         magic: 0, 1 or 2.
         compression: ``none``, ``gzip``, ``snappy``, ``lz4`` or ``zstd`` (magic 2 only).
-        timestamp_type: ``CreateTime`` or ``LogAppendTime``; ``NoTimestampType`` is that of magic 0.
-        base_offset: what the offsets count from; the first record's when not given, 0 if it has none.
-        last_offset: the last record's when not given; compaction leaves batches whose last records are gone.
+        timestamp_type: ``CreateTime`` or ``LogAppendTime``; ``NoTimestampType`` in magic 0.
+        base_offset: by default the first record's offset, or 0.
+        last_offset: by default the last record's; compaction may have removed the last records.
         partition_leader_epoch: of the leader that appended it; -1 before.
-        base_timestamp: what the timestamps count from; the first record's when not given, or the delete horizon.
-        max_timestamp: milliseconds since 1970; the highest of the records when not given. With log append time it is that time, which
-            readers take for that of all records.
-        producer_id, producer_epoch, base_sequence: of an idempotent or transactional producer; the records' sequences follow from it.
-        is_transactional, is_control: as stored.
-        delete_horizon_ms: when tombstones and markers may go (KIP-534).
+        base_timestamp: base of the timestamps; by default the first record's, or the delete horizon.
+        max_timestamp: milliseconds since 1970; by default the highest of the records. With log append time, the time of all records.
+        producer_id, producer_epoch, base_sequence: of an idempotent or transactional producer.
+        delete_horizon_ms: when tombstones and markers may be deleted (KIP-534).
 
-    Nothing is checked before the batch is written; `records` is a list of the batch's own, which may be changed.
+    Values are checked when the batch is written; `records` is a list that may be changed.
     """
 
     __slots__ = (
@@ -90,7 +88,7 @@ class RecordBatch:
 
     @classmethod
     def of(cls, batch: StoredBatch) -> RecordBatch:
-        """A batch to be written, with the records and all fields of one that was read.
+        """Return a batch to be written with the records and fields of one that was read.
 
         Raises:
             WireError: the records cannot be read.
@@ -104,10 +102,9 @@ class RecordBatch:
         return cls(**fields)
 
     def replace(self, **changes: Any) -> RecordBatch:
-        """A new batch like this one but for `changes`; arguments as for the class.
+        """Return a changed copy; arguments as in the class.
 
-        What records say of themselves, their last offset and their timestamps, counts anew where `records` or `magic` are given; a log
-        append time stays.
+        Given `records` or `magic`, the last offset and timestamps are computed anew; a log append time stays.
         """
         fields = {name: getattr(self, name) for name in _FIELDS} | {"records": self._rows}
         given = dict(zip(_SEEN, self._given, strict=True))
@@ -118,7 +115,7 @@ class RecordBatch:
 
     @property
     def records(self) -> list[Record]:
-        """The records; tuples among them become records when somebody looks."""
+        """Records; tuples are converted on first use."""
         if not self._looked_at:
             if any(isinstance(row, tuple) for row in self._rows):
                 make = load_twin("codec", "records", backend).Record
@@ -128,7 +125,7 @@ class RecordBatch:
 
     @property
     def attributes(self) -> int:
-        """As they will be stored, bit by bit.
+        """Attribute bits, as they will be stored.
 
         Raises:
             KeyError: there is no such compression.
@@ -184,7 +181,7 @@ class RecordBatch:
 
     @property
     def last_sequence(self) -> int:
-        """The last record's sequence; after 2147483647 comes 0. -1 where there is none."""
+        """Sequence of the last record (0 follows 2147483647); -1 if there is none."""
         return -1 if self.base_sequence < 0 else self.base_sequence + self.last_offset_delta & 0x7FFFFFFF
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Java's `long`, in which Kafka counts offsets and timestamps: a sum beyond 64 bits wraps around, and so it does in both twins."""
+"""Java's `long` arithmetic, in which Kafka's offsets and timestamps wrap around beyond 64 bits."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ __all__ = ["java_long"]
 
 
 def java_long(value: int) -> int:
-    """The number that Java has for a sum or a difference of two of its `long`s."""
+    """Wrap a sum or difference of two `long`s to 64 bits."""
     return (value + (1 << 63) & 0xFFFFFFFFFFFFFFFF) - (1 << 63)

@@ -1,7 +1,7 @@
-"""Packs the records of a batch, in the framings of Kafka's own producers: `org.apache.kafka.common.compress`.
+"""Packs the records of a batch in the framings of Kafka's producers (`org.apache.kafka.common.compress`).
 
-gzip is Python's own; snappy, lz4 and zstd come from `cramjam` (the ``records`` extra). Kafka reads more framings than it writes: lz4 blocks
-must not depend on each other, so the frame is made here, of blocks that are packed alone.
+gzip is Python's own; snappy, lz4 and zstd come from `cramjam` (extra ``records``). Kafka's lz4 blocks must be independent, so the frame is
+made here of blocks packed one by one.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Where in a buffer of record batches a fault lies, and the exception for it.
-
-Both twins describe a fault by the same numbers (a `Flaw`); the path and the sentence are made here, once, when somebody asks.
-"""
+"""Positions of faults in record batches, and their exceptions. Backends report a `Flaw`; its path and text are made here."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ __all__ = ["Flaw", "Place", "flaw_error"]
 
 
 class Place(IntEnum):
-    """The field that a fault is in; the native twin uses the same numbers."""
+    """Field of a fault; the native backend uses the same numbers."""
 
     SIZE = 0
     MAGIC = 1
@@ -37,12 +34,10 @@ class Place(IntEnum):
 
 
 class Flaw(NamedTuple):
-    """A fault as a twin found it.
+    """A fault as a backend found it.
 
     Attributes:
         code: the `Fault`.
-        offset: byte position in the buffer that was read.
-        place: the `Place`.
         record: index of the record in its batch; -1 for a fault of the batch.
         header: index of the record header.
         detail: the magic, codec or checksum that was found.
@@ -87,13 +82,12 @@ def _reason(flaw: Flaw) -> str:
 
 
 def flaw_error(flaw: Flaw, batch: int, unpacked_from: int = -1, prefix: str = "") -> WireError:
-    """The exception for a fault.
+    """Return the exception for a fault.
 
     Arguments:
-        flaw: the fault.
         batch: index of its batch in the buffer.
-        unpacked_from: where the compressed payload begins whose unpacked bytes `flaw.offset` counts; -1 when it counts the buffer's own.
-        prefix: put in front of the path.
+        unpacked_from: offset of the compressed payload if `flaw.offset` counts unpacked bytes; else -1.
+        prefix: prefix of the path.
     """
     place = Place(flaw.place)
     if flaw.record < 0:

@@ -1,8 +1,7 @@
-"""From a buffer to record batches, with one twin or the other.
+"""Record batches from a buffer.
 
-Memory is bounded, whatever the bytes say: counts are held against the bytes left before room is made, and room at most doubles. Records
-take less than `MEMORY_MULTIPLE` bytes for each of their bytes, unpacked, as objects as well as in columns. A compressed batch costs no more
-than `max_decompressed` before it is known to be too large, and all batches of a call unpack to `max_unpacked` at most.
+Counts are checked against the bytes left before allocation, and buffers at most double: records take less than `MEMORY_MULTIPLE` bytes per
+unpacked byte. A compressed batch unpacks to at most `max_decompressed` bytes, all batches of a call to `max_unpacked`.
 """
 
 from __future__ import annotations
@@ -28,11 +27,7 @@ MEMORY_MULTIPLE: Final = 48  # the densest there is: headers of two bytes, each 
 
 
 class RecordReader:
-    """Reads record batches with one twin.
-
-    Arguments:
-        twin: ``native`` or ``pure``.
-    """
+    """Reader of record batches by one backend."""
 
     def __init__(self, twin: Twin) -> None:
         module = load_twin("codec", "records", twin)
@@ -94,7 +89,6 @@ class RecordReader:
 
 @cache
 def record_reader(twin: Twin = backend) -> RecordReader:
-    """The reader of a twin, the chosen one unless another is named."""
     return RecordReader(twin)
 
 

@@ -1,7 +1,7 @@
-"""From record batches to bytes, with one twin or the other: the rules of Kafka's MemoryRecordsBuilder.
+"""Record batches to bytes, by the rules of Kafka's MemoryRecordsBuilder.
 
-A batch that was read and not changed is written as it was read, byte for byte, its checksum too. All others are built: uncompressed ones
-have the bytes that Kafka's builder gives them; what a codec makes of the same records depends on its library.
+A batch that was read and not changed is written unchanged, with its checksum. Others are built: uncompressed ones are byte-identical to
+Kafka's; compressed ones depend on the codec's library.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ def _number(name: str, value: Any, lowest: int, highest: int) -> int:
 
 
 def _required(batch: RecordBatch) -> tuple[int, ...]:
-    """The numbers in the order of `_NUMBERS`, of the right types and ranges, so that they fit their fields."""
+    """Return the checked values of `_NUMBERS`."""
     return tuple(_number(name, getattr(batch, name), lowest, highest) for name, lowest, highest in _NUMBERS)
 
 
 def _given(batch: RecordBatch) -> tuple[int | None, ...]:
-    """The same for `_NUMBERS_GIVEN`; None for what the records say."""
+    """Return the checked values of `_NUMBERS_GIVEN`; None to derive from the records."""
     return tuple(
         None if given is None else _number(name, given, lowest, highest)
         for (name, lowest, highest), given in zip(_NUMBERS_GIVEN, batch._given, strict=True)
@@ -55,7 +55,7 @@ def _given(batch: RecordBatch) -> tuple[int | None, ...]:
 
 
 def _check_codec(batch: RecordBatch, level: int | None) -> int:
-    """The number of the codec."""
+    """Return the number of the codec."""
     if type(batch.magic) is not int or batch.magic not in HIGHEST_CODEC:
         raise Refused("the magic is 0, 1 or 2", ".magic")
     if batch.compression not in CODECS:
@@ -74,7 +74,7 @@ def _check_codec(batch: RecordBatch, level: int | None) -> int:
 
 
 def _check_producer(batch: RecordBatch) -> None:
-    """MemoryRecordsBuilder.validateProducerState, and what its constructor asks of old messages."""
+    """Check as MemoryRecordsBuilder.validateProducerState, and its constructor for old messages."""
     if batch.magic < 2:
         for name, value, absent in (
             ("partition_leader_epoch", batch.partition_leader_epoch, -1), ("producer_id", batch.producer_id, -1),
@@ -96,11 +96,7 @@ def _check_producer(batch: RecordBatch) -> None:
 
 
 class RecordWriter:
-    """Writes record batches with one twin.
-
-    Arguments:
-        twin: ``native`` or ``pure``.
-    """
+    """Writer of record batches by one backend."""
 
     def __init__(self, twin: Twin) -> None:
         module = load_twin("codec", "records", twin)
@@ -188,7 +184,6 @@ def _raise(refused: Refused, index: int) -> NoReturn:
 
 @cache
 def record_writer(twin: Twin = backend) -> RecordWriter:
-    """The writer of a twin, the chosen one unless another is named."""
     return RecordWriter(twin)
 
 

@@ -1,12 +1,12 @@
-"""Dialects: what was proposed for the protocol and is in no Kafka release, as overlays (`kwire.schema.overlays`); off unless asked for.
+"""Dialects: proposed protocol changes that no Kafka release has, as overlays (`kwire.schema.overlays`).
 
-A dialect is a folder: `dialect.json` says what it extends, replaces and adds, and whether every request gets a new version; the definitions
-beside it have Kafka's shape. `aliases` of a field are other names that the proposal has for it.
+A dialect is a folder: `dialect.json` lists what it extends, replaces and adds, and whether every request gets a new version; definitions
+have Kafka's shape, with `aliases` of fields for other names in the proposal.
 
 * ``kip-1313``: request header 3 with the client instance id, OffsetDelete v1, GetTelemetrySubscriptions v1 and PushTelemetry v1, and a new
   version of every other request but SaslHandshake.
 * ``kip-35-draft``: BrokerMetadata of the draft that became ApiVersions.
-* ``kip-714-draft``: PushTelemetry of the draft, in the place of the released one.
+* ``kip-714-draft``: PushTelemetry of the draft instead of the released one.
 """
 
 from __future__ import annotations
@@ -83,13 +83,10 @@ def _stored_overlay(name: str) -> Overlay:
 
 
 def read_overlay(name: str | Path) -> Overlay:
-    """The overlay of a dialect.
-
-    Arguments:
-        name: one of `DIALECTS`, or a folder with a `dialect.json`.
+    """Return the overlay of a dialect, given one of `DIALECTS` or a folder with a `dialect.json`.
 
     Raises:
-        InputError: neither, or a definition in it is one that Kafka would refuse.
+        InputError: neither, or a definition that Kafka would reject.
     """
     if name in DIALECTS:
         return _stored_overlay(str(name))
@@ -100,14 +97,14 @@ def read_overlay(name: str | Path) -> Overlay:
 
 
 def dialect(*names: str | Path, base: Catalog | None = None, api_keys: Mapping[str, int] | None = None) -> Catalog:
-    """A catalog with dialects on it: ``dialect("kip-1313")``.
+    """Return a catalog with dialects on it: ``dialect("kip-1313")``.
 
-    Several are laid one on the other in the order given: of ``dialect("kip-35-draft", "kip-1313")`` BrokerMetadata has a new version too.
+    Several are applied in order: in ``dialect("kip-35-draft", "kip-1313")`` BrokerMetadata has a new version too.
 
     Arguments:
         names: of `DIALECTS`, or folders with a `dialect.json`.
-        base: what they are laid on, the built-in catalog when not given.
-        api_keys: keys of apis that the dialects bring, by name, in place of those that they have: ``{"BrokerMetadata": 20007}``.
+        base: catalog below; the built-in one by default.
+        api_keys: other keys for apis of the dialects: ``{"BrokerMetadata": 20007}``.
 
     Raises:
         InputError: no such dialect, two of them define the same message, or a key is taken.
