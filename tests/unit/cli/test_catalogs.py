@@ -155,8 +155,8 @@ def test_what_is_no_catalog(tmp_path: Path) -> None:
         result = run(*arguments)
         assert result.exit_code == 1
         assert result.stderr == (
-            "kwire: 'nope' is no catalog: neither a Kafka release (3.9, 4.0.2), nor a dialect (kip-1313, kip-35-draft, kip-714-draft), "
-            "nor a folder or a jar.\n"
+            "kwire: unknown catalog 'nope': expected a Kafka release (3.9, 4.0.2), a dialect (kip-1313, kip-35-draft, kip-714-draft), "
+            "a folder or a jar.\n"
         )
     (tmp_path / "x.jar").write_text("no jar")
     assert "is neither a folder of message definitions nor a jar." in run("catalog", "list", "--catalog", str(tmp_path / "x.jar")).stderr
