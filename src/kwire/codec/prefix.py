@@ -33,7 +33,7 @@ class Prefix(NamedTuple):
     Attributes:
         message: the part that was read.
         error: fault that ended the reading; None for a whole message.
-        anomalies: oddities that Java's readers ignore.
+        anomalies: unusual bytes that Java's readers accept.
         counts: by attribute, the count on the wire of the array in which reading ended.
     """
 

@@ -49,7 +49,7 @@ def _blocks_of(plan: Plan) -> dict[int, _Fields]:
 
 
 class Anomaly(NamedTuple):
-    """An oddity that readers ignore.
+    """Unusual bytes that readers accept.
 
     Attributes:
         kind: `negative_length` (any is null to Java), `tags_out_of_order` or `tag_repeated`.
