@@ -26,7 +26,7 @@ from kwire.codec.plan import SCALAR_OPS, Op
 from kwire.schema.model import Message
 
 __all__ = [
-    "SPARK_TYPES", "UNKNOWN_TAGS_TYPE", "ArrowArray", "ArrowType", "arrow_scalar", "definition_type", "list_of", "spark_ddl", "spark_type",
+    "SPARK_TYPES", "UNKNOWN_TAGS_TYPE", "ArrowArray", "ArrowType", "arrow_scalar", "definition_type", "spark_ddl", "spark_type",
 ]  # fmt: skip
 
 # pyarrow's stubs have a class per type and per array; code that is generic in them cannot name these.
@@ -50,10 +50,6 @@ UNKNOWN_TAGS_TYPE: Final = pa.list_(pa.struct([("tag", pa.int64()), ("value", pa
 def arrow_scalar(code: int) -> ArrowType:
     """Return the Arrow type of a scalar `Op`."""
     return _ARROW[code]
-
-
-def list_of(element: ArrowType) -> ArrowType:
-    return pa.list_(element)
 
 
 def definition_type(message: Message, type_name: str) -> ArrowType:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 AnyMessage = TypeVar("AnyMessage")
 
-__all__ = ["asdict", "by_current_names", "describe", "held_type", "replace", "wire_versions"]
+__all__ = ["asdict", "by_current_names", "describe", "held_type", "message_name", "replace", "wire_versions"]
 
 UNKNOWN: Final = "unknown_tagged_fields"
 PYTHON_TYPES: Final = {"bool": "bool", "float64": "float", "string": "str", "bytes": "bytes", "records": "bytes", "uuid": "Uuid"}
@@ -141,6 +141,15 @@ def fields_of(message: Any) -> Iterator[tuple[str, Any]]:
 def _of_message(message: Any, function: str) -> None:
     if not hasattr(type(message), "slot_names"):
         raise TypeError(f"{function} takes a message object, not {type(message).__qualname__}")
+
+
+def message_name(message: Any, function: str) -> str:
+    """Return the message name of an object; raise TypeError if it is not a message."""
+    layout = getattr(type(message), "layout", None)
+    if layout is None or layout.name != layout.message:
+        raise TypeError(f"{function} takes a message object, not {type(message).__qualname__}")
+    name: str = layout.message
+    return name
 
 
 def _plain(value: Any) -> Any:

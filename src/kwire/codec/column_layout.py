@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 import pyarrow as pa
 
-from kwire.codec.arrow_types import UNKNOWN_TAGS_TYPE, ArrowType, arrow_scalar, definition_type, list_of
+from kwire.codec.arrow_types import UNKNOWN_TAGS_TYPE, ArrowType, arrow_scalar, definition_type
 from kwire.codec.layout import attribute_of, current_path
 from kwire.codec.plan import WIDTH, Block, Flag, Op, Operation, Plan, compile_plan
 from kwire.schema.model import Message
@@ -153,7 +153,7 @@ class _Describer:
         if operation.code == Op.STRUCT:
             return self.struct(operation.block)
         if operation.code == Op.ARRAY:
-            return list_of(self.struct(operation.block) if operation.element == Op.STRUCT else arrow_scalar(operation.element))
+            return pa.list_(self.struct(operation.block) if operation.element == Op.STRUCT else arrow_scalar(operation.element))
         return arrow_scalar(operation.code)
 
     def find(self, block: int, name: str) -> int | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from kwire.codec.class_descriptions import replace
+from kwire.codec.class_descriptions import message_name, replace
 from kwire.codec.classes import CompiledCatalog, compiled
 from kwire.codec.frames import CorrelationId, Opaque
 from kwire.codec.impl import load_twin
@@ -21,15 +21,6 @@ if TYPE_CHECKING:
 __all__ = ["EncodeMessage", "EncodeRequest", "EncodeResponse", "FrameWriter", "encode", "encode_request", "encode_response"]
 
 UNKNOWN_API_HEADER: Final = 1  # of requests; brokers read the header of an api that they do not know as version 1
-
-
-def _name_of(message: Any, function: str) -> str:
-    """Return the message name of an object; raise TypeError if it is not a message."""
-    layout = getattr(type(message), "layout", None)
-    if layout is None or layout.name != layout.message:
-        raise TypeError(f"{function} takes a message object, not {type(message).__qualname__}")
-    name: str = layout.message
-    return name
 
 
 def _number(header: Any, field: str) -> int:
@@ -110,7 +101,7 @@ class FrameWriter:
     def _body(self, message: Any, version: int, function: str) -> Any:
         """Return and learn the encoder of a class in a version."""
         kind = type(message)
-        name = _name_of(message, function)
+        name = message_name(message, function)
         known = self._source.catalog.messages.get(name)
         if known is None or self._source.classes(name)[0] is not kind:
             raise EncodeError(f"the object is of the {name} of another catalog", message=name, api_version=version)
@@ -122,7 +113,7 @@ class FrameWriter:
 
     def _of_api(self, body: Any, kind: str, api_key: int, function: str) -> None:
         """Reject the body of another api. Two messages of a renamed api share a key."""
-        message = self._source.message(_name_of(body, function))
+        message = self._source.message(message_name(body, function))
         if message.kind != kind or message.api_key != api_key:
             reason = f"the body of a {kind} with api key {api_key} cannot be a {message.name}"
             raise EncodeError(reason, path="api_key" if kind == "request" else "")

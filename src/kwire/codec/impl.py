@@ -63,7 +63,10 @@ def load_native(room: str, name: str, what: str, others: tuple[str, ...] = ()) -
         return native
     except ImportError as error:
         if os.environ.get("KWIRE_REQUIRE_NATIVE") == "1":
-            raise ImportError(f"kwire's compiled {what} cannot be loaded although KWIRE_REQUIRE_NATIVE=1 asks for it ({error})") from error
+            raise ImportError(
+                f"kwire's compiled {what} cannot be loaded although KWIRE_REQUIRE_NATIVE=1 asks for it; "
+                f"install a platform wheel or build with a C compiler ({error})"
+            ) from error
         _say_unused(room, error)
         return None
 
@@ -93,41 +96,20 @@ def _say_unused(room: str, error: ImportError) -> None:
     """Warn if a compiled module exists but does not load; the pure wheel has none."""
     from pathlib import Path
 
+    loader = getattr(__spec__, "loader", None)
     package = importlib.util.find_spec(f"kwire.{room}._native")
     folders = () if package is None else package.submodule_search_locations or ()
-    if not _said and any(path.suffix in (".so", ".pyd") for folder in map(Path, folders) if folder.is_dir() for path in folder.iterdir()):
-        _said.add(room)
-        warnings.warn(
-            f"kwire's compiled modules are there and cannot be used, so its pure Python twin runs, which is tens of times slower: {error}",
-            RuntimeWarning,
-            stacklevel=3,
-        )
+    if _said:
+        return
+    if isinstance(loader, zipimporter):
+        reason = f"kwire was imported from {loader.archive}; Python loads no compiled module from a zip"
+        cure = ". On Spark, leave out --py-files and addPyFile and call kwire.spark.ship(spark)."
+    elif any(path.suffix in (".so", ".pyd") for folder in map(Path, folders) if folder.is_dir() for path in folder.iterdir()):
+        reason, cure = "kwire's compiled modules are there and cannot be used", f": {error}"
+    else:
+        return
+    _said.add(room)
+    warnings.warn(f"{reason}, so its pure Python twin runs, which is tens of times slower{cure}", RuntimeWarning, stacklevel=3)
 
 
-def _choose() -> Twin:
-    if os.environ.get("KWIRE_PURE") == "1":
-        return "pure"
-    try:
-        load_twin("codec", "objects", "native")
-        _find("codec", MODULES)
-    except ImportError as error:
-        if os.environ.get("KWIRE_REQUIRE_NATIVE") == "1":
-            raise ImportError(
-                "kwire's compiled modules cannot be loaded although KWIRE_REQUIRE_NATIVE=1 asks for them; "
-                f"install a platform wheel or build with a C compiler ({error})"
-            ) from error
-        loader = getattr(__spec__, "loader", None)
-        if isinstance(loader, zipimporter):
-            warnings.warn(
-                f"kwire was imported from {loader.archive}; Python loads no compiled module from a zip, so its pure Python twin "
-                "runs, which is tens of times slower. On Spark, leave out --py-files and addPyFile and call kwire.spark.ship(spark).",
-                RuntimeWarning,
-                stacklevel=2,
-            )
-        else:
-            _say_unused("codec", error)
-        return "pure"
-    return "native"
-
-
-backend: Final[Twin] = _choose()
+backend: Final[Twin] = "pure" if load_native("codec", "objects", "modules", MODULES) is None else "native"

@@ -12,10 +12,12 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
+from kwire.codec._pure.primitives import join_path
+from kwire.codec.class_descriptions import message_name
 from kwire.codec.classes import CompiledCatalog, compiled
 from kwire.codec.layout import Default, SlotLayout
 from kwire.codec.plan import Block, Flag, Op, Operation, Plan
-from kwire.codec.write_walk import refuse_absent, spelled
+from kwire.codec.write_walk import refuse_absent
 from kwire.codec.written_values import Refusal
 from kwire.errors import EncodeError
 
@@ -159,12 +161,10 @@ def to_json(message: MessageObject, version: int, records: bool = True, *, sourc
         TypeError: not an object of a message class.
         UnsupportedVersion: the message has no such version.
     """
-    layout = getattr(type(message), "layout", None)
-    if layout is None or layout.name != layout.message:
-        raise TypeError(f"to_json takes a message object, not {type(message).__qualname__}")
-    write = _writer(source or compiled(), layout.message, version, records)
+    name = message_name(message, "to_json")
+    write = _writer(source or compiled(), name, version, records)
     try:
         return write(message)  # type: ignore[no-any-return]
     except Refusal as refusal:
-        error = EncodeError(refusal.reason, path=spelled(refusal.steps), message=layout.message, api_version=version)
+        error = EncodeError(refusal.reason, path=join_path(refusal.steps), message=name, api_version=version)
     raise error

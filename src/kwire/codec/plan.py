@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from enum import IntEnum, IntFlag
+from struct import calcsize
 from typing import Any, Final, NamedTuple
 
 from kwire.codec.layout import StructLayout, current_path, layouts_of
@@ -144,9 +145,11 @@ SCALAR_OPS: Final[dict[str, Op]] = {
     "float64": Op.FLOAT64, "uuid": Op.UUID, "string": Op.STRING, "bytes": Op.BYTES, "records": Op.BYTES,
 }  # fmt: skip
 
-FIXED_SIZE: Final[dict[int, int]] = {
-    Op.BOOL: 1, Op.INT8: 1, Op.INT16: 2, Op.UINT16: 2, Op.INT32: 4, Op.UINT32: 4, Op.INT64: 8, Op.FLOAT64: 8, Op.UUID: 16,
+FORMATS: Final[dict[int, str]] = {  # of the module struct
+    Op.BOOL: "?", Op.INT8: "b", Op.INT16: "h", Op.UINT16: "H", Op.INT32: "i", Op.UINT32: "I", Op.INT64: "q", Op.FLOAT64: "d",
+    Op.UUID: "16s",
 }  # fmt: skip
+FIXED_SIZE: Final[dict[int, int]] = {code: calcsize(f">{letter}") for code, letter in FORMATS.items()}
 
 
 def _lengthed_minimum(code: Op, compact: bool) -> int:

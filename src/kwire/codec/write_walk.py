@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from kwire.codec._pure.primitives import join_path
 from kwire.codec.layout import Default, SlotLayout
 from kwire.codec.plan import Block, Flag, Op, Operation, Plan
 from kwire.codec.written_values import (
@@ -36,7 +37,7 @@ from kwire.codec.written_values import (
 )
 from kwire.errors import EncodeError
 
-__all__ = ["MOST_TAG", "holds_default", "joined", "refuse_absent", "spelled", "unknown_tags", "write_carefully"]
+__all__ = ["MOST_TAG", "holds_default", "joined", "refuse_absent", "unknown_tags", "write_carefully"]
 
 MOST_TAG: Final = 0xFFFFFFFF  # what a varint of a tag holds; Java's writers stop at 2147483646, its readers and ours do not
 
@@ -247,14 +248,6 @@ def joined(parts: Out) -> bytes:
     return b"".join(parts)
 
 
-def spelled(steps: list[str | int]) -> str:
-    """Return the steps of a `Refusal` as a path such as `topics[2].name`."""
-    text = ""
-    for step in reversed(steps):
-        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
-    return text
-
-
 def write_carefully(plan: Plan, classes: tuple[type, ...], message: Any, before: bytes = b"") -> bytes:
     """Write one message after the bytes `before`, such as a header.
 
@@ -266,5 +259,5 @@ def write_carefully(plan: Plan, classes: tuple[type, ...], message: Any, before:
         _Walk(plan, classes).struct(out, message, 0)
         return joined(out)
     except Refusal as refusal:
-        error = EncodeError(refusal.reason, path=spelled(refusal.steps), message=plan.message, api_version=plan.version)
+        error = EncodeError(refusal.reason, path=join_path(refusal.steps), message=plan.message, api_version=plan.version)
     raise error

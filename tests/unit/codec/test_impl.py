@@ -45,7 +45,7 @@ def test_half_a_native_twin_is_none():
 def test_native_by_force():
     done = run(HIDE_NATIVE + "import kwire; kwire.backend", KWIRE_REQUIRE_NATIVE="1")
     assert done.returncode != 0
-    assert "ImportError: kwire's compiled modules cannot be loaded although KWIRE_REQUIRE_NATIVE=1 asks for them" in done.stderr
+    assert "ImportError: kwire's compiled modules cannot be loaded although KWIRE_REQUIRE_NATIVE=1 asks for it" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ from kwire.codec._pure.primitives import MAX_LENGTH, Break, Buffer, read_length,
 from kwire.codec._pure.source_text import SourceText, can_be_source, function_of
 from kwire.codec._pure.structs import default_maker
 from kwire.codec.layout import Default
-from kwire.codec.plan import FIXED_SIZE, Flag, Op, Operation, Plan
+from kwire.codec.plan import FIXED_SIZE, FORMATS, Flag, Op, Operation, Plan
 from kwire.codec.uuids import Uuid
 from kwire.codec.written_values import LONGEST_TEXT
 from kwire.errors import Fault
@@ -54,10 +54,6 @@ __all__ = ["FALLBACK_ERRORS", "Reader", "make_reader", "reader_source"]
 
 FALLBACK_ERRORS: Final = (Break, IndexError, struct.error, UnicodeDecodeError)
 
-_FORMATS: Final[dict[int, str]] = {
-    Op.BOOL: "?", Op.INT8: "b", Op.INT16: "h", Op.UINT16: "H", Op.INT32: "i", Op.UINT32: "I", Op.INT64: "q", Op.FLOAT64: "d",
-    Op.UUID: "16s",
-}  # fmt: skip
 _SHORT_ARRAYS: Final = 17  # arrays with fewer elements of fixed size have their unpackers ready
 
 
@@ -218,7 +214,7 @@ class _Source(SourceText):
         code, compact = operation.code, bool(operation.flags & Flag.COMPACT)
         null = (f"{target} = None" if build else "") if operation.flags & Flag.NULLABLE else None
         if code in FIXED_SIZE:
-            self._run.append((_FORMATS[code], target))
+            self._run.append((FORMATS[code], target))
         elif code == Op.ARRAY:
             self._length("B" if compact else "i")
             self._by_length(compact, lambda: self._array(operation, compact, target), self._empty_array(operation, target), null)
@@ -279,7 +275,7 @@ class _Source(SourceText):
             if target is not None and element == Op.UUID:
                 self.line(f"{target} = tuple([Uuid(data[at : at + 16]) for at in range(pos, pos + n * 16, 16)])")
             elif target is not None:
-                letter = _FORMATS[element]
+                letter = FORMATS[element]
                 short = self.name("A", letter, _short_unpackers(letter))
                 self.line(f'{target} = {short}[n](data, pos) if n < {_SHORT_ARRAYS} else unpack_from(f">{{n}}{letter}", data, pos)')
             self.line(f"pos += n * {FIXED_SIZE[element]}")

@@ -12,16 +12,14 @@ from typing import Any, Final, NamedTuple
 
 from kwire.codec._pure.primitives import MAX_LENGTH, Break, Buffer, read_length, read_varint
 from kwire.codec.layout import Default
-from kwire.codec.plan import FIXED_SIZE, Flag, Op, Operation, Plan
+from kwire.codec.plan import FIXED_SIZE, FORMATS, Flag, Op, Operation, Plan
 from kwire.codec.uuids import Uuid
 from kwire.codec.written_values import LONGEST_TEXT
 from kwire.errors import Fault
 
 __all__ = ["Anomaly", "Walk"]
 
-_FORMATS: Final[dict[int, str]] = {
-    Op.BOOL: ">?", Op.INT8: ">b", Op.INT16: ">h", Op.UINT16: ">H", Op.INT32: ">i", Op.UINT32: ">I", Op.INT64: ">q", Op.FLOAT64: ">d",
-}  # fmt: skip
+_FORMATS: Final = {code: f">{letter}" for code, letter in FORMATS.items()}
 _UNKNOWN: Final = "unknown_tagged_fields"
 _NO_LIMIT: Final = 1 << 62
 MOST_TAGS: Final = 8  # that an anomaly names

@@ -42,7 +42,7 @@ from typing import Any, Final
 
 from kwire.codec._pure.source_text import SourceText, can_be_source, function_of
 from kwire.codec.layout import Default, SlotLayout
-from kwire.codec.plan import FIXED_SIZE, Flag, Op, Operation, Plan
+from kwire.codec.plan import FIXED_SIZE, FORMATS, Flag, Op, Operation, Plan
 from kwire.codec.uuids import Uuid
 from kwire.codec.write_walk import holds_default, unknown_tags
 from kwire.codec.written_values import LONGEST_TEXT, Refusal, bytes_of, flag_of, items_of, varint
@@ -59,10 +59,7 @@ class NeedsFallback(Exception):
 
 FALLBACK_ERRORS: Final = (NeedsFallback, Refusal, struct.error, TypeError, AttributeError, ValueError, OverflowError)
 
-_FORMATS: Final[dict[int, str]] = {
-    Op.BOOL: "B", Op.INT8: "b", Op.INT16: "h", Op.UINT16: "H", Op.INT32: "i", Op.UINT32: "I", Op.INT64: "q", Op.FLOAT64: "d",
-    Op.UUID: "16s",
-}  # fmt: skip
+_FORMATS: Final = FORMATS | {Op.BOOL: "B"}
 _SHORT_ARRAYS: Final = 17  # arrays with fewer elements of fixed size have their packers ready
 
 

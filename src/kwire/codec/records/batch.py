@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from kwire.codec.records.compression import CODECS, UnpackLimit, unpack
-from kwire.codec.records.drafts import RecordBatch
+from kwire.codec.records.drafts import CONTROL, DELETE_HORIZON, LOG_APPEND_TIME, TRANSACTIONAL, RecordBatch
 from kwire.codec.records.java_long import java_long
 from kwire.codec.records.places import Flaw, flaw_error
 from kwire.errors import WireError
@@ -20,10 +20,6 @@ __all__ = ["RecordBatches", "StoredBatch"]
 
 _SLOTS: tuple[str, ...] = ()  # of this class; the class that is made of it and of a twin's header has the attributes
 _CODEC: Final = 0x07
-_LOG_APPEND_TIME: Final = 0x08
-_TRANSACTIONAL: Final = 0x10
-_CONTROL: Final = 0x20
-_DELETE_HORIZON: Final = 0x40
 
 
 class StoredBatch:
@@ -81,20 +77,20 @@ class StoredBatch:
         """As Kafka writes it: ``NoTimestampType`` (magic 0), ``CreateTime`` or ``LogAppendTime``."""
         if self.magic == 0:
             return "NoTimestampType"
-        return "LogAppendTime" if self.attributes & _LOG_APPEND_TIME else "CreateTime"
+        return "LogAppendTime" if self.attributes & LOG_APPEND_TIME else "CreateTime"
 
     @property
     def is_transactional(self) -> bool:
-        return self.magic == 2 and bool(self.attributes & _TRANSACTIONAL)
+        return self.magic == 2 and bool(self.attributes & TRANSACTIONAL)
 
     @property
     def is_control(self) -> bool:
-        return self.magic == 2 and bool(self.attributes & _CONTROL)
+        return self.magic == 2 and bool(self.attributes & CONTROL)
 
     @property
     def delete_horizon_ms(self) -> int | None:
         """Time after which the batch's tombstones may be deleted, held by the base timestamp (KIP-534)."""
-        return self.base_timestamp if self.magic == 2 and self.attributes & _DELETE_HORIZON else None
+        return self.base_timestamp if self.magic == 2 and self.attributes & DELETE_HORIZON else None
 
     @property
     def count(self) -> int | None:

@@ -16,10 +16,10 @@ __all__ = ["RecordBatch", "Row"]
 
 Row: TypeAlias = "Record | tuple[Any, ...]"
 
-_LOG_APPEND_TIME: Final = 0x08
-_TRANSACTIONAL: Final = 0x10
-_CONTROL: Final = 0x20
-_DELETE_HORIZON: Final = 0x40
+LOG_APPEND_TIME: Final = 0x08
+TRANSACTIONAL: Final = 0x10
+CONTROL: Final = 0x20
+DELETE_HORIZON: Final = 0x40
 _CODECS: Final = {name: number for number, name in enumerate(CODECS)}
 _FIELDS: Final = (  # what a batch has whether it was read or is to be written
     "base_sequence", "compression", "delete_horizon_ms", "is_control", "is_transactional", "magic", "partition_leader_epoch",
@@ -132,12 +132,12 @@ class RecordBatch:
         """
         bits = _CODECS[self.compression]
         if self.timestamp_type == "LogAppendTime":
-            bits |= _LOG_APPEND_TIME
+            bits |= LOG_APPEND_TIME
         if self.is_transactional:
-            bits |= _TRANSACTIONAL
+            bits |= TRANSACTIONAL
         if self.is_control:
-            bits |= _CONTROL
-        return bits | _DELETE_HORIZON if self.delete_horizon_ms is not None else bits
+            bits |= CONTROL
+        return bits | DELETE_HORIZON if self.delete_horizon_ms is not None else bits
 
     @property
     def count(self) -> int:

@@ -43,13 +43,30 @@ class RecordReader:
 
     def decode(
         self,
-        data: Any,
+        data: Buffer,
         *,
         max_decompressed: int = MAX_DECOMPRESSED,
         max_unpacked: int | None = None,
         check_crc: bool = True,
         strict: bool = True,
     ) -> RecordBatches:
+        """Read record batches of magic 0, 1 and 2, in any mixture: headers now, records when `StoredBatch.records` is read.
+
+        Arguments:
+            data: batches as in Produce and Fetch or in a segment file; any contiguous buffer, kept without a copy.
+            max_decompressed: maximum unpacked size of the records of one batch.
+            max_unpacked: maximum for all batches that are read; by default 128 MiB, or 64 bytes per byte of `data` if that is more
+                (`UNPACKED_BYTES`, `UNPACKED_MULTIPLE` in `kwire.codec.records`).
+            check_crc: compare the checksums: of batches now, of messages inside compressed ones when they are read.
+            strict: raise faults; else set `StoredBatch.fault` and `RecordBatches.fault` and return what can be read.
+
+        Returns:
+            The batches, without a truncated last one: `RecordBatches.tail_bytes` has its size.
+
+        Raises:
+            WireError: malformed batches; the path is such as ``batches[0].records[3].key``. A fault in compressed records has the offset of
+                the compressed bytes; its text has the offset in the unpacked ones.
+        """
         buffer = as_buffer(data)
         limit = UnpackLimit(max_decompressed, max_unpacked, len(buffer))
         batches, tail, broken = self._scan(buffer, self.StoredBatch, check_crc, strict)
@@ -64,16 +81,48 @@ class RecordReader:
             batch.fault = None if batch.flaw is None else flaw_error(Flaw(*batch.flaw), batch.index)
         return RecordBatches(batches, tail, None if broken is None else flaw_error(Flaw(*broken), len(batches)))
 
+    def scan(self, data: Buffer, *, check_crc: bool = False) -> RecordBatches:
+        """Read only the headers of record batches: sizes, counts, codecs, producers. Nothing is unpacked and no fault raises.
+
+        Arguments:
+            data: as for `decode`.
+            check_crc: compare the checksums, which reads all bytes.
+
+        Returns:
+            The batches up to the first whose end is unknown; faults are in `StoredBatch.fault` and `RecordBatches.fault`.
+        """
+        return self.decode(data, check_crc=check_crc, strict=False)
+
     def to_arrow(
         self,
-        buffers: Any,
+        buffers: Iterable[Any],
         *,
-        fields: Any = None,
+        fields: Sequence[str] | None = None,
         max_decompressed: int = MAX_DECOMPRESSED,
         max_unpacked: int | None = None,
         check_crc: bool = True,
-        errors: str = "raise",
-    ) -> Any:
+        errors: Literal["raise", "column"] = "raise",
+    ) -> pa.RecordBatch:
+        """Read the records of many buffers as columns, a row per record, without an object for any record.
+
+        Arguments:
+            buffers: an iterable of buffers of record batches, or a binary Arrow array; a null gives no rows.
+            fields: columns of `kwire.codec.records.columns.COLUMNS`; all when None. If none of `OF_RECORDS` there is among them, compressed
+                batches of magic 2 are not unpacked: they have as many rows as their headers say, and faults of their records stay unseen.
+            max_decompressed: maximum unpacked size of the records of one batch.
+            max_unpacked: maximum for all batches; by default 128 MiB, or 64 bytes per byte of input if that is more. Batches that are not
+                unpacked count with 7 bytes a record, the smallest size.
+            check_crc: compare the checksums.
+            errors: ``raise`` or ``column``: a malformed batch is then one row of nulls with its fault in column ``error``.
+
+        Returns:
+            A `pyarrow.RecordBatch`. ``buffer`` and ``batch`` are indexes from 0; ``sequence`` and ``producer_id`` are -1 if there is none;
+            control records are rows too, marked by ``is_control``.
+
+        Raises:
+            WireError: a malformed batch (with ``errors="raise"``); the path begins with ``buffers[i]``.
+            InputError: pyarrow or the library for a codec is not installed.
+        """
         try:
             from kwire.codec.records.columns import OF_RECORDS, BufferedColumns, chosen, collect
         except ImportError as error:
@@ -84,7 +133,8 @@ class RecordReader:
         )
         if self.twin == "pure":
             columns = BufferedColumns(columns)
-        return collect(columns, buffers, wanted, max_decompressed, max_unpacked, check_crc, errors)
+        batch: pa.RecordBatch = collect(columns, buffers, wanted, max_decompressed, max_unpacked, check_crc, errors)
+        return batch
 
 
 @cache
@@ -92,79 +142,8 @@ def record_reader(twin: Twin = backend) -> RecordReader:
     return RecordReader(twin)
 
 
-def decode(
-    data: Buffer,
-    *,
-    max_decompressed: int = MAX_DECOMPRESSED,
-    max_unpacked: int | None = None,
-    check_crc: bool = True,
-    strict: bool = True,
-) -> RecordBatches:
-    """Read record batches of magic 0, 1 and 2, in any mixture: the headers now, the records of a batch when `StoredBatch.records` is read.
+_READER: Final = record_reader()
 
-    Arguments:
-        data: the batches, one after another, as in Produce and Fetch or in a segment file; any contiguous buffer. It is kept, not copied.
-        max_decompressed: bytes that the records of one batch may unpack to.
-        max_unpacked: bytes that the records of all batches that are read may unpack to; by default 128 MiB, or 64 bytes for each byte of
-            `data` where that is more (`UNPACKED_BYTES`, `UNPACKED_MULTIPLE` in `kwire.codec.records`).
-        check_crc: compare the checksums: of the batches now, of messages inside compressed ones when they are read.
-        strict: raise what is wrong; else put it into `StoredBatch.fault` and `RecordBatches.fault` and give what can be read.
-
-    Returns:
-        The batches. A last one that is cut is left out: `RecordBatches.tail_bytes` has its size.
-
-    Raises:
-        WireError: the bytes are no record batches; the path is such as ``batches[0].records[3].key``. A fault in compressed records has the
-            offset of the compressed bytes; its text says where among the unpacked ones.
-    """
-    return record_reader().decode(data, max_decompressed=max_decompressed, max_unpacked=max_unpacked, check_crc=check_crc, strict=strict)
-
-
-def scan(data: Buffer, *, check_crc: bool = False) -> RecordBatches:
-    """Read only the headers of record batches: sizes, counts, codecs, producers; nothing is unpacked and no fault raises.
-
-    Arguments:
-        data: as for `decode`.
-        check_crc: compare the checksums, which costs a pass over all bytes.
-
-    Returns:
-        The batches up to the first whose end is unknown; the faults are in `StoredBatch.fault` and `RecordBatches.fault`.
-    """
-    return record_reader().decode(data, check_crc=check_crc, strict=False)
-
-
-def to_arrow(
-    buffers: Iterable[Any],
-    *,
-    fields: Sequence[str] | None = None,
-    max_decompressed: int = MAX_DECOMPRESSED,
-    max_unpacked: int | None = None,
-    check_crc: bool = True,
-    errors: Literal["raise", "column"] = "raise",
-) -> pa.RecordBatch:
-    """Read the records of many buffers as columns, without an object for any record; a row is a record.
-
-    Arguments:
-        buffers: an iterable of buffers of record batches, or a binary Arrow array; a null gives no rows.
-        fields: names of the columns wanted, of those in `kwire.codec.records.columns.COLUMNS`; all when None. Keys, values and headers that
-            are not wanted are not kept. Where nothing of `OF_RECORDS` there is wanted, compressed batches of magic 2 are not unpacked:
-            they have as many rows as their headers say, and what is wrong with their records stays unseen.
-        max_decompressed: bytes that the records of one batch may unpack to.
-        max_unpacked: bytes that the records of all batches may unpack to; by default 128 MiB, or 64 bytes for each byte of input where
-            that is more. Batches that are not unpacked count with 7 bytes a record, the fewest there are.
-        check_crc: compare the checksums.
-        errors: ``raise`` or ``column``: a batch that cannot be read is then one row of nulls whose column ``error`` says why.
-
-    Returns:
-        A `pyarrow.RecordBatch`. Columns ``buffer`` and ``batch`` are indexes from 0; ``sequence`` and ``producer_id`` are -1 where there is
-        none; control records are among the rows, ``is_control`` marks them.
-
-    Raises:
-        WireError: a batch cannot be read (with ``errors="raise"``); the path begins with ``buffers[i]``.
-        InputError: pyarrow or the library for a codec is not installed.
-    """
-    reader = record_reader()
-    batch: pa.RecordBatch = reader.to_arrow(
-        buffers, fields=fields, max_decompressed=max_decompressed, max_unpacked=max_unpacked, check_crc=check_crc, errors=errors
-    )
-    return batch
+decode: Final = _READER.decode
+scan: Final = _READER.scan
+to_arrow: Final = _READER.to_arrow

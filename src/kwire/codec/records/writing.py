@@ -15,14 +15,13 @@ from kwire.codec._pure.record_writing import Pack, Refused, integer_of
 from kwire.codec.impl import Twin, backend, load_twin
 from kwire.codec.records.batch import StoredBatch
 from kwire.codec.records.compression import CODECS, HIGHEST_CODEC
-from kwire.codec.records.drafts import RecordBatch
+from kwire.codec.records.drafts import LOG_APPEND_TIME, RecordBatch
 from kwire.codec.records.packing import LEVELS, pack
 from kwire.errors import EncodeError
 
 __all__ = ["RecordWriter", "encode", "record_writer"]
 
 _TIMESTAMP_TYPES: Final = {0: ("NoTimestampType",), 1: ("CreateTime", "LogAppendTime"), 2: ("CreateTime", "LogAppendTime")}
-_LOG_APPEND_TIME: Final = 0x08
 _HIGHEST: Final = 2**63 - 1
 _NUMBERS: Final = (  # name, lowest, highest
     ("partition_leader_epoch", -(2**31), 2**31 - 1), ("producer_id", -1, _HIGHEST), ("producer_epoch", -1, 2**15 - 1),
@@ -106,6 +105,17 @@ class RecordWriter:
         self._write_messages = module.write_messages
 
     def encode(self, batches: Iterable[RecordBatch | StoredBatch] | RecordBatch | StoredBatch, *, level: int | None = None) -> bytes:
+        """Write record batches of magic 0, 1 and 2, in any mixture, one after another.
+
+        Arguments:
+            batches: batches to be written, and batches that were read; or one of them.
+            level: of the compression, within `kwire.codec.records.packing.LEVELS`; Kafka's default when not given.
+
+        Raises:
+            EncodeError: a value that Kafka does not let a batch carry; the path is such as ``batches[0].records[3].key``.
+            WireError: the records of a batch that was read, and then changed, cannot be read.
+            InputError: the library for a codec is not installed.
+        """
         if isinstance(batches, RecordBatch | StoredBatch):
             batches = (batches,)
         parts: list[bytes] = []
@@ -159,7 +169,7 @@ class RecordWriter:
     def _encode_messages(self, batch: RecordBatch, codec: int, level: int | None) -> bytes:
         _required(batch)
         base_offset, last_offset, base_timestamp, max_timestamp = _given(batch)
-        magic, time_bit = batch.magic, batch.attributes & _LOG_APPEND_TIME
+        magic, time_bit = batch.magic, batch.attributes & LOG_APPEND_TIME
         if base_timestamp is not None:
             raise Refused(f"magic {magic} has no base timestamp", ".base_timestamp")
         if codec and not batch._rows:
@@ -187,16 +197,4 @@ def record_writer(twin: Twin = backend) -> RecordWriter:
     return RecordWriter(twin)
 
 
-def encode(batches: Iterable[RecordBatch | StoredBatch] | RecordBatch | StoredBatch, *, level: int | None = None) -> bytes:
-    """Write record batches of magic 0, 1 and 2, in any mixture, one after another.
-
-    Arguments:
-        batches: batches to be written, and batches that were read; or one of them.
-        level: of the compression, within `kwire.codec.records.packing.LEVELS`; Kafka's default when not given.
-
-    Raises:
-        EncodeError: a value that Kafka does not let a batch carry; the path is such as ``batches[0].records[3].key``.
-        WireError: the records of a batch that was read, and then changed, cannot be read.
-        InputError: the library for a codec is not installed.
-    """
-    return record_writer().encode(batches, level=level)
+encode: Final = record_writer().encode
