@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import pickle
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from kwire import analysis
 from kwire.analysis import Options
 from kwire.cli.entry import commands
 from kwire.tables import SCHEMAS, iter_capture, read_series
+from kwire.tables.carry_state import pack_carry, unpack_carry
 from kwire.tables.series import begin_series, finish_series, read_piece
 
 DATA = Path(__file__).parent / "data"
@@ -252,7 +252,7 @@ def test_a_log_of_deprecated_requests_clears_nobody(tmp_path: Path, of_log: dict
 
 
 def test_any_cut_into_files_gives_the_same_rows(tmp_path: Path) -> None:
-    """At lines and inside them, the carry pickled on the way, as an incremental run does."""
+    """At lines and inside them, the carry packed on the way, as an incremental run does."""
     content = text_of(DATA / "old-0.11-requests.log.gz").encode()
     whole = rows_of(str(DATA / "old-0.11-requests.log.gz"), "requests")
     size = len(content) // 7 + 1
@@ -263,7 +263,7 @@ def test_any_cut_into_files_gives_the_same_rows(tmp_path: Path) -> None:
         piece.write_bytes(content[number * size : (number + 1) * size])
         for batch in read_piece(piece, carry).get("requests", []):
             rows += batch.to_pylist()
-        carry = pickle.loads(pickle.dumps(carry))
+        carry = unpack_carry(b"".join(pack_carry(carry)))
     batches, _ = finish_series(carry)
     for batch in batches["requests"]:
         rows += batch.to_pylist()

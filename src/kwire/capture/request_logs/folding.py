@@ -90,13 +90,6 @@ class EntryFolder:
         self.foreign: dict[int, int] = {}
         self._read: ReadLine | None = None
 
-    def __getstate__(self) -> tuple[tzinfo, Wanted | None, _Held | None, LineParts, dict[int, int]]:
-        return self._zone, self._wanted, self._held, self._parts, self.foreign
-
-    def __setstate__(self, state: tuple[tzinfo, Wanted | None, _Held | None, LineParts, dict[int, int]]) -> None:
-        self._zone, self._wanted, self._held, self._parts, self.foreign = state
-        self._read = None
-
     @property
     def is_waiting(self) -> bool:
         """True if an entry is incomplete: the next line belongs to `feed`."""
