@@ -197,7 +197,6 @@ def tls_connection(index: int = 0) -> dict[str, Any]:
 
 
 def violation(rule: str, severity: str, explanation: str, index: int = 0, client_id: str | None = None) -> dict[str, Any]:
-    """One broken rule."""
     return {
         "series": "kafka", "capture": "kafka-20260908.pcap", "connection_id": "10.0.0.3:9092-10.1.0.4:40000-0", "rule": rule,
         "severity": severity, "request_index": index, "packet_number": 118 + index, "stream_offset": 2048 * index, "client_id": client_id,

@@ -23,7 +23,6 @@ class Port:
         self.close()
 
     def send(self, body: Any, key: int, version: int) -> socket.socket:
-        """Send a request and wait for nothing."""
         header = messages.RequestHeader(api_key=key, api_version=version, correlation_id=7, client_id="c")
         frame = kwire.encode_request(header, body)
         if self._end is None:

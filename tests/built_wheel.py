@@ -24,7 +24,6 @@ def run(*command: str | Path, cwd: Path = ROOT, **environment: str) -> subproces
 
 
 def make_sdist(out: Path) -> Path:
-    """Put it together below a folder."""
     # from a copy: setuptools puts the sdist together in the source folder, where another worker may be doing the same
     shutil.copytree(ROOT, out / "source", ignore=shutil.ignore_patterns(".*", "build", "*.so", "*.egg-info", "__pycache__", "demo-report"))
     done = run("-m", "build", "--sdist", "--no-isolation", "--outdir", out, cwd=out / "source")
@@ -33,7 +32,6 @@ def make_sdist(out: Path) -> Path:
 
 
 def make_wheel(sdist: Path, out: Path) -> Path:
-    """Build the wheel in a folder, far from the sources."""
     done = run("-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "-q", "-w", out, sdist, cwd=out, **quick_build())
     assert done.returncode == 0, done.stdout + done.stderr
     return next(out.glob("kwire-*.whl"))

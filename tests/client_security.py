@@ -25,7 +25,6 @@ class Security:
 
     @property
     def protocol(self) -> str:
-        """Kafka's name of it."""
         return ("SASL_" if self.mechanism else "") + ("SSL" if self.ca else "PLAINTEXT")
 
     def confluent(self) -> dict[str, str]:
@@ -60,7 +59,6 @@ class Security:
         return found
 
     def environment(self) -> dict[str, str]:
-        """Variables of the programs in tests/integration/clients."""
         return _given(
             KAFKA_CA=self.ca, KAFKA_CERT=self.certificate, KAFKA_KEY=self.certificate, KAFKA_MECHANISM=self.mechanism,
             KAFKA_USER=self.user, KAFKA_PASSWORD=self.password,

@@ -21,7 +21,6 @@ def cut(data: bytes, cuts: Sequence[int]) -> list[bytes]:
 
 
 def zstd(data: bytes) -> bytes:
-    """One frame."""
     return bytes(pa.compress(data, "zstd", asbytes=True))
 
 

@@ -55,7 +55,6 @@ class _Heap(ctypes.Structure):
 
 
 def heap_bytes() -> int:
-    """In use, mapped blocks included."""
     ask = getattr(ctypes.CDLL(None), "mallinfo2", None)
     if ask is None:
         return 0

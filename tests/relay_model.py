@@ -313,7 +313,6 @@ class Talk:
             assert not wrong or self.broker.is_odd, closing
 
     def check_request(self, frame: bytes) -> None:
-        """A request reached the broker, which takes it as one."""
         if len(frame) < 18:
             return
         key = int.from_bytes(frame[:2], "big")

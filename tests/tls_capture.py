@@ -12,7 +12,6 @@ PACKET = b"\6\0\0\0"  # how an Enhanced Packet Block begins
 
 
 def blocks() -> list[bytes]:
-    """All blocks of the capture, its section header first."""
     data, at, found = gzip.decompress((DATA / "tls.pcapng.gz").read_bytes()), 0, []
     while at < len(data):
         size = struct.unpack("<I", data[at + 4 : at + 8])[0]

@@ -43,7 +43,6 @@ class Played(StreamSink):
         self._looking: dict[int, Tapped] = {}
 
     def _side(self, connection: TcpConnection) -> bool:
-        """Whether direction 0 is the client's."""
         return connection.b.port == self._port
 
     def opened(self, connection: TcpConnection, time_ns: int, packet: int) -> None:
@@ -69,7 +68,6 @@ class Played(StreamSink):
 
 
 def played(capture: str, port: int, folder: Path, **more: Any) -> tuple[str, str]:
-    """The files of both taps."""
     made = {
         name: TapConfig(file=str(folder / f"{name}.{suffix}"), **more) for name, suffix in (("tap", "pcapng"), ("request_log", "jsonl"))
     }

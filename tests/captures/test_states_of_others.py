@@ -35,8 +35,6 @@ DATA = Path(__file__).parent / "data"
 
 
 class Hostile:
-    """Makes a file where it is unpickled."""
-
     def __init__(self, marker: Path) -> None:
         self.marker = marker
 

@@ -33,7 +33,6 @@ def copied_sources(sdist: Path, to: Path) -> Path:
 
 
 def build_id(source: Path) -> str:
-    """What setup.py makes of these sources."""
     program = (
         "import runpy, setuptools\n"
         "setuptools.setup = lambda ext_modules, **_: print(dict(ext_modules[0].define_macros)['KWIRE_BUILD_ID'])\n"

@@ -74,7 +74,6 @@ print("found", json.dumps([before, found()]))
 
 
 def written(out: Path) -> list[int]:
-    """The rows of two tables."""
     return [ds.dataset(out / table, format="parquet").count_rows() for table in ("requests", "clients")]
 
 

@@ -43,7 +43,6 @@ def reader_of(path: object, schema: StructType | None = None, **options: object)
 
 
 def read(reader: KwireReader) -> pa.Table:
-    """Plan on the driver, read on executors."""
     schema = reader.columns.schema
     travelled = pickle.dumps((reader, reader.partitions()))
     there, partitions = pickle.loads(travelled)

@@ -48,7 +48,6 @@ def rows_of(folder: Path, table: str) -> Counter[str]:
 
 
 def rows_of_one_task(inputs: str, out: Path) -> dict[str, Counter[str]]:
-    """The rows that the local engine writes, the series in one task."""
     analysed(inputs, out, "local")
     return {table: rows_of(out, table) for table in TABLES}
 

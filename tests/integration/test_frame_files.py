@@ -64,7 +64,6 @@ def options(folder: Path, **given: str) -> Any:
 
 
 def read(found: Any, schema: StructType | None = None) -> list[dict[str, Any]]:
-    """The rows of all tasks; the reader travels as Spark sends it."""
     given = from_arrow_schema(row_schema(found)) if schema is None else schema
     reader: Any = pickle.loads(pickle.dumps(batch_reader(given, found)))
     return [row for partition in reader.partitions() for batch in reader.read(partition) for row in batch.to_pylist()]

@@ -81,7 +81,6 @@ print("found", json.dumps({
 
 @pytest.fixture(scope="module")
 def jars() -> dict[tuple[str, str], Path]:
-    """Those of all catalogs, fetched in one go."""
     sys.path.insert(0, str(ROOT / "tools"))
     from kafka_jars import fetch
 
@@ -89,7 +88,6 @@ def jars() -> dict[tuple[str, str], Path]:
 
 
 def rows_of_iceberg(table: Path) -> int:
-    """What the newest metadata of a table says that it holds."""
     folder = table / "metadata"
     metadata = json.loads((folder / f"v{(folder / 'version-hint.text').read_text().strip()}.metadata.json").read_text())
     (newest,) = (each for each in metadata["snapshots"] if each["snapshot-id"] == metadata["current-snapshot-id"])

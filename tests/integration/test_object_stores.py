@@ -64,8 +64,6 @@ def credentials(server: ModuleType) -> Iterator[pytest.MonkeyPatch]:
 
 
 class Store:
-    """The server, and a look into its buckets past kwire."""
-
     def __init__(self, server: Any) -> None:
         import boto3
 

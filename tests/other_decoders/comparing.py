@@ -41,7 +41,6 @@ class Contrast(NamedTuple):
 
 
 def _plain(message: Any) -> Any:
-    """A message as dicts, lists, numbers, text and bytes."""
     return _bare(kwire.asdict(message))
 
 
@@ -81,7 +80,6 @@ def _read_records(twin: Twin, data: bytes, check_crc: bool) -> Outcome:
 
 
 def our_outcome(question: Question, twin: Twin) -> tuple[Outcome, WireError | None]:
-    """What kwire makes of a question, and its fault."""
     kind, name, version, data = question
     codec = codec_of(twin)
     try:

@@ -22,7 +22,6 @@ UNSAID = -1  # how many bytes are left over
 
 @cache
 def classes() -> dict[str, Any]:
-    """The class of each request and response by its name."""
     for each in pkgutil.walk_packages(kafka.protocol.__path__, "kafka.protocol."):
         if ".old" not in each.name and "generate" not in each.name:
             importlib.import_module(each.name)

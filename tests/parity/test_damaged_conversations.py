@@ -101,13 +101,11 @@ def cut(frames: list[Frame], place: int, at: int, size: int) -> None:
 
 
 def shorten(frames: list[Frame], place: int, at: int, size: int) -> None:
-    """A frame ends early, and its length says so too."""
     side, data = frames[place]
     frames[place] = side, framed(data[4 : 4 + at % len(data)])
 
 
 def lengthen(frames: list[Frame], place: int, at: int, size: int) -> None:
-    """There is more in a frame than its message."""
     side, data = frames[place]
     frames[place] = side, framed(data[4:] + bytes([at % 256]) * (size % 9 + 1))
 
@@ -135,7 +133,6 @@ def swap(frames: list[Frame], place: int, at: int, size: int) -> None:
 
 
 def turn(frames: list[Frame], place: int, at: int, size: int) -> None:
-    """The other side sends it."""
     side, data = frames[place]
     frames[place] = not side, data
 

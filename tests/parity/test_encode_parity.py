@@ -113,7 +113,6 @@ def put(message: Any, way: tuple[Any, ...], value: Any) -> None:
 
 
 def decoded(codec: Any, reference: Any, name: str, data: bytes, version: int) -> tuple[Any, Any]:
-    """The message as either twin has it."""
     return codec.decode(name, data, version), reference.decode(name, data, version)
 
 

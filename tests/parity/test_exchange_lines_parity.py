@@ -27,7 +27,6 @@ def completed(api_key: int, version: int, **more: Any) -> RequestCompleted:
 
 
 def compare(event: RequestCompleted, request: bytes | None, response: bytes | None, highest: dict[int, int]) -> str:
-    """The line, which must be that of the decoded messages."""
     expected = json.dumps(exchange_entry(event, CONNECTION, request, response, highest, FrameBlanker()), separators=(",", ":"))
     line = exchange_line(event, CONNECTION, request, response, highest, frame_blanker()())
     assert line == expected.encode() + b"\n", (event, request and request.hex(), response and response.hex())

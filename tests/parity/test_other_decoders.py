@@ -31,7 +31,6 @@ def asked(request: pytest.FixtureRequest) -> Iterator[list[Peer]]:
 
 @lru_cache(maxsize=1)
 def ours_of(question: Question) -> tuple[Outcome, Any]:
-    """What both twins make of it, found once for all peers."""
     ours, fault = our_outcome(question, "native")
     assert our_outcome(question, "pure")[0] == ours
     return ours, fault

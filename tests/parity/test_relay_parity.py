@@ -195,7 +195,6 @@ class Pair:
 
 
 def converse(seed: int, frames: Frames) -> str:
-    """One random conversation; gives why it closed."""
     chance = random.Random(seed)
     gentle = seed % 2 == 0
     pair = Pair(chance, gentle)

@@ -36,8 +36,6 @@ def attribute(message: Message, field: Field) -> str:
 
 
 def leaves(message: Message, version: int) -> list[tuple[str, Field]]:
-    """Paths of all scalars and arrays of scalars at a version."""
-
     def walk(fields: tuple[Field, ...], before: str) -> list[tuple[str, Field]]:
         found = []
         for field in fields:
@@ -171,7 +169,6 @@ def test_client_ids_of_frames(codec, splicer, vectors):
 
 
 def tags_size(case: dict[str, Any]) -> int:
-    """Bytes of the tagged section of a request header."""
     client_id = case["header"]["client_id"]
     return case["header_size"] - 10 - (0 if client_id is None else len(client_id.encode()))
 

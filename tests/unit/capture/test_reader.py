@@ -25,8 +25,6 @@ STREAM = b"AaBbCcDdEeFfGgHhIiJj"
 
 
 class Stream:
-    """Joins all bytes it hears."""
-
     def __init__(self) -> None:
         self.bytes = b""
 

@@ -36,7 +36,6 @@ class Placed(Recorder):
         self.events.append(("closed", direction, reset, time_ns, packet))
 
     def stream_of(self, direction: int) -> list[int | None]:
-        """What one direction gave, lost bytes as None."""
         out: list[int | None] = []
         for event in self.events:
             if event[:2] == ("data", direction):

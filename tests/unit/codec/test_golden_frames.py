@@ -32,7 +32,6 @@ def frame(golden: str) -> bytes:
 
 @pytest.fixture(params=["built-in", "kip-1313"])
 def plain(request, twin) -> Codec:
-    """The released form is the same with the dialect on."""
     return Codec(catalog() if request.param == "built-in" else dialect("kip-1313"), twin)
 
 

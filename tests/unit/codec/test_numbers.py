@@ -18,7 +18,6 @@ HEADERS = Path(__file__).parents[3] / "pyx"
 
 
 def numbers(header: str) -> dict[str, int]:
-    """All numbers of the enums of a header, by name."""
     found = re.findall(r"^    ([A-Z][A-Z0-9_]*) = (0x[0-9A-F]+|-?\d+)(?=\s*(?:#|$))", (HEADERS / header).read_text("utf-8"), re.MULTILINE)
     return {name: int(value, 0) for name, value in found}
 

@@ -15,7 +15,6 @@ BIG_ENDIAN = re.compile(r"\[0\]\s*<<\s*24\b")
 
 
 def places(path: Path) -> list[int]:
-    """The lines of a file that read a number of several bytes."""
     text = path.read_text("utf-8")
     return [text[: match.start()].count("\n") + 1 for pattern in (VARINT, BIG_ENDIAN) for match in pattern.finditer(text)]
 

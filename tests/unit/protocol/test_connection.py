@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from kafka_bytes import framed, rows, rules
+from kafka_bytes import MS, framed, ok, rows, rules
 from kwire.protocol import BrokerNode, BrokersLearned, Connection, RequestCompleted, VersionsLearned, ViolationFound
 from kwire.protocol.events import GroupStep
 
-MS = 1_000_000
 INT = "big"
 
 
 def head(key: int, version: int, correlation_id: int, client_id: bytes | None = b"app") -> bytes:
-    """A request header of version 1."""
     name = b"\xff\xff" if client_id is None else len(client_id).to_bytes(2, INT) + client_id
     return key.to_bytes(2, INT) + version.to_bytes(2, INT) + correlation_id.to_bytes(4, INT, signed=True) + name
 
@@ -24,7 +22,6 @@ def api_versions(correlation_id: int, version: int = 0, name: bytes = b"", softw
 
 
 def heartbeat(correlation_id: int, group: bytes = b"g1") -> bytes:
-    """Heartbeat v0: group, generation, member."""
     return framed(head(12, 0, correlation_id) + len(group).to_bytes(2, INT) + group + bytes(4) + b"\0\1m")
 
 
@@ -36,11 +33,6 @@ def produce(correlation_id: int, acks: int, topic: bytes = b"orders") -> bytes:
 
 def answer(correlation_id: int, body: bytes) -> bytes:
     return framed(correlation_id.to_bytes(4, INT, signed=True) + body)
-
-
-def ok(correlation_id: int) -> bytes:
-    """A Heartbeat v0 response: an error code."""
-    return answer(correlation_id, b"\0\0")
 
 
 RANGES = bytes.fromhex("0000 00000002 0003 0000 000c 0012 0000 0004")

@@ -8,17 +8,10 @@ from typing import Literal, NamedTuple
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafka_bytes import framed
+from kafka_bytes import framed, head
 from kwire.protocol import Connection, DirectionDetector, Event, RequestCompleted
 from kwire.protocol.events import ConnectionSummary
 from kwire.protocol.tracking.connection import Connection as PureConnection
-
-
-def head(key: int, version: int, correlation_id: int, client_id: str = "app") -> bytes:
-    """A request header of version 1; the tags of version 2 are left to what follows."""
-    fixed = key.to_bytes(2, "big") + version.to_bytes(2, "big") + correlation_id.to_bytes(4, "big")
-    return fixed + len(client_id).to_bytes(2, "big") + client_id.encode()
-
 
 IDS = st.integers(0, 3)
 REQUESTS = st.one_of(
@@ -29,7 +22,7 @@ REQUESTS = st.one_of(
         lambda number: framed(head(0, 3, number) + b"\xff\xff\0\0" + bytes(4) + b"\0\0\0\1\0\1t\0\0\0\1" + bytes(4) + b"\xff\xff\xff\xff")
     ),
     IDS.map(lambda number: framed(head(3, 1, number) + b"\xff\xff\xff\xff")),
-    IDS.map(lambda number: framed(head(12, 4, number, "app-2") + b"\0\3g1" + bytes(4) + b"\2m\0\0")),
+    IDS.map(lambda number: framed(head(12, 4, number, b"app-2") + b"\0\3g1" + bytes(4) + b"\2m\0\0")),
     st.tuples(IDS, st.integers(0, 1)).map(lambda it: framed(head(0, 9, it[0]) + b"\0\0\0" + bytes([it[1]]) + bytes(4) + b"\1\0")),
     IDS.map(lambda number: framed(head(17, 0, number) + b"\0\5PLAIN")),
     st.just(framed(b"\0alice\0pw")),

@@ -111,7 +111,6 @@ def test_client_ids_of_so_many_characters_are_counted(make: Callable[..., Any]) 
 
 
 def fetch(correlation_id: int, replica_id: int, client_id: bytes = b"app") -> bytes:
-    """Fetch v4 of no topic."""
     body = replica_id.to_bytes(4, "big", signed=True) + bytes(13) + bytes(4)
     return framed(head(1, 4, correlation_id, client_id) + body)
 

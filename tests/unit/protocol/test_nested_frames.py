@@ -49,7 +49,6 @@ def nested(message: str, version: int, data: str, known: Known | None = None) ->
 
 
 def says(found: Any) -> Any:
-    """What was found, in a word."""
     if isinstance(found, Opaque):
         return found.reason.code.name, found.data.hex()
     kind = type(found).__name__

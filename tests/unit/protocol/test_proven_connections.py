@@ -40,13 +40,11 @@ FOREIGN = {
 
 
 def read(twin: str, *pieces: tuple[int, bytes], ports: tuple[int, ...] = (), snaplen: int = 1 << 16) -> dict[str, list[dict[str, Any]]]:
-    """The tables of one connection."""
     data: Packets = [(side, ACK, piece) for side, piece in pieces if piece]
     return sink_tables(read_connections([[*SHAKE, *data, *ENDS]], twin, snaplen=snaplen, ports=ports))
 
 
 def said(tables: dict[str, list[dict[str, Any]]]) -> tuple[str, list[tuple[str, str]], list[str]]:
-    """Protocol, requests, and broken rules."""
     requests = [(row["body"], row["state"]) for row in tables["requests"] if row["state"] != "orphan_response"]
     return tables["connections"][0]["protocol"], requests, [row["rule"] for row in tables["violations"]]
 

@@ -6,21 +6,11 @@ from typing import Any
 
 import pytest
 
-from kafka_bytes import framed
+from kafka_bytes import framed, head
 from kwire.protocol import Connection, RequestCompleted
 from kwire.protocol.tracking import frames as frames_module
 from kwire.protocol.tracking.frames import Frame, FrameSplitter
 from kwire.protocol.tracking.resync import RequestJudge
-
-
-def head(key: int, version: int, correlation_id: int, client_id: bytes = b"app") -> bytes:
-    return (
-        key.to_bytes(2, "big")
-        + version.to_bytes(2, "big")
-        + correlation_id.to_bytes(4, "big")
-        + len(client_id).to_bytes(2, "big")
-        + client_id
-    )
 
 
 def heartbeat(correlation_id: int) -> bytes:
@@ -33,7 +23,6 @@ def produce(correlation_id: int, records: bytes) -> bytes:
 
 
 def found(data: bytes, step: int = 1 << 20) -> list[int]:
-    """Offsets of the frames that a search finds."""
     splitter, judge = FrameSplitter(seeking=True), RequestJudge()
     offsets = []
     for at in range(0, len(data), step):

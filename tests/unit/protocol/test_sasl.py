@@ -8,16 +8,12 @@ import pickle
 
 import pytest
 
-from kafka_bytes import framed, rows
+from kafka_bytes import framed, head, rows
 from kwire.codec.impl import Twin, load_twin
 from kwire.protocol import Connection, Event
 from kwire.protocol.sasl import attempted_name
 
 PASSWORD = "hunter2-s3cret"
-
-
-def head(key: int, version: int, correlation_id: int) -> bytes:
-    return key.to_bytes(2, "big") + version.to_bytes(2, "big") + correlation_id.to_bytes(4, "big") + b"\0\3app"
 
 
 def handshake(mechanism: str, version: int) -> bytes:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import pytest
 
-from kafka_bytes import framed, rows
+import kafka_bytes
+from kafka_bytes import MS, framed, head, heartbeat, metadata, ok, produce, rows
 from kwire.protocol import Connection, Event, ViolationFound
 from kwire.protocol._pure.tracker import Connection as PureConnection
 from kwire.protocol.events import TopicsUsed
 
-MS = 1_000_000
 INT = "big"
 
 
@@ -20,36 +21,7 @@ def connection(request: pytest.FixtureRequest) -> Any:
     return Connection() if request.param == "chosen" else PureConnection()
 
 
-def head(key: int, version: int, correlation_id: int) -> bytes:
-    """A request header of version 1 with client id `app`."""
-    return key.to_bytes(2, INT) + version.to_bytes(2, INT) + correlation_id.to_bytes(4, INT) + b"\0\3app"
-
-
-def heartbeat(correlation_id: int) -> bytes:
-    """Heartbeat v0: group, generation, member."""
-    return framed(head(12, 0, correlation_id) + b"\0\2g1" + bytes(4) + b"\0\1m")
-
-
-def ok(correlation_id: int) -> bytes:
-    """A Heartbeat v0 response: an error code."""
-    return framed(correlation_id.to_bytes(4, INT) + b"\0\0")
-
-
-def produce(correlation_id: int, acks: int) -> bytes:
-    """Produce v3: transactional id, acks, timeout, then topic `t` with one partition and 7 bytes that are no batch."""
-    body = b"\xff\xff" + acks.to_bytes(2, INT, signed=True) + bytes(4) + b"\0\0\0\1" + b"\0\1t" + b"\0\0\0\1" + bytes(4)
-    return framed(head(0, 3, correlation_id) + body + b"\0\0\0\7" + bytes(7))
-
-
-def metadata(correlation_id: int, *topics: bytes) -> bytes:
-    """Metadata v1: an array of names."""
-    names = b"".join(len(topic).to_bytes(2, INT) + topic for topic in topics)
-    return framed(head(3, 1, correlation_id) + len(topics).to_bytes(4, INT) + names)
-
-
-def api_versions(correlation_id: int, version: int) -> bytes:
-    body = b"" if version < 3 else b"\0" + b"\5java" + b"\0043.9" + b"\0"
-    return framed(head(18, version, correlation_id) + body)
+api_versions = partial(kafka_bytes.api_versions, name=b"java", software=b"3.9")
 
 
 def rules(events: list[Event]) -> list[tuple[str, str]]:
@@ -74,7 +46,7 @@ def test_part_of_an_answer_that_the_server_broke_off_is_one(connection: Any) -> 
 @pytest.mark.parametrize(("kept", "state"), [(20, "unseen"), (21, "no_response_expected")])
 def test_without_its_acks_a_produce_may_want_no_answer(connection: Any, kept: int, state: str) -> None:
     """4 bytes of length, 13 of header, 2 of the transactional id, then the 2 bytes of acks: snaplen cuts inside of them or behind them."""
-    request = produce(4, 0)
+    request = produce(4, 0, bytes(7))
     connection.receive_request_bytes(request[:kept], 0)
     events = connection.lost("request", len(request) - kept, 0, cut=True)
     events += connection.closed("response", False, MS) + connection.closed("request", False, MS) + connection.finish(MS)
@@ -225,7 +197,7 @@ def test_of_a_direction_whose_syn_is_missing_the_first_bytes_may_be_missing(conn
 
 def test_what_a_cut_request_wrote_is_not_zero(connection: Any) -> None:
     """Snaplen cuts inside the records of the only partition: the topic is known, what was written is not."""
-    request = produce(4, 0)
+    request = produce(4, 0, bytes(7))
     kept = len(request) - 3
     connection.receive_request_bytes(request[:kept], 0)
     events = connection.lost("request", len(request) - kept, 0, cut=True)

@@ -61,7 +61,6 @@ def passes(connection: ProxiedConnection, data: bytes) -> bool:
 
 
 def closes(connection: ProxiedConnection) -> bool:
-    """Whether the outcome that waits is a close."""
     assert connection.delayed is not None
     assert connection.delayed[1].delay == 2
     if isinstance(connection.delayed[1], Answer):
@@ -72,7 +71,6 @@ def closes(connection: ProxiedConnection) -> bool:
 
 
 def answer(connection: ProxiedConnection, key: int, version: int) -> Any:
-    """The answer that waits."""
     assert not closes(connection)
     moves = connection.settle_delayed(2)
     assert moves.to_server == []

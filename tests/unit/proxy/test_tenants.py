@@ -32,14 +32,12 @@ def connected(rule: TenantsRule | None = None) -> ProxiedConnection:
 
 
 def asked(connection: ProxiedConnection, text: str) -> bytes:
-    """What the broker gets."""
     moves = connection.from_client(framed_hex(text), 1)
     assert connection.close_reason == ""
     return b"".join(moves.to_server)
 
 
 def answered(connection: ProxiedConnection, text: str) -> bytes:
-    """What the client gets."""
     moves = connection.from_server(framed_hex(text), 2)
     assert connection.close_reason == ""
     return b"".join(moves.to_client)

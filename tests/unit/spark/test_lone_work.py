@@ -37,8 +37,6 @@ def test_the_settings_of_a_session_say_whether_it_is_kwire_s_own(settings: dict[
     sent = []
 
     class Tasks:
-        """An RDD."""
-
         def __init__(self, items: Any, _parts: int) -> None:
             self.items = items
 

@@ -36,7 +36,6 @@ def frame(version: int, body: str) -> bytes:
 
 
 def row_of(frames: list[bytes], twin: str, snaplen: int = 1 << 16) -> dict[str, Any]:
-    """The row of the last request of a connection."""
     sink = read_connection([(CLIENT, each) for each in frames], twin, snaplen)
     rows: list[dict[str, Any]] = pa.Table.from_batches(sink.take("requests", whole=True)).to_pylist()
     assert len(rows) == len(frames)

@@ -19,7 +19,6 @@ HEARTBEAT_ANSWER = "00000006 {:08x} 0000"
 
 @pytest.fixture(params=["pure", "native"], autouse=True)
 def twin(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every test runs with either."""
     module = load_twin("protocol", "relay", request.param)
     for name in ("Relay", "HeldBudget"):
         monkeypatch.setitem(globals(), name, getattr(module, name))
@@ -39,7 +38,6 @@ def joined(pieces: list[Buffer]) -> bytes:
 
 
 def sent(moves: Moves) -> tuple[bytes, bytes]:
-    """The bytes to the broker and those to the client."""
     return joined(moves.to_server), joined(moves.to_client)
 
 
