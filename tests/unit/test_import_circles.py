@@ -9,7 +9,7 @@ import pytest
 
 import kwire
 
-KNOWN = {("kwire.proxy.config", "kwire.proxy.configured_rules"), ("kwire.capture.impl", "kwire.capture.tls.connection")}
+KNOWN = {("kwire.capture.impl", "kwire.capture.tls.connection")}
 ROOT = Path(kwire.__file__).parent
 
 

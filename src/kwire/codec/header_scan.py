@@ -187,14 +187,14 @@ class HeaderColumns:
 
 
 def _masked(values: Any, missing: Any) -> Any:
-    """An Arrow array of numpy's values, null where they are missing."""
+    """Return numpy values as an Arrow array, null if missing."""
     import pyarrow as pa
 
     return pa.array(values, mask=missing if missing.any() else None)
 
 
 def _fault_names(codes: Any) -> Any:
-    """An Arrow array of the names of faults, null for none."""
+    """Return the names of faults as an Arrow array, null for none."""
     import numpy as np
     import pyarrow as pa
 
@@ -207,7 +207,7 @@ def _fault_names(codes: Any) -> Any:
 
 
 def _texts(texts: tuple[Any, Any, bool], missing: Any) -> Any:
-    """An Arrow array of client ids; what is not UTF-8 is replaced, as Java's readers do."""
+    """Return client ids as an Arrow array; invalid UTF-8 is replaced, as in Java."""
     import numpy as np
     import pyarrow as pa
 
