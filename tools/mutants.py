@@ -103,7 +103,7 @@ def switched(text: str, mutants: Iterable[Mutant]) -> str:
 
 
 def build(mutants: list[Mutant], command: str) -> None:
-    """A copy of the sources with all mutants, compiled."""
+    """Compile a copy of the sources with all mutants."""
     BUILD.mkdir(parents=True, exist_ok=True)
     for name in ("src", "pyx"):
         shutil.copytree(
@@ -124,7 +124,7 @@ def build(mutants: list[Mutant], command: str) -> None:
 
 
 def _copied(source: str, target: str) -> str:
-    """Copies a file that is newer than its copy."""
+    """Copy a file that is newer than its copy."""
     copy = Path(target)
     if not copy.exists() or Path(source).stat().st_mtime > copy.stat().st_mtime:
         shutil.copy2(source, target)
@@ -198,7 +198,7 @@ def forked(work: Callable[[int], int]) -> tuple[int, int]:
 
 
 def waited(child: int, reader: int, begun: float) -> Outcome | None:
-    """What became of a process; None while it runs. One that uses no processor time, and so hangs, is ended as well."""
+    """Return the outcome of a process, None while it runs. End one that hangs."""
     elapsed = time.monotonic() - begun
     if elapsed > WALL_SECONDS:
         os.kill(child, signal.SIGKILL)
@@ -214,7 +214,7 @@ def waited(child: int, reader: int, begun: float) -> Outcome | None:
 
 
 def limited() -> None:
-    """A mutant that loops uses up its processor time or its memory."""
+    """Limit processor time and memory, for mutants that loop."""
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS + 5))
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
 
@@ -230,7 +230,7 @@ def collect(given: Subject, plugin: object) -> int:
 
 
 def run_python(given: Subject, mutant: Mutant | None) -> Outcome:
-    """A process that imports the source with a mutant, or without one, and runs the tests."""
+    """Run the tests in a process that imports the source with a mutant, or without one."""
 
     def work(writer: int) -> int:
         limited()
@@ -254,7 +254,7 @@ class ForkedRuns(FirstFailure):
         self.jobs = jobs
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
-        """The code without a mutant first: nothing else is run when a test fails there."""
+        """Run the code without a mutant first, and nothing else if a test fails there."""
         if self._finished({None: self._begun(session.items, None)}):
             waiting, running = list(self.mutants), {}
             while waiting or running:
@@ -265,7 +265,7 @@ class ForkedRuns(FirstFailure):
         return True
 
     def _begun(self, items: list[pytest.Item], mutant: Mutant | None) -> tuple[int, int, float]:
-        """Tests that have killed a mutant come first, before them the one that killed this mutant the last time."""
+        """Begin a run: first the test that killed this mutant the last time, then tests that killed others."""
         kills = Counter(self.killers.values())
         last = self.killers.get(mutant.name) if mutant is not None else None
         order = sorted(items, key=lambda item: (item.nodeid != last, -kills[item.nodeid]))
