@@ -5,35 +5,35 @@ Records are opened where they lie in the stream of their direction, handshake me
 when the first record needs them (`tls_record_cipher`).
 """
 
-cimport cython  # no-cython-lint: of the included parts
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE  # no-cython-lint: of the included parts
+cimport cython
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.ref cimport Py_INCREF, Py_XDECREF, PyObject
 from libc.stdint cimport int64_t, uint8_t
 from libc.stdlib cimport free
-from libc.string cimport memcmp, memcpy  # no-cython-lint: of tls_hellos.pxi
+from libc.string cimport memcmp, memcpy
 
 from build_id cimport build_id
 from wire.grown cimport grown
 from wire.turns cimport Turn, one_at_a_time, turn_leave, turn_share
 
-from kwire.capture._native.tls_record_cipher cimport RecordCipher, cipher_with_keys, new_cipher  # no-cython-lint
+from kwire.capture._native.tls_record_cipher cimport RecordCipher, cipher_with_keys, new_cipher
 from kwire.capture._native.tls_records cimport RecordStream, RecordView, whole_record
 
-import hashlib  # no-cython-lint
+import hashlib
 
-from kwire.capture.tls.alerts import alert_bytes, read_alert  # no-cython-lint: of tls_pickles.pxi
-from kwire.capture.tls.certificates import read_certificate  # no-cython-lint
-from kwire.capture.tls.cipher_suites import SUITES, suite_name  # no-cython-lint
-from kwire.capture.tls.connection import TlsConnection as PureConnection  # no-cython-lint: of tls_pickles.pxi
-from kwire.capture.tls.direction import Direction as PureDirection  # no-cython-lint
-from kwire.capture.tls.direction import Epoch as PureEpoch  # no-cython-lint
-from kwire.capture.tls.key_schedule import Keys, keys_12, master_secret  # no-cython-lint
-from kwire.capture.tls.key_schedule import next_secret as following_secret  # no-cython-lint
-from kwire.capture.tls.plaintext import Missing, Plain  # no-cython-lint
-from kwire.capture.tls.session_keys import MOST_SESSIONS as PURE_MOST_SESSIONS  # no-cython-lint
-from kwire.capture.tls.session_keys import Session, session_key  # no-cython-lint
-from kwire.protocol.tls_fingerprints import ja3, ja4  # no-cython-lint: of tls_hellos.pxi
-from kwire.protocol.tls_handshake import RETRY, VERSION_NAMES, ServerHello, read_client_hello  # no-cython-lint
+from kwire.capture.tls.alerts import alert_bytes, read_alert
+from kwire.capture.tls.certificates import read_certificate
+from kwire.capture.tls.cipher_suites import SUITES, suite_name
+from kwire.capture.tls.connection import TlsConnection as PureConnection
+from kwire.capture.tls.direction import Direction as PureDirection
+from kwire.capture.tls.direction import Epoch as PureEpoch
+from kwire.capture.tls.key_schedule import Keys, keys_12, master_secret
+from kwire.capture.tls.key_schedule import next_secret as following_secret
+from kwire.capture.tls.plaintext import Missing, Plain
+from kwire.capture.tls.session_keys import MOST_SESSIONS as PURE_MOST_SESSIONS
+from kwire.capture.tls.session_keys import Session, session_key
+from kwire.protocol.tls_fingerprints import ja3, ja4
+from kwire.protocol.tls_handshake import RETRY, VERSION_NAMES, ServerHello, read_client_hello
 
 __all__ = ["TlsConnection"]
 __build__ = build_id()

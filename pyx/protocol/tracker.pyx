@@ -7,68 +7,68 @@ for that one frame: it has their attributes. The next frame is native again.
 """
 
 # The names that the included parts use are imported here, where the linter does not see their use.
-cimport cython  # no-cython-lint
-from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer  # no-cython-lint
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE  # no-cython-lint
-from cpython.object cimport PyObject  # no-cython-lint
-from libc.stdint cimport INT64_MIN, int8_t, int16_t, int32_t, int64_t, uint8_t  # no-cython-lint
-from libc.stdlib cimport calloc, free, malloc  # no-cython-lint
-from libc.string cimport memcpy, memset  # no-cython-lint
+cimport cython
+from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
+from cpython.object cimport PyObject
+from libc.stdint cimport INT64_MIN, int8_t, int16_t, int32_t, int64_t, uint8_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcpy, memset
 
-from build_id cimport build_id  # no-cython-lint
-from codec.program cimport Trace  # no-cython-lint
-from codec.skip cimport skip_block  # no-cython-lint
-from protocol.answer_callbacks cimport note_object, response_field_plan, traits_of  # no-cython-lint
-from protocol.event_classes cimport EventClasses  # no-cython-lint
-from protocol.event_rows cimport events_open, new_row, text_borrowed  # no-cython-lint
-from protocol.exchange_state cimport SENT, FRAME_TAKEN, MAX_WAITING, NOT_OBSERVED, NOT_SENT, ExchangeState  # no-cython-lint
-from protocol.exchange_state cimport WaitingRequest  # no-cython-lint
-from protocol.field_plan cimport FieldPlan  # no-cython-lint
-from protocol.field_plans cimport API_VERSIONS as API_VERSIONS_TRAIT  # no-cython-lint
-from protocol.field_plans cimport KEYS, FieldPlans, plans_open  # no-cython-lint
-from protocol.finished_rows cimport row_done  # no-cython-lint
-from protocol.frame_check cimport CHECK_CUT, CHECK_WHOLE, check_body  # no-cython-lint
-from protocol.frame_cutter cimport LENGTH, MOST_PENDING, Arrival, Cutter, cutter_add, cutter_arrival, cutter_arrived  # no-cython-lint
-from protocol.frame_cutter cimport cutter_break, cutter_drop, cutter_forget, cutter_free, cutter_shift, cutter_wait  # no-cython-lint
-from protocol.foreign_protocols cimport KAFKA, MORE, PROXY, TLS, UNKNOWN, ForeignProtocols, foreign_open  # no-cython-lint
-from protocol.foreign_protocols cimport spoken_by_client, spoken_by_server, spoken_in_the_middle  # no-cython-lint
-from protocol.frame_search cimport WINDOW_REQUEST, WINDOW_RESPONSE, find_request, find_response  # no-cython-lint
-from protocol.held_responses cimport HeldResponse, Outcome, Outcomes, held_add, held_free, held_new, held_remove  # no-cython-lint
-from protocol.held_responses cimport outcome_add  # no-cython-lint
-from protocol.kept_texts cimport exchange_keep_texts, exchange_rename_texts  # no-cython-lint
-from protocol.openings cimport Opening, opening_add, opening_end, opening_free, opening_new  # no-cython-lint
-from protocol.request_frames cimport PASSED_OVER, request_head, request_field_plan  # no-cython-lint
-from protocol.request_frames cimport take_request  # no-cython-lint
-from protocol.request_identity cimport client_id_of, count_client_id  # no-cython-lint
-from protocol.request_identity cimport unsay  # no-cython-lint
-from protocol.request_rows cimport BODY_SKIPPED, NO_TEXT, ORPHAN_RESPONSE, microseconds, no_int, no_long  # no-cython-lint
-from protocol.response_frames cimport give_up, give_up_all, take_answer  # no-cython-lint
-from protocol.series_state cimport SeriesState  # no-cython-lint
-from protocol.series_state cimport objects_forget, series_close, series_open  # no-cython-lint
-from protocol.text_table cimport UNKNOWN_TEXT, TextTable, text_intern, text_of, texts_compact, texts_crowded, texts_mark, texts_renamed  # no-cython-lint
-from protocol.waiting_objects cimport waiting_of_object  # no-cython-lint
-from protocol.waiting_requests cimport exchange_free, overtake, overtakes  # no-cython-lint
-from protocol.waiting_requests cimport waiting_add, waiting_free, waiting_new, waiting_open, waiting_remove, waiting_with  # no-cython-lint
-from protocol.wire_frame cimport DAMAGED, DOUBTFUL, UNENDED, UNFINISHED, WireFrame  # no-cython-lint
-from wire.cursor cimport OK, TRUNCATED, Bytes, Cursor, cursor_open, load_16, load_32  # no-cython-lint
-from wire.raw_python cimport raw_incref, raw_xdecref  # no-cython-lint
-from wire.turns cimport Turn, one_at_a_time, turn_leave  # no-cython-lint
-from wire.uuid_text cimport fill_pairs  # no-cython-lint
+from build_id cimport build_id
+from codec.program cimport Trace
+from codec.skip cimport skip_block
+from protocol.answer_callbacks cimport note_object, response_field_plan, traits_of
+from protocol.event_classes cimport EventClasses
+from protocol.event_rows cimport events_open, new_row, text_borrowed
+from protocol.exchange_state cimport SENT, FRAME_TAKEN, MAX_WAITING, NOT_OBSERVED, NOT_SENT, ExchangeState
+from protocol.exchange_state cimport WaitingRequest
+from protocol.field_plan cimport FieldPlan
+from protocol.field_plans cimport API_VERSIONS as API_VERSIONS_TRAIT
+from protocol.field_plans cimport KEYS, FieldPlans, plans_open
+from protocol.finished_rows cimport row_done
+from protocol.frame_check cimport CHECK_CUT, CHECK_WHOLE, check_body
+from protocol.frame_cutter cimport LENGTH, MOST_PENDING, Arrival, Cutter, cutter_add, cutter_arrival, cutter_arrived
+from protocol.frame_cutter cimport cutter_break, cutter_drop, cutter_forget, cutter_free, cutter_shift, cutter_wait
+from protocol.foreign_protocols cimport KAFKA, MORE, PROXY, TLS, UNKNOWN, ForeignProtocols, foreign_open
+from protocol.foreign_protocols cimport spoken_by_client, spoken_by_server, spoken_in_the_middle
+from protocol.frame_search cimport WINDOW_REQUEST, WINDOW_RESPONSE, find_request, find_response
+from protocol.held_responses cimport HeldResponse, Outcome, Outcomes, held_add, held_free, held_new, held_remove
+from protocol.held_responses cimport outcome_add
+from protocol.kept_texts cimport exchange_keep_texts, exchange_rename_texts
+from protocol.openings cimport Opening, opening_add, opening_end, opening_free, opening_new
+from protocol.request_frames cimport PASSED_OVER, request_head, request_field_plan
+from protocol.request_frames cimport take_request
+from protocol.request_identity cimport client_id_of, count_client_id
+from protocol.request_identity cimport unsay
+from protocol.request_rows cimport BODY_SKIPPED, NO_TEXT, ORPHAN_RESPONSE, microseconds, no_int, no_long
+from protocol.response_frames cimport give_up, give_up_all, take_answer
+from protocol.series_state cimport SeriesState
+from protocol.series_state cimport objects_forget, series_close, series_open
+from protocol.text_table cimport UNKNOWN_TEXT, TextTable, text_intern, text_of, texts_compact, texts_crowded, texts_mark, texts_renamed
+from protocol.waiting_objects cimport waiting_of_object
+from protocol.waiting_requests cimport exchange_free, overtake, overtakes
+from protocol.waiting_requests cimport waiting_add, waiting_free, waiting_new, waiting_open, waiting_remove, waiting_with
+from protocol.wire_frame cimport DAMAGED, DOUBTFUL, UNENDED, UNFINISHED, WireFrame
+from wire.cursor cimport OK, TRUNCATED, Bytes, Cursor, cursor_open, load_16, load_32
+from wire.raw_python cimport raw_incref, raw_xdecref
+from wire.turns cimport Turn, one_at_a_time, turn_leave
+from wire.uuid_text cimport fill_pairs
 
-from kwire.protocol.tracking import connection as _connection  # no-cython-lint
-from kwire.protocol.tracking import exchange as _rows  # no-cython-lint
-from kwire.protocol.tracking import foreign_protocols as _foreign_protocols  # no-cython-lint
-from kwire.protocol.tracking import frames as _frames  # no-cython-lint
-from kwire.protocol.tracking import identity as _identity  # no-cython-lint
-from kwire.protocol.tracking import opening as _opening  # no-cython-lint
-from kwire.protocol.tracking import pairing as _pairing  # no-cython-lint
-from kwire.protocol.tracking import resync as _resync  # no-cython-lint
-from kwire.protocol.events import FrameSeen  # no-cython-lint
-from kwire.protocol.tracking.frames import MAX_FRAME, Frame, FrameFault  # no-cython-lint
-from kwire.protocol.tracking.passing import Passing  # no-cython-lint
-from kwire.protocol.sasl import SaslState  # no-cython-lint
-from kwire.protocol.tracking.callbacks import CLOSED_BY, ROLES, SOURCES, TrackerCallbacks  # no-cython-lint
-from kwire.schema import catalog  # no-cython-lint
+from kwire.protocol.tracking import connection as _connection
+from kwire.protocol.tracking import exchange as _rows
+from kwire.protocol.tracking import foreign_protocols as _foreign_protocols
+from kwire.protocol.tracking import frames as _frames
+from kwire.protocol.tracking import identity as _identity
+from kwire.protocol.tracking import opening as _opening
+from kwire.protocol.tracking import pairing as _pairing
+from kwire.protocol.tracking import resync as _resync
+from kwire.protocol.events import FrameSeen
+from kwire.protocol.tracking.frames import MAX_FRAME, Frame, FrameFault
+from kwire.protocol.tracking.passing import Passing
+from kwire.protocol.sasl import SaslState
+from kwire.protocol.tracking.callbacks import CLOSED_BY, ROLES, SOURCES, TrackerCallbacks
+from kwire.schema import catalog
 
 __all__ = ["Connection"]
 

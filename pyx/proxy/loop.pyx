@@ -7,11 +7,11 @@ brokers see.
 """
 
 # The names that the included parts use are imported here, where the linter does not see their use.
-cimport cython  # no-cython-lint
+cimport cython
 from cpython.bytes cimport PyBytes_FromStringAndSize
-from cpython.object cimport PyObject  # no-cython-lint
-from cpython.ref cimport Py_DECREF, Py_INCREF  # no-cython-lint
-from libc.errno cimport EAGAIN, ECONNABORTED, EINPROGRESS, EINTR, ETIMEDOUT, errno  # no-cython-lint
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF, Py_INCREF
+from libc.errno cimport EAGAIN, ECONNABORTED, EINPROGRESS, EINTR, ETIMEDOUT, errno
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 
@@ -27,19 +27,19 @@ from proxy.linux_sockets cimport (
     EFD_CLOEXEC, EFD_NONBLOCK, EPOLL_CLOEXEC, EPOLLERR, EPOLLHUP, EPOLLIN, EPOLLOUT, epoll_create1, epoll_event, epoll_wait, error_at,
     eventfd, eventfd_read, eventfd_write, now_ns, recv,
 )
-from proxy.linux_sockets cimport EPOLL_CTL_ADD, EPOLL_CTL_DEL, epoll_ctl  # no-cython-lint
-from proxy.linux_sockets cimport SOCK_CLOEXEC, SOCK_NONBLOCK, SOCK_STREAM, accept4, address_at, close, connect, end_of  # no-cython-lint
-from proxy.linux_sockets cimport getsockname, set_up, sockaddr, sockaddr_storage, socket, socklen_t  # no-cython-lint
+from proxy.linux_sockets cimport EPOLL_CTL_ADD, EPOLL_CTL_DEL, epoll_ctl
+from proxy.linux_sockets cimport SOCK_CLOEXEC, SOCK_NONBLOCK, SOCK_STREAM, accept4, address_at, close, connect, end_of
+from proxy.linux_sockets cimport getsockname, set_up, sockaddr, sockaddr_storage, socket, socklen_t
 from proxy.proxied_sockets cimport BROKER, CLIENT, CONNECTING, FLUSHING, PASSING, End, Sockets
-from proxy.proxied_sockets cimport BROKER_BROKE, BROKER_UNREACHABLE, CLIENT_BROKE, FIRST_FRAME_LATE, STOPPED  # no-cython-lint
-from proxy.proxied_sockets cimport BY_RELAY, BY_RULE, CLOSED, ENDED, FAULT, close_end, set_events  # no-cython-lint
+from proxy.proxied_sockets cimport BROKER_BROKE, BROKER_UNREACHABLE, CLIENT_BROKE, FIRST_FRAME_LATE, STOPPED
+from proxy.proxied_sockets cimport BY_RELAY, BY_RULE, CLOSED, ENDED, FAULT, close_end, set_events
 from proxy.proxied_sockets cimport send_all, send_unsent, shut_if_done, unsent_bytes, unwatch, watch
 from proxy.tap_buffer cimport TAP_CLOSED, TapBuffer, TapRecord, pthread_mutex_init, tap_add, tap_free, tap_next
 from wire.cursor cimport Bytes
 
 import os
 from collections import deque
-from functools import partial  # no-cython-lint
+from functools import partial
 
 from kwire.protocol.relay import CALL
 from kwire.proxy.rules.rule import Answer, Watched

@@ -6,9 +6,9 @@ known which side is the server a native `DirectionDetector` tracks both readings
 """
 
 cimport cython
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize  # no-cython-lint
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize
 from cpython.object cimport PyObject
-from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t  # no-cython-lint
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t
 from libc.stdlib cimport free
 from libc.string cimport memset
 
@@ -24,12 +24,12 @@ from protocol.waiting_objects cimport uses_of_objects
 from tables.connection_slots cimport Slot, SlotList, slot_append, slot_remove
 from tables.request_batch cimport row_of_event
 from tables.row_batches cimport flush_rows, most_rows
-from tables.connection_row cimport ConnectionTotals, connection_cells  # no-cython-lint
+from tables.connection_row cimport ConnectionTotals, connection_cells
 from tables.row_columns cimport cells_of, wide_columns, wide_row_of
 from tables.series_rows cimport (
     SeriesRows, count_requests, counts_write_back, end_stream, forget_texts, rows_close, rows_open, server_text,
 )
-from tables.series_rows cimport state_of, summary_of  # no-cython-lint: of encrypted_streams.pxi
+from tables.series_rows cimport state_of, summary_of
 from tables.topic_batch cimport topic_row_of
 from wire.cursor cimport Bytes
 from wire.turns cimport Turn, one_at_a_time, turn_share
@@ -37,7 +37,7 @@ from wire.uuid_text cimport fill_pairs
 
 from kwire.capture._native.connection cimport TcpConnection
 from kwire.capture._native.sink cimport StreamSink
-from kwire.capture._native.tls_connection cimport PlainPiece, TlsConnection  # no-cython-lint: of encrypted_streams.pxi
+from kwire.capture._native.tls_connection cimport PlainPiece, TlsConnection
 from kwire.protocol._native.direction_detection cimport DirectionDetector
 from kwire.protocol._native.tracker cimport Connection, EventSink, begins_with_tls, field_plans, row_connection
 
@@ -48,13 +48,13 @@ from ipaddress import ip_address
 import pyarrow as pa
 
 from kwire.capture.tcp import endpoints_of
-from kwire.capture.tls.opening import TlsOpening  # no-cython-lint
+from kwire.capture.tls.opening import TlsOpening
 from kwire.protocol.events import IdentityChanged, RequestCompleted, TopicsUsed, ViolationFound
-from kwire.protocol.tracking.direction_detection import DirectionDetector as PureDetector  # no-cython-lint: of encrypted_streams.pxi
+from kwire.protocol.tracking.direction_detection import DirectionDetector as PureDetector
 from kwire.schema import catalog, error_name
 from kwire.tables.client_keys import client_key, is_default_client_id
 from kwire.tables.column_builder import BATCH_ROWS
-from kwire.tables.encrypted_connection import UNKNOWN_LOSS, EncryptedConnection, Ending, tls_violations  # no-cython-lint
+from kwire.tables.encrypted_connection import UNKNOWN_LOSS, EncryptedConnection, Ending, tls_violations
 from kwire.tables.observed_rows import TOPIC_USE
 from kwire.tables.schemas import CONNECTIONS, REQUESTS
 
