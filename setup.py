@@ -1,4 +1,4 @@
-"""Compiles pyx/ROOM/NAME.pyx into kwire.ROOM._native.NAME; everything else is in pyproject.toml."""
+"""Compile pyx/PACKAGE/NAME.pyx to kwire.PACKAGE._native.NAME; everything else is in pyproject.toml."""
 
 import hashlib
 import os
@@ -29,7 +29,7 @@ SOURCES = sorted(path.as_posix() for path in Path("pyx").rglob("*") if path.suff
 
 
 def build_id() -> str:
-    """The version and a hash of all Cython sources: every module of one build has the same (pyx/build_id.pxd)."""
+    """Return the version and a hash of all Cython sources, equal in all modules of one build (pyx/build_id.pxd)."""
     version = tomllib.loads(Path("pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
     digest = hashlib.sha256()
     for source in SOURCES:
@@ -39,7 +39,7 @@ def build_id() -> str:
 
 
 def flags() -> dict[str, list[str]]:
-    """No symbols for debuggers: they are two thirds of a wheel. The build of tools/asan.sh keeps them, for its reports."""
+    """Drop symbols for debuggers, two thirds of a wheel. The build of tools/asan.sh keeps them for its reports."""
     if sys.platform == "win32" or "-fsanitize" in os.environ.get("CFLAGS", ""):
         return {}
     return {"extra_compile_args": ["-g0"], "extra_link_args": ["-Wl,-s"] if sys.platform == "linux" else []}
@@ -55,7 +55,7 @@ def extension(source: Path) -> Extension:
 
 
 class Build(build_ext):
-    """Says in one sentence what is missing and how to go on without it."""
+    """Report in one sentence what is missing and how to build without it."""
 
     def run(self) -> None:
         header = Path(sysconfig.get_paths()["include"]) / "Python.h"
@@ -72,7 +72,7 @@ class Build(build_ext):
             sys.exit(f"kwire: the C compiler is missing or failed ({error}); install one, or {WAY_OUT}")
 
     def build_extensions(self) -> None:
-        """Cython translates in several processes, then the compilers run side by side; by itself, each module would wait for the last."""
+        """Translate in several processes, then compile in parallel; by default each module waits for the one before."""
         from Cython.Build import cythonize
 
         compiler = getattr(self.compiler, "compiler_so", None)  # on Windows, setuptools looks for one itself
@@ -90,7 +90,7 @@ class Build(build_ext):
 
 
 def sources() -> list[Path]:
-    """The proxy's loop is epoll's: other systems have the one on asyncio alone."""
+    """List the modules; the proxy's need epoll, so other systems use asyncio alone."""
     found = sorted(Path("pyx").glob("*/*.pyx"))
     return found if sys.platform == "linux" else [path for path in found if path.parent.name != "proxy"]
 

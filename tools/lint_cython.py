@@ -1,6 +1,6 @@
 """Run cython-lint on the modules of pyx/ with their included parts in place: names that only a part uses are used.
 
-    python tools/lint_cython.py
+python tools/lint_cython.py
 """
 
 from __future__ import annotations

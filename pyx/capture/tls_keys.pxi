@@ -31,7 +31,6 @@ cdef int use_13(TlsConnection self, dict secrets, object suite) except -1:
 cdef int find_12(TlsConnection self, object keys, const uint8_t* exchange, Py_ssize_t size) except -1:
     """Handshakes._find_12."""
     cdef ClientHelloView hello = self.client_hello
-    cdef Direction direction
     server, suite = self.server, self.suite
     if self.session is not None or hello is None or server is None or suite is None or self.version_number != TLS_1_2:
         return 0

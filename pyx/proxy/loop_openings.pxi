@@ -4,8 +4,8 @@
 cdef int accept_some(Worker self, int listener) except -1 nogil:
     cdef sockaddr_storage address
     cdef socklen_t size
-    cdef int fd, turn
-    for turn in range(MOST_ACCEPTED):
+    cdef int fd, _turn
+    for _turn in range(MOST_ACCEPTED):
         size = sizeof(address)
         fd = accept4(listener_fd(self, listener), <sockaddr*>&address, &size, SOCK_NONBLOCK | SOCK_CLOEXEC)
         if fd >= 0:

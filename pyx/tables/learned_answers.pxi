@@ -1,4 +1,4 @@
-"""Answers of ApiVersions, Metadata and the like that came before: what they teach is known, and only its times change."""
+# Repeated answers of ApiVersions, Metadata and the like: only their times change
 
 
 @cython.final

@@ -1,4 +1,4 @@
-"""What is read of the messages of a request log, by api and version, and how."""
+# Fields of messages that request logs need, by API and version
 
 
 @cython.final

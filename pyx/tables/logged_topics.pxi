@@ -1,4 +1,4 @@
-"""What exchanges of a request log do with topics: the native twin of `kwire.tables.request_logs.topics`."""
+# Use of topics by exchanges of a request log: the native form of `kwire.tables.request_logs.topics`
 
 
 cdef inline object sum_of(object sums, tuple place, object time_ns, object acks):
