@@ -65,7 +65,7 @@ lint: $(VENV)/.ready-test
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
-	PATH=$(VENV)/bin:$$PATH $(PYTHON_IN) tools/lint_cython.py
+	$(PYTHON_IN) tools/lint_cython.py
 	$(VENV)/bin/lint-imports
 	$(TESTS) -n 2 -q tests/lint
 	$(VENV)/bin/zizmor --offline --quiet .github/workflows

@@ -5,7 +5,9 @@ python tools/lint_cython.py
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -36,8 +38,11 @@ def main() -> None:
             target = at / name
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text("".join(f"{line}\n" for line, _ in lines), "utf-8")
-        command = ["cython-lint", "--max-line-length", "140", "."]
-        done = subprocess.run(command, cwd=at, capture_output=True, text=True, check=False)
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # it runs others of its environment
+        done = subprocess.run(
+            [shutil.which("cython-lint", path=path) or "cython-lint", "--max-line-length", "140", "."],
+            cwd=at, capture_output=True, text=True, check=False, env={**os.environ, "PATH": path},
+        )  # fmt: skip
     for fault in done.stdout.splitlines():
         name, line, rest = fault.split(":", 2)
         print(f"{sources[Path(name).resolve().relative_to(at).as_posix()][int(line) - 1][1]}:{rest}")
