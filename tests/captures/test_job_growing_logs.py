@@ -28,7 +28,7 @@ DATA = Path(__file__).parent / "data"
 NAMES = {"series", "capture"}
 
 
-pytestmark = pytest.mark.usefixtures("job_in_process")
+pytestmark = [pytest.mark.matrix, pytest.mark.usefixtures("job_in_process")]
 
 
 def tables(out: Path, *left_out: str) -> dict[str, Counter[str]]:

@@ -24,7 +24,7 @@ DATA = Path(__file__).parent / "data"
 run = partial(counted_rows.run, series_rule="points")
 
 
-pytestmark = pytest.mark.usefixtures("job_in_process")
+pytestmark = [pytest.mark.matrix, pytest.mark.usefixtures("job_in_process")]
 
 
 def two_points(name: str = "seed.pcap.gz") -> tuple[bytes, bytes]:

@@ -24,7 +24,7 @@ DATA = Path(__file__).parent / "data"
 PODS = ("topicids", "seed", "late-join", "sasl")
 
 
-pytestmark = pytest.mark.usefixtures("job_in_process")
+pytestmark = [pytest.mark.matrix, pytest.mark.usefixtures("job_in_process")]
 
 
 def content(name: str) -> bytes:

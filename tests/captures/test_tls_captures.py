@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import pickle
 import random
 from collections import Counter
 from itertools import pairwise
@@ -14,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 from kwire.capture.tls.session_keys import TlsOptions, tls_options
+from kwire.tables.carry_state import pack_carry, unpack_carry
 from kwire.tables.series import begin_series, finish_series, read_piece
 from tls_capture import blocks, with_keys
 
@@ -31,7 +31,7 @@ def rows_of(pieces: list[Path], options: TlsOptions) -> Rows:
         for piece in pieces:
             for table, batches in read_piece(piece, carry).items():
                 found.setdefault(table, []).extend(batches)
-            carry = pickle.loads(pickle.dumps(carry))
+            carry = unpack_carry(b"".join(pack_carry(carry)))
         for table, batches in finish_series(carry)[0].items():
             found.setdefault(table, []).extend(batches)
     return {table: [row for batch in batches for row in batch.to_pylist()] for table, batches in found.items()}

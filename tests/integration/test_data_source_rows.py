@@ -43,7 +43,7 @@ def reader_of(path: object, schema: StructType | None = None, **options: object)
 
 
 def read(reader: KwireReader) -> pa.Table:
-    schema = reader.columns.schema
+    schema = reader.columns
     travelled = pickle.dumps((reader, reader.partitions()))
     there, partitions = pickle.loads(travelled)
     batches = [batch for partition in partitions for batch in there.read(partition)]
