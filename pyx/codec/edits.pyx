@@ -140,7 +140,7 @@ cdef int work_out(EditRun* run, Bytes frame, Py_ssize_t size) except -1 nogil:
 
 
 cdef bint has_needed(EditRun* run) noexcept nogil:
-    """Whether the walk has found the places that must be there; the actions are those of this run alone."""
+    """Return whether the walk found all required fields; the actions are this run's own."""
     cdef Action* singles = run.actions.singles
     cdef Py_ssize_t at
     if not run.actions.needs:

@@ -1,5 +1,5 @@
 # cython: language_level=3, binding=False
-"""Where the chosen fields of a message lie, in the native backend. The readable contract is `kwire.codec._pure.field_spans`."""
+"""Spans of chosen fields of a message, in the native backend. The readable contract is `kwire.codec._pure.field_spans`."""
 
 cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer

@@ -128,7 +128,7 @@ cdef inline bint take_tuple(PyObject* row, Row* taken) except -1:
 
 
 cdef inline Py_ssize_t header_count(PyObject* headers) noexcept:
-    """How many there are; -1 where they are in nothing that this backend takes."""
+    """Return the number of headers; -1 for a type that only the pure backend takes."""
     if headers is NULL:
         return 0
     if is_tuple(headers):

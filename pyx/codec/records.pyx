@@ -241,7 +241,7 @@ cdef bint take_number(object value, int64_t lowest, int64_t highest, int64_t* nu
 
 
 cdef Py_ssize_t order_open(Order* order, list records, base_offset) except -2:
-    """Where the first of them begins; gives what all may take if they are like it, -1 where the pure backend has to look."""
+    """Take the first offset; return the expected bytes of all records, -1 if the pure backend must decide."""
     cdef Row row
     cdef Py_ssize_t expected = 0
     order.base_offset = 0

@@ -82,7 +82,7 @@ cdef class Member:
             (<bint*>at)[0], (<bint*>at)[1] = value["request"], value["response"]
 
     cdef char* find(self, of) except NULL:
-        """Where the member lies."""
+        """Return the address of the member."""
         return (<char*>(<Splitter?>of).cutter() if self.is_of_cutter else <char*>&owner_of(of).state) + self.offset
 
 

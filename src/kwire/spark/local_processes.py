@@ -84,22 +84,24 @@ class LocalProcesses:
         before = set(multiprocessing.active_children())
         pool = ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), _begin, (work,))
         processes: list[Any] = []
+        finished = False
         try:
             with safe_path(os.environ):
                 futures = [pool.submit(_run, item) for item in items]
             processes = [each for each in multiprocessing.active_children() if each not in before]
-            return [future.result() for future in futures]
+            results = [future.result() for future in futures]
+            finished = True
+            return results
         except BrokenProcessPool as error:
             pool.shutdown()
             raise KwireError(
                 f"a worker process was ended{_how(processes)}, perhaps for lack of memory; give --engine spark, or analyse fewer files "
                 "at a time"
             ) from error
-        except BaseException:  # an interrupt too: nobody waits for the tasks that run
-            for process in processes:
-                process.terminate()
-            raise
         finally:
+            if not finished:  # after an interrupt too, nobody waits for running tasks
+                for process in processes:
+                    process.terminate()
             pool.shutdown(cancel_futures=True)
 
 

@@ -20,7 +20,7 @@ class FilePart:
         compression: None; `kwire.capture.dividing.file_ranges` unpacks.
         stored_bytes: bytes read so far.
         damage: reason why reading ended early, or empty.
-        digests: takes the bytes read; None if no hash is wanted.
+        digests: hashes the bytes read; None for no hash.
     """
 
     def __init__(self, stored: Any, blocks: StoredBlocks | None, start: int, end: int | None) -> None:

@@ -173,8 +173,8 @@ class StoredBatch:
     def replace(self, **changes: Any) -> RecordBatch:
         """Return a changed copy to be written; arguments as in `RecordBatch`.
 
-        Given `records`, the last offset and timestamps are computed anew. Records in a batch with log append time have the log's
-        timestamps, as the producer's are lost.
+        New `records` also change the last offset and the timestamps. Records in a batch with log append time take the log's timestamps,
+        since the producer's are lost.
 
         Raises:
             WireError: the records cannot be read.

@@ -104,7 +104,7 @@ class RecordBatch:
     def replace(self, **changes: Any) -> RecordBatch:
         """Return a changed copy; arguments as in the class.
 
-        Given `records` or `magic`, the last offset and timestamps are computed anew; a log append time stays.
+        New `records` or `magic` also change the last offset and the timestamps; a log append time stays.
         """
         fields = {name: getattr(self, name) for name in _FIELDS} | {"records": self._rows}
         given = dict(zip(_SEEN, self._given, strict=True))

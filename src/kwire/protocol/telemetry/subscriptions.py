@@ -153,7 +153,7 @@ def _java_int(value: int) -> int:
 
 
 def subscription_id_of(wanted: Wanted, instance_id: Uuid | bytes) -> int:
-    """Return the subscription id of a client: CRC-32C of what is wanted, xor Java's hash of its instance id.
+    """Return the subscription id of a client: CRC-32C of metrics and interval, xor Java's hash of its instance id.
 
     Kafka writes the prefixes in the order of a hash set; here they are sorted, so the same set always has the same id
     (`ClientMetricsManager.computeSubscriptionId`).

@@ -131,7 +131,7 @@ def judge_response(payload: bytes, length: int, api_key: int, api_version: int) 
     """Judge the response to a request of this API and version, see `Judge.judge`.
 
     Arguments:
-        payload: bytes of the frame that are there, without its length.
+        payload: available bytes of the frame, without its length.
         length: length of the frame, at least 4.
     """
     message = catalog().response(api_key)
