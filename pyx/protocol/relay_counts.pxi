@@ -10,7 +10,7 @@ from protocol.text_table cimport TextTable
 
 from os import urandom
 
-from kwire.protocol.relay.counters import MAX_CLIENTS, MAX_SERIES, MAX_SOFTWARE, counters_table, row_order
+from kwire.protocol.relay.counters import MAX_CLIENTS, MAX_SERIES, MAX_SOFTWARE, row_order
 from kwire.protocol.relay.observed import OTHER, UNKNOWN
 
 
@@ -87,9 +87,6 @@ cdef class RelayCounters:
                 "latencies": [row.latencies[bucket] for bucket in range(BUCKETS)],
             })
         return sorted(rows, key=row_order)
-
-    def arrow(self):
-        return counters_table(self.rows())
 
 
 cdef list texts_of(const TextTable* table):

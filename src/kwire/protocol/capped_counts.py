@@ -11,13 +11,7 @@ OTHER: Final = "other"
 
 
 def capped(counts: Counter[tuple[str, ...]], most: int, texts: int) -> Counter[tuple[str, ...]]:
-    """Return counts with the texts of all but the most frequent clients replaced by `other`; their sum stays.
-
-    Arguments:
-        counts: counts by labels; the first labels are texts of clients.
-        most: number of combinations of texts that are kept.
-        texts: number of labels that are texts of clients.
-    """
+    """Return counts with the first `texts` labels, texts of clients, of all but the `most` frequent ones as `other`; their sum stays."""
     sums: Counter[tuple[str, ...]] = Counter()
     for labels, count in counts.items():
         sums[labels[:texts]] += count

@@ -145,7 +145,6 @@ def _unknown_version(name: str, type_id: int | None, version: int, offset: int) 
 
 
 def _varint(data: memoryview, offset: int, path: str) -> tuple[int, int]:
-    """Return an unsigned varint of the frame, and the offset behind it."""
     try:
         return read_varint(data, offset, len(data))
     except Break as fault:

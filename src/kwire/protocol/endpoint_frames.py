@@ -15,12 +15,9 @@ def framed(payload: bytes) -> bytes:
 
 
 class EndpointFrames:
-    """Frames in received bytes.
+    """Frames in received bytes, at most `max_frame` bytes without their lengths (`socket.request.max.bytes` of brokers).
 
-    Arguments:
-        max_frame: longest frame, in bytes without its length (`socket.request.max.bytes` of brokers).
-        zero_length_answers: read a length of 0 as 4, the correlation id that follows: the literal reading of the KIP-35 draft's "only
-            including the common Length+CorrId header with Length=0".
+    `zero_length_answers` reads a length of 0 as 4, which the KIP-35 draft's "header with Length=0" literally means.
     """
 
     __slots__ = ("_buffer", "_position", "max_frame", "zero_length_answers")
@@ -32,11 +29,7 @@ class EndpointFrames:
         self._position = 0
 
     def feed(self, data: bytes | bytearray | memoryview) -> list[bytes]:
-        """Take bytes and return the frames that end with them, without their lengths.
-
-        Raises:
-            BadLength: a length is negative or above `max_frame`; the rest is unreadable.
-        """
+        """Return the frames that end with these bytes, without their lengths; an invalid length is a final `BadLength`."""
         self._buffer += data
         frames: list[bytes] = []
         start, size = 0, len(self._buffer)

@@ -1,7 +1,7 @@
 """Events of `Connection` and its summary.
 
-Times are nanoseconds since 1970 UTC, from the caller's clock. Text from the wire is hostile: escape it before showing it. Except for the
-payload of `MessageSeen`, no event holds a SASL token, a password or a record payload.
+Times are nanoseconds since 1970 UTC. Text from the wire is hostile: escape it before showing it. Except for the payload of `MessageSeen`,
+no event holds a SASL token, a password or a record payload.
 """
 
 from __future__ import annotations
@@ -163,45 +163,31 @@ class IdentityChanged:
 
 
 class PartitionUse(NamedTuple):
-    """Use of one partition by a request and its response.
-
-    Attributes:
-        topic, topic_id: one of them, by version; the id in Kafka's 22 letters.
-        error_code: code of the response, None without one.
-        records, batches, bytes, largest: counts of the whole record batches: their records, the batches, their bytes, bytes of the largest.
-        magics, codecs: bit sets: bit 2 of `magics` for magic 2, bit 4 of `codecs` for zstd.
-        unseen: more may have travelled, in missing bytes of the message that carries the records.
-    """
+    """Use of one partition by a request and its response; the counts are of whole record batches."""
 
     topic: str | None
-    topic_id: str | None
+    topic_id: str | None  # by version instead of the name, in Kafka's 22 letters
     partition: int
-    error_code: int | None = None
+    error_code: int | None = None  # of the response
     records: int = 0
     batches: int = 0
     bytes: int = 0
-    largest: int = 0
-    magics: int = 0
-    codecs: int = 0
-    unseen: bool = False
+    largest: int = 0  # bytes of the largest batch
+    magics: int = 0  # bit 2 for magic 2
+    codecs: int = 0  # bit 4 for zstd
+    unseen: bool = False  # more may have travelled, in missing bytes of the message with the records
 
 
 @dataclass(slots=True)
 class TopicsUsed:
-    """Produce, Fetch or ShareFetch request and its response, by partition.
-
-    Attributes:
-        time: time of the request.
-        error_code: code above the partitions, 0 without one.
-        uses: each partition once, whether request, response or both name it.
-    """
+    """Produce, Fetch or ShareFetch request and its response; each partition once, whichever of the two names it."""
 
     request_index: int
-    time: int
+    time: int  # of the request
     direction: Literal["produce", "fetch"]
     client_id: str | None
     acks: int | None
-    error_code: int
+    error_code: int  # above the partitions, 0 without one
     uses: list[PartitionUse]
 
 
@@ -225,51 +211,33 @@ class GroupMember(NamedTuple):
 
 @dataclass(slots=True)
 class GroupStep:
-    """Request of a group member and the coordinator's answer.
-
-    Attributes:
-        protocol: `classic`, `consumer` (KIP-848), `share` (KIP-932), `streams` (KIP-1071).
-        time, response_time: times of request and response.
-        member_id: member id after the answer.
-        generation: generation of the answer if it has one; the member epoch of the newer protocols.
-        protocol_name: assignor that was chosen, or asked for.
-        leader: member id of the leader, for `join`.
-        subscription: topics that the member wants, sorted; a regular expression as `regex:...`; None if not sent.
-        assignment: (topic or topic id, partitions) that the member got, None if not sent.
-        members: for `join` the members in the leader's response, for `leave` those that leave.
-        reason: the client's reason (KIP-800).
-    """
+    """Request of a group member and the coordinator's answer."""
 
     kind: StepKind
-    protocol: Literal["classic", "consumer", "share", "streams"]
+    protocol: Literal["classic", "consumer", "share", "streams"]  # KIP-848, KIP-932, KIP-1071
     request_index: int
     time: int
     response_time: int | None
     client_id: str | None
     group_id: str
-    member_id: str | None
+    member_id: str | None  # after the answer
     group_instance_id: str | None = None
-    generation: int | None = None
+    generation: int | None = None  # of the answer, or the member epoch
     protocol_type: str | None = None
-    protocol_name: str | None = None
+    protocol_name: str | None = None  # assignor chosen, or asked for
     leader: str | None = None
-    subscription: list[str] | None = None
-    assignment: list[tuple[str, list[int]]] | None = None
-    members: list[GroupMember] = field(default_factory=list)
+    subscription: list[str] | None = None  # sorted; a regular expression as `regex:...`; None if not sent
+    assignment: list[tuple[str, list[int]]] | None = None  # topic or topic id; None if not sent
+    members: list[GroupMember] = field(default_factory=list)  # for `join` in the leader's response, for `leave` those that leave
     session_timeout_ms: int | None = None
     rebalance_timeout_ms: int | None = None
     error_code: int = 0
-    reason: str | None = None
+    reason: str | None = None  # KIP-800
 
 
 @dataclass(slots=True)
 class MetricsPushed:
-    """PushTelemetry request (KIP-714).
-
-    Attributes:
-        software_name, software_version, principal: in force at the request.
-        points: see `kwire.protocol.telemetry.decode_metrics`.
-    """
+    """PushTelemetry request (KIP-714); its points are those of `kwire.protocol.telemetry.decode_metrics`."""
 
     request_index: int
     time: int
@@ -285,21 +253,13 @@ class MetricsPushed:
 
 @dataclass(slots=True)
 class FrameSeen:
-    """Position and kind of a frame in its direction, if `frames` is set. Bytes in no frame were not understood.
-
-    Attributes:
-        kind: `request`, `response`; `token`: a SASL token without a Kafka header; `length`: only the length could be read; `proxy`: PROXY
-            headers, which have no length.
-        stream_offset: offset of the first byte, which is the first of its length.
-        length: bytes behind that length.
-        request_index, api_key, api_version: of the request, None if unknown.
-        sasl_mechanism: mechanism of the connection by then.
-    """
+    """Position and kind of a frame in its direction, if `frames` is set. Bytes in no frame were not understood."""
 
     direction: Direction
+    # `token` has no Kafka header; of `length` only that is readable; PROXY headers have no length
     kind: Literal["request", "response", "token", "length", "proxy"]
-    stream_offset: int
-    length: int
+    stream_offset: int  # of the first byte of the length
+    length: int  # bytes behind that
     request_index: int | None = None
     api_key: int | None = None
     api_version: int | None = None
@@ -316,20 +276,13 @@ class Asked(NamedTuple):
 
 @dataclass(slots=True)
 class MessageSeen:
-    """Frame of the wanted message.
-
-    Attributes:
-        row: its request, as far as known; for a request, not its response.
-        payload: frame without its length; for a damaged one, the bytes before the loss.
-        time: arrival of its last byte.
-        packet_number, stream_offset: position of its first byte, which is the first of its length.
-    """
+    """Frame of the wanted message, with its request as far as known; for a request, not its response."""
 
     row: RequestCompleted
-    payload: bytes
-    time: int
+    payload: bytes  # without its length; of a damaged frame, the bytes before the loss
+    time: int  # arrival of its last byte
     packet_number: int
-    stream_offset: int
+    stream_offset: int  # of its length
 
 
 Event = (

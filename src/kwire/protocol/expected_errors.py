@@ -1,7 +1,4 @@
-"""Error codes that are steps of Kafka's protocol, not failures: healthy clients get them and know their next request.
-
-`docs/explanation/captures.md` has the table for readers.
-"""
+"""Error codes that are steps of Kafka's protocol, not failures; `docs/explanation/captures.md` has the table for readers."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Client instance ids: creation, and the rule that a connection keeps one (KIP-714, KIP-1313).
 
-A client makes its id before its first connection and uses it with every broker for life. A connection whose first request has request
-header 3 names the id there, and every later request but SaslHandshake, which has no field for it, repeats it. Decision where the proposal
-is silent: a connection that begins with an older header may name an id later, and must keep it from then on.
+A connection whose first request has request header 3 names the id there, and every later request but SaslHandshake repeats it. Decision
+where the proposal is silent: a connection that begins with an older header may name an id later, and must keep it from then on.
 """
 
 from __future__ import annotations
@@ -24,10 +23,8 @@ WITH_INSTANCE_ID: Final = 3  # the request header that carries the id
 def new_instance_id(random: Callable[[int], bytes] = secrets.token_bytes, *, hyphens: bool = True) -> Uuid:
     """Return a random UUID of version 4, never a reserved one (0 and 1), as `org.apache.kafka.common.Uuid.randomUuid`.
 
-    Arguments:
-        random: returns random bytes.
-        hyphens: False avoids hyphens in its text, as Kafka does from 2026 on (apache/kafka#21313); before, only a leading one, which a
-            command line would take for an option.
+    Without `hyphens` its text has none, as in Kafka from 2026 on (apache/kafka#21313); else only a leading one is avoided, which a
+    command line would take for an option.
     """
     while True:
         data = bytearray(random(16))
@@ -82,11 +79,7 @@ INSTANCE_ID: Final = Transitions(
 
 
 class InstanceIdRule:
-    """Rule that one connection keeps one client instance id (KIP-1313, "Proposed Changes"); do not show it SaslHandshake.
-
-    Attributes:
-        instance_id: id in force, None before there is one.
-    """
+    """Rule that one connection keeps one client instance id (KIP-1313, "Proposed Changes"); do not show it SaslHandshake."""
 
     __slots__ = ("instance_id", "state")
 
@@ -95,10 +88,7 @@ class InstanceIdRule:
         self.instance_id: Uuid | None = None
 
     def see(self, header_version: int, instance_id: bytes) -> str | None:
-        """Take a request header; return why a broker answers INVALID_REQUEST (42), None if it does not.
-
-        A refused request changes nothing. Below header 3 the 16 bytes of `instance_id` are ignored.
-        """
+        """Take a request header; return why a broker answers INVALID_REQUEST (42). A refused request changes nothing."""
         before = self.state
         event = self._event(header_version, instance_id)
         self.state = INSTANCE_ID.after(before, event)

@@ -85,8 +85,6 @@ class Hidden:
 
 
 class _Found(NamedTuple):
-    """Value of a field; for a message the version in which it was read, and knowledge about it."""
-
     value: Any
     version: int | None = None
     known: Known = NOTHING_KNOWN
@@ -271,7 +269,6 @@ def _rules_at(name: str, version: int) -> tuple[tuple[tuple[str, ...], Rule], ..
 
 
 def _places(owner: Any, steps: tuple[str, ...], path: str, owners: tuple[Any, ...]) -> Iterator[tuple[str, Any, tuple[Any, ...]]]:
-    """Yield every value at a path that is not null, with its path and the structs around it, the nearest first."""
     value = getattr(owner, steps[0], None)  # a projection leaves fields out
     here = f"{path}.{steps[0]}" if path else steps[0]
     if value is None:

@@ -1,7 +1,4 @@
-"""Contents of each field of type `bytes` or `records`: one rule per message and field, for the whole catalog.
-
-A path is in snake_case without indexes. A test fails for a field of the catalog without a rule.
-"""
+"""Contents of each field of type `bytes` or `records`: one rule per message and field, for the whole catalog."""
 
 from __future__ import annotations
 
@@ -14,19 +11,12 @@ __all__ = ["RULES", "Rule"]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """Contents of a field.
-
-    Attributes:
-        kind: `nested`: a decoder reads it; `opaque`: bytes to pass on; `secret`: never shown.
-        holds: decoder of a nested field (a key of `nested_bytes.DECODERS`), or the name of the contents.
-        described_by: pairs of an attribute of `Known` and the field that sets it, in the nearest struct that has it.
-        hashed: the secret cannot be guessed, so its hash may be shown.
-    """
+    """Contents of a field: `nested` (a decoder reads it), `opaque` (bytes to pass on) or `secret` (never shown)."""
 
     kind: Literal["nested", "opaque", "secret"]
-    holds: str
-    described_by: tuple[tuple[str, str], ...] = ()
-    hashed: bool = False
+    holds: str  # a key of `nested_bytes.DECODERS`, or the name of the contents
+    described_by: tuple[tuple[str, str], ...] = ()  # attributes of `Known` and the fields that set them, in the nearest struct that has one
+    hashed: bool = False  # the secret cannot be guessed, so its hash may be shown
 
 
 _TYPE: Final = ("protocol_type", "protocol_type")

@@ -1,8 +1,6 @@
 """Columns of the biggest table, `requests`, each declared once: every writer of rows, and the redaction, follows this table.
 
-A column from a field of message bodies needs a line here and an attribute of `kwire.protocol.events.RequestCompleted`, and nothing else:
-plans with a projection read the field (`kwire.protocol.tracking.first_fields`, and `field_plans` for the native tracker), and both
-trackers, both row writers and the request logs carry it.
+A column from a field of message bodies needs a line here and an attribute of `kwire.protocol.events.RequestCompleted`, and nothing else.
 """
 
 from __future__ import annotations
@@ -56,35 +54,22 @@ Source = Literal["writer", "state", "time", "tcp", "series", "log"]
 
 
 class Body(NamedTuple):
-    """Field of message bodies, as a plan with a projection finds it.
-
-    Attributes:
-        field: attribute of the message, dotted if it is deeper; for an array the first value that is not null. Empty with `entity`.
-        entity: the outermost string of this entity type of Kafka's message definitions, whatever its name.
-        api: name of the only API (`Fetch`); empty for all.
-    """
+    """Field of message bodies, as a plan with a projection finds it."""
 
     side: Literal["request", "response"]
-    field: str = ""
-    entity: str = ""
-    api: str = ""
+    field: str = ""  # attribute of the message, dotted if deeper; for an array the first value that is not null
+    entity: str = ""  # instead: outermost string of this entity type of Kafka's definitions
+    api: str = ""  # name of the only API; empty for all
 
 
 class Column(NamedTuple):
-    """Column of a table.
-
-    Attributes:
-        name: name in the table; for a column of `requests` from a body, also the attribute of `RequestCompleted`.
-        type: Arrow's, with `time` for UTC microseconds; `int32` or `string` for a column from a body.
-        redaction: person or system that it identifies; `kwire.analysis.redaction` hashes all but `plain`.
-        description: contents, with their unit.
-    """
+    """Column of a table."""
 
     name: str
-    type: ColumnType
+    type: ColumnType  # Arrow's, with `time` for UTC microseconds; `int32` or `string` for a column from a body
     source: Source | Body
-    redaction: ColumnClass
-    description: str
+    redaction: ColumnClass  # `kwire.analysis.redaction` hashes all but `plain`
+    description: str  # contents, with their unit
 
 
 REQUEST_COLUMNS: Final = (
@@ -145,5 +130,4 @@ RESPONSE_BODIES: Final = _bodies("response")
 
 
 def columns_from(columns: tuple[Column, ...], *sources: Source) -> tuple[str, ...]:
-    """Return names of the columns whose values come from one of these sources, in their order."""
     return tuple(each.name for each in columns if each.source in sources)

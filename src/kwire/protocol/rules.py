@@ -13,18 +13,11 @@ _LONGEST_SHOWN: Final = 60  # characters of wire text in a sentence
 
 
 class Rule(NamedTuple):
-    """Rule of the wire.
-
-    Attributes:
-        id: the value of column `rule`.
-        severity: `error`: the peer cannot be understood or breaks the protocol; `warning`: readable, yet
-            wrong; `info`: legal, worth knowing.
-        sentence: `explain` fills in the names in braces.
-    """
+    """Rule of the wire."""
 
     id: str
-    severity: Severity
-    sentence: str
+    severity: Severity  # `error`: the peer breaks the protocol; `warning`: readable, yet wrong; `info`: legal, worth knowing
+    sentence: str  # `explain` fills in the names in braces
 
 
 RULES: Final[dict[str, Rule]] = {

@@ -1,10 +1,7 @@
 """Identity from authentication: mechanism, attempted principal, and principal after success.
 
-After SaslHandshake v0 come raw tokens: a length and opaque bytes both ways, without a Kafka header (read as one, a PLAIN token is "api
-    25972
-version 27648"). After SaslHandshake v1 tokens travel inside SaslAuthenticate requests (KIP-152).
-
-Tokens hold passwords and bearer tokens: only the name is kept.
+After SaslHandshake v0 come raw tokens: a length and opaque bytes both ways (read as Kafka, a PLAIN token is "api 25972 version 27648").
+After SaslHandshake v1 tokens travel inside SaslAuthenticate (KIP-152). They hold passwords and bearer tokens: only the name is kept.
 """
 
 from __future__ import annotations
@@ -70,11 +67,7 @@ def _oauth(token: bytes) -> str | None:
 
 
 def attempted_name(mechanism: str | None, token: bytes) -> str | None:
-    """Return the name in a client's first token.
-
-    Returns:
-        The authentication id of PLAIN, the user of SCRAM, the `sub` claim of an OAUTHBEARER token (not verified); None without one.
-    """
+    """Return the name in a client's first token: of PLAIN, of SCRAM, the unverified `sub` claim of OAUTHBEARER; None without one."""
     if mechanism == "PLAIN":
         name = _plain(token)
     elif mechanism in ("SCRAM-SHA-256", "SCRAM-SHA-512"):
@@ -92,27 +85,18 @@ def is_kerberos_token(token: bytes) -> bool:
 
 
 class SaslState:
-    """Authentication on one connection; a later one (KIP-368) starts over, its principal counts from its success on.
-
-    Attributes:
-        attempted_principal: `User:NAME` of the latest attempt.
-        principal: `User:NAME` after success.
-        failures: refused attempts.
-        raw: tokens travel without Kafka headers.
-        pending: an exchange has begun and is not known to have ended.
-        is_unclear: the server's answer to the latest token is lost.
-    """
+    """Authentication on one connection; a later one (KIP-368) starts over, its principal counts from its success on."""
 
     __slots__ = ("attempted_principal", "failures", "is_unclear", "mechanism", "pending", "principal", "raw", "tokens")
 
     def __init__(self) -> None:
         self.mechanism: str | None = None
-        self.attempted_principal: str | None = None
-        self.principal: str | None = None
+        self.attempted_principal: str | None = None  # `User:NAME` of the latest attempt
+        self.principal: str | None = None  # the same after success
         self.failures = 0
-        self.raw = False
-        self.pending = False
-        self.is_unclear = False
+        self.raw = False  # tokens travel without Kafka headers
+        self.pending = False  # an exchange has begun and is not known to have ended
+        self.is_unclear = False  # the server's answer to the latest token is lost
         self.tokens = 0
 
     @property
@@ -122,7 +106,6 @@ class SaslState:
 
     @property
     def ends_unsaid(self) -> bool:
-        """Whether only the client's next request shows that the server agreed."""
         return self.is_unclear or self.expected is None
 
     def handshake(self, mechanism: str | None, version: int) -> None:
@@ -133,7 +116,6 @@ class SaslState:
         self.tokens = 0
 
     def handshake_answered(self, error_code: int | None) -> None:
-        """Take its response; error 33 refuses the mechanism."""
         if error_code:
             self._fail()
 
@@ -147,12 +129,7 @@ class SaslState:
             self.attempted_principal = None if name is None else f"User:{name}"
 
     def server_token(self, token: bytes | None, error_code: int | None = 0) -> None:
-        """Take the server's answer to a token.
-
-        Arguments:
-            token: None if it was cut off.
-            error_code: code of the SaslAuthenticate response, None if it was cut off; 0 for a raw token.
-        """
+        """Take the server's answer to a token; None if it was cut off, and the error code too."""
         if error_code:
             self._fail()
         elif error_code is None or (token is None and self.mechanism == "OAUTHBEARER"):

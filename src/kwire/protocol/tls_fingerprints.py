@@ -36,7 +36,6 @@ def _ja3(version: int, *lists: tuple[int, ...]) -> str:
 
 
 def ja4(hello: ClientHello) -> str:
-    """Return the JA4 of a hello over TCP."""
     offered = max(_without_grease(hello.versions), default=hello.version)
     lists = (tuple(hello.ciphers), tuple(hello.extensions), tuple(hello.signatures))
     made = _ja4 if sum(map(len, lists)) < _MOST_KEPT else _ja4.__wrapped__
@@ -56,7 +55,6 @@ def _ja4(offered: int, all_ciphers: tuple[int, ...], all_extensions: tuple[int, 
 
 
 def _ends(first: bytes) -> str:
-    """Return first and last character of the first protocol, or of its hex if one of them is neither letter nor digit."""
     if not first:
         return "00"
     ends = (first[:1] + first[-1:]).decode("latin-1")

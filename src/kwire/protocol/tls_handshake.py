@@ -74,19 +74,9 @@ class _Cursor:
 
 
 class ClientHello(NamedTuple):
-    """ClientHello message.
+    """ClientHello message; numbers are in the order of the wire, with GREASE."""
 
-    Attributes:
-        version: legacy version.
-        ciphers, extensions, curves, formats, signatures: numbers in the order of the wire, with GREASE.
-        server_name: SNI, None without.
-        alpn: offered names.
-        versions: extension supported_versions; empty without it.
-        tickets: session tickets and identities of pre-shared keys.
-        is_whole: nothing of it is missing.
-    """
-
-    version: int
+    version: int  # the legacy one
     random: bytes
     session_id: bytes
     ciphers: list[int]
@@ -94,10 +84,10 @@ class ClientHello(NamedTuple):
     curves: list[int]
     formats: list[int]
     signatures: list[int]
-    server_name: str | None
+    server_name: str | None  # SNI
     alpn: list[bytes]
-    versions: list[int]
-    tickets: list[bytes]
+    versions: list[int]  # of supported_versions
+    tickets: list[bytes]  # session tickets, and identities of pre-shared keys
     early_data: bool
     is_whole: bool
 
@@ -129,7 +119,6 @@ class Messages:
         self.pending = b""
 
     def feed(self, data: bytes) -> list[tuple[int, bytes]]:
-        """Take the next bytes; return (type, whole message with its header)."""
         data, found, at = self.pending + data, [], 0
         while len(data) - at >= 4:
             end = at + 4 + int.from_bytes(data[at + 1 : at + 4], "big")
@@ -229,7 +218,6 @@ def _client_hello(cursor: _Cursor) -> ClientHello:
 
 @lru_cache(maxsize=64)
 def read_server_hello(message: bytes) -> ServerHello | None:
-    """Read a ServerHello or HelloRetryRequest; None for one that is cut."""
     cursor = _Cursor(message[4:])
     try:
         version, random, session_id = cursor.number(2), cursor.take(32), cursor.vector(1)
@@ -248,7 +236,6 @@ def read_server_hello(message: bytes) -> ServerHello | None:
 
 
 def chosen_alpn(message: bytes) -> bytes | None:
-    """Return the protocol in the EncryptedExtensions of TLS 1.3."""
     try:
         found = dict(_extensions(_Cursor(message[4:])))
         return _names(found[_ALPN].vector(2))[0] if _ALPN in found else None

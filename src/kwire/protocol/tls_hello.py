@@ -1,10 +1,4 @@
-"""Plaintext parts of a TLS handshake: version, server name (SNI) and fingerprints of its hello messages (RFC 8446, RFC 6066).
-
-    record     type uint8 (22 handshake), version uint16, length uint16, fragment
-    handshake  type uint8 (1 ClientHello, 2 ServerHello), length uint24, legacy version uint16, random 32, session id, ciphers, ...
-
-Nothing is decrypted, and only the hello message is kept.
-"""
+"""Plaintext parts of a TLS handshake: version, server name (SNI) and fingerprints of its hello messages (RFC 8446, RFC 6066)."""
 
 from __future__ import annotations
 
@@ -20,13 +14,7 @@ _HANDSHAKE: Final = 22
 
 
 class HelloReader:
-    """Reader of one direction of a handshake until its hello is whole.
-
-    Attributes:
-        done: nothing more is wanted.
-        version: chosen by a ServerHello, or the highest that a ClientHello offers, `TLS 1.3`.
-        ja3, ja4: fingerprints of a whole ClientHello (`kwire.protocol.tls_fingerprints`).
-    """
+    """Reader of one direction of a handshake until its hello is whole, which alone is kept."""
 
     __slots__ = ("_data", "done", "ja3", "ja4", "server_name", "version")
 

@@ -28,16 +28,9 @@ class ForbiddenMove(KwireError):
 
 
 class Transitions(Generic[State, Event]):
-    """Transitions of a machine.
+    """Transitions of a machine: next state by state and event; others are forbidden. A state without moves is an end.
 
-    Arguments:
-        name: words for errors and the diagram.
-        states, events: enumerations; every member must occur in the table.
-        start: state of a new machine.
-        moves: next state by state and event; others are forbidden. A state without moves is an end.
-
-    Raises:
-        ValueError: a state cannot be reached from `start`, or no state takes an event.
+    Every state must be reached from `start`, and some state must take each event.
     """
 
     __slots__ = ("_moves", "events", "name", "start", "states")
@@ -67,22 +60,15 @@ class Transitions(Generic[State, Event]):
         return seen
 
     def allows(self, state: State, event: Event) -> bool:
-        """Return whether the state takes the event."""
         return (state, event) in self._moves
 
     def after(self, state: State, event: Event) -> State:
-        """Return the next state.
-
-        Raises:
-            ForbiddenMove: the state does not take the event.
-        """
         try:
             return self._moves[state, event]
         except KeyError:
             raise ForbiddenMove(self.name, state, event) from None
 
     def __iter__(self) -> Iterator[tuple[State, Event, State]]:
-        """Yield all transitions, in the order of the enumerations."""
         for state in self.states:
             for event in self.events:
                 if (state, event) in self._moves:

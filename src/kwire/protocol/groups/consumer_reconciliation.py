@@ -16,28 +16,19 @@ _E = AtCoordinatorEvent
 
 @dataclass(slots=True)
 class ConsumerMember:
-    """Member at its coordinator.
-
-    Attributes:
-        topics, topic_regex: subscription.
-        epoch, previous_epoch: epoch in force, and the one before; -2 for a static member that is away.
-        assigned, revoking: partitions that it may use, and those that it must still revoke.
-        rebalance_ns: time to revoke.
-        heard: time of its last heartbeat.
-        revoke_until: deadline of revoking, None without one.
-    """
+    """Member at its coordinator."""
 
     member_id: str
     instance_id: str | None
     topics: tuple[str, ...] = ()
     topic_regex: str | None = None
     epoch: int = 0
-    previous_epoch: int = 0
+    previous_epoch: int = 0  # -2 is the epoch of a static member that is away
     state: AtCoordinator = MEMBER_AT_COORDINATOR.start
-    assigned: Partitions = field(default_factory=dict)
+    assigned: Partitions = field(default_factory=dict)  # may be used; `revoking` must still be given up
     revoking: Partitions = field(default_factory=dict)
     rebalance_ns: int = 0
-    heard: int = 0
+    heard: int = 0  # time of its last heartbeat
     revoke_until: int | None = None
 
     def move(self, event: AtCoordinatorEvent) -> None:
@@ -60,12 +51,7 @@ def _owns(owned: Partitions | None, some: Partitions) -> bool:
 def reconcile(
     member: ConsumerMember, target: Partitions, target_epoch: int, owned: Partitions | None, is_taken: Callable[[Uuid, int], bool]
 ) -> None:
-    """Take a member one step towards its target.
-
-    Arguments:
-        owned: partitions that the member reports, None if it does not.
-        is_taken: whether another member still has a partition.
-    """
+    """Take a member one step towards its target; `owned` is None if it does not report its partitions."""
     if member.state is AtCoordinator.STABLE and member.epoch == target_epoch:
         return
     if member.state is AtCoordinator.UNREVOKED_PARTITIONS and _owns(owned, member.revoking):

@@ -189,7 +189,6 @@ class GroupCoordinatorRole:
         return self._complete(t) if ready else []
 
     def _complete(self, t: int) -> list[GroupOutcome]:
-        """Start a generation: all members have joined, or the time to join is over."""
         out: list[GroupOutcome] = []
         for member in [each for each in self.members.values() if each.joining is None and each.instance_id is None]:
             out += self._gone(member, "did_not_rejoin")
@@ -293,7 +292,6 @@ class GroupCoordinatorRole:
     # Heartbeat, LeaveGroup, time
 
     def _foreign(self, member_id: str, instance_id: str | None) -> tuple[GroupError, str] | None:
-        """Return why a request is not a member's (`ClassicGroup.validateMember`)."""
         if instance_id is not None:
             if instance_id not in self._instances:
                 return GroupError.UNKNOWN_MEMBER_ID, "no member has this instance id"

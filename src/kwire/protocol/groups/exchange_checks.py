@@ -1,6 +1,6 @@
-"""Checks of KIP-559 for an observer: a request of a group against its answer, with both values.
+"""Checks of KIP-559 for an observer: a request of a group against its answer.
 
-Only the two messages are compared. A refusal (error 23) is reported with the member's offer; only the coordinator knows the other side.
+A refusal (error 23) is reported with the member's offer; only the coordinator knows the other side.
 """
 
 from __future__ import annotations

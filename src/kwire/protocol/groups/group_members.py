@@ -19,26 +19,18 @@ class Asked(NamedTuple):
 
 @dataclass(slots=True)
 class Member:
-    """One member.
-
-    Attributes:
-        protocols: name and metadata, in the member's order of preference.
-        heard: time of its last request.
-        joining, syncing: its waiting request.
-        assignment: assignment of the current generation.
-        synced: it has asked for its assignment.
-    """
+    """Member of a group."""
 
     member_id: str
     instance_id: str | None
-    protocols: tuple[tuple[str, bytes], ...]
+    protocols: tuple[tuple[str, bytes], ...]  # name and metadata, in the member's order of preference
     session_ns: int
     rebalance_ns: int
-    heard: int
-    joining: Asked | None = None
+    heard: int  # time of its last request
+    joining: Asked | None = None  # waiting request, as `syncing`
     syncing: Asked | None = None
     assignment: bytes = b""
-    synced: bool = False
+    synced: bool = False  # it has asked for its assignment
 
     def metadata_of(self, protocol_name: str | None) -> bytes:
         return next((metadata for name, metadata in self.protocols if name == protocol_name), b"")

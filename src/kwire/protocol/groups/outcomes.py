@@ -15,12 +15,7 @@ GoneReason = Literal["left", "session_expired", "did_not_rejoin", "did_not_sync"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Coordinator: response to a request, at once or later.
-
-    Attributes:
-        to: the caller's handle of the request.
-        reason: explanation of an error.
-    """
+    """Coordinator: response to a request, at once or later; `to` is the caller's handle of it, `reason` explains an error."""
 
     to: Hashable
     body: Any

@@ -46,11 +46,9 @@ def protocol_name_to_write(name: str | None, version: int) -> str | None:
 
 
 def protocol_name_read(name: str | None) -> str | None:
-    """Return the protocol name of a JoinGroup response, None for none."""
     return name or None
 
 
 def shown_names(names: Iterable[str]) -> str:
-    """Return names of protocols for a sentence: escaped, shortened, at most eight."""
     found = [ascii(each[:60]) for each in names]
     return (", ".join(found[:_MOST_SHOWN]) + (f" and {len(found) - _MOST_SHOWN} more" if len(found) > _MOST_SHOWN else "")) or "nothing"

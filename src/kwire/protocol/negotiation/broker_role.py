@@ -56,8 +56,6 @@ Authenticator = Callable[[str, bytes], TokenAnswer]  # mechanism and token of th
 
 
 class _Slot:
-    """Header of a request, and its answer if there is one."""
-
     __slots__ = ("frame", "header")
 
     def __init__(self, header: Any, frame: bytes | None = None) -> None:
@@ -68,9 +66,8 @@ class _Slot:
 class NegotiatingBroker:
     """One connection of a broker with one client.
 
-    It keeps the frame being received and the headers of unanswered requests, as many as the caller lets come: Kafka reads no further while
-        one
-    waits. Sources: KIP-511, KIP-35, `SaslServerAuthenticator`, `KafkaApis.handleApiVersionsRequest`.
+    It keeps the frame being received and the headers of unanswered requests, as many as the caller lets come: Kafka reads no
+    further while one waits. Sources: KIP-511, KIP-35, `SaslServerAuthenticator`, `KafkaApis.handleApiVersionsRequest`.
 
     Arguments:
         advertised: versions in ApiVersions, by API key.
@@ -231,7 +228,6 @@ class NegotiatingBroker:
         return outcome + self._over(BrokerEvent.OUT_OF_ORDER, "out_of_order", error)
 
     def _refuse(self, code: int) -> list[Outcome]:
-        """Answer the latest request with an error in its own response; return nothing if that has no error code."""
         header = self._slots[-1].header
         message = self.codec.catalog.response(header.api_key)
         version = 0 if header.api_key == API_VERSIONS and header.api_version not in self._versions else header.api_version
@@ -240,7 +236,6 @@ class NegotiatingBroker:
         return self._answer(self.codec.message_class(message.name)(error_code=code), version)
 
     def _invalid(self, why: str) -> list[Outcome]:
-        """Answer INVALID_REQUEST, or close if that is impossible."""
         return self._refuse(_INVALID_REQUEST) or self._over(BrokerEvent.UNSUPPORTED, "invalid_request", KwireError(why))
 
     def _api_versions(self, request: Request, version: int) -> list[Outcome]:

@@ -312,7 +312,6 @@ class NegotiatingClient:
         return self._over(ClientEvent.LOST, "closed_by_peer")
 
     def _refuses(self, sent: _Sent) -> bool:
-        """Whether the broker is known to close on this request."""
         if self.versions is None:
             return False  # ApiVersions itself; brokers before 0.10 close on it, and so does a port that is none of Kafka's
         return self.versions.standing(sent.api_key, sent.api_version) in ("outside", "refused")

@@ -31,12 +31,7 @@ CloseReason = Literal[
 
 
 class NegotiationFailed(KwireError):
-    """Refusal of ApiVersions by a broker.
-
-    Attributes:
-        error_code: 35 is UNSUPPORTED_VERSION, 42 is INVALID_REQUEST.
-        api_version: version of the request.
-    """
+    """Refusal of ApiVersions of this version by a broker, with error 35 (UNSUPPORTED_VERSION) or 42 (INVALID_REQUEST)."""
 
     def __init__(self, message: str, error_code: int, api_version: int) -> None:
         super().__init__(message)

@@ -41,8 +41,5 @@ def software_faults(name: str, version: str, rule: SoftwareRule = "released") ->
 
 
 def clean_software_text(text: str) -> str:
-    """Return the text with other characters replaced by hyphens and ends cut to letters and digits; empty if nothing is left.
-
-    librdkafka does so with its own names.
-    """
+    """Return the text as librdkafka cleans its own names: other characters as hyphens, ends cut to letters and digits, perhaps empty."""
     return _OTHER.sub("-", text).strip(".-")

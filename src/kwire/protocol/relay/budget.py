@@ -17,7 +17,6 @@ class HeldBudget:
         self.used = 0
 
     def take(self, count: int) -> bool:
-        """Reserve `count` bytes; return False if the budget is exhausted."""
         if self.used + count > self.limit:
             return False
         self.used += count

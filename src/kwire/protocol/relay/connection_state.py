@@ -21,14 +21,7 @@ def int32(data: Buffer, at: int) -> int:
 
 
 class ConnectionState:
-    """State of one relay.
-
-    Attributes:
-        requests: number of the client's requests.
-        held: held frame of each direction.
-        moves: moves of the current call.
-        software: software in the client's last forwarded ApiVersions request.
-    """
+    """State of one relay."""
 
     __slots__ = (
         "closing", "counters", "held", "max_frame", "max_held", "moves", "owed", "plan", "requests", "software", "tokens",
@@ -43,9 +36,9 @@ class ConnectionState:
         self.held: dict[Direction, Held | None] = {"request": None, "response": None}
         self.owed = OwedQueue()
         self.tokens = RawTokens()
-        self.moves = Moves()
+        self.moves = Moves()  # of the current call
         self.counters = counters
-        self.software: Software = (UNKNOWN, UNKNOWN)
+        self.software: Software = (UNKNOWN, UNKNOWN)  # in the client's last forwarded ApiVersions request
 
     def close(self, reason: CloseReason, direction: Direction, value: int = 0) -> None:
         if self.closing is None:
@@ -79,7 +72,6 @@ class ConnectionState:
             return None
 
     def fits(self, direction: Direction, pieces: list[Buffer], shortest: int) -> bool:
-        """Return whether the length of an edited or released frame is valid."""
         size = sum(map(len, pieces))
         if size > self.max_frame:
             self.close("program_too_large", direction, size)
@@ -98,7 +90,6 @@ class ConnectionState:
 
 
 def split_head(pieces: list[Buffer], size: int) -> tuple[bytearray, list[Buffer]]:
-    """Return a frame's length and its first `size` bytes, to be changed, and the pieces behind them."""
     head = bytearray(sum(map(len, pieces)).to_bytes(LENGTH, "big"))
     rest: list[Buffer] = []
     for piece in pieces:

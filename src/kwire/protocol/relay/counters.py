@@ -5,14 +5,11 @@ Clients can send any text, so texts and rows are capped: client ids and software
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from kwire.protocol.relay.observed import OTHER, Software
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-__all__ = ["BUCKETS", "MAX_CLIENTS", "MAX_SERIES", "MAX_SOFTWARE", "RelayCounters", "bucket_of", "counters_table", "row_order"]
+__all__ = ["BUCKETS", "MAX_CLIENTS", "MAX_SERIES", "MAX_SOFTWARE", "RelayCounters", "bucket_of", "row_order"]
 
 MAX_CLIENTS: Final = 1000
 MAX_SOFTWARE: Final = 200
@@ -22,20 +19,14 @@ BUCKETS: Final = 32
 
 
 def bucket_of(latency_ns: int) -> int:
-    """Return the bucket of a latency; a negative one, from a clock that was set back, counts as 0."""
     return min((max(latency_ns, 0) // 1000).bit_length(), BUCKETS - 1)
 
 
 class RelayCounters:
-    """Counters shared by the relays of one thread.
+    """Counters shared by the relays of one thread; client ids and software beyond the limits count as `other`, rows as `dropped`.
 
     An exchange counts when the last byte of its response has come, or, for a Produce with acks 0, that of its request. Own answers and own
     requests, raw SASL tokens and unanswered requests do not count.
-
-    Arguments:
-        max_clients: client ids; more count as `other`.
-        max_software: pairs of software name and version; more count as `other`.
-        max_series: rows; further exchanges only count in `dropped`.
     """
 
     __slots__ = ("_clients", "_max_clients", "_max_series", "_max_software", "_series", "_software", "dropped")
@@ -91,12 +82,7 @@ class RelayCounters:
             found[4][bucket_of(latency_ns)] += 1
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return a row for each software, client id, API, version and error code, sorted by them.
-
-        Columns: `software_name` and `software_version` (`unknown` if a client sends none), `client_id` (None for null), `api_key`,
-        `api_version`, `error_code` (None if the response has none in front), `exchanges`, `request_bytes` and `response_bytes` with
-        the lengths of frames, `latency_us` (their sum), `latencies` (a histogram of `BUCKETS` buckets).
-        """
+        """Return a row for each software, client id, API, version and error code, sorted by them; `latencies` is a histogram."""
         rows = [
             {
                 "software_name": software[0],
@@ -115,21 +101,8 @@ class RelayCounters:
         ]
         return sorted(rows, key=row_order)
 
-    def arrow(self) -> pa.Table:
-        return counters_table(self.rows())
-
 
 def row_order(row: dict[str, Any]) -> tuple[Any, ...]:
     texts = row["software_name"], row["software_version"], row["client_id"] or ""
     error = row["error_code"]
     return (*texts, row["client_id"] is None, row["api_key"], row["api_version"], -(1 << 16) if error is None else error)
-
-
-def counters_table(rows: list[dict[str, Any]]) -> pa.Table:
-    """Return rows as an Arrow table; needs pyarrow."""
-    import pyarrow as pa
-
-    texts: list[tuple[str, pa.DataType]] = [(name, pa.string()) for name in ("software_name", "software_version", "client_id")]
-    small: list[tuple[str, pa.DataType]] = [(name, pa.int16()) for name in ("api_key", "api_version", "error_code")]
-    numbers: list[tuple[str, pa.DataType]] = [(name, pa.int64()) for name in ("exchanges", "request_bytes", "response_bytes", "latency_us")]
-    return pa.Table.from_pylist(rows, schema=pa.schema([*texts, *small, *numbers, ("latencies", pa.list_(pa.int64()))]))

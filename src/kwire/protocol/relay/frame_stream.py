@@ -26,39 +26,26 @@ _CHUNK = 256  # bytes that are gathered at once while the acks of a Produce are 
 
 
 class FrameStream:
-    """State of one direction.
-
-    Attributes:
-        kept: unsent bytes of the current frame, its length first.
-        parked: bytes behind a held frame.
-        stage: awaited part.
-        left: bytes until the end of a passing frame.
-        drops: the frame is dropped.
-        owed: answer owed for the passing request.
-        silent: the gathered frame is a Produce with acks 0.
-        seen: first bytes of a passing frame, without its length, for counters.
-        size: bytes of a passing frame, with its length.
-        is_over: the end of the direction was passed on.
-    """
+    """State of one direction."""
 
     __slots__ = ("_need", "_spare", "direction", "drops", "is_over", "kept", "left", "owed", "parked", "seen", "silent", "size", "stage")
 
     def __init__(self, direction: Direction) -> None:
         self.direction = direction
-        self.parked = bytearray()
-        self.is_over = False
-        self.silent = False
-        self.kept = bytearray()
+        self.parked = bytearray()  # bytes behind a held frame
+        self.is_over = False  # the end of the direction was passed on
+        self.silent = False  # the gathered frame is a Produce with acks 0
+        self.kept = bytearray()  # unsent bytes of the current frame, its length first
         self.restart()
 
     def restart(self) -> None:
         self.kept.clear()
         self.stage: Stage = "length"
-        self.left = 0
+        self.left = 0  # bytes until the end of a passing frame
         self.drops = False
-        self.owed: Owed | None = None
-        self.seen = b""
-        self.size = 0
+        self.owed: Owed | None = None  # answer owed for the passing request
+        self.seen = b""  # first bytes of a passing frame, for counters
+        self.size = 0  # of a passing frame, with its length
         self._need = LENGTH
         self._spare = 0  # bytes beyond `_need` that are gathered if they are there
 
@@ -79,13 +66,11 @@ class FrameStream:
         return len(self.kept) + len(self.parked)
 
     def want(self, stage: Stage, size: int) -> None:
-        """Wait for the first `size` bytes of the frame, or for all of a shorter one."""
         self.stage = stage
         self._need = LENGTH + min(size, self.length)
         self._spare = 0
 
     def want_more(self, most: int) -> None:
-        """Wait for any more bytes of the frame, up to `most`."""
         self._need = len(self.kept) + 1
         self._spare = min(_CHUNK, LENGTH + min(most, self.length) - self._need)
 
@@ -95,7 +80,6 @@ class FrameStream:
         return taken
 
     def pass_on(self, owed: Owed | None) -> None:
-        """Start passing the rest of the frame; `kept` has been sent."""
         self.size = LENGTH + self.length
         self.left = self.size - len(self.kept)
         self.seen = bytes(self.kept[LENGTH : LENGTH + MOST_OBSERVED])

@@ -41,7 +41,6 @@ def acks_of(payload: bytes, version: int) -> int | None:
 
 
 def mechanism_of(payload: bytes) -> str | None:
-    """Return the mechanism of a whole SaslHandshake v0 request; None if it cannot be read."""
     try:
         _, offset = header_reader().read(payload, strict=False)
         message, _ = compiled().decoder("SaslHandshakeRequest", 0).decode(payload, offset, True)
@@ -52,10 +51,6 @@ def mechanism_of(payload: bytes) -> str | None:
 
 
 def refusal(api_key: int, correlation_id: int, versions: tuple[int, int] | None) -> bytes:
-    """Return the answer to a request of an unknown API or version: error 35 in the form of ApiVersions v0 (KIP-511).
-
-    Arguments:
-        versions: lowest and highest version of ApiVersions, which its own refusal contains.
-    """
+    """Return the answer to a request of an unknown API or version: error 35 in the form of ApiVersions v0 (KIP-511)."""
     head = _REFUSAL.pack(correlation_id, UNSUPPORTED_VERSION)
     return head + _RANGES.pack(1, API_VERSIONS, *versions) if api_key == API_VERSIONS and versions is not None else head

@@ -43,16 +43,11 @@ CLOSE_TEXTS: Final[dict[CloseReason, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Closing:
-    """Reason to close a connection.
-
-    Attributes:
-        direction: direction of the faulty bytes.
-        value: length, count or correlation id, by the reason; 0 without one.
-    """
+    """Reason to close a connection, and the direction of the faulty bytes."""
 
     reason: CloseReason
     direction: Direction
-    value: int = 0
+    value: int = 0  # length, count or correlation id, by the reason
 
     def __str__(self) -> str:
         return CLOSE_TEXTS[self.reason].format(value=self.value)
@@ -60,30 +55,19 @@ class Closing:
 
 @dataclass(slots=True, eq=False)
 class Held:
-    """Whole frame that waits for `Relay.release` or `Relay.answer`. Bytes behind it in its direction wait too.
-
-    Attributes:
-        frame: header and body, without the 4-byte length.
-        api_version: version of the body: that of the request, but 0 for error 35 of ApiVersions (KIP-511).
-        asked_version: version of the request.
-        wants_answer: False for a Produce with acks 0.
-        time: arrival of its last byte, nanoseconds.
-        asked: the client has sent the broker a request that needs authentication.
-        served: the broker has answered such a request.
-        was_asked_for: `Relay.release` of its request asked for this response, whatever the plan says.
-    """
+    """Whole frame that waits for `Relay.release` or `Relay.answer`. Bytes behind it in its direction wait too."""
 
     kind: Direction
-    frame: bytes
+    frame: bytes  # without its length
     api_key: int
-    api_version: int
-    asked_version: int
+    api_version: int  # of the body: 0 for error 35 of ApiVersions (KIP-511)
+    asked_version: int  # of the request
     correlation_id: int
-    wants_answer: bool
-    time: int
-    asked: bool = False
-    served: bool = False
-    was_asked_for: bool = False
+    wants_answer: bool  # False for a Produce with acks 0
+    time: int  # arrival of its last byte, nanoseconds
+    asked: bool = False  # the client has sent the broker a request that needs authentication
+    served: bool = False  # the broker has answered such a request
+    was_asked_for: bool = False  # `Relay.release` of its request asked for it, whatever the plan says
 
     def __repr__(self) -> str:
         # The frame may hold a SASL token.
@@ -92,15 +76,7 @@ class Held:
 
 @dataclass(slots=True)
 class Moves:
-    """Actions after a call.
-
-    Attributes:
-        to_server, to_client: pieces in the order of sending. Some are views of the given bytes: send or copy them before that buffer
-            changes.
-        held: frames completed by this call; at most one in each direction is held at a time.
-        end_server, end_client: send the pieces, then shut down writing to that side (half-close).
-        close: send the pieces, then close both sides. Every later call returns the same reason and no pieces.
-    """
+    """Actions after a call. Some pieces are views of the given bytes: send or copy them before that buffer changes."""
 
     to_server: list[Buffer] = field(default_factory=list)
     to_client: list[Buffer] = field(default_factory=list)

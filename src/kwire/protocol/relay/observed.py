@@ -1,7 +1,4 @@
-"""Values that a relay's counters take from frames: client id, software, error code.
-
-Only the first bytes of a frame are read while they pass, so that a frame costs the same whatever its length.
-"""
+"""Values that a relay's counters take from the first bytes of passing frames: client id, software, error code."""
 
 from __future__ import annotations
 
@@ -30,14 +27,7 @@ _ERROR: Final = "error_code"
 
 
 def client_of(payload: bytes, header_version: int | None) -> str | None:
-    """Return the client id of a request from its first `MOST_OBSERVED` bytes.
-
-    Arguments:
-        header_version: None for an unknown API.
-
-    Returns:
-        None for null and for a header without one; `OTHER` if it is long, not UTF-8 or cut.
-    """
+    """Return the client id in the first bytes of a request, None without one; `OTHER` if it is long, not UTF-8 or cut."""
     if not header_version:
         return None
     if len(payload) < _CLIENT_AT + 2:
@@ -55,11 +45,7 @@ def _text(text: bytes) -> str:
 
 
 def software_of(payload: bytes, version: int) -> Software | None:
-    """Return name and version of a client's software from its ApiVersions request (KIP-511).
-
-    Returns:
-        None below version 3, and if the texts are cut; `OTHER` for one that is long or not UTF-8.
-    """
+    """Return the software in an ApiVersions request (KIP-511); None below version 3 and if cut, `OTHER` for a long or invalid text."""
     if version < 3:
         return None
     try:
@@ -102,7 +88,6 @@ def is_flexible(api_key: int, version: int) -> bool:
 
 
 def error_of(payload: bytes, api_key: int, version: int) -> int | None:
-    """Return the error code in the first 32 bytes of a response; None without one."""
     at = error_at(api_key, version)
     if at < 0 or len(payload) < at + 2 or (is_flexible(api_key, version) and payload[4]):
         return None

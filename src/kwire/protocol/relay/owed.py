@@ -28,36 +28,22 @@ OwedKind = Literal["broker", "token", "answer"]
 
 @dataclass(slots=True)
 class Owed:
-    """One owed answer.
-
-    Attributes:
-        kind: `broker`: response for the client; `token`: raw SASL token; `answer`: the relay's own, ready.
-        api_key, api_version: of the request; SaslAuthenticate for a token that will be answered.
-        time: arrival of the request's last byte.
-        frame: frame of an `answer`, without its length.
-        action: action for the response; None for the plan's.
-        software, client, request_bytes: of the request, for counters.
-    """
+    """Owed answer; its API is SaslAuthenticate for a token that will be answered."""
 
     kind: OwedKind
     api_key: int = -1
     api_version: int = 0
     correlation_id: int = 0
-    time: int = 0
-    frame: bytes = b""
-    action: int | None = None
+    time: int = 0  # arrival of the request's last byte
+    frame: bytes = b""  # of an own answer, without its length
+    action: int | None = None  # for the response; None for the plan's
     software: Software = (UNKNOWN, UNKNOWN)
     client: str | None = OTHER
     request_bytes: int = 0
 
 
 class OwedQueue:
-    """Queue of a connection.
-
-    Attributes:
-        kept: bytes of own answers that wait.
-        asked, served: whether the client sent the broker a request that needs authentication, and whether one was answered.
-    """
+    """Queue of a connection; `kept` counts the bytes of own answers that wait."""
 
     __slots__ = ("_queue", "asked", "kept", "served")
 
@@ -75,7 +61,6 @@ class OwedQueue:
 
     @property
     def ends_in_sasl(self) -> bool:
-        """Whether the client's latest request or token is an unanswered part of SASL."""
         return bool(self._queue) and self._queue[-1].api_key in SASL_KEYS
 
     @property

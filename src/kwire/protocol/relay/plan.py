@@ -1,7 +1,6 @@
 """Table of a relay's actions by direction, API key and version, made from rules and the schema.
 
-A relay looks a frame up once, after the first 12 bytes of a request or the first 8 of a response. The table is plain integers, so the
-native backend reads it without the GIL.
+It is plain integers, so the native backend reads it without the GIL.
 """
 
 from __future__ import annotations
@@ -36,43 +35,27 @@ class FrameEdit(Protocol):
     """Program that edits a frame, such as the edits of the codec."""
 
     def pieces(self, frame: bytes | memoryview, /) -> Iterable[bytes | bytearray | memoryview]:
-        """Return the edited frame in pieces, without the length, which the relay writes; they may be views of `frame`.
-
-        Raises:
-            WireError, EncodeError: the frame cannot be edited; the relay closes with `program_failed`.
-        """
+        """Return the edited frame without its length; a `WireError` or `EncodeError` closes with `program_failed`."""
 
 
 @dataclass(frozen=True, slots=True)
 class RelayRule:
-    """One rule of a plan.
-
-    Attributes:
-        versions: None for all known ones. For a response these are versions of its body: error 35 of ApiVersions is always version 0
-            (KIP-511).
-        action: `PASS`, `CALL` (the whole frame is held until `Relay.release` or `Relay.answer`), `CLOSE`, `REFUSE` (requests only), or a
-            program.
-    """
+    """Rule of a plan. For a response `versions` are those of its body: error 35 of ApiVersions is always version 0 (KIP-511)."""
 
     direction: Direction
     api_key: int
-    versions: Collection[int] | None
-    action: int | FrameEdit
+    versions: Collection[int] | None  # None for all known ones
+    action: int | FrameEdit  # CALL holds the whole frame until `Relay.release` or `Relay.answer`; REFUSE is for requests only
 
 
 class RelayPlan:
-    """Immutable table, shared by relays.
+    """Immutable table, shared by relays. Of two rules for one frame the stronger action holds: CLOSE, REFUSE, CALL, program, PASS.
 
     Arguments:
-        rules: in any order. Of two rules for one frame the stronger action holds: CLOSE, REFUSE, CALL, program, PASS.
         unknown: action for requests of an unknown API or version. `pass`: forward them and pair them by correlation id. `refuse`: the
             client gets error 35 (UNSUPPORTED_VERSION) in the form of ApiVersions v0, as KIP-511 has it for ApiVersions alone; the
             connection stays. `close`: as brokers do (`RequestContext.parseRequest`).
         raw_gssapi: pass GSSAPI tokens without SaslHandshake; False closes the connection, as brokers do from 4.0 on (KAFKA-18339).
-        source: catalog, by default Kafka's own.
-
-    Raises:
-        ValueError: a rule for an unknown API or version, two programs for one frame, or REFUSE for a response.
     """
 
     __slots__ = ("_table", "native", "programs", "raw_gssapi", "source", "unknown")

@@ -40,13 +40,11 @@ class RawTokens:
         return mechanism in EXCHANGES or mechanism == _GSSAPI
 
     def handshake_answered(self, error_code: int) -> None:
-        """Take its response: raw tokens follow only if the broker agreed."""
         if error_code == 0:
             self.sasl.handshake(self._asked, 0)
             self._closing = False
 
     def begins(self) -> None:
-        """Take a GSSAPI token without a handshake."""
         self.sasl.handshake(_GSSAPI, 0)
 
     def is_token(self, frame: bytes) -> bool:

@@ -3,11 +3,8 @@
     request    length | api key, version, correlation id | ...      decided after 12 bytes
     response   length | correlation id | ...                        decided after 8 bytes
 
-A passing frame is not kept: its bytes go out as they come. Only a Produce waits for its acks, which decide whether an answer will come; a
-frame of CALL or of a program is kept until it is whole. Pairing is strict: a response that is not the oldest one owed closes the
-connection. A capture may search for borders and guess; a relay that did would answer the wrong request.
-
-docs/internals/relay.md has the states and the sources of each rule.
+Pairing is strict: a response that is not the oldest one owed closes the connection. A capture may search for borders and guess; a relay
+that did would answer the wrong request. docs/internals/relay.md has the states and the sources of each rule.
 """
 
 from __future__ import annotations
@@ -30,19 +27,7 @@ __all__ = ["Relay"]
 
 
 class Relay:
-    """One connection.
-
-    Arguments:
-        max_frame: longest frame, in bytes without its length.
-        max_held: bytes that this connection may keep: held frames, bytes behind them, own answers.
-        budget: limit of all relays that share it.
-
-    Attributes:
-        closing: reason to close the connection; None without one.
-
-    Raises:
-        ValueError: `answer` and `release` get a frame that is not held (any more).
-    """
+    """One connection; `max_held` limits held frames, bytes behind them and own answers, `budget` those of all relays that share it."""
 
     __slots__ = ("_budget", "_client", "_ended", "_reserved", "_server", "_state")
 
@@ -65,19 +50,11 @@ class Relay:
     # bytes
 
     def from_client(self, data: Buffer, t: int) -> Moves:
-        """Take the next bytes of the client.
-
-        Arguments:
-            data: any contiguous buffer. Pieces may be views of it, so it must not change until they are sent.
-            t: arrival, nanoseconds.
-
-        Raises:
-            ValueError: the direction has ended.
-        """
+        """Take the next bytes of the client, which must not change until all pieces are sent; raise `ValueError` after its end."""
         return self._take(self._client, data, t)
 
     def from_server(self, data: Buffer, t: int) -> Moves:
-        """Take the next bytes of the broker; arguments and errors as in `from_client`."""
+        """Take the next bytes of the broker, as `from_client` does."""
         return self._take(self._server, data, t)
 
     def end_client(self, t: int) -> Moves:
@@ -97,13 +74,10 @@ class Relay:
     # frames that are held
 
     def release(self, held: Held, pieces: Iterable[Buffer] | None = None, *, t: int = 0, response: int | None = None) -> Moves:
-        """Send a held frame; bytes behind it follow.
+        """Send a held frame, or `pieces` without its length in its place; bytes behind it follow; `ValueError` if it is not held.
 
-        Arguments:
-            held: from `Moves.held`.
-            pieces: the frame to send, without its length; None for unchanged. API key and version must stay; its correlation id is set.
-            t: now, nanoseconds.
-            response: action for the response to this request, instead of the plan's: `PASS`, `CALL`, `CLOSE` or the number of a program.
+        API key and version must stay; the correlation id is set. `response` is the action for the response instead of the plan's: `PASS`,
+        `CALL`, `CLOSE` or the number of a program.
         """
         self._let_go(held)
         if self._state.closing is None:
@@ -115,16 +89,9 @@ class Relay:
         return self._go_on(held.kind, t)
 
     def answer(self, held: Held, frame: Buffer | None, *, t: int = 0) -> Moves:
-        """Answer a held request instead of the broker, behind all that was owed before.
+        """Answer a held request instead of the broker, behind all that was owed before; None for no answer.
 
-        Arguments:
-            held: a frame of kind `request`.
-            frame: response with its header, without its length; its correlation id is set. None for no answer. A request that wants none
-                gets none.
-            t: now, nanoseconds.
-
-        Raises:
-            ValueError: it is not held, or not a request; the frame is too short for a correlation id, or too long.
+        `frame` has its header and no length; its correlation id is set. `ValueError` if the request is not held, or the length invalid.
         """
         if held.kind != "request":
             raise ValueError("only a request can be answered")
@@ -147,7 +114,6 @@ class Relay:
 
     @property
     def owed(self) -> int:
-        """Number of answers that the client waits for."""
         return len(self._state.owed)
 
     @property
@@ -177,7 +143,6 @@ class Relay:
     # taking bytes
 
     def _is_blocked(self, direction: Direction) -> bool:
-        """Whether the next bytes wait; the rest of a passing frame does not."""
         if self._state.held[direction] is not None:
             return True
         owed = self._state.owed
@@ -253,7 +218,6 @@ class Relay:
             state.close("budget_exhausted", fuller)
 
     def _give_ends(self) -> None:
-        """Pass an end on to the other side, once everything before it has been sent."""
         state = self._state
         for stream in (self._client.stream, self._server.stream):
             direction = stream.direction

@@ -143,7 +143,6 @@ class RequestSide:
             self.send(held, pieces)
 
     def send(self, held: Held, pieces: list[Buffer], action: int | None = None) -> None:
-        """Send a whole request, edited or not; `action` is for its response."""
         state = self._state
         if not state.fits("request", pieces, SHORTEST_REQUEST):
             return
@@ -161,7 +160,6 @@ class RequestSide:
         self._observe(held.frame[:MOST_OBSERVED], LENGTH + len(held.frame), owed)
 
     def passed(self, t: int) -> None:
-        """Begin the next frame if the last byte of the passing one has come."""
         stream = self.stream
         if not stream.left:
             if stream.owed is not None:

@@ -93,7 +93,6 @@ class ResponseSide:
         return int.from_bytes(self.stream.kept[_ERROR_AT : _ERROR_AT + 2], "big", signed=True)
 
     def _version(self, owed: Owed) -> int:
-        """Return the version of the body: error 35 of ApiVersions comes in version 0, whatever was asked (KIP-511)."""
         return 0 if owed.api_key == API_VERSIONS and self._error() == UNSUPPORTED_VERSION else owed.api_version
 
     def _action(self, owed: Owed, version: int) -> int:
@@ -124,7 +123,6 @@ class ResponseSide:
             self.answered()
 
     def passed(self, t: int) -> None:
-        """Begin the next frame if the last byte of the passing one has come."""
         if not self.stream.left:
             self._count(self.stream.seen, self.stream.size, t)
             self.stream.restart()
@@ -137,7 +135,6 @@ class ResponseSide:
             counters.count(owed.software, owed.client, owed.api_key, owed.api_version, error, owed.request_bytes, size, t - owed.time)
 
     def answered(self) -> None:
-        """Remove the oldest owed answer; own answers behind it follow."""
         self._state.owed.take()
         self._state.send_answers()
 

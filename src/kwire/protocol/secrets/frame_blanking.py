@@ -1,8 +1,7 @@
 """Frames without secrets: record contents, SASL tokens, credentials, configuration values, user data.
 
-Tables define the secrets of every message in every version (`nested_rules` for bytes, `secret_texts` for strings); a walk over the frame by
-its plan finds them. Lengths never change. Everything else stays, except bytes that the walk does not understand (behind a fault, tagged
-fields that no version defines, trailing bytes, unknown APIs).
+Lengths never change. Everything else stays, except bytes that the walk over the frame does not understand: behind a fault, tagged fields
+that no version defines, trailing bytes, unknown APIs.
 """
 
 from __future__ import annotations
@@ -81,23 +80,15 @@ def _walker(source: CompiledCatalog, name: str, version: int) -> FieldWalker:
 
 
 class FramePlan(NamedTuple):
-    """Plan for blanking frames of a message in one version without knowledge of others.
+    """Plan for blanking frames of a message in one version without knowledge of others."""
 
-    Attributes:
-        header, body: blanked fields, and tagged fields that no version defines; of a header only the latter.
-        records: for each field of the body whether it holds record batches; others are filled.
-    """
-
-    header: Marking
+    header: Marking  # only tagged fields that no version defines
     body: Marking
-    records: tuple[bool, ...]
+    records: tuple[bool, ...]  # for each field whether it holds record batches; others are filled
 
 
 def frame_plan(direction: Direction, api_key: int, version: int) -> FramePlan | None:
-    """Return the native backend's plan; None for unknown messages and versions, and for messages that need more than the frame.
-
-    The latter are SASL tokens, requests in requests, and messages with bytes of group members. Hosts stay.
-    """
+    """Return the native backend's plan; None for unknown messages and versions, and for messages that need more than the frame."""
     message = catalog().request(api_key) if direction == "request" else catalog().response(api_key)
     if message is None or version not in message.valid_versions or (direction == "request" and api_key in _GROUP_REQUESTS):
         return None
@@ -129,10 +120,7 @@ def may_hold_secrets(direction: Direction, api_key: int, version: int) -> bool:
 class FrameBlanker:
     """Blanks the frames of one connection; it remembers parts of a request that its response lacks.
 
-    Arguments:
-        group_types: protocol types of groups, shared by the connections of a cluster: a member's SyncGroup may lack its own.
-        hosts: replaces hosts and addresses; None leaves them.
-        source: catalog of the frames, None for the built-in one.
+    `group_types` are the protocol types of groups, shared by the connections of a cluster: a member's SyncGroup may lack its own.
     """
 
     def __init__(
@@ -145,14 +133,7 @@ class FrameBlanker:
         self._groups: dict[int, str] = {}
 
     def request(self, frame: bytes, *, index: int = -1, mechanism: str | None = None, whole: bool = True) -> bytes:
-        """Return a request frame without its secrets.
-
-        Arguments:
-            frame: bytes without the length; for a damaged frame those before the loss.
-            index: index of the request in its connection, by which its response is found.
-            mechanism: SASL mechanism of the connection, None if unknown.
-            whole: nothing of the frame is lost.
-        """
+        """Return a request frame, or the bytes of it before a loss, without its secrets; its response is found by `index`."""
         blanking = _Blanking(self, frame, mechanism, whole)
         blanking.request(index)
         return bytes(blanking.out)
@@ -167,7 +148,7 @@ class FrameBlanker:
         mechanism: str | None = None,
         whole: bool = True,
     ) -> bytes:
-        """Return a response frame without its secrets; arguments as in `request`, and API and version of the request or None."""
+        """Return a response frame without its secrets, as `request` does; API and version are None if its request is unknown."""
         blanking = _Blanking(self, frame, mechanism, whole)
         blanking.group_id = self._groups.pop(index, None)
         blanking.carried = self._carried.pop(index, None)
@@ -175,7 +156,6 @@ class FrameBlanker:
         return bytes(blanking.out)
 
     def seen(self, event: FrameSeen, frame: bytes) -> bytes:
-        """Return a frame that a tracker saw, or its first bytes, without its secrets."""
         whole, mechanism = len(frame) == event.length, event.sasl_mechanism
         if event.kind == "token":
             if not whole:
@@ -323,7 +303,6 @@ class _Blanking:
         return self.group_type
 
     def group(self, protocol_type: str | None, assignment: bool) -> None:
-        """Blank bytes of a group's member: version, then a message. All bytes of an unknown type are blanked."""
         names = PROTOCOL_TYPES.get(_CONSUMER if protocol_type is None else protocol_type)
         version = int.from_bytes(self.data[:2], "big", signed=True) if len(self.data) >= 2 else -1
         if names is None or version < 0:

@@ -42,12 +42,7 @@ def _fill(out: bytearray, start: int, stop: int) -> None:
 
 
 def blank_records(data: bytes, *, unpacked: bool = False) -> bytearray:
-    """Return record batches, of any magic and mixture, without contents, in as many bytes.
-
-    Arguments:
-        data: as in Produce, Fetch and ShareFetch; the last batch may be cut.
-        unpacked: they were inside a compressed message.
-    """
+    """Return record batches, of any magic and mixture, without contents, in as many bytes; `unpacked` ones were in a compressed message."""
     out = bytearray(data)
     batches = scan(data)
     end = 0
@@ -92,7 +87,6 @@ def _blank_batch(data: bytes, out: bytearray, batch: Any, unpacked: bool) -> Non
 
 
 def _packed_again(codec: int, magic: int, payload: bytes) -> bytes | None:
-    """Return the contents of a compressed message blanked and packed into as many bytes; None if unreadable, or if they do not fit."""
     try:
         data = bytes(unpack(codec, magic, payload, MAX_DECOMPRESSED, 0, ""))
     except (WireError, InputError):  # damaged, or the library for the codec is not there
@@ -101,7 +95,6 @@ def _packed_again(codec: int, magic: int, payload: bytes) -> bytes | None:
 
 
 def _packing(codec: int, payload: bytes) -> tuple[int, int]:
-    """Return the numbers of bytes at the beginning and the end of a compressed payload that hold its packing and unpacked size."""
     if not payload.startswith(_MARKS.get(codec, b"")):
         return 0, 0
     if codec == _GZIP:
@@ -122,7 +115,6 @@ def _packing(codec: int, payload: bytes) -> tuple[int, int]:
 
 
 def _blank_many(data: bytes, out: bytearray, at: int, end: int, control: bool) -> None:
-    """Blank the records of a batch of magic 2, and everything behind the first unreadable one."""
     while at < end:
         try:
             size, behind = read_zigzag(data, at, end)

@@ -36,13 +36,7 @@ _FILLER: Final = b"x"
 
 
 def repack(codec: int, magic: int, data: bytes, packed: bytes) -> bytes | None:
-    """Pack `data` into as many bytes as `packed` has; return None if impossible.
-
-    Arguments:
-        codec: 1 gzip, 2 snappy, 3 lz4.
-        magic: magic of the message: for 0 the header checksum of LZ4 is computed as Kafka then did (KAFKA-3160).
-        packed: replaced bytes, whose framing is kept.
-    """
+    """Pack `data` into as many bytes as `packed` has, with its framing; None if impossible. The checksum of LZ4 is Kafka's (KAFKA-3160)."""
     if codec == _GZIP:
         return _gzip(data, len(packed))
     if codec == _SNAPPY:
@@ -102,7 +96,6 @@ def _snappy(data: bytes, size: int) -> bytes | None:
 
 
 def _snappy_element(block: bytes, at: int) -> tuple[int, int]:
-    """Return the end of an element, and the number of bytes that it stands for."""
     kind, value = block[at] & 3, block[at] >> 2
     if kind == 0:
         width = max(value - 59, 0)
@@ -112,7 +105,6 @@ def _snappy_element(block: bytes, at: int) -> tuple[int, int]:
 
 
 def _less_copied(data: bytes, start: int, stop: int, element: bytes, left: int) -> tuple[bytes, int]:
-    """Return a copy as a literal and a shorter copy, or as a literal alone, with up to `left` bytes more."""
     whole = _literal(data, start, stop)
     if len(whole) - len(element) <= left:
         return (whole, left - len(whole) + len(element)) if len(whole) > len(element) else (element, left)
@@ -127,7 +119,6 @@ def _less_copied(data: bytes, start: int, stop: int, element: bytes, left: int) 
 
 
 def _split(data: bytes, start: int, stop: int, element: bytes, left: int) -> tuple[bytes, int]:
-    """Return a literal in single bytes and a rest, or with a longer spelling of its length, up to `left` bytes more."""
     singles = min(left, stop - start - 1)
     while singles > 0:
         made = b"".join(_literal(data, at, at + 1) for at in range(start, start + singles)) + _literal(data, start + singles, stop)
@@ -152,7 +143,6 @@ def _lz4(data: bytes, size: int, magic: int) -> bytes | None:
 
 
 def _lz4_blocks(data: bytes, size: int) -> bytes | None:
-    """Return a stored beginning and end, in one block or several, around a packed middle."""
     compress = _cramjam().lz4.compress_block
 
     def stored(part: bytes) -> bytes:

@@ -1,7 +1,6 @@
 """Text fields that a shared capture must not contain: configuration values, and free texts of applications and brokers.
 
-`nested_rules` has the bytes fields. A path is in snake_case without indexes. A test looks at every string of the catalog whose name
-contains value, metadata or message, so each such field of a new release of Kafka needs an entry.
+A test looks at every string of the catalog whose name contains value, metadata or message, so each of a new release needs an entry.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """SASL tokens without secrets: names stay, passwords, proofs, nonces, salts and bearer tokens go.
 
-A token keeps its length and its form, so that a later reader finds the same name and the same outcome: a PLAIN token still has its three
-parts, a SCRAM message its attributes, a bearer token a subject. Unrecognised tokens are blanked as a whole.
+A token keeps its length and its form, so that a later reader finds the same name and outcome. Unrecognised tokens are blanked as a whole.
 """
 
 from __future__ import annotations

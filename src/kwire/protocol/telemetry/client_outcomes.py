@@ -29,12 +29,7 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failed:
-    """Failure of a request, for a log; the application continues.
-
-    Attributes:
-        error_code: code of the answer, None without one.
-        again_in_ms: time until the subscription is asked for again, None for never.
-    """
+    """Failure of a request, for a log; `error_code` is None without an answer, `again_in_ms` if the subscription is not asked for again."""
 
     reason: str
     error_code: int | None

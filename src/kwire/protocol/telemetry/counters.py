@@ -28,13 +28,11 @@ class TelemetryCounters:
         self._recent[name].append((t, instance_id))
 
     def exported(self, instance_id: Uuid, t: int, took_ns: int) -> None:
-        """Count a payload that a receiver took."""
         self.count("plugin-export", instance_id, t)
         total, most = self._export_ns.get(instance_id, (0, 0))
         self._export_ns[instance_id] = total + took_ns, max(most, took_ns)
 
     def forget(self, instance_id: Uuid) -> None:
-        """Drop an instance."""
         for counts in self._counts.values():
             del counts[instance_id]
         self._export_ns.pop(instance_id, None)

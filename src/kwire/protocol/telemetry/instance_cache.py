@@ -20,26 +20,17 @@ _INTERVALS_KEPT: Final = 3
 
 @dataclass(slots=True)
 class Instance:
-    """One client instance.
-
-    Attributes:
-        identity: values that subscriptions match.
-        version: version of the subscription table of `wanted`.
-        connection, address: where it was first seen.
-        asked, pushed: time of the last one, nanoseconds; None for never.
-        expires: time after which it is dropped.
-        last_error: error code of the latest answer.
-    """
+    """Client instance."""
 
     instance_id: Uuid
     identity: ClientIdentity
     wanted: Wanted
-    version: int
+    version: int  # of the subscription table of `wanted`
     connection: str
     address: str | None
     expires: int
     state: InstanceState = InstanceState.NEW
-    asked: int | None = None
+    asked: int | None = None  # nanoseconds, as `pushed` and `expires`
     pushed: int | None = None
     last_error: int = 0
 
@@ -48,11 +39,6 @@ class Instance:
         return subscription_id_of(self.wanted, self.instance_id)
 
     def move(self, event: InstanceEvent) -> None:
-        """Apply an event.
-
-        Raises:
-            ForbiddenMove: the table does not have it.
-        """
         self.state = PUSHING_INSTANCE.after(self.state, event)
 
     def _waited(self, t: int) -> bool:
@@ -76,12 +62,7 @@ class Instance:
 
 
 class InstanceCache:
-    """Instances by id, least recently used first.
-
-    Arguments:
-        limit: instances; beyond it the least recently used is dropped.
-        per_connection, per_address: cached instances that one of them may have added.
-    """
+    """Instances by id, least recently used first; beyond `limit` the first one is dropped."""
 
     def __init__(self, limit: int = INSTANCE_LIMIT, *, per_connection: int = 64, per_address: int = 4096) -> None:
         self.limit = limit
@@ -103,7 +84,6 @@ class InstanceCache:
         return max(_SHORTEST_LIFE_MS, _INTERVALS_KEPT * wanted.interval_ms) * _MS
 
     def get(self, instance_id: Uuid, t: int) -> Instance | None:
-        """Return an instance as the most recently used, None if it is unknown or was silent too long."""
         found = self._instances.get(instance_id)
         if found is None:
             return None

@@ -29,12 +29,7 @@ _SUSPICIOUS: Final = re.compile(
 
 
 def client_labels(config: Mapping[str, str], member_id: str | None = None) -> dict[str, str]:
-    """Return the labels that a client sends with its metrics.
-
-    Arguments:
-        config: client configuration, with dots: `client.rack`, `group.id`, `group.instance.id`, `transactional.id`, `application.id`.
-        member_id: member id in the group, once JoinGroup assigned it.
-    """
+    """Return the labels that a client sends with its metrics, from its configuration with dots, such as `group.instance.id`."""
     names = (*CLIENT_LABELS, "application_id")
     found = {name: config[key] for name in names if config.get(key := name.replace("_", "."))}
     if member_id:
@@ -63,15 +58,7 @@ def suspicious_labels(points: Iterable[Mapping[str, Any]]) -> set[str]:
 
 
 class LabelLimit:
-    """Limit of the values of each label of each metric: further ones become `other` and are counted.
-
-    Arguments:
-        values: values of a label of a metric.
-        series: labels of metrics that are tracked; the others become `other`.
-
-    Attributes:
-        overflowed: changed points.
-    """
+    """Limit of the values of each label of each of `series` metrics: further ones become `other` and are counted."""
 
     def __init__(self, values: int = 1000, series: int = 10_000) -> None:
         self.values = values
@@ -107,14 +94,9 @@ class LabelLimit:
 
 
 class PrivateLabels:
-    """Removal of labels that name a person or a machine.
+    """Removal of labels that name a person or a machine, or their hashes with a key, so that equal values stay equal.
 
-    Arguments:
-        how: `drop`, or `hash` with the key, so that equal values stay equal.
-        names: labels of resources and points; texts as values of metrics are removed with them.
-
-    Raises:
-        ValueError: `hash` without a key: a plain hash of an address is undone by trying all addresses.
+    A hash without a key is a `ValueError`: a plain hash of an address is undone by trying all addresses.
     """
 
     NAMES: Final = (

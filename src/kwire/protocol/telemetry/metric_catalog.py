@@ -17,18 +17,12 @@ UNKNOWN_BROKER: Final = "bootstrap"
 
 
 class MetricDefinition(NamedTuple):
-    """Definition of a metric.
+    """Definition of a metric."""
 
-    Attributes:
-        kind: `sum`, `gauge`, `histogram` or `text`.
-        labels: allowed values by label; an empty tuple allows all.
-    """
-
-    kind: str
-    labels: Mapping[str, tuple[str, ...]] = {}
+    kind: str  # `sum`, `gauge`, `histogram` or `text`
+    labels: Mapping[str, tuple[str, ...]] = {}  # allowed values; an empty tuple allows all
 
     def faults(self, labels: Mapping[str, str]) -> list[str]:
-        """Return errors in the labels of a point."""
         wrong = [f"label {name} is unknown" for name in labels if name not in self.labels]
         return wrong + [
             f"label {name} is {labels[name]!r}, not one of {', '.join(allowed)}"
@@ -124,29 +118,19 @@ _JAVA_GROUPS: Final = ("producer.", "consumer.", "admin.client.", "admin.", "str
 
 
 def telemetry_name(group: str, name: str, tags: Mapping[str, str] | None = None) -> tuple[str, dict[str, str]]:
-    """Return the name and labels of a Java client's metric (`TelemetryMetricNamingConvention`).
-
-    Arguments:
-        group: group of the metric, such as `consumer-fetch-manager-metrics`.
-        name: such as `fetch-latency-avg`.
-    """
+    """Return the name and labels of a Java client's metric (`TelemetryMetricNamingConvention`)."""
     plain = group.replace("-metrics", "")
     whole = f"{KAFKA_PREFIX}{plain}.{name}".lower().replace("-", ".")
     return whole, {key.lower().replace("-", "_"): value for key, value in (tags or {}).items()}
 
 
 def split_name(name: str) -> MetricName:
-    """Split off the suffix of an average: a histogram may be pushed as a gauge, `client.request.rtt.avg60s`."""
     found = _AVERAGE.fullmatch(name)
     return MetricName(found[1], int(found[2])) if found else MetricName(name, None)
 
 
 def missing_metrics(kind: str, names: Iterable[str]) -> list[str]:
-    """Return the required metrics of a `producer` or `consumer` that are not among the pushed names.
-
-    Raises:
-        KeyError: no such kind.
-    """
+    """Return the required metrics of a `producer` or `consumer` that are not among the pushed names."""
     there = set(names)
     return [name for name in REQUIRED_METRICS[kind] if name not in there]
 

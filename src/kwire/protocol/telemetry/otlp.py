@@ -26,12 +26,6 @@ def is_monotonic_type(kind: str) -> bool:
 
 
 def parse_metrics(data: bytes | bytearray | memoryview) -> Any:  # noqa: RET503 (raise_for never comes back)
-    """Parse an uncompressed payload into its protobuf message.
-
-    Raises:
-        BadLength: it is not OTLP metrics.
-        InputError: the packages of the extra `kwire[telemetry]` are not installed.
-    """
     layout = _layout()
     unreadable: type[Exception] = importlib.import_module("google.protobuf.message").DecodeError
     whole = layout.MetricsData()
@@ -66,12 +60,8 @@ def _write_labels(attributes: Any, labels: Mapping[str, object]) -> None:
 def encode_metrics(points: Iterable[Mapping[str, Any]]) -> bytes:
     """Write points of sums and gauges as OTLP `MetricsData`; no points are no bytes.
 
-    Arguments:
-        points: dicts as `decode_metrics` returns them; `metric`, `type` and `value` are needed, and `temporality` of a sum. Consecutive
-            points with equal resources share one. A text as value becomes a gauge of 1 with the label `value`.
-
-    Raises:
-        InputError: a point is neither a sum nor a gauge, or the packages of `kwire[telemetry]` are not installed.
+    They are dicts as `decode_metrics` returns them; `metric`, `type` and `value` are needed, and `temporality` of a sum. Consecutive points
+    with equal resources share one. A text as value becomes a gauge of 1 with the label `value`.
     """
     whole = _layout().MetricsData()
     scope: Any = None
@@ -109,12 +99,7 @@ def encode_metrics(points: Iterable[Mapping[str, Any]]) -> bytes:
 
 
 def with_resource_labels(data: bytes | bytearray | memoryview, labels: Mapping[str, object]) -> bytes:
-    """Return an uncompressed payload with labels set on each of its resources.
-
-    Raises:
-        BadLength: the payload is not OTLP metrics.
-        InputError: the packages of `kwire[telemetry]` are not installed.
-    """
+    """Return an uncompressed payload with labels set on each of its resources."""
     whole = parse_metrics(data)
     for group in whole.resource_metrics:
         kept = [label for label in group.resource.attributes if label.key not in labels]

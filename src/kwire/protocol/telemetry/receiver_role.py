@@ -148,7 +148,6 @@ class TelemetryReceiver:
         return made
 
     def _instance(self, instance_id: Uuid, context: PushContext, t: int) -> Instance | None:
-        """Return the instance, new if it is unknown; None if this connection brought too many."""
         known = self.cache.get(instance_id, t)
         if known is not None:
             if known.version != self.subscriptions.version:
@@ -170,7 +169,6 @@ class TelemetryReceiver:
         return made
 
     def _renew(self, instance: Instance) -> None:
-        """Apply changed subscriptions. Kafka makes a new instance: earlier requests do not hold it back."""
         instance.wanted = self.subscriptions.wanted_of(instance.identity)
         instance.version = self.subscriptions.version
         instance.asked = instance.pushed = None

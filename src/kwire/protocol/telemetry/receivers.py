@@ -35,7 +35,6 @@ class PushQuota:
         self._since: int | None = None
 
     def begin(self, t: int, interval_ms: int) -> None:
-        """Begin a new interval at the nanosecond `t` if the current one is over."""
         if self._since is None or t - self._since >= interval_ms * 1_000_000:
             self._since, self._used = t, 0
 
@@ -47,11 +46,10 @@ class PushQuota:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PushContext:
-    """Connection of a request.
+    """Connection of a request; texts are None if the client did not send them.
 
     Attributes:
         connection: unique name of the connection.
-        client_id, software_name, software_version: None if the client did not send them.
         quota: quota of the connection, None without a limit. Receivers take what they store.
     """
 
@@ -115,11 +113,6 @@ class MemoryReceiver:
         self.points: deque[list[dict[str, Any]]] = deque(maxlen=keep)
 
     def export(self, context: PushContext, payload: MetricsPayload) -> None:
-        """Keep the points.
-
-        Raises:
-            WireError: the payload is not OTLP metrics.
-        """
         self.points.append(payload.points())
         self.payloads.append((context, payload))
 

@@ -155,8 +155,7 @@ def _java_int(value: int) -> int:
 def subscription_id_of(wanted: Wanted, instance_id: Uuid | bytes) -> int:
     """Return the subscription id of a client: CRC-32C of metrics and interval, xor Java's hash of its instance id.
 
-    Kafka writes the prefixes in the order of a hash set; here they are sorted, so the same set always has the same id
-    (`ClientMetricsManager.computeSubscriptionId`).
+    Kafka writes the prefixes in the order of a hash set; here they are sorted (`ClientMetricsManager.computeSubscriptionId`).
     """
     text = f"[{', '.join(sorted(wanted.metrics))}]{wanted.interval_ms}"
     halves = int.from_bytes(instance_id[:8], "big") ^ int.from_bytes(instance_id[8:], "big")
@@ -164,12 +163,7 @@ def subscription_id_of(wanted: Wanted, instance_id: Uuid | bytes) -> int:
 
 
 def draft_interval_ms(instance_id: str, name: str, configs: Mapping[str, Mapping[str, int]]) -> int | None:
-    """Return the interval of one metric in the proposal's draft, None without a subscription; the lowest match counts.
-
-    Arguments:
-        instance_id: the draft's text, `client.id` and a UUID.
-        configs: interval in milliseconds by prefix of instance ids, then by metric prefix.
-    """
+    """Return the interval of one metric in the proposal's draft, by prefixes of instance id and metric; the lowest match counts."""
     matching = (
         interval
         for resource, entries in configs.items()

@@ -30,21 +30,14 @@ _IS_BROKER_CLIENT: Final = 4
 
 
 class TrackerCallbacks:
-    """Callbacks of tracked connections (`kwire.Connection`); `kwire.tables` has more of them for rows.
-
-    Attributes:
-        seed: seed of the tables of texts, against made collisions.
-        observing: events beyond rows are wanted.
-        asked: always None: Python's rules serve callers who ask for frames of a message.
-    """
+    """Callbacks of tracked connections (`kwire.Connection`); `kwire.tables` has more of them for rows."""
 
     observing = True
     asked: Asked | None = None
-    seed = int.from_bytes(os.urandom(8), "big")
+    seed = int.from_bytes(os.urandom(8), "big")  # of the tables of texts, against made collisions
 
     @staticmethod
     def text_facts(text: str) -> int:
-        """Return facts of a text: whether it may name software, whether brokers use it towards each other."""
         return _IS_SOFTWARE * is_valid_software_text(text) | _IS_BROKER_CLIENT * is_broker_client_id(text)
 
     @staticmethod

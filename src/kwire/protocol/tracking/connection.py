@@ -1,8 +1,6 @@
 """One tracked connection: bytes of both directions and a clock value in, events out.
 
-Bytes may come in any pieces, the events are the same. The first bytes decide the protocol (`foreign_protocols`); then each direction is
-split into frames (`frames`), and the frames become rows (`exchange`). A connection pickles at any moment and keeps only what later bytes
-may need: unfinished frames, requests without response, identity and authentication, counts.
+It keeps only what later bytes may need: unfinished frames, requests without response, identity and authentication, counts.
 """
 
 from __future__ import annotations
@@ -202,9 +200,8 @@ class Connection:
     def closed(self, direction: Direction, reset: bool, t: int, packet: int = 0) -> list[Event]:
         """End a direction, by FIN or, with `reset`, by RST.
 
-        When both have ended, waiting requests get no answer: `abandoned` if the client ended first. After a RST, bytes may come that were
-            on their
-        way: then `finish` ends the connection.
+        When both have ended, waiting requests get no answer: `abandoned` if the client ended first. After a RST, bytes may come
+        that were on their way: then `finish` ends the connection.
         """
         self._see(t)
         if self._closed_by is None:

@@ -2,8 +2,7 @@
 
 Evidence in this order: the side that sent the SYN is the client; a side whose port is among the given ones is the server; a response that
 answers a request; a side that sends whole requests is the client; the lower port. Until it is decided both readings are tracked and their
-events buffered, so nothing depends on how the bytes are cut. Events are also buffered until the connection is proven to be Kafka
-(`Exchange.proven`), and dropped if it ends before.
+events buffered; also until the connection is proven to be Kafka (`Exchange.proven`).
 """
 
 from __future__ import annotations
@@ -204,7 +203,6 @@ class DirectionDetector:
         self._kept[1 - server] = []
 
     def import_connection(self, server_side: int, decided_by: DecidedBy | None, connection: Connection) -> None:
-        """Replace the state by a connection whose server is known."""
         self.server_side, self.decided_by = server_side, decided_by
         self._readings = {server_side: connection}
 

@@ -27,7 +27,7 @@ _SHORTEST_REQUEST: Final = 8  # api key, version, correlation id
 
 
 class Exchange(ResponseEvents):
-    """Exchange of one connection; arguments and attributes are those of `ExchangeState`."""
+    """Exchange of one connection."""
 
     __slots__ = ()
 
@@ -102,10 +102,7 @@ class Exchange(ResponseEvents):
         return reading, None if found is None else found[0]
 
     def _proves(self, reading: RequestReading) -> bool:
-        """Return whether a request shows that this is Kafka: its body reads to the end.
-
-        For a cut body, or a vendor's, the client id shows it.
-        """
+        """Return whether a request shows that this is Kafka: its body reads to the end, or, cut or a vendor's, it has a plain client id."""
         if reading.body == "decoded":
             return all(rule != "trailing_bytes" for rule, _ in reading.broken)
         if reading.body == "truncated":
@@ -164,7 +161,6 @@ class Exchange(ResponseEvents):
 
 
 def _unreleased_api(key: int, advertised: dict[int, tuple[int, int]] | None, missing: bool) -> Fact:
-    """Return the broken rule for an API that no release has: vendors add their own, and list them in ApiVersions."""
     offered = (advertised or {}).get(key)
     if offered is not None:
         return "unreleased_api_key", {"api_key": key, "offer": f"the broker offers it in v{offered[0]} to v{offered[1]}"}

@@ -29,28 +29,7 @@ def is_plain_name(text: str | None) -> bool:
 
 
 class ExchangeState:
-    """State of one connection.
-
-    Arguments:
-        observed: the connection was seen from its first byte.
-        frames: report the position of each frame (`FrameSeen`).
-        bodies: API keys whose bodies are read, None for all.
-        asked: return the frames of this message (`MessageSeen`).
-
-    Attributes:
-        judge: accepts requests while borders are unknown; also distinguishes a request from a raw token.
-        requests, unanswered: rows so far.
-        is_kafka: a request with a readable header, or the response to one, was seen.
-        proven: the connection is Kafka, by its caller or by what was read (`DirectionDetector`).
-        advertised: ranges of the latest ApiVersions response that lists more than ApiVersions itself.
-        named: software name and version in force: of the latest accepted ApiVersions request, or any later request.
-        losses: gaps so far that make latencies unknown.
-        response_breaks: how often the border of responses was lost.
-        seeks_responses: that border is unknown, so that a response may pass without being found.
-        left: the client closed first.
-        missing: bytes of the connection were not seen, or its beginning.
-        requests_lost: requests may have passed unseen.
-    """
+    """State of one connection."""
 
     __slots__ = (
         "_reported",
@@ -84,21 +63,21 @@ class ExchangeState:
         self.sasl = SaslState()
         self.pairing = Pairing()
         self.passing = Passing(bodies, self.sasl, self.pairing)
-        self.judge = RequestJudge()
+        self.judge = RequestJudge()  # also distinguishes a request from a raw token
         self.requests = 0
         self.unanswered = 0
-        self.is_kafka = False
-        self.proven = True
+        self.is_kafka = False  # a request with a readable header, or the response to one, was seen
+        self.proven = True  # the connection is Kafka, by its caller or by what was read (`DirectionDetector`)
         self.last_api_name: str | None = None
-        self.advertised: dict[int, tuple[int, int]] | None = None
+        self.advertised: dict[int, tuple[int, int]] | None = None  # of the latest ApiVersions response that lists more than ApiVersions
         self.named: tuple[str | None, str | None] = ("unknown", "unknown") if observed else (None, None)
-        self.losses = 0
-        self.response_breaks = 0
-        self.seeks_responses = False
-        self.left = False
-        self.missing = not observed
+        self.losses = 0  # gaps so far that make latencies unknown
+        self.response_breaks = 0  # how often the border of responses was lost
+        self.seeks_responses = False  # that border is unknown, so that a response may pass without being found
+        self.left = False  # the client closed first
+        self.missing = not observed  # bytes of the connection were not seen, or its beginning
         self._unheard: list[ViolationFound] = []  # that count once the server is heard
-        self.requests_lost = not observed
+        self.requests_lost = not observed  # requests may have passed unseen
         self._reported: set[str] = set()  # rules of severity info that were reported
 
     def violation(self, rule: str, direction: Direction, frame: Any, index: int | None = None, **facts: object) -> ViolationFound:
@@ -134,7 +113,6 @@ class ExchangeState:
         return events
 
     def seen(self, direction: Direction, kind: Any, frame: Any, row: RequestCompleted | None = None) -> list[Event]:
-        """Return the position of a frame, if `frames` asks for it."""
         if not self.frames:
             return []
         event = FrameSeen(direction, kind, frame.offset, frame.length, sasl_mechanism=self.sasl.mechanism)

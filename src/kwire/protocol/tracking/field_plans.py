@@ -1,8 +1,4 @@
-"""Field plans of the native tracker: fields that it extracts from messages of an API version, and what it does with them.
-
-All of it follows from the Python rules (`first_fields`, `observation`, `identity`). Fields of columns of `requests` are marked with the
-column's index in the table.
-"""
+"""Field plans of the native tracker: fields that it extracts from messages of an API version, and what it does with them."""
 
 from __future__ import annotations
 
@@ -43,7 +39,7 @@ _PUSH_TELEMETRY: Final = 72
 
 
 class Mark(IntEnum):
-    """Value extracted at a step; pyx/protocol/field_plan.pxd has the same numbers."""
+    """Value extracted at a step; pyx/protocol/field_plan.pxd has the same numbers, and more for the columns of `requests`."""
 
     CLIENT_ID = 2
     SOFTWARE_NAME = 3
@@ -99,34 +95,18 @@ _OWN_TRAITS: Final = {
 
 
 class FieldPlan(NamedTuple):
-    """Plan for reading a message.
-
-    Attributes:
-        plan: plan with a projection that holds every marked path.
-        marks: paths and what is extracted there; a path comes before those inside it.
-        defaults: for columns in tagged fields: path of the tagged field, mark of the column, and its value if the bytes lack the field,
-            unless it is null.
-        traits: traits of requests, and of responses.
-        header_version: version of the message's header, 0 for a header itself.
-        checks_text: skipped text must be UTF-8.
-    """
+    """Plan for reading a message."""
 
     plan: Plan
-    marks: Marks
-    defaults: tuple[tuple[Path, int, int | str], ...]
-    traits: int
-    header_version: int
-    checks_text: bool = True
+    marks: Marks  # a path comes before those inside it
+    defaults: tuple[tuple[Path, int, int | str], ...]  # for columns in tagged fields: the value if the bytes lack the field, unless null
+    traits: int  # of requests, and of responses
+    header_version: int  # 0 for a header itself
+    checks_text: bool = True  # skipped text must be UTF-8
 
 
 def field_plan_of(kind: str, api_key: int, version: int) -> FieldPlan | None:
-    """Return the plan of a message; None if Python reads it.
-
-    Args:
-        kind: `request`, `response`, `request_header`, `response_header`, or `up_to_acks` for the beginning of a Produce request.
-        api_key: ignored for headers.
-        version: version of the message or the header.
-    """
+    """Return the plan of a message, or of the beginning of a Produce (`up_to_acks`); None if Python reads it."""
     if kind.endswith("header"):
         name = "RequestHeader" if kind == "request_header" else "ResponseHeader"
         marks: Marks = [(("client_id",), Mark.CLIENT_ID)] if kind == "request_header" and version > 0 else []

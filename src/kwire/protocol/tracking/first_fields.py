@@ -1,7 +1,6 @@
 """Fields of a body that the tracker reads: columns of `requests`, topics, error codes, for every API and version.
 
-All of it follows from the schema and from the table of columns (`kwire.protocol.row_columns`). Only these fields are decoded (a
-projection); others are stepped over, so a large body costs little and a malformed one is still found.
+Others are stepped over (a projection), so a large body costs little and a malformed one is still found.
 """
 
 from __future__ import annotations
@@ -48,33 +47,20 @@ _MORE_OF_RESPONSES: Final[dict[int, tuple[str, ...] | None]] = {
 
 
 class RequestFields(NamedTuple):
-    """Fields read from a request at one version.
+    """Fields read from a request at one version."""
 
-    Attributes:
-        projection: for the codec; None for the whole body.
-        columns: path of the field by column of `requests`, if the version has it.
-        topics: path of the outermost array of topics, or of the one topic; None without.
-        topic_name: attribute of the name in an element of `topics`; empty if the elements are the names, None if a version has topic ids
-            only.
-    """
-
-    projection: tuple[str, ...] | None
+    projection: tuple[str, ...] | None  # None for the whole body
     columns: dict[str, Path]
-    topics: Path | None
-    topic_name: str | None
+    topics: Path | None  # outermost array of topics, or the one topic
+    topic_name: str | None  # attribute of an element; empty if the elements are the names, None if there are ids only
 
 
 class ResponseFields(NamedTuple):
-    """Fields read from a response at one version.
-
-    Attributes:
-        error_codes: paths of all error codes, top level and inside.
-        code_tree: the same as a tree of attributes, in the order of the wire.
-    """
+    """Fields read from a response at one version."""
 
     projection: tuple[str, ...] | None
     error_codes: tuple[Path, ...]
-    code_tree: CodeTree
+    code_tree: CodeTree  # the same paths, in the order of the wire
     columns: dict[str, Path]
 
 
@@ -193,7 +179,6 @@ def _values(message: Any, path: Path) -> list[Any]:
 
 
 def first_value(message: Any, path: Path | None) -> Any:
-    """Return the first value at a path that is not null, or None."""
     if path is None:
         return None
     if len(path) == 1:
@@ -209,15 +194,13 @@ def known_value(value: Any) -> Any:
 
 
 def column_values(message: Any, fields: RequestFields | ResponseFields) -> dict[str, Any]:
-    """Return the values of the columns that a message feeds, by name; None for null and for what was cut off."""
     return {name: known_value(first_value(message, path)) for name, path in fields.columns.items()}
 
 
 def topics_of(message: Any, fields: RequestFields, counts: dict[str, int] | None = None) -> tuple[str | None, int | None]:
     """Return the name of the first topic and the number of topics; None and None if the field is missing or null (Metadata's "all").
 
-    Arguments:
-        counts: counts of a cut message (`Prefix`): the array's own count is then the number, unknown for nested topics.
+    `counts` are those of a cut message (`Prefix`): the array's own count is then the number, unknown for nested topics.
     """
     held = None if fields.topics is None else getattr(message, fields.topics[0], None)
     if fields.topics is None or held is None:

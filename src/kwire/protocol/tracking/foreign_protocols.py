@@ -1,7 +1,6 @@
 """Protocol of a connection by its first bytes: Kafka, a PROXY header with something behind it, or a foreign protocol on the port.
 
-A verdict depends on a prefix of the bytes alone and is given as soon as the bytes allow only one, so chunks do not matter. Nothing is
-reserved for a length that a foreign protocol claims: `GET ` read as a frame length is 1195725856 bytes.
+A verdict depends on a prefix of the bytes alone and is given as soon as the bytes allow only one, so chunks do not matter.
 """
 
 from __future__ import annotations
@@ -13,12 +12,7 @@ __all__ = ["MORE", "ProxyHeader", "Verdict", "recognise", "recognise_middle", "r
 
 
 class ProxyHeader(NamedTuple):
-    """PROXY protocol header (HAProxy's proxy-protocol.txt, versions 1 and 2).
-
-    Attributes:
-        size: its bytes.
-        address: `address:port` of the client behind the proxy; None for LOCAL and UNKNOWN.
-    """
+    """PROXY protocol header (HAProxy's proxy-protocol.txt, versions 1 and 2); no address for LOCAL and UNKNOWN."""
 
     size: int
     address: str | None
@@ -157,7 +151,6 @@ def _opening(data: bytes, openings: dict[bytes, str]) -> Verdict | None:
 
 
 def _redis(data: bytes) -> Verdict | None:
-    r"""Recognise an array of bulk strings, `*2\r\n$4\r\n`, as every Redis client library sends it."""
     if data[:1] != b"*":
         return None
     end = data.find(b"\r\n", 0, 8)

@@ -41,15 +41,10 @@ class Judge(Protocol):
     """Decides whether a frame begins at a position, while borders are unknown."""
 
     def find(self, data: bytes, start: int) -> int:
-        """Return the first candidate from `start` on, -1 without one.
-
-        It may only decide about positions whose bytes are there: never about the last `window` - 1.
-        """
+        """Return the first candidate from `start` on, -1 without one; the last `window` - 1 positions are left to a later call."""
 
     @property
-    def window(self) -> int:
-        """Number of bytes that `find` looks at from a position on."""
-
+    def window(self) -> int: ...
     def judge(self, data: bytes, start: int) -> int:
         """Return `REJECT`, or a number of bytes from `start` on: accepted if they are there, else needed before the next call."""
 
@@ -62,29 +57,18 @@ class Judge(Protocol):
 
 @dataclass(slots=True)
 class Frame:
-    """Ended frame.
+    """Ended frame."""
 
-    Attributes:
-        payload: bytes without the length; for a damaged frame those before the loss. Shorter than `length` if the end was skipped
-            (`FrameSplitter`).
-        offset, packet, begin_time: of its first byte, which is the first of its length.
-        end_time: arrival of its last byte; if that is lost, time of the discovery.
-        damaged: bytes of it are lost.
-        ended: the time of its last byte is known, also if only snaplen cut it off.
-        unfinished: the direction ended before it did.
-        doubtful: borders were found again a few frames ago: faults may be due to a wrong border.
-    """
-
-    payload: bytes
+    payload: bytes  # without the length; shorter than it if bytes are lost or skipped
     length: int
-    offset: int
+    offset: int  # of the first byte of the length, as `packet` and `begin_time`
     packet: int
     begin_time: int
-    end_time: int
-    damaged: bool = False
-    ended: bool = field(default=True, compare=False)
-    doubtful: bool = field(default=False, compare=False)
-    unfinished: bool = field(default=False, compare=False)
+    end_time: int  # of the last byte; if that is lost, of the discovery
+    damaged: bool = False  # bytes of it are lost
+    ended: bool = field(default=True, compare=False)  # the time of its last byte is known, also if only snaplen cut it off
+    doubtful: bool = field(default=False, compare=False)  # borders were found again a few frames ago: faults may be due to a wrong border
+    unfinished: bool = field(default=False, compare=False)  # the direction ended before it did
 
     def __repr__(self) -> str:
         # The payload may be a SASL token.
@@ -93,16 +77,11 @@ class Frame:
 
 @dataclass(slots=True)
 class FrameFault:
-    """Offset at which no frame can be read: an impossible length, or a frame cut by the end.
-
-    Attributes:
-        have: bytes of it that came; `payload` are those behind its length.
-        doubtful: see `Frame`.
-    """
+    """Offset at which no frame can be read: an impossible length, or a frame cut by the end."""
 
     kind: Literal["negative", "too_large", "unfinished"]
     length: int
-    have: int
+    have: int  # bytes of it that came
     offset: int
     packet: int
     time: int
@@ -113,12 +92,8 @@ class FrameFault:
 class FrameSplitter:
     """Frames of one direction.
 
-    Arguments:
-        seeking: borders are unknown at the start (the capture joined late).
-        max_frame: longest frame, in bytes without the length.
-        offset: stream offset of the first byte.
-        enough: returns for the beginning of a payload how many bytes of it suffice, 0 for all: the rest is counted and not kept. Called
-            again once these bytes are there, if it asks for more.
+    `enough` returns for the beginning of a payload how many bytes of it suffice, 0 for all: the rest is counted and not kept. It is called
+    again once these bytes are there, if it asks for more.
     """
 
     __slots__ = (
@@ -284,10 +259,7 @@ class FrameSplitter:
         return broken
 
     def lose(self, n: int, t: int, judge: Judge, cut: bool = False) -> Iterator[Frame]:
-        """Mark the next `n` bytes as lost; yield the frame that ends with them. Must be run to its end.
-
-        `cut`: by snaplen, so that their time is known.
-        """
+        """Mark the next `n` bytes as lost, or as cut by snaplen; yield the frame that ends with them. Must be run to its end."""
         if self._broken is not None:
             self._broken.damaged, self._broken.doubtful = True, False
             self._skipped_time = t
@@ -339,7 +311,6 @@ class FrameSplitter:
         self._pending, self._scanned = [], 0
 
     def end(self, t: int) -> Iterator[Frame | FrameFault]:
-        """End the direction; yield the open frame or fault."""
         if self._broken is not None:
             self._skipped_time = t
             rest, frame = self._skip, self._end_broken()

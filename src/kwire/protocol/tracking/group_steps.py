@@ -1,7 +1,7 @@
 """Steps of group members: one request with its answer is at most one step.
 
-Classic groups join, sync and leave (KIP-62, KIP-559); members of the newer ones (KIP-848, KIP-932, KIP-1071) send everything in a
-heartbeat, which is a step only for a join, a leave, a new assignment or an error. Timelines are made from steps of all connections.
+Members of the newer groups (KIP-848, KIP-932, KIP-1071) send everything in a heartbeat, which is a step only for a join, a leave, a new
+assignment or an error.
 """
 
 from __future__ import annotations
@@ -176,7 +176,6 @@ def _newer_heartbeat(step: GroupStep, request: Any, response: Any) -> bool:
 
 
 def _streams_status(response: Any) -> str | None:
-    """Return the status of a Streams group as its coordinator reports it, such as ``MISSING_SOURCE_TOPICS: topic orders is missing``."""
     found = []
     for each in _whole(response, "status", "status_code", "status_detail"):
         name = _STREAMS_STATUS[each.status_code] if 0 <= each.status_code < len(_STREAMS_STATUS) else f"status {each.status_code}"

@@ -38,7 +38,6 @@ _BROKER_CLIENT_ID: Final = re.compile(
 
 
 def api_role(api_key: int | None) -> Role | None:
-    """Return the role of a peer that uses this API, None if any client may."""
     return "controller" if api_key in _CONTROLLER_APIS else "broker" if api_key in _BROKER_APIS else None
 
 
@@ -47,15 +46,7 @@ def is_broker_client_id(client_id: str) -> bool:
 
 
 class ClientIdentity:
-    """Identity on one connection.
-
-    Arguments:
-        observed: the beginning of the connection was seen, so that what did not come was not sent.
-
-    Attributes:
-        software: name and version in force, (`unknown`, `unknown`) if the client sends none, (None, None) if nothing was observed.
-        instance_id: client instance id in Kafka's spelling (KIP-714).
-    """
+    """Identity on one connection; if its beginning was `observed`, what did not come was not sent."""
 
     __slots__ = ("_client_ids", "_doubted", "_introduced", "_observed", "instance_id", "role", "software", "source")
 
@@ -87,7 +78,6 @@ class ClientIdentity:
             self.software = (None, None)
 
     def see(self, reading: RequestReading) -> list[Fact]:
-        """Take a request; return the rules that it breaks."""
         if reading.client_id:
             self.count_client_id(reading.client_id)
         broken = self._see_api_versions(reading) if reading.api_key == API_VERSIONS else []
@@ -107,7 +97,6 @@ class ClientIdentity:
             self._client_ids[client_id] = times
 
     def assigned(self, instance_id: Any) -> None:
-        """Take the instance id from the server (GetTelemetrySubscriptions)."""
         self._see_instance_id(instance_id)
 
     def _not_sent(self) -> None:

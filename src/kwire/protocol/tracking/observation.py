@@ -1,10 +1,7 @@
 """Events of an exchange beyond its row: topics used, names of topic ids, steps of groups, metrics pushed.
 
-    note = note_request(api_key, version, payload)        when the request came; waits with it
-    events = observe(row, note, payload_of_response)      when its outcome is known
-
-Both take whole frames and read them with their own projections, so that the native reader of captures, which makes rows without a Python
-object, hands over only the frames that `watch_of` asks for.
+Whole frames are read with projections of their own, so that the native reader, which makes rows without a Python object, hands over only
+the frames that `watch_of` asks for.
 """
 
 from __future__ import annotations
@@ -54,7 +51,6 @@ class Watch(IntEnum):
 
 @cache
 def watch_of(api_key: int, version: int) -> Watch:
-    """Return what to watch of an API version; `NO` for an unknown one."""
     request, response = catalog().request(api_key), catalog().response(api_key)
     if request is None or response is None or version not in request.valid_versions:
         return Watch.NO
@@ -157,13 +153,7 @@ def note_request(api_key: int, version: int, payload: bytes, damaged: bool = Fal
 
 
 def observe(row: RequestCompleted, note: Any, payload: bytes | None, damaged: bool = False) -> list[Event]:
-    """Return events of a complete exchange beyond its row.
-
-    Arguments:
-        note: result of `note_request`.
-        payload: response frame without its length, None without a response.
-        damaged: bytes behind `payload` are lost.
-    """
+    """Return events of a complete exchange beyond its row; `payload` is the response frame, None without one."""
     key, version = row.api_key, row.api_version
     if key is None or version is None or not _is_observed(row):
         return []
@@ -175,10 +165,7 @@ def observe(row: RequestCompleted, note: Any, payload: bytes | None, damaged: bo
 
 
 def group_faults(key: int | None, version: int | None, note: Any, payload: bytes, damaged: bool) -> list[tuple[str, dict[str, object]]]:
-    """Return faults between a group\'s request and response (`groups.exchange_faults`); other arguments as in `observe`.
-
-    A cut frame breaks no rule: the missing bytes may fit.
-    """
+    """Return faults between a group's request and response (`groups.exchange_faults`); a cut frame has none: the missing bytes may fit."""
     if key not in CHECKED_APIS or version is None or note is None or damaged or note[1]:
         return []
     return exchange_faults(key, version, _request(key, version, *note), _response(key, version, payload, damaged))
@@ -202,7 +189,6 @@ def _is_observed(row: RequestCompleted) -> bool:
 
 
 def names_topics_alone(api_key: int) -> bool:
-    """Return whether a watched API, which uses no topics, is only watched for names of topic ids."""
     return api_key != _PUSH_TELEMETRY and api_key not in GROUP_APIS and api_key not in GROUP_ERROR_APIS
 
 
@@ -216,7 +202,6 @@ def _whole_body_events(key: int, version: int, row: RequestCompleted, request: A
 
 
 def topics_named(key: int, version: int, time: Any, request: Any, response: Any) -> list[Event]:
-    """Return the names of topic ids in both messages of an exchange; either may be None."""
     names = names_in(key, version, False, request) | names_in(key, version, True, response)
     return [TopicsNamed(time, names)] if names else []
 

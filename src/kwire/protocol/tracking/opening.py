@@ -14,8 +14,6 @@ MAX_BYTES: Final = 70_000
 
 
 class FirstFault(NamedTuple):
-    """Position of the first bytes of a direction, and the rule that they break as a frame length."""
-
     rule: str
     facts: dict[str, Any]
     offset: int
@@ -24,16 +22,7 @@ class FirstFault(NamedTuple):
 
 
 class Opening:
-    """First bytes of a direction.
-
-    Arguments:
-        joined_late: they may be in the middle of anything.
-        max_frame: longest accepted frame.
-
-    Attributes:
-        skipped: bytes of PROXY headers, which the frames follow.
-        proxied_address: client in such a header.
-    """
+    """First bytes of a direction; `skipped` counts those of PROXY headers, which the frames follow."""
 
     __slots__ = ("_chunks", "_data", "_direction", "_joined_late", "_max_frame", "proxied_address", "skipped")
 
@@ -74,7 +63,6 @@ class Opening:
         return recognise_server(self._data, self._max_frame)
 
     def give_up(self) -> list[tuple[bytes, int, int]]:
-        """Return the chunks behind PROXY headers, with time and packet."""
         chunks, skip = [], self.skipped
         for data, t, packet in self._chunks:
             if len(data) > skip:
@@ -85,7 +73,6 @@ class Opening:
         return chunks
 
     def first_fault(self) -> FirstFault:
-        """Return the fault of the first four bytes as a frame length."""
         holder, behind = self._chunks[0], 0
         for chunk in self._chunks:
             holder, behind = chunk, behind + len(chunk[0])

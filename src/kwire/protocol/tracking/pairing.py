@@ -35,32 +35,20 @@ _TEXTS: Final = attrgetter("client_id", "first_topic", *(column.name for column,
 
 @dataclass(slots=True)
 class Waiting:
-    """Request that waits for its response.
+    """Request that waits for its response."""
 
-    Attributes:
-        row: None for a raw SASL token, which is answered by a frame without correlation id.
-        losses: gaps in both directions at its end; a difference at its response makes the latency unknown.
-        response_breaks: how often the border of responses had been lost by then; not less than for an earlier request.
-        may_be_silent: a Produce whose acks could not be read; it may get no response.
-        overtaken_by: later requests that were answered before this one although nothing was lost. Weak evidence: a 0.9 broker ignores an
-            ApiVersions request and answers what was pipelined behind it. Exact for the first waiting request, and for others once answered.
-        note: see `kwire.protocol.tracking.observation`.
-        kept: bytes that it keeps beyond what every request keeps.
-        is_timed: the time of the request's last byte is known.
-        is_lost: its response is among missing bytes: no other request waited when they were lost.
-        ordinal: see `kwire.protocol.tracking.waiting_index`.
-    """
-
-    row: RequestCompleted | None
-    losses: int
-    response_breaks: int
-    may_be_silent: bool = False
+    row: RequestCompleted | None  # None for a raw SASL token, whose answer has no correlation id
+    losses: int  # gaps so far at its end; a difference at its response makes the latency unknown
+    response_breaks: int  # losses of the border of responses by then; not less than for an earlier request
+    may_be_silent: bool = False  # a Produce whose acks could not be read
+    # Later requests that were answered before this one although nothing was lost. Weak evidence: a 0.9 broker ignores an ApiVersions
+    # request and answers what was pipelined behind it. Exact for the first waiting request, and for others once answered.
     overtaken_by: int = 0
-    note: Any = None
-    kept: int = 0
-    ordinal: int = UNNUMBERED
-    is_timed: bool = True
-    is_lost: bool = False
+    note: Any = None  # see `observation`
+    kept: int = 0  # bytes beyond what every request keeps
+    ordinal: int = UNNUMBERED  # see `waiting_index`
+    is_timed: bool = True  # the time of the request's last byte is known
+    is_lost: bool = False  # its response is among missing bytes: no other request waited when they were lost
 
     @property
     def correlation_id(self) -> int | None:
@@ -83,11 +71,7 @@ class _Held:
 
 
 def kept_bytes(row: RequestCompleted, note: Any) -> int:
-    """Return the bytes that a waiting request keeps beyond what every request keeps; not less than on the wire.
-
-    Arguments:
-        note: result of `kwire.protocol.tracking.observation.note_request`: a frame, partitions, or nothing.
-    """
+    """Return the bytes that a waiting request keeps beyond what every request keeps; not less than on the wire."""
     texts = sum(len(text) for text in _TEXTS(row) if text and len(text) > ORDINARY_TEXT)
     if note is None:
         return texts
@@ -95,14 +79,7 @@ def kept_bytes(row: RequestCompleted, note: Any) -> int:
 
 
 class Pairing:
-    """Two queues of a connection: no held response has a waiting request.
-
-    Attributes:
-        waiting: requests without response, in the order of sending.
-        is_unclear: a response may belong to several requests with its id: waiting ones may be answered.
-        losses: gaps of the connection so far.
-        last_answered: correlation id of the latest answered request, to find a repeated answer.
-    """
+    """Two queues of a connection: no held response has a waiting request."""
 
     __slots__ = ("_held", "_index", "_kept", "is_unclear", "last_answered", "losses", "waiting")
 
@@ -111,16 +88,15 @@ class Pairing:
         self._held: list[_Held] = []
         self._index = WaitingIndex()
         self._kept = 0  # of all that wait
-        self.is_unclear = False
+        self.is_unclear = False  # a response may belong to several requests with its id: waiting ones may be answered
         self.losses = 0
-        self.last_answered: int | None = None
+        self.last_answered: int | None = None  # finds a repeated answer
 
     @property
     def holds(self) -> bool:
         return bool(self._held)
 
     def expect(self, waiting: Waiting) -> list[Outcome]:
-        """Add a request that will be answered."""
         outcomes: list[Outcome] = []
         if waiting.losses:
             # Where packets are missing, a response that came before is that to a request that was not seen, even if the id is the same.
@@ -155,18 +131,11 @@ class Pairing:
         self._kept = sum(each.kept for each in waiting)
 
     def first_asked(self, correlation_id: int) -> RequestCompleted | None:
-        """Return the first waiting request with this correlation id whose response is not lost."""
         found = self._index.possible(self.waiting, correlation_id)[0] if self.waiting else None
         return None if found is None else self.waiting[found].row
 
     def answer(self, frame: Frame, correlation_id: int | None, response_breaks: int, keep: int = MAX_HELD_BYTES) -> list[Outcome]:
-        """Take a response.
-
-        Arguments:
-            correlation_id: None if its bytes were lost.
-            response_breaks: how often the border of responses was lost so far.
-            keep: bytes kept of a response without a request.
-        """
+        """Take a response, whose correlation id is None if lost; `keep` bytes are kept of one without a request."""
         held = _Held(frame, correlation_id)
         found = self._find(held, response_breaks) if self.waiting else None
         if found is not None:

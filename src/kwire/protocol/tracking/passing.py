@@ -1,8 +1,4 @@
-"""Bodies that a connection skips, so that a proxy does not pay for them with time or memory.
-
-`Connection(bodies=...)` names the APIs whose bodies are read. For others the header is read, and the acks of a Produce, which decide
-whether an answer will come; the rest of such a frame is counted and not kept.
-"""
+"""Bodies that a connection skips (`Connection(bodies=...)`), so that a proxy does not pay for them with time or memory."""
 
 from __future__ import annotations
 
@@ -36,23 +32,12 @@ def plan_up_to_acks(version: int) -> Plan:
 
 
 def read_acks(payload: bytes, offset: int, version: int) -> tuple[int, int] | None:
-    """Return the acks of a Produce request, and the offset behind them.
-
-    Arguments:
-        payload: frame without its length, or the beginning of it.
-        offset: offset of the body.
-        version: a released one.
-
-    Returns:
-        None if they are behind the end of `payload`, or behind an invalid transactional id.
-    """
+    """Return the acks of a Produce request of a released version, and the offset behind them; None if `payload` does not hold them."""
     read = read_damaged(plan_up_to_acks(version), payload, offset)
     return (read.message.acks, read.end) if read.error is None else None
 
 
 class Passing:
-    """Bodies of a connection that are read, and the part of a frame that is needed if its body is not."""
-
     __slots__ = ("_pairing", "_sasl", "bodies")
 
     def __init__(self, bodies: Collection[int] | None, sasl: SaslState, pairing: Pairing) -> None:
@@ -64,7 +49,7 @@ class Passing:
         return self.bodies is None or api_key in self.bodies
 
     def request_head(self, payload: bytes) -> int:
-        """Return the number of bytes that suffice of an unfinished request, 0 for all; see `FrameSplitter.enough`."""
+        """Return the number of bytes that suffice of an unfinished request, 0 for all; see `FrameSplitter`."""
         if self._sasl.raw:
             return 0
         if len(payload) < REQUEST_HEAD.size:

@@ -35,28 +35,18 @@ Fact = tuple[str, dict[str, object]]  # a rule that was broken, and the facts of
 
 @dataclass(slots=True)
 class RequestReading:
-    """Contents of a request frame.
-
-    Attributes:
-        api_key, api_version, correlation_id: None if the frame was cut before them.
-        header_version: None if the API or its version is unknown.
-        client_id: None for null and for an unreadable header.
-        message: first fields; of a cut body those before the cut; None if nothing of the body can be read.
-        broken: rules that the frame breaks.
-        client_instance_id: from a header that has one (KIP-1313).
-        counts: counts of a cut body (`Prefix`); None for a whole one.
-    """
+    """Contents of a request frame; None for what it was cut before."""
 
     api_key: int | None = None
     api_version: int | None = None
     correlation_id: int | None = None
-    header_version: int | None = None
+    header_version: int | None = None  # None if the API or its version is unknown
     client_id: str | None = None
     body: Body = "truncated"
-    message: Any = None
+    message: Any = None  # first fields; of a cut body those before the cut
     broken: list[Fact] = field(default_factory=list)
-    client_instance_id: bytes | None = None
-    counts: dict[str, int] | None = None
+    client_instance_id: bytes | None = None  # KIP-1313
+    counts: dict[str, int] | None = None  # of a cut body (`Prefix`)
 
     def __repr__(self) -> str:
         # The message may be a SaslAuthenticate.
@@ -65,14 +55,7 @@ class RequestReading:
 
 @dataclass(slots=True)
 class ResponseReading:
-    """Contents of a response frame.
-
-    Attributes:
-        version: version in which it was read: 0 for an ApiVersions refusal.
-        error_code: None if the schema has none or the body cannot be read.
-        columns: values of columns of `requests` by name.
-        broken: rules that the frame breaks.
-    """
+    """Contents of a response frame, read in `version`: 0 for an ApiVersions refusal."""
 
     body: Body
     version: int
@@ -110,7 +93,6 @@ def request_decoder(api_key: int, version: int, whole: bool = False) -> Any:
 
 @cache
 def response_decoders(api_key: int, version: int, whole: bool = False) -> tuple[Any, Any]:
-    """Return the decoders of a response's header and of its first fields, or of its whole body."""
     message = catalog().response(api_key)
     assert message is not None
     header = compiled().decoder("ResponseHeader", header_version_of(message.header_versions, version))
@@ -131,7 +113,6 @@ def api_label(api_key: int | None, api_version: int | None) -> str:
 
 
 def peek_correlation_id(payload: bytes) -> int | None:
-    """Return the correlation id of a response frame, None if it was cut before it."""
     return int(RESPONSE_HEAD.unpack_from(payload)[0]) if len(payload) >= RESPONSE_HEAD.size else None
 
 
@@ -184,11 +165,7 @@ def trailing_fact(label: str, count: int, end: int) -> Fact:
 
 
 def read_header(payload: bytes, damaged: bool = False) -> tuple[RequestReading, int | None]:
-    """Read the header of a request frame; arguments as in `read_request`.
-
-    Returns:
-        The reading, and the offset of the body; None if no body can be read: `body` has the reason.
-    """
+    """Return the reading of a request's header, and the offset of its body; None if none can be read: `body` has the reason."""
     reading = RequestReading()
     if len(payload) < REQUEST_HEAD.size:
         return reading, None
@@ -206,12 +183,7 @@ def read_header(payload: bytes, damaged: bool = False) -> tuple[RequestReading, 
 
 
 def read_request(payload: bytes, damaged: bool = False) -> RequestReading:
-    """Read a request frame.
-
-    Arguments:
-        payload: frame without its length; for a damaged one the bytes before the loss.
-        damaged: bytes of the frame are lost.
-    """
+    """Read a request frame, or of a damaged one the bytes before the loss."""
     reading, offset = read_header(payload, damaged)
     key, version = reading.api_key, reading.api_version
     if offset is None or key is None or version is None:
@@ -284,13 +256,7 @@ def _read_request_body(reading: RequestReading, payload: bytes, offset: int, key
 
 
 def read_response(payload: bytes, api_key: int, api_version: int, damaged: bool = False) -> ResponseReading:
-    """Read a response frame to a request of a known API and version.
-
-    Arguments:
-        payload: frame without its length, at least 4 bytes; for a damaged one the bytes before the loss.
-        api_key, api_version: of the request.
-        damaged: bytes of the frame are lost.
-    """
+    """Read a response frame of at least 4 bytes, or of a damaged one the bytes before the loss; API and version are the request's."""
     message = catalog().response(api_key)
     if message is None or (api_version not in message.valid_versions and api_key != API_VERSIONS):
         return ResponseReading("truncated" if damaged else "unsupported", api_version)

@@ -1,7 +1,4 @@
-"""Checks headers of record batches: lengths, magic, codec, count and claimed sizes, without unpacking or reading records.
-
-A Produce request holds whole batches; only a Fetch response may end in a part of one.
-"""
+"""Checks of headers of record batches: lengths, magic, codec, count and claimed sizes, without unpacking or reading records."""
 
 from __future__ import annotations
 

@@ -27,8 +27,6 @@ _SHORTEST_RESPONSE: Final = 4  # correlation id
 
 
 class ResponseEvents(ExchangeState):
-    """Server's half of an exchange."""
-
     __slots__ = ()
 
     def response(self, frame: Frame) -> list[Event]:
@@ -46,7 +44,6 @@ class ResponseEvents(ExchangeState):
         return self._outcomes(self.pairing.end(), t)
 
     def _state_without_answer(self, waiting: Waiting) -> RequestState:
-        """Return the state of a request that is given up: unknowns first, then the side that ended it."""
         if waiting.response_breaks < self.response_breaks or waiting.may_be_silent or self.pairing.is_unclear:
             return "unseen"
         return "abandoned" if self.left else "unanswered"

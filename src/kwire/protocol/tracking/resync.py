@@ -1,9 +1,8 @@
 """Finds frame borders again: after a loss that took a length with it, and in a connection joined late.
 
 A border is accepted if a whole frame behind it reads without a fault to its last byte: a request of a released API and version, or the
-response to a waiting request. Four extra bytes of old librdkafka in ApiVersions v0 are no fault here. A length, an API key, a version, a
-client id and a body that all agree do not come about by chance; the beginning of a long frame is tried before its end is there, so that a
-false length does not delay the search.
+response to a waiting request. Four extra bytes of old librdkafka in ApiVersions v0 are no fault here. The beginning of a long frame is
+tried before its end is there, so that a false length does not delay the search.
 """
 
 from __future__ import annotations
@@ -39,7 +38,6 @@ def _next_trial(have: int, whole: int) -> int:
 
 
 def _trial(have: int) -> int:
-    """Return the largest trial size that is there, 0 for none."""
     return max((size for size in _TRIALS if size <= have), default=0)
 
 
@@ -99,7 +97,6 @@ class RequestJudge:
         return 4 + (trial if trial == _TRIALS[-1] else _next_trial(have, length))
 
     def accepts(self, payload: bytes) -> bool:
-        """Return whether these bytes are a whole request frame, without its length."""
         if len(payload) < _SHORTEST_REQUEST:
             return False
         message = catalog().request(int.from_bytes(payload[:2], "big", signed=True))
@@ -128,12 +125,7 @@ class RequestJudge:
 
 
 def judge_response(payload: bytes, length: int, api_key: int, api_version: int) -> int:
-    """Judge the response to a request of this API and version, see `Judge.judge`.
-
-    Arguments:
-        payload: available bytes of the frame, without its length.
-        length: length of the frame, at least 4.
-    """
+    """Judge the response to a request of this API and version, see `Judge.judge`; `length` is that of the frame, at least 4."""
     message = catalog().response(api_key)
     if message is None or api_version not in message.valid_versions:
         # Nothing but the id speaks for it: no long wait on that.

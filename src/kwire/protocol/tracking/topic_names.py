@@ -64,7 +64,6 @@ def _elements(message: Any, path: Path) -> Iterator[Any]:
 
 
 def names_in(api_key: int, version: int, is_response: bool, message: Any) -> dict[str, str]:
-    """Return topic names by id in a message; ids in Kafka's spelling."""
     names: dict[str, str] = {}
     for path, name in _naming(api_key, version, is_response):
         for topic in _elements(message, path):

@@ -1,8 +1,5 @@
 """Topics used by a Produce, Fetch or ShareFetch, and the amount by partition, from the headers of record batches.
 
-    note = noted(0, 9, message)                  of the request; waits for the response
-    uses = used(1, 13, note, message)            request and response together, None for no response
-
 A fetch session (KIP-227) requests only changes, and answers only partitions with data: a partition counts if either names it.
 """
 
@@ -121,7 +118,6 @@ def _count(batch: StoredBatch) -> int:
 
 
 def records_in(records: bytes) -> int:
-    """Return the number of records in whole batches; compressed messages of magic 0 and 1 are unpacked for it."""
     return sum(map(_count, scan(records)))
 
 
@@ -131,13 +127,9 @@ def noted(api_key: int, message: Any) -> list[PartitionUse]:
 
 
 def used(api_key: int, note: list[PartitionUse], message: Any, is_request_whole: bool = True, is_whole: bool = True) -> list[PartitionUse]:
-    """Return the uses of request and response together, each partition once.
+    """Return the uses of request and response together, each partition once; the response is None if there is none.
 
-    Arguments:
-        note: result of `noted` for the request.
-        message: response, None without one.
-        is_request_whole: nothing of the request is missing: if it has the records, it names every partition with records.
-        is_whole: nothing of the response is missing: if it has the records, an unnamed partition had none.
+    A whole message that has the records names every partition with records.
     """
     request, response = TOPIC_USERS[api_key]
     missing = response.records and not is_whole

@@ -95,7 +95,6 @@ class WaitingIndex:
         return at if at < len(waiting) and waiting[at].ordinal == ordinal and not waiting[at].is_lost else None
 
     def first_with_header(self, waiting: list[Waiting]) -> int | None:
-        """Return the position of the first request that is not a raw token."""
         self._follow(waiting)
         at = bisect_left(waiting, self._tokens, key=_ORDINAL)
         while at < len(waiting) and waiting[at].row is None:
@@ -124,7 +123,6 @@ class WaitingIndex:
         return given_up
 
     def take(self, waiting: list[Waiting], at: int) -> Waiting:
-        """Remove the answered request at a position, and count it for those before it."""
         answered = waiting.pop(at)
         answered.overtaken_by += self._later(answered)
         if at:
