@@ -10,7 +10,7 @@ import hashlib
 import ipaddress
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any, Final, Literal, NamedTuple
 
 from kwire.codec.classes import compiled
@@ -20,7 +20,7 @@ from kwire.codec.group_definitions import compiled_groups
 from kwire.errors import Fault, InputError, WireError, wire_error
 from kwire.protocol.embedded import PREFIX, Embedded, opaque, prefix_of, read_embedded
 from kwire.protocol.groups import read_group_assignment, read_group_metadata, read_user_data
-from kwire.protocol.groups.guessing import Guessed, guess_protocol_type
+from kwire.protocol.groups.guessing import guess_protocol_type
 from kwire.protocol.nested_rules import RULES, Rule
 from kwire.protocol.sasl import attempted_name
 from kwire.protocol.telemetry import decode_metrics
@@ -56,6 +56,7 @@ class Known:
 NOTHING_KNOWN: Final = Known()
 
 
+@dataclass(slots=True, repr=False)
 class Hidden:
     """Secret of a field, without the secret.
 
@@ -65,23 +66,13 @@ class Hidden:
         principal: `User:NAME` claimed by a SASL token, None without one.
     """
 
-    __slots__ = ("digest", "length", "principal")
-
-    def __init__(self, length: int, digest: str | None = None, principal: str | None = None) -> None:
-        self.length = length
-        self.digest = digest
-        self.principal = principal
+    length: int
+    digest: str | None = None
+    principal: str | None = None
 
     def __repr__(self) -> str:
         more = "".join((f", sha256 {self.digest}" if self.digest else "", f", {self.principal!r}" if self.principal else ""))
         return f"Hidden({self.length} bytes{more})"
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Hidden):
-            return NotImplemented
-        return (self.length, self.digest, self.principal) == (other.length, other.digest, other.principal)
-
-    __hash__ = None  # type: ignore[assignment]
 
 
 class _Found(NamedTuple):
@@ -110,32 +101,11 @@ def _of_embedded(reading: Embedded, known: Known) -> _Found:
     return _Found(reading.message, reading.read_as, known)
 
 
-def _guess(holds: Literal["metadata", "assignment"], data: Any, known: Known) -> Guessed | None:
-    return guess_protocol_type(holds, data) if known.guess and known.protocol_type is None else None
-
-
-def _group_metadata(data: Any, known: Known) -> _Found:
-    if (guessed := _guess("metadata", data, known)) is not None:
+def _group(holds: Literal["metadata", "assignment"], data: Any, known: Known) -> _Found:
+    if known.guess and known.protocol_type is None and (guessed := guess_protocol_type(holds, data)) is not None:
         return _Found(guessed)
-    return _of_embedded(read_group_metadata(known.protocol_type, data), known)
-
-
-def _group_assignment(data: Any, known: Known) -> _Found:
-    if (guessed := _guess("assignment", data, known)) is not None:
-        return _Found(guessed)
-    return _of_embedded(read_group_assignment(known.protocol_type, data), known)
-
-
-def _consumer_metadata(data: Any, known: Known) -> _Found:
-    return _of_embedded(read_group_metadata("consumer", data), known)
-
-
-def _connect_assignment(data: Any, known: Known) -> _Found:
-    return _of_embedded(read_group_assignment("connect", data), known)
-
-
-def _user_data(data: Any, known: Known) -> _Found:
-    return _of_embedded(read_user_data(known.protocol_name, data), known)
+    read = read_group_metadata if holds == "metadata" else read_group_assignment
+    return _of_embedded(read(known.protocol_type, data), known)
 
 
 def _request_frame(data: Any, known: Known) -> _Found:
@@ -169,10 +139,6 @@ def read_principal(data: Any) -> Embedded:
     return read_embedded(compiled(), name, version, data, PREFIX, False)
 
 
-def _principal(data: Any, known: Known) -> _Found:
-    return _of_embedded(read_principal(data), known)
-
-
 def _address(data: Any, known: Known) -> _Found:
     try:
         return _Found(str(ipaddress.ip_address(bytes(data))))
@@ -197,14 +163,14 @@ def _record_batches(data: Any, known: Known) -> _Found:
 
 
 DECODERS: Final[dict[str, Callable[[Any, Known], _Found]]] = {
-    "group metadata": _group_metadata,
-    "group assignment": _group_assignment,
-    "consumer metadata": _consumer_metadata,
-    "connect assignment": _connect_assignment,
-    "user data": _user_data,
+    "group metadata": partial(_group, "metadata"),
+    "group assignment": partial(_group, "assignment"),
+    "consumer metadata": lambda data, known: _of_embedded(read_group_metadata("consumer", data), known),
+    "connect assignment": lambda data, known: _of_embedded(read_group_assignment("connect", data), known),
+    "user data": lambda data, known: _of_embedded(read_user_data(known.protocol_name, data), known),
     "request frame": _request_frame,
     "response frame": _response_frame,
-    "principal": _principal,
+    "principal": lambda data, known: _of_embedded(read_principal(data), known),
     "address": _address,
     "metrics": _metrics,
     "record batches": _record_batches,

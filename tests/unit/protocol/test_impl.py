@@ -33,5 +33,5 @@ def test_a_missing_extension_is_an_error_only_when_it_is_required() -> None:
 
 
 def test_the_twins_offer_the_same() -> None:
-    native, pure = (dir(load_twin("protocol", "tracker", twin).Connection) for twin in ("native", "pure"))
+    native, pure = (dir(load_twin("protocol", "tracker", twin).Connection()) for twin in ("native", "pure"))
     assert {name for name in native if name[0] != "_"} == {name for name in pure if name[0] != "_"}

@@ -59,28 +59,6 @@ class Connection:
         RuntimeError: a method is called while another thread runs one.
     """
 
-    __slots__ = (
-        "_closed",
-        "_closed_by",
-        "_exchange",
-        "_first_seen",
-        "_frames",
-        "_hellos",
-        "_judge",
-        "_last_seen",
-        "_openings",
-        "_protocol",
-        "_proxied",
-        "_reset",
-        "_splitters",
-        "_stray",
-        "_turn",
-        "bytes_lost",
-        "gaps",
-        "joined_late",
-        "received",
-    )  # fmt: skip
-
     def __init__(
         self,
         joined_late: bool = False,
@@ -119,8 +97,7 @@ class Connection:
     def __getstate__(self) -> object:
         if not self._turn:
             raise RuntimeError(TWO_THREADS)
-        # as object.__getstate__, which Python 3.10 does not have
-        return getattr(self, "__dict__", None), {name: getattr(self, name) for name in Connection.__slots__ if hasattr(self, name)}
+        return self.__dict__
 
     def _splitter(self, direction: Direction, max_frame: int, *, seeking: bool = False, offset: int = 0) -> FrameSplitter:
         passing = self._exchange.passing

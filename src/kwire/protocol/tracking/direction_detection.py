@@ -45,20 +45,6 @@ class DirectionDetector:
         decided_by: the evidence: `syn`, `port`, `response`, `requests` or `lower_port`; None while undecided.
     """
 
-    __slots__ = (
-        "_asked",
-        "_bytes",
-        "_frames",
-        "_kept",
-        "_lower",
-        "_max_frame",
-        "_named",
-        "_proven",
-        "_readings",
-        "decided_by",
-        "server_side",
-    )
-
     def __init__(
         self,
         port_0: int,

@@ -29,8 +29,6 @@ _SHORTEST_REQUEST: Final = 8  # api key, version, correlation id
 class Exchange(ResponseEvents):
     """Exchange of one connection."""
 
-    __slots__ = ()
-
     def request(self, frame: Frame) -> list[Event]:
         if not self.requests and is_kerberos_token(frame.payload):
             # Clients of 0.9 authenticate without SaslHandshake; brokers before 4.0 take it (KAFKA-18339).

@@ -31,31 +31,6 @@ def is_plain_name(text: str | None) -> bool:
 class ExchangeState:
     """State of one connection."""
 
-    __slots__ = (
-        "_reported",
-        "_unheard",
-        "advertised",
-        "asked",
-        "frames",
-        "identity",
-        "is_kafka",
-        "judge",
-        "last_api_name",
-        "left",
-        "losses",
-        "missing",
-        "named",
-        "pairing",
-        "passing",
-        "proven",
-        "requests",
-        "requests_lost",
-        "response_breaks",
-        "sasl",
-        "seeks_responses",
-        "unanswered",
-    )  # fmt: skip
-
     def __init__(self, observed: bool, frames: bool = False, bodies: Collection[int] | None = None, asked: Asked | None = None) -> None:
         self.frames = frames
         self.asked = asked

@@ -7,7 +7,7 @@ the frames that `watch_of` asks for.
 from __future__ import annotations
 
 from enum import IntEnum
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from kwire.codec.classes import compiled
@@ -21,7 +21,7 @@ from kwire.protocol.tracking.group_steps import GROUP_APIS, GROUP_ERROR_APIS, gr
 from kwire.protocol.tracking.reading import header_reader
 from kwire.protocol.tracking.topic_names import names_in, naming_paths
 from kwire.protocol.tracking.topic_use import TOPIC_USERS, noted, used
-from kwire.schema import catalog
+from kwire.schema import Message, catalog
 from kwire.schema.header_versions import header_version_of
 
 __all__ = [
@@ -61,36 +61,25 @@ def watch_of(api_key: int, version: int) -> Watch:
     return Watch.RESPONSE if naming_paths(api_key, version, True) else Watch.NO
 
 
-@cache
-def _request_paths(api_key: int, version: int) -> tuple[str, ...] | None:
-    if api_key in TOPIC_USERS:
-        return TOPIC_USERS[api_key][0].paths
-    return _TELEMETRY_PATHS if api_key == _PUSH_TELEMETRY else naming_paths(api_key, version, False) or None
-
-
-@cache
-def _response_paths(api_key: int, version: int) -> tuple[str, ...] | None:
-    if api_key in TOPIC_USERS:
-        return ("error_code", *TOPIC_USERS[api_key][1].paths)
-    return naming_paths(api_key, version, True) or None
-
-
-def observed_paths(api_key: int, version: int, is_response: bool) -> tuple[str, ...] | None:
-    """Return the projection that `observe_messages` needs of a message of a watched API; None for all of it."""
-    paths = (_response_paths if is_response else _request_paths)(api_key, version)
-    if paths is None:
-        watch = watch_of(api_key, version)
-        return () if not is_response and watch is Watch.RESPONSE else None
+def _message(api_key: int, is_response: bool) -> Message:
     message = catalog().response(api_key) if is_response else catalog().request(api_key)
     assert message is not None
-    return tuple(path for path in paths if _has(message.name, path))
+    return message
 
 
 @cache
-def _decoder(name: str, version: int, paths: tuple[str, ...] | None) -> Any:
-    if paths is not None:
-        paths = tuple(path for path in paths if _has(name, path))
-    return compiled().decoder(name, version, paths)
+def observed_paths(api_key: int, version: int, is_response: bool) -> tuple[str, ...] | None:
+    """Return the projection that `observe_messages` needs of a message of a watched API; None for all of it."""
+    if api_key in TOPIC_USERS:
+        paths = (("error_code",) if is_response else ()) + TOPIC_USERS[api_key][is_response].paths
+    elif api_key == _PUSH_TELEMETRY and not is_response:
+        paths = _TELEMETRY_PATHS
+    else:
+        paths = naming_paths(api_key, version, is_response)
+        if not paths:
+            return () if not is_response and watch_of(api_key, version) is Watch.RESPONSE else None
+    name = _message(api_key, is_response).name
+    return tuple(path for path in paths if _has(name, path))
 
 
 def _has(message: str, path: str) -> bool:
@@ -105,41 +94,24 @@ def _has(message: str, path: str) -> bool:
     return True
 
 
-def _read(name: str, version: int, paths: tuple[str, ...] | None, payload: bytes, offset: int, damaged: bool) -> Any:
-    if damaged:
-        return read_prefix(compiled().plan(name, version), payload, offset, strict=False).message
-    try:
-        return _decoder(name, version, paths).decode(payload, offset, True)[0]
-    except WireError:
-        return None
-
-
 @cache
-def _readers(api_key: int, version: int, is_response: bool) -> tuple[Any, str, tuple[str, ...] | None]:
-    message = catalog().response(api_key) if is_response else catalog().request(api_key)
-    assert message is not None
+def _readers(api_key: int, version: int, is_response: bool) -> tuple[Any, Any]:
+    message = _message(api_key, is_response)
+    decoder = compiled().decoder(message.name, version, observed_paths(api_key, version, is_response))
     if not is_response:
-        return header_reader(), message.name, _request_paths(api_key, version)
-    header = compiled().decoder("ResponseHeader", header_version_of(message.header_versions, version))
-    return header, message.name, _response_paths(api_key, version)
+        return partial(header_reader().read, strict=False), decoder
+    return compiled().decoder("ResponseHeader", header_version_of(message.header_versions, version)).decode, decoder
 
 
-def _request(api_key: int, version: int, payload: bytes, damaged: bool) -> Any:
-    header, name, paths = _readers(api_key, version, False)
+def _read(api_key: int, version: int, is_response: bool, payload: bytes, damaged: bool) -> Any:
+    read_header, decoder = _readers(api_key, version, is_response)
     try:
-        _, offset = header.read(payload, strict=False)
+        _, offset = read_header(payload)
+        if damaged:
+            return read_prefix(compiled().plan(_message(api_key, is_response).name, version), payload, offset, strict=False).message
+        return decoder.decode(payload, offset, True)[0]
     except WireError:
         return None
-    return _read(name, version, paths, payload, offset, damaged)
-
-
-def _response(api_key: int, version: int, payload: bytes, damaged: bool) -> Any:
-    header, name, paths = _readers(api_key, version, True)
-    try:
-        _, offset = header.decode(payload)
-    except WireError:
-        return None
-    return _read(name, version, paths, payload, offset, damaged)
 
 
 def note_request(api_key: int, version: int, payload: bytes, damaged: bool = False) -> Any:
@@ -147,7 +119,7 @@ def note_request(api_key: int, version: int, payload: bytes, damaged: bool = Fal
     if watch_of(api_key, version) < Watch.BOTH:
         return None
     if api_key in TOPIC_USERS:
-        message = _request(api_key, version, payload, damaged)
+        message = _read(api_key, version, False, payload, damaged)
         return None if message is None else noted(api_key, message)
     return (payload, damaged)
 
@@ -157,10 +129,10 @@ def observe(row: RequestCompleted, note: Any, payload: bytes | None, damaged: bo
     key, version = row.api_key, row.api_version
     if key is None or version is None or not _is_observed(row):
         return []
-    response = None if payload is None else _response(key, version, payload, damaged)
+    response = None if payload is None else _read(key, version, True, payload, damaged)
     if key in TOPIC_USERS:
         return _topics(row, note or [], response, not damaged)
-    request = None if note is None else _request(key, version, *note)
+    request = None if note is None else _read(key, version, False, *note)
     return _whole_body_events(key, version, row, request, response)
 
 
@@ -168,7 +140,7 @@ def group_faults(key: int | None, version: int | None, note: Any, payload: bytes
     """Return faults between a group's request and response (`groups.exchange_faults`); a cut frame has none: the missing bytes may fit."""
     if key not in CHECKED_APIS or version is None or note is None or damaged or note[1]:
         return []
-    return exchange_faults(key, version, _request(key, version, *note), _response(key, version, payload, damaged))
+    return exchange_faults(key, version, _read(key, version, False, *note), _read(key, version, True, payload, damaged))
 
 
 def observe_messages(row: RequestCompleted, request: Any, response: Any) -> list[Event]:

@@ -27,8 +27,6 @@ _SHORTEST_RESPONSE: Final = 4  # correlation id
 
 
 class ResponseEvents(ExchangeState):
-    __slots__ = ()
-
     def response(self, frame: Frame) -> list[Event]:
         waiting = self.pairing.waiting
         is_token = bool(waiting) and waiting[0].row is None
