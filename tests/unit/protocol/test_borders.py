@@ -9,6 +9,8 @@ import pytest
 
 from kafka_bytes import MS, framed, head, heartbeat, ok, produce, rows, rules, states
 from kwire.codec.impl import load_twin
+from kwire.protocol.tracking import frames
+from kwire.protocol.tracking.resync import RequestJudge
 
 # Looks like a request: length, Metadata v1, a client id of four bytes; there is no such frame behind it.
 PRETENDER = bytes.fromhex("0000000c 0003 0001 00000001 0004")
@@ -169,7 +171,7 @@ def test_the_search_gives_up_after_100_000_false_borders_in_a_row(rounds: tuple[
     """Some six a pretender, as it overlaps with the next. A request that is found begins the count again; behind it an impossible
     length loses the border.
 
-    The pure twin takes a minute for so many: test_protocol_resync has the rule for it.
+    The pure twin takes a minute for so many; for it the limit is lowered below.
     """
     connection = load_twin("protocol", "tracker", "native").Connection(True)
     for number, count in enumerate(rounds, 1):
@@ -218,6 +220,9 @@ def test_a_header_that_has_not_come_whole_speaks_against_nothing(make: Callable[
     "request_bytes",
     [
         framed(head(12, 0, 5) + b"\0\2g1" + bytes(4) + b"\0\1mx"),  # a byte too many
+        framed(head(12, 0, 5) + b"\0\2g1" + bytes(4) + b"\0\2m"),  # a byte too few
+        framed(head(120, 0, 5)),  # no such api
+        framed(head(18, 0, 5, b"\xff\xfe")),  # a client id that is not UTF-8
         framed(head(12, 9, 5) + b"\0\2g1" + bytes(4) + b"\0\1m"),  # no such version
         framed(head(3, 1, 5) + b"\x7f\xff\xff\xff"),  # more topics than there can be
         framed(head(3, 1, 5) + b"\0\0\0\1\xff\xff"),  # a topic name cannot be null
@@ -359,3 +364,30 @@ def test_in_a_frame_of_which_bytes_are_missing_the_border_is_not_doubted(make: C
         events += connection.lost("response", lost, 0) if lost else connection.receive_response_bytes(ok(4)[8:], 0)
         assert states(events) == [(5, "answered"), (4, "answered")]
         assert rules(events) == expected
+
+
+@pytest.mark.parametrize("step", [1 << 20, 1])
+@pytest.mark.parametrize("client_id", [b"rdkafka", b"x" * 45, b"x" * 49, b"x" * 55, b"x" * 300])
+def test_api_versions_of_old_librdkafka_is_found(make: Callable[..., Any], client_id: bytes, step: int) -> None:
+    """Up to 1.0 it writes an array of no api keys behind the header: rdkafka_request.c, rd_kafka_ApiVersionRequest."""
+    for behind in (bytes(4), bytes(3), bytes(5), b"\0\0\0\1", b"\xff\xff\xff\xff"):
+        connection, data = make(True), b"tail" + framed(head(18, 0, 1, client_id) + behind) + heartbeat(2)
+        for at in range(0, len(data), step):
+            connection.receive_request_bytes(data[at : at + step], 0)
+        assert ids(connection) == ([1, 2] if behind == bytes(4) else [2])
+
+
+def test_made_up_candidates_cost_bounded_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(frames, "MAX_CANDIDATES", 50)
+    asked = 0
+    judge_of = RequestJudge.judge
+
+    def counted(self: Any, data: bytes, start: int) -> int:
+        nonlocal asked
+        asked += 1
+        return judge_of(self, data, start)
+
+    monkeypatch.setattr(RequestJudge, "judge", counted)
+    connection = load_twin("protocol", "tracker", "pure").Connection(True)
+    connection.receive_request_bytes(PRETENDER * 1000 + heartbeat(1), 0)
+    assert (ids(connection), asked) == ([], 50)

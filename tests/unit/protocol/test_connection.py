@@ -65,26 +65,6 @@ def test_produce_without_acks_waits_for_nothing() -> None:
     assert (answered.request_index, answered.api_name) == (1, "ApiVersions")
 
 
-def test_equal_correlation_ids_pair_in_order() -> None:
-    connection = Connection()
-    connection.receive_request_bytes(api_versions(1) + heartbeat(1) + api_versions(1), 0)
-    events = connection.receive_response_bytes(answer(1, RANGES) + ok(1) + answer(1, RANGES), MS)
-    assert [(row.request_index, row.api_name, row.state) for row in rows(events)] == [
-        (0, "ApiVersions", "answered"), (1, "Heartbeat", "answered"), (2, "ApiVersions", "answered"),
-    ]  # fmt: skip
-    assert rules(events) == []
-
-
-def test_ids_that_do_not_rise_as_java_sends_them() -> None:
-    connection = Connection()
-    connection.receive_request_bytes(api_versions(1), 0)
-    connection.receive_response_bytes(answer(1, RANGES), 0)
-    connection.receive_request_bytes(heartbeat(0) + heartbeat(1) + heartbeat(2147483640), 0)
-    events = connection.receive_response_bytes(ok(0) + ok(1) + ok(2147483640), 0)
-    assert [row.correlation_id for row in rows(events)] == [0, 1, 2147483640]
-    assert rules(events) == []
-
-
 def test_api_versions_refused_in_version_0_form_then_lower() -> None:
     connection = Connection()
     connection.receive_request_bytes(api_versions(0, 5, b"apache-kafka-java", b"4.4.0"), 0)
@@ -113,24 +93,6 @@ def test_ranges_of_a_cut_api_versions_response_are_read_as_far_as_they_go() -> N
     assert (row.state, row.body, row.response_bytes, row.latency_us) == ("answered", "decoded", len(whole), 1000)
 
 
-def test_software_is_in_force_behind_its_request_as_the_broker_logs_it() -> None:
-    connection = Connection()
-    events = connection.receive_request_bytes(heartbeat(1) + api_versions(2, 3, b"kgo", b"v1.17.0") + heartbeat(3), 0)
-    events += connection.receive_response_bytes(ok(1) + answer(2, bytes.fromhex("0000 01 00000000 00")) + ok(3), 0)
-    assert [row.software_name for row in rows(events)] == ["unknown", "unknown", "kgo"]
-    summary = connection.summary()
-    assert (summary.software_name, summary.software_version, summary.identity_source) == ("kgo", "v1.17.0", "api_versions")
-
-
-def test_invalid_software_is_a_violation_and_no_identity() -> None:
-    connection = Connection()
-    events = connection.receive_request_bytes(api_versions(1, 3, b"my client", b"1.0"), 0)
-    assert rules(events) == ["client_software_invalid"]
-    events = connection.receive_response_bytes(answer(1, bytes.fromhex("002a 01 00000000 00")), 0)
-    assert [(row.software_name, row.error_code) for row in rows(events)] == [("unknown", 42)]
-    assert connection.summary().identity_source == "not_sent"
-
-
 def test_not_sent_differs_from_not_observed() -> None:
     silent = Connection()
     silent.receive_request_bytes(heartbeat(1), 0)
@@ -144,40 +106,6 @@ def test_not_sent_differs_from_not_observed() -> None:
     gap.lost("request", 40, 0)
     gap.receive_request_bytes(heartbeat(1), 0)
     assert (gap.summary().software_name, gap.summary().identity_source) == (None, "not_observed")
-
-
-def test_a_capture_that_joins_in_the_middle_of_a_frame_finds_the_border() -> None:
-    connection = Connection(joined_late=True)
-    events = connection.receive_request_bytes(produce(8, 1)[9:] + heartbeat(9) + heartbeat(10), 0)
-    events += connection.receive_response_bytes(ok(5)[3:] + ok(9) + ok(10), MS)
-    assert [(row.request_index, row.correlation_id, row.state) for row in rows(events)] == [(0, 9, "answered"), (1, 10, "answered")]
-    assert rules(events + connection.finish(2 * MS)) == []
-    assert connection.summary().state == "joined_late"
-
-
-def test_a_lost_request_leaves_an_orphan_without_a_violation() -> None:
-    connection = Connection()
-    connection.receive_request_bytes(heartbeat(1), 0)
-    connection.lost("request", len(heartbeat(2)), 0)
-    connection.receive_request_bytes(heartbeat(3), 0)
-    events = connection.receive_response_bytes(ok(1) + ok(2) + ok(3), MS)
-    assert [(row.request_index, row.correlation_id, row.state) for row in rows(events)] == [
-        (0, 1, "answered"), (-1, 2, "orphan_response"), (1, 3, "answered"),
-    ]  # fmt: skip
-    assert rules(events) == []
-    assert [row.latency_us for row in rows(events)] == [None, None, 1000]
-
-
-def test_of_a_request_whose_response_may_be_lost_no_answer_was_seen() -> None:
-    connection = Connection()
-    connection.receive_request_bytes(heartbeat(1) + heartbeat(2) + heartbeat(3), 0)
-    events = connection.receive_response_bytes(ok(1), MS)
-    events += connection.lost("response", len(ok(2)), MS)
-    events += connection.receive_response_bytes(ok(3), 2 * MS)
-    assert [(row.correlation_id, row.state, row.latency_us) for row in rows(events)] == [
-        (1, "answered", 1000), (2, "unseen", None), (3, "answered", None),
-    ]  # fmt: skip
-    assert connection.summary().unanswered == 0
 
 
 def test_a_request_that_snaplen_cut_keeps_its_header_and_what_was_read() -> None:
@@ -201,26 +129,6 @@ def test_a_request_that_snaplen_cut_keeps_its_header_and_what_was_read() -> None
     assert (first.state, first.error_code, second.state, second.body) == ("answered", 6, "answered", "decoded")
 
 
-def test_a_response_that_comes_behind_a_later_one_is_paired_and_reported() -> None:
-    connection = Connection()
-    connection.receive_request_bytes(api_versions(1) + heartbeat(2), 0)
-    events = connection.receive_response_bytes(ok(2) + answer(1, RANGES), 0)
-    assert [(row.correlation_id, row.state) for row in rows(events)] == [(2, "answered"), (1, "answered")]
-    assert rules(events) == ["response_out_of_order"]
-
-
-def test_what_waits_when_the_client_closes_is_abandoned() -> None:
-    connection = Connection()
-    connection.receive_request_bytes(heartbeat(1), 0)
-    assert connection.closed("request", False, MS) == []
-    (row,) = connection.closed("response", False, MS)
-    assert isinstance(row, RequestCompleted)
-    assert row.state == "abandoned"
-    assert (connection.summary().state, connection.summary().closed_by) == ("complete", "client")
-    assert connection.summary().unanswered == 0
-    assert connection.finish(2 * MS) == []
-
-
 def test_a_client_that_leaves_and_refuses_what_still_comes_abandons_it() -> None:
     """A consumer says goodbye while its Fetch waits: that is answered, and met by a RST. The broker logs both requests as answered."""
     connection = Connection()
@@ -230,23 +138,6 @@ def test_a_client_that_leaves_and_refuses_what_still_comes_abandons_it() -> None
     assert connection.closed("request", True, 3 * MS) == []
     assert [row.state for row in rows(answered + connection.finish(4 * MS))] == ["answered", "abandoned"]
     assert connection.summary().unanswered == 0
-
-
-def test_a_server_that_closes_first_owes_its_answers() -> None:
-    for reset in (False, True):
-        connection = Connection()
-        connection.receive_request_bytes(heartbeat(7), 0)
-        events = connection.closed("response", reset, MS)
-        events += connection.closed("request", False, 2 * MS) + connection.closed("request", True, 2 * MS) + connection.finish(3 * MS)
-        assert [row.state for row in rows(events)] == ["unanswered"]
-
-
-def test_what_may_have_been_answered_in_a_hole_is_unseen() -> None:
-    connection = Connection()
-    connection.receive_request_bytes(heartbeat(7), 0)
-    events = connection.lost("response", 10, MS)
-    events += connection.closed("request", False, 2 * MS) + connection.closed("request", True, 3 * MS) + connection.finish(4 * MS)
-    assert [row.state for row in rows(events)] == ["unseen"]
 
 
 def test_an_answer_that_the_end_cuts_off_is_an_answer_without_a_latency() -> None:
@@ -261,15 +152,6 @@ def test_an_answer_that_the_end_cuts_off_is_an_answer_without_a_latency() -> Non
     ]  # fmt: skip
 
 
-def test_an_answer_without_its_correlation_id_is_none() -> None:
-    for cut in (1, 4, 7):
-        connection = Connection()
-        connection.receive_request_bytes(heartbeat(7), 0)
-        connection.receive_response_bytes(ok(7)[:cut], MS)
-        events = connection.closed("response", False, 2 * MS) + connection.finish(3 * MS)
-        assert [row.state for row in rows(events)] == ["unanswered"]
-
-
 def test_behind_a_reset_bytes_may_still_come() -> None:
     connection = Connection()
     connection.receive_request_bytes(heartbeat(1) + heartbeat(2)[:9], 0)
@@ -277,13 +159,6 @@ def test_behind_a_reset_bytes_may_still_come() -> None:
     assert [row.state for row in rows(connection.receive_response_bytes(ok(1), 2 * MS))] == ["answered"]
     assert rules(connection.finish(3 * MS)) == ["frame_unfinished"]
     assert (connection.summary().state, connection.summary().closed_by) == ("reset", "client")
-
-
-def test_a_response_seen_before_its_request_waits_for_it() -> None:
-    connection = Connection()
-    assert connection.receive_response_bytes(ok(1), 2 * MS) == []
-    (row,) = rows(connection.receive_request_bytes(heartbeat(1), 3 * MS))
-    assert (row.state, row.latency_us) == ("answered", None)
 
 
 def test_nodes_of_the_cluster() -> None:
@@ -332,28 +207,6 @@ def test_requests_behind_an_http_answer_fare_as_the_one_before() -> None:
     connection.receive_response_bytes(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n", 0)
     connection.receive_request_bytes(api_versions(2) + api_versions(3), 0)
     assert [(row.correlation_id, row.state) for row in rows(connection.finish(1))] == [(each, "unanswered") for each in (1, 2, 3)]
-
-
-def test_brokers_and_controllers_are_told_from_clients() -> None:
-    def role(request: bytes) -> str:
-        connection = Connection()
-        connection.receive_request_bytes(request, 0)
-        return connection.summary().role
-
-    fetch = bytes(4) + bytes(4) + bytes(4)  # max wait, min bytes, no topics
-    assert role(framed(head(1, 0, 1) + b"\xff\xff\xff\xff" + fetch)) == "client"
-    assert role(framed(head(1, 0, 1, b"x") + b"\0\0\0\2" + fetch)) == "broker"
-    assert role(framed(head(18, 0, 1, b"broker-3-fetcher-0"))) == "broker"
-    assert role(framed(head(18, 0, 1, b"AddPartitionsManager-client-3"))) == "broker"
-    assert role(framed(head(18, 0, 1, b"3"))) == "client"
-    assert role(framed(head(6, 0, 1, b"3") + bytes(4) + bytes(4) + bytes(4) + bytes(4))) == "controller"  # UpdateMetadata
-
-
-def test_the_client_id_of_a_connection_is_the_most_frequent_one() -> None:
-    connection = Connection()
-    for number, client_id in enumerate((b"", b"a", b"b", b"", b"b", b"", None)):
-        connection.receive_request_bytes(framed(head(18, 0, number, client_id)), 0)
-    assert connection.summary().client_id == "b"
 
 
 def test_instance_id_of_a_telemetry_client() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kafka_bytes import MS, api_versions, framed, handshake, head, heartbeat, produce, rows, rules, shaken
+from kafka_bytes import MS, api_versions, framed, handshake, head, heartbeat, rows, rules, shaken
 from kwire.protocol.tracking.identity import MOST_CLIENT_IDS
 
 
@@ -123,6 +123,7 @@ def fetch(correlation_id: int, replica_id: int, client_id: bytes = b"app") -> by
         (fetch(1, 3), "broker"),
         (fetch(1, -1, b"broker-3-fetcher-0"), "broker"),
         (heartbeat(1, b"broker-3"), "client"),
+        (heartbeat(1, b"AddPartitionsManager-client-3"), "broker"),
         (framed(head(7, 1, 1) + bytes(12)), "broker"),  # ControlledShutdown
         (framed(head(52, 0, 1) + b"\0\1\1\0"), "controller"),  # Vote
     ],
@@ -154,6 +155,7 @@ def test_the_header_of_version_0_has_no_client_id(make: Callable[..., Any]) -> N
     assert (row.header_version, row.client_id, row.correlation_id) == (0, "", 1)
 
 
+@pytest.mark.requirement("K511-28")
 def test_api_versions_between_handshake_and_token_of_a_known_number(make: Callable[..., Any]) -> None:
     """GSSAPI takes as many tokens as it likes, so any request may follow one; PLAIN takes one."""
     for mechanism, broken in ((b"PLAIN", ["api_versions_out_of_order"]), (b"GSSAPI", [])):
@@ -161,12 +163,3 @@ def test_api_versions_between_handshake_and_token_of_a_known_number(make: Callab
         connection.receive_request_bytes(handshake(1, 1, mechanism), 0)
         connection.receive_response_bytes(shaken(1), 0)
         assert rules(connection.receive_request_bytes(api_versions(2, 0), 0)) == broken
-
-
-def test_a_produce_without_acks_says_what_it_wrote_at_its_time(make: Callable[..., Any]) -> None:
-    """Its last byte is lost: the row has no time then."""
-    connection = make()
-    request = produce(1, 0)
-    connection.receive_request_bytes(request[:-2], 0)
-    (row,) = rows(connection.lost("request", 2, MS))
-    assert (row.state, row.request_time) == ("no_response_expected", None)

@@ -10,7 +10,7 @@ from kwire import messages
 from kwire.codec.decoding import decode
 from kwire.codec.frames import Opaque, Request, Response
 from kwire.codec.group_definitions import compiled_groups
-from kwire.errors import InputError, LimitExceeded, UnknownApi
+from kwire.errors import InputError, LimitExceeded
 from kwire.protocol import nested_bytes
 from kwire.protocol.nested_bytes import Hidden, Known, decode_nested, rule_of
 from kwire.protocol.nested_rules import RULES
@@ -83,25 +83,6 @@ def test_another_assignor_writes_other_user_data():
     assert found["protocols[0].metadata.user_data"].generation == 0  # the first four bytes
     found = dict(decode_nested(join_request(assignor="mine"), 9))
     assert isinstance(found["protocols[0].metadata.user_data"], Opaque)
-
-
-@pytest.mark.parametrize(("protocol_type", "kind"), [("consumer", "ConsumerProtocolSubscription"), ("sr", "Opaque")])
-def test_the_protocol_type_of_the_message_counts(protocol_type, kind):
-    found = dict(decode_nested(join_request(protocol_type), 9, Known(protocol_type="consumer")))
-    assert type(found["protocols[0].metadata"]).__name__ == kind
-
-
-@pytest.mark.requirement("K559-24")
-def test_older_responses_need_what_their_request_said():
-    member = messages.JoinGroupResponse.JoinGroupResponseMember(member_id="m", metadata=SUBSCRIPTION)
-    response = messages.JoinGroupResponse(members=[member], protocol_name="range")
-    ((path, kept),) = decode_nested(response, 6)
-    assert path == "members[0].metadata"
-    assert isinstance(kept.reason, UnknownApi)
-    found = dict(decode_nested(response, 6, Known(protocol_type="consumer")))
-    assert found["members[0].metadata"].topics == ("a",)
-    response.protocol_type = "consumer"  # from version 7 on
-    assert dict(decode_nested(response, 7))["members[0].metadata"].topics == ("a",)
 
 
 def test_members_of_groups_of_two_types():

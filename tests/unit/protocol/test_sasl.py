@@ -12,6 +12,7 @@ from kafka_bytes import framed, head, rows
 from kwire.codec.impl import Twin, load_twin
 from kwire.protocol import Connection, Event
 from kwire.protocol.sasl import attempted_name
+from kwire.protocol.tracking.frames import Frame
 
 PASSWORD = "hunter2-s3cret"
 
@@ -189,17 +190,6 @@ def test_raw_tokens_after_handshake_v0_make_no_rows(mechanism: str, tokens: list
     assert connection.summary().auth_failures == 0
 
 
-def test_the_last_gssapi_token_may_get_no_answer() -> None:
-    connection = Connection()
-    connection.receive_request_bytes(handshake("GSSAPI", 0), 0)
-    connection.receive_response_bytes(handshake_answer(), 0)
-    connection.receive_request_bytes(framed(b"\x60\x82" + bytes(30)), 0)
-    connection.receive_response_bytes(framed(b"\x60\x10" + bytes(14)), 0)
-    connection.receive_request_bytes(framed(b"\x05\x04" + bytes(28)) + METADATA, 0)
-    (row,) = rows(connection.receive_response_bytes(METADATA_ANSWER, 0))
-    assert (row.api_name, row.state) == ("Metadata", "answered")
-
-
 def test_kerberos_without_a_handshake_as_clients_of_0_9_do_it() -> None:
     connection = Connection()
     token = bytes.fromhex("6082025106092a864886f71201020201006e820240") + bytes(40)
@@ -212,14 +202,6 @@ def test_kerberos_without_a_handshake_as_clients_of_0_9_do_it() -> None:
     assert connection.summary().sasl_mechanism == "GSSAPI"
 
 
-def test_a_server_token_without_a_request_is_not_kept() -> None:
-    connection = Connection()
-    connection.receive_request_bytes(handshake("PLAIN", 1), 0)
-    connection.receive_response_bytes(handshake_answer(), 0)
-    connection.receive_response_bytes(authenticated(77, PASSWORD.encode()), 0)
-    assert PASSWORD.encode() not in pickle.dumps(connection)
-
-
 def test_of_a_server_token_that_came_too_early_nothing_is_read(twin: Twin) -> None:
     """RFC 5802: `e=` begins a refusal. Without a token before it the frame may be anything, and of it only what may be an id is kept."""
     connection = load_twin("protocol", "tracker", twin).Connection()
@@ -228,15 +210,6 @@ def test_of_a_server_token_that_came_too_early_nothing_is_read(twin: Twin) -> No
     connection.receive_response_bytes(framed(b"e=other-error"), 0)
     connection.receive_request_bytes(framed(SCRAM_FIRST), 0)
     assert connection.summary().auth_failures == 0
-
-
-def test_a_server_that_closes_on_a_raw_token_has_refused_it() -> None:
-    connection = Connection()
-    connection.receive_request_bytes(handshake("PLAIN", 0), 0)
-    connection.receive_response_bytes(handshake_answer(), 0)
-    connection.receive_request_bytes(framed(PLAIN), 0)
-    connection.closed("response", False, 0)
-    assert (connection.summary().auth_failures, connection.summary().principal) == (1, None)
 
 
 def test_a_second_authentication_counts_from_its_success_on() -> None:
@@ -248,15 +221,6 @@ def test_a_second_authentication_counts_from_its_success_on() -> None:
         connection.receive_response_bytes(authenticated(2, error=error), 0)
     summary = connection.summary()
     assert (summary.attempted_principal, summary.principal, summary.auth_failures) == ("User:mallory", "User:alice", 1)
-
-
-@pytest.mark.requirement("K511-28")
-def test_api_versions_between_handshake_and_authentication_is_out_of_order() -> None:
-    connection = Connection()
-    connection.receive_request_bytes(handshake("PLAIN", 1), 0)
-    connection.receive_response_bytes(handshake_answer(), 0)
-    events = connection.receive_request_bytes(framed(head(18, 0, 2)), 0)
-    assert [event.rule for event in events if hasattr(event, "rule")] == ["api_versions_out_of_order"]
 
 
 @pytest.mark.parametrize("version", [0, 1])
@@ -285,3 +249,7 @@ def test_no_secret_is_kept(version: int, mechanism: str) -> None:
     events += connection.finish(0)
     kept += [pickle.dumps(connection), repr(connection).encode(), repr(events).encode(), repr(connection.summary()).encode()]
     assert not any(secret in each for each in kept)
+
+
+def test_no_payload_in_texts() -> None:
+    assert "secret" not in repr(Frame(b"\0alice\0secret", 13, 0, 0, 0, 0))

@@ -36,13 +36,6 @@ def test_part_of_an_answer_to_a_client_that_left_is_no_answer(connection: Any) -
     assert connection.summary().unanswered == 0
 
 
-def test_part_of_an_answer_that_the_server_broke_off_is_one(connection: Any) -> None:
-    connection.receive_request_bytes(heartbeat(7), 0)
-    connection.receive_response_bytes(ok(7)[:9], MS)
-    events = connection.closed("response", True, 2 * MS) + connection.finish(3 * MS)
-    assert [row.state for row in rows(events)] == ["answered"]
-
-
 @pytest.mark.parametrize(("kept", "state"), [(20, "unseen"), (21, "no_response_expected")])
 def test_without_its_acks_a_produce_may_want_no_answer(connection: Any, kept: int, state: str) -> None:
     """4 bytes of length, 13 of header, 2 of the transactional id, then the 2 bytes of acks: snaplen cuts inside of them or behind them."""
@@ -102,13 +95,6 @@ def test_bytes_that_snaplen_cut_inside_a_request_hide_no_other(connection: Any) 
     assert rules(events) == [("response_unknown_correlation_id", "error")]
 
 
-def test_the_time_of_bytes_that_snaplen_cut_is_known(connection: Any) -> None:
-    connection.receive_request_bytes(heartbeat(1), 0)
-    connection.receive_response_bytes(ok(1)[:-2], MS)
-    (row,) = rows(connection.lost("response", 2, MS, cut=True))
-    assert (row.response_time, row.latency_us) == (MS, 1000)
-
-
 @pytest.mark.parametrize(("kept", "count", "first"), [(16, None, None), (21, 3, None), (24, 3, "ab"), (26, 3, "ab")])
 def test_the_number_of_topics_stands_in_front_of_them(connection: Any, kept: int, count: int | None, first: str | None) -> None:
     """Behind 17 bytes of length and header: 4 bytes that say 3, and names of 2 + 2 bytes each. What was cut off still counts."""
@@ -144,23 +130,6 @@ def test_where_several_may_be_answered_none_is() -> None:
     assert rules(events) == []
 
 
-def test_a_name_that_was_cut_off_was_sent(connection: Any) -> None:
-    """Over SASL Java asks for versions without a name first, and with it once it has authenticated: there it is cut."""
-    connection.receive_request_bytes(api_versions(1, 0), 0)
-    assert connection.summary().software_name == "unknown"
-    named = api_versions(2, 3)
-    connection.receive_request_bytes(named[:19], 0)
-    connection.lost("request", len(named) - 19, 0, cut=True)
-    assert (connection.summary().software_name, connection.summary().identity_source) == (None, "not_observed")
-
-
-def test_api_versions_during_sasl_is_out_of_order_once_the_server_is_heard(connection: Any) -> None:
-    """SaslHandshake v1 and, unanswered, ApiVersions: Kafka closes the connection (SaslServerAuthenticator)."""
-    handshake = framed(head(17, 1, 1) + b"\0\5PLAIN")
-    assert rules(connection.receive_request_bytes(handshake + api_versions(2, 0), 0)) == []
-    assert rules(connection.closed("response", False, MS)) == [("api_versions_out_of_order", "error")]
-
-
 def test_api_versions_of_one_direction_is_no_fault(connection: Any) -> None:
     handshake = framed(head(17, 1, 1) + b"\0\5PLAIN")
     events = connection.receive_request_bytes(handshake + api_versions(2, 0), 0) + connection.closed("request", False, MS)
@@ -174,16 +143,6 @@ def test_few_violations_wait_for_the_server(connection: Any) -> None:
     events = connection.closed("response", False, MS)
     assert [event.request_index for event in events if isinstance(event, ViolationFound)] == list(range(1, 9))
     assert len(rows(events + connection.finish(2 * MS))) == 21
-
-
-def test_a_border_that_was_searched_for_may_be_none(connection: Any) -> None:
-    """Behind a gap a request is found; what follows it is no frame. After three frames in a row the borders are proven."""
-    connection.receive_request_bytes(heartbeat(1), 0)
-    connection.lost("request", 50, 0)
-    assert rules(connection.receive_request_bytes(heartbeat(2) + framed(b"\0"), 0)) == [("frame_border_lost", "warning")]
-    proven = PureConnection(joined_late=True)
-    events = proven.receive_request_bytes(b"".join(map(heartbeat, range(2, 6))) + framed(b"\0"), 0)
-    assert rules(events) == [("frame_too_short", "error")]
 
 
 def test_of_a_direction_whose_syn_is_missing_the_first_bytes_may_be_missing(connection: Any) -> None:

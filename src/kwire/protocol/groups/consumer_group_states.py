@@ -106,6 +106,8 @@ class ConsumerMemberEvent(Enum):
 _S, _E = ConsumerMemberState, ConsumerMemberEvent
 _INSIDE: Final = {_E.FENCE: _S.FENCED, _E.FAIL: _S.FATAL, _E.LEAVE: _S.PREPARE_LEAVING}
 
+# Kafka's MemberState.previousValidStates (4.x) also has: RECONCILING after RECONCILING (here the next target waits for the first), STABLE
+# after RECONCILING (an acknowledgement comes between, always), UNSUBSCRIBED after PREPARE_LEAVING (it goes through LEAVING).
 CONSUMER_MEMBER: Final = Transitions(
     "a member with KIP-848",
     ConsumerMemberState,

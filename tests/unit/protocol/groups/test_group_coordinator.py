@@ -10,9 +10,8 @@ import pytest
 import kwire
 from kwire import messages
 from kwire.protocol.groups import GroupCoordinatorRole
-from kwire.protocol.groups.group_states import GROUP_COORDINATOR, GroupEvent, GroupState
+from kwire.protocol.groups.group_states import GroupState
 from kwire.protocol.groups.outcomes import Answer, MemberGone, Rebalanced
-from kwire.protocol.transitions import ForbiddenMove
 
 SECOND = 1_000_000_000
 NONE, ILLEGAL, INCONSISTENT, BAD_GROUP, UNKNOWN, BAD_SESSION, REBALANCING = 0, 22, 23, 24, 25, 26, 27
@@ -342,26 +341,3 @@ def test_every_state_takes_every_request(state: GroupState) -> None:
     again = in_state(state)
     again.join(joining(), 3, 0, 0, "n")
     assert (again.state is GroupState.DEAD) == (state is GroupState.DEAD)
-
-
-MOVES = {
-    ("EMPTY", "REBALANCE"): "PREPARING_REBALANCE",
-    ("PREPARING_REBALANCE", "JOINED"): "COMPLETING_REBALANCE",
-    ("PREPARING_REBALANCE", "EMPTIED"): "EMPTY",
-    ("COMPLETING_REBALANCE", "ASSIGNED"): "STABLE",
-    ("COMPLETING_REBALANCE", "REBALANCE"): "PREPARING_REBALANCE",
-    ("STABLE", "REBALANCE"): "PREPARING_REBALANCE",
-    **{(state, "REMOVED"): "DEAD" for state in ("EMPTY", "PREPARING_REBALANCE", "COMPLETING_REBALANCE", "STABLE")},
-}
-
-
-@pytest.mark.parametrize("state", GroupState)
-@pytest.mark.parametrize("event", GroupEvent)
-def test_every_state_and_event(state: GroupState, event: GroupEvent) -> None:
-    """The table is that of Kafka's ClassicGroupState."""
-    to = MOVES.get((state.name, event.name))
-    if to is not None:
-        assert GROUP_COORDINATOR.after(state, event) is GroupState[to]
-        return
-    with pytest.raises(ForbiddenMove):
-        GROUP_COORDINATOR.after(state, event)

@@ -110,12 +110,6 @@ def test_behind_an_edited_request_come_no_raw_tokens(twin: Any) -> None:
     assert closing(relay.from_server(framed(b"\0\0\0\x09" + b"\0\0"), 4)) == ("response_mismatched", "response", 9)
 
 
-def test_another_answer_than_the_one_owed_closes(twin: Any) -> None:
-    relay = twin.Relay(PLAN)
-    relay.from_client(metadata(7, "t"), 1)
-    assert closing(relay.from_server(metadata_answer(8, "kafka-1", 9092), 2)) == ("response_mismatched", "response", 8)
-
-
 def test_a_frame_that_cannot_be_read_closes(twin: Any) -> None:
     """The last topic's name is said to have a byte more than is there."""
     request = metadata(7, "t")

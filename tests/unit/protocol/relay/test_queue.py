@@ -68,6 +68,8 @@ def test_an_end_is_given_on_once(twin: Any) -> None:
     moves = relay.from_server(ok(1), 3)
     assert sent(moves) == (b"", ok(1))
     assert not moves.end_server
+    moves = relay.end_server(4)
+    assert (moves.end_client, moves.close) == (True, None)
 
 
 def test_callers_take_bytes_from_the_budget_of_relays(twin: Any) -> None:

@@ -13,10 +13,8 @@ from kwire.codec.uuids import ZERO_UUID, Uuid
 from kwire.errors import InputError
 from kwire.protocol.telemetry import MemoryReceiver, SubscriptionTable, TelemetryReceiver
 from kwire.protocol.telemetry.instance_cache import INSTANCE_LIMIT, InstanceCache
-from kwire.protocol.telemetry.instance_states import PUSHING_INSTANCE, InstanceEvent, InstanceState
 from kwire.protocol.telemetry.otlp import encode_metrics
 from kwire.protocol.telemetry.receivers import MetricsPayload, PushContext, QueueingReceiver
-from kwire.protocol.transitions import ForbiddenMove
 
 MS = 1_000_000
 INTERVAL = 60_000
@@ -50,15 +48,6 @@ class Broker:
             "client_instance_id": told.client_instance_id, "subscription_id": told.subscription_id, "metrics": PAYLOAD, **more,
         }  # fmt: skip
         return self.role.answer(kwire.messages.PushTelemetryRequest(**said), context, t * MS).error_code
-
-
-def test_every_state_and_event_of_an_instance() -> None:
-    for state in InstanceState:
-        for event in InstanceEvent:
-            gone = state is InstanceState.TERMINATED and event in (InstanceEvent.PUSH, InstanceEvent.LAST_PUSH)
-            assert PUSHING_INSTANCE.allows(state, event) is not gone
-    with pytest.raises(ForbiddenMove):
-        PUSHING_INSTANCE.after(InstanceState.TERMINATED, InstanceEvent.PUSH)
 
 
 def test_K714_35_without_a_receiver_the_apis_are_not_advertised() -> None:
