@@ -16,6 +16,6 @@ def test_the_page_is_drawn_from_the_tables_as_they_are() -> None:
 
 def test_every_machine_is_there() -> None:
     text = (ROOT / "docs" / "explanation" / "machines.md").read_text("utf-8")
-    for title in ("## A negotiating client", "## A negotiating broker", "## The instance id of a connection"):
+    for title in ("## A negotiating client", "## A negotiating broker"):
         assert title in text
     assert text.count("```mermaid\nstateDiagram-v2\n") == text.count("\n## ")

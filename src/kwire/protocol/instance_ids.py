@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
-from enum import Enum, auto
 from typing import Final
 
 from kwire.codec.uuids import ZERO_UUID, Uuid
-from kwire.protocol.transitions import Transitions
 
-__all__ = ["INSTANCE_ID", "WITH_INSTANCE_ID", "InstanceIdEvent", "InstanceIdRule", "InstanceIdState", "new_instance_id"]
+__all__ = ["WITH_INSTANCE_ID", "InstanceIdRule", "new_instance_id"]
 
 _ONE: Final = Uuid(bytes(15) + b"\x01")
 WITH_INSTANCE_ID: Final = 3  # the request header that carries the id
@@ -36,77 +34,24 @@ def new_instance_id(random: Callable[[int], bytes] = secrets.token_bytes, *, hyp
             return made
 
 
-class InstanceIdState(Enum):
-    """States of a connection with regard to its client instance id."""
-
-    NO_REQUEST = auto()
-    NO_ID = auto()  # requests came, with older headers
-    FIXED = auto()
-
-
-class InstanceIdEvent(Enum):
-    NAMED = auto()
-    REPEATED = auto()
-    CHANGED = auto()
-    ZERO = auto()  # header 3 with the id that stands for none
-    OLDER_HEADER = auto()
-
-
-INSTANCE_ID: Final = Transitions(
-    "the instance id of a connection",
-    InstanceIdState,
-    InstanceIdEvent,
-    InstanceIdState.NO_REQUEST,
-    {
-        InstanceIdState.NO_REQUEST: {
-            InstanceIdEvent.NAMED: InstanceIdState.FIXED,
-            InstanceIdEvent.ZERO: InstanceIdState.NO_REQUEST,
-            InstanceIdEvent.OLDER_HEADER: InstanceIdState.NO_ID,
-        },
-        InstanceIdState.NO_ID: {
-            InstanceIdEvent.NAMED: InstanceIdState.FIXED,
-            InstanceIdEvent.ZERO: InstanceIdState.NO_ID,
-            InstanceIdEvent.OLDER_HEADER: InstanceIdState.NO_ID,
-        },
-        InstanceIdState.FIXED: {
-            InstanceIdEvent.REPEATED: InstanceIdState.FIXED,
-            InstanceIdEvent.CHANGED: InstanceIdState.FIXED,
-            InstanceIdEvent.ZERO: InstanceIdState.FIXED,
-            InstanceIdEvent.OLDER_HEADER: InstanceIdState.FIXED,
-        },
-    },
-)
-
-
 class InstanceIdRule:
     """Rule that one connection keeps one client instance id (KIP-1313, "Proposed Changes"); do not show it SaslHandshake."""
 
-    __slots__ = ("instance_id", "state")
+    __slots__ = ("instance_id",)
 
     def __init__(self) -> None:
-        self.state = INSTANCE_ID.start
         self.instance_id: Uuid | None = None
 
     def see(self, header_version: int, instance_id: bytes) -> str | None:
         """Take a request header; return why a broker answers INVALID_REQUEST (42). A refused request changes nothing."""
-        before = self.state
-        event = self._event(header_version, instance_id)
-        self.state = INSTANCE_ID.after(before, event)
-        if event is InstanceIdEvent.NAMED:
-            self.instance_id = Uuid(instance_id)
-        if event is InstanceIdEvent.ZERO:
-            return "request header 3 has no client instance id"
-        if event is InstanceIdEvent.CHANGED:
-            return f"the client instance id {Uuid(instance_id)} is not {self.instance_id}, with which the connection began"
-        if event is InstanceIdEvent.OLDER_HEADER and before is InstanceIdState.FIXED:
-            return f"a request with header {header_version} has no client instance id, and the connection began with {self.instance_id}"
-        return None
-
-    def _event(self, header_version: int, instance_id: bytes) -> InstanceIdEvent:
         if header_version < WITH_INSTANCE_ID:
-            return InstanceIdEvent.OLDER_HEADER
+            if self.instance_id is None:
+                return None
+            return f"a request with header {header_version} has no client instance id, and the connection began with {self.instance_id}"
         if instance_id == ZERO_UUID:
-            return InstanceIdEvent.ZERO
+            return "request header 3 has no client instance id"
         if self.instance_id is None:
-            return InstanceIdEvent.NAMED
-        return InstanceIdEvent.REPEATED if instance_id == self.instance_id else InstanceIdEvent.CHANGED
+            self.instance_id = Uuid(instance_id)
+        elif instance_id != self.instance_id:
+            return f"the client instance id {Uuid(instance_id)} is not {self.instance_id}, with which the connection began"
+        return None

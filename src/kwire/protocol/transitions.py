@@ -19,12 +19,6 @@ class ForbiddenMove(KwireError):
 
     def __init__(self, machine: str, state: Enum, event: Enum) -> None:
         super().__init__(f"{machine} cannot take {event.name} in state {state.name}")
-        self.machine = machine
-        self.state = state
-        self.event = event
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return ForbiddenMove, (self.machine, self.state, self.event)
 
 
 class Transitions(Generic[State, Event]):

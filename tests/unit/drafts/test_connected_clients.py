@@ -16,9 +16,8 @@ from kwire.drafts.connection_gauge import GaugeKey, gauge_key, mbean_name
 from kwire.errors import InputError
 from kwire.protocol import Connection
 from kwire.protocol.events import IdentityChanged
-from kwire.protocol.instance_ids import INSTANCE_ID, InstanceIdEvent, InstanceIdRule, InstanceIdState, new_instance_id
+from kwire.protocol.instance_ids import new_instance_id
 from kwire.protocol.negotiation import NegotiatingClient, clean_software_text, is_valid_software, is_valid_software_text, software_faults
-from kwire.protocol.transitions import ForbiddenMove
 from kwire.schema import dialect
 
 ONE = Uuid.parse("00112233-4455-6677-8899-aabbccddeeff")
@@ -314,33 +313,6 @@ def test_K1313_25_what_a_tap_reports() -> None:
     assert faults((METADATA, 3, ONE), (METADATA, 2, ZERO_UUID)) == [False, True]
     assert faults((METADATA, 3, ONE), (HANDSHAKE, 1, ZERO_UUID), (METADATA, 3, ONE)) == [False, False, False]
     assert faults((METADATA, 2, ZERO_UUID), (METADATA, 3, ONE), (METADATA, 3, TWO)) == [False, False, True]
-
-
-SEEN = {
-    InstanceIdEvent.NAMED: (3, ONE), InstanceIdEvent.REPEATED: (3, ONE), InstanceIdEvent.CHANGED: (3, TWO),
-    InstanceIdEvent.ZERO: (3, ZERO_UUID), InstanceIdEvent.OLDER_HEADER: (2, ZERO_UUID),
-}  # fmt: skip
-REFUSED = {
-    (InstanceIdState.NO_REQUEST, InstanceIdEvent.ZERO), (InstanceIdState.NO_ID, InstanceIdEvent.ZERO),
-    (InstanceIdState.FIXED, InstanceIdEvent.ZERO), (InstanceIdState.FIXED, InstanceIdEvent.CHANGED),
-    (InstanceIdState.FIXED, InstanceIdEvent.OLDER_HEADER),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("event", InstanceIdEvent)
-@pytest.mark.parametrize("state", InstanceIdState)
-def test_every_state_of_the_instance_id_with_every_event(state: InstanceIdState, event: InstanceIdEvent) -> None:
-    rule = InstanceIdRule()
-    rule.state = state
-    rule.instance_id = ONE if state is InstanceIdState.FIXED else None
-    if not INSTANCE_ID.allows(state, event):
-        # a first id cannot be a repeated or a changed one, and a later one is no first
-        assert (state is InstanceIdState.FIXED) is (event is InstanceIdEvent.NAMED)
-        with pytest.raises(ForbiddenMove):
-            INSTANCE_ID.after(state, event)
-        return
-    assert (rule.see(*SEEN[event]) is not None) is ((state, event) in REFUSED)
-    assert rule.state is INSTANCE_ID.after(state, event)
 
 
 def test_K1313_31_the_first_client_id_holds() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from enum import Enum
 
 import pytest
@@ -37,10 +36,8 @@ def test_every_pair_of_state_and_event_moves_or_is_forbidden() -> None:
             if wanted is not None:
                 assert table.after(state, event) is wanted
                 continue
-            with pytest.raises(ForbiddenMove, match=rf"^a door cannot take {event.name} in state {state.name}$") as refused:
+            with pytest.raises(ForbiddenMove, match=rf"^a door cannot take {event.name} in state {state.name}$"):
                 table.after(state, event)
-            again = pickle.loads(pickle.dumps(refused.value))
-            assert (str(again), again.state, again.event) == (str(refused.value), state, event)
 
 
 def test_a_state_that_nothing_leads_to_is_refused() -> None:

@@ -15,7 +15,6 @@ from kwire.codec.uuids import Uuid
 from kwire.protocol.groups.consumer_group_states import (
     CONSUMER_GROUP,
     AtCoordinator,
-    AtCoordinatorEvent,
     ConsumerGroupEvent,
     ConsumerGroupState,
 )
@@ -286,7 +285,6 @@ class ConsumerGroupRole:
         return [*out, Answer(to, body, version)]
 
     def _gone(self, member: ConsumerMember, why: GoneReason) -> list[Answer | MemberGone]:
-        member.move(AtCoordinatorEvent.GO)
         del self.members[member.member_id]
         self.target.pop(member.member_id, None)
         if member.instance_id is not None:

@@ -8,7 +8,7 @@ from typing import Final
 from kwire.protocol.transitions import Transitions
 
 __all__ = [
-    "CONSUMER_GROUP", "CONSUMER_MEMBER", "MEMBER_AT_COORDINATOR", "AtCoordinator", "AtCoordinatorEvent", "ConsumerGroupEvent",
+    "CONSUMER_GROUP", "CONSUMER_MEMBER", "AtCoordinator", "ConsumerGroupEvent",
     "ConsumerGroupState", "ConsumerMemberEvent", "ConsumerMemberState",
 ]  # fmt: skip
 
@@ -48,31 +48,11 @@ CONSUMER_GROUP: Final = Transitions(
 
 
 class AtCoordinator(Enum):
-    """States of a member at its coordinator: Kafka's `modern.MemberState`, and a final state."""
+    """States of a member at its coordinator: Kafka's `modern.MemberState`."""
 
     STABLE = auto()
     UNREVOKED_PARTITIONS = auto()  # it has yet to give something up; its epoch stays behind
     UNRELEASED_PARTITIONS = auto()  # others have yet to give up what it is to get
-    GONE = auto()
-
-
-class AtCoordinatorEvent(Enum):
-    REVOKE = auto()
-    WAIT = auto()
-    SETTLE = auto()
-    GO = auto()  # it left, was silent for too long, or was replaced
-
-
-_A, _AE = AtCoordinator, AtCoordinatorEvent
-_ANY: Final = {_AE.REVOKE: _A.UNREVOKED_PARTITIONS, _AE.WAIT: _A.UNRELEASED_PARTITIONS, _AE.SETTLE: _A.STABLE, _AE.GO: _A.GONE}
-
-MEMBER_AT_COORDINATOR: Final = Transitions(
-    "a member with KIP-848 at its coordinator",
-    AtCoordinator,
-    AtCoordinatorEvent,
-    _A.STABLE,
-    {_A.STABLE: _ANY, _A.UNREVOKED_PARTITIONS: _ANY, _A.UNRELEASED_PARTITIONS: _ANY},
-)
 
 
 class ConsumerMemberState(Enum):

@@ -6,12 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from kwire.codec.uuids import Uuid
-from kwire.protocol.groups.consumer_group_states import MEMBER_AT_COORDINATOR, AtCoordinator, AtCoordinatorEvent
+from kwire.protocol.groups.consumer_group_states import AtCoordinator
 from kwire.protocol.groups.consumer_outcomes import Partitions
 
 __all__ = ["ConsumerMember", "is_subset", "reconcile"]
-
-_E = AtCoordinatorEvent
 
 
 @dataclass(slots=True)
@@ -24,15 +22,12 @@ class ConsumerMember:
     topic_regex: str | None = None
     epoch: int = 0
     previous_epoch: int = 0  # -2 is the epoch of a static member that is away
-    state: AtCoordinator = MEMBER_AT_COORDINATOR.start
+    state: AtCoordinator = AtCoordinator.STABLE
     assigned: Partitions = field(default_factory=dict)  # may be used; `revoking` must still be given up
     revoking: Partitions = field(default_factory=dict)
     rebalance_ns: int = 0
     heard: int = 0  # time of its last heartbeat
     revoke_until: int | None = None
-
-    def move(self, event: AtCoordinatorEvent) -> None:
-        self.state = MEMBER_AT_COORDINATOR.after(self.state, event)
 
     def _reach(self, epoch: int) -> None:
         if epoch != self.epoch:
@@ -70,9 +65,9 @@ def reconcile(
                 found[topic] = numbers
     if revoke and _owns(owned, revoke):
         member.assigned, member.revoking = keep, revoke
-        member.move(_E.REVOKE)
+        member.state = AtCoordinator.UNREVOKED_PARTITIONS
         return
     member.assigned = {topic: keep.get(topic, frozenset()) | add.get(topic, frozenset()) for topic in {*keep, *add}}
     member.revoking = {}
-    member.move(_E.WAIT if waits else _E.SETTLE)
+    member.state = AtCoordinator.UNRELEASED_PARTITIONS if waits else AtCoordinator.STABLE
     member._reach(target_epoch)

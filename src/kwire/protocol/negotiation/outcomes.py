@@ -38,9 +38,6 @@ class NegotiationFailed(KwireError):
         self.error_code = error_code
         self.api_version = api_version
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return NegotiationFailed, (str(self), self.error_code, self.api_version)
-
 
 class RequestNotSupported(KwireError):
     """Request that the server answered with an empty answer: not supported (the KIP-35 draft)."""
@@ -51,9 +48,6 @@ class RequestNotSupported(KwireError):
         self.api_key = api_key
         self.api_version = api_version
         self.node = node
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return RequestNotSupported, (self.api, self.api_key, self.api_version, self.node)
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,9 +37,6 @@ class NoCommonVersion(KwireError):
         self.theirs = theirs
         self.node = node
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return NoCommonVersion, (self.api, self.ours, self.theirs, self.node)
-
 
 def _versions(given: Range) -> Versions:
     return given if isinstance(given, Versions) else Versions(*given)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from kwire.codec.uuids import Uuid
-from kwire.protocol.telemetry.instance_states import PUSHING_INSTANCE, InstanceEvent, InstanceState
 from kwire.protocol.telemetry.subscriptions import ClientIdentity, Wanted, subscription_id_of
 
 __all__ = ["INSTANCE_LIMIT", "Instance", "InstanceCache"]
@@ -29,7 +28,7 @@ class Instance:
     connection: str
     address: str | None
     expires: int
-    state: InstanceState = InstanceState.NEW
+    is_terminated: bool = False  # its last push came
     asked: int | None = None  # nanoseconds, as `pushed` and `expires`
     pushed: int | None = None
     last_error: int = 0
@@ -37,9 +36,6 @@ class Instance:
     @property
     def subscription_id(self) -> int:
         return subscription_id_of(self.wanted, self.instance_id)
-
-    def move(self, event: InstanceEvent) -> None:
-        self.state = PUSHING_INSTANCE.after(self.state, event)
 
     def _waited(self, t: int) -> bool:
         last = max((each for each in (self.asked, self.pushed) if each is not None), default=None)

@@ -19,7 +19,6 @@ from kwire.errors import InputError, KwireError, LimitExceeded
 from kwire.protocol.instance_ids import new_instance_id
 from kwire.protocol.telemetry.counters import TelemetryCounters
 from kwire.protocol.telemetry.instance_cache import Instance, InstanceCache
-from kwire.protocol.telemetry.instance_states import InstanceEvent, InstanceState
 from kwire.protocol.telemetry.labels import received_labels
 from kwire.protocol.telemetry.metric_points import MAX_METRICS
 from kwire.protocol.telemetry.receivers import MetricsPayload, MetricsReceiver, PushContext, PushQuotaExceeded
@@ -173,7 +172,7 @@ class TelemetryReceiver:
         instance.version = self.subscriptions.version
         instance.asked = instance.pushed = None
         instance.last_error = 0
-        instance.move(InstanceEvent.SUBSCRIPTIONS_CHANGED)
+        instance.is_terminated = False  # a broker that sees new subscriptions makes a new instance, and forgets that it ended
 
     def _subscription(self, body: Any, context: PushContext, t: int) -> Any:
         response = self.codec.messages.GetTelemetrySubscriptionsResponse
@@ -191,7 +190,6 @@ class TelemetryReceiver:
                 return response(error_code=_THROTTLING_QUOTA_EXCEEDED)
             instance.asked = t
         instance.last_error = 0
-        instance.move(InstanceEvent.ASKED)
         return response(
             client_instance_id=instance.instance_id if sent == ZERO_UUID or self.known_ids == "echo" else ZERO_UUID,
             subscription_id=instance.subscription_id,
@@ -215,14 +213,11 @@ class TelemetryReceiver:
         if not code and len(body.metrics):
             code = self._export(instance, body, context, t)
         instance.last_error = code
-        if body.terminating and instance.state is not InstanceState.TERMINATED and (not code or self.rules == "strict"):
-            instance.move(InstanceEvent.LAST_PUSH)
-        elif not code and not body.terminating:
-            instance.move(InstanceEvent.PUSH)
+        instance.is_terminated |= body.terminating and (not code or self.rules == "strict")
         return code
 
     def _refusal(self, instance: Instance, body: Any, t: int) -> int:
-        if instance.state is InstanceState.TERMINATED:
+        if instance.is_terminated:
             return _INVALID_REQUEST
         if not instance.may_push(t) and not body.terminating:
             self.counters.count("throttle", instance.instance_id, t)

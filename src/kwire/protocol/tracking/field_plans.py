@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from enum import IntEnum, IntFlag
 from functools import cache
 from typing import Final, NamedTuple
@@ -14,14 +13,14 @@ from kwire.protocol.groups.exchange_checks import CHECKED_APIS
 from kwire.protocol.negotiation import API_VERSIONS
 from kwire.protocol.row_columns import BODY_COLUMNS
 from kwire.protocol.tracking.brokers import NODE_FIELDS
-from kwire.protocol.tracking.first_fields import TOP_ERROR, first_value, request_fields, response_fields
+from kwire.protocol.tracking.first_fields import TOP_ERROR, first_value, request_fields, response_fields, walk
 from kwire.protocol.tracking.group_steps import GROUP_APIS
 from kwire.protocol.tracking.identity import api_role
 from kwire.protocol.tracking.observation import Watch, watch_of
 from kwire.protocol.tracking.passing import plan_up_to_acks
 from kwire.protocol.tracking.topic_names import naming_paths
 from kwire.protocol.tracking.topic_use import TOPIC_USERS, Shape
-from kwire.schema import Message, catalog, snake_name
+from kwire.schema import Message, catalog
 from kwire.schema.header_versions import header_version_of
 from kwire.schema.layout import LayoutField, fields_at
 
@@ -117,7 +116,7 @@ def field_plan_of(kind: str, api_key: int, version: int) -> FieldPlan | None:
     if message is None or version not in message.valid_versions or (api_key == _SASL_HANDSHAKE and version == 0):
         return None  # behind SaslHandshake v0 come tokens without any header
     marks = _request_marks(api_key, version) if kind == "request" else _response_marks(message, api_key, version)
-    names = _fields(message, version)
+    names = dict(walk(fields_at(message, version)))
     marks = sorted(((path, mark) for path, mark in marks if path in names), key=lambda each: len(each[0]))
     # Where a tagged field is left out its default counts. Columns have it; for the next two it is as if nothing was taken.
     if any(mark < Mark.COLUMN and mark not in (Mark.REPLICA_ID, Mark.INNER_ERROR) and _tagged_in(names, path) for path, mark in marks):
@@ -135,16 +134,6 @@ def _in_runs(plan: Plan) -> Plan:
         if ops[at] in FIXED_SIZE:
             ops[at + 2] &= ~Flag.SKIP
     return plan._replace(ops=tuple(ops))
-
-
-def _fields(message: Message, version: int) -> dict[Path, LayoutField]:
-    def walk(fields: tuple[LayoutField, ...], path: Path) -> Iterator[tuple[Path, LayoutField]]:
-        for field in fields:
-            here = (*path, snake_name(field.name))
-            yield here, field
-            yield from walk(field.fields, here)
-
-    return dict(walk(fields_at(message, version), ()))
 
 
 def _tagged_in(names: dict[Path, LayoutField], path: Path) -> list[Path]:

@@ -15,7 +15,7 @@ from kwire.schema.layout import LayoutField, fields_at
 
 __all__ = [
     "TOP_ERROR", "Path", "RequestFields", "ResponseFields", "column_values", "error_code_of", "first_value", "known_value",
-    "request_fields", "response_fields", "text_fields", "topics_of",
+    "request_fields", "response_fields", "text_fields", "topics_of", "walk",
 ]  # fmt: skip
 
 Path = tuple[str, ...]
@@ -64,18 +64,18 @@ class ResponseFields(NamedTuple):
     columns: dict[str, Path]
 
 
-def _walk(fields: tuple[LayoutField, ...], path: Path = ()) -> Iterator[tuple[Path, LayoutField]]:
+def walk(fields: tuple[LayoutField, ...], path: Path = ()) -> Iterator[tuple[Path, LayoutField]]:
     for field in fields:
         here = (*path, snake_name(field.name))
         yield here, field
-        yield from _walk(field.fields, here)
+        yield from walk(field.fields, here)
 
 
 def _of_entity(fields: tuple[LayoutField, ...], entity: str) -> Path | None:
     # The share group state apis name their group without the entity type.
     found = [
         path
-        for path, field in _walk(fields)
+        for path, field in walk(fields)
         if field.type.removeprefix("[]") == "string" and (field.entity_type == entity or (entity == "groupId" and field.name == "GroupId"))
     ]
     return min(found, key=len) if found else None
@@ -98,13 +98,13 @@ def _columns(wanted: tuple[tuple[Column, Body], ...], fields: tuple[LayoutField,
         if body.api and body.api != catalog().api_name(api_key):
             continue
         path = _of_entity(fields, body.entity) if body.entity else tuple(body.field.split("."))
-        if path is not None and any(each == path for each, _ in _walk(fields)):
+        if path is not None and any(each == path for each, _ in walk(fields)):
             found[column.name] = path
     return found
 
 
 def _topics(fields: tuple[LayoutField, ...]) -> tuple[Path | None, str | None, Path | None]:
-    for path, field in _walk(fields):
+    for path, field in walk(fields):
         if field.entity_type == "topicName" and field.type in ("string", "[]string"):
             return path, "", path
         if field.type.startswith("[]") and field.fields:
@@ -119,19 +119,16 @@ def _topics(fields: tuple[LayoutField, ...]) -> tuple[Path | None, str | None, P
 
 
 def _projection(paths: list[Path], message: Message, more: tuple[str, ...] | None) -> tuple[str, ...]:
-    known = {".".join(path) for path, _ in _walk_all(message)}
+    known = {".".join(path) for path in _all_paths(message, message.name)}
     return tuple(sorted({".".join(path) for path in paths} | {name for name in more or () if name in known}))
 
 
-def _walk_all(message: Message) -> Iterator[tuple[Path, None]]:
-    def walk(struct: str, path: Path) -> Iterator[tuple[Path, None]]:
-        for field in message.structs[struct].fields:
-            here = (*path, field.attribute)
-            yield here, None
-            if field.is_struct:
-                yield from walk(field.element_type, here)
-
-    return walk(message.name, ())
+def _all_paths(message: Message, struct: str, path: Path = ()) -> Iterator[Path]:
+    for field in message.structs[struct].fields:
+        here = (*path, field.attribute)
+        yield here
+        if field.is_struct:
+            yield from _all_paths(message, field.element_type, here)
 
 
 @cache
@@ -161,7 +158,7 @@ def response_fields(api_key: int, version: int) -> ResponseFields:
 
 
 def text_fields(message: Message, version: int) -> tuple[str, ...]:
-    return tuple(".".join(path) for path, field in _walk(fields_at(message, version)) if field.type in ("string", "[]string"))
+    return tuple(".".join(path) for path, field in walk(fields_at(message, version)) if field.type in ("string", "[]string"))
 
 
 def _values(message: Any, path: Path) -> list[Any]:
