@@ -61,9 +61,10 @@ def produce(correlation_id: int, acks: int, records: bytes = b"", client_id: byt
     return framed(head(0, 3, correlation_id, client_id) + body)
 
 
-def api_versions(correlation_id: int, version: int, name: bytes = b"kgo", software: bytes = b"v1") -> bytes:
-    """ApiVersions, from version 3 on with a software name and version."""
-    body = b"\0" + bytes([len(name) + 1]) + name + bytes([len(software) + 1]) + software + b"\0" if version >= 3 else b""
+def api_versions(correlation_id: int, version: int = 0, name: bytes = b"kgo", software: bytes = b"v1") -> bytes:
+    """ApiVersions, from version 3 on with a software name and version, from 5 on for any cluster and node."""
+    any_node = b"\0\xff\xff\xff\xff" if version >= 5 else b""
+    body = b"\0" + bytes([len(name) + 1]) + name + bytes([len(software) + 1]) + software + any_node + b"\0" if version >= 3 else b""
     return framed(head(18, version, correlation_id) + body)
 
 

@@ -2,27 +2,11 @@
 
 from __future__ import annotations
 
-from kafka_bytes import MS, framed, ok, rows, rules
+from kafka_bytes import MS, api_versions, framed, head, heartbeat, ok, rows, rules
 from kwire.protocol import BrokerNode, BrokersLearned, Connection, RequestCompleted, VersionsLearned, ViolationFound
 from kwire.protocol.events import GroupStep
 
 INT = "big"
-
-
-def head(key: int, version: int, correlation_id: int, client_id: bytes | None = b"app") -> bytes:
-    name = b"\xff\xff" if client_id is None else len(client_id).to_bytes(2, INT) + client_id
-    return key.to_bytes(2, INT) + version.to_bytes(2, INT) + correlation_id.to_bytes(4, INT, signed=True) + name
-
-
-def api_versions(correlation_id: int, version: int = 0, name: bytes = b"", software: bytes = b"") -> bytes:
-    body = b"" if version < 3 else b"\0" + bytes([len(name) + 1]) + name + bytes([len(software) + 1]) + software
-    if version >= 5:
-        body += b"\0" + b"\xff\xff\xff\xff"
-    return framed(head(18, version, correlation_id) + body + (b"\0" if version >= 3 else b""))
-
-
-def heartbeat(correlation_id: int, group: bytes = b"g1") -> bytes:
-    return framed(head(12, 0, correlation_id) + len(group).to_bytes(2, INT) + group + bytes(4) + b"\0\1m")
 
 
 def produce(correlation_id: int, acks: int, topic: bytes = b"orders") -> bytes:

@@ -6,13 +6,9 @@ import pickle
 
 import pytest
 
-from kafka_bytes import framed, heartbeat
+from kafka_bytes import heartbeat, ok
 from kwire.protocol import DirectionDetector, Event, RequestCompleted
 from kwire.protocol.tracking.direction_detection import MAX_UNDECIDED
-
-
-def ok(correlation_id: int) -> bytes:
-    return framed(correlation_id.to_bytes(4, "big") + b"\0\0")
 
 
 def states(events: list[Event]) -> list[tuple[int, str]]:

@@ -76,35 +76,3 @@ def test_what_is_marked_is_what_the_rules_read() -> None:
             assert marked.get(Mark.TOPIC_NAMES if asked.topic_name == "" else Mark.TOPICS) == asked.topics
             codes = tuple(path for path, mark in response.marks if Mark.ERROR_CODE <= mark < Mark.USED_TOPICS)
             assert sorted(codes) == sorted(answered.error_codes)
-
-
-def test_what_produce_and_fetch_ask_for() -> None:
-    produce, fetch = field_plan_of("request", 0, 9), field_plan_of("response", 1, 13)
-    assert produce is not None
-    assert fetch is not None
-    assert produce.header_version == 2
-    assert produce.traits == Trait.PRODUCE | Trait.USES_TOPICS
-    assert (("topic_data", "partition_data", "records"), Mark.RECORDS) in produce.marks
-    assert (("topic_data", "partition_data", "index"), Mark.USED_NUMBER) in produce.marks
-    assert fetch.header_version == 1
-    assert (("responses", "topic_id"), Mark.USED_ID) in fetch.marks
-    assert (("responses", "partitions", "error_code"), Mark.USED_ERROR) in fetch.marks
-
-
-def test_what_a_heartbeat_and_a_metadata_response_ask_for() -> None:
-    heartbeat, metadata = field_plan_of("request", 12, 4), field_plan_of("response", 3, 12)
-    assert heartbeat is not None
-    assert metadata is not None
-    assert heartbeat.traits == Trait.WATCHED_ON_ERROR | Trait.KEEPS_REQUEST
-    assert metadata.traits & Trait.LEARNS
-    assert {path for path, mark in metadata.marks if mark == Mark.KEY_PART} == {
-        ("brokers",), ("cluster_id",), ("topics", "name"), ("topics", "topic_id"),
-    }  # fmt: skip
-
-
-def test_apis_of_the_cluster_tell_the_role() -> None:
-    vote, shutdown = field_plan_of("request", 52, 0), field_plan_of("request", 7, 1)
-    assert vote is not None
-    assert shutdown is not None
-    assert vote.traits & Trait.CONTROLLER_API
-    assert shutdown.traits & Trait.BROKER_API

@@ -72,7 +72,7 @@ ASSIGNMENT_SAYS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.requirement("K559-23")
+@pytest.mark.requirement("K559-13", "K559-23")
 def test_join_group_request(kind):
     metadata, _ = KINDS[kind]
     body = text("g") + "00000001" + text("") + text(kind) + "00000001" + text("range") + sized(metadata)  # version 0
@@ -82,7 +82,7 @@ def test_join_group_request(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.requirement("K559-24")
+@pytest.mark.requirement("K559-13", "K559-24")
 def test_join_group_response(kind):
     metadata, _ = KINDS[kind]
     own = "00000000" + "0000" + "00000001" + name(kind) + name("range") + name("m") + name("m")
@@ -95,7 +95,7 @@ def test_join_group_response(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.requirement("K559-25")
+@pytest.mark.requirement("K559-13", "K559-25")
 def test_sync_group_request(kind):
     _, assignment = KINDS[kind]
     own = name("g") + "00000001" + name("m") + "00" + name(kind) + name("range") + "02" + name("m") + compact(assignment) + "00" + "00"
@@ -107,7 +107,7 @@ def test_sync_group_request(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.requirement("K559-26")
+@pytest.mark.requirement("K559-13", "K559-26")
 def test_sync_group_response(kind):
     _, assignment = KINDS[kind]
     own = "00000000" + "0000" + name(kind) + name("range") + compact(assignment) + "00"

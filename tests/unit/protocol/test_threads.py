@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from kafka_bytes import framed
+from kafka_bytes import framed, heartbeat
 from kwire.protocol.tracking.connection import TWO_THREADS
 
 
@@ -21,10 +21,6 @@ def hasty_switches() -> Iterator[None]:
     sys.setswitchinterval(1e-5)
     yield
     sys.setswitchinterval(before)
-
-
-def heartbeat(number: int) -> bytes:
-    return framed(b"\0\x0c\0\0" + number.to_bytes(4, "big") + b"\0\1c\0\1g" + bytes(4) + b"\0\1m")
 
 
 def test_a_call_while_another_runs_is_refused(make: Callable[..., Any]) -> None:

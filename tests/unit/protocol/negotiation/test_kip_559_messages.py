@@ -205,33 +205,9 @@ def test_assignment(codec: Codec, version: int) -> None:
         assert [(part.topic, tuple(part.partitions)) for part in each.assigned_partitions] == [("a", (3, 4))]
 
 
-# without state, and with as little of it as older versions need
+# with as little state as older versions need
 
-MEMBER_BYTES = bytes.fromhex("0000" + SUBSCRIPTION[0])
 WORK = bytes.fromhex("0000 00000001 000161 00000001 00000005 ffffffff")
-
-
-def stateless() -> list[tuple[str, int, Any, str]]:
-    member = messages.JoinGroupResponse.JoinGroupResponseMember(member_id="m", metadata=MEMBER_BYTES)
-    given = messages.SyncGroupRequest.SyncGroupRequestAssignment(member_id="m", assignment=WORK)
-    protocol = messages.JoinGroupRequest.JoinGroupRequestProtocol(name="range", metadata=MEMBER_BYTES)
-    told = {"protocol_type": "consumer", "protocol_name": "range"}
-    out: list[tuple[str, int, Any, str]] = []
-    for version in (7, 8, 9):
-        request = messages.JoinGroupRequest(group_id="g", protocol_type="consumer", protocols=[protocol])
-        out.append(("JoinGroupRequest", version, request, "protocols[0].metadata"))
-        out.append(("JoinGroupResponse", version, messages.JoinGroupResponse(members=[member], **told), "members[0].metadata"))
-    out.append(("SyncGroupRequest", 5, messages.SyncGroupRequest(assignments=[given], **told), "assignments[0].assignment"))
-    out.append(("SyncGroupResponse", 5, messages.SyncGroupResponse(assignment=WORK, **told), "assignment"))
-    return out
-
-
-@pytest.mark.parametrize(("name", "version", "message", "path"), stateless())
-def test_K559_13_every_message_is_read_on_its_own(name: str, version: int, message: Any, path: str) -> None:
-    alone = kwire.decode(name, kwire.encode(message, version), version)
-    found = dict(decode_nested(alone, version))[path]
-    kind = "ConsumerProtocolAssignment" if "ssignment" in path else "ConsumerProtocolSubscription"
-    assert type(found).__name__ == kind
 
 
 @pytest.mark.requirement("K559-24", "K559-25", "K559-26")
