@@ -77,6 +77,16 @@ def shaken(correlation_id: int, error_code: int = 0) -> bytes:
     return framed(correlation_id.to_bytes(4, "big") + error_code.to_bytes(2, "big") + bytes(4))
 
 
+def played(connection: Any, *steps: tuple[Any, ...]) -> list[Event]:
+    """What is said of steps a millisecond apart: bytes that a client `asks` or a server `answers`, `cut` by snaplen, or calls by name."""
+    said: list[Event] = []
+    for at, (name, *args) in enumerate(steps):
+        method = {"asks": "receive_request_bytes", "answers": "receive_response_bytes", "cut": "lost"}.get(name, name)
+        times = () if name == "begins_late" else (at * MS,)
+        said += getattr(connection, method)(*args, *times, **({"cut": True} if name == "cut" else {}))
+    return said
+
+
 def rows(events: Iterable[Event]) -> list[RequestCompleted]:
     return [event for event in events if isinstance(event, RequestCompleted)]
 

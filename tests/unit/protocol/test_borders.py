@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kafka_bytes import MS, framed, head, heartbeat, ok, produce, rows, rules, states
+from kafka_bytes import MS, framed, head, heartbeat, ok, played, produce, rows, rules, states
 from kwire.codec.impl import load_twin
 from kwire.protocol.tracking import frames
 from kwire.protocol.tracking.resync import RequestJudge
@@ -194,44 +194,42 @@ def test_a_long_request_is_believed_by_its_first_64_kib(make: Callable[..., Any]
     assert ids(connection) == []
 
 
+NAMED = produce(1, 1, b"r" * 1000, b"c" * 300)
+# Pieces behind the tail of a frame, and the requests that are found in them.
+PIECES: dict[str, tuple[list[bytes], list[int]]] = {
+    "an empty client id": ([heartbeat(3, b"")], [3]),
+    "the longest client id": ([heartbeat(3, b"c" * 1279)], [3]),
+    "a null client id": ([framed(bytes.fromhex("000c 0000 00000003 ffff") + b"\0\2g1" + bytes(4) + b"\0\1m")], [3]),
+    "the shortest request": ([framed(bytes.fromhex("0012 0000 00000003 ffff"))], [3]),  # ApiVersions v0 with a null client id
+    "a header of which the first piece has 80 bytes": ([NAMED[:96], NAMED[96:]], [1]),
+    # A long request has a client id that somebody may have chosen.
+    "a long request": ([produce(1, 1, b"r" * 100_000)], [1]),
+    "a long request with odd characters in its client id": ([produce(1, 1, b"r" * 100_000, b"\x01\x02")], []),
+    "a long request with an empty client id": ([produce(1, 1, b"r" * 100_000, b"")], []),
+    # What does not read to its end is no border.
+    "a byte too many": ([framed(head(12, 0, 5) + b"\0\2g1" + bytes(4) + b"\0\1mx"), heartbeat(6)], [6]),
+    "a byte too few": ([framed(head(12, 0, 5) + b"\0\2g1" + bytes(4) + b"\0\2m"), heartbeat(6)], [6]),
+    "no such api": ([framed(head(120, 0, 5)), heartbeat(6)], [6]),
+    "no such version": ([framed(head(12, 9, 5) + b"\0\2g1" + bytes(4) + b"\0\1m"), heartbeat(6)], [6]),
+    "a client id that is not UTF-8": ([framed(head(18, 0, 5, b"\xff\xfe")), heartbeat(6)], [6]),
+    "more topics than there can be": ([framed(head(3, 1, 5) + b"\x7f\xff\xff\xff"), heartbeat(6)], [6]),
+    "a topic name that is null": ([framed(head(3, 1, 5) + b"\0\0\0\1\xff\xff"), heartbeat(6)], [6]),
+}
+
+
+@pytest.mark.parametrize("name", PIECES)
+def test_what_is_found_behind_a_tail(make: Callable[..., Any], name: str) -> None:
+    pieces, found = PIECES[name]
+    connection = make(True)
+    connection.receive_request_bytes(b"tail" + pieces[0], 0)
+    played(connection, *(("asks", piece) for piece in pieces[1:]))
+    assert ids(connection) == found
+
+
 def test_what_a_long_request_has_at_its_end_does_not_matter_to_the_search(make: Callable[..., Any]) -> None:
     connection = make(True)
     assert "trailing_bytes" in rules(connection.receive_request_bytes(b"tail" + framed(LONG[4:] + b"?"), 0))
     assert ids(connection) == [1]
-
-
-@pytest.mark.parametrize(("client_id", "found"), [(b"app", [1]), (b"\x01\x02", []), (b"", [])])
-def test_a_long_request_has_a_client_id_that_somebody_may_have_chosen(make: Callable[..., Any], client_id: bytes, found: list[int]) -> None:
-    connection = make(True)
-    connection.receive_request_bytes(b"tail" + produce(1, 1, b"r" * 100_000, client_id), 0)
-    assert ids(connection) == found
-
-
-def test_a_header_that_has_not_come_whole_speaks_against_nothing(make: Callable[..., Any]) -> None:
-    """A client id of 300 bytes, of which the first piece has 80."""
-    connection = make(True)
-    request = produce(1, 1, b"r" * 1000, b"c" * 300)
-    connection.receive_request_bytes(b"tail" + request[:96], 0)
-    connection.receive_request_bytes(request[96:], 0)
-    assert ids(connection) == [1]
-
-
-@pytest.mark.parametrize(
-    "request_bytes",
-    [
-        framed(head(12, 0, 5) + b"\0\2g1" + bytes(4) + b"\0\1mx"),  # a byte too many
-        framed(head(12, 0, 5) + b"\0\2g1" + bytes(4) + b"\0\2m"),  # a byte too few
-        framed(head(120, 0, 5)),  # no such api
-        framed(head(18, 0, 5, b"\xff\xfe")),  # a client id that is not UTF-8
-        framed(head(12, 9, 5) + b"\0\2g1" + bytes(4) + b"\0\1m"),  # no such version
-        framed(head(3, 1, 5) + b"\x7f\xff\xff\xff"),  # more topics than there can be
-        framed(head(3, 1, 5) + b"\0\0\0\1\xff\xff"),  # a topic name cannot be null
-    ],
-)
-def test_what_does_not_read_to_its_end_is_no_border(make: Callable[..., Any], request_bytes: bytes) -> None:
-    connection = make(True)
-    connection.receive_request_bytes(b"tail" + request_bytes + heartbeat(6), 0)
-    assert ids(connection) == [6]
 
 
 @pytest.mark.parametrize(
@@ -261,27 +259,6 @@ def test_a_refusal_of_api_versions_is_found_in_version_0_form(make: Callable[...
     refusal = framed((7).to_bytes(4, "big") + bytes.fromhex("0023 00000001 0012 0000 0003"))
     (row,) = rows(connection.receive_response_bytes(b"tail" + refusal, MS))
     assert (row.state, row.error_code) == ("answered", 35)
-
-
-@pytest.mark.parametrize("client_id", [b"", b"c" * 1279])
-def test_client_ids_that_the_search_knows(make: Callable[..., Any], client_id: bytes) -> None:
-    connection = make(True)
-    connection.receive_request_bytes(b"tail" + heartbeat(3, client_id), 0)
-    assert ids(connection) == [3]
-
-
-def test_a_client_id_that_is_null_is_found(make: Callable[..., Any]) -> None:
-    connection = make(True)
-    request = framed(bytes.fromhex("000c 0000 00000003 ffff") + b"\0\2g1" + bytes(4) + b"\0\1m")
-    connection.receive_request_bytes(b"tail" + request, 0)
-    assert ids(connection) == [3]
-
-
-def test_the_shortest_request_is_found(make: Callable[..., Any]) -> None:
-    """ApiVersions v0 with a null client id: 10 bytes."""
-    connection = make(True)
-    connection.receive_request_bytes(b"tail" + framed(bytes.fromhex("0012 0000 00000003 ffff")), 0)
-    assert ids(connection) == [3]
 
 
 def test_a_long_response_is_found(make: Callable[..., Any]) -> None:

@@ -113,17 +113,6 @@ def test_a_request_that_snaplen_cut_keeps_its_header_and_what_was_read() -> None
     assert (first.state, first.error_code, second.state, second.body) == ("answered", 6, "answered", "decoded")
 
 
-def test_a_client_that_leaves_and_refuses_what_still_comes_abandons_it() -> None:
-    """A consumer says goodbye while its Fetch waits: that is answered, and met by a RST. The broker logs both requests as answered."""
-    connection = Connection()
-    connection.receive_request_bytes(heartbeat(7) + heartbeat(8), 0)
-    assert connection.closed("request", False, MS) == []
-    answered = connection.receive_response_bytes(ok(7), 2 * MS)
-    assert connection.closed("request", True, 3 * MS) == []
-    assert [row.state for row in rows(answered + connection.finish(4 * MS))] == ["answered", "abandoned"]
-    assert connection.summary().unanswered == 0
-
-
 def test_an_answer_that_the_end_cuts_off_is_an_answer_without_a_latency() -> None:
     """A client that resets while a Fetch response is on its way: the broker has sent and logged it."""
     connection = Connection()

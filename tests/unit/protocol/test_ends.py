@@ -85,15 +85,6 @@ def test_metadata_of_version_0_is_no_start_up_of_postgres(make: Callable[..., An
     assert connection.summary().requests == 1
 
 
-def test_behind_a_reset_the_end_of_both_directions_is_not_the_end(make: Callable[..., Any]) -> None:
-    """A RST, then the FINs of both: what was on its way may still come, until it is said that it is over."""
-    connection = make()
-    connection.receive_request_bytes(heartbeat(1) + heartbeat(2), 0)
-    said = connection.closed("request", True, MS) + connection.closed("request", False, MS) + connection.closed("response", False, MS)
-    assert said == []
-    assert states(connection.finish(2 * MS)) == [(1, "abandoned"), (2, "abandoned")]
-
-
 def test_who_closes_first_has_closed_it(make: Callable[..., Any]) -> None:
     connection = make()
     connection.receive_request_bytes(heartbeat(1), 0)

@@ -107,24 +107,6 @@ def test_behind_a_lost_border_a_damaged_response_has_an_order(make: Callable[...
     assert "response_out_of_order" in rules(events)
 
 
-def test_behind_an_unfinished_response_what_is_held_is_of_no_later_request(make: Callable[..., Any]) -> None:
-    """The server ended within a frame: bytes are missing, so the response 9 before may be to a request that was not seen."""
-    connection = make()
-    connection.receive_request_bytes(heartbeat(1), 0)
-    connection.receive_response_bytes(ok(9) + ok(7)[:8], 0)
-    connection.closed("response", False, MS)
-    assert states(connection.receive_request_bytes(heartbeat(9), 2 * MS)) == [(9, "orphan_response"), (7, "orphan_response")]
-
-
-@pytest.mark.parametrize(("kept", "state"), [(6, "unanswered"), (8, "answered")])
-def test_an_unfinished_response_without_its_id_answers_nothing(make: Callable[..., Any], kept: int, state: str) -> None:
-    connection = make()
-    connection.receive_request_bytes(heartbeat(1), 0)
-    connection.receive_response_bytes(ok(1)[:kept], 0)
-    events = connection.closed("response", False, MS) + connection.finish(2 * MS)
-    assert states(events) == [(1, state)]
-
-
 def test_a_response_that_was_passed_over_may_answer_a_request_whose_body_is_read(make: Callable[..., Any]) -> None:
     """Its first request is given up meanwhile, and the next with this id gets what was kept of it: the id, and no error code."""
     connection = make(bodies={12})

@@ -28,14 +28,6 @@ def rules(events: list[Event]) -> list[tuple[str, str]]:
     return [(event.rule, event.severity) for event in events if isinstance(event, ViolationFound)]
 
 
-def test_part_of_an_answer_to_a_client_that_left_is_no_answer(connection: Any) -> None:
-    connection.receive_request_bytes(heartbeat(7), 0)
-    connection.receive_response_bytes(ok(7)[:9], MS)
-    events = connection.closed("request", True, 2 * MS) + connection.finish(3 * MS)
-    assert [(row.state, row.response_time, row.latency_us) for row in rows(events)] == [("abandoned", None, None)]
-    assert connection.summary().unanswered == 0
-
-
 @pytest.mark.parametrize(("kept", "state"), [(20, "unseen"), (21, "no_response_expected")])
 def test_without_its_acks_a_produce_may_want_no_answer(connection: Any, kept: int, state: str) -> None:
     """4 bytes of length, 13 of header, 2 of the transactional id, then the 2 bytes of acks: snaplen cuts inside of them or behind them."""
@@ -44,17 +36,6 @@ def test_without_its_acks_a_produce_may_want_no_answer(connection: Any, kept: in
     events = connection.lost("request", len(request) - kept, 0, cut=True)
     events += connection.closed("response", False, MS) + connection.closed("request", False, MS) + connection.finish(MS)
     assert [(row.acks, row.state) for row in rows(events)] == [(None if state == "unseen" else 0, state)]
-
-
-def test_while_borders_of_responses_are_lost_an_answer_may_pass_unseen(connection: Any) -> None:
-    """The request comes behind the gap, and what follows the gap cannot be read: its response may be in it."""
-    connection.receive_request_bytes(heartbeat(1), 0)
-    connection.receive_response_bytes(ok(1), 0)
-    connection.lost("response", 100, 0)
-    connection.receive_request_bytes(heartbeat(2), MS)
-    connection.receive_response_bytes(b"\xee" * 30, MS)
-    events = connection.closed("response", False, 2 * MS) + connection.closed("request", False, 2 * MS)
-    assert [(row.correlation_id, row.state) for row in rows(events)] == [(2, "unseen")]
 
 
 def test_a_time_whose_byte_is_lost_is_not_known(connection: Any) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kafka_bytes import MS, framed, handshake, head, heartbeat, metadata, ok, produce, rows, rules, shaken, states
+from kafka_bytes import MS, framed, handshake, head, heartbeat, metadata, ok, played, produce, rows, rules, shaken, states
 from kwire.protocol import ViolationFound
 from kwire.protocol.events import FrameSeen
 from kwire.protocol.tracking.pairing import MAX_HELD, MAX_WAITING_BYTES
@@ -25,33 +25,93 @@ def ended(connection: Any) -> list[Any]:
     return said
 
 
-def test_a_response_that_comes_before_its_request_waits_for_it(make: Callable[..., Any]) -> None:
-    """Two capture points may disagree on the order; what came before it and fits nothing has no request."""
+# A connection in which the last token of GSSAPI, which may get no answer, and a Metadata request wait.
+GSSAPI = [
+    ("asks", handshake(1, 0, b"GSSAPI")), ("answers", shaken(1)), ("asks", framed(b"\x60\x82" + bytes(30))),
+    ("answers", framed(b"\x60\x10" + bytes(14))), ("asks", framed(b"\x05\x04" + bytes(28)) + metadata(9)),
+]  # fmt: skip
+# A Produce that snaplen cuts before its acks: it may want no answer.
+CUT_PRODUCE = [("asks", produce(2, 1)[:18]), ("cut", "request", len(produce(2, 1)) - 18)]
+LEAVES, CLOSES = ("closed", "request", False), ("closed", "response", False)
+CONVERSATIONS: dict[str, tuple[list[Any], list[tuple[int, str]]]] = {
+    # Two capture points may disagree on the order; what came before it and fits nothing has no request.
+    "a response that comes before its request waits for it": (
+        [("answers", ok(8) + ok(9)), ("asks", heartbeat(9))], [(8, "orphan_response"), (9, "answered")],
+    ),
+    "a response whose id is lost waits for the next request": (
+        [("answers", ok(1)[:6]), ("cut", "response", 4), ("asks", heartbeat(5))], [(5, "answered")],
+    ),
+    "where packets are missing what is held is not that of a later request": (
+        [("lost", "request", 28), ("answers", ok(5)), ("asks", heartbeat(5)), LEAVES, CLOSES],
+        [(5, "orphan_response"), (5, "abandoned")],
+    ),
+    "what is held is an orphan once a later response is paired": (
+        [("asks", heartbeat(1)), ("answers", ok(9)), ("answers", ok(1))], [(9, "orphan_response"), (1, "answered")],
+    ),
+    "an answer that comes twice": (
+        [("asks", heartbeat(1)), ("answers", ok(1) + ok(1) + ok(7)), LEAVES, CLOSES],
+        [(1, "answered"), (1, "orphan_response"), (7, "orphan_response")]
+    ),
+    # Others that are passed by still wait, for nothing was lost since: the server answers out of order.
+    "a Produce that may be silent is given up when a later request is answered": (
+        [("asks", heartbeat(1)), *CUT_PRODUCE, ("asks", heartbeat(3)), ("answers", ok(3)), ("answers", ok(1))],
+        [(2, "unseen"), (3, "answered"), (1, "answered")],
+    ),
+    "a token that gets no answer waits no longer than the request behind it": (  # else it would have taken response 77
+        [*GSSAPI, ("answers", answer(9, NO_TOPICS)), ("asks", heartbeat(10)), ("answers", ok(77)), ("answers", ok(10))],
+        [(1, "answered"), (9, "answered"), (77, "orphan_response"), (10, "answered")],
+    ),
+    # No response to Metadata is as short; the token was answered, the request was not.
+    "four bytes that look like an id are a token": (
+        [*GSSAPI, ("answers", answer(9, b"")), LEAVES, CLOSES], [(1, "answered"), (9, "abandoned")],
+    ),
+    "a client that closes first has abandoned its request": ([("asks", heartbeat(1)), LEAVES, ("finish",)], [(1, "abandoned")]),
+    "a server that closes first has not answered": ([("asks", heartbeat(1)), CLOSES, ("finish",)], [(1, "unanswered")]),
+    "at the end of the capture a request is unanswered": ([("asks", heartbeat(1)), ("finish",)], [(1, "unanswered")]),
+    # A consumer says goodbye while its Fetch waits: that is answered, and met by a RST. The broker logs both requests as answered.
+    "a client that leaves and refuses what still comes abandons it": (
+        [("asks", heartbeat(7) + heartbeat(8)), LEAVES, ("answers", ok(7)), ("closed", "request", True), ("finish",)],
+        [(7, "answered"), (8, "abandoned")],
+    ),
+    "part of an answer to a client that left is no answer": (
+        [("asks", heartbeat(7)), ("answers", ok(7)[:9]), ("closed", "request", True), ("finish",)], [(7, "abandoned")],
+    ),
+    # A RST, then the FINs of both: what was on its way may still come, until it is said that it is over.
+    "behind a reset the end of both directions is not the end": (
+        [("asks", heartbeat(1)), ("closed", "request", True), LEAVES, CLOSES, ("answers", ok(1)), ("finish",)], [(1, "answered")],
+    ),
+    # The request comes behind the gap, and what follows the gap cannot be read: its response may be in it.
+    "while borders of responses are lost an answer may pass unseen": (
+        [("asks", heartbeat(1)), ("answers", ok(1)), ("lost", "response", 100), ("asks", heartbeat(2)), ("answers", b"\xee" * 30), CLOSES,
+         LEAVES],
+        [(1, "answered"), (2, "unseen")],
+    ),
+    # The server ended within a frame: bytes are missing, so the response 9 before may be to a request that was not seen.
+    "behind an unfinished response what is held is of no later request": (
+        [("asks", heartbeat(1)), ("answers", ok(9) + ok(7)[:8]), CLOSES, ("asks", heartbeat(9))],
+        [(9, "orphan_response"), (7, "orphan_response")],
+    ),
+    "an unfinished response without its id answers nothing": (
+        [("asks", heartbeat(1)), ("answers", ok(1)[:6]), CLOSES, ("finish",)], [(1, "unanswered")],
+    ),
+    "an unfinished response with its id answers": (
+        [("asks", heartbeat(1)), ("answers", ok(1)[:8]), CLOSES, ("finish",)], [(1, "answered")],
+    ),
+    "of a server whose beginning is not known an answer may be unseen": (
+        [("asks", heartbeat(1)), ("begins_late", "response"), ("finish",)], [(1, "unseen")],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CONVERSATIONS)
+def test_which_response_is_whose(make: Callable[..., Any], name: str) -> None:
+    steps, expected = CONVERSATIONS[name]
     connection = make()
-    assert connection.receive_response_bytes(ok(8) + ok(9), 0) == []
-    assert states(connection.receive_request_bytes(heartbeat(9), MS)) == [(8, "orphan_response"), (9, "answered")]
-
-
-def test_a_response_whose_id_is_lost_waits_for_the_next_request(make: Callable[..., Any]) -> None:
-    connection = make()
-    connection.receive_response_bytes(ok(1)[:6], 0)
-    connection.lost("response", 4, 0, cut=True)
-    assert states(connection.receive_request_bytes(heartbeat(5), MS)) == [(5, "answered")]
-
-
-def test_where_packets_are_missing_what_is_held_is_not_that_of_a_later_request(make: Callable[..., Any]) -> None:
-    connection = make()
-    connection.lost("request", 28, 0)
-    assert connection.receive_response_bytes(ok(5), 0) == []
-    assert states(connection.receive_request_bytes(heartbeat(5), MS)) == [(5, "orphan_response")]
-    assert states(ended(connection)) == [(5, "abandoned")]
-
-
-def test_what_is_held_is_an_orphan_once_a_later_response_is_paired(make: Callable[..., Any]) -> None:
-    connection = make()
-    connection.receive_request_bytes(heartbeat(1), 0)
-    assert states(connection.receive_response_bytes(ok(9), MS)) == []
-    assert states(connection.receive_response_bytes(ok(1), MS)) == [(9, "orphan_response"), (1, "answered")]
+    said = played(connection, *steps)
+    assert states(said) == expected
+    if name == "an answer that comes twice":
+        assert rules(said) == ["response_repeated", "response_unknown_correlation_id"]
+    assert connection.summary().unanswered == sum(state == "unanswered" for _, state in expected)
 
 
 def test_so_many_responses_are_held(make: Callable[..., Any]) -> None:
@@ -59,14 +119,6 @@ def test_so_many_responses_are_held(make: Callable[..., Any]) -> None:
     for number in range(MAX_HELD):
         assert connection.receive_response_bytes(ok(number), 0) == []
     assert states(connection.receive_response_bytes(ok(MAX_HELD), 0)) == [(0, "orphan_response")]
-
-
-def test_an_answer_that_comes_twice(make: Callable[..., Any]) -> None:
-    connection = make()
-    connection.receive_request_bytes(heartbeat(1), 0)
-    events = connection.receive_response_bytes(ok(1) + ok(1) + ok(7), 0) + ended(connection)
-    assert states(events) == [(1, "answered"), (1, "orphan_response"), (7, "orphan_response")]
-    assert rules(events) == ["response_repeated", "response_unknown_correlation_id"]
 
 
 @pytest.mark.parametrize("direction", ["request", "response"])
@@ -156,49 +208,6 @@ def test_once_it_is_unclear_who_was_answered_what_waits_may_be_answered(make: Ca
     assert {state for number, state in states(ended(connection)) if number == 9} == {"unseen"}
 
 
-def cut_produce(connection: Any, correlation_id: int) -> None:
-    """A Produce that snaplen cuts before its acks: it may want no answer."""
-    request = produce(correlation_id, 1)
-    connection.receive_request_bytes(request[:18], 0)
-    connection.lost("request", len(request) - 18, 0, cut=True)
-
-
-def test_a_produce_that_may_be_silent_is_given_up_when_a_later_request_is_answered(make: Callable[..., Any]) -> None:
-    """Others that are passed by still wait, for nothing was lost since: the server answers out of order."""
-    connection = make()
-    connection.receive_request_bytes(heartbeat(1), 0)
-    cut_produce(connection, 2)
-    connection.receive_request_bytes(heartbeat(3), 0)
-    assert states(connection.receive_response_bytes(ok(3), MS)) == [(2, "unseen"), (3, "answered")]
-    assert states(connection.receive_response_bytes(ok(1), MS)) == [(1, "answered")]
-
-
-def gssapi(make: Callable[..., Any]) -> Any:
-    """A connection in which the last token of GSSAPI, which may get no answer, and a Metadata request wait."""
-    connection = make()
-    connection.receive_request_bytes(handshake(1, 0, b"GSSAPI"), 0)
-    connection.receive_response_bytes(shaken(1), 0)
-    connection.receive_request_bytes(framed(b"\x60\x82" + bytes(30)), 0)
-    connection.receive_response_bytes(framed(b"\x60\x10" + bytes(14)), 0)
-    connection.receive_request_bytes(framed(b"\x05\x04" + bytes(28)) + metadata(9), 0)
-    return connection
-
-
-def test_a_token_that_gets_no_answer_waits_no_longer_than_the_request_behind_it(make: Callable[..., Any]) -> None:
-    connection = gssapi(make)
-    assert states(connection.receive_response_bytes(answer(9, NO_TOPICS), MS)) == [(9, "answered")]
-    connection.receive_request_bytes(heartbeat(10), 2 * MS)
-    assert states(connection.receive_response_bytes(ok(77), 3 * MS)) == []  # which a token would have taken
-    assert states(connection.receive_response_bytes(ok(10), 3 * MS)) == [(77, "orphan_response"), (10, "answered")]
-
-
-def test_four_bytes_that_look_like_an_id_are_a_token(make: Callable[..., Any]) -> None:
-    """No response to Metadata is as short; the token was answered, the request was not."""
-    connection = gssapi(make)
-    assert states(connection.receive_response_bytes(answer(9, b""), MS)) == []
-    assert states(ended(connection)) == [(9, "abandoned")]
-
-
 def test_a_token_is_answered_by_an_empty_frame(make: Callable[..., Any]) -> None:
     connection = make()
     connection.receive_request_bytes(handshake(1, 0, b"PLAIN"), 0)
@@ -215,23 +224,6 @@ def test_a_token_has_no_id(make: Callable[..., Any]) -> None:
     connection.receive_response_bytes(answer(0, bytes(6)), MS)
     assert connection.summary().principal is None
     assert states(connection.receive_response_bytes(shaken(1), MS)) == [(0, "orphan_response"), (1, "answered")]
-
-
-@pytest.mark.parametrize(("way", "state"), [("client", "abandoned"), ("server", "unanswered"), ("neither", "unanswered")])
-def test_what_is_said_of_a_request_without_an_answer(make: Callable[..., Any], way: str, state: str) -> None:
-    connection = make()
-    connection.receive_request_bytes(heartbeat(1), 0)
-    if way != "neither":
-        connection.closed("request" if way == "client" else "response", False, MS)
-    assert states(connection.finish(2 * MS)) == [(1, state)]
-    assert connection.summary().unanswered == (state == "unanswered")
-
-
-def test_while_nothing_is_known_of_the_servers_beginning_an_answer_may_be_unseen(make: Callable[..., Any]) -> None:
-    connection = make()
-    connection.receive_request_bytes(heartbeat(1), 0)
-    connection.begins_late("response")
-    assert states(connection.finish(MS)) == [(1, "unseen")]
 
 
 def test_times_that_are_known_on_both_sides_of_a_gap_make_no_latency(make: Callable[..., Any]) -> None:
