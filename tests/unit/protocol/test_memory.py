@@ -9,21 +9,12 @@ from typing import Any
 
 import pytest
 
-from kafka_bytes import framed
+from kafka_bytes import framed, head, heartbeat
 from kwire.protocol.events import RequestCompleted
 from kwire.protocol.tracking.identity import MOST_CLIENT_ID_TEXT, MOST_CLIENT_IDS
 from kwire.protocol.tracking.pairing import MAX_HELD, MAX_HELD_BYTES, MAX_WAITING, MAX_WAITING_BYTES
 
 MIB = 1 << 20
-
-
-def request(key: int, version: int, number: int, body: bytes = b"", client_id: bytes = b"app") -> bytes:
-    head = key.to_bytes(2, "big") + version.to_bytes(2, "big") + number.to_bytes(4, "big")
-    return framed(head + len(client_id).to_bytes(2, "big") + client_id + body)
-
-
-def heartbeat(number: int, client_id: bytes = b"app") -> bytes:
-    return request(12, 0, number, b"\0\2g1" + bytes(4) + b"\0\1m", client_id)
 
 
 def kept_after(connection: Any, pieces: Iterator[tuple[bool, bytes]]) -> int:
@@ -65,7 +56,7 @@ def test_joins_with_much_metadata_that_nobody_answers(make: Callable[..., Any]) 
     metadata = bytes(MIB)
     join = b"\0\2g1" + bytes(4) + b"\0\0\0\x08consumer" + b"\0\0\0\1\0\5range" + len(metadata).to_bytes(4, "big") + metadata
     connection = opened(make)
-    kept = kept_after(connection, ((True, request(11, 0, number, join)) for number in range(3 * MAX_WAITING_BYTES // MIB)))
+    kept = kept_after(connection, ((True, framed(head(11, 0, number) + join)) for number in range(3 * MAX_WAITING_BYTES // MIB)))
     assert kept < MAX_WAITING_BYTES + 2 * MIB
     rows = [event for event in connection.finish(9) if isinstance(event, RequestCompleted)]
     assert 0 < len(rows) <= MAX_WAITING_BYTES // MIB
@@ -100,7 +91,7 @@ def test_client_ids_without_end(make: Callable[..., Any]) -> None:
 def test_a_long_frame_that_is_passed_over_is_not_kept(make: Callable[..., Any]) -> None:
     size = 8 * MIB
     connection = opened(make, bodies=())
-    fetch = request(1, 4, 9)[4:]
+    fetch = head(1, 4, 9)
     frame = (len(fetch) + size).to_bytes(4, "big") + fetch
     pieces = [(True, frame), *[(True, bytes(MIB // 16))] * (size * 16 // MIB)]
     pieces += [(False, (size + 4).to_bytes(4, "big") + b"\0\0\0\x09"), *[(False, bytes(MIB // 16))] * (size * 16 // MIB)]
@@ -123,7 +114,7 @@ def opened_and_played(make: Callable[..., Any], pieces: list[tuple[bool, bytes]]
 def test_a_frame_in_single_bytes_keeps_its_bytes_alone(make: Callable[..., Any]) -> None:
     """Every piece has its packet and its time, of which the first and the last count."""
     connection = opened(make, max_frame=MIB)
-    frame = request(3, 1, 1, (2**17).to_bytes(4, "big") + bytes(2**18))
+    frame = framed(head(3, 1, 1) + (2**17).to_bytes(4, "big") + bytes(2**18))
     assert kept_after(connection, ((True, frame[at : at + 1]) for at in range(15_000))) < 60_000
 
 

@@ -8,21 +8,13 @@ import pickle
 
 import pytest
 
-from kafka_bytes import framed, head, rows
+from kafka_bytes import framed, handshake, head, rows, shaken
 from kwire.codec.impl import Twin, load_twin
 from kwire.protocol import Connection, Event
 from kwire.protocol.sasl import attempted_name
 from kwire.protocol.tracking.frames import Frame
 
 PASSWORD = "hunter2-s3cret"
-
-
-def handshake(mechanism: str, version: int) -> bytes:
-    return framed(head(17, version, 1) + len(mechanism).to_bytes(2, "big") + mechanism.encode())
-
-
-def handshake_answer(error: int = 0) -> bytes:
-    return framed((1).to_bytes(4, "big") + error.to_bytes(2, "big") + b"\0\0\0\1\0\5PLAIN")
 
 
 def authenticate(correlation_id: int, token: bytes) -> bytes:
@@ -32,6 +24,13 @@ def authenticate(correlation_id: int, token: bytes) -> bytes:
 
 def authenticated(correlation_id: int, token: bytes = b"", error: int = 0) -> bytes:
     return framed(correlation_id.to_bytes(4, "big") + error.to_bytes(2, "big") + b"\xff\xff" + framed(token))
+
+
+def begun(asked: bytes) -> Connection:
+    connection = Connection()
+    connection.receive_request_bytes(asked, 0)
+    connection.receive_response_bytes(shaken(1), 0)
+    return connection
 
 
 METADATA = framed(head(3, 1, 9) + b"\0\0\0\0")
@@ -81,8 +80,8 @@ def test_the_name_in_a_first_token(mechanism: str | None, token: bytes, name: st
 @pytest.mark.requirement("K559-19")
 def test_plain_inside_sasl_authenticate() -> None:
     connection = Connection()
-    events = connection.receive_request_bytes(handshake("PLAIN", 1), 0)
-    events += connection.receive_response_bytes(handshake_answer(), 0)
+    events = connection.receive_request_bytes(handshake(1, 1, b"PLAIN"), 0)
+    events += connection.receive_response_bytes(shaken(1), 0)
     events += connection.receive_request_bytes(authenticate(2, PLAIN), 0)
     assert connection.summary().principal is None
     assert connection.summary().attempted_principal == "User:alice"
@@ -97,9 +96,7 @@ def test_plain_inside_sasl_authenticate() -> None:
 
 
 def test_a_wrong_password_is_a_failure_and_no_principal() -> None:
-    connection = Connection()
-    connection.receive_request_bytes(handshake("PLAIN", 1), 0)
-    connection.receive_response_bytes(handshake_answer(), 0)
+    connection = begun(handshake(1, 1, b"PLAIN"))
     connection.receive_request_bytes(authenticate(2, PLAIN), 0)
     (row,) = rows(connection.receive_response_bytes(authenticated(2, error=58), 0))
     assert row.error_code == 58
@@ -110,15 +107,13 @@ def test_a_wrong_password_is_a_failure_and_no_principal() -> None:
 
 def test_a_mechanism_that_the_server_lacks() -> None:
     connection = Connection()
-    connection.receive_request_bytes(handshake("SCRAM-SHA-512", 0), 0)
-    connection.receive_response_bytes(handshake_answer(33), 0)
+    connection.receive_request_bytes(handshake(1, 0, b"SCRAM-SHA-512"), 0)
+    connection.receive_response_bytes(shaken(1, 33), 0)
     assert connection.summary().auth_failures == 1
 
 
 def test_scram_takes_two_exchanges() -> None:
-    connection = Connection()
-    connection.receive_request_bytes(handshake("SCRAM-SHA-256", 1), 0)
-    connection.receive_response_bytes(handshake_answer(), 0)
+    connection = begun(handshake(1, 1, b"SCRAM-SHA-256"))
     connection.receive_request_bytes(authenticate(2, SCRAM_FIRST), 0)
     connection.receive_response_bytes(authenticated(2, SCRAM_SERVER_FIRST), 0)
     assert connection.summary().principal is None
@@ -128,9 +123,7 @@ def test_scram_takes_two_exchanges() -> None:
 
 
 def test_oauth_is_refused_in_json_before_it_is_refused_with_a_code() -> None:
-    connection = Connection()
-    connection.receive_request_bytes(handshake("OAUTHBEARER", 1), 0)
-    connection.receive_response_bytes(handshake_answer(), 0)
+    connection = begun(handshake(1, 1, b"OAUTHBEARER"))
     connection.receive_request_bytes(authenticate(2, jwt("svc")), 0)
     connection.receive_response_bytes(authenticated(2, b'{"status":"invalid_token"}'), 0)
     assert connection.summary().principal is None
@@ -152,8 +145,8 @@ def test_a_refusal_of_which_too_little_came_is_no_agreement(twin: Twin, mechanis
     refused = authenticated(2, error=58) if mechanism == "PLAIN" else authenticated(2, b'{"status":"invalid_token"}')
     for goes_on in (False, True):
         connection = load_twin("protocol", "tracker", twin).Connection()
-        connection.receive_request_bytes(handshake(mechanism, 1), 0)
-        connection.receive_response_bytes(handshake_answer(), 0)
+        connection.receive_request_bytes(handshake(1, 1, mechanism.encode()), 0)
+        connection.receive_response_bytes(shaken(1), 0)
         connection.receive_request_bytes(authenticate(2, token), 0)
         connection.receive_response_bytes(refused[:kept], 0)
         connection.lost("response", len(refused) - kept, 0, cut=True)
@@ -176,8 +169,8 @@ def test_a_refusal_of_which_too_little_came_is_no_agreement(twin: Twin, mechanis
 )
 def test_raw_tokens_after_handshake_v0_make_no_rows(mechanism: str, tokens: list[tuple[bytes, bytes]], principal: str | None) -> None:
     connection = Connection()
-    events = connection.receive_request_bytes(handshake(mechanism, 0), 0)
-    events += connection.receive_response_bytes(handshake_answer(), 0)
+    events = connection.receive_request_bytes(handshake(1, 0, mechanism.encode()), 0)
+    events += connection.receive_response_bytes(shaken(1), 0)
     for client, server in tokens:
         events += connection.receive_request_bytes(framed(client), 0)
         events += connection.receive_response_bytes(framed(server), 0)
@@ -205,8 +198,8 @@ def test_kerberos_without_a_handshake_as_clients_of_0_9_do_it() -> None:
 def test_of_a_server_token_that_came_too_early_nothing_is_read(twin: Twin) -> None:
     """RFC 5802: `e=` begins a refusal. Without a token before it the frame may be anything, and of it only what may be an id is kept."""
     connection = load_twin("protocol", "tracker", twin).Connection()
-    connection.receive_request_bytes(handshake("SCRAM-SHA-256", 0), 0)
-    connection.receive_response_bytes(handshake_answer(), 0)
+    connection.receive_request_bytes(handshake(1, 0, b"SCRAM-SHA-256"), 0)
+    connection.receive_response_bytes(shaken(1), 0)
     connection.receive_response_bytes(framed(b"e=other-error"), 0)
     connection.receive_request_bytes(framed(SCRAM_FIRST), 0)
     assert connection.summary().auth_failures == 0
@@ -215,8 +208,8 @@ def test_of_a_server_token_that_came_too_early_nothing_is_read(twin: Twin) -> No
 def test_a_second_authentication_counts_from_its_success_on() -> None:
     connection = Connection()
     for name, error in ((b"alice", 0), (b"mallory", 58)):
-        connection.receive_request_bytes(handshake("PLAIN", 1), 0)
-        connection.receive_response_bytes(handshake_answer(), 0)
+        connection.receive_request_bytes(handshake(1, 1, b"PLAIN"), 0)
+        connection.receive_response_bytes(shaken(1), 0)
         connection.receive_request_bytes(authenticate(2, b"\0" + name + b"\0pw"), 0)
         connection.receive_response_bytes(authenticated(2, error=error), 0)
     summary = connection.summary()
@@ -234,8 +227,8 @@ def test_no_secret_is_kept(version: int, mechanism: str) -> None:
     token = tokens.get(mechanism, b"\x60" + secret)
     connection = Connection()
     events: list[Event] = []
-    events += connection.receive_request_bytes(handshake(mechanism, version), 0)
-    events += connection.receive_response_bytes(handshake_answer(), 0)
+    events += connection.receive_request_bytes(handshake(1, version, mechanism.encode()), 0)
+    events += connection.receive_response_bytes(shaken(1), 0)
     events += connection.receive_request_bytes(framed(token) if version == 0 else authenticate(2, token), 0)
     kept = [pickle.dumps(connection), repr(connection).encode(), repr(events).encode(), pickle.dumps(events)]
     server = b"s=" + secret

@@ -7,15 +7,8 @@ from typing import Any
 import pytest
 
 from kafka_bytes import framed_hex
-from kwire.codec.impl import load_twin
 from kwire.protocol.relay import RelayPlan
 from kwire.protocol.relay.counters import bucket_of
-
-
-@pytest.fixture(params=["pure", "native"])
-def twin(request: pytest.FixtureRequest) -> Any:
-    return load_twin("protocol", "relay", request.param)
-
 
 # ApiVersions v3 of client "c", "java" "9"; Heartbeat v0 of client "c"; their responses: Heartbeat with error 27
 API_VERSIONS = framed_hex("0012 0003 00000001 0001 63 00 05 6a617661 02 39 00")  # 20 + 4 bytes

@@ -14,11 +14,6 @@ from kwire.protocol.relay import CALL, Closing, Moves, RelayPlan, RelayRule
 CHANGES = EditChanges(topics={"t": "tenant.t"}, addresses=AddressTable({1: ("proxy", 19092)}, unknown="keep"))
 
 
-@pytest.fixture(params=["pure", "native"])
-def twin(request: pytest.FixtureRequest) -> Any:
-    return load_twin("protocol", "relay", request.param)
-
-
 def metadata(number: int, *topics: str) -> bytes:
     """Metadata v1 of client "c"."""
     head = b"\0\3\0\1" + number.to_bytes(4, "big") + text("c")

@@ -4,20 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from kafka_bytes import framed, handshake, head, heartbeat, ok, shaken
-from kwire.codec.impl import load_twin
 from kwire.protocol.relay import CALL, REFUSE, Moves, RelayPlan, RelayRule
 
 HELD = RelayRule("request", 12, None, CALL)
 REFUSED = RelayRule("request", 12, None, REFUSE)
 OWN = framed(head(3, 1, 0) + bytes(4))  # Metadata v1 of no topics: 17 bytes without the length
-
-
-@pytest.fixture(params=["pure", "native"])
-def twin(request: pytest.FixtureRequest) -> Any:
-    return load_twin("protocol", "relay", request.param)
 
 
 def sent(moves: Moves) -> tuple[bytes, bytes]:

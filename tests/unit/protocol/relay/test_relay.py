@@ -7,14 +7,10 @@ import weakref
 
 import pytest
 
+from kafka_bytes import heartbeat, ok
 from kwire.codec.impl import load_twin
 from kwire.errors import Truncated
-from kwire.protocol.relay import CALL, CLOSE, PASS, REFUSE, Buffer, HeldBudget, Moves, Relay, RelayPlan, RelayRule
-
-# Length, api key 12 (Heartbeat), version 0, correlation id, client id "c", then group "g", generation 1 and member "m".
-HEARTBEAT = "00000015 000c 0000 {:08x} 0001 63 0001 67 00000001 0001 6d"
-# Length, correlation id, error code 0.
-HEARTBEAT_ANSWER = "00000006 {:08x} 0000"
+from kwire.protocol.relay import CALL, CLOSE, PASS, REFUSE, HeldBudget, Moves, Relay, RelayPlan, RelayRule
 
 
 @pytest.fixture(params=["pure", "native"], autouse=True)
@@ -24,29 +20,16 @@ def twin(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Non
         monkeypatch.setitem(globals(), name, getattr(module, name))
 
 
-def heartbeat(number: int) -> bytes:
-    body = bytes.fromhex(HEARTBEAT.format(number))[4:]
-    return len(body).to_bytes(4, "big") + body
-
-
-def heartbeat_answer(number: int) -> bytes:
-    return bytes.fromhex(HEARTBEAT_ANSWER.format(number))
-
-
-def joined(pieces: list[Buffer]) -> bytes:
-    return b"".join(pieces)
-
-
 def sent(moves: Moves) -> tuple[bytes, bytes]:
-    return joined(moves.to_server), joined(moves.to_client)
+    return b"".join(moves.to_server), b"".join(moves.to_client)
 
 
 def test_what_no_rule_names_passes_as_it_came() -> None:
     relay = Relay(RelayPlan())
     assert sent(relay.from_client(heartbeat(7) + heartbeat(8), 1)) == (heartbeat(7) + heartbeat(8), b"")
     assert relay.owed == 2
-    assert sent(relay.from_server(heartbeat_answer(7), 2)) == (b"", heartbeat_answer(7))
-    assert sent(relay.from_server(heartbeat_answer(8), 3)) == (b"", heartbeat_answer(8))
+    assert sent(relay.from_server(ok(7), 2)) == (b"", ok(7))
+    assert sent(relay.from_server(ok(8), 3)) == (b"", ok(8))
     assert relay.is_idle
 
 
@@ -55,8 +38,8 @@ def test_the_verdict_falls_with_byte_12_of_a_request_and_byte_8_of_a_response() 
     assert sent(relay.from_client(heartbeat(7)[:11], 1)) == (b"", b"")
     assert sent(relay.from_client(heartbeat(7)[11:12], 1)) == (heartbeat(7)[:12], b"")
     assert sent(relay.from_client(heartbeat(7)[12:], 1)) == (heartbeat(7)[12:], b"")
-    assert sent(relay.from_server(heartbeat_answer(7)[:7], 1)) == (b"", b"")
-    assert sent(relay.from_server(heartbeat_answer(7)[7:8], 1)) == (b"", heartbeat_answer(7)[:8])
+    assert sent(relay.from_server(ok(7)[:7], 1)) == (b"", b"")
+    assert sent(relay.from_server(ok(7)[7:8], 1)) == (b"", ok(7)[:8])
     assert relay.kept == 0
 
 
@@ -79,8 +62,8 @@ def test_a_held_request_waits_with_all_behind_it() -> None:
 def test_a_held_response_goes_out_as_it_is_released() -> None:
     relay = Relay(RelayPlan([RelayRule("response", 12, [0], CALL)]))
     relay.from_client(heartbeat(7), 1)
-    (held,) = relay.from_server(heartbeat_answer(7), 2).held
-    assert (held.kind, held.frame) == ("response", heartbeat_answer(7)[4:])
+    (held,) = relay.from_server(ok(7), 2).held
+    assert (held.kind, held.frame) == ("response", ok(7)[4:])
     assert sent(relay.release(held, [bytes.fromhex("00000007 001b")])) == (b"", bytes.fromhex("00000006 00000007 001b"))
 
 
@@ -90,9 +73,9 @@ def test_own_answers_stand_behind_what_the_broker_owes() -> None:
     second[7] = 1  # version 1
     (held,) = relay.from_client(heartbeat(7) + second, 1).held
     assert sent(relay.answer(held, bytes.fromhex("00000000 00000000 001b"))) == (b"", b"")
-    assert sent(relay.from_server(heartbeat_answer(7), 2)) == (
+    assert sent(relay.from_server(ok(7), 2)) == (
         b"",
-        heartbeat_answer(7) + bytes.fromhex("0000000a 00000008 00000000 001b"),
+        ok(7) + bytes.fromhex("0000000a 00000008 00000000 001b"),
     )
 
 
@@ -110,7 +93,7 @@ def test_a_program_that_fails_closes() -> None:
 def test_a_response_that_is_not_the_next_owed_closes() -> None:
     relay = Relay(RelayPlan())
     relay.from_client(heartbeat(7) + heartbeat(8), 1)
-    moves = relay.from_server(heartbeat_answer(8), 2)
+    moves = relay.from_server(ok(8), 2)
     assert sent(moves) == (b"", b"")
     assert moves.close is not None
     assert (moves.close.reason, moves.close.direction, moves.close.value) == ("response_mismatched", "response", 8)
@@ -140,7 +123,7 @@ def test_limits() -> None:
     budget = HeldBudget(40)
     relays = [Relay(plan, budget=budget) for _ in range(2)]
     (held,) = relays[0].from_client(heartbeat(7), 1).held
-    assert budget.used == 21
+    assert budget.used == 24
     moves = relays[1].from_client(heartbeat(7), 1)
     assert moves.close is not None
     assert moves.close.reason == "budget_exhausted"
@@ -171,4 +154,4 @@ def test_an_answer_says_pass_for_its_response() -> None:
     relay = Relay(RelayPlan([RelayRule("request", 12, None, CALL), RelayRule("response", 12, None, CLOSE)]))
     (held,) = relay.from_client(heartbeat(7), 1).held
     relay.release(held, response=PASS)
-    assert sent(relay.from_server(heartbeat_answer(7), 2)) == (b"", heartbeat_answer(7))
+    assert sent(relay.from_server(ok(7), 2)) == (b"", ok(7))

@@ -12,11 +12,6 @@ from kwire.protocol.relay import CALL, CLOSE, PASS, REFUSE, Closing, Moves, Rela
 from kwire.schema import catalog
 
 
-@pytest.fixture(params=["pure", "native"])
-def twin(request: pytest.FixtureRequest) -> Any:
-    return load_twin("protocol", "relay", request.param)
-
-
 def sent(moves: Moves) -> tuple[bytes, bytes]:
     assert moves.close is None
     return b"".join(moves.to_server), b"".join(moves.to_client)
@@ -228,10 +223,6 @@ def test_a_refused_mechanism_leads_to_no_tokens(twin: Any) -> None:
     relay.from_server(framed_hex("00000001 0021 00000000"), 1)  # error 33
     relay.from_client(heartbeat(2), 1)
     assert closing(relay.from_server(heartbeat_answer(3), 1)) == ("response_mismatched", "response", 3)
-
-
-AUTHENTICATE = framed_hex("0024 0000 00000002 0001 63 00000001 00")
-HANDSHAKE_V1 = framed_hex("0011 0001 00000001 0001 63 0005 504c41494e")
 
 
 def test_api_versions_of_an_unknown_version_is_answered_in_version_0(twin: Any) -> None:

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from kafka_bytes import Frames, framed, handshake, head, heartbeat, metadata, ok, shaken
-from kwire.codec.impl import load_twin
 from kwire.protocol.relay import CALL, REFUSE, Moves, RelayPlan, RelayRule
 from kwire.schema import catalog
 from twin_codecs import vectors_of
@@ -21,11 +20,6 @@ PRODUCE, HANDSHAKE, AUTHENTICATE = 0, 17, 36
 ILLEGAL_SASL_STATE, UNSUPPORTED_MECHANISM = 34, 33
 PLAIN_TOKEN = framed(b"\0alice\0secret")
 LISTED = RelayRule("request", 3, None, CALL)
-
-
-@pytest.fixture(params=["pure", "native"])
-def twin(request: pytest.FixtureRequest) -> Any:
-    return load_twin("protocol", "relay", request.param)
 
 
 @pytest.fixture(scope="module")
