@@ -236,13 +236,6 @@ def test_times_that_are_known_on_both_sides_of_a_gap_make_no_latency(make: Calla
         assert (row.request_time, row.response_time, row.latency_us) == (0, 2 * MS, None)
 
 
-def test_an_answer_before_its_request_has_no_latency(make: Callable[..., Any]) -> None:
-    connection = make()
-    connection.receive_request_bytes(heartbeat(1), 5 * MS)
-    (row,) = rows(connection.receive_response_bytes(ok(1), 4 * MS))
-    assert (row.state, row.latency_us) == ("answered", None)
-
-
 def test_a_silent_produce_whose_end_is_lost_has_no_time(make: Callable[..., Any]) -> None:
     """Its acks stand before the loss; what it says of its topic has the time at which the loss was found."""
     request = produce(2, 0)

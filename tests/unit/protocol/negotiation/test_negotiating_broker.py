@@ -277,25 +277,30 @@ def offset_delete_0() -> bytes:
 INVALID = framed_hex("00000007 00 002a 00000000 01 00")
 
 
-def test_K1313_25_the_first_request_with_header_3_names_an_id() -> None:
+OTHER_ID = ID.replace("ff", "fe")
+TAKEN = b""  # handed on
+
+
+@pytest.mark.requirement("K1313-25", "K1313-26", "K1313-27", "K1313-28", "K1313-29")
+@pytest.mark.parametrize(
+    ("frames", "answers"),
+    [
+        ([offset_delete("00" * 16), offset_delete(ID)], [INVALID, TAKEN]),
+        ([offset_delete(ID), offset_delete(OTHER_ID), offset_delete(ID)], [TAKEN, INVALID, TAKEN]),
+        ([offset_delete(ID), offset_delete_0()], [TAKEN, framed_hex("00000007 002a 00000000 00000000")]),
+        # no SASL here, and no INVALID_REQUEST
+        ([offset_delete(ID), HANDSHAKE, offset_delete(ID)], [TAKEN, framed_hex("00000006 0022 00000000"), TAKEN]),
+        ([offset_delete_0(), offset_delete(ID), offset_delete(OTHER_ID)], [TAKEN, TAKEN, INVALID]),
+    ],
+)
+def test_one_connection_keeps_one_instance_id(frames: list[bytes], answers: list[bytes]) -> None:
     machine = new_broker()
-    assert written(machine.receive(offset_delete("00" * 16), 0)) == INVALID
-    assert isinstance(machine.receive(offset_delete(ID), 0)[0], Received)
-
-
-def test_K1313_26_another_id_is_an_invalid_request() -> None:
-    machine = new_broker()
-    machine.receive(offset_delete(ID), 0)
-    machine.respond(machine.codec.messages.OffsetDeleteResponse())
-    assert written(machine.receive(offset_delete(ID.replace("ff", "fe")), 0)) == INVALID
-    assert isinstance(machine.receive(offset_delete(ID), 0)[0], Received)
-
-
-def test_K1313_27_a_later_request_without_an_id_is_an_invalid_request() -> None:
-    machine = new_broker()
-    machine.receive(offset_delete(ID), 0)
-    machine.respond(machine.codec.messages.OffsetDeleteResponse())
-    assert written(machine.receive(offset_delete_0(), 0)) == framed_hex("00000007 002a 00000000 00000000")
+    for frame, answer in zip(frames, answers, strict=True):
+        outcomes = machine.receive(frame, 0)
+        assert written(outcomes) == answer
+        if answer == TAKEN:
+            assert isinstance(outcomes[0], Received)
+            machine.respond(machine.codec.messages.OffsetDeleteResponse())
 
 
 def test_K1313_27_a_response_with_no_place_for_the_error_closes() -> None:
@@ -304,22 +309,6 @@ def test_K1313_27_a_response_with_no_place_for_the_error_closes() -> None:
     *_, over = machine.receive(METADATA, 0)
     assert over.reason == "invalid_request"
     assert "header 1 has no client instance id, and the connection began with ABEiM0RVZneImaq7zN3u_w" in str(over.error)
-
-
-def test_K1313_28_saslhandshake_is_exempt_at_any_point() -> None:
-    machine = new_broker()
-    machine.receive(offset_delete(ID), 0)
-    machine.respond(machine.codec.messages.OffsetDeleteResponse())
-    assert written(machine.receive(HANDSHAKE, 0)) == framed_hex("00000006 0022 00000000")  # no SASL here, and no INVALID_REQUEST
-    assert isinstance(machine.receive(offset_delete(ID), 0)[0], Received)
-
-
-def test_K1313_29_an_id_that_comes_later_is_taken_and_held() -> None:
-    machine = new_broker()
-    machine.receive(offset_delete_0() + offset_delete(ID), 0)
-    machine.respond(machine.codec.messages.OffsetDeleteResponse())
-    machine.respond(machine.codec.messages.OffsetDeleteResponse())
-    assert written(machine.receive(offset_delete(ID.replace("ff", "fe")), 0)) == INVALID
 
 
 @pytest.mark.parametrize(
