@@ -68,14 +68,8 @@ def _oauth(token: bytes) -> str | None:
 
 def attempted_name(mechanism: str | None, token: bytes) -> str | None:
     """Return the name in a client's first token: of PLAIN, of SCRAM, the unverified `sub` claim of OAUTHBEARER; None without one."""
-    if mechanism == "PLAIN":
-        name = _plain(token)
-    elif mechanism in ("SCRAM-SHA-256", "SCRAM-SHA-512"):
-        name = _scram(token)
-    elif mechanism == "OAUTHBEARER":
-        name = _oauth(token)
-    else:
-        return None
+    read = {"PLAIN": _plain, "SCRAM-SHA-256": _scram, "SCRAM-SHA-512": _scram, "OAUTHBEARER": _oauth}.get(mechanism or "")
+    name = None if read is None else read(token)
     return None if name is None else name[:MAX_NAME]
 
 

@@ -144,26 +144,6 @@ def test_nodes_of_the_cluster() -> None:
     assert rows(events)[0].topic_count is None  # null topics: all of them
 
 
-def test_a_proxy_header_is_followed_by_kafka() -> None:
-    connection = Connection()
-    header = b"PROXY TCP4 203.0.113.7 198.51.100.9 51234 9092\r\n"
-    events = connection.receive_request_bytes(header + heartbeat(1), 0)
-    events += connection.receive_response_bytes(ok(1), 0)
-    (row,) = rows(events)
-    assert (row.stream_offset, row.state) == (len(header), "answered")
-    summary = connection.summary()
-    assert (summary.protocol, summary.proxied_address) == ("kafka", "203.0.113.7:51234")
-
-
-def test_strangers_are_named_and_nothing_is_read_into_them() -> None:
-    for data, protocol in ((b"GET / HTTP/1.1\r\n\r\n", "http"), (b"SSH-2.0-x\r\n", "ssh"), (b"", "silent")):
-        connection = Connection()
-        assert connection.receive_request_bytes(data, 0) == []
-        assert connection.finish(0) == []
-        summary = connection.summary()
-        assert (summary.protocol, summary.requests, summary.bytes_opaque) == (protocol, 0, len(data))
-
-
 def test_an_http_answer_to_a_kafka_client() -> None:
     connection = Connection()
     connection.receive_request_bytes(api_versions(1), 0)

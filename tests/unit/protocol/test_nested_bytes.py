@@ -71,13 +71,6 @@ def join_request(protocol_type="consumer", assignor="sticky", metadata=SUBSCRIPT
     return messages.JoinGroupRequest(group_id="g", protocol_type=protocol_type, protocols=[protocol])
 
 
-def test_a_subscription_and_its_user_data():
-    found = dict(decode_nested(join_request(), 9))
-    assert list(found) == ["protocols[0].metadata", "protocols[0].metadata.user_data"]
-    assert found["protocols[0].metadata"].topics == ("a",)
-    assert found["protocols[0].metadata.user_data"].generation == 9
-
-
 def test_another_assignor_writes_other_user_data():
     found = dict(decode_nested(join_request(assignor="cooperative-sticky"), 9))
     assert found["protocols[0].metadata.user_data"].generation == 0  # the first four bytes

@@ -152,13 +152,6 @@ def test_a_hostile_response_leaves_its_rule(asked: list[str], answer: str, broke
     assert rules(events + connection.finish(2)) == broken
 
 
-def test_the_same_response_twice() -> None:
-    connection = Connection()
-    connection.receive_request_bytes(framed_hex(ASKED["ApiVersions v0"]), 0)
-    answer = framed_hex("0000000100000000000100030000000c")
-    assert rules(connection.receive_response_bytes(answer + answer, 0) + connection.finish(0)) == ["response_repeated"]
-
-
 @pytest.mark.parametrize(("data", "rule"), [("fffffff70000", "frame_length_negative"), ("7fffffff0000", "frame_length_too_large")])
 def test_impossible_lengths_of_both_directions(data: str, rule: str) -> None:
     connection = Connection()
@@ -170,14 +163,6 @@ def test_impossible_lengths_of_both_directions(data: str, rule: str) -> None:
     assert connection.protocol == "kafka"
     connection = Connection()
     assert rules(connection.receive_request_bytes(framed_hex(ASKED["ApiVersions v0"]) + bytes.fromhex(data), 0)) == [rule]
-
-
-def test_a_frame_that_never_ends() -> None:
-    connection = Connection()
-    connection.receive_request_bytes(framed_hex("00030001" + HOSTILE + "00000000")[:22], 0)
-    (event,) = connection.closed("request", False, 0)
-    assert isinstance(event, ViolationFound)
-    assert (event.rule, event.explanation) == ("frame_unfinished", "The connection ended after 22 of the 25 bytes of a frame.")
 
 
 def test_a_broker_that_calls_a_batch_corrupt() -> None:

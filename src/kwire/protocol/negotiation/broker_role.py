@@ -20,7 +20,7 @@ from kwire.protocol.negotiation import API_VERSIONS
 from kwire.protocol.negotiation.broker_states import BROKER_ROLE, BrokerEvent, BrokerState
 from kwire.protocol.negotiation.outcomes import Authenticated, CloseReason, Identified, Outcome, Over, Received, Send
 from kwire.protocol.negotiation.software import SoftwareRule, is_valid_software
-from kwire.protocol.negotiation.version_choice import Range
+from kwire.protocol.negotiation.version_choice import Range, as_versions
 from kwire.schema import Versions, catalog, releases
 
 __all__ = ["Authenticator", "NegotiatingBroker", "TokenAnswer"]
@@ -103,8 +103,8 @@ class NegotiatingBroker:
         answers: Mapping[int, Callable[[Request], Any]] | None = None,
     ) -> None:
         self.codec = codec or Codec(catalog())
-        self.advertised = {key: Versions(*_pair(each)) for key, each in advertised.items()}
-        self.accepted = self.advertised if accepted is None else {key: Versions(*_pair(each)) for key, each in accepted.items()}
+        self.advertised = {key: as_versions(each) for key, each in advertised.items()}
+        self.accepted = self.advertised if accepted is None else {key: as_versions(each) for key, each in accepted.items()}
         self._versions = self.accepted.get(API_VERSIONS, Versions(0, 0))
         self.legacy_fallback = legacy_fallback
         self.software_rule: SoftwareRule = software_rule
@@ -358,10 +358,6 @@ class NegotiatingBroker:
     def leave(self) -> list[Outcome]:
         """Take the end of the connection, by either side."""
         return [] if self.over else self._over(BrokerEvent.LEFT, "left")
-
-
-def _pair(given: Range) -> tuple[int, int]:
-    return (given.lowest, given.highest) if isinstance(given, Versions) else given
 
 
 def _software_of(request: Request) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from typing import Literal
 from kwire.errors import InputError, KwireError
 from kwire.schema import Catalog, Release, Versions, catalog, guess, releases
 
-__all__ = ["BrokerVersions", "NoCommonVersion", "Standing", "clamped", "common_ranges"]
+__all__ = ["BrokerVersions", "NoCommonVersion", "Standing", "as_versions", "clamped", "common_ranges"]
 
 Range = Versions | tuple[int, int]
 # supported; supported and marked for removal; in the advertised range and refused; outside the advertised range
@@ -38,7 +38,7 @@ class NoCommonVersion(KwireError):
         self.node = node
 
 
-def _versions(given: Range) -> Versions:
+def as_versions(given: Range) -> Versions:
     return given if isinstance(given, Versions) else Versions(*given)
 
 
@@ -62,11 +62,11 @@ class BrokerVersions:
         node: str = "the broker",
         assumed: str | None = None,
     ) -> None:
-        self.ranges = {key: _versions(each) for key, each in ranges.items()}
+        self.ranges = {key: as_versions(each) for key, each in ranges.items()}
         self.node = node
         self.assumed = assumed
         self._catalog = catalog() if known is None else known
-        self._own = {key: _versions(each) for key, each in (own or {}).items()}
+        self._own = {key: as_versions(each) for key, each in (own or {}).items()}
 
     @classmethod
     def of_release(cls, name: str, known: Catalog | None = None, **more: Mapping[int, Range] | str | None) -> BrokerVersions:
@@ -173,7 +173,7 @@ def clamped(ranges: Mapping[int, Range], known: Catalog) -> dict[int, Versions]:
     for key, given in ranges.items():
         message = known.request(key)
         if message is not None:
-            theirs, ours = _versions(given), message.valid_versions
+            theirs, ours = as_versions(given), message.valid_versions
             both = Versions(max(theirs.lowest, ours.lowest), min(theirs.highest, ours.highest))
             if both:
                 kept[key] = both

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -107,21 +108,17 @@ class InstanceCache:
             if not counts[key]:  # type: ignore[index]
                 del counts[key]
 
-    def disconnected(self, connection: str) -> list[Uuid]:
-        gone = (
-            [each.instance_id for each in self._instances.values() if each.connection == connection]
-            if connection in self._connections
-            else []
-        )
+    def _drop_all(self, is_gone: Callable[[Instance], bool]) -> list[Uuid]:
+        gone = [each.instance_id for each in self._instances.values() if is_gone(each)]
         for instance_id in gone:
             self.drop(instance_id)
         return gone
 
+    def disconnected(self, connection: str) -> list[Uuid]:
+        return self._drop_all(lambda each: each.connection == connection) if connection in self._connections else []
+
     def expire(self, t: int) -> list[Uuid]:
-        gone = [each.instance_id for each in self._instances.values() if t >= each.expires]
-        for instance_id in gone:
-            self.drop(instance_id)
-        return gone
+        return self._drop_all(lambda each: t >= each.expires)
 
     def silent(self, t: int, grace_ms: int = 0) -> list[Uuid]:
         """Return instances that count as gone: no push for one and a half intervals and the grace after an earlier one."""

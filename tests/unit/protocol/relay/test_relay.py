@@ -10,7 +10,7 @@ import pytest
 from kafka_bytes import heartbeat, ok
 from kwire.codec.impl import load_twin
 from kwire.errors import Truncated
-from kwire.protocol.relay import CALL, CLOSE, PASS, REFUSE, HeldBudget, Moves, Relay, RelayPlan, RelayRule
+from kwire.protocol.relay import CALL, CLOSE, PASS, HeldBudget, Moves, Relay, RelayPlan, RelayRule
 
 
 @pytest.fixture(params=["pure", "native"], autouse=True)
@@ -22,15 +22,6 @@ def twin(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def sent(moves: Moves) -> tuple[bytes, bytes]:
     return b"".join(moves.to_server), b"".join(moves.to_client)
-
-
-def test_what_no_rule_names_passes_as_it_came() -> None:
-    relay = Relay(RelayPlan())
-    assert sent(relay.from_client(heartbeat(7) + heartbeat(8), 1)) == (heartbeat(7) + heartbeat(8), b"")
-    assert relay.owed == 2
-    assert sent(relay.from_server(ok(7), 2)) == (b"", ok(7))
-    assert sent(relay.from_server(ok(8), 3)) == (b"", ok(8))
-    assert relay.is_idle
 
 
 def test_the_verdict_falls_with_byte_12_of_a_request_and_byte_8_of_a_response() -> None:
@@ -99,15 +90,6 @@ def test_a_response_that_is_not_the_next_owed_closes() -> None:
     assert (moves.close.reason, moves.close.direction, moves.close.value) == ("response_mismatched", "response", 8)
     assert relay.from_client(heartbeat(9), 3).close == moves.close
     assert not relay.reads_client
-
-
-def test_close_and_refuse() -> None:
-    relay = Relay(RelayPlan([RelayRule("request", 12, None, CLOSE)]))
-    moves = relay.from_client(heartbeat(7), 1)
-    assert moves.close is not None
-    assert moves.close.reason == "refused"
-    relay = Relay(RelayPlan([RelayRule("request", 12, None, REFUSE)]))
-    assert sent(relay.from_client(heartbeat(7), 1)) == (b"", bytes.fromhex("00000006 00000007 0023"))
 
 
 @pytest.mark.parametrize(("unknown", "to_client", "reason"), [("pass", b"", None), ("close", b"", "unknown_api")])
