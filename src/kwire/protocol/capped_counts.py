@@ -11,7 +11,7 @@ OTHER: Final = "other"
 
 
 def capped(counts: Counter[tuple[str, ...]], most: int, texts: int) -> Counter[tuple[str, ...]]:
-    """Return counts with the first `texts` labels, texts of clients, of all but the `most` frequent ones as `other`; their sum stays."""
+    """Return counts in which all but the `most` frequent combinations have `other` as their first `texts` labels; their sum stays."""
     sums: Counter[tuple[str, ...]] = Counter()
     for labels, count in counts.items():
         sums[labels[:texts]] += count

@@ -41,7 +41,7 @@ def prefix_of(data: Any, name: str, path: str) -> int:
 
 
 def read_embedded(source: CompiledCatalog, name: str, version: int, data: Any, offset: int, strict: bool) -> Embedded:
-    """Read one message at `offset`; trailing bytes are a violation. Not strict, invalid UTF-8 is replaced, as in Java."""
+    """Read one message at `offset`; trailing bytes are a violation. Unless `strict`, invalid UTF-8 is replaced, as in Java."""
     try:
         decoder = source.decoder(name, version)
         message, end = decoder.decode(data, offset, not strict)

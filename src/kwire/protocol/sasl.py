@@ -123,7 +123,7 @@ class SaslState:
             self.attempted_principal = None if name is None else f"User:{name}"
 
     def server_token(self, token: bytes | None, error_code: int | None = 0) -> None:
-        """Take the server's answer to a token; None if it was cut off, and the error code too."""
+        """Take the server's answer to a token; token and error code are None if they were cut off."""
         if error_code:
             self._fail()
         elif error_code is None or (token is None and self.mechanism == "OAUTHBEARER"):

@@ -50,7 +50,7 @@ class Relay:
     # bytes
 
     def from_client(self, data: Buffer, t: int) -> Moves:
-        """Take the next bytes of the client, which must not change until all pieces are sent; raise `ValueError` after its end."""
+        """Take the next bytes of the client, which must not change until all pieces are sent; `ValueError` after its end."""
         return self._take(self._client, data, t)
 
     def from_server(self, data: Buffer, t: int) -> Moves:

@@ -36,7 +36,7 @@ _FILLER: Final = b"x"
 
 
 def repack(codec: int, magic: int, data: bytes, packed: bytes) -> bytes | None:
-    """Pack `data` into as many bytes as `packed` has, with its framing; None if impossible. The checksum of LZ4 is Kafka's (KAFKA-3160)."""
+    """Pack `data` into as many bytes as `packed` has, with its framing, or return None. Magic 0 has its own LZ4 checksum (KAFKA-3160)."""
     if codec == _GZIP:
         return _gzip(data, len(packed))
     if codec == _SNAPPY:

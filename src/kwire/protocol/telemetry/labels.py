@@ -58,7 +58,7 @@ def suspicious_labels(points: Iterable[Mapping[str, Any]]) -> set[str]:
 
 
 class LabelLimit:
-    """Limit of the values of each label of each of `series` metrics: further ones become `other` and are counted."""
+    """Limit of the values of a label of a metric, and of such labels: further values become `other` and are counted."""
 
     def __init__(self, values: int = 1000, series: int = 10_000) -> None:
         self.values = values
