@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from kafka_bytes import MS, api_versions, framed, head, heartbeat, ok, rows, rules
 from kwire.protocol import BrokerNode, BrokersLearned, Connection, RequestCompleted, VersionsLearned, ViolationFound
 from kwire.protocol.events import GroupStep
@@ -49,6 +51,7 @@ def test_produce_without_acks_waits_for_nothing() -> None:
     assert (answered.request_index, answered.api_name) == (1, "ApiVersions")
 
 
+@pytest.mark.requirement("K511-19")
 def test_api_versions_refused_in_version_0_form_then_lower() -> None:
     connection = Connection()
     connection.receive_request_bytes(api_versions(0, 5, b"apache-kafka-java", b"4.4.0"), 0)

@@ -143,6 +143,7 @@ def test_an_odd_request_leaves_none(payload: str) -> None:
     assert rules(Connection().receive_request_bytes(framed_hex(payload), 0)) == []
 
 
+@pytest.mark.requirement("K511-9")
 @pytest.mark.parametrize(("asked", "answer", "broken"), RESPONSES)
 def test_a_hostile_response_leaves_its_rule(asked: list[str], answer: str, broken: list[str]) -> None:
     connection = Connection()

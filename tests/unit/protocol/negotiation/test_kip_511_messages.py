@@ -11,7 +11,7 @@ from kafka_bytes import framed_hex
 from kwire.codec.catalog_codec import Codec
 from kwire.errors import EncodeError, KwireError, NullNotAllowed, TrailingBytes
 from kwire.protocol import Connection
-from kwire.protocol.events import IdentityChanged, RequestCompleted, ViolationFound
+from kwire.protocol.events import IdentityChanged, ViolationFound
 from kwire.schema import Catalog, catalog, header_version, parse_definition
 from kwire.schema.layout import fields_at
 
@@ -88,14 +88,6 @@ def test_K511_4_version_4_is_version_3(codec: Codec) -> None:
         assert fields_at(catalog()[f"ApiVersions{kind}"], 3) == fields_at(catalog()[f"ApiVersions{kind}"], 4)
 
 
-def test_K511_5_version_5_names_cluster_and_node(codec: Codec) -> None:
-    request = codec.messages.ApiVersionsRequest
-    told = request(client_software_name="a", client_software_version="1", cluster_id="k", node_id=7)
-    assert codec.encode(told, 5) == bytes.fromhex("02 61 02 31 02 6b 00000007 00")
-    assert codec.encode(request(client_software_name="a", client_software_version="1"), 5) == bytes.fromhex("02 61 02 31 00 ffffffff 00")
-    assert codec.encode(told, 4) == bytes.fromhex("02 61 02 31 00")
-
-
 @pytest.mark.parametrize(
     ("version", "body"),
     [
@@ -157,23 +149,10 @@ def test_K511_11_the_error_code_stands_at_a_fixed_place(codec: Codec, version: i
         assert codec.decode_response(frame, 18, version).body.error_code == code
 
 
-@pytest.mark.parametrize("version", ["0003", "03e7", "7fff"])
-def test_K511_12_old_brokers_can_read_the_header(codec: Codec, version: str) -> None:
-    header = codec.peek_header(bytes.fromhex(G1.replace("0003", version, 1)))
-    assert (header.api_key, header.api_version, header.correlation_id, header.client_id) == (18, int(version, 16), 1, "c")
-
-
 def test_K511_45_the_request_header_has_no_software() -> None:
     assert [field.name for field in catalog()["RequestHeader"].fields] == [
         "RequestApiKey", "RequestApiVersion", "CorrelationId", "ClientId", "ClientInstanceId",
     ]  # fmt: skip
-
-
-def test_K511_9_an_api_that_is_listed_twice_is_a_violation() -> None:
-    connection = Connection()
-    connection.receive_request_bytes(framed_hex("0012 0000 00000001 0001 63"), 1)
-    events = connection.receive_response_bytes(framed_hex("00000001 0000 00000002 0012 0000 0003 0012 0000 0004"), 2)
-    assert [each.rule for each in events if isinstance(each, ViolationFound)] == ["api_versions_key_repeated"]
 
 
 @pytest.mark.requirement("K511-26")
@@ -194,24 +173,6 @@ def test_K511_27_behind_sasl_the_tracker_has_the_second_identity() -> None:
     summary = connection.summary()
     assert (summary.software_name, summary.software_version, summary.principal) == ("apache-kafka-java", "2.4.0", "User:alice")
     assert any(isinstance(each, IdentityChanged) for each in events)
-
-
-def test_K511_19_after_the_fallback_the_tracker_has_the_identity() -> None:
-    connection = Connection()
-    connection.receive_request_bytes(framed_hex("0012 03e7 00000000 0001 63 00"), 1)
-    connection.receive_response_bytes(framed_hex("00000000 0023 00000001 0012 0000 0003"), 2)
-    connection.receive_request_bytes(framed_hex(G1), 3)
-    connection.receive_response_bytes(framed_hex(G3), 4)
-    summary = connection.summary()
-    assert (summary.software_name, summary.software_version) == ("apache-kafka-java", "2.4.0")
-
-
-def test_K511_5_who_means_another_node_is_a_row_with_its_error() -> None:
-    connection = Connection()
-    connection.receive_request_bytes(framed_hex("0012 0005 00000001 0001 63 00 02 61 02 31 02 6b 00000008 00"), 1)
-    events = connection.receive_response_bytes(framed_hex("00000001 0081 01 00000000 00"), 2)
-    (row,) = (each for each in events if isinstance(each, RequestCompleted))
-    assert (row.api_name, row.api_version, row.error_code) == ("ApiVersions", 5, 129)
 
 
 def test_what_is_no_api_of_a_catalog() -> None:

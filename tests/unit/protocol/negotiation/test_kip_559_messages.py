@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-import kwire
 from kwire import messages
 from kwire.codec.catalog_codec import Codec
 from kwire.errors import EncodeError
@@ -172,37 +171,6 @@ def test_sync_group_response(codec: Codec, version: int) -> None:
     for older in SYNC_RESPONSE:
         if version == 5 and older:
             assert codec.encode(read, older) == bytes.fromhex(SYNC_RESPONSE[older])
-
-
-SUBSCRIPTION = {
-    # topics "a", user data ff, owned "b" with 3 (v1), generation 9 (v2), rack "r" (v3)
-    0: "00000001 000161 00000001ff",
-    1: "00000001 000161 00000001ff 00000001 000162 00000001 00000003",
-    2: "00000001 000161 00000001ff 00000001 000162 00000001 00000003 00000009",
-    3: "00000001 000161 00000001ff 00000001 000162 00000001 00000003 00000009 000172",
-}
-
-
-@pytest.mark.requirement("K559-30")
-@pytest.mark.parametrize("version", SUBSCRIPTION)
-def test_subscription(codec: Codec, version: int) -> None:
-    wire = SUBSCRIPTION[version]
-    kwire_read = kwire.protocol.groups.decode_subscription(bytes.fromhex(f"{version:04x}" + wire))
-    says = {"generation_id": 9 if version >= 2 else -1, "rack_id": "r" if version >= 3 else None, "user_data": b"\xff"}
-    read = both_ways(codec, "ConsumerProtocolSubscription", version, wire, **says)
-    owned = [("b", (3,))] if version else []
-    for each in (read, kwire_read):
-        assert (list(each.topics), [(part.topic, tuple(part.partitions)) for part in each.owned_partitions]) == (["a"], owned)
-
-
-@pytest.mark.requirement("K559-31")
-@pytest.mark.parametrize("version", range(4))
-def test_assignment(codec: Codec, version: int) -> None:
-    wire = "00000001 000161 00000002 00000003 00000004 ffffffff"  # "a" with 3 and 4, no user data
-    read = both_ways(codec, "ConsumerProtocolAssignment", version, wire, user_data=None)
-    again = kwire.protocol.groups.decode_assignment(bytes.fromhex(f"{version:04x}" + wire))
-    for each in (read, again):
-        assert [(part.topic, tuple(part.partitions)) for part in each.assigned_partitions] == [("a", (3, 4))]
 
 
 # with as little state as older versions need

@@ -156,13 +156,6 @@ def test_agreement_gives_the_versions_of_this_broker() -> None:
     assert machine.deadline == 7 + 30 * SECOND
 
 
-def test_pieces_of_one_byte_give_the_same() -> None:
-    machine = client()
-    machine.connected(0)
-    outcomes = [outcome for byte in refusal(0) + agreement(1) for outcome in machine.receive(bytes([byte]), 1)]
-    assert [type(each) for each in outcomes] == [Retried, Send, Agreed]
-
-
 def test_K35_35_two_brokers_two_choices() -> None:
     old, new = ready("02 0003 0000 0004 00"), ready("02 0003 0000 000c 00")
     body = old.codec.messages.MetadataRequest()
