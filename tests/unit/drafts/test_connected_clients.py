@@ -119,15 +119,6 @@ def test_K511_30_what_was_not_sent_is_unknown_and_what_was_not_seen_is_something
     assert clients.opened("late", 0, observed=False).software_name == NOT_OBSERVED == "not_observed"
 
 
-def test_K511_27_the_identity_after_sasl_replaces_the_first() -> None:
-    clients = ClientRegistry()
-    clients.opened("c", 0)
-    clients.open["c"].identify("unknown", "unknown")
-    clients.open["c"].principal = "User:alice"
-    clients.open["c"].identify("apache-kafka-java", "2.4.0")
-    assert (clients.open["c"].software_name, clients.open["c"].principal) == ("apache-kafka-java", "User:alice")
-
-
 def test_K511_32_the_gauge_follows_the_connections() -> None:
     clients = ClientRegistry()
     for name in "ab":
@@ -177,17 +168,6 @@ def test_K511_34_above_the_cap_the_rest_is_counted_together() -> None:
     for number in range(120):
         clients.closed(str(number))
     assert clients.gauge() == {GaugeKey(f"name-{number}", "1", "PLAINTEXT", ""): 1 for number in range(120, 150)}
-
-
-@given(st.lists(st.integers(0, 7), max_size=60))
-def test_K511_34_the_sum_is_always_that_of_the_connections(numbers: list[int]) -> None:
-    clients = ClientRegistry(gauge_cap=3)
-    for place, number in enumerate(numbers):
-        clients.opened(str(place), 0).identify(str(number), "1")
-    counts = clients.gauge()
-    assert sum(counts.values()) == len(numbers)
-    assert len(counts) <= 4
-    assert all(count == numbers.count(int(key[0])) for key, count in counts.items() if key[0] != "other")
 
 
 @pytest.mark.parametrize(

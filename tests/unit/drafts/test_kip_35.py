@@ -99,10 +99,6 @@ def test_the_proposals_examples_of_tags(name: str, value: Any) -> None:
     assert format_tag(name, value) == BUILTIN_TAGS[name].example
 
 
-def test_K35_8_versions_compare() -> None:
-    assert parse_tag("broker.version.int", "0x00090000") < parse_tag("broker.version.int", "0x000a0000")
-
-
 def test_K35_12_an_ssl_endpoint_is_found() -> None:
     endpoints = parse_tag("endpoints", "PLAINTEXT://[::1]:9092,ssl://[fe80::1]:9192")
     assert [each for each in endpoints if each.protocol == "ssl"] == [Endpoint("ssl", "fe80::1", 9192)]
@@ -190,14 +186,6 @@ def test_K35_30_in_the_drafts_words() -> None:
         f"    Removed in ProtocolVersion: {entry.removed}"
     )
     assert protocol_text(protocol_registry()[-1]).count("\n") == 1
-
-
-def test_K35_31_what_was_ever_taken_can_still_be_read() -> None:
-    known = catalog()
-    for entry in protocol_registry():
-        message = known.request(entry.api_key)
-        assert message is not None
-        assert entry.api_version in message.valid_versions
 
 
 @pytest.mark.parametrize("release", ["0.8", "0.9", "0.11", "2.4", "3.9", "4.4"])

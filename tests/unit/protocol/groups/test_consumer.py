@@ -50,14 +50,10 @@ def test_bytes_behind_a_version_to_come_are_counted():
 
 
 @pytest.mark.requirement("K559-33")
-def test_a_subscription_without_owned_partitions_is_refused_as_kafka_does():
+def test_a_subscription_without_owned_partitions_is_refused_as_kafka_does_and_read_by_a_tap():
     with pytest.raises(Truncated) as caught:
         groups.decode_subscription(KAFKAJS)
     assert (caught.value.path, caught.value.offset, caught.value.api_version) == ("owned_partitions", len(KAFKAJS), 1)
-
-
-@pytest.mark.requirement("K559-33")
-def test_a_tap_reads_a_subscription_without_owned_partitions():
     reading = groups.read_subscription(KAFKAJS)
     assert (reading.version, reading.read_as, reading.extra) == (1, 0, 0)
     assert (reading.message.topics, reading.message.user_data, reading.message.owned_partitions) == (("a",), b"", [])
