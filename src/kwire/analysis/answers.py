@@ -51,11 +51,7 @@ class Options:
     owners: Owners = NO_OWNERS
 
     def check(self) -> None:
-        """Check the releases before the long work begins.
-
-        Raises:
-            InputError: a release is not known.
-        """
+        """Check the releases before the long work begins; raise InputError for an unknown one."""
         for release in (*self.target_releases, *([self.broker_release] if self.broker_release else [])):
             resolve_release(release)
 
@@ -64,10 +60,7 @@ class Options:
 class Cluster:
     """Facts about the brokers that clients are judged by; pickles, and every bucket of keys needs all of it.
 
-    Attributes:
-        whole: the sums that are not divided by key (`kwire.analysis.key_buckets.WHOLE`), with the nodes of the servers.
-        highest: by server (`address:port`) and api name, the highest version that it offers.
-        guesses: by server, its likely release.
+    `whole` are the sums that are not divided by key; `highest` is by server (`address:port`) and api name, `guesses` by server.
     """
 
     whole: Partial
@@ -90,11 +83,7 @@ class Cluster:
 
 
 def cluster_of(whole: Partial, options: Options) -> Cluster:
-    """Collect the facts about the brokers; sums that are divided by key are not needed.
-
-    Raises:
-        InputError: a requested release is not known.
-    """
+    """Collect the facts about the brokers; sums that are divided by key are not needed."""
     whole = with_server_nodes(whole_of(whole))
     offers = offers_of(whole)
     highest: dict[str, Mapping[str, int]] = {server: highest_by_name(ranges) for server, ranges in offers.items()}

@@ -64,7 +64,7 @@ class ClientGroup:
 
     @property
     def negotiates(self) -> bool | None:
-        """True if the client sends ApiVersions; None if only the middle of its connections was seen."""
+        """Whether the client sends ApiVersions; None if only the middle of its connections was seen."""
         if self.asked:
             return True
         return False if self.watched else None

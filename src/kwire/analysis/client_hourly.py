@@ -48,7 +48,6 @@ def _histograms(latencies: pa.Table, numbers: Ints, count: int) -> Any:
 
 
 def _software(identities: pa.Table, hourly: pa.Table) -> dict[str, Any]:
-    """Return the software of each client key, which has a row for each of its addresses."""
     last = pc.ScalarAggregateOptions(skip_nulls=False)
     names = ("software_name", "software_version")
     found = aggregated(identities, ["client_key"], ((name, "last", last) for name in names))

@@ -63,10 +63,7 @@ def _of_known(which: Callable[[list[Any]], Any], parts: list[dict[str, Any]], co
 
 
 def _guessed(programs: list[ClientGroup], source: str) -> tuple[str | None, str, str, Guess | None]:
-    """Return library, confidence, source and guess of a key without a name.
-
-    A name on another connection of the same program counts more than a guess by versions.
-    """
+    """Return library, confidence, source and guess; a name on another connection of the program counts more than a guess by versions."""
     for program in programs:
         if program.software is not None:
             return library_of(*program.software) or program.software[0], "medium", "api_versions", None

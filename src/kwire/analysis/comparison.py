@@ -49,13 +49,7 @@ Use = tuple[str, int, int]  # client key, api key, version
 
 
 class _Side:
-    """Tables of one analysis as they are compared.
-
-    Attributes:
-        clients: applications by key.
-        labels: names for people of all rows of `clients`, by key.
-        same: on the later side, keys of clients mapped to their keys on the earlier one.
-    """
+    """Tables of one analysis; `same` maps keys of the later side to those of the earlier one."""
 
     def __init__(self, tables: Mapping[str, pa.Table], apart: Collection[str]) -> None:
         self.tables = tables
@@ -139,13 +133,9 @@ def compare(
     thresholds: Thresholds | None = None,
     apart: tuple[Collection[str], Collection[str]] = ((), ()),
 ) -> Comparison:
-    """Compare two analyses.
+    """Compare two analyses; a missing table is empty.
 
-    Args:
-        before, after: tables by name, with the columns in `COMPARED` at least; a missing table is empty.
-        thresholds: limits above which a difference counts.
-        apart: on each side the keys of rows in `clients` that are not applications (programs of the cluster itself, silent peers); only
-            their violations are compared.
+    `apart` has on each side the keys that are not applications (the cluster's own, silent peers): only their violations are compared.
     """
     limits = thresholds or Thresholds()
     old, new = _Side(before, apart[0]), _Side(after, apart[1])

@@ -49,13 +49,9 @@ LIVES: Final = pa.schema(
 
 
 def group_lives(events: pa.Table, start: datetime | None = None, end: datetime | None = None) -> pa.Table:
-    """Make the rows, by group and time.
+    """Make the rows, by group and time; `start` and `end` are of all time that is drawn, None for the first and last row.
 
     Successful steps of single members, failed leaves and heartbeats that report a rebalance are left out.
-
-    Args:
-        events: columns `EVENTS` of `group_events`.
-        start, end: of all time that is drawn; None for the first and last row.
     """
     in_vain: Any = pc.and_(pc.equal(events.column("event"), pa.scalar(_LEFT)), pc.is_valid(events.column("error_name")))
     telling: Any = pc.is_in(events.column("event"), value_set=_TELLING)
@@ -72,7 +68,6 @@ def group_lives(events: pa.Table, start: datetime | None = None, end: datetime |
 
 
 def _kinds(rows: pa.Table) -> Ints:
-    """Return 0 for a rebalance, 1 for a leave, 2 for trouble."""
     trouble: Any = pc.is_in(flat(rows, "event"), value_set=_TROUBLE)
     left: Any = pc.equal(flat(rows, "event"), pa.scalar(_LEFT))
     found: Ints = 2 * trouble.to_numpy(zero_copy_only=False).astype(np.int64) + left.to_numpy(zero_copy_only=False)

@@ -69,11 +69,7 @@ class Rebalance:
 
 
 def timeline(steps: list[Row]) -> list[Rebalance]:
-    """Find the rebalances of one group.
-
-    Args:
-        steps: rows of `group_steps` of this group, by time, with `STEP_COLUMNS`.
-    """
+    """Find the rebalances of one group, from its steps by time."""
     if any(step["protocol"] != "classic" for step in steps):
         return list(_newer(steps))
     return list(_classic(steps))

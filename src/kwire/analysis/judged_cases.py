@@ -46,16 +46,13 @@ class Program(NamedTuple):
 
     @classmethod
     def of(cls, group: ClientGroup, name: str | None, version: str | None) -> Program:
-        """Return the program of a group, one connection of which sends this software name and version."""
         return cls(group.software or (name, version), group.role, group.negotiates, group.answers, group.raw_gssapi > 0, group.guess)
 
 
 class Cases:
     """Numbers for programs and cases, with a verdict of each case for every target.
 
-    Args:
-        targets: releases such as `4.3.1`.
-        running: oldest release that an observed broker runs, None if unknown; marks of this release and of earlier ones are notes.
+    Marks of the oldest release that a broker runs (`running`, None if unknown) and of earlier ones are notes.
     """
 
     def __init__(self, targets: Sequence[str], running: str | None = None) -> None:
@@ -79,11 +76,8 @@ class Cases:
     ) -> int:
         """Return the number of a use; a new one is judged.
 
-        Args:
-            program: number of the sender.
-            highest: highest version that its brokers offer, None if unknown.
-            lines: release lines of the brokers that refused it, by time, and of those that answered it although their release refuses it.
-            always: every answer was error 35.
+        `lines` are release lines of the brokers that refused it, by time, and of those that answered it although their release refuses it;
+        with `always`, every answer was error 35.
         """
 
         def judged() -> Iterator[_Judged]:
@@ -107,7 +101,6 @@ class Cases:
 
     @staticmethod
     def line_of(lines: Lines, target: str) -> str | None:
-        """Return the first of some release lines that is a target's; None without one."""
         return next((line for line in lines if target.split(".")[:2] == line.split(".")[:2]), None)
 
     def basis(self, case: int, target: int) -> str | None:

@@ -16,18 +16,12 @@ __all__ = ["known_maximum", "library_of", "software_of"]
 
 
 def library_of(software_name: str | None, software_version: str | None) -> str | None:
-    """Return the library behind a software name, such as librdkafka behind confluent-kafka-python; None if unknown."""
     named = named_library(software_name, software_version)
     return None if named is None else named[0].name
 
 
 def known_maximum(software_name: str | None, software_version: str | None, guess: Guess | None, api: str) -> KnownMaximum | None:
-    """Return bounds of the highest version of an api that a client can use.
-
-    Args:
-        software_name, software_version: as the client sent them, or None.
-        guess: of a client that sends no name.
-    """
+    """Return bounds of the highest version of an api that a client can use, by its name or the guess."""
     named = named_library(software_name, software_version)
     if named is not None:
         library, version = named
@@ -50,7 +44,6 @@ def _within(library: str, bounds: tuple[int | None, int | None], *, certain: boo
 
 
 def software_of(name: str | None, version: str | None, guess: Guess | None) -> Software:
-    """Return the library of a client that sends a name and version, or looks like a guess."""
     named = named_library(name, version)
     if named is not None:
         library, known = named

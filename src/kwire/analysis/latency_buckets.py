@@ -43,22 +43,16 @@ def _shift_of(buckets: Ints) -> Ints:
 
 
 def quantiles(numbers: Ints, buckets: Ints, counts: Ints, size: int, part: float) -> tuple[Ints, Bools]:
-    """Return for each of many histograms the value that `part` of its latencies do not exceed.
+    """Return for each of many histograms the value (microseconds) that `part` of its latencies do not exceed, and which are empty.
 
-    Args:
-        numbers: histogram of each bucket, ascending.
-        buckets: ascending in each histogram.
-        size: number of histograms.
-
-    Returns:
-        Microseconds, and which histograms are empty.
+    Each bucket has the number of its histogram, ascending, and buckets ascend in each.
     """
     at, nothing = quantile_rows(numbers, counts, size, part)
     return (middle_of(buckets[at]) if len(buckets) else np.zeros(size, np.int64)), nothing
 
 
 def quantile_rows(numbers: Ints, counts: Ints, size: int, part: float) -> tuple[Ints, Bools]:
-    """Return the row of the bucket with a quantile of each histogram, and which histograms are empty; arguments as for `quantiles`."""
+    """Return the row of the bucket with a quantile of each histogram, and which histograms are empty."""
     totals = np.zeros(size, np.int64)
     np.add.at(totals, numbers, counts)
     rank = np.maximum(np.ceil(part * totals).astype(np.int64), 1)

@@ -99,11 +99,7 @@ class Guess:
 def guess_unnamed(observed: Observed, client_id: str | None = None, libraries: Sequence[Library] | None = None) -> Guess | None:
     """Guess the library of a client that sends no name, from a default client id or from the versions it uses.
 
-    Args:
-        libraries: table of libraries; None for the built-in one.
-
-    Returns:
-        None if no library, or more than one, fits the observations.
+    None if no library, or more than one, fits the observations.
     """
     if libraries is not None:
         return _guessed(observed, client_id, libraries)
@@ -198,7 +194,6 @@ class _Comparison:
         self._bound(later_than, earlier_than)
 
     def _bound(self, later_than: list[str], earlier_than: list[str]) -> None:
-        """Set the bounds on both sides of what agrees; none if they leave nothing in between."""
         order = self.library.versions.index
         agreeing = sorted(self._agreeing, key=order)
         if agreeing:

@@ -120,15 +120,7 @@ class Library:
         return self.bounds(api, earlier, later)
 
     def bounds(self, api: str, earlier: Iterable[str], later: Iterable[str]) -> tuple[int | None, int | None]:
-        """Bound the highest version of an api between versions of the library: a maximum never falls from one version to the next.
-
-        Args:
-            earlier: versions of the library that are not later than the one in question.
-            later: versions that are not earlier.
-
-        Returns:
-            Minimum and maximum, None if no profile tells.
-        """
+        """Bound the highest version of an api between versions of the library: a maximum never falls from one version to the next."""
         low = [maximum for version in earlier if (maximum := self.maximum(version, api)) is not None]
         high = [maximum for version in later if (maximum := self.maximum(version, api)) is not None]
         return max(low, default=None), min(high, default=None)
@@ -167,7 +159,6 @@ def _profile(stored: Mapping[str, Any]) -> Profile:
 
 @lru_cache(maxsize=4096)
 def named_library(software_name: str | None, software_version: str | None) -> tuple[Library, str | None] | None:
-    """Return the library and version behind a software name, such as librdkafka behind confluent-kafka-python; None if unknown."""
     for library in known_libraries():
         pattern = library.names.get(software_name or "")
         if pattern is not None:

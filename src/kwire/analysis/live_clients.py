@@ -57,12 +57,7 @@ class LiveClient:
 
 
 class LiveClients:
-    """The clients of a stream of rows.
-
-    Args:
-        release: Kafka version that they are judged by.
-        most: limit of clients; further ones are counted together as `(others)`.
-    """
+    """The clients of a stream of rows; those beyond `most` are counted together as `(others)`."""
 
     def __init__(self, release: Release, most: int = 10_000) -> None:
         self.release = release
@@ -114,7 +109,6 @@ class LiveClients:
         return len(self._clients)
 
     def begin_interval(self) -> None:
-        """Count `recent`, `recent_errors` and latencies from zero."""
         for one in self._clients.values():
             one.recent = one.recent_errors = 0
             one._latencies.clear()

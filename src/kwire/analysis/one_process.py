@@ -30,15 +30,9 @@ def merged_series(
     log_zone: str | None = None,
     skipped: Callable[[InputError], object] | None = None,
 ) -> Partial:
-    """Merge the sums of series of files.
+    """Merge the sums of series of files; `seen` is called with the rows of each.
 
-    Args:
-        ports, log_zone: as for `run`.
-        seen: called with the rows of each series.
-        skipped: called for an unreadable series if there are others; None to raise.
-
-    Raises:
-        InputError: no file of a series, or of all with `skipped`, can be read.
+    `skipped` is called for an unreadable series if there are others; None to raise.
     """
     partials: list[Partial] = []
     faults: list[InputError] = []

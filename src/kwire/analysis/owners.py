@@ -42,11 +42,7 @@ _OTHER_NAMES: Final = {"owner": "team", "cidr": "address", "network": "address",
 
 @dataclass(frozen=True, slots=True)
 class OwnerRule:
-    """A rule of the file; a condition that is None does not apply.
-
-    Attributes:
-        client_id, principal: patterns with `*`, `?` and `[...]`.
-    """
+    """A rule of the file; a condition that is None does not apply."""
 
     team: str
     contact: str | None = None
@@ -83,7 +79,6 @@ class Owners:
         return (None, None) if rule is None else (rule.team, rule.contact)
 
     def fill(self, tables: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
-        """Fill `owner` and `contact` of `clients` and `upgrade_impact`."""
         if not self.rules:
             return dict(tables)
         clients, impact = tables["clients"], tables["upgrade_impact"]
@@ -112,11 +107,7 @@ def _with(rows: pa.Table, found: Sequence[tuple[str | None, str | None]]) -> pa.
 
 
 def read_owners(path: str) -> Owners:
-    """Read a file of owners: TOML, or CSV by its ending.
-
-    Raises:
-        InputError: there is no such file, or a rule is invalid; the message names it.
-    """
+    """Read a file of owners: TOML, or CSV by its ending; an InputError names the invalid rule."""
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
     except OSError as error:

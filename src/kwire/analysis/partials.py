@@ -182,11 +182,7 @@ def reduce_rows(name: str, table: pa.Table) -> pa.Table:
 
 
 def partial_of_series(rows: SeriesRows | SeriesView, requests: RequestSums | None = None) -> Partial:
-    """Sum up a series, or the part of it that a view shows.
-
-    Args:
-        requests: sums of its requests; None to make them here.
-    """
+    """Sum up a series, or the part of it that a view shows; without `requests` their sums are made here."""
     if requests is None:
         requests = RequestSums(rows)
         for batch in rows.batches("requests"):
@@ -246,8 +242,7 @@ _LENGTH: Final = struct.Struct("<I")
 def to_bytes(partial: Partial, compression: Literal["zstd"] | None = "zstd") -> bytes:
     """Pack a partial: the number of tables, then name and Arrow IPC stream of each with their lengths.
 
-    Args:
-        compression: of the columns; None is much faster for many small columns, if all of it will be compressed.
+    No compression is much faster for many small columns, if all of it will be compressed.
     """
     out = io.BytesIO()
     out.write(_LENGTH.pack(len(partial)))

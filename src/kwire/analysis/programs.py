@@ -79,7 +79,6 @@ def moved_rows(rows: pa.RecordBatch, moves: Moves) -> pa.RecordBatch:
 
 
 def moved_tables(tables: Mapping[str, pa.Table], moves: Moves) -> dict[str, pa.Table]:
-    """Return tables with the rows of `moved_rows`."""
     return {
         name: pa.Table.from_batches([moved_rows(batch, moves) for batch in table.to_batches()], table.schema) if name in KEYED else table
         for name, table in tables.items()

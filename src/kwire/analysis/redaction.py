@@ -86,11 +86,7 @@ class Redaction:
 
 
 def read_key(path: str) -> bytes:
-    """Read a key file without the newline at its end.
-
-    Raises:
-        InputError: there is no such file, or the key is too short.
-    """
+    """Read a key file without the newline at its end."""
     try:
         key = Path(path).read_bytes().strip()
     except OSError as error:
@@ -263,7 +259,6 @@ class Redactor:
         return {name: self.table(name, rows) for name, rows in tables.items() if name in SCHEMAS}
 
     def manifest(self, manifest: Mapping[str, Any]) -> dict[str, Any]:
-        """Redact the inputs in a manifest and add the key's id."""
         files: Iterable[str] = manifest.get("inputs", ())
         captures = [
             {**each, "capture": self.token("file", each["capture"]), "series": self.token("series", each["series"])}

@@ -30,11 +30,7 @@ Range = tuple[int, int]
 
 
 def resolve_release(name: str) -> str:
-    """Return the release of its full name (`4.0.0`), or of a line (`4.0`) the newest patch.
-
-    Raises:
-        InputError: there is no such release.
-    """
+    """Return the release of its full name (`4.0.0`), or of a line (`4.0`) the newest patch."""
     return releases().resolve(name).name
 
 
@@ -101,8 +97,7 @@ def highest_by_name(ranges: Mapping[int, Range]) -> dict[str, int]:
 def broker_highest(release: str) -> Mapping[str, int]:
     """Return the highest version that brokers of a release accept of each api, by api name.
 
-    Args:
-        release: a release or a line; an unknown one, such as a newer patch, counts as the newest known one before it.
+    An unknown release, such as a newer patch, counts as the newest known one before it.
     """
     try:
         known = releases().resolve(release)
@@ -116,15 +111,7 @@ def broker_highest(release: str) -> Mapping[str, int]:
 
 
 def fitting_releases(ranges: Mapping[int, Range], sent: Collection[str] = ()) -> list[str]:
-    """Return the releases that a server may be, oldest first.
-
-    Args:
-        ranges: advertised lowest and highest version by api key.
-        sent: software versions that it sends in requests of its own.
-
-    Returns:
-        A release that it names, else those that fit its ranges; empty if no release of Apache Kafka fits.
-    """
+    """Return the releases that a server may be, oldest first: one that it names in requests of its own, else those that fit its ranges."""
     fitting = guess(ranges)
     named = [release for release in sent if release in (fitting or releases())]
     return named if len(named) == 1 else fitting
@@ -146,8 +133,7 @@ def guess_release(fitting: Sequence[str]) -> str | None:
 def default_targets(observed: Iterable[str]) -> list[str]:
     """Return the newest patch of each line from that of the oldest observed broker to the newest.
 
-    Args:
-        observed: releases of brokers; without any the lines from 3.9 on, the last that accepts all that older ones do.
+    Without an observed broker, the lines from 3.9 on: the last that accepts all that older ones do.
     """
     oldest = min(observed, key=release_key, default=_LAST_TOLERANT)
     return [release.name for release in releases().newest_per_minor(oldest)]

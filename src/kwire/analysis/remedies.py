@@ -21,12 +21,7 @@ _UNTIL_THEN: Final = "until then, a proxy can translate"
 
 @dataclass(frozen=True, slots=True)
 class Software:
-    """A client's library.
-
-    Attributes:
-        name: for people; None if unknown.
-        version: newest that the client can have, as numbers; None if unknown.
-    """
+    """A client's library, with the newest version that the client can have, as numbers; None if unknown."""
 
     name: str | None
     version: tuple[int, ...] | None
@@ -92,5 +87,4 @@ def _of_refused(use: Use, target: TargetRange, software: Software) -> Remedy:
 
 
 def _has(software: Software, version: str | None) -> bool:
-    """Return whether the client may have this version of its library, or a later one."""
     return version is not None and software.version is not None and software.version >= version_numbers(version)

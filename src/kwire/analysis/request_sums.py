@@ -65,11 +65,7 @@ class _Counts:
 
 
 class RequestSums:
-    """Sums over the requests of some connections, batch by batch, for `kwire.analysis.partials`.
-
-    Attributes:
-        handshaken: by row of the connection, whether it sent SaslHandshake.
-    """
+    """Sums over the requests of some connections, batch by batch, for `kwire.analysis.partials`."""
 
     def __init__(self, rows: SeriesRows | SeriesView) -> None:
         self.join = Connections(rows)
@@ -171,9 +167,6 @@ class RequestSums:
         """Return the kind of each refusal: `disconnected` only if the server closed on a request that waited for its answer.
 
         A connection that the server closed behind Produce with acks=0, or one with a gap, proves no refusal by itself: `closed`.
-
-        Args:
-            refusals: rows of `kwire.tables.facts.REFUSALS`.
         """
         kinds: Any = refusals.column("refusal").combine_chunks()
         at = self.join.rows_of(refusals.column("connection_id")).fill_null(-1).to_numpy().astype(np.int64)
@@ -190,7 +183,6 @@ class RequestSums:
         return np.array(numbers, np.int64)[found.indices.to_numpy()] if numbers else np.empty(0, np.int64)
 
     def found(self) -> Iterator[Found]:
-        """Yield the sums: names of partial tables with their columns."""
         uses = self._places()
         size = len(self._uses)
         counted = {name: pa.array(self._sums[:size, number]) for number, name in enumerate(_SUMS)}

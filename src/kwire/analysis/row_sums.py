@@ -34,14 +34,9 @@ def unnamed_ids(columns: Columns) -> Any:
 
 
 class Connections:
-    """Lookup of what the aggregates take from the connection: its client and its server.
+    """Lookup of what the aggregates take from the connection: its client (from a PROXY header if there is one) and its server.
 
     A *program* is a client key and id, a software, and the server that it talks to; connections of one have the same number.
-
-    Attributes:
-        server: `address:port` of each.
-        address: of the client, from a PROXY header if there is one.
-        programs: the program of each.
     """
 
     def __init__(self, rows: SeriesRows | SeriesView) -> None:
@@ -69,11 +64,7 @@ class Connections:
 
 
 def codes_of(*columns: Any) -> tuple[Ints, Ints]:
-    """Assign numbers to the different rows of columns of the same length, in order.
-
-    Returns:
-        The number of each row, and the first row of each number.
-    """
+    """Assign numbers to the different rows of columns, in order; return the number of each row, and the first row of each number."""
     mixed, size = np.zeros(len(columns[0]), np.int64), 1
     for column in columns:
         numbers, count = _numbers_of(column)

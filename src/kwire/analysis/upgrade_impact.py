@@ -48,13 +48,7 @@ _ROWS: Final = pa.schema(
 def upgrade_impact(
     partial: Partial, usage: pa.Table, groups: ClientGroups, targets: Sequence[str], guesses: Mapping[str, str | None]
 ) -> pa.Table:  # fmt: skip
-    """Make the table.
-
-    Args:
-        usage: rows of `kwire.analysis.usage_rows.USAGE`.
-        targets: releases such as `4.3.1`.
-        guesses: likely release by server.
-    """
+    """Make the table from rows of `USAGE`; `guesses` has the likely release by server."""
     known = {server: guess for server, guess in guesses.items() if guess is not None}
     cases = Cases(targets, min(known.values(), key=release_key, default=None))
     shown, identities = ShownIds(partial), partial["identities"]

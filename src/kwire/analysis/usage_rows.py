@@ -43,9 +43,7 @@ def usage_rows(
 ) -> pa.Table:
     """Make the rows of `USAGE`, sorted by client, id, api and version.
 
-    Args:
-        refuses: whether a server, given as `address:port`, is of a release that does not accept a version of an api.
-        highest: by server and api name, the highest version that it offers.
+    `refuses` tells whether a server (`address:port`) is of a release that does not accept a version of an api.
     """
     shown = ShownIds(partial)
     ids = {name: shown.column(partial[name]) for name in _TABLES}

@@ -14,13 +14,7 @@ __all__ = ["lists_of"]
 
 
 def lists_of(numbers: Ints, values: Any, count: int, type_: pa.DataType) -> Any:
-    """Return the different values of each of `count` lists, sorted, without nulls, as one array.
-
-    Args:
-        numbers: list of each value, below `count`.
-        values: array of the same length.
-        type_: of the lists.
-    """
+    """Return the different values of each of `count` lists, sorted, without nulls, as one array; `numbers` has the list of each value."""
     pairs = pa.table({"list": pa.array(numbers), "value": values}).filter(pc.is_valid(pc.field("value")))
     distinct = aggregated(pairs, ["list", "value"]).sort_by([("list", "ascending"), ("value", "ascending")]).combine_chunks()
     lengths = np.bincount(distinct.column("list").to_numpy(), minlength=count)

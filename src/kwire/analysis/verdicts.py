@@ -58,13 +58,7 @@ _NOT_SERVED: Final[dict[Answers, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownMaximum:
-    """Bounds of the highest version that a client's library can use for an api.
-
-    Attributes:
-        library: its name, with the version if known.
-        at_least, at_most: None if unknown.
-        certain: True if the client names its library, False if its traffic only looks like it.
-    """
+    """Bounds of the highest version that a client's library can use for an api; `certain` if the client names its library."""
 
     library: str
     at_least: int | None

@@ -24,11 +24,7 @@ def _apis(known: Catalog) -> Iterator[Message]:
 def refuse_missing_headers(known: Catalog, declared: Iterable[Message]) -> None:
     """Check that each header version of a valid message version exists, if the catalog defines headers (apache/kafka#23317, #23457).
 
-    Arguments:
-        declared: messages that declare header versions. Others are skipped: the jars of 2.2 and 2.3 number their headers differently.
-
-    Raises:
-        InputError: one does not exist.
+    Messages that declare none are skipped: the jars of 2.2 and 2.3 number their headers differently.
     """
     for message in declared:
         name = _HEADERS.get(message.kind)
@@ -44,11 +40,7 @@ def refuse_missing_headers(known: Catalog, declared: Iterable[Message]) -> None:
 
 
 def refuse_shared_keys(known: Catalog) -> None:
-    """Check that no two requests, and no two responses, have one api key.
-
-    Raises:
-        InputError: two do.
-    """
+    """Check that no two requests, and no two responses, have one api key."""
     seen: dict[tuple[str, int | None], str] = {}
     for message in _apis(known):
         if is_former_name(message):
@@ -59,11 +51,7 @@ def refuse_shared_keys(known: Catalog) -> None:
 
 
 def refuse_derived_headers(message: Message) -> None:
-    """Reject a request or response without `headerVersions`, which are mandatory from apache/kafka#23511 on.
-
-    Raises:
-        InputError: it has valid versions; the sentence has the map that would be right.
-    """
+    """Reject a request or response without `headerVersions`, which are mandatory from apache/kafka#23511 on; name the right map."""
     if message.kind in _HEADERS and message.valid_versions:
         shown = ", ".join(f'"{versions}": "{header}"' for versions, header in message.header_versions)
         raise InputError(f"{message.name} has no headerVersions, which are required; by its flexible versions they are {{{shown}}}.")

@@ -25,9 +25,6 @@ def compare(older: str, newer: str) -> ReleaseDiff:
     """Compare two catalogs as a user names them (`kwire.schema.named_catalogs.named_catalog`).
 
     A dialect compared with another kind of catalog is laid on it: ``compare("4.1", "kip-1313")`` shows what the proposal changes in 4.1.
-
-    Raises:
-        InputError: one of them is not a catalog.
     """
     one, other = named_catalog(older), named_catalog(newer)
     if isinstance(other, OverlaidCatalog) and not isinstance(one, OverlaidCatalog):

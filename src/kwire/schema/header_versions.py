@@ -32,9 +32,7 @@ CONTROLLED_SHUTDOWN: Final = 7
 def derive_header_versions(kind: str, api_key: int | None, flexible: Versions) -> HeaderVersions:
     """Derive the header versions of a definition without them.
 
-    Arguments:
-        kind: `request` or `response`; other kinds have no header.
-        api_key: ControlledShutdown v0 has request header 0, the ApiVersions response always has header 0.
+    ControlledShutdown v0 has request header 0, the ApiVersions response always has header 0.
     """
     if kind not in _FLEXIBLE_FROM:
         return ()
@@ -63,15 +61,10 @@ def parse_header_versions(
     flexible: Versions,
     from_zero: bool = True,
 ) -> HeaderVersions:
-    """Read and check the `headerVersions` of a definition.
+    """Read and check the `headerVersions` of a definition: version range (`"0"`, `"1-2"`, `"3+"`) to header version, both text.
 
-    Arguments:
-        given: version range (`"0"`, `"1-2"`, `"3+"`) to header version, both text.
-        name, kind, api_key, valid, flexible: of the message.
-        from_zero: Kafka's rule, the map starts at version 0; False: KIP-1313's rule, it covers the valid versions.
-
-    Raises:
-        InputError: the map is empty, is invalid, has gaps or overlaps, is not open at its end, or contradicts the message.
+    By Kafka's rule the map starts at version 0; by KIP-1313's (not `from_zero`) it covers the valid versions. It may not be empty,
+    have gaps or overlaps, end, or contradict the message.
     """
 
     def refuse(why: str) -> InputError:
@@ -129,11 +122,7 @@ def parse_header_versions(
 
 
 def header_version_of(header_versions: HeaderVersions, version: int) -> int:
-    """Return the header version at a message version; versions below the map have its first entry.
-
-    Raises:
-        ValueError: the map is empty, so the message has no header.
-    """
+    """Return the header version at a message version; versions below the map have its first entry."""
     if not header_versions:
         raise ValueError("the message has no header of its own")
     for versions, header in header_versions:

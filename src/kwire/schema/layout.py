@@ -33,11 +33,7 @@ class LayoutField:
 
 
 def fields_at(message: Message, version: int) -> tuple[LayoutField, ...]:
-    """Return the fields of a message at a version, in wire order, tagged fields where the definition has them.
-
-    Raises:
-        ValueError: the message has no such version.
-    """
+    """Return the fields of a message at a version, in wire order, tagged fields where the definition has them."""
     found: tuple[LayoutField, ...] | None = message.derived.get((fields_at, version))
     if found is not None:
         return found

@@ -169,11 +169,7 @@ def _former_names(known: Catalog, request: Message) -> tuple[str, ...]:
 
 
 def find_messages(text: str, known: Catalog | None = None) -> list[Message]:
-    """Return request and response of an api (by name or key), or one message, ignoring case.
-
-    Raises:
-        InputError: there is none; names similar ones.
-    """
+    """Return request and response of an api (by name or key), or one message, ignoring case; an InputError names similar ones."""
     known = catalog() if known is None else known
     wanted = text.strip()
     if wanted.isdecimal():
@@ -217,16 +213,7 @@ def _rows(message: Message, version: int | None) -> Iterator[FieldRow]:
 
 
 def show(text: str, version: int | None = None, known: Catalog | None = None) -> list[MessageRows]:
-    """Return the fields of an api's request and response, or of one message.
-
-    Arguments:
-        text: an api name, an api key or a message name: `Metadata`, `3`, `ConsumerProtocolSubscription`.
-        version: show only this version.
-        known: catalog; the built-in one by default.
-
-    Raises:
-        InputError: no such api, message or version.
-    """
+    """Return the fields of an api's request and response, or of one message: `Metadata`, `3`, `ConsumerProtocolSubscription`."""
     found = find_messages(text, known)
     for message in found:
         if version is not None and version not in message.valid_versions:

@@ -105,11 +105,7 @@ class _Messages(Mapping[str, Message]):
 
 
 class OverlaidCatalog(Catalog):
-    """Catalog with an overlay on it.
-
-    Raises:
-        InputError: the overlay adds a message of the base, or uses an api key of another message of the base.
-    """
+    """Catalog with an overlay on it, which may not add a message or take an api key of the base."""
 
     def __init__(self, base: Catalog, overlay: Overlay) -> None:
         self.base = base
@@ -155,8 +151,7 @@ class OverlaidCatalog(Catalog):
 def _extended(base: Message, over: Message, overlay: str, of: str) -> Message:
     """Return the overlay's definition without versions below the base's, or the base's if it has all versions.
 
-    Raises:
-        InputError: a version has different bytes in base and overlay.
+    A version with different bytes in base and overlay is an error.
     """
     if not base.valid_versions or base.valid_versions.highest >= over.valid_versions.highest:
         return base

@@ -61,11 +61,7 @@ class ApiChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageChange:
-    """Changes of a message that is not a request or response: a header, a record, consumer protocol.
-
-    Attributes:
-        before, after: its versions, None if the catalog does not have it.
-    """
+    """Changes of a message that is not a request or response; a version range is None if the catalog does not have it."""
 
     name: str
     change: Literal["added", "removed", "changed"]
@@ -130,14 +126,7 @@ def _renames(message: Message | None, versions: set[int], older: Release, newer:
 
 
 def diff(older: str, newer: str) -> ReleaseDiff:
-    """Compare what two releases accept and mark deprecated, without unstable versions.
-
-    Arguments:
-        older, newer: releases as `Releases.resolve` takes them (`3.9` is its newest patch); they may stand in either order of age.
-
-    Raises:
-        InputError: no such release.
-    """
+    """Compare what two releases accept and mark deprecated, without unstable versions; they may stand in either order of age."""
     known = catalog()
     one, other = releases().resolve(older), releases().resolve(newer)
     changes = []

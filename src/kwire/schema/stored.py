@@ -17,11 +17,7 @@ __all__ = ["catalog", "header_version", "read_data"]
 
 
 def read_data(name: str) -> Any:
-    """Parse a JSON file of this package, in a folder or a zip.
-
-    Raises:
-        InputError: the file is missing, so the installation is broken.
-    """
+    """Parse a JSON file of this package, in a folder or a zip."""
     try:
         data = pkgutil.get_data("kwire.schema", name)
     except OSError:

@@ -31,7 +31,6 @@ class BatchSpool:
         self._writer: pa.ipc.RecordBatchStreamWriter | None = None
 
     def add(self, batch: pa.RecordBatch) -> None:
-        """Append a batch."""
         self._batches.append(batch)
         size = batch.get_total_buffer_size()  # `nbytes` takes 2 us a column: it looks at where offsets begin and end
         self._bytes += size

@@ -39,11 +39,7 @@ class _Head(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
 
 
 def pack_carry(carry: TablesCarry, sealed: dict[bytes, bytes] | None = None) -> Iterator[bytes]:
-    """Write a state, record by record.
-
-    Args:
-        sealed: takes the sealed blocks of pairs, which the state then only names; None to keep them in the state.
-    """
+    """Write a state, record by record; without `sealed`, which takes the sealed blocks of pairs, the state has these too."""
     encoder = msgspec.msgpack.Encoder(enc_hook=_encoding(sealed))
 
     connections = carry.streams.connections()
@@ -77,11 +73,7 @@ def _encoding(sealed: dict[bytes, bytes] | None) -> Any:
 
 
 def unpack_carry(data: bytes | memoryview, sealed: Mapping[bytes, bytes] | None = None) -> TablesCarry:
-    """Read a state, with the blocks of pairs that it names.
-
-    Raises:
-        BadState: it is invalid, or of another version of kwire.
-    """
+    """Read a state, with the blocks of pairs that it names; raise BadState if it is invalid or of another version of kwire."""
     with reading_state():
         return _unpacked(memoryview(data), sealed)
 

@@ -49,9 +49,7 @@ def is_default_client_id(client_id: str | None) -> bool:
 def client_key(software_name: str | None, software_version: str | None, client_id: str | None, principal: str | None, address: str) -> str:
     """Hash a client identity, as it is at the end of a connection, to 16 hexadecimal digits.
 
-    Args:
-        software_name, software_version: None if nothing was observed.
-        address: of the client (of the proxied one in a PROXY header); counts only for an empty id or a library's default.
+    The address (of the proxied client in a PROXY header) counts only for an empty id or a library's default.
     """
     parts = (
         software_name, software_version, fold_client_id(client_id) if client_id else None, principal,

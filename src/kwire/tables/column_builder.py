@@ -17,11 +17,7 @@ _FEW: Final = 8
 
 
 class _Columns(NamedTuple):
-    """Columns of rows.
-
-    Attributes:
-        places: index of each column in a row, None if rows lack it.
-    """
+    """Columns of rows, with the index of each in a row; None if rows lack it."""
 
     schema: pa.Schema
     places: list[int | None]
@@ -43,11 +39,7 @@ def _columns_of(schema: pa.Schema, given: tuple[str, ...] | None) -> _Columns:
 
 
 class ColumnBuilder:
-    """Collector of rows of one schema.
-
-    Args:
-        given: columns of rows, in their order; all others are null. None for all of the schema in its order.
-    """
+    """Collector of rows of one schema; columns that are not `given` are null."""
 
     def __init__(self, schema: pa.Schema, batch_rows: int = BATCH_ROWS, given: Sequence[str] | None = None) -> None:
         self.schema = schema

@@ -60,5 +60,4 @@ _CLASSES: Final[dict[str, ColumnClass]] = dict(_by_column())
 
 
 def class_of(table: str, column: str) -> ColumnClass | None:
-    """Return the class of a column, None without one."""
     return _OF_TABLE.get((table, column)) or _CLASSES.get(column)

@@ -177,7 +177,6 @@ OF_TABLES: Final[dict[tuple[str, str], str]] = {
 
 
 def comment_of(table: str, column: str) -> str:
-    """Return the comment of a column."""
     declared = DECLARED.get(table, {})
     return declared[column] if column in declared else OF_TABLES.get((table, column)) or COMMENTS[column]
 

@@ -34,11 +34,7 @@ _NOT_KNOWN: Final = np.iinfo(np.int64).min
 def rows_by_date(table: str, batch: pa.RecordBatch) -> Iterator[tuple[str, pa.RecordBatch]]:
     """Divide rows by the date (UTC) on which they begin; rows of a date keep their order.
 
-    Args:
-        table: one of `BEGINS`.
-
-    Returns:
-        Folders with their rows; `NO_DATE` for rows without a time or before year 1 or after 9999.
+    `NO_DATE` is the folder of rows without a time or before year 1 or after 9999.
     """
     if not batch.num_rows:
         return

@@ -35,11 +35,7 @@ class Ending(NamedTuple):
 
 
 class EncryptedConnection:
-    """A connection behind TLS, with the methods of `DirectionDetector` that rows are made with.
-
-    Args:
-        wire: detector that takes the bytes of the wire.
-    """
+    """A connection behind TLS, with the methods of `DirectionDetector` that rows are made with."""
 
     __slots__ = ("_asked", "_first", "_has_next", "_is_done", "_keys", "_ports", "plain", "subject", "tls", "wire")
 
@@ -62,7 +58,6 @@ class EncryptedConnection:
 
     @property
     def decided_by(self) -> DecidedBy | None:
-        """Reason for the side, as `DirectionDetector.decided_by`."""
         return self.wire.decided_by
 
     @property
@@ -99,7 +94,6 @@ class EncryptedConnection:
         return events if self.plain is None else events + self.plain.closed(side, reset, t, packet)
 
     def finish(self, t: int) -> list[Event]:
-        """End the connection."""
         if not self._is_done:
             self.tls.end(self._keys)
         events = self.wire.finish(t)
@@ -145,7 +139,6 @@ class EncryptedConnection:
         return tls_violations(self.tls, ending, self.server_side, t)
 
     def summary(self) -> ConnectionSummary:
-        """Return what is known of the connection."""
         wire, tls = self.wire.summary(), self.tls
         found = wire
         if self.plain is not None:
@@ -161,7 +154,6 @@ class EncryptedConnection:
 
 
 def tls_violations(tls: TlsConnection, ending: Ending, server: int | None, t: int) -> list[Event]:
-    """Return the violations of a closed connection."""
     found: list[Event] = []
     for each in findings(tls, ending.state, ending.closed_by):
         direction: Direction = "response" if each.side is not None and each.side == server else "request"

@@ -84,8 +84,7 @@ class SeriesFacts:
     def learn_versions(self, server: str, event: VersionsLearned) -> list[int | None] | None:
         """Widen the range that `server` advertises; a cut answer counts as far as it goes.
 
-        Returns:
-            First and last time of this answer, which the caller updates when it sees it again; None for an answer that teaches nothing.
+        The caller updates the returned first and last time when it sees the answer again; None for an answer that teaches nothing.
         """
         if event.error_code:
             return None
@@ -128,7 +127,6 @@ class SeriesFacts:
         return found.pop() if len(found) == 1 else None
 
     def tables(self) -> dict[str, pa.Table]:
-        """Return the facts as Arrow tables, sorted."""
         nodes = [(*key, *seen) for key, seen in sorted(self._nodes.items())]
         rows = {
             "nodes": nodes,

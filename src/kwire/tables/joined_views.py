@@ -42,7 +42,6 @@ class JoinedViews:
         self.nbytes += view.connections.get_total_buffer_size() + sum(batch.get_total_buffer_size() for batch in rows)
 
     def take(self) -> Iterator[SeriesView]:
-        """Yield the views, and forget the rows."""
         views, self._views, self.nbytes = self._views, [], 0
         for joined in views:
             yield joined.view()

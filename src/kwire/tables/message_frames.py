@@ -25,12 +25,7 @@ def iter_message_frames(
 ) -> Iterator[pa.RecordBatch]:
     """Read a series and yield the frames of one message, without their lengths, as they come.
 
-    Args:
-        series, ports, share: as for `kwire.tables.read_series`.
-        strict: raise for a file that cannot be read, which is skipped otherwise.
-
-    Yields:
-        Batches of `kwire.tables.schemas.MESSAGE_FRAMES`. A damaged frame holds the bytes before the loss.
+    A damaged frame holds the bytes before the loss. A file that cannot be read is skipped, with `strict` an error.
     """
     carry = begin_series(series, ports, share=share, observing=False, hashed=False, asked=asked)
     for location in locations:

@@ -65,11 +65,7 @@ class TopicSum:
 
 
 class TopicSums:
-    """Topics used on one connection.
-
-    Attributes:
-        sums: by direction, name, id and client id, in the order of first use.
-    """
+    """Topics used on one connection: sums by direction, name, id and client id, in the order of first use."""
 
     __slots__ = ("sums",)
 
@@ -77,7 +73,6 @@ class TopicSums:
         self.sums: dict[_Place, TopicSum] = {}
 
     def add(self, event: TopicsUsed) -> None:
-        """Count an exchange."""
         counted: set[_Place] = set()
         unseen = {(event.direction, use.topic, use.topic_id, event.client_id) for use in event.uses if use.unseen}
         for use in event.uses:
@@ -93,10 +88,7 @@ class TopicSums:
     def request(self, place: _Place, time: int | None, acks: int | None) -> TopicSum:
         """Count a request that used a topic, as one that was seen whole, and return the sum, to which its partitions are added.
 
-        Args:
-            place: direction, topic, id of the topic and client id.
-            time: nanoseconds since 1970; lines of a request log may have none.
-            acks: acks of a Produce, else None.
+        Time is nanoseconds since 1970 (lines of a request log may have none); acks that of a Produce, else None.
         """
         found = self.sums.get(place)
         if found is None:
@@ -135,7 +127,6 @@ class TopicSums:
             each.acks, each.partitions, each.refused = set(acks), set(partitions), set(refused)
 
     def rows(self, connection_id: str) -> list[tuple[Any, ...]]:
-        """Return the rows of `topic_use`, in the order of first use."""
         return [
             (
                 connection_id, client_id, direction, topic, topic_id, each.requests, each.errors, *each.volume(), _us(each.first),
@@ -168,7 +159,6 @@ class ObservedRows:
         self.builders = {name: ColumnBuilder(schema) for name, schema in OBSERVED.items()}
 
     def end(self, connection_id: str, sums: TopicSums) -> None:
-        """Add the rows of a closed connection."""
         for row in sums.rows(connection_id):
             self.builders["topic_use"].add(row)
 

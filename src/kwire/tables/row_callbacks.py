@@ -58,14 +58,7 @@ class CallbackSink(Protocol):
 class RowCallbacks(TrackerCallbacks):
     """Callbacks for the connections of a series.
 
-    Args:
-        connection_id_of: return the connection id for an ordinal.
-
-    Attributes:
-        seed: seed of the native hash tables, known to this process alone.
-        series, files: names, of the files by number.
-        observing: the rows of exchanges beside their own are wanted.
-        asked: message whose frames are wanted, None for none.
+    The native hash tables take `seed`, known to this process alone.
     """
 
     def __init__(self, sink: CallbackSink, connection_id_of: Callable[[int], str]) -> None:
@@ -77,25 +70,14 @@ class RowCallbacks(TrackerCallbacks):
         self.seed = int.from_bytes(os.urandom(8), "little")
 
     def once(self, place: _Place, identity: _Identity, rule: str, api_key: int, api_version: int) -> None:
-        """Report a rule of severity `info` that a response breaks, once a connection.
-
-        Args:
-            place: ordinal of the connection, request index, packet with the number of its file, stream offset.
-            identity: software name and client id by then.
-            rule: `api_versions_refused` or `batch_partial`.
-        """
+        """Report a rule of severity `info` that a response breaks, once a connection."""
         refused = rule == "api_versions_refused"
         self._violation(
             place, identity, rule, {"version": api_version} if refused else {"message": f"{api_label(api_key, api_version)} response"}
         )
 
     def trailing(self, place: _Place, identity: _Identity, kind: str, api_key: int, api_version: int, count: int, end: int) -> None:
-        """Report bytes behind a body.
-
-        Args:
-            place, identity, api_key, api_version: as for `once`.
-            end: end of the body, in the frame without its length.
-        """
+        """Report bytes behind a body, which ends at `end` in the frame without its length."""
         self._violation(place, identity, *trailing_fact(f"{api_label(api_key, api_version)} {kind}", count, end))
 
     def _violation(self, place: _Place, identity: _Identity, rule: str, facts: dict[str, object]) -> None:
@@ -110,15 +92,10 @@ class RowCallbacks(TrackerCallbacks):
     def versions_answer(
         self, server: str, payload: bytes, damaged: bool, version: int, time_ns: int
     ) -> tuple[int | None, dict[str, Any], dict[int, tuple[int, int]] | None, tuple[list[Any], ...] | None] | None:
-        """Read an ApiVersions response that was not seen before.
+        """Read an ApiVersions response that was not seen before; None if it breaks a rule.
 
-        Args:
-            payload: frame without its length; for a damaged one the bytes before the cut.
-            damaged: bytes of it are lost.
-
-        Returns:
-            Error code, columns of `requests`, the ranges if there are more than that of ApiVersions, and the list that ends in the first
-            and last time of the ranges; None if the response breaks a rule.
+        The payload is the frame without its length, of a damaged one the bytes before the cut. The result is the error code, columns of
+        `requests`, the ranges if there are more than that of ApiVersions, and the list that ends in the first and last time of the ranges.
         """
         reading = read_response(payload, API_VERSIONS, version, damaged)
         if reading.body != ("truncated" if damaged else "decoded") or reading.broken:
@@ -132,14 +109,8 @@ class RowCallbacks(TrackerCallbacks):
     ) -> tuple[tuple[list[Any], ...], tuple[tuple[Any, Any] | None, ...]]:
         """Read a response that teaches nodes or names of topics, and was not seen before.
 
-        Args:
-            request: frame of the request without its length, if needed, and whether bytes of it are lost.
-            response: the same of the response.
-
-        Returns:
-            The lists that end in a first and last time, and the values before the times in those of nodes: while these stay, the same
-                answer
-            changes only the times.
+        Return the lists that end in a first and last time, and the values before the times in those of nodes: while these stay, the same
+        answer changes only the times.
         """
         assert row.api_key is not None
         assert row.api_version is not None
@@ -157,12 +128,7 @@ class RowCallbacks(TrackerCallbacks):
         return tuple(learned), tuple((each[0], each[1]) if len(each) > 2 else None for each in learned)
 
     def observed(self, connection: int, begun: int, row: RequestCompleted, request: _Frame | None, response: _Frame | None) -> bool:
-        """Take the rows of an exchange beside its own; return whether there are any.
-
-        Args:
-            connection, begun: ordinal, and packet of the beginning as in `Tracked.begun`.
-            request, response: frames without their lengths, and whether bytes of them are lost; None without one.
-        """
+        """Take the rows of an exchange beside its own; return whether there are any."""
         assert row.api_key is not None
         assert row.api_version is not None
         note = None if request is None else note_request(row.api_key, row.api_version, *request)
@@ -186,17 +152,10 @@ class RowCallbacks(TrackerCallbacks):
         return bool(events)
 
     def message(self, connection: int, evidence: tuple[Any, ...]) -> None:
-        """Take a frame of the message that is asked for."""
         self._sink.message(self._connection_id_of(connection), *evidence)
 
     def sasl_request(self, sasl: SaslState | None, mechanism: bytes | None, token: bytes | None, version: int) -> SaslState:
-        """Take a SaslHandshake or SaslAuthenticate request.
-
-        Args:
-            sasl: state of the authentication; None before its first request.
-            mechanism: of a SaslHandshake, else None; UTF-8.
-            token: of a SaslAuthenticate; it is read once and dropped.
-        """
+        """Take a SaslHandshake (`mechanism`, UTF-8) or a SaslAuthenticate (`token`, which is read once and dropped)."""
         known = SaslState() if sasl is None else sasl
         if mechanism is not None:
             known.handshake(mechanism.decode(), version)
@@ -205,7 +164,6 @@ class RowCallbacks(TrackerCallbacks):
         return known
 
     def sasl_response(self, sasl: SaslState, api_key: int, token: bytes | None, error_code: int) -> SaslState:
-        """Take the response to one of these; arguments as in `sasl_request`."""
         if api_key == _SASL_HANDSHAKE:
             sasl.handshake_answered(error_code)
         else:

@@ -99,7 +99,6 @@ class Tracked:
         self.unsupported: dict[tuple[int | None, int | None], int] = {}
 
     def client_key(self, connection: TcpConnection, summary: ConnectionSummary | None = None) -> str:
-        """Return the key of the client as it is known."""
         known = self.detector.summary() if summary is None else summary
         client = connection.b if self.server == connection.a else connection.a
         address = known.proxied_address.rpartition(":")[0] if known.proxied_address else client.address
@@ -141,7 +140,6 @@ class StreamRows:
         )  # fmt: skip
 
     def add_connection(self, row: Sequence[Any]) -> None:
-        """Add a row of `connections`, values in the schema's order."""
         self._builders["connections"].add(row)
 
     def take(self, table: str, *, whole: bool) -> list[pa.RecordBatch]:
@@ -155,17 +153,7 @@ class StreamRows:
 class RowSink(StreamSink):
     """Builder of the rows of a series' streams.
 
-    Args:
-        observing: rows of exchanges beside their own (`observed`, topic names in `facts`) are wanted; the native reader skips them
-            otherwise.
-        asked: message whose frames are wanted, None for none.
-
-    Attributes:
-        rows: builder of the rows of requests and connections, `StreamRows` or the native `RowBatches`.
-        logged: builder of the rows of requests in request logs, a `ColumnBuilder` or the native reader of such logs.
-        observed: builders of the rows of exchanges beside their own.
-        messages: builder of the frames of the message that is asked for.
-        files, counts: files of the series so far, and their counts.
+    Rows of exchanges beside their own, and topic names in `facts`, are made only with `observing`; the native reader skips them otherwise.
     """
 
     def __init__(self, series: str, ports: frozenset[int], observing: bool = True, asked: Asked | None = None) -> None:
@@ -197,11 +185,9 @@ class RowSink(StreamSink):
         return made + self.logged.take(whole=whole) if table == "requests" else made
 
     def settle(self) -> None:
-        """Update `counts` and `facts`."""
         self.rows.settle(self.counts)
 
     def begin_file(self, name: str) -> None:
-        """Begin a file."""
         self.tls.use(current_tls_options())
         self.files.append(name)
         self.counts.append(FileCounts())
@@ -213,7 +199,6 @@ class RowSink(StreamSink):
     # What the capture room says.
 
     def take_secrets(self, block: SecretsBlock) -> None:
-        """Take a capture's own key log."""
         self.tls.take_block(block)
 
     def opened(self, connection: TcpConnection, time_ns: int, packet: int) -> None:

@@ -128,19 +128,9 @@ def begin_series(
 def read_piece(
     location: str | os.PathLike[str] | BinaryIO, carry: TablesCarry, *, progress: Callable[[int], None] | None = None
 ) -> Batches:
-    """Read the next file of a series.
+    """Read the next file of a series; a file that is no capture leaves the carry unchanged.
 
-    Args:
-        location: path, URI or binary stream.
-        carry: changed in place.
-        progress: called with the bytes of the file that were read since the last call.
-
-    Returns:
-        Batches of `requests`, `violations`, `connections` and of `kwire.tables.observed_rows.OBSERVED`; client keys are still null except
-        in `connections`.
-
-    Raises:
-        InputError: there is no such file, or it is no capture; the carry is unchanged then.
+    Client keys are still null except in `connections`. `progress` is called with the bytes that were read since its last call.
     """
     whole: Batches = {}
     for batches in iter_piece(location, carry, progress=progress, flush=False):
@@ -241,13 +231,8 @@ def iter_log_part(
 ) -> Generator[Batches, None, tuple[int, int]]:
     """Read the next lines of a request log that may still be growing.
 
-    Args:
-        part: whole lines, decompressed; only the last of a file may lack its end.
-        number, lines_before: result of the part before; None for the first part of a file in the series.
-        last: the file has no more lines.
-
-    Returns:
-        The number of the file in the series, and the number of its lines read.
+    The part is whole lines, decompressed; only the last of a file may lack its end. `number` and `lines_before` are the result of the part
+    before: the number of the file in the series, and the number of its lines read.
     """
     if number is None:
         number = len(carry.sink.files)
@@ -268,11 +253,7 @@ def iter_log_part(
 
 
 def forget_files(carry: TablesCarry, log: int | None = None) -> None:
-    """Forget files in which no open connection begins, so that a carry does not grow with its files; `captures` then lacks them.
-
-    Args:
-        log: number of a request log that is still read.
-    """
+    """Forget files in which no open connection begins, nor the one of a request log that is still read; `captures` then lacks them."""
     newest = len(carry.sink.files) if log is None else log
     carry.log.forget_files(newest)
     attachments = (
@@ -301,9 +282,7 @@ def take_rows(carry: TablesCarry) -> Batches:
 def skip_piece(location: str, carry: TablesCarry, error: InputError, *, given: object = None) -> Batches:
     """Add a row in `violations` for a file that could not be read.
 
-    Args:
-        given: what was to be read. For a `SizedFile` the row comes when the next file begins or the series is over: a later run tries it
-            again.
+    If a `SizedFile` was given, the row comes when the next file begins or the series is over: a later run tries it again.
     """
     _tell_unread(carry)
     carry.unread = location, f"{error}"
@@ -313,11 +292,7 @@ def skip_piece(location: str, carry: TablesCarry, error: InputError, *, given: o
 
 
 def finish_series(carry: TablesCarry) -> tuple[Batches, dict[str, pa.Table]]:
-    """End a series; to continue it later, pack the carry before (`kwire.tables.carry_state`).
-
-    Returns:
-        The last batches, with those of `captures`, and the facts (`kwire.tables.facts`).
-    """
+    """End a series, and return the last batches and the facts; to continue it later, pack the carry before (`kwire.tables.carry_state`)."""
     sink = carry.sink
     _tell_unread(carry)
     _tell_ends(carry)

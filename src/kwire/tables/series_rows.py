@@ -124,7 +124,6 @@ class SeriesRows:
         return self.whole.facts
 
     def batches(self, table: str) -> Iterator[pa.RecordBatch]:
-        """Return the rows of a table, as `SeriesView.batches`."""
         return self.whole.batches(table)
 
     @property
@@ -374,6 +373,5 @@ def no_facts() -> dict[str, pa.Table]:
 
 
 def check_table(table: str) -> None:
-    """Raise InputError unless a capture gives rows of this table."""
     if table not in ROW_TABLES:
         raise InputError(f"there is no table {table!r} in a capture; there are {', '.join(ROW_TABLES[:-1])} and {ROW_TABLES[-1]}")

@@ -28,12 +28,7 @@ _SIDES: Final = get_args(Direction)
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A class of the state.
-
-    Attributes:
-        fields: msgspec structure with the declared names and types.
-        dump: return the values of an object, in the order of the declaration.
-    """
+    """A class of the state: a msgspec structure of its fields, and its values in their order."""
 
     fields: type[msgspec.Struct]
     dump: Callable[[Any], tuple[Any, ...]]
@@ -61,12 +56,9 @@ def declare(
     before: Callable[[Any], object] | None = None,
     after: Callable[[Any], object] | None = None,
 ) -> None:
-    """Declare a class.
+    """Declare a class by the names of its fields, separated by spaces, by type.
 
-    Args:
-        declared: names of fields by type, separated by spaces.
-        make: make an object whose fields are to be set; by default without calling its class.
-        after: called with an object whose fields are set.
+    `make` makes an object whose fields are to be set, by default without calling its class; `after` is called when they are.
     """
     types = {name: kind for kind, names in declared.items() for name in names.split()}
     get = attrgetter("__class__", *types)  # two names at least, so that it gives a tuple
@@ -94,7 +86,6 @@ def declare(
 
 
 def declare_converted(of: type, declared: dict[Any, str], dump: Callable[[Any], tuple[Any, ...]], load: Callable[[Any], Any]) -> None:
-    """Declare a class as `declare` does, with its own conversions."""
     fields = [(name, kind.stored if isinstance(kind, Stored) else kind) for kind, names in declared.items() for name in names.split()]
     KINDS[of] = Kind(msgspec.defstruct(of.__name__, fields, array_like=True, forbid_unknown_fields=True), dump, load)
 

@@ -52,11 +52,7 @@ def record_of(data: bytes) -> bytes:
 
 
 def records_of(data: bytes | memoryview) -> Iterator[memoryview]:
-    """Yield the contents of records.
-
-    Raises:
-        BadState: a record is cut off or damaged.
-    """
+    """Yield the contents of records; raise BadState for one that is cut off or damaged."""
     data, at = memoryview(data), 0
     while at < len(data):
         begin = at + _HEAD.size
@@ -72,14 +68,12 @@ def records_of(data: bytes | memoryview) -> Iterator[memoryview]:
 
 
 def packed(found: object) -> bytes:
-    """Write plain data as MessagePack."""
     import msgspec  # not on every executor
 
     return msgspec.msgpack.encode(found)
 
 
 def unpacked(data: Any, kind: Any) -> Any:
-    """Read what `packed` wrote."""
     try:
         import msgspec
     except ImportError as error:

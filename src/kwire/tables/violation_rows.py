@@ -22,11 +22,7 @@ _CONNECTION, _RULE, _COUNT = (VIOLATIONS.names.index(name) for name in ("connect
 
 
 class ViolationRows:
-    """Builder of the rows.
-
-    Attributes:
-        counted: ids of open connections that have broken a rule.
-    """
+    """Builder of the rows; `counted` are ids of open connections that have broken a rule."""
 
     def __init__(self) -> None:
         self._builder = ColumnBuilder(VIOLATIONS)
@@ -56,10 +52,8 @@ class ViolationRows:
                 self._builder.add((*row[:_COUNT], number - ROWS_OF_A_KIND))
 
     def all_over(self) -> None:
-        """Write the counts of all connections."""
         for connection_id in list(self._kinds):
             self.over(connection_id)
 
     def take(self, *, whole: bool) -> list[pa.RecordBatch]:
-        """Remove and return the batches, as `ColumnBuilder.take`."""
         return self._builder.take(whole=whole)

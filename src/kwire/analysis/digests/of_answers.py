@@ -58,11 +58,7 @@ ANSWER_COLUMNS: Final[Mapping[str, Sequence[str]]] = {
 
 
 def openings_of(connections: pa.Table) -> pa.Table:
-    """Count connections by client, protocol and minute.
-
-    Args:
-        connections: columns `client_key`, `protocol` and `first_seen`, and maybe `connections`, the number that a row stands for.
-    """
+    """Count connections by client, protocol and minute; a row of a column `connections` stands for so many."""
     bare: Any = connections.column("first_seen").cast(pa.timestamp("us"))  # in no zone: to round in one takes ten times as long
     minute = pc.floor_temporal(bare, unit="minute").cast(TIME)
     counted = "connections" in connections.column_names
@@ -78,12 +74,7 @@ def digest_of_answers(
     *,
     span: tuple[datetime, datetime] | None = None,
 ) -> Digest:
-    """Digest the tables, for all keys or for those of a bucket.
-
-    Args:
-        answers: tables of `kwire.analysis.answers.answers_by_key` with the columns of `ANSWER_COLUMNS`; one may be missing.
-        span: first and last packet of all captures.
-    """
+    """Digest the tables of `answers_by_key`, one of which may be missing; `span` is the first and last packet of all captures."""
     found = {
         name: answers[name].select(columns) if name in answers else SCHEMAS[name].empty_table().select(columns)
         for name, columns in ANSWER_COLUMNS.items()

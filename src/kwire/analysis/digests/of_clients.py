@@ -52,14 +52,7 @@ def verdicts_of(text: str) -> Mapping[str, str]:
 
 
 def of_clients(clients: pa.Table, impact: pa.Table, openings: pa.Table) -> tuple[Digest, Judged]:
-    """Digest `clients` and `upgrade_impact`, of the same clients.
-
-    Args:
-        openings: their connections (`kwire.analysis.digests.of_answers.OPENINGS`).
-
-    Returns:
-        The tables, and the worst verdict of each client.
-    """
+    """Digest `clients` and `upgrade_impact`, of the same clients, and return the worst verdict of each."""
     targets = sorted(pc.unique(impact.column("target_release").drop_null()).to_pylist(), key=release_order)
     listed = flat(clients, "client_key")
     unlisted = pc.unique(impact.column("client_key"))
@@ -108,7 +101,6 @@ def _kinds(clients: pa.Table, openings: pa.Table) -> Any:
 
 
 def _software(clients: pa.Table) -> dict[str, Any]:
-    """Return the name that each client sends, else the guess, else nothing."""
     name, guess = clients.column("software_name"), pc.fill_null(clients.column("library_guess"), "").combine_chunks()
     named: Any = pc.invert(pc.is_in(pc.fill_null(name, ""), value_set=pa.array(["", "unknown"])))
     different = guess.dictionary_encode()
@@ -125,9 +117,7 @@ def _software(clients: pa.Table) -> dict[str, Any]:
 def _judged(impact: pa.Table, keys: Any, targets: Sequence[str]) -> tuple[Any, dict[str, Any]]:
     """Return the worst verdict of each client at each target, and what ranks clients.
 
-    Returns:
-        Indexes in `VERDICTS`, -1 without one: clients x targets. For each client: worst verdict, targets with each, requests of findings,
-        versions of apis that are not among the findings, and whether somebody has something to do.
+    Verdicts are indexes in `VERDICTS`, -1 without one: clients x targets.
     """
     rank: Any = pc.index_in(impact.column("verdict"), value_set=pa.array(VERDICTS)).combine_chunks()
     judged = impact.filter(pc.is_valid(rank)).combine_chunks()

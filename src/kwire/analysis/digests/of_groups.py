@@ -19,7 +19,6 @@ pc: Any = pyarrow.compute  # its stubs know neither numbers nor texts as argumen
 
 
 def of_groups(events: pa.Table, span: tuple[datetime, datetime] | None) -> Digest:
-    """Digest `group_events`; `span` is all time that is drawn."""
     start, end = span or (None, None)
     lives = group_lives(events.select(EVENTS), start, end)
     sums = aggregated(lives, ["group_id"], [(name, "first") for name in ("again", "troubled", "rebalances")])

@@ -96,7 +96,6 @@ class RowDigest:
         }
 
     def add(self, name: str, batch: pa.RecordBatch) -> None:
-        """Add rows of a table with its columns in `DIGESTED_COLUMNS`."""
         if batch.num_rows:
             self._parts.append(self._take[name](pa.Table.from_batches([batch])))
             if len(self._parts) > _WAITING:

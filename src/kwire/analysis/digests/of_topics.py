@@ -28,11 +28,7 @@ def named_topics(access: pa.Table) -> tuple[Any, Any]:
 
 
 def of_topics(access: pa.Table, judged: tuple[Any, Any]) -> Digest:
-    """Digest `topic_access`.
-
-    Args:
-        judged: client keys, and the worst verdict of each.
-    """
+    """Digest `topic_access`; `judged` are client keys, and the worst verdict of each."""
     access = access.combine_chunks()
     topic, topic_id = named_topics(access)
     written: Any = pc.fill_null(pc.equal(access.column("direction"), pa.scalar("produce")), False)

@@ -29,9 +29,7 @@ _VERSION: Final = b"kwire digest 3\n"
 def state_of(filesystem: FileSystem, path: str, parts: Mapping[str, Iterable[str]] | None = None) -> bytes:
     """Return 32 bytes that name the parts of all tables; a digest is valid for these only.
 
-    Args:
-        path: folder, relative to the file system.
-        parts: names by table, if a manifest lists them; otherwise the files with their sizes count.
+    Without a manifest of parts by table, the files with their sizes count.
     """
     from pyarrow.fs import FileSelector, FileType
 
@@ -45,15 +43,7 @@ def state_of(filesystem: FileSystem, path: str, parts: Mapping[str, Iterable[str
 
 
 def write_digest(filesystem: FileSystem, path: str, digest: Digest, parts: Mapping[str, Iterable[str]]) -> None:
-    """Write the file of an analysis that has just been published.
-
-    Args:
-        path: folder, relative to the file system.
-        parts: names of parts by table.
-
-    Raises:
-        OSError: the folder cannot be written.
-    """
+    """Write the file of an analysis that has just been published."""
     state = state_of(filesystem, path, None if has_rename(filesystem) else parts)
     target = f"{path}/{DIGEST_FILE}"
     with new_file(target) if filesystem.type_name == "local" else filesystem.open_output_stream(target, compression=None) as file:
@@ -62,12 +52,7 @@ def write_digest(filesystem: FileSystem, path: str, digest: Digest, parts: Mappi
 
 
 def read_digest(filesystem: FileSystem, path: str, parts: Mapping[str, Iterable[str]] | None) -> Digest | None:
-    """Read the file; None if there is none, or if it is of other tables or damaged.
-
-    Args:
-        path: folder, relative to the file system.
-        parts: names of parts by table on a store, None elsewhere.
-    """
+    """Read the file; None if there is none, or if it is of other tables or damaged."""
     with suppress(OSError, pa.ArrowException, ValueError, KeyError, struct.error):
         with filesystem.open_input_stream(f"{path}/{DIGEST_FILE}", compression=None) as file:
             data = file.read()

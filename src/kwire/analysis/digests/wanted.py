@@ -54,12 +54,7 @@ class Wanted:
 
 
 def wanted_of(digest: Digest, limits: Limits, requests: int) -> Wanted:
-    """Choose the rows.
-
-    Args:
-        digest: of all keys.
-        requests: rows in the table of requests.
-    """
+    """Choose the rows from the digest of all keys; `requests` is the number of rows in the table of requests."""
     span = None
     ends = digest["life_ends"].filter(pc.equal(digest["life_ends"].column("what"), pa.scalar("clients")))
     if len(ends) and ends["start"][0].is_valid and ends["end"][0].is_valid:
@@ -100,7 +95,6 @@ def _findings(digest: Digest, keys: Any) -> pa.Table:
 
 
 def _topics(topics: pa.Table, limits: Limits) -> pa.Table:
-    """Return the listed topics: those that stop first, then those that lose most, then the busiest."""
     counts = {name: pc.fill_null(topics.column(name), 0).to_numpy() for name in topics.column_names if name not in ("topic", "topic_id")}
     stops = np.zeros(len(topics), np.bool_)
     for side in ("writers", "readers"):

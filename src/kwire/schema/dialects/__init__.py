@@ -83,11 +83,7 @@ def _stored_overlay(name: str) -> Overlay:
 
 
 def read_overlay(name: str | Path) -> Overlay:
-    """Return the overlay of a dialect, given one of `DIALECTS` or a folder with a `dialect.json`.
-
-    Raises:
-        InputError: neither, or a definition that Kafka would reject.
-    """
+    """Return the overlay of a dialect, given one of `DIALECTS` or a folder with a `dialect.json`."""
     if name in DIALECTS:
         return _stored_overlay(str(name))
     folder = Path(name)

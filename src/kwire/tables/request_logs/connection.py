@@ -103,19 +103,11 @@ class LogConnection:
         self._name_unseen = False  # a name was sent, but its request is not logged as it was sent
 
     def client_key(self) -> str:
-        """Return the key of the client as it is known now."""
         name, version = self.identity.software
         return client_key(name, version, self.identity.client_id, self.principal, self.name.client_address)
 
     def take(self, entry: LogEntry, series: str, capture: str, place: int) -> Exchange:
-        """Take the next entry.
-
-        Args:
-            place: file and line in one number, as `kwire.tables.row_sink` has those of packets.
-
-        Returns:
-            The row, of `LOGGED_COLUMNS`, and the events of the entry.
-        """
+        """Take the next entry; return its row, of `LOGGED_COLUMNS`, and its events. `place` is file and line in one number."""
         index = self.requests
         self.requests += 1
         self.latest = None
@@ -157,10 +149,7 @@ class LogConnection:
     ) -> list[Event]:  # fmt: skip
         """Return the events of an exchange: most without an error have none (`ExchangeKind.says_more`).
 
-        Args:
-            index, arrived, responded, state, body, code: as in its row, times in microseconds.
-            request, response: messages, None if there is none.
-            broken: rules that the request breaks; those of the response are appended.
+        Times are in microseconds. The caller fills `broken` with the rules that the request breaks; those of the response are appended.
         """
         if not broken and not code and not (kind.says_more and says_steps(kind, arrived, response)):
             return []
@@ -285,7 +274,6 @@ def says_steps(kind: ExchangeKind, arrived: int | None, response: Any) -> bool:
 
 
 def _observed(row: RequestCompleted, request: Any, response: Any) -> list[Event]:
-    """Return the events of groups and metrics of an exchange."""
     time: Any = row.request_time
     events = observe_messages(row, request, response)
     for event in events:

@@ -86,13 +86,11 @@ class ExchangeKind(NamedTuple):
 
     @property
     def api_name(self) -> str | None:
-        """Kafka's name of the api."""
         return self.row[1]
 
 
 @lru_cache(maxsize=4096)
 def exchange_kind(api_key: int, version: int) -> ExchangeKind:
-    """Return the facts of an api at a version."""
     name, identifying = catalog().api_name(api_key), api_key in _IDENTIFYING
     may_be_client = not identifying and api_role(api_key) is None
     request, response = catalog().request(api_key), catalog().response(api_key)

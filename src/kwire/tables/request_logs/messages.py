@@ -46,9 +46,9 @@ def _api_versions_in(text: bytes, version: int) -> tuple[ExchangeKind, Any]:
 
 
 def _without_epoch(text: bytes) -> bytes:
-    """Set the epoch in an answer to ApiVersions to 0: nothing reads it, and each change of the cluster's metadata raises it (KIP-584).
+    """Set the epoch in an answer to ApiVersions to 0, so that few distinct answers are left.
 
-    So few distinct answers are left.
+    Nothing reads it, and each change of the cluster's metadata raises it (KIP-584).
     """
     before, name, behind = text.rpartition(_EPOCH)
     rest = behind.lstrip(b"0123456789")
@@ -78,7 +78,6 @@ def _read_api_versions(body: dict[str, Any], version: int, exact: bool) -> tuple
 
 
 def _message(kind: BodyKind, version: int, body: Any, exact: bool) -> tuple[Body, Any]:
-    """Return the state and the message of a body."""
     if body is None:
         return "skipped", None
     if body.__class__ is not dict:  # the fast path has made a message of it

@@ -38,7 +38,6 @@ _CAPTURE, _CONNECTION, _VIOLATION = (dict.fromkeys(schema.names) for schema in (
 
 
 def _row(nulls: dict[str, None], **values: Any) -> Sequence[Any]:
-    """Return values in the order of a schema."""
     return tuple((nulls | values).values())
 
 
@@ -64,18 +63,7 @@ class _LogFile:
 
 
 class LogRows:
-    """Request logs of a series.
-
-    Args:
-        sink: receiver of rows and facts.
-        zone: of times without one.
-
-    Attributes:
-        folder: state between lines.
-        files: sums by index of the file.
-        live: connections that may have more entries, that of the latest entry last.
-        deprecated_only: all requests so far are deprecated.
-    """
+    """Request logs of a series; `live` has the connections that may have more entries, that of the latest entry last."""
 
     def __init__(self, sink: RowSink, zone: tzinfo = timezone.utc, most_live: int = MOST_LIVE) -> None:
         self.folder = EntryFolder(zone, wanted_bodies)
@@ -102,7 +90,6 @@ class LogRows:
         del self.files[number]
 
     def end_file(self, number: int, facts: LogFileFacts) -> None:
-        """Take the facts of a file after it was read."""
         self.files[number].facts = replace(facts, position=None)
         self._position = facts.position
         if facts.position is None:
@@ -129,7 +116,6 @@ class LogRows:
             self._file_violation(number, "capture_cut", "warning", text)
 
     def take(self, items: Iterable[Item]) -> None:
-        """Take entries and faults of a file."""
         sink, logged = self._sink, self._sink.logged
         if not isinstance(logged, ColumnBuilder):
             logged.read(self, sink, items)
@@ -161,7 +147,6 @@ class LogRows:
         return {each.connection_id: each.client_key() for each in self.live.values()}
 
     def finish(self) -> None:
-        """End the series."""
         if self._position is not None and self._position.has_more:
             self._position = None  # the rest of its last line is there, for another run
         self._end_newest()
@@ -179,7 +164,6 @@ class LogRows:
             self.folder.foreign.pop(number, None)
 
     def _sum_up(self, number: int) -> None:
-        """Report violations of a whole file."""
         file = self.files[number]
         if foreign := self.folder.foreign.get(number):
             one = foreign == 1
@@ -249,7 +233,6 @@ class LogRows:
         return lowest is not None and at >= lowest
 
     def _end(self, name: ConnectionName) -> None:
-        """Write the rows of a connection that is over."""
         connection = self.live.pop(name)
         if self._latest.get(name[:4]) == name:
             del self._latest[name[:4]]

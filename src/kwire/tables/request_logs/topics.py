@@ -20,13 +20,9 @@ def add_topics(
     sums: TopicSums, api_key: int, client_id: str | None, acks: int | None, time: int | None, request: Any, response: Any,
     is_request_whole: bool, is_response_whole: bool,
 ) -> None:  # fmt: skip
-    """Add the topics of an exchange to the sums of its connection.
+    """Add the topics of an exchange to the sums of its connection; a topic in both messages counts once.
 
-    Args:
-        api_key: of `TOPIC_USERS`.
-        client_id, acks, time: of the request; nanoseconds since 1970.
-        request, response: messages, None if there is none; a topic in both counts once.
-        is_request_whole, is_response_whole: nothing of them is missing; the one with the records may have had more topics otherwise.
+    Time is nanoseconds since 1970. A message that is not whole may have had more topics.
     """
     direction = "produce" if api_key == _PRODUCE else "fetch"
     asked, answered = TOPIC_USERS[api_key]
