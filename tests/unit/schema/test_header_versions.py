@@ -1,31 +1,18 @@
-"""Header versions: what Kafka 4.4.0 says for every api at known and unknown versions, and the rules of `headerVersions`."""
+"""Header versions: what Kafka 4.4.0 says for every api at known and unknown versions, and what is derived without a map."""
 
 from __future__ import annotations
 
 import gzip
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from kwire.errors import InputError, UnknownApi
-from kwire.schema import NO_VERSIONS, Versions, catalog, header_version
-from kwire.schema.header_versions import derive_header_versions, parse_header_versions
+from kwire.errors import UnknownApi
+from kwire.schema import NO_VERSIONS, Versions, header_version
+from kwire.schema.header_versions import derive_header_versions
 
 DATA = Path(__file__).parent / "schema_data"
-
-
-def _parse(given: Any, **changes: Any) -> list[tuple[str, int]]:
-    of: dict[str, Any] = {
-        "name": "DeleteGroupsRequest",
-        "kind": "request",
-        "api_key": 42,
-        "valid": Versions(0, 3),
-        "flexible": Versions(2, 32767),
-        **changes,
-    }
-    return [(str(versions), header) for versions, header in parse_header_versions(given, **of)]
 
 
 def test_all_apis_at_all_versions_agree_with_kafka() -> None:
@@ -70,62 +57,6 @@ def test_unknown_apis_and_kinds() -> None:
         header_version("data", 18, 3)
 
 
-def test_the_map_of_a_definition_in_any_order() -> None:
-    assert _parse({"3+": "3", "0-1": "1", "2": "2"}) == [("0-1", 1), ("2", 2), ("3+", 3)]
-    assert _parse({"0": 1, "1": "1", "2+": "3"}) == [("0", 1), ("1", 1), ("2+", 3)], "a header version may be left out (OffsetDelete)"
-
-
-@pytest.mark.parametrize(
-    ("given", "reason"),
-    [
-        ({}, "the map is empty"),
-        ({"": "1"}, "'' is not a version range"),
-        ({"x": "1"}, "'x' is not a version range"),
-        ({"-1": "1"}, "'-1' is not a version range"),
-        ({"+": "1"}, r"'\+' is not a version range"),
-        ({"2-1": "1"}, "ends before it begins"),
-        ({"0+": ""}, "'' of range 0[+] is not a number"),
-        ({"0+": "two"}, "'two' of range 0[+] is not a number"),
-        ({"0+": "-1"}, "'-1' of range 0[+] is not a number"),
-        ({"0+": None}, "None of range 0[+] is not a number"),
-        ({"0+": True}, "True of range 0[+] is not a number"),
-        ({"0-1": "1"}, "the last range 0-1 must be open"),
-        ({"0+": "1", "2+": "2"}, r"range 0\+ is open, but 2\+ follows it"),
-        ({"0-2": "1", "2+": "2"}, r"ranges 0-2 and 2\+ overlap"),
-        ({"0": "1", "2+": "2"}, r"gap before range 2\+, expected 1"),
-        ({"2+": "2"}, r"range 2\+ comes first, but the map must start at version 0"),
-        ({"0-1": "1", "2-3": "2", "4+": "3"}, "starts above the highest valid version 3"),
-        ({"0-1": "2", "2+": "1"}, r"range 2\+ falls back to header version 1"),
-        ({"0-1": "1", "2+": "4"}, "request header version 4 does not exist"),
-        ({"0+": "1"}, r"range 0\+ has flexible versions but header version 1 is not flexible"),
-    ],
-)
-def test_maps_that_kafka_refuses(given: dict[str, Any], reason: str) -> None:
-    with pytest.raises(InputError, match=rf"^headerVersions of DeleteGroupsRequest: .*{reason}.*\.$"):
-        _parse(given)
-
-
-def test_the_text_of_kip_1313_lets_a_map_start_at_the_lowest_valid_version() -> None:
-    valid = {"valid": Versions(3, 13), "flexible": Versions(9, 32767)}
-    assert _parse({"3-8": "1", "9+": "2"}, from_zero=False, **valid) == [("3-8", 1), ("9+", 2)]
-    with pytest.raises(InputError, match="must start at version 0"):
-        _parse({"3-8": "1", "9+": "2"}, **valid)
-    with pytest.raises(InputError, match="version 3 is valid but not covered"):
-        _parse({"4-8": "1", "9+": "2"}, from_zero=False, **valid)
-
-
-def test_responses_have_headers_0_and_1() -> None:
-    assert _parse({"0-1": "0", "2+": "1"}, kind="response") == [("0-1", 0), ("2+", 1)]
-    with pytest.raises(InputError, match="response header version 2 does not exist"):
-        _parse({"0-1": "0", "2+": "2"}, kind="response")
-
-
-def test_the_apiversions_response_is_pinned_to_header_0() -> None:
-    assert _parse({"0+": "0"}, kind="response", api_key=18) == [("0+", 0)]
-    with pytest.raises(InputError, match="header version 0 at every version"):
-        _parse({"0-1": "0", "2+": "1"}, kind="response", api_key=18)
-
-
 def test_what_is_derived() -> None:
     def derived(kind: str, api_key: int | None, flexible: Versions) -> list[tuple[str, int]]:
         return [(str(versions), header) for versions, header in derive_header_versions(kind, api_key, flexible)]
@@ -137,19 +68,3 @@ def test_what_is_derived() -> None:
     assert derived("request", 7, Versions(3, 32767)) == [("0", 0), ("1-2", 1), ("3+", 2)]
     assert derived("response", 18, Versions(3, 32767)) == [("0+", 0)]
     assert derived("data", None, Versions(0, 32767)) == []
-
-
-def test_every_map_of_the_catalog_keeps_the_rules() -> None:
-    for name, message in catalog().messages.items():
-        assert bool(message.header_versions) == (message.kind in ("request", "response")), name
-        if message.header_versions:
-            given = {str(versions): str(header) for versions, header in message.header_versions}
-            again = parse_header_versions(
-                given,
-                name=name,
-                kind=message.kind,
-                api_key=message.api_key,
-                valid=message.valid_versions,
-                flexible=message.flexible_versions,
-            )
-            assert again == message.header_versions

@@ -67,7 +67,7 @@ def test_K1313_7_what_is_no_range(key: str) -> None:
 
 
 def test_K1313_7_ranges() -> None:
-    assert shown(request({"0": "1", "1-2": "2", "3+": "3"})) == {"0": 1, "1-2": 2, "3+": 3}
+    assert shown(request({"0": 1, "1-2": "2", "3+": "3"})) == {"0": 1, "1-2": 2, "3+": 3}
     assert refusal({"2-1": "1"}) == "the range 2-1 ends before it begins."
     assert refusal({"0-32768": "1"}) == "the range 0-32768 goes beyond the highest version there can be, 32767."
 
@@ -175,7 +175,7 @@ def test_K1313_16_the_apiversions_response_has_header_0() -> None:
 
 
 def test_K1313_17_what_is_derived_is_what_is_declared() -> None:
-    """The maps of the catalog are held against what Kafka's own classes say in test_schema_header_versions.py."""
+    """The maps of the catalog are held against what Kafka's own classes say in test_header_versions.py."""
     for name in catalog():
         message = catalog()[name]
         derived = derive_header_versions(message.kind, message.api_key, message.flexible_versions)
