@@ -40,6 +40,10 @@ class Wire:
             self.packets.append(Packet(self.key, side, flags, self.numbers[side] & 0xFFFFFFFF, ack, payload, size))
         self.numbers[side] += len(payload) + bool(flags & (SYN | FIN))
 
+    def exchange(self, request: bytes, response: bytes) -> None:
+        self.send(CLIENT, request)
+        self.send(SERVER, response)
+
     def shake(self) -> None:
         self.send(CLIENT, flags=SYN)
         self.send(SERVER, flags=SYN | ACK)
@@ -48,6 +52,13 @@ class Wire:
     def close(self, first: int = CLIENT) -> None:
         self.send(first, flags=FIN | ACK)
         self.send(1 - first, flags=FIN | ACK)
+
+
+def opened() -> Wire:
+    """Packets that begin with the handshake."""
+    wire = Wire()
+    wire.shake()
+    return wire
 
 
 def columns_of(packets: list[Packet], first: int = 1) -> tuple[bytes, PacketColumns]:

@@ -133,3 +133,23 @@ def sink_tables(sink: Any) -> Tables:
     }
     tables["counts"] = [{name: getattr(count, name) for name in type(count).__slots__} for count in sink.counts]
     return tables
+
+
+def rows(tables: Tables, *columns: str) -> list[Any]:
+    """The columns of the rows of `requests`, in the order in which the capture has them; orphans stand where they are."""
+    found = sorted(tables.get("requests", []), key=lambda row: (row["packet_number"], row["stream_offset"]))
+    return [row[columns[0]] if len(columns) == 1 else tuple(row[column] for column in columns) for row in found]
+
+
+def connection(tables: Tables, *columns: str) -> list[Any]:
+    (row,) = tables["connections"]
+    return [row[column] for column in columns]
+
+
+def refusals(tables: Tables) -> list[tuple[int, int, int, str]]:
+    return [(row["request_index"], row["api_key"], row["api_version"], row["refusal"]) for row in tables["fact refusals"]]
+
+
+def micros(value: Any) -> int | None:
+    """Microseconds behind the round time."""
+    return None if value is None else round((value.timestamp() - 1_700_000_000) * 1_000_000)

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from kafka_bytes import api_versions, framed, head, heartbeat, metadata, ok
 from kwire.codec.impl import Twin
-from made_packets import CLIENT, SERVER, Wire
-from read_by_twins import Tables, tables_of
+from made_packets import CLIENT, SERVER, Wire, opened
+from read_by_twins import Tables, micros, tables_of
 
 ROUND = 1_700_000_000
-
-
-def micros(value: Any) -> int:
-    """Microseconds behind the round time."""
-    return round((value.timestamp() - ROUND) * 1_000_000)
 
 
 def versions(correlation_id: int, last: int = 4) -> bytes:
@@ -29,11 +22,9 @@ def brokers(correlation_id: int, rack: bytes, host: bytes = b"k1") -> bytes:
 
 
 def exchanged(twin: Twin, *pairs: tuple[bytes, bytes], times_ns: dict[int, int] | None = None) -> Tables:
-    wire = Wire()
-    wire.shake()
+    wire = opened()
     for request, response in pairs:
-        wire.send(CLIENT, request)
-        wire.send(SERVER, response)
+        wire.exchange(request, response)
     return tables_of(twin, wire.packets, times_ns=times_ns)
 
 
@@ -73,12 +64,10 @@ def test_a_node_that_is_listed_again_was_seen_again(twin: Twin) -> None:
 
 def test_an_answer_that_was_cut_teaches_nothing_of_a_whole_one_with_its_bytes(twin: Twin) -> None:
     """16 of 22 bytes: the second entry is missing. By the snap length that is no fault; in a frame of 12 bytes it is."""
-    wire = Wire()
-    wire.shake()
+    wire = opened()
     wire.send(CLIENT, api_versions(1, 0))
     wire.send(SERVER, versions(1), kept=20)
-    wire.send(CLIENT, api_versions(2, 0))
-    wire.send(SERVER, framed(versions(2)[4:20]))
+    wire.exchange(api_versions(2, 0), framed(versions(2)[4:20]))
     found = tables_of(twin, wire.packets)
     assert [(row["rule"], row["request_index"]) for row in found["violations"]] == [("body_too_short", 1)]
     assert [(row["api_key"], row["max_version"]) for row in found["fact advertised"]] == [(12, 4)]
@@ -87,8 +76,7 @@ def test_an_answer_that_was_cut_teaches_nothing_of_a_whole_one_with_its_bytes(tw
 def test_an_answer_that_was_cut_is_none_whose_node_has_its_bytes(twin: Twin) -> None:
     """FindCoordinator v0: error code, node, host, port. Of the first answer 12 bytes came behind its id: no error, node 458,754, and 4
     bytes of a host of 27,441. They are, byte for byte, the node, host and port of the second one: 7, `k1`, 9092."""
-    wire = Wire()
-    wire.shake()
+    wire = opened()
     known = b"\0\0\0\7" + b"\0\2k1" + b"\0\0\x23\x84"
     for number, body, kept in ((1, known + bytes(27_441), 20), (2, b"\0\0" + known, 22)):
         wire.send(CLIENT, framed(head(10, 0, number) + b"\0\1g"))
@@ -102,10 +90,8 @@ def test_answers_of_other_servers_are_their_own(twin: Twin) -> None:
     first, second = Wire(0), Wire(1)
     for wire, number in ((first, 1), (second, 1)):
         wire.shake()
-        wire.send(CLIENT, api_versions(number, 0))
-        wire.send(SERVER, versions(number))
-        wire.send(CLIENT, heartbeat(2))
-        wire.send(SERVER, ok(2))
+        wire.exchange(api_versions(number, 0), versions(number))
+        wire.exchange(heartbeat(2), ok(2))
     found = tables_of(twin, first.packets + second.packets)["fact advertised"]
     assert [(row["server"], row["api_key"]) for row in found] == [("10.0.0.1:9092", 12), ("10.0.0.1:9092", 18)]
     assert [(micros(row["first_seen"]), micros(row["last_seen"])) for row in found] == [(6172, 6172 + 7 * 1235 - 3)] * 2

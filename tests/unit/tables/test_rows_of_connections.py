@@ -2,39 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from kafka_bytes import api_versions, framed, heartbeat, ok, produce
 from kwire.capture.packet_columns import ACK, FIN, RST, SYN
 from kwire.codec.impl import Twin
-from made_packets import CLIENT, SERVER, Packet, Wire
-from read_by_twins import Tables, tables_of
-
-
-def connection(tables: Tables, *columns: str) -> list[Any]:
-    (row,) = tables["connections"]
-    return [row[column] for column in columns]
-
-
-def rows(tables: Tables, *columns: str) -> list[Any]:
-    found = sorted(tables.get("requests", []), key=lambda row: (row["packet_number"], row["stream_offset"]))
-    return [row[columns[0]] if len(columns) == 1 else tuple(row[column] for column in columns) for row in found]
+from made_packets import CLIENT, SERVER, Packet, Wire, opened
+from read_by_twins import Tables, connection, refusals, rows, tables_of
 
 
 def rules(tables: Tables) -> list[str]:
     return [row["rule"] for row in tables.get("violations", [])]
-
-
-def refusals(tables: Tables) -> list[tuple[int, int, int, str]]:
-    return [(row["request_index"], row["api_key"], row["api_version"], row["refusal"]) for row in tables["fact refusals"]]
-
-
-def opened() -> Wire:
-    wire = Wire()
-    wire.shake()
-    return wire
 
 
 def only(packets: list[Packet], side: int) -> list[Packet]:
@@ -61,10 +39,8 @@ def test_a_connection_without_the_servers_syn_begins_late_on_that_side(twin: Twi
 def test_a_late_join_may_begin_inside_a_request(twin: Twin, ports: tuple[int, ...]) -> None:
     """Of its 28 bytes 19 are there, which are opaque, and so are the 10 of its response, for the request was not seen."""
     wire = Wire()
-    wire.send(CLIENT, heartbeat(1)[9:] + heartbeat(2))
-    wire.send(SERVER, ok(1) + ok(2))
-    wire.send(CLIENT, heartbeat(3))
-    wire.send(SERVER, ok(3))
+    wire.exchange(heartbeat(1)[9:] + heartbeat(2), ok(1) + ok(2))
+    wire.exchange(heartbeat(3), ok(3))
     found = tables_of(twin, wire.packets, ports)
     assert rows(found, "correlation_id", "state")[-2:] == [(2, "answered"), (3, "answered")]
     assert connection(found, "state", "identity_source", "software_name", "server_port") == ["joined_late", "not_observed", None, 9092]
@@ -88,8 +64,7 @@ def test_a_frame_begins_in_the_packet_of_its_first_byte(twin: Twin) -> None:
     wire.send(CLIENT, heartbeat(1)[:2])
     wire.send(CLIENT, heartbeat(1)[2:4])
     wire.send(CLIENT, heartbeat(1)[4:] + heartbeat(2)[:2])
-    wire.send(CLIENT, heartbeat(2)[2:])
-    wire.send(SERVER, ok(1) + ok(2))
+    wire.exchange(heartbeat(2)[2:], ok(1) + ok(2))
     found = tables_of(twin, wire.packets)
     assert rows(found, "packet_number", "stream_offset", "latency_us") == [(4, 0, 2469), (6, 28, 1234)]
 
@@ -130,8 +105,7 @@ def test_a_keepalive_probe_is_no_byte_of_a_direction_whose_beginning_is_missing(
 def test_how_a_connection_ended(twin: Twin, flags: list[tuple[int, int]], state: str, closed_by: str | None, late: bool) -> None:
     """Of one that the capture joined late that comes first."""
     wire = Wire() if late else opened()
-    wire.send(CLIENT, heartbeat(1))
-    wire.send(SERVER, ok(1))
+    wire.exchange(heartbeat(1), ok(1))
     for side, flag in flags:
         wire.send(side, flags=flag | ACK)
     assert connection(tables_of(twin, wire.packets), "state", "closed_by") == ["joined_late" if late else state, closed_by]
@@ -140,8 +114,7 @@ def test_how_a_connection_ended(twin: Twin, flags: list[tuple[int, int]], state:
 def test_what_is_lost_of_a_direction_that_is_not_there_is_no_gap(twin: Twin) -> None:
     """The client's acknowledgements say that the server sent 10 bytes twice; a gap of the client's own counts."""
     wire = opened()
-    wire.send(CLIENT, heartbeat(1))
-    wire.send(SERVER, ok(1))
+    wire.exchange(heartbeat(1), ok(1))
     wire.send(CLIENT, heartbeat(2), lost=True)
     wire.send(SERVER, ok(2))
     wire.send(CLIENT, heartbeat(3))
@@ -162,8 +135,7 @@ def test_what_is_lost_of_a_direction_that_is_not_there_is_no_gap(twin: Twin) -> 
 def test_a_silent_request_behind_one_that_was_answered_may_be_what_the_server_hung_up_on(twin: Twin) -> None:
     """The answer is to the request before it, so it says nothing of this one."""
     wire = opened()
-    wire.send(CLIENT, heartbeat(1) + produce(2, 0))
-    wire.send(SERVER, ok(1))
+    wire.exchange(heartbeat(1) + produce(2, 0), ok(1))
     wire.close(SERVER)
     assert refusals(tables_of(twin, wire.packets)) == [(1, 0, 3, "disconnected")]
 
@@ -172,8 +144,7 @@ def test_an_orphan_was_not_refused(twin: Twin) -> None:
     """It is a response: no request that the server could have hung up on, and no answer to one either."""
     for silent, expected in ((b"", []), (produce(2, 0), [(1, 0, 3, "disconnected")])):
         wire = opened()
-        wire.send(CLIENT, heartbeat(1) + silent)
-        wire.send(SERVER, ok(1) + ok(9))
+        wire.exchange(heartbeat(1) + silent, ok(1) + ok(9))
         wire.close(SERVER)
         found = tables_of(twin, wire.packets)
         assert [state for state in rows(found, "state") if state != "no_response_expected"] == ["answered", "orphan_response"]
@@ -183,8 +154,7 @@ def test_an_orphan_was_not_refused(twin: Twin) -> None:
 
 def test_api_versions_that_is_refused_out_of_order_is_no_refusal_of_an_api(twin: Twin) -> None:
     wire = opened()
-    wire.send(CLIENT, api_versions(1, 3) + heartbeat(2) + heartbeat(3))
-    wire.send(SERVER, ok(2, 35))
+    wire.exchange(api_versions(1, 3) + heartbeat(2) + heartbeat(3), ok(2, 35))
     wire.send(SERVER, framed(b"\0\0\0\1" + b"\0\x23" + b"\0\0\0\1\0\x12\0\0\0\3"))
     wire.send(SERVER, ok(3))
     found = tables_of(twin, wire.packets)
@@ -201,8 +171,7 @@ def test_what_stands_before_a_frame_whose_end_is_lost_is_opaque(twin: Twin) -> N
     wire = Wire()
     wire.send(CLIENT, b"\xff" * 12 + heartbeat(1)[:20])
     wire.send(CLIENT, heartbeat(1)[20:], lost=True)
-    wire.send(CLIENT, heartbeat(2) + heartbeat(3))
-    wire.send(SERVER, ok(2) + ok(3))
+    wire.exchange(heartbeat(2) + heartbeat(3), ok(2) + ok(3))
     found = tables_of(twin, wire.packets, (9092,))
     assert rows(found, "correlation_id", "body") == [(1, "truncated"), (2, "decoded"), (3, "decoded")]
     assert rows(found, "state") == ["unseen", "answered", "answered"]

@@ -13,33 +13,12 @@ from kafka_bytes import api_versions, framed, head, heartbeat, metadata, ok, pro
 from kwire.capture.packet_columns import ACK, FIN, RST
 from kwire.codec.impl import Twin
 from kwire.protocol.tracking.pairing import MAX_WAITING
-from made_packets import CLIENT, SERVER, Wire
-from read_by_twins import Tables, tables_of
-
-
-def rows(tables: Tables, *columns: str) -> list[Any]:
-    """The columns of the rows of `requests`, in the order in which the capture has them; orphans stand where they are."""
-    found = sorted(tables.get("requests", []), key=lambda row: (row["packet_number"], row["stream_offset"]))
-    return [row[columns[0]] if len(columns) == 1 else tuple(row[column] for column in columns) for row in found]
-
-
-def micros(value: Any) -> int | None:
-    """Microseconds behind the round time."""
-    return None if value is None else round((value.timestamp() - 1_700_000_000) * 1_000_000)
+from made_packets import CLIENT, SERVER, opened
+from read_by_twins import Tables, micros, refusals, rows, tables_of
 
 
 def rules(tables: Tables) -> list[tuple[str, int | None]]:
     return [(row["rule"], row["request_index"]) for row in tables.get("violations", [])]
-
-
-def refusals(tables: Tables) -> list[tuple[int, int, int, str]]:
-    return [(row["request_index"], row["api_key"], row["api_version"], row["refusal"]) for row in tables["fact refusals"]]
-
-
-def opened() -> Wire:
-    wire = Wire()
-    wire.shake()
-    return wire
 
 
 # times and sizes
@@ -49,8 +28,7 @@ def test_an_exchange_has_the_times_of_its_last_bytes_and_the_sizes_of_its_frames
     """A request in two packets, 4 and 5, its response in one, 6."""
     wire = opened()
     wire.send(CLIENT, heartbeat(1)[:9])
-    wire.send(CLIENT, heartbeat(1)[9:])
-    wire.send(SERVER, ok(1))
+    wire.exchange(heartbeat(1)[9:], ok(1))
     (row,) = tables_of(twin, wire.packets)["requests"]
     assert (row["packet_number"], row["stream_offset"], row["request_bytes"], row["response_bytes"]) == (4, 0, 28, 10)
     assert (micros(row["request_time"]), micros(row["response_time"]), row["latency_us"]) == (6172, 7407, 1234)
@@ -59,11 +37,9 @@ def test_an_exchange_has_the_times_of_its_last_bytes_and_the_sizes_of_its_frames
 def test_a_response_whose_last_byte_is_lost_has_no_time(twin: Twin) -> None:
     """8 of 10 bytes came. Then follows another exchange, whose times are known."""
     wire = opened()
-    wire.send(CLIENT, heartbeat(1))
-    wire.send(SERVER, ok(1)[:8])
+    wire.exchange(heartbeat(1), ok(1)[:8])
     wire.send(SERVER, ok(1)[8:], lost=True)
-    wire.send(CLIENT, heartbeat(2))
-    wire.send(SERVER, ok(2))
+    wire.exchange(heartbeat(2), ok(2))
     found = tables_of(twin, wire.packets)
     assert rows(found, "state", "body", "response_bytes", "latency_us", "error_code") == [
         ("answered", "decoded", 10, None, None),
@@ -77,8 +53,7 @@ def test_a_request_whose_last_byte_is_lost_has_no_time(twin: Twin) -> None:
     wire.send(CLIENT, heartbeat(1)[:20])
     wire.send(CLIENT, heartbeat(1)[20:], lost=True)
     wire.send(SERVER, ok(1))
-    wire.send(CLIENT, heartbeat(2))
-    wire.send(SERVER, ok(2))
+    wire.exchange(heartbeat(2), ok(2))
     found = tables_of(twin, wire.packets)
     assert rows(found, "state", "body", "request_bytes", "latency_us") == [
         ("answered", "truncated", 28, None),
@@ -103,8 +78,7 @@ def test_a_loss_while_a_request_waits_makes_its_latency_unknown(twin: Twin) -> N
     wire.send(CLIENT, heartbeat(1))
     wire.send(CLIENT, heartbeat(2)[:20])
     wire.send(CLIENT, heartbeat(2)[20:], lost=True)
-    wire.send(CLIENT, heartbeat(3))
-    wire.send(SERVER, ok(1) + ok(2) + ok(3))
+    wire.exchange(heartbeat(3), ok(1) + ok(2) + ok(3))
     found = tables_of(twin, wire.packets)
     assert rows(found, "correlation_id", "latency_us") == [(1, None), (2, None), (3, 1234)]
 
@@ -128,8 +102,7 @@ def test_a_silent_produce_whose_end_is_lost_has_no_time(twin: Twin) -> None:
 @pytest.mark.parametrize(("first", "state"), [(CLIENT, "abandoned"), (SERVER, "unanswered")])
 def test_what_waits_when_its_client_leaves_is_abandoned(twin: Twin, first: int, state: str) -> None:
     wire = opened()
-    wire.send(CLIENT, heartbeat(1))
-    wire.send(SERVER, ok(1))
+    wire.exchange(heartbeat(1), ok(1))
     wire.send(CLIENT, heartbeat(2))
     wire.close(first)
     found = tables_of(twin, wire.packets)
@@ -183,8 +156,7 @@ def test_more_requests_than_can_wait_are_unseen_while_the_server_is(twin: Twin, 
 def test_a_response_to_nothing_is_a_row_of_its_own_that_no_file_counts(twin: Twin) -> None:
     wire = opened()
     wire.send(SERVER, ok(9))
-    wire.send(CLIENT, heartbeat(1))
-    wire.send(SERVER, ok(1))
+    wire.exchange(heartbeat(1), ok(1))
     wire.send(SERVER, ok(1))
     found = tables_of(twin, wire.packets)
     columns = "state", "request_index", "correlation_id", "response_bytes", "packet_number", "stream_offset"
@@ -203,13 +175,11 @@ def test_of_responses_behind_a_loss_it_is_not_said_that_nothing_asked_for_them(t
     """The request may be lost, or the response whose place it took."""
     for side in (CLIENT, SERVER):
         wire = opened()
-        wire.send(CLIENT, heartbeat(1))
-        wire.send(SERVER, ok(1))
+        wire.exchange(heartbeat(1), ok(1))
         if side == CLIENT:
             wire.send(CLIENT, heartbeat(2), lost=True)
             wire.send(SERVER, ok(2))
-            wire.send(CLIENT, heartbeat(3))
-            wire.send(SERVER, ok(3))
+            wire.exchange(heartbeat(3), ok(3))
         else:
             wire.send(CLIENT, heartbeat(2) + heartbeat(3))
             wire.send(SERVER, ok(2), lost=True)
@@ -230,8 +200,7 @@ def test_an_orphan_whose_end_is_lost_has_no_time(twin: Twin, behind_a_loss: bool
         wire.send(CLIENT, heartbeat(9), lost=True)
     wire.send(SERVER, ok(9)[:9])
     wire.send(SERVER, ok(9)[9:], lost=True)
-    wire.send(CLIENT, heartbeat(7))
-    wire.send(SERVER, ok(8))
+    wire.exchange(heartbeat(7), ok(8))
     found = tables_of(twin, wire.packets)
     orphans = [row for row in found["requests"] if row["state"] == "orphan_response"]
     found_at = [(row["correlation_id"], row["response_bytes"], micros(row["response_time"])) for row in orphans]
@@ -245,8 +214,7 @@ def test_a_version_that_the_server_does_not_have_is_a_refusal(twin: Twin) -> Non
     """Error 35 is UNSUPPORTED_VERSION; the first request of each api and version is the one that is named."""
     wire = opened()
     for number in (1, 2):
-        wire.send(CLIENT, heartbeat(number))
-        wire.send(SERVER, ok(number, 35))
+        wire.exchange(heartbeat(number), ok(number, 35))
     found = tables_of(twin, wire.packets)
     assert rows(found, "error_code", "error_name") == [(35, "UNSUPPORTED_VERSION")] * 2
     assert refusals(found) == [(0, 12, 0, "unsupported_version")]
@@ -256,10 +224,8 @@ def test_api_versions_is_refused_once_a_connection_and_that_is_no_refusal_of_an_
     """KIP-511: the answer to a version that is too new has the form of version 0, and the client asks again."""
     wire = opened()
     for number in (1, 2):
-        wire.send(CLIENT, api_versions(number, 3))
-        wire.send(SERVER, framed(number.to_bytes(4, "big") + b"\0\x23" + b"\0\0\0\1\0\x12\0\0\0\3"))
-    wire.send(CLIENT, heartbeat(3))
-    wire.send(SERVER, ok(3))
+        wire.exchange(api_versions(number, 3), framed(number.to_bytes(4, "big") + b"\0\x23" + b"\0\0\0\1\0\x12\0\0\0\3"))
+    wire.exchange(heartbeat(3), ok(3))
     found = tables_of(twin, wire.packets)
     assert rows(found, "error_code") == [35, 35, 0]
     assert rules(found) == [("api_versions_refused", 0)]
@@ -271,8 +237,7 @@ def test_api_versions_is_refused_once_a_connection_and_that_is_no_refusal_of_an_
 def test_the_request_that_the_server_hung_up_on(twin: Twin, answered: int, expected: list[Any]) -> None:
     """The first that waits when the server ends the connection, once none behind it was answered."""
     wire = opened()
-    wire.send(CLIENT, heartbeat(1) + heartbeat(2))
-    wire.send(SERVER, b"".join(ok(number) for number in range(1, answered + 1)))
+    wire.exchange(heartbeat(1) + heartbeat(2), b"".join(ok(number) for number in range(1, answered + 1)))
     wire.close(SERVER)
     assert refusals(tables_of(twin, wire.packets)) == expected
 
@@ -322,8 +287,7 @@ def test_of_several_error_codes_the_first_that_is_not_0_counts(twin: Twin) -> No
     request = framed(head(8, 0, 1) + b"\0\1g" + bytes(4))
     partitions = b"".join(number.to_bytes(4, "big") + code.to_bytes(2, "big") for number, code in enumerate((0, 27, 25)))
     wire = opened()
-    wire.send(CLIENT, request)
-    wire.send(SERVER, framed(b"\0\0\0\1" + b"\0\0\0\1\0\1t\0\0\0\3" + partitions))
+    wire.exchange(request, framed(b"\0\0\0\1" + b"\0\0\0\1\0\1t\0\0\0\3" + partitions))
     found = tables_of(twin, wire.packets)
     assert rows(found, "error_code", "error_name") == [(27, "REBALANCE_IN_PROGRESS")]
 
@@ -378,8 +342,7 @@ def test_a_broker_that_refuses_a_batch_says_so(twin: Twin, code: int) -> None:
 
 def test_a_correlation_id_below_0_is_legal_and_rare(twin: Twin) -> None:
     wire = opened()
-    wire.send(CLIENT, heartbeat(-7))
-    wire.send(SERVER, ok(-7))
+    wire.exchange(heartbeat(-7), ok(-7))
     found = tables_of(twin, wire.packets)
     assert rows(found, "correlation_id", "state") == [(-7, "answered")]
     assert rules(found) == [("correlation_id_negative", 0)]

@@ -8,7 +8,7 @@ import pytest
 
 from kafka_bytes import framed, head, heartbeat, metadata, ok
 from kwire.codec.impl import Twin
-from made_packets import CLIENT, SERVER, Wire
+from made_packets import CLIENT, SERVER, opened
 from read_by_twins import Tables, tables_of
 
 # A record of 7 bytes: its length (6, zigzag), attributes, two deltas, no key, no value, no headers.
@@ -55,8 +55,7 @@ def fetched(correlation_id: int, *answers: tuple[int, bytes]) -> bytes:
 
 def exchanged(twin: Twin, *pairs: tuple[bytes, bytes | None], kept: int | None = None) -> Tables:
     """The tables of a connection with these requests and responses, of each packet so many bytes at most."""
-    wire = Wire()
-    wire.shake()
+    wire = opened()
     for request, response in pairs:
         wire.send(CLIENT, request, kept=kept and min(kept, len(request)))
         if response is not None:
@@ -201,8 +200,7 @@ def test_what_a_fetch_brings_behind_the_snap_length_is_not_seen(twin: Twin) -> N
 
 
 def test_of_a_fetch_whose_answer_may_be_lost_nothing_is_known(twin: Twin) -> None:
-    wire = Wire()
-    wire.shake()
+    wire = opened()
     wire.send(CLIENT, fetch(1))
     wire.send(CLIENT, heartbeat(2))
     wire.send(SERVER, fetched(1, (0, batch(2))), lost=True)
@@ -213,8 +211,7 @@ def test_of_a_fetch_whose_answer_may_be_lost_nothing_is_known(twin: Twin) -> Non
 
 
 def test_of_a_fetch_of_a_server_that_is_not_in_the_capture_nothing_is_known(twin: Twin) -> None:
-    wire = Wire()
-    wire.shake()
+    wire = opened()
     wire.send(CLIENT, fetch(1))
     wire.send(CLIENT, produce(2, 1, batch(2)))
     found = tables_of(twin, [packet for packet in wire.packets if packet.side == CLIENT])
