@@ -35,8 +35,6 @@ class Address(NamedTuple):
 
 
 class Login(NamedTuple):
-    """Name and password for SASL, by PLAIN or SCRAM."""
-
     name: str
     password: str
     mechanism: str = PLAIN
@@ -46,11 +44,7 @@ class Login(NamedTuple):
 
 
 def addresses(text: str) -> tuple[Address, ...]:
-    """Parse bootstrap servers: `HOST:PORT[,HOST:PORT]`, addresses of IPv6 in brackets.
-
-    Raises:
-        InputError: the text has another form.
-    """
+    """Parse bootstrap servers: `HOST:PORT[,HOST:PORT]`, addresses of IPv6 in brackets."""
     found = []
     for each in text.split(","):
         match = _ADDRESS.fullmatch(each.strip())
@@ -61,17 +55,7 @@ def addresses(text: str) -> tuple[Address, ...]:
 
 
 class BrokerSession:
-    """One connection, to the first server of a list that answers; a context manager.
-
-    Args:
-        servers: in the order in which they are tried.
-        timeout: seconds to wait for the connection and for each answer.
-        login: for a listener that authenticates.
-        tls: for a listener that encrypts.
-
-    Raises:
-        InputError: no server answers as a broker, or the login is refused. The password is not in the text.
-    """
+    """One connection, to the first server of a list that answers; no error has the password. `timeout` is for each answer."""
 
     def __init__(
         self,
@@ -199,20 +183,11 @@ class BrokerSession:
         return self._machine.versions.supports(api_key)
 
     def version_of(self, api_key: int) -> int:
-        """Return the version in which requests of an api are sent.
-
-        Raises:
-            NoCommonVersion: there is none.
-        """
         assert self._machine.versions is not None
         return self._machine.versions.choose(api_key)
 
     def ask(self, body: Any) -> Any:
-        """Send a request of `messages` and return the body of its response.
-
-        Raises:
-            InputError: the broker does not have the api, does not answer in time, or ends the connection.
-        """
+        """Send a request of `messages` and return the body of its response."""
         try:
             sent = self._machine.send(body, time.monotonic_ns())
         except NoCommonVersion as error:
@@ -220,14 +195,7 @@ class BrokerSession:
         return self._await([sent], Answered).response.body
 
     def refused(self, code: int, message: str | None, what: str) -> None:
-        """Raise the meaning of an error code unless it is 0.
-
-        Args:
-            what: the request, behind "refuses to".
-
-        Raises:
-            InputError: the code is not 0.
-        """
+        """Raise the meaning of an error code unless it is 0; `what` stands behind "refuses to"."""
         if not code:
             return
         why = "not authorized" if code in _AUTHORIZATION_FAILED else message

@@ -171,14 +171,7 @@ def read_exchanges(
 ) -> FileFacts:
     """Read a capture's requests, each with its response, in the order in which their outcome was known.
 
-    Args:
-        location: path, URI or binary stream of a capture.
-        ports: TCP ports of brokers; empty to detect them.
-        emit: called with each entry.
-        codec: reads the frames; the built-in catalog finds requests and responses.
-
-    Raises:
-        InputError: there is no such file, or it is not a capture.
+    `codec` reads the frames; the built-in catalog finds requests and responses.
     """
     carry, sink = series_carry(), PlaintextSink(_FrameSink(frozenset(ports), emit, codec, show_secrets), SeriesKeys(current_tls_options()))
     facts = read_piece(location, carry, sink)

@@ -42,7 +42,6 @@ def doubts_told() -> Iterator[None]:
 
 
 def chosen_catalog(catalog_name: str | None, dialects: tuple[str, ...]) -> Catalog | None:
-    """Return the catalog that the options name, None for the built-in one."""
     from kwire.schema import dialect, named_catalog
 
     if catalog_name is None:

@@ -21,11 +21,7 @@ _DELETE: Final = 1
 
 
 class ClientMetricsConfigs:
-    """The subscriptions of the cluster behind a session.
-
-    Raises:
-        InputError: the broker is older than 3.7 or has ZooKeeper, and so no subscriptions.
-    """
+    """The subscriptions of the cluster behind a session; brokers before 3.7 and clusters with ZooKeeper have none."""
 
     def __init__(self, session: BrokerSession) -> None:
         if not session.has(_LIST_CONFIG_RESOURCES):
@@ -57,11 +53,7 @@ class ClientMetricsConfigs:
         }
 
     def alter(self, name: str, properties: Mapping[str, str]) -> None:
-        """Set properties of a subscription, which is made if it does not exist; an empty value removes the key.
-
-        Raises:
-            InputError: the cluster refuses.
-        """
+        """Set properties of a subscription, which is made if it does not exist; an empty value removes the key."""
         request = self._session.messages.IncrementalAlterConfigsRequest
         configs = [
             request.AlterableConfig(name=key, config_operation=_SET if value else _DELETE, value=value or None)
@@ -72,19 +64,10 @@ class ClientMetricsConfigs:
         self._session.refused(answer.error_code, answer.error_message, f"alter {name!r}")
 
     def delete(self, name: str) -> None:
-        """Remove all settings of a subscription, and so the subscription.
-
-        Raises:
-            InputError: there is none of that name, or the cluster refuses.
-        """
         self.alter(name, dict.fromkeys(self.known(name), ""))
 
     def known(self, name: str) -> dict[str, str]:
-        """Return the settings of a subscription.
-
-        Raises:
-            InputError: there is none of that name.
-        """
+        """Return the settings of a subscription that exists."""
         properties = self.properties(name)
         if not properties:
             raise InputError(f"{self._session.node} knows no subscription {name!r}")

@@ -29,11 +29,7 @@ class ClientProperties(NamedTuple):
 
 
 def read_client_properties(path: str) -> ClientProperties:
-    """Read such a file; other properties are ignored, as in Kafka's tools.
-
-    Raises:
-        InputError: it cannot be read, or asks for something unsupported. No password is in the text.
-    """
+    """Read such a file; other properties are ignored, as in Kafka's tools, and no error has a password."""
     try:
         given = javaproperties.loads(Path(path).read_text("utf-8"))
     except (OSError, UnicodeDecodeError) as error:
@@ -58,12 +54,7 @@ def _login(path: str, given: dict[str, str]) -> Login:
 
 
 class _Store(NamedTuple):
-    """A truststore or keystore, as PEM.
-
-    Attributes:
-        certificates: one after the other; of a keystore the key's own first.
-        key: without a password; None without a key.
-    """
+    """A truststore or keystore, as PEM: certificates one after the other, the key's own first; the key has no password."""
 
     certificates: bytes
     key: bytes | None

@@ -116,18 +116,7 @@ def _decode_capture(codec: Codec, location: str | BinaryIO, ports: tuple[int, ..
 
 
 def frames_of(data: bytes, name: str) -> Iterator[tuple[str, bytes]]:
-    """Take frames out of a text of hex digits, or out of raw bytes.
-
-    Args:
-        data: the whole input.
-        name: of the input, for messages.
-
-    Yields:
-        Position of the frame (`line 3`, `byte 120`), and its bytes without the length.
-
-    Raises:
-        InputError: the input is empty, or a line of hex has half a byte.
-    """
+    """Yield the position (`line 3`, `byte 120`) of each frame in hex digits or raw bytes, and the frame without its length."""
     if not data.strip():
         raise InputError(f"{name} is empty; give frames in hex (one per line), raw frames or a capture.")
     if _HEX.issuperset(data):

@@ -52,11 +52,6 @@ class Commands(click.Group):
     """A group whose errors end in a sentence and a status, in tests too."""
 
     def run(self, arguments: Sequence[str] | None = None) -> int:
-        """Run one command and return the exit status.
-
-        Args:
-            arguments: those after the program's name; None takes the process's own.
-        """
         try:
             status = super().main(args=arguments, prog_name="kwire", standalone_mode=False)
             sys.stdout.flush()

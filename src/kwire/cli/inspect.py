@@ -109,12 +109,7 @@ def _redactor(redaction: Redaction | None, captures: Sequence[str]) -> Redactor 
 
 
 class _Inputs:
-    """The captures of the command, by series.
-
-    Attributes:
-        files: those on disks and stores.
-        missing: sentences on what could not be found.
-    """
+    """The captures of the command, by series; `missing` has sentences on what could not be found."""
 
     def __init__(self, captures: Sequence[str], stack: ExitStack) -> None:
         self.files: list[CaptureFile] = []

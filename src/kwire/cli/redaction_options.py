@@ -44,12 +44,6 @@ def _with_options(command: Callable[..., Any], what: str) -> Callable[..., Any]:
 
 
 def redaction_of(redact: bool, key_file: str | None, keep_prefix: int | None) -> Redaction | None:
-    """Return the redaction that the options ask for.
-
-    Raises:
-        UsageError: an option needs another one.
-        InputError: the key cannot be read, or is too short.
-    """
     if not redact:
         if key_file is not None or keep_prefix is not None:
             raise click.UsageError("--key and --keep-prefix go with --redact.")

@@ -26,15 +26,7 @@ _WRITTEN: Final = (0, CLIENTS_BREAK, INCOMPLETE_INPUT, THIN_EVIDENCE)
 
 
 class RehearsalPage:
-    """The page and its analysis, which has a process of its own, so that connections do not wait for it.
-
-    Args:
-        folder: gets `captures/` and `analysis/` with the page.
-        release: the release that is rehearsed.
-
-    Raises:
-        InputError: the folder cannot be made.
-    """
+    """The page and its analysis, which has a process of its own, so that connections do not wait for it."""
 
     def __init__(self, folder: str, release: str) -> None:
         self._captures, self._analysis = Path(folder, "captures"), Path(folder, "analysis")
@@ -61,7 +53,6 @@ class RehearsalPage:
         return [*made, "--append"] if (self._analysis / "_SUCCESS").exists() else made
 
     async def keep_up(self, ports: Sequence[int], seconds: float) -> None:
-        """Make it again each time so many seconds have passed."""
         while True:
             await asyncio.sleep(seconds)
             running = await asyncio.create_subprocess_exec(
@@ -77,11 +68,6 @@ class RehearsalPage:
                 log.error("the page was not made: %s", said.decode(errors="replace").strip())
 
     def finish(self, ports: Sequence[int]) -> None:
-        """Make it of all traffic.
-
-        Raises:
-            InputError: it cannot be made.
-        """
         done = subprocess.run(self.command(ports), capture_output=True, text=True, check=False)
         if done.returncode not in _WRITTEN:
             raise InputError(f"the page was not made: {done.stderr.strip()}")

@@ -60,7 +60,6 @@ def failing(summary: Summary, fail_on: str | None) -> bool:
 
 
 def open_page(path: str) -> None:
-    """Open a page in the user's browser, if there is one."""
     if "://" not in path:
         webbrowser.open(Path(path).absolute().as_uri())
 

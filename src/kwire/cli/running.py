@@ -73,11 +73,7 @@ def _stopped_cleanly(out: str) -> Iterator[None]:
 
 
 def run_with_bar(request: JobRequest, page: Callable[[str], object] | None) -> JobReport:
-    """Run the job, and print on stderr the engine that `auto` took and the unreadable inputs.
-
-    Args:
-        page: writes the reports into the folder.
-    """
+    """Run the job, and print on stderr the engine that `auto` took and the unreadable inputs; `page` writes the reports."""
     from kwire.spark.job import run_job
 
     def chosen(engine: Engine, size: int) -> None:

@@ -16,12 +16,7 @@ _LOOKED_AT: Final = 64 << 20
 
 
 def elsewhere(files: Sequence[CaptureFile], ports: Iterable[int]) -> str:
-    """Return a sentence on the ports with Kafka traffic; empty if there are none.
-
-    Args:
-        files: captures; unreadable ones are skipped.
-        ports: those without Kafka.
-    """
+    """Return a sentence on the ports with Kafka traffic; empty if there are none. Unreadable captures are skipped."""
     from kwire.errors import InputError
     from kwire.tables import iter_capture
 

@@ -89,14 +89,7 @@ def columns_of(table: str) -> list[Column]:
 
 
 def chosen_columns(text: str, known: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return the columns that `--columns` names, separated by commas.
-
-    Args:
-        known: the columns of the table.
-
-    Raises:
-        ValueError: one of them does not exist; the text names those that do.
-    """
+    """Return the columns that `--columns` names; a ValueError names those that exist."""
     names = [name.strip() for name in text.split(",") if name.strip()]
     missing = next((name for name in names if name not in known), None)
     if missing is not None or not names:

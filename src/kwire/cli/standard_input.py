@@ -89,11 +89,7 @@ def waiting_input() -> Iterator[BinaryIO]:
 
 @contextmanager
 def spooled_input() -> Iterator[str]:
-    """Copy standard input to a temporary file until it ends, or until Ctrl-C ends a capture that has begun; yield the path.
-
-    Raises:
-        InputError: there was no byte.
-    """
+    """Copy standard input to a temporary file until it ends, or until Ctrl-C ends a capture that has begun; yield the path."""
     with TemporaryDirectory(prefix="kwire-") as folder:
         path = Path(folder, "standard-input")
         with waiting_input() as stream, path.open("wb") as file:

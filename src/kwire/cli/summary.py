@@ -122,12 +122,7 @@ def _print_rest(summary: Summary) -> None:
 
 
 def print_cost(size: int, seconds: Mapping[str, float]) -> None:
-    """Print the duration by phase.
-
-    Args:
-        size: bytes of the files that were read.
-        seconds: by phase (`kwire.spark.phase_times.PHASES`).
-    """
+    """Print the seconds of each phase (`kwire.spark.phase_times.PHASES`), and the bytes read."""
     from kwire.spark.phase_times import PHASES
 
     parts = []

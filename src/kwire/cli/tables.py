@@ -23,12 +23,7 @@ _PADDING: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column.
-
-    Attributes:
-        rank: columns with the highest rank are left out first; of equal ones the last.
-        least: minimum width of a text that is cut; 0 if it is never cut.
-    """
+    """A column; those of the highest `rank` are left out first, and its text is cut to no less than `least` (0: never cut)."""
 
     heading: str
     rank: int = 0
@@ -38,13 +33,7 @@ class Column:
 class TablePrinter:
     """Printer of a table whose rows come in batches: the heading once, columns as wide as before.
 
-    Args:
-        columns: or only their headings, of which the last ones are left out first.
-        styles: of cells that hold exactly a text.
-        folded: wrap long texts instead of leaving out and cutting, for tables of prose.
-
-    Attributes:
-        hidden: headings of the columns that are left out.
+    `styles` are of cells that hold exactly a text; `folded` wraps long texts of prose, instead of leaving out and cutting.
     """
 
     def __init__(self, columns: Sequence[Column | str], styles: Mapping[str, str] | None = None, *, folded: bool = False) -> None:
@@ -57,7 +46,6 @@ class TablePrinter:
         self.hidden: tuple[str, ...] = ()
 
     def print(self, rows: Iterable[Sequence[object]], *, title: str | None = None) -> None:
-        """Print more rows; numbers to the right, text from the wire escaped."""
         from rich.text import Text
 
         listed = [list(row) for row in rows]

@@ -36,13 +36,11 @@ class Slot:
         self.address = address
 
     def passed(self) -> None:
-        """Record that the client has sent a whole frame."""
         if self._in_handshake:
             self._in_handshake = False
             self._of.release(self, handshake=True)
 
     def left(self) -> None:
-        """Record the end of the connection; call it once."""
         self.passed()
         self._of.release(self, handshake=False)
 
@@ -59,12 +57,7 @@ class Admission:
         self._came: Counter[str] = Counter()  # in this second, by address
 
     def enter(self, config: ProxyConfig, listener: str, address: str) -> Slot | TurnedAway:
-        """Admit a client, or return the limit that it exceeds.
-
-        Arguments:
-            listener: address of the listener, as configured.
-            address: address of the client; the IPv6 addresses of a /64 network count as one.
-        """
+        """Admit a client, or return the limit that it exceeds; the IPv6 addresses of a /64 network count as one."""
         found = Slot(self, listener, _network(address))
         port, client = _keys(found)
         limits: tuple[tuple[Counter[tuple[str, str]], tuple[str, str], int, TurnedAway], ...] = (

@@ -45,11 +45,6 @@ class ListenerConfig(ConfigTable, frozen=True):
     upstream_tls: UpstreamTlsConfig | None = None
 
     def addresses(self) -> list[tuple[int, tuple[str, int]]]:
-        """Return the node id with the advertised host and port; empty without one.
-
-        Raises:
-            InputError: the address is invalid.
-        """
         return [] if self.advertised is None else [(self.node_id, host_and_port(self.advertised, "advertised"))]
 
     @property
@@ -86,11 +81,6 @@ class SniListenerConfig(ConfigTable, frozen=True):
     upstream_tls: UpstreamTlsConfig | None = None
 
     def addresses(self) -> list[tuple[int, tuple[str, int]]]:
-        """Return node ids with the host and port given to clients.
-
-        Raises:
-            InputError: `listen` is invalid.
-        """
         return [(each.node_id, (self.name_of(each), self.port)) for each in self.brokers]
 
     @property
@@ -245,11 +235,7 @@ class ProxyConfig(ConfigTable, frozen=True):
 
 
 def host_and_port(text: str, what: str) -> tuple[str, int]:
-    """Parse `host:port`, `[address]:port` or `:port`.
-
-    Raises:
-        InputError: it is none of them.
-    """
+    """Parse `host:port`, `[address]:port` or `:port`."""
     host, colon, port = text.rpartition(":")
     if not colon or not port.isdecimal() or len(port) > 5 or not int(port) < MOST_PORTS:
         raise InputError(f"{what} {text!r} is not host:port")

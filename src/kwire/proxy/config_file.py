@@ -21,11 +21,7 @@ _DOMAIN = re.compile(r"([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)*[A-Za-z0-
 
 
 def load_config(path: str | os.PathLike[str]) -> ProxyConfig:
-    """Read a file and check it.
-
-    Raises:
-        InputError: the file cannot be read, is not TOML, or has an invalid key or value, which the text names.
-    """
+    """Read a file and check it as a whole; the error names the invalid key or value."""
     try:
         found = msgspec.toml.decode(Path(path).read_bytes(), type=ProxyConfig)
     except OSError as error:

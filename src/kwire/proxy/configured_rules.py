@@ -25,12 +25,7 @@ __all__ = ["configured_rule_sets", "configured_rules"]
 def configured_rule_sets(config: ProxyConfig, store: Callable[[bytes], object], budget: HeldBudget | None = None) -> dict[str, RuleSet]:
     """Make the rules of each tenant by name; the empty name is for listeners without one. Tenants share what all have in common.
 
-    Arguments:
-        store: takes lines of pushed metrics.
-        budget: memory of rules; None without a limit.
-
-    Raises:
-        InputError: see `configured_rules`.
+    `store` takes lines of pushed metrics; `budget` limits the memory of rules.
     """
     shared = configured_rules(config, store, budget)
     raw = _raw_tokens(config, bool(config.refusals))
@@ -46,11 +41,7 @@ def configured_rule_sets(config: ProxyConfig, store: Callable[[bytes], object], 
 
 
 def configured_rules(config: ProxyConfig, store: Callable[[bytes], object] = len, budget: HeldBudget | None = None) -> list[Rule]:
-    """Make the rules that all listeners share; arguments as in `configured_rule_sets`.
-
-    Raises:
-        InputError: a release, a condition or a subscription is invalid.
-    """
+    """Make the rules that all listeners share; arguments as in `configured_rule_sets`."""
     rules: list[Rule] = [IdentityRule()]
     if config.refusals:
         conditions = [Condition(each.software, each.version, each.client_id, each.principal, each.address) for each in config.refusals]

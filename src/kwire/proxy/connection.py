@@ -84,12 +84,10 @@ class ProxiedConnection:
 
     @property
     def has_passed(self) -> bool:
-        """Whether a whole frame of the client went to the broker or was answered."""
         return self._frames
 
     @property
     def close_reason(self) -> str:
-        """Reason why the proxy closes the connection; empty while it does not."""
         return self.refusal or ("" if self.relay.closing is None else str(self.relay.closing))
 
     def _settled(self, moves: Moves, t: int) -> Moves:
@@ -108,10 +106,7 @@ class ProxiedConnection:
         return moves
 
     def outcome(self, held: Held) -> Outcome:
-        """Apply the rules to a held frame; a frame that no rule can read is refused.
-
-        A `Refusal` sets `refusal`. An outcome with a delay sets `delayed`, and the frame stays held.
-        """
+        """Apply the rules to a held frame; one that no rule can read is refused, and one with a delay stays held."""
         try:
             found = self._rules.apply(held)
         except (WireError, EncodeError) as error:

@@ -36,12 +36,7 @@ _MOST_SOFTWARE: Final = 200
 
 
 class ConnectionCounts:
-    """Counts since the start of a proxy; any thread may count.
-
-    Attributes:
-        opened: connections by node id.
-        ended: ends by node id and reason.
-    """
+    """Counts since the start of a proxy, by node id and reason of the end; any thread may count."""
 
     __slots__ = ("_lock", "ended", "opened")
 

@@ -23,9 +23,7 @@ class FrameBeginnings:
     def take(self, event: FrameSeen, data: bytes) -> tuple[bytes, int]:
         """Return the first bytes of a frame with its length, empty if they are not kept, and the offset of its end.
 
-        Arguments:
-            event: event of the tracker.
-            data: latest bytes, before `came`; empty if bytes of the other direction made the tracker see the frame.
+        `data` holds the latest bytes, before `came`; it is empty if bytes of the other direction made the tracker see the frame.
         """
         begin = event.stream_offset
         end = begin + (event.length if event.kind != "length" else 0) + (0 if event.kind == "proxy" else LENGTH)
@@ -47,7 +45,6 @@ class FrameBeginnings:
         return self._frame_at + len(self._beginning) == self.at
 
     def missed(self, count: int) -> None:
-        """Skip missing bytes; the beginning of their frame is dropped."""
         self.at += count
         self._frame_at, self._beginning = self.at, b""
 

@@ -25,11 +25,7 @@ _DRAIN_STEP: Final = 0.05
 
 
 class AsyncioListener:
-    """Port and the broker behind it.
-
-    Raises:
-        InputError: a certificate or key file is invalid.
-    """
+    """Port and the broker behind it."""
 
     def __init__(self, server: ProxyServer, config: ListenerConfig | SniListenerConfig) -> None:
         self.config = config
@@ -44,11 +40,6 @@ class AsyncioListener:
         return None if self.config.tls is None else self.config.tls.context()
 
     async def open(self) -> None:
-        """Listen.
-
-        Raises:
-            InputError: the port is not available.
-        """
         host, port = host_and_port(self.config.listen, "listen")
         loop = asyncio.get_running_loop()
         try:
@@ -69,11 +60,7 @@ class AsyncioListener:
         yield from (side.proxied.peer for side in self._sides if side.proxied is not None)
 
     def renew_certificates(self) -> None:
-        """Read certificates and keys again, for new connections.
-
-        Raises:
-            InputError: one is invalid; the old ones stay in use.
-        """
+        """Read certificates and keys again, for new connections; if one is invalid, the old ones stay in use."""
         tls = self._tls_context()
         upstream_tls = None if self.config.upstream_tls is None else self.config.upstream_tls.context()
         self._tls, self._upstream_tls = tls, upstream_tls
@@ -98,7 +85,6 @@ class AsyncioListener:
             await asyncio.sleep(_DRAIN_STEP)
 
     def arrived(self, transport: asyncio.Transport) -> None:
-        """Take a new client: close it, start its TLS handshake, or connect to the broker."""
         end = transport.get_extra_info("peername")
         slot = None if end is None else self._server.enter(self.config, end[0])
         if slot is None:

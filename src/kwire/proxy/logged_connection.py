@@ -28,14 +28,7 @@ _DIRECTIONS: Final[tuple[Direction, ...]] = ("request", "response")
 
 
 class LoggedConnection:
-    """One connection.
-
-    Arguments:
-        file: file for lines.
-        local: address and port of the listener.
-        number: distinguishes connections between the same addresses and ports.
-        snaplen: the body of a longer frame, without its length, is null.
-    """
+    """One connection; `number` distinguishes those between the same ends, and the body of a frame above `snaplen` is null."""
 
     def __init__(self, file: TapFile, peer: Peer, local: tuple[str, int], number: int, snaplen: int) -> None:
         self._file = file

@@ -104,12 +104,8 @@ class Listening(Protocol):
     @property
     def first_frame_seconds(self) -> float: ...
 
-    def made(self, side: ClientSide, end: tuple[str, int], local: tuple[str, int]) -> ProxiedConnection:
-        """Make the rules and the relay from the addresses of the client and of the listener."""
-
-    def connect(self, side: ClientSide) -> asyncio.Future[object]:
-        """Connect `side.broker` to its broker."""
-
+    def made(self, side: ClientSide, end: tuple[str, int], local: tuple[str, int]) -> ProxiedConnection: ...
+    def connect(self, side: ClientSide) -> asyncio.Future[object]: ...
     def closed(self, side: ClientSide, ending: Ending, reason: str) -> None:
         """Take the end of both sockets, with the reason for counters and for the log; called once."""
 
@@ -240,11 +236,7 @@ class ClientSide(_Side):
         self.over(ending if reason else "ended", reason)
 
     def over(self, ending: Ending, reason: str = "") -> None:
-        """Close both sockets after sending what they were given.
-
-        Arguments:
-            reason: text for the log; empty for no line.
-        """
+        """Close both sockets after sending what they were given; an empty reason is not logged."""
         if self.is_over:
             return
         self.is_over = True

@@ -50,11 +50,7 @@ def native_module() -> ModuleType | None:
 
 
 class NativeLoop:
-    """Ports, and the threads that serve them.
-
-    Raises:
-        InputError: the compiled loop is not available.
-    """
+    """Ports, and the threads that serve them."""
 
     def __init__(self, server: ProxyServer, listeners: Sequence[ListenerConfig], threads: int) -> None:
         native = native_module()
@@ -72,11 +68,7 @@ class NativeLoop:
         self._taps: TapThread | None = None
 
     def open(self) -> None:
-        """Listen, and start the threads.
-
-        Raises:
-            InputError: a port is not available; then none is open.
-        """
+        """Listen, and start the threads; if a port is not available, none stays open."""
         try:
             for number, listener in enumerate(self.listeners):
                 self._listen(number, listener)
@@ -96,7 +88,6 @@ class NativeLoop:
             thread.start()
 
     def take_limits(self) -> None:
-        """Apply the times of the server's configuration to new connections."""
         for worker in self._workers:
             worker.first_frame_ns = int(self._server.config.first_frame_seconds * _NANO)
             worker.connect_ns = int(self._server.config.connect_seconds * _NANO)
@@ -200,12 +191,7 @@ class NativeLoop:
 
 
 class WorkerCalls:
-    """Calls from one thread of the loop.
-
-    Attributes:
-        listeners: number of the listener of each listening socket.
-        open: open connections.
-    """
+    """Calls from one thread of the loop; `listeners` has the number of the listener of each listening socket."""
 
     def __init__(self, loop: NativeLoop, thread: int) -> None:
         self._loop = loop
@@ -214,7 +200,6 @@ class WorkerCalls:
         self.open: dict[ProxiedConnection, Slot] = {}
 
     def opened(self, number: int, peer: tuple[str, int], local: tuple[str, int]) -> ProxiedConnection | None:
-        """Admit a client; return None to close it."""
         listener = self.listeners[number]
         found = self._loop.connected(listener, peer, local, self._thread)
         if found is None:
@@ -229,7 +214,6 @@ class WorkerCalls:
         return self._loop.tapped(proxied)
 
     def addresses(self, number: int) -> Addresses | None:
-        """Return the addresses of the broker; None if its name must be resolved."""
         return self._loop.numeric(self.listeners[number])
 
     def resolve(self, number: int, found: Callable[[Addresses | str], None]) -> None:
@@ -237,12 +221,7 @@ class WorkerCalls:
         self._loop.resolve(self.listeners[number], found)
 
     def over(self, proxied: ProxiedConnection, cause: str, text: str) -> None:
-        """End a connection.
-
-        Arguments:
-            cause: an `Ending`, or `relay` for the relay's reason.
-            text: error text; `owed` if an answer was still owed to the client.
-        """
+        """End a connection for an `Ending`, or `relay` for the relay's reason; the text is `owed` if a client waits for an answer."""
         ending = cast(Ending, cause)
         reason = ""
         closing = proxied.relay.closing

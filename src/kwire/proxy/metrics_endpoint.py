@@ -29,11 +29,6 @@ class MetricsEndpoint:
         self._open: dict[asyncio.StreamWriter, None] = {}  # the oldest first
 
     async def open(self, host: str, port: int) -> None:
-        """Listen.
-
-        Raises:
-            InputError: the port is not available.
-        """
         try:
             self._server = await asyncio.start_server(self._serve, host or None, port, limit=_MOST_HEADER)
         except OSError as error:

@@ -51,18 +51,7 @@ class _Chain:
 
 
 class RuleSet:
-    """Ordered rules.
-
-    Arguments:
-        unknown: action for requests of an unknown API or version, see `RelayPlan`.
-
-    Attributes:
-        plan: table of the relays.
-        watching_plan: table for connections with a watching rule; requests of unknown APIs and versions do not pass there.
-
-    Raises:
-        ValueError: a rule names an API or a version that no release has.
-    """
+    """Ordered rules; `unknown` is the action for requests of an unknown API or version, which never pass with `watching_plan`."""
 
     def __init__(self, rules: Iterable[Rule] = (), *, unknown: Unknown = "pass") -> None:
         self.rules = tuple(rules)
@@ -133,11 +122,6 @@ class ConnectionRules:
         self._watched: deque[list[Callable[[Held, bytes], bytes | None]]] = deque()
 
     def apply(self, held: Held) -> Outcome:
-        """Apply the rules to a held frame.
-
-        Raises:
-            WireError: a rule cannot read it.
-        """
         is_request = held.kind == "request"
         frame = held.frame
         watching = self._watched.popleft() if held.was_asked_for else []

@@ -45,13 +45,7 @@ _LIMITS: Final[dict[TurnedAway, Callable[[ProxyConfig], str]]] = {
 class ProxyServer:
     """Proxy of a configuration that `load_config` checked.
 
-    Attributes:
-        counters: counters of exchanges by thread: asyncio's, then those of the native loop; none without `metrics`.
-        taps: capture, request log and received metrics; None before `open`.
-        quiet: warnings about clients.
-
-    Raises:
-        InputError: a package is missing, or the configured loop cannot run here.
+    `counters` are by thread: asyncio's, then those of the native loop; none without `metrics`.
     """
 
     def __init__(self, config: ProxyConfig) -> None:
@@ -89,7 +83,6 @@ class ProxyServer:
 
     @property
     def rules(self) -> RuleSet:
-        """Rules of listeners without a tenant; those that count are the same for all."""
         return self._rule_sets[""]
 
     def peers(self) -> Iterator[Peer]:
@@ -99,12 +92,7 @@ class ProxyServer:
             yield from self._native.peers()
 
     def connected(self, peer: Peer, local: tuple[str, int], thread: int) -> ProxiedConnection:
-        """Make a new connection under the current rules.
-
-        Arguments:
-            local: address and port of the listener.
-            thread: index of its thread in `counters`.
-        """
+        """Make a new connection under the current rules; `thread` is its index in `counters`."""
         tap = None if self.taps is None else self.taps.connected(peer, local)
         limits = {"max_frame": self.config.max_frame, "max_held": self.config.max_held}
         counters = self.counters[thread] if self.counters else None
@@ -112,7 +100,6 @@ class ProxyServer:
         return ProxiedConnection(rules, peer, budget=self._budget, counters=counters, tap=tap, **limits)
 
     def enter(self, listener: ListenerConfig | SniListenerConfig, address: str) -> Slot | None:
-        """Admit a client; return None if it exceeds a limit."""
         found = self._admission.enter(self.config, listener.listen, address)
         if isinstance(found, Slot):
             self.counts.count_opened(listener.node_id)
@@ -146,11 +133,7 @@ class ProxyServer:
         return None if self._metrics is None else self._metrics.port
 
     def replace_rules(self, config: ProxyConfig) -> None:
-        """Apply other rules, limits and certificates to new connections; listeners stay.
-
-        Raises:
-            InputError: the listeners, the loop, the metrics' address, a tap or telemetry differ, or a file is invalid.
-        """
+        """Apply other rules, limits and certificates to new connections; listeners, loop, metrics and taps cannot change."""
         if any(
             getattr(config, name) != getattr(self.config, name)
             for name in ("listeners", "sni_listeners", "loop", "threads", "metrics", "tap", "request_log", "telemetry")
@@ -164,11 +147,7 @@ class ProxyServer:
             self._native.take_limits()
 
     async def open(self) -> None:
-        """Listen.
-
-        Raises:
-            InputError: a tap's file cannot be created, or a port is not available; then none is open.
-        """
+        """Listen; if a port is not available, none stays open."""
         self.taps = Taps(self.config)
         self._flushing = asyncio.ensure_future(self._flush())
         try:
@@ -206,15 +185,7 @@ class ProxyServer:
             await asyncio.to_thread(self.taps.close)
 
     async def run(self, ready: Callable[[ProxyServer], None], reload: Callable[[], ProxyConfig] | None = None) -> None:
-        """Serve until SIGTERM or SIGINT; SIGHUP reads the configuration again.
-
-        Arguments:
-            ready: called when all ports are open.
-            reload: reads the configuration; errors are logged, and the old rules stay.
-
-        Raises:
-            InputError: a port is not available.
-        """
+        """Serve until SIGTERM or SIGINT; SIGHUP reads the configuration again, and keeps the old rules if it is invalid."""
         _allow_files()
         stop = asyncio.Event()
         loop = asyncio.get_running_loop()

@@ -28,24 +28,10 @@ _MODE: Final = 0o600  # names of topics and clients are for the owner alone
 
 
 class TapFile:
-    """Files for packets or lines, readable by their owner only.
+    """Files for packets or lines, readable by their owner only: `tap.pcapng` becomes `tap_00001.pcapng` and so on, after existing ones.
 
-    What comes faster than it can be written is dropped and counted; readers see a gap in its connection.
-
-    Arguments:
-        path: `tap.pcapng` becomes `tap_00001.pcapng`, `tap_00002.pcapng` and so on, after existing ones.
-        max_bytes: size of a file.
-        max_files: number of files that are kept.
-        max_queued: bytes that may wait to be written.
-        head: first bytes of each file.
-        name: name in the log.
-
-    Attributes:
-        dropped, dropped_bytes: pieces that were not written.
-        offered_bytes: best size of an `offer`: few calls, and little is dropped at once.
-
-    Raises:
-        InputError: the first file cannot be created.
+    What comes faster than it can be written is dropped and counted; readers see a gap in its connection. With an `offer` of `offered_bytes`
+    calls are few, and little is dropped at once.
     """
 
     def __init__(
@@ -77,7 +63,6 @@ class TapFile:
         return [path for _, path in sorted(self._numbered())]
 
     def offer(self, packets: bytes) -> bool:
-        """Queue packets; return False if they were dropped."""
         with self._changed:
             if self._ending or self._queued + len(packets) > self._max_queued:
                 self.dropped += 1

@@ -27,14 +27,7 @@ _CLIENT, _SERVER = 0, 1
 
 
 class TappedConnection:
-    """One connection.
-
-    Arguments:
-        file: file for packets.
-        local: address and port of the listener.
-        snaplen: bytes kept of a frame, without its length.
-        time_ns: now, nanoseconds since 1970 UTC.
-    """
+    """One connection; `snaplen` counts bytes of a frame without its length, `time_ns` is since 1970 UTC."""
 
     def __init__(self, file: TapFile, peer: Peer, local: tuple[str, int], snaplen: int, time_ns: int) -> None:
         self._file = file

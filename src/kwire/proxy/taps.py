@@ -35,17 +35,10 @@ _MOST_QUEUED: Final = 16 << 20  # the loop keeps the memory, for new pages cost 
 class Tapped(Protocol):
     """Observer of one connection. Times are nanoseconds since 1970 UTC."""
 
-    def from_client(self, data: Buffer, time_ns: int) -> None:
-        """Take bytes that the client sent."""
-
-    def to_client(self, pieces: Iterable[Buffer], time_ns: int) -> None:
-        """Take bytes that go to the client."""
-
-    def missed(self, direction: Direction, count: int, time_ns: int) -> None:
-        """Skip the next bytes of a direction."""
-
-    def closed(self, time_ns: int) -> None:
-        """End the observation."""
+    def from_client(self, data: Buffer, time_ns: int) -> None: ...
+    def to_client(self, pieces: Iterable[Buffer], time_ns: int) -> None: ...
+    def missed(self, direction: Direction, count: int, time_ns: int) -> None: ...
+    def closed(self, time_ns: int) -> None: ...
 
 
 class _Both:
@@ -71,15 +64,7 @@ class _Both:
 
 
 class Taps:
-    """Files of a proxy.
-
-    Attributes:
-        capture, request_log, telemetry: files for packets, lines and pushed metrics; None if not configured.
-        missed_bytes: bytes of the native loop that came faster than they could be blanked.
-
-    Raises:
-        InputError: a file cannot be created.
-    """
+    """Files of a proxy; `missed_bytes` of the native loop came faster than they could be blanked."""
 
     def __init__(self, config: ProxyConfig) -> None:
         self._config = config
@@ -98,7 +83,6 @@ class Taps:
             raise
 
     def connected(self, peer: Peer, local: tuple[str, int]) -> Tapped | None:
-        """Return the observer of a new connection; `local` is the address and port of the listener."""
         packets = lines = None
         if self.capture is not None and self._config.tap is not None:
             packets = TappedConnection(self.capture, peer, local, self._config.tap.snaplen, time.time_ns())

@@ -24,11 +24,6 @@ class TlsConfig(ConfigTable, frozen=True):
     client_ca: str | None = None
 
     def context(self) -> ssl.SSLContext:
-        """Return the context of the listener's side.
-
-        Raises:
-            InputError: a file cannot be read, or is invalid.
-        """
         found = _context(ssl.Purpose.CLIENT_AUTH, self.client_ca)
         _load(found.load_cert_chain, self.certificate, self.key)
         if self.client_ca is not None:
@@ -45,11 +40,6 @@ class UpstreamTlsConfig(ConfigTable, frozen=True):
     server_name: str | None = None
 
     def context(self) -> ssl.SSLContext:
-        """Return the context of the broker's side.
-
-        Raises:
-            InputError: a file cannot be read, or is invalid.
-        """
         found = _context(ssl.Purpose.SERVER_AUTH, self.ca)
         if self.certificate is not None:
             _load(found.load_cert_chain, self.certificate, self.key)

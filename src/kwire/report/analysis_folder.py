@@ -65,15 +65,6 @@ class AnalysisFolder:
     """
 
     def __init__(self, location: str | Path, limits: Limits = PAGE) -> None:
-        """Open the folder.
-
-        Args:
-            location: path or URI.
-            limits: numbers of rows that a report shows one by one.
-
-        Raises:
-            InputError: there is no such folder, or no table of an analysis in it.
-        """
         self.location = text = str(location)
         self.limits = limits
         self._digest: Digest | None = None
@@ -135,7 +126,6 @@ class AnalysisFolder:
                 yield from dataset.to_batches(columns=list(columns), filter=where)
 
     def count(self, table: str) -> int:
-        """Count the rows of a table from the metadata of its parts."""
         with self._told(table):
             dataset = self._dataset(table)
             return 0 if dataset is None else dataset.count_rows()
@@ -145,11 +135,7 @@ class AnalysisFolder:
 
     @property
     def digest(self) -> Digest:
-        """Contents of a report, in tables with a bounded size: those in the folder, else made from all its tables.
-
-        Raises:
-            InputError: a table cannot be read.
-        """
+        """Contents of a report, in tables with a bounded size: those in the folder, else made from all its tables."""
         if self._digest is None and self.limits is not EVERYTHING:
             self._digest = read_digest(self.filesystem, self.path, self._parts)
         if self._digest is None:
@@ -189,21 +175,12 @@ class AnalysisFolder:
         return None if first is None or last is None else (first, last)
 
     def read_text(self, name: str) -> str:
-        """Read a file beside the tables.
-
-        Raises:
-            OSError: the file is missing or cannot be read.
-        """
         with self.filesystem.open_input_stream(f"{self.path}/{name}", compression=None) as file:
             text: str = file.read().decode()
             return text
 
     def write(self, name: str, content: bytes) -> str:
-        """Write a file beside the tables, whole or not at all, and return its location.
-
-        Raises:
-            InputError: the folder cannot be written.
-        """
+        """Write a file beside the tables, whole or not at all, and return its location."""
         target, renames = f"{self.path}/{name}", has_rename(self.filesystem)
         draft = f"{self.path}/.{name}.part" if renames else target  # a store shows a file when it is whole
         try:

@@ -24,13 +24,9 @@ _WEEK: Final = timedelta(days=7)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """The answer in short.
+    """The answer in short, such as "11 of 26 applications break on Kafka 4.0 (brokers run 3.9)"; its counts are by worst verdict.
 
-    Attributes:
-        sentence: such as "11 of 26 applications break on Kafka 4.0 (brokers run 3.9)", without a full stop.
-        breaks, unknown: how many applications have this as their worst verdict over all targets.
-        confidence: low with warnings about the captures or below an hour of them, high from a day on if most libraries name themselves.
-        reasons: limits of the confidence, each as a few words.
+    Confidence is low with warnings about the captures or below an hour of them, high from a day on if most libraries name themselves.
     """
 
     sentence: str

@@ -25,11 +25,7 @@ _MANIFEST: Final = "_manifest.json"
 
 
 def compare_folders(before: AnalysisFolder, after: AnalysisFolder, thresholds: Thresholds | None = None) -> Comparison:
-    """Compare two analyses.
-
-    Raises:
-        InputError: a table cannot be read, or the folders are not redacted with the same key.
-    """
+    """Compare two analyses; redacted ones need the same key."""
     if _redaction(before) != _redaction(after):
         raise InputError(
             f"{before.path} and {after.path} are not redacted with the same key, so no client of one can be found in the other"
@@ -56,11 +52,7 @@ def _redaction(folder: AnalysisFolder) -> str | None:
 
 
 def read_changes(before: str, after: AnalysisFolder) -> tuple[Listing, ...]:
-    """Return the differences as lists, the worst first; a kind without any has its sentence.
-
-    Raises:
-        InputError: `before` is not an analysis, or cannot be compared with the later one.
-    """
+    """Return the differences as lists, the worst first; a kind without any has its sentence."""
     found = compare_folders(AnalysisFolder(before), after)
     client, api = Column("Client"), Column("API")
     lists: list[tuple[str, str, str, tuple[Column, ...], list[tuple[str, ...]], str]] = [

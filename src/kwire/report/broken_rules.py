@@ -34,8 +34,6 @@ class Frame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokenRule:
-    """A broken rule with its frequency, the clients that break it most, and the first frames."""
-
     rule: str
     severity: str
     times: int

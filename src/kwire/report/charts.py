@@ -45,8 +45,6 @@ _LONG_NUMBER: Final = re.compile(r"\d+\.\d{2,}(?:e-?\d+)?")
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Values of one kind: `name` is the class that colours them, `titles` describe each value."""
-
     name: str
     values: tuple[float | None, ...]
     titles: tuple[str, ...]
@@ -54,8 +52,6 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """A point of a dot chart: position on both axes, radius, class that colours it and description."""
-
     x: float
     y: int
     radius: float
@@ -64,14 +60,7 @@ class Dot:
 
 
 def draw_columns(labels: Sequence[str], series: Sequence[Series], *, width: int, height: int, about: str) -> Markup:
-    """Draw stacked columns, first series at the bottom.
-
-    Args:
-        labels: text under each column.
-        series: as many values each as there are labels; zero and None draw nothing.
-        width, height: of the picture, in units that are pixels at its own width.
-        about: description for a screen reader.
-    """
+    """Draw stacked columns, first series at the bottom; zero and None draw nothing, `about` is for a screen reader."""
     room = max((width - _AXIS) / max(len(labels), 1), 1)  # of a column, with the space beside it
     each = ceil((max(map(len, labels), default=0) + 1) * _LETTER / room)
     options = _options(width, height) | {"print_values": room > 2 * _FONT, "show_minor_x_labels": False, "truncate_label": -1}
@@ -83,7 +72,7 @@ def draw_columns(labels: Sequence[str], series: Sequence[Series], *, width: int,
 
 
 def draw_rows(labels: Sequence[str], series: Sequence[Series], *, width: int, about: str) -> Markup:
-    """Draw stacked bars from left to right, one row a label; the arguments are those of `draw_columns`."""
+    """Draw stacked bars from left to right, one row a label."""
     chart = pygal.HorizontalStackedBar(**_options(width, 46 + 26 * len(labels)), spacing=6)
     chart.x_labels = _short(labels, width)[::-1]  # pygal begins at the bottom
     chart.y_labels = _ticks(series)

@@ -22,10 +22,7 @@ _Bins = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimeSeries:
-    """Connections of one library: how many were open in each interval, and how many there were in all.
-
-    `colour` is ``series0`` and so on for those that have a name, ``unknown`` and ``others`` for the rest.
-    """
+    """Connections of one library; `colour` is ``series0`` and so on for those with a name, ``unknown`` and ``others`` for the rest."""
 
     label: str
     colour: str
@@ -41,8 +38,6 @@ class Tally:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionTimes:
-    """`BINS` equal intervals from `start` to `end`; series with most connections first, the rest of them as one."""
-
     start: datetime
     end: datetime
     series: tuple[TimeSeries, ...]

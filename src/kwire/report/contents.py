@@ -42,12 +42,8 @@ class Report:
     """The parts of a report.
 
     Attributes:
-        command: that made the analysis; may be empty.
         before: folder that `changes` compares with; empty without one.
-        names: name of each target for people (`kwire.report.answer.kafka_names`).
-        evidence: proof that clients break or may, by client key.
         topics: those that are listed, of `topic_count`.
-        topics_of: topics of single clients, by client key.
         history: states in this and earlier reports of the same analysis, and of the one before.
     """
 
@@ -86,7 +82,6 @@ class Report:
 
     @property
     def title(self) -> str:
-        """Title such as "Kafka upgrade report, to 4.4"."""
         kind = "rollback" if self.matrix.fleet.back and self.matrix.fleet.back == self.matrix.targets else "upgrade"
         return f"Kafka {kind} report{f', to {self.names[self.newest]}' if self.newest else ''}"
 
@@ -104,15 +99,7 @@ class Report:
 
 
 def read_report(folder: AnalysisFolder, *, before: str = "", command: str = "", made: datetime | None = None) -> Report:
-    """Read all parts.
-
-    Args:
-        before: folder or URI of an earlier analysis to compare with; may be empty.
-        made: time of the report; now by default.
-
-    Raises:
-        InputError: a table cannot be read, or `before` cannot be compared with.
-    """
+    """Read all parts; a report is made now by default."""
     clients, matrix, topics = read_clients(folder), read_upgrade_matrix(folder), read_lineage(folder)
     fleet = matrix.fleet
     newest = matrix.targets[-1] if matrix.targets else ""

@@ -84,7 +84,6 @@ class Coverage:
 
     @property
     def verdict(self) -> str:
-        """One sentence over all facts."""
         warnings = sum(fact.level == "warning" for fact in self.facts)
         if warnings:
             found = "1 thing limits" if warnings == 1 else f"{warnings} things limit"
@@ -99,12 +98,7 @@ class Coverage:
 
 
 def read_coverage(folder: AnalysisFolder, fleet: Fleet | None = None, *, files_shown: int = 100) -> Coverage:
-    """Sum up the captures of an analysis and name what is missing from them.
-
-    Args:
-        fleet: from `read_fleet`; None to read it here.
-        files_shown: maximum of files that are listed one by one.
-    """
+    """Sum up the captures of an analysis and name what is missing from them."""
     table = folder.read("captures", ["capture", "source", "start", "end", "snaplen", *_COUNTERS])
     totals = {name: pc.sum(table[name]).as_py() or 0 for name in _COUNTERS}
     times = folder.time_range()

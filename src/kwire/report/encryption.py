@@ -36,7 +36,6 @@ class _Group(NamedTuple):
 
 
 def read_encryption(folder: AnalysisFolder) -> tuple[Listing, ...]:
-    """Read the lists, empty ones among them; none if no connection has spoken TLS."""
     if not _has_tls(folder):
         return ()
     return _faults(folder), _unread(folder)
@@ -47,7 +46,6 @@ def _has_tls(folder: AnalysisFolder) -> bool:
 
 
 def unread_clients(folder: AnalysisFolder) -> Counter[str]:
-    """Count connections behind TLS that could not be decrypted, by the client's address."""
     found: Counter[str] = Counter()
     for row in rows_of(folder.digest, "unread"):
         found[row["client_address"] or "?"] += row["connections"]

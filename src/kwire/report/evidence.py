@@ -50,10 +50,9 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """Proof of the worst finding of a client.
+    """Proof of the worst finding of a client; `steps` are 5 to 14 requests of its connection, fewer if it has fewer.
 
     Attributes:
-        steps: 5 to 14 of the connection's requests, fewer if it has fewer.
         places: of the requests in findings of this client, by (connection, request).
         wireshark: display filter for the connection; empty for pseudonyms.
         command: shows the packet of the worst finding on a terminal; empty if unknown.
@@ -128,11 +127,7 @@ def _ends(connection_id: str) -> tuple[str, str, str, str] | None:
 
 
 def wireshark_filter(connection_id: str) -> str:
-    """Return a display filter for one connection; empty if its addresses are pseudonyms.
-
-    Args:
-        connection_id: ``server_ip:port-client_ip:port-n``; several connections of the same ports share a filter.
-    """
+    """Return a display filter for a connection id; several connections of the same ports share one, pseudonyms have none."""
     ends = _ends(connection_id)
     if ends is None:
         return ""

@@ -25,13 +25,10 @@ _CLAUSE: Final = re.compile(r"\. |; |, the ")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FixGroup:
-    """Clients that need the same fix.
+    """Clients that need the same fix; names in a fix are text from the wire.
 
     Attributes:
-        verdict: of its clients: `breaks`, `unknown` or `deprecated`.
-        fix: a clause such as "upgrade kafka-clients to 2.1.0 or later"; text from the wire may be in it.
         since: first Kafka release that has the verdict; empty if brokers reject the clients today.
-        clients: names, those with most requests first.
         libraries: library and version of each, each once; inferred ones end in ``~``.
         teams: that have to act; empty if no owner is known.
     """
@@ -58,13 +55,11 @@ class TeamTicket:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActionItem:
-    """One fix.
+    """One fix; `number` is its position in the list and its name on the page.
 
     Attributes:
-        number: position in the list, from 0: its name on the page.
         since: first Kafka release that has the verdict; empty if brokers reject the clients today.
         libraries: of its clients, each once, most clients first; inferred ones end in ``~``.
-        tickets: by team, most clients first; clients without an owner last.
     """
 
     number: int
@@ -91,11 +86,7 @@ class ActionItem:
 
 
 def action_items(tasks: Iterable[OwnerTask], names: Mapping[str, str]) -> tuple[ActionItem, ...]:
-    """Group tasks by fix and team: what breaks first, then what helps most clients.
-
-    Args:
-        names: names of Kafka releases for people (`kwire.report.answer.kafka_names`).
-    """
+    """Group tasks by fix and team: what breaks first, then what helps most clients."""
     ranked = sorted(_by_fix(tasks), key=lambda group: (_urgency(group[1][0]), -len(group[1]), group[0]))
     return tuple(_item(place, fix, of_fix, names) for place, (fix, of_fix) in enumerate(ranked))
 

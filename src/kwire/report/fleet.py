@@ -19,14 +19,7 @@ Name = TypeVar("Name")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetGroup:
-    """Clients of one library and version with the same verdicts.
-
-    Attributes:
-        kind: `kwire.analysis.digests.of_clients.Kind`; empty for clients that have verdicts and no row of their own.
-        verdicts: by target release, if judged.
-        clients: their number.
-        connections, requests, errors: of all of them; None if unknown.
-    """
+    """Clients of one library and version with the same verdicts; `kind` is empty for clients without a row of their own."""
 
     kind: str
     role: str
@@ -47,13 +40,6 @@ class FleetGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fleet:
-    """All clients.
-
-    Attributes:
-        targets: judged releases, ascending.
-        running: known release lines of the observed brokers, ascending.
-    """
-
     targets: tuple[str, ...]
     groups: tuple[FleetGroup, ...]
     running: tuple[str, ...] = ()
@@ -72,7 +58,6 @@ class Fleet:
 
     @property
     def now(self) -> tuple[str, ...]:
-        """Targets that observed brokers run."""
         return tuple(target for target in self.targets if line_of(target) in self.running)
 
     @property

@@ -38,16 +38,11 @@ class Rebalance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupLine:
-    """One group.
+    """One group; of many rebalances and troubles the newest are kept, and one for each step of time (`kwire.analysis.group_lives`).
 
     Attributes:
-        shown: its rebalances; of many the newest, and one for each step of time (`kwire.analysis.group_lives`).
         again: rebalances without the first generation seen, which is not one.
-        spent: time in these.
-        left: times when members left.
-        trouble: expired members and failed heartbeats and commits, as (event, time), thinned out too; `troubled` is their number.
-        expired: number of expired members.
-        most: maximum of members.
+        trouble: expired members and failed heartbeats and commits, as (event, time); `troubled` is their number.
     """
 
     group_id: str
@@ -73,11 +68,7 @@ class GroupStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupLines:
-    """Groups, those first that rebalance most, from the first event to the last; both are None without groups.
-
-    Attributes:
-        count: number of all groups; `groups` are the first of them.
-    """
+    """Groups, those first that rebalance most, from the first event to the last; `count` includes those not listed."""
 
     start: datetime | None
     end: datetime | None
@@ -85,7 +76,6 @@ class GroupLines:
     groups: tuple[GroupLine, ...]
 
     def steps(self, group: GroupLine) -> tuple[GroupStep, ...]:
-        """Return `STEPS` steps of one group, on the scale that all groups share."""
         members: list[int | None] = [None] * STEPS
         states: list[GroupState] = ["steady"] * STEPS
         changes = [(one.time, one.members_after or 0) for one in group.shown]

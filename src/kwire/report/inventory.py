@@ -75,8 +75,6 @@ class LibraryVersion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Population:
-    """Numbers of rows of `clients` by `Client.kind`."""
-
     clients: int
     cluster: int
     silent: int
@@ -136,7 +134,6 @@ def _order(client: Client) -> tuple[Any, ...]:
 
 
 def by_library(fleet: Fleet) -> tuple[LibraryVersion, ...]:
-    """Group applications by library and version, libraries with most clients first."""
     groups: dict[tuple[str, str, bool], list[FleetGroup]] = defaultdict(list)
     per_library: Counter[str] = Counter()
     for group in sorted(fleet.applications, key=lambda group: (group.guessed, -group.clients)):

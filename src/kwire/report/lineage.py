@@ -43,11 +43,9 @@ class SideRisk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Topic:
-    """A topic with its writers and readers, the busiest first.
+    """A topic with its writers and readers, the busiest first; the name of an unresolved one is the word ``id`` and its id.
 
     Attributes:
-        name: of the topic, or the word ``id`` and its id if the name is unknown.
-        resolved: whether `name` is the topic's name.
         writers, readers: those that are listed, of `writing` and `reading`: one for each client id of a client.
         formats: compression codecs, and message formats below v2, of written batches.
         records_written, bytes_written, records_read: None if something was done and none of it was seen.

@@ -18,15 +18,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """A table of text.
-
-    Attributes:
-        id: of the element; unique on the page.
-        lead: introduction, a sentence.
-        rows: cells as text; text from the wire is escaped when it is drawn.
-        nothing: sentence that replaces an empty table.
-        noun: of the rows, in the plural.
-    """
+    """A table of text, which is escaped when it is drawn; `noun` is the plural of its rows."""
 
     id: str
     title: str

@@ -24,17 +24,14 @@ STEPS: Final = get_args(Step)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnerTask:
-    """The task for one client.
+    """The task for one client, with its worst verdict.
 
     Attributes:
-        verdict: the worst of the client.
         first_release: first target with this verdict.
         deadline: the same; empty if brokers reject the client today.
         since: the release that rejects the client, or may, first on the way; empty if brokers do so today.
         refused_by: first release that refuses a client which each target takes; empty otherwise.
         cures: remedy, version and kind, each once, that of the worst finding first.
-        identity: source of the library's name, in words.
-        is_inferred: the library does not name itself, and is known by its behaviour.
     """
 
     team: str

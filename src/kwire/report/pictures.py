@@ -49,8 +49,6 @@ class Picture:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Strip:
-    """Columns over time that stretch to any width, with a title and the highest value in words."""
-
     title: str
     most: str
     svg: Markup
@@ -69,7 +67,6 @@ def _both(draw: Callable[[int], Markup], names: Iterable[str]) -> Picture:
 
 
 def breaks_per_version(fleet: Fleet, names: Mapping[str, str]) -> Picture | None:
-    """Draw applications by verdict at each target version; None without any."""
     if not any(number for worst, number in fleet.worst.items() if worst is not None):
         return None
     tallies = [fleet.at(target) for target in fleet.targets]

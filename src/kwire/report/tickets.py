@@ -18,11 +18,7 @@ _REJECT: Final = {"breaks": "reject", "unknown": "may reject"}
 
 
 def outcome(task: OwnerTask, names: Mapping[str, str]) -> str:
-    """Return the outcome for a client, such as "breaks on Kafka 4.0".
-
-    Args:
-        names: names of Kafka releases for people (`kwire.report.answer.kafka_names`).
-    """
+    """Return the outcome for a client, such as "breaks on Kafka 4.0"."""
     verb = {"breaks": "breaks on", "unknown": "may break on"}.get(task.verdict, "is deprecated by")
     said = f"{verb} Kafka {names.get(task.first_release, task.first_release)}"
     if task.step == "today":
@@ -46,7 +42,6 @@ def deadline_sentence(task: OwnerTask, names: Mapping[str, str]) -> str:
 
 
 def cure_sentence(cure: tuple[str, str, str]) -> str:
-    """Return a remedy with its version, unless the remedy names it."""
     remedy, version, kind = cure
     if not version or version.removesuffix(".0") in remedy:  # 1.16 is 1.16.0 in words
         return remedy

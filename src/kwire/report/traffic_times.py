@@ -41,8 +41,7 @@ class TrafficTimes:
 
     Attributes:
         requests, errors: of all clients; expected steps of the protocol are not errors.
-        p50, p99: latency in microseconds, without requests that wait on purpose (Fetch, JoinGroup, SyncGroup); None without any.
-        clients: requests in each step, by client key, of the chosen clients.
+        p50, p99: microseconds, without requests that wait on purpose (Fetch, JoinGroup, SyncGroup); None without any.
     """
 
     start: datetime

@@ -55,8 +55,6 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientVerdicts:
-    """One client's line: its worst verdict by judged target release, and the findings."""
-
     client_key: str
     verdicts: Mapping[str, str]
     findings: tuple[Finding, ...]
@@ -86,12 +84,7 @@ class ClientVerdicts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpgradeMatrix:
-    """Clients x target releases (ascending).
-
-    Attributes:
-        clients: those that are listed one by one, worst first.
-        cluster: keys of brokers and controllers among them.
-    """
+    """Listed clients, worst first, x target releases (ascending); `cluster` has the keys of brokers and controllers."""
 
     fleet: Fleet
     clients: tuple[ClientVerdicts, ...]

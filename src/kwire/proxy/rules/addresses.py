@@ -31,12 +31,11 @@ class AddressesRule:
     """The rule.
 
     Arguments:
-        listeners: (host, port) for clients by node id. Controllers' addresses stay: only DescribeQuorum lists them, and clients do not
-            connect to them.
+        listeners: host and port by node id. Controllers' addresses stay: only DescribeQuorum lists them, and clients do not use them.
         large_answers: `cap` hides Fetch from 16 and Produce from 10 on, so that records pass without being held; clients lose the hint that
             names a new leader (KIP-951) and ask Metadata instead, and transactions are of transaction.version 1 (KIP-890). `hold` keeps
             each answer until it is whole.
-        unknown_node: action for a broker without a listener: `close` the connection, or `keep` the broker's address.
+        unknown_node: `close` the connection for a broker without a listener, or `keep` its address.
     """
 
     name = "addresses"

@@ -16,12 +16,10 @@ API_VERSIONS = 18
 
 
 def wanted_answers() -> RelayRule:
-    """Return the interest of a rule that changes what brokers advertise."""
     return RelayRule("response", API_VERSIONS, None, CALL)
 
 
 def limited_answers(limits: VersionLimits) -> Iterator[RelayRule]:
-    """Yield the rules that limit what brokers advertise."""
     for version in catalog()["ApiVersionsResponse"].valid_versions:
         yield RelayRule("response", API_VERSIONS, (version,), Edit("response", API_VERSIONS, version, EditChanges(limits=limits)))
 
@@ -36,10 +34,6 @@ def with_ranges(body: Any, ranges: Mapping[int, tuple[int, int]]) -> None:
 
 
 def changed_answer(held: Held, frame: bytes) -> tuple[int, Any]:
-    """Return correlation id and body of an ApiVersions response.
-
-    Raises:
-        WireError: it cannot be read.
-    """
+    """Return correlation id and body of an ApiVersions response."""
     found = kwire.decode_response(frame, API_VERSIONS, held.api_version)
     return found.header.correlation_id, found.body

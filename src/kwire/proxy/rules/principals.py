@@ -27,12 +27,6 @@ _DELAY: Final = 1.0  # seconds, for clients that connect again at once
 
 
 class PrincipalsRule:
-    """The rule.
-
-    Raises:
-        InputError: there are no principals, or one is not `User:NAME`.
-    """
-
     name = "principals"
 
     def __init__(self, principals: Iterable[str]) -> None:
@@ -49,7 +43,6 @@ class PrincipalsRule:
         yield RelayRule("response", _AUTHENTICATE, None, CALL)
 
     def watching_rules(self) -> Iterator[RelayRule]:
-        """Yield all other requests, until the principal is known."""
         for message in catalog().messages.values():
             if message.kind == "request" and message.api_key not in (None, API_VERSIONS, _HANDSHAKE, _AUTHENTICATE):
                 yield RelayRule("request", message.api_key, None, CALL)

@@ -39,11 +39,7 @@ _NAMES: Final = ("string", "uuid", "int8")  # types of what tells elements apart
 def refused_answer(held: Held, frame: bytes, address: tuple[int, str, int]) -> bytes | None:
     """Return the answer; None if the request wants none or cannot be read, or if the answer has no field for the error.
 
-    Arguments:
-        address: node id, host and port of the only broker in Metadata: clients ignore an answer without brokers, and ask again.
-
-    Raises:
-        WireError: the header of the request cannot be read.
+    `address` is the only broker in Metadata: clients ignore an answer without brokers, and ask again.
     """
     asked = kwire.decode_request(frame, strict=False).body
     request, response = catalog().request(held.api_key), catalog().response(held.api_key)
@@ -78,7 +74,6 @@ class _Answer:
         self.has_error = False
 
     def struct(self, name: str, asked: Any, asked_fields: tuple[Field, ...]) -> Any:
-        """Return a struct of the answer for a struct of the request."""
         made = self._classes[name]()
         arrays = [each for each in self._present(asked_fields) if each.is_array]
         for field in self._present(self._response.structs[name].fields):

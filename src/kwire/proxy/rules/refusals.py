@@ -42,15 +42,9 @@ _OPERATORS: Final[dict[str, Callable[[Any, Any], bool]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """Condition on a client; all given parts must hold.
+    """Condition on a client; all given parts must hold, and all but `version` are patterns with `*`.
 
-    Arguments:
-        software: pattern (with `*`) of the library name (KIP-511); empty for clients that send none.
-        version: version of the library, such as `<2.1`.
-        client_id, principal, address: patterns (with `*`).
-
-    Raises:
-        InputError: no part is given, or the version begins with no operator.
+    An empty `software` is for clients that send no name (KIP-511); a version is such as `<2.1`.
     """
 
     software: str | None = None
@@ -72,11 +66,7 @@ class Condition:
         return None if operator is None or not numbers else (operator, numbers)
 
     def holds(self, peer: Peer, *, is_named: bool = True) -> bool:
-        """Return whether the condition holds for what a client has sent so far.
-
-        Arguments:
-            is_named: a missing name will not come; before, a condition on it does not hold.
-        """
+        """Return whether the condition holds for what a client has sent so far; with `is_named`, a missing name will not come."""
         texts = (
             (self.software, peer.software_name), (self.client_id, peer.client_id or ""), (self.principal, peer.principal),
             (self.address, peer.address),
@@ -91,12 +81,7 @@ class Condition:
 
 
 class RefusalsRule:
-    """The rule.
-
-    Arguments:
-        conditions: a client is refused if any of them holds.
-        addresses: host and port of brokers for clients, by tenant (empty without one) and node id.
-        budget: memory of requests while they are answered; None without a limit.
+    """The rule; a client is refused if any condition holds, and `addresses` are those of brokers by tenant and node id.
 
     Attributes:
         lock: held by readers of `refused`.
@@ -128,7 +113,6 @@ class RefusalsRule:
             self.refused[what if what in self.refused or len(self.refused) < _MOST_COUNTED else (_OTHER, _OTHER, api_key)] += 1
 
     def address(self, peer: Peer) -> tuple[int, str, int]:
-        """Return node id, host and port of the broker that a client has reached."""
         return peer.node_id, *self._addresses.get((peer.tenant, peer.node_id), ("", -1))
 
     def relay_rules(self) -> Iterable[RelayRule]:
@@ -137,7 +121,6 @@ class RefusalsRule:
             yield RelayRule("request", key, None, CALL)
 
     def watching_rules(self) -> Iterable[RelayRule]:
-        """Yield all other requests of clients that are refused, or may be."""
         for message in catalog().messages.values():
             if message.kind == "request" and message.api_key not in (None, _HANDSHAKE, _API_VERSIONS, _AUTHENTICATE, *_NAMING):
                 yield RelayRule("request", message.api_key, None, CALL)

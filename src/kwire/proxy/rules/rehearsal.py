@@ -28,8 +28,6 @@ _MOST_COUNTED: Final = 10_000
 
 
 class Rejected(NamedTuple):
-    """Sender and version of a request that the release would reject."""
-
     software_name: str
     software_version: str
     client_id: str
@@ -41,18 +39,10 @@ class Rejected(NamedTuple):
 class RehearsalRule:
     """The rule.
 
-    Arguments:
-        release: release to rehearse, such as `4.3`.
-        mode: `count` or `break`.
-
     Attributes:
         lock: held by readers of the counts.
         rejected: rejected requests by sender, at most 10,000 kinds; with `break` the first one closes its connection, and the log has it.
         others: rejected requests beyond.
-        raw_gssapi: whether GSSAPI tokens without SaslHandshake pass.
-
-    Raises:
-        InputError: no such release.
     """
 
     name = "rehearsal"

@@ -16,12 +16,10 @@ class Peer:
     """Client of one connection; it fills as the client identifies itself.
 
     Attributes:
-        node_id: broker behind the listener.
         client_id: client id of the last request that a rule saw.
         software_name, software_version: from ApiVersions (KIP-511); empty if not sent.
         principal: `User:NAME` of an accepted SASL exchange, or of the client's certificate. Raw SASL tokens (SaslHandshake v0) are not
             read.
-        tenant: tenant of the listener; empty without one.
     """
 
     address: str
@@ -36,12 +34,7 @@ class Peer:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Answer of the proxy instead of the broker's.
-
-    Attributes:
-        frame: response with its header, without its length; None for no answer.
-        delay: seconds before it is sent; the client is not read before.
-    """
+    """Answer of the proxy instead of the broker's; a frame has no length, and the client is not read during `delay` seconds."""
 
     frame: bytes | None
     delay: float = 0
@@ -49,8 +42,6 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Close of the connection, with a reason for the log and the counters."""
-
     reason: str
     delay: float = 0
 
@@ -68,28 +59,18 @@ Outcome: TypeAlias = bytes | Answer | Refusal | Watched | None
 
 
 class ConnectionRule:
-    """Rule of one connection. It gets the frames of the rule's `CALL`s, without their lengths.
-
-    Attributes:
-        watches: it also wants the frames of `WatchingRule.watching_rules`.
-    """
+    """Rule of one connection: it gets the frames of the rule's `CALL`s, and while it `watches`, those of `WatchingRule.watching_rules`."""
 
     watches = False
 
     def request(self, held: Held, frame: bytes) -> Outcome:
-        """Take a request, as earlier rules left it.
-
-        Raises:
-            WireError: it cannot be read; the connection is closed.
-        """
+        """Take a request, as earlier rules left it; a WireError closes the connection."""
         return None
 
     def response(self, held: Held, frame: bytes) -> bytes | None:
-        """Take a response; see `request`."""
         return None
 
-    def closed(self) -> None:
-        """Release the state of the connection."""
+    def closed(self) -> None: ...
 
 
 class Rule(Protocol):
@@ -98,7 +79,7 @@ class Rule(Protocol):
     name: str
 
     def relay_rules(self) -> Iterable[RelayRule]:
-        """Return the frames that it wants and their actions: an edit, `CLOSE`, `REFUSE`, or `CALL` for its `ConnectionRule`."""
+        """Return the frames that it wants: for an edit, `CLOSE`, `REFUSE`, or `CALL` of its `ConnectionRule`."""
 
     def connected(self, peer: Peer) -> ConnectionRule | None:
         """Return the rule of a new connection; None if it calls for no frame."""
@@ -106,7 +87,5 @@ class Rule(Protocol):
 
 @runtime_checkable
 class WatchingRule(Protocol):
-    """Rule that wants further frames of some connections."""
-
     def watching_rules(self) -> Iterable[RelayRule]:
         """Return the frames that it also wants while `ConnectionRule.watches`."""

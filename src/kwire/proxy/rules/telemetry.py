@@ -37,12 +37,7 @@ class PushedLines:
         self._store = store
 
     def export(self, context: PushContext, payload: MetricsPayload) -> None:
-        """Store the points.
-
-        Raises:
-            WireError: the payload is not OTLP metrics, or has more points than fit in any interval.
-            PushQuotaExceeded: the lines exceed the quota; they repeat labels that points share.
-        """
+        """Store the points, unless the lines, which repeat labels that points share, exceed the quota."""
         quota = context.quota
         assert quota is not None  # of `_Telemetry`
         lines = []

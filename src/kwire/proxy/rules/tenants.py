@@ -56,26 +56,14 @@ _IDS_LEARNED: Final = dict.fromkeys((_METADATA, _CREATE_TOPICS), ("topics.name",
 
 
 def tenant_prefix(prefix: str) -> str:
-    """Return the prefix if topics may have it.
-
-    Raises:
-        InputError: it is empty, too long, or has characters that no topic name has (`org.apache.kafka.common.internals.Topic`).
-    """
+    """Check a prefix: it may have the characters of topic names (`org.apache.kafka.common.internals.Topic`)."""
     if not prefix or len(prefix) > _LONGEST_PREFIX or not set(prefix) <= _NAME_CHARACTERS:
         raise InputError(f"prefix {prefix!r} of a tenant has 1 to {_LONGEST_PREFIX} letters, digits, dots, underscores and hyphens")
     return prefix
 
 
 class TenantsRule:
-    """The rule for one tenant.
-
-    Arguments:
-        prefix: prefix of its topics, groups and transactional ids.
-        error_texts: `strip` removes the prefix from error texts; `blank` empties texts that have it.
-
-    Raises:
-        InputError: no topic can have the prefix.
-    """
+    """The rule for one tenant; `error_texts` strips the prefix from error texts, or blanks those that have it."""
 
     name = "tenants"
 
@@ -128,10 +116,7 @@ class TenantsRule:
 
 
 def _needs_memory(message: Message, version: int, about: FieldsAbout) -> bool:
-    """Return whether a kind of frame has topic ids, Fetch sessions, or bytes of a group without its type.
-
-    Fetch answers may pass: a request says whether its answer is looked at.
-    """
+    """Return whether a frame has topic ids, Fetch sessions, or bytes of a group without its type; requests decide for Fetch answers."""
     if message.api_key in (_JOIN_GROUP, _SYNC_GROUP):
         return True
     if message.api_key == _FETCH:
@@ -164,10 +149,7 @@ class _Tenant(ConnectionRule):
         return frame if edit.is_empty else b"".join(edit.pieces(frame))
 
     def _checked(self, held: Held, frame: bytes) -> Outcome:
-        """Return the edited request, or an answer if it has a topic or a session that is not the tenant's.
-
-        A topic id from before a restart is answered too.
-        """
+        """Return the edited request, or an answer if it has a topic or a session that is not the tenant's."""
         ids, body = _topic_ids(held, kwire.decode_request(frame, strict=False, fields=_checked_fields(held)).body)
         if held.api_key == _FETCH:
             if max(body.replica_id, body.replica_state.replica_id) >= 0:  # it would push sessions of others out, and count as a replica
@@ -221,7 +203,6 @@ def _checked_fields(held: Held) -> tuple[str, ...]:
 
 
 def _topic_ids(held: Held, found: Any) -> tuple[list[Uuid], Any]:
-    """Return the topic ids of a body, and the body."""
     body = _read(found)
     about = fields_about("request" if held.kind == "request" else "response", held.api_key, held.api_version)
     return [each for path in about.topic_ids for each in _values(body, path.split("."))], body
@@ -233,11 +214,7 @@ def _type_fields(held: Held) -> tuple[str, ...]:
 
 
 def _read(body: Any) -> Any:
-    """Return a body that may have bytes behind it, as librdkafka's have.
-
-    Raises:
-        WireError: it cannot be read.
-    """
+    """Return a body that may have bytes behind it, as librdkafka's have."""
     if isinstance(body, Opaque):
         raise body.reason
     return body

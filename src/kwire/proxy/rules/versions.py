@@ -16,12 +16,6 @@ __all__ = ["VersionsRule"]
 
 
 class VersionsRule:
-    """The rule; `cap` is the release, such as `3.9`.
-
-    Raises:
-        InputError: no such release.
-    """
-
     name = "versions"
 
     def __init__(self, cap: str) -> None:
