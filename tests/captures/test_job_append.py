@@ -107,7 +107,7 @@ def test_going_on_in_shares(whole_of: Whole, tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.whole
-@pytest.mark.parametrize("capture", ["topicids.pcap.gz", "seed.pcap.gz"])
+@pytest.mark.parametrize("capture", ["topicids.pcap.gz", pytest.param("seed.pcap.gz", marks=pytest.mark.matrix)])
 def test_tables_do_not_depend_on_how_keys_are_divided(
     capture: str, whole_of: Whole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -241,7 +241,14 @@ def test_what_cannot_be_gone_on_with_is_said(tmp_path: Path) -> None:
 
 
 @pytest.mark.whole
-@pytest.mark.parametrize("capture", ["topicids.pcap.gz", "seed.pcap.gz", "late-join.pcap.gz"])
+@pytest.mark.parametrize(
+    "capture",
+    [
+        pytest.param("topicids.pcap.gz", marks=pytest.mark.matrix),
+        "seed.pcap.gz",
+        pytest.param("late-join.pcap.gz", marks=pytest.mark.matrix),
+    ],
+)
 def test_rows_that_are_written_while_the_series_is_read_are_the_same(
     capture: str, whole_of: Whole, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -277,8 +284,8 @@ def growing(data: bytes, compressed: bool) -> list[bytes]:
     [
         ("seed.pcap.gz", "trace_00001.pcap", 1),
         ("seed.pcap.gz", "trace_00001.pcap.gz", 3),
-        ("late-join.pcap.gz", "trace_00001.pcap", 3),
-        ("topicids.pcap.gz", "trace_00001.pcap.gz", 1),
+        pytest.param("late-join.pcap.gz", "trace_00001.pcap", 3, marks=pytest.mark.matrix),
+        pytest.param("topicids.pcap.gz", "trace_00001.pcap.gz", 1, marks=pytest.mark.matrix),
     ],
 )
 def test_a_file_that_grows_is_gone_on_with(capture: str, name: str, shares: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

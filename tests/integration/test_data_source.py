@@ -22,6 +22,7 @@ FLEET = str(ROOT / "examples" / "upgrade-fleet.pcap.gz")
 PAGE = (ROOT / "docs" / "how-to" / "data-source.md").read_text("utf-8")
 
 
+@pytest.mark.matrix
 def test_rows_of_a_capture(spark: SparkSession) -> None:
     """Nothing is registered, and what Spark says of types is what the tables say."""
     requests = spark.read.format("kwire").load(FLEET)
@@ -44,6 +45,7 @@ def test_messages(spark: SparkSession) -> None:
     assert {tuple(row) for row in rows} == {("Metadata", 1, 3)}  # the one broker of the capture is node 3
 
 
+@pytest.mark.matrix
 def test_sql_lists_and_a_schema_of_ones_own(spark: SparkSession) -> None:
     seed, late = (str(DATA / f"{name}.pcap.gz") for name in ("seed", "late-join"))
     spark.sql(f"CREATE TEMPORARY VIEW both USING kwire OPTIONS (path '{DATA}/[sl][ea][et]*.pcap.gz', table 'captures')")
@@ -54,6 +56,7 @@ def test_sql_lists_and_a_schema_of_ones_own(spark: SparkSession) -> None:
     assert read.count() == sum(from_capture(each).num_rows for each in (seed, late))
 
 
+@pytest.mark.matrix
 def test_conditions_go_to_the_reader_and_spark_checks_them(spark: SparkSession) -> None:
     reader = spark.read.format("kwire").option("pushFilters", "true")
     with pytest.raises(PySparkException, match="DATA_SOURCE_PUSHDOWN_DISABLED"):
@@ -82,11 +85,13 @@ def test_errors_are_a_sentence(spark: SparkSession, tmp_path: Path) -> None:
         assert len(re.findall(r'File ".*kwire/', told)) == 1
 
 
+@pytest.mark.matrix
 def test_it_can_be_registered_by_hand(spark: SparkSession) -> None:
     spark.dataSource.register(KwireDataSource)
     assert spark.read.format("kwire").option("columns", "api_key").load(str(DATA / "seed.pcap.gz")).columns == ["api_key"]
 
 
+@pytest.mark.matrix
 def test_the_example_of_the_page(spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:
     runpy.run_path(str(ROOT / "examples" / "read_captures.py"), run_name="__main__")
     said = capsys.readouterr().out

@@ -34,8 +34,8 @@ def parts(out: Path) -> dict[tuple[str, str], bytes]:
         {},
         {"owners": True},
         {"redaction": Redaction(b"k" * 32, 16), "owners": True},
-        {"append": True, "log_zone": "Europe/Berlin"},
-        {"append": True, "series_rule": "points"},
+        pytest.param({"append": True, "log_zone": "Europe/Berlin"}, marks=pytest.mark.matrix),
+        pytest.param({"append": True, "series_rule": "points"}, marks=pytest.mark.matrix),
     ],
     ids=str,
 )

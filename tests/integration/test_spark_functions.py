@@ -67,6 +67,7 @@ def test_sql(spark: SparkSession) -> None:
     assert tuple(row) == ("HeartbeatResponse", kwire.decode_response(frame("HeartbeatResponse", 4), 12, 4).body.error_code)
 
 
+@pytest.mark.matrix
 def test_records_and_offsets(spark: SparkSession) -> None:
     batch = next(
         each for each in lines("records-sample.jsonl.gz") if (each["case"], each["magic"], each["compression"]) == ("headers", 2, "none")
@@ -112,6 +113,7 @@ def test_map_frames(spark: SparkSession) -> None:
         kwire.spark.map_frames(df.withColumnRenamed("id", "error"), "frame")
 
 
+@pytest.mark.matrix
 def test_pushed_metrics(spark: SparkSession) -> None:
     case = next(each for each in lines("telemetry-sample.jsonl.gz") if each["compression"] == "gzip")
     df = spark.createDataFrame([(bytearray.fromhex(case["metrics_hex"]), case["compression_id"])], "metrics BINARY, kind INT")
@@ -119,6 +121,7 @@ def test_pushed_metrics(spark: SparkSession) -> None:
     assert [(row.metric, row.resource) for row in points] == [(each["name"], each["resource"]) for each in case["metrics"]]
 
 
+@pytest.mark.matrix
 def test_the_example_of_the_documentation(spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:
     runpy.run_path(str(ROOT / "examples" / "spark_functions.py"), run_name="__main__")
     said = capsys.readouterr().out

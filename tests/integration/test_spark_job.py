@@ -75,6 +75,7 @@ def test_the_folder_says_what_it_was_made_from(analysed: Path) -> None:
     assert manifest["parts"]["requests"] == sorted(path.name for path in (analysed / "requests").iterdir())
 
 
+@pytest.mark.matrix
 def test_spark_reads_every_table_with_the_types_that_were_meant(spark: SparkSession, analysed: Path) -> None:
     from pyspark.sql.pandas.types import to_arrow_schema
 
@@ -84,6 +85,7 @@ def test_spark_reads_every_table_with_the_types_that_were_meant(spark: SparkSess
     assert spark.read.parquet(str(analysed / "requests")).count() == len(rows(analysed, "requests"))
 
 
+@pytest.mark.matrix
 def test_pieces_of_a_series_are_read_by_one_task(spark: SparkSession, tmp_path: Path) -> None:
     """A capture cut in the middle of its packets gives the rows of the whole."""
     whole = gzip.decompress(Path(SEED).read_bytes())
@@ -97,6 +99,7 @@ def test_pieces_of_a_series_are_read_by_one_task(spark: SparkSession, tmp_path: 
     assert len(list((tmp_path / "cut" / "requests").iterdir())) == 1
 
 
+@pytest.mark.matrix
 def test_tasks_share_the_connections_of_one_series(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(planning, "SHARE_BYTES", 1)
     run_job(JobRequest(inputs=(SEED,), out=str(tmp_path / "shared")))
@@ -171,6 +174,7 @@ def test_a_page_that_fails_costs_no_tables(spark: SparkSession, tmp_path: Path) 
     assert rows(out, "requests")
 
 
+@pytest.mark.matrix
 def test_overwriting_replaces_the_whole_analysis(spark: SparkSession, tmp_path: Path) -> None:
     out = str(tmp_path / "out")
     run_job(JobRequest(inputs=(SEED, LATE), out=out))
@@ -193,6 +197,7 @@ def command(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "kwire", *arguments]
 
 
+@pytest.mark.matrix
 def test_the_command_with_a_master_is_quiet_in_a_pipe(tmp_path: Path) -> None:
     """In a process of its own: neither Spark nor Java says a word, stdout has the summary and nothing else."""
     shutil.copy(SEED, tmp_path / "here.pcap.gz")
@@ -245,7 +250,14 @@ def _wait_until(condition: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-@pytest.mark.parametrize(("sent", "status"), [(signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, 130), (signal.SIGTERM, 143)])
+STOPS = [
+    (signal.SIGINT, 130),
+    pytest.param(signal.SIGKILL, -signal.SIGKILL, marks=pytest.mark.matrix),
+    pytest.param(signal.SIGTERM, 143, marks=pytest.mark.matrix),
+]
+
+
+@pytest.mark.parametrize(("sent", "status"), STOPS)
 def test_a_run_that_is_stopped_never_looks_complete(sent: signal.Signals, status: int, tmp_path: Path) -> None:
     out = tmp_path / "out"
     # a process group of its own, so that its JVM is found and can be ended
