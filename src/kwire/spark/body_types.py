@@ -20,13 +20,7 @@ __all__ = ["JSON_BODY", "BodyType", "body_type", "ddl"]
 
 
 class BodyType(NamedTuple):
-    """Type of a `body` column.
-
-    Attributes:
-        message: name of the message; None for the JSON of any.
-        version: version of the message, -1 without one.
-        fields: paths of its fields; None for all.
-    """
+    """Type of a `body` column; without a message it is JSON, and the version is -1."""
 
     message: str | None = None
     version: int = -1
@@ -71,11 +65,7 @@ JSON_BODY: Final = BodyType()
 def body_type(
     message: str | None, version: int | None, fields: str | Iterable[str] | None, kind: str | None = None, function: str = "ddl"
 ) -> BodyType:
-    """Return the type that a caller asks for; arguments and errors as for `ddl`, without a message for JSON.
-
-    Args:
-        kind: ``request`` or ``response``, the kind that the message must have; None for any.
-    """
+    """Return the type that a caller asks for, of a `kind` (``request``, ``response``, None for any); otherwise as `ddl`."""
     if message is None or version is None:
         if message is not None or version is not None or fields is not None:
             raise InputError(f"{function} takes a message and its version together, and fields only with both.")

@@ -37,11 +37,7 @@ _Key = tuple[str, str, str]  # table, folder, name
 
 
 class DatedParts:
-    """Writer of these parts; a context manager.
-
-    Args:
-        begun: called with each part, `TABLE/date=DATE/NAME.parquet`, whose file is begun.
-    """
+    """Writer of these parts, a context manager; `begun` is called with each part whose file is begun."""
 
     def __init__(self, location: str, begun: Callable[[str], object]) -> None:
         self._location, self._begun = location, begun

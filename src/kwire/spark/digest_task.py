@@ -1,7 +1,4 @@
-"""The digest of the tables of rows, made by tasks that read parts when all are written.
-
-The digest of tables divided by key comes from the tasks that finish them (`kwire.spark.finish_task`).
-"""
+"""The digest of the tables of rows; that of tables divided by key comes from `kwire.spark.finish_task`."""
 
 from __future__ import annotations
 
@@ -34,7 +31,6 @@ Part = tuple[str, bool]
 
 
 def merged(packed: Iterable[bytes]) -> Digest:
-    """Merge packed digests of tasks."""
     found: list[Digest] = []
     for one in packed:
         found.append(from_bytes(one))
@@ -46,7 +42,6 @@ def merged(packed: Iterable[bytes]) -> Digest:
 def digest_rows(
     spark: SparkSession | SparkContext | LocalProcesses, out: str, parts: Iterable[Part], wanted: Wanted, slots: int
 ) -> tuple[Digest, float]:
-    """Digest the tables of rows; return the digest, and CPU seconds."""
     found, seconds = run_each(spark, _tasks(parts, wanted, slots), partial(_digest, out, wanted))
     return merged(found), seconds
 

@@ -26,16 +26,11 @@ _AT_ONCE: Final = 16
 
 
 def unpacked_bytes(location: str, size: int) -> int:
-    """Estimate the unpacked size of a file from its stored size."""
     return size * UNPACKED_A_STORED if _COMPRESSED.search(location) else size
 
 
 def whole_files(files: Iterable[tuple[str, int]]) -> dict[str, str]:
-    """Find the files that one task has to read.
-
-    Returns:
-        The kind of each such file (`kwire.capture.dividing.file_ranges.whole_reason`) by location; empty for one that cannot be read.
-    """
+    """Return the kind (`file_ranges.whole_reason`) of each file that one task has to read, by location; empty for an unreadable one."""
 
     def look(location: str, size: int) -> str | None:
         try:

@@ -81,11 +81,8 @@ def facts() -> dict[str, str | None]:
 def look(source: str, within: bool, pause: float, question: str) -> dict[str, str | None]:
     """Return the facts from inside a task.
 
-    Args:
-        within: import kwire into this process. Otherwise another process does: Spark reuses a worker, which keeps the kwire it has
-            imported.
-        pause: seconds to wait, so that other executors get their share of the tasks.
-        question: id of the driver's question. A worker that has answered it starts no second process for another task.
+    Without `within`, another process imports kwire: Spark reuses a worker, which keeps the kwire it has imported. The `pause` leaves other
+    executors their share of the tasks; a worker that has answered a `question` starts no second process for another task.
     """
     time.sleep(pause)
     if within or "kwire" in sys.modules or importlib.util.find_spec("kwire") is None:

@@ -1,7 +1,4 @@
-"""Facts of the executors of a session, and what is wrong with them.
-
-They need not have kwire: the functions of `kwire.spark.executor_facts` travel by value inside the one that Spark sends.
-"""
+"""Facts of the executors of a session, which need not have kwire, and what is wrong with them."""
 
 from __future__ import annotations
 
@@ -38,18 +35,8 @@ COLUMNS: Final = ("host", "python", "kwire", "twin", "pyarrow", "numpy", "pandas
 class PythonFacts:
     """A Python of the driver or an executor.
 
-    Attributes:
-        host: name of the machine.
-        folder: its working folder; each executor has its own.
-        python: version, such as `3.11.7`.
-        executable: path of the program.
-        system: operating system, processor and C library.
-        suffix: suffix of the compiled modules that it can load.
-        kwire: version of kwire, None if it cannot be imported.
-        twin: backend, `native` or `pure`.
-        place: folder of kwire.
-        why: why kwire is missing or its backend pure (`asked`, `zip` or Python's message); None if kwire is just not there.
-        pyarrow, numpy, pandas, msgspec, pyspark: versions, None if missing; without msgspec request logs are read slower.
+    Each executor has a `folder` of its own. `suffix` is that of the compiled modules it can load, and `place` the folder of kwire. `why` is
+    `asked`, `zip` or Python's message on a missing kwire or a pure backend; None if kwire is just not there. A missing package is None.
     """
 
     host: str

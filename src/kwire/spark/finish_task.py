@@ -42,11 +42,7 @@ STEP_BYTES: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Finishing:
-    """Input of all tasks of this step.
-
-    Attributes:
-        bits: number of buckets, as ``1 << bits``.
-    """
+    """Input of all tasks of this step; the number of buckets is ``1 << bits``."""
 
     out: str
     run: int
@@ -59,12 +55,7 @@ class Finishing:
 
 @dataclass(slots=True)
 class FinishResult:
-    """Outcome of a task.
-
-    Attributes:
-        digest: packed digest of the bucket, for the report.
-        moves: keys that have moved to those of their programs, as the tables have them.
-    """
+    """Outcome of a task: `digest` is packed, `moves` are as the tables have them."""
 
     parts: list[str] = field(default_factory=list)
     digest: bytes = b""
@@ -86,12 +77,9 @@ def bits_of(files: Iterable[SumsFile], size: int) -> int:
 
 
 def gathered(spark: SparkSession | SparkContext | LocalProcesses, out: str, files: Sequence[SumsFile]) -> tuple[list[SumsFile], int]:
-    """Merge many files of sums into few that are divided as finely as there are buckets; a few hundred megabytes stay as they are.
+    """Merge many files of sums into few that are divided by bucket, and return the bits; a few hundred megabytes stay as they are.
 
-    Otherwise each task of the last step would read most of all sums, to pick its own.
-
-    Returns:
-        The files to continue with, which are not published, and the bits of the buckets.
+    Otherwise each task of the last step would read most of all sums, to pick its own. The new files are not published.
     """
     bits = bits_of(files, BUCKET_BYTES)
     if bits <= _FEW_BITS:
@@ -109,12 +97,10 @@ def _gather(out: str, bits: int, files: Sequence[SumsFile]) -> SumsFile:
 
 
 def finish_tables(spark: SparkSession | SparkContext | LocalProcesses, shared: Finishing) -> tuple[list[FinishResult], float]:
-    """Finish the tables, in a task for each bucket; return the results and CPU seconds."""
     return run_each(spark, range(1 << shared.bits), partial(run_finish, shared))
 
 
 def run_finish(shared: Finishing, bucket: int) -> FinishResult:
-    """Finish a bucket, by its number."""
     result = FinishResult()
     redactor = None if shared.redaction is None else Redactor(shared.redaction)
     finer = max(bits_of(shared.files, STEP_BYTES) - shared.bits, 0)

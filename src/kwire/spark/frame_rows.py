@@ -33,13 +33,7 @@ HEADER_COLUMNS: Final = ("api_key", "api_version", "correlation_id", "client_id"
 
 
 class FrameRows:
-    """Mapping of batches with frames to batches of rows.
-
-    Args:
-        kept: columns that are copied.
-        header: the column holds frames; else bodies.
-        columns: columns of the rows, in this order; None for the default.
-    """
+    """Mapping of batches with frames (bodies without `header`) to batches of rows."""
 
     def __init__(
         self,
@@ -76,7 +70,6 @@ class FrameRows:
 
     @property
     def schema(self) -> pa.Schema:
-        """Columns behind the kept ones."""
         if self.body.message is None:
             fields = [pa.field(name, pa.type_for_alias(HEADER_TYPES[name])) for name in self.columns or HEADER_COLUMNS]
         else:
@@ -87,7 +80,6 @@ class FrameRows:
         return pa.schema(fields)
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Map batches."""
         schema = self.schema
         names = [*self.kept, *schema.names]
         wanted = [name for name in schema.names if name != self.options.corrupt_record]

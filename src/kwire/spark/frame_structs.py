@@ -1,8 +1,7 @@
 """Request and response frames in a binary column to structs of header fields, body and faults. One Arrow array in, one out.
 
-Nothing here needs Spark. A frame that breaks a rule keeps the readable part of its header; its body is null. A typed body is also null
-for a frame of another message or version, which is no fault. Headers and bodies are read as columns, all rows at once. Invalid and unusual
-rows are then read one by one, for the texts of their faults.
+A frame that breaks a rule keeps the readable part of its header; its body is null. A typed body is also null for a frame of another message
+or version, which is no fault. Rows are read as columns; invalid and unusual ones are then read one by one, for the texts of their faults.
 """
 
 from __future__ import annotations
@@ -61,8 +60,6 @@ def _fits(decoder: Any, frame: Any, start: int) -> bool:
 
 
 class _Row(NamedTuple):
-    """A row that was read alone."""
-
     header: tuple[Any, ...] | None
     body: str | None = None
     error: WireError | None = None
@@ -86,11 +83,7 @@ def _replaced(column: Any, values: Mapping[int, Any]) -> Any:
 
 
 class _FrameStruct:
-    """Type and construction of the structs of both kinds of frames.
-
-    Attributes:
-        header: names and types of the fields before `body`.
-    """
+    """Type and construction of the structs of both kinds of frames."""
 
     takes = 1
     header: tuple[tuple[str, Any], ...] = ()
@@ -101,7 +94,6 @@ class _FrameStruct:
 
     @property
     def type(self) -> Any:
-        """Arrow type of the structs."""
         corrupt = [] if self.options.corrupt_record is None else [(self.options.corrupt_record, pa.binary())]
         return pa.struct([*self.header, ("body", self.body.arrow), *_ERROR, *corrupt])
 
@@ -113,13 +105,7 @@ class _FrameStruct:
     def _struct(
         self, frames: Any, header: list[Any], bodies: Any, alone: Mapping[int, _Row], absent: Any, faults: Mapping[int, Any]
     ) -> Any:
-        """Build the structs.
-
-        Args:
-            alone: rows that were read alone, whose values count.
-            absent: rows that are null, a numpy array.
-            faults: faults of typed bodies by row: name, offset in the frame, path.
-        """
+        """Build the structs; values of rows in `alone` count, and `faults` of typed bodies are name, offset in the frame and path."""
         kind = self.type
         fields = [kind.field(index) for index in range(kind.num_fields)]
         empty = (None,) * len(header)

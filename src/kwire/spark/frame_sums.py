@@ -26,13 +26,7 @@ _EXPRESSION: Final = re.compile(r"(count)|(sum|min|max)\((\w+)\)")
 
 
 class Aggregate(NamedTuple):
-    """One column of sums.
-
-    Attributes:
-        name: name of the column, `sum(frame_length)`.
-        function: `count`, `sum`, `min` or `max`.
-        column: summed column; empty for `count`.
-    """
+    """One column of sums; `column` is empty for `count`."""
 
     name: str
     function: str
@@ -40,7 +34,6 @@ class Aggregate(NamedTuple):
 
     @property
     def merged(self) -> str:
-        """Function that merges such columns of several tasks."""
         return "sum" if self.function == "count" else self.function
 
 
@@ -61,11 +54,7 @@ def aggregates_of(given: str | Iterable[str]) -> tuple[Aggregate, ...]:
 
 
 class FrameSums:
-    """Mapping of batches with frames to sums.
-
-    Args:
-        groups: columns whose equal values make a group.
-    """
+    """Mapping of batches with frames to sums, a row for equal values of `groups`."""
 
     def __init__(self, rows: FrameRows, groups: tuple[str, ...], aggregates: tuple[Aggregate, ...]) -> None:
         self.rows = rows
@@ -88,7 +77,6 @@ class FrameSums:
         return self.rows.schema.field(each.column).type if each.function in ("min", "max") else pa.int64()
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Sum batches."""
         raw: list[pa.RecordBatch] = []
         held: list[Any] = []
         rows = waiting = 0

@@ -29,7 +29,6 @@ def place(location: str) -> str:
 
 
 def files_of(locations: Iterable[str]) -> frozenset[str]:
-    """Return the places of files, those of several points one by one."""
     return frozenset(place(name) for each in locations for name in (names_in(each)[1:] or [each]))
 
 
@@ -45,14 +44,9 @@ def _begins_with(location: str, size: int, sha256: str) -> bool:
 
 
 def present_names(pieces: Sequence[CaptureFile], known: Sequence[tuple[str, int]], sha256: str) -> list[tuple[str, int]]:
-    """Return the files that were read under their present names: a log that is rolled gets another name, and so may older ones.
+    """Return the files that were read under their present names, without those that are gone: a rolled log and older ones get others.
 
-    Args:
-        pieces: the series' files now, in order.
-        known: the files that were read, with their sizes, in order.
-
-    Returns:
-        The files of `known` under their names in `pieces`, without those that are gone; unchanged if no log was rolled.
+    The files and sizes of `known` are in order, as `pieces` are; they are unchanged if no log was rolled.
     """
     if not known or not sha256 or not _has_other_names(pieces, dict(known), known[-1][0]):
         return list(known)
@@ -83,15 +77,7 @@ def _has_other_names(pieces: Sequence[CaptureFile], read: Mapping[str, int], new
 
 
 def read_again(series: Sequence[Series], entries: Sequence[Entry], rule: str) -> list[Entry]:
-    """Find series that this run has to read again from the beginning, since there is more of captures of several points.
-
-    Args:
-        series: all series now.
-        entries: series of the earlier run.
-        rule: series rule of both runs.
-
-    Returns:
-        The entries that new ones replace.
+    """Return the entries that this run replaces, as there is more of captures of several points.
 
     Raises:
         InputError: a file that was read is missing, but new captures belong with it.
@@ -128,16 +114,7 @@ def _meet(some: Collection[str], others: Collection[str], key_of: Callable[[Capt
 
 
 def grown_since(location: str, size: int, sizes: Sequence[int]) -> list[tuple[str, int, int]]:
-    """Find files that have grown since their sizes were taken.
-
-    Args:
-        location: a file, or captures of several points.
-        size: former size of the file.
-        sizes: former size of each file of several points.
-
-    Returns:
-        Location, former size, and bytes added.
-    """
+    """Return location, former size and added bytes of files that have grown; `sizes` are former ones of several points."""
     found = []
     for name, before in zip(names_in(location)[1:], sizes, strict=True) if is_of_points(location) else [(location, size)]:
         filesystem, path = filesystem_of(name)

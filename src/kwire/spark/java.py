@@ -104,9 +104,7 @@ def _write_shim(home: Path, java: Path) -> bool:
 def make_shim(java: Path, cache: Path | None = None) -> Path:
     """Make a `JAVA_HOME` whose `bin/java` drops the option that the wheel's Java does not know.
 
-    Args:
-        cache: cache folder; by default `XDG_CACHE_HOME`, else `~/.cache`. If it cannot be written, a temporary folder is used until the
-            process ends.
+    It is in `XDG_CACHE_HOME` or `~/.cache`; if that cannot be written, in a temporary folder until the process ends.
     """
     if cache is None:
         try:

@@ -297,12 +297,7 @@ def run_job(
 
 
 class _Job:
-    """One run: it plans its tasks, reads the captures, finishes the tables and publishes them, in this order.
-
-    Attributes:
-        folder: the output folder.
-        size: bytes of the captures, as stored.
-    """
+    """One run: it plans its tasks, reads the captures, finishes the tables and publishes them, in this order."""
 
     def __init__(self, request: JobRequest, progress: Progress) -> None:
         if request.engine == "local" and request.master is not None:
@@ -328,7 +323,6 @@ class _Job:
 
     @contextmanager
     def engine(self) -> Iterator[SparkSession | SparkContext | LocalProcesses]:
-        """Start what runs the tasks, and end its phase."""
         request, report = self._request, self.report
         if report.engine == "local":
             yield LocalProcesses.for_bytes(self.size)
@@ -343,7 +337,6 @@ class _Job:
         report.phases.end("stop_spark")
 
     def plan_tasks(self, slots: int, earlier: Mapping[str, Any] | None) -> None:
-        """Divide the captures among tasks."""
         request, report, sizes = self._request, self.report, self._sizes
         self._slots = slots
         self._plan = plan = plan_of(self._series, slots, earlier, packing=not request.series_rule.startswith("points"))
@@ -361,7 +354,6 @@ class _Job:
         report.plan = plan_facts(plan, self._routes)
 
     def read(self, spark: SparkSession | SparkContext | LocalProcesses) -> list[SeriesResult]:
-        """Read the captures, write their rows and sum them up."""
         report, sizes = self.report, self._sizes
         total = sum(sizes[location] for task in self._tasks for location in task.locations)
         total += 2 * sum(sizes[location] for shares in self._routed for location in shares[0].locations)
@@ -379,7 +371,6 @@ class _Job:
         return results
 
     def finish(self, spark: SparkSession | SparkContext | LocalProcesses, results: Sequence[SeriesResult]) -> None:
-        """Make the tables that need all series, and the digest that a report shows."""
         report, plan, location = self.report, self._plan, self.folder.location
         sums, whole = _all_sums(results, plan.kept, location)
         cluster = cluster_of(whole, self._options)
@@ -408,7 +399,6 @@ class _Job:
         return dict.fromkeys(self._plan.kept, False) | dict.fromkeys(self._parts, True)
 
     def _write_small(self, cluster: Cluster) -> None:
-        """Write the tables that the driver makes."""
         report, request = self.report, self._request
         answers = cluster.tables()
         self._captures = captures = answers["captures"]
@@ -423,7 +413,6 @@ class _Job:
         self._parts += _driver_parts(self.folder.location, self._plan, answers, self._parts, request.partition_by is not None)
 
     def publish(self, results: Sequence[SeriesResult]) -> None:
-        """Replace what the folder holds by what this run has staged."""
         report, plan = self.report, self._plan
         unread = {name for result in results for name in result.unread}
         entries = plan.entries([*self._parts, *plan.kept], {location for location, _ in report.skipped}, unread)

@@ -46,14 +46,9 @@ def fill_late(
     slots: int,
     shown: Callable[[str], str] = str,
 ) -> tuple[list[str], float]:
-    """Fill in the columns.
+    """Fill in the columns; return parts of an earlier run that were rewritten, and CPU seconds.
 
-    Args:
-        whole: merged sums of all series; `nodes` and `servers` are needed.
-        shown: return an address as the parts have it, for redacted ones.
-
-    Returns:
-        Parts of an earlier run that were written in their new form, and CPU seconds.
+    Of `whole`, `nodes` and `servers` are needed; `shown` returns an address as redacted parts have it.
     """
     chosen = [part for part in parts if part[0].partition("/")[0] in (KEYED if moves else KEYED[:1])]
     count = min(slots, len(chosen))
@@ -63,14 +58,7 @@ def fill_late(
 
 
 def fill_columns(location: str, nodes: pa.Table, moves: Moves, parts: Iterable[Part]) -> list[str]:
-    """Fill in the columns, part by part.
-
-    Args:
-        nodes: columns `server` and `node_id`.
-
-    Returns:
-        Parts of an earlier run that were written in their new form.
-    """
+    """Fill in the columns, part by part; return parts of an earlier run that were rewritten."""
     again = []
     for part, is_fresh in parts:
         table, _, name = part.partition("/")

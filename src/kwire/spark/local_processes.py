@@ -37,11 +37,7 @@ SAFE_PATH: Final = "PYTHONSAFEPATH"
 
 
 def choose_engine(asked: Engine, master: str | None, size: int) -> Literal["local", "spark"]:
-    """Choose what runs a job.
-
-    Args:
-        asked: `auto` takes Spark where a master, a session or `spark-submit` is given, and from `LOCAL_BYTES` on if PySpark is installed.
-    """
+    """Choose the engine: `auto` takes Spark where a master or a session is given, and from `LOCAL_BYTES` on if PySpark is installed."""
     if asked != "auto":
         return asked
     if master is not None or os.environ.keys() & {"SPARK_REMOTE", "PYSPARK_GATEWAY_PORT"} or _has_session():
@@ -55,7 +51,6 @@ def _has_session() -> bool:
 
 
 def processors() -> int:
-    """Return the number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -73,7 +68,6 @@ class LocalProcesses:
 
     @classmethod
     def for_bytes(cls, size: int) -> LocalProcesses:
-        """Choose the number of slots by the bytes of the captures and the processors of this machine."""
         return cls(max(1, min(processors(), size // PROCESS_BYTES)))
 
     def run_each(self, items: Sequence[Item], work: Callable[[Item], Result]) -> list[Result]:

@@ -45,10 +45,7 @@ def _point(point: dict[str, Any]) -> dict[str, Any]:
 
 
 class MetricArrays:
-    """Mapping of the `metrics` of PushTelemetry requests to points, named as in `kwire.protocol.telemetry.decode_metrics`.
-
-    A payload that cannot be read is one element of nulls with an `error`.
-    """
+    """Mapping of the `metrics` of PushTelemetry requests to points; an unreadable payload is one element of nulls with an `error`."""
 
     takes = 2
     type = pa.list_(pa.struct(list(_FIELDS.items())))

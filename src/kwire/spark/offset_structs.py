@@ -77,11 +77,7 @@ def _widened(array: ArrowArray, kind: ArrowType) -> ArrowArray:
 
 
 class OffsetStructs:
-    """Mapping of keys and values of `__consumer_offsets` to structs.
-
-    Args:
-        options: how to treat invalid records; the bytes kept are a struct of `key` and `value`.
-    """
+    """Mapping of keys and values of `__consumer_offsets` to structs; the bytes kept of invalid ones are a struct of `key` and `value`."""
 
     takes = 2
 
@@ -90,7 +86,6 @@ class OffsetStructs:
 
     @property
     def type(self) -> Any:
-        """Arrow type of the structs."""
         values = [(_field_name(name), kind) for name, kind in _value_types().items()]
         name = self.options.corrupt_record
         corrupt = [] if name is None else [(name, pa.struct([("key", pa.binary()), ("value", pa.binary())]))]

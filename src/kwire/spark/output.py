@@ -58,11 +58,7 @@ def manifest_text(manifest: Mapping[str, Any]) -> str:
 
 
 class OutputFolder:
-    """The output folder of one run on a file system with rename, for the driver.
-
-    Args:
-        tables: names of all tables that an analysis may write; nothing else is ever removed.
-    """
+    """Output folder of one run on a file system with rename; only files of `tables` are ever removed."""
 
     def __init__(self, location: str, tables: Sequence[str]) -> None:
         self.location = location if "://" in location else str(Path(location).absolute())
@@ -106,13 +102,9 @@ class OutputFolder:
         return found if isinstance(found, dict) else None
 
     def begin(self, *, overwrite: bool = False, append: bool = False) -> dict[str, Any] | None:
-        """Prepare the folder for staging; one that holds only the staging of a killed run counts as missing.
+        """Prepare the folder for staging, and return the manifest of the analysis to continue.
 
-        Args:
-            overwrite: replace an earlier analysis, which stays until `publish`.
-
-        Returns:
-            The manifest of the analysis to continue, None without one.
+        A folder that holds only the staging of a killed run counts as missing. An overwritten analysis stays until `publish`.
         """
         with self._told():
             kind = self._kind()
@@ -214,13 +206,7 @@ class OutputFolder:
         return True
 
     def publish(self, manifest: Mapping[str, Any], expected: Sequence[str], kept: Sequence[str] = ()) -> None:
-        """Replace the folder's contents by the staged ones; `complete` marks it complete.
-
-        Args:
-            manifest: manifest without the parts, which are added.
-            expected: the parts that were written, `TABLE/NAME`.
-            kept: parts of the earlier analysis that stay; all others go.
-        """
+        """Replace the folder's contents by the staged ones and the parts `kept`; `complete` marks it complete."""
         self._check_written([part for part in expected if self._kind(f"{STAGING}/{part}") != "file"])
         written = self._with_parts(manifest, [*expected, *kept])
         with self._told():
@@ -232,7 +218,6 @@ class OutputFolder:
                 self._remove(HISTORY)
 
     def add_digest(self, digest: Digest, parts: Sequence[str]) -> None:
-        """Write the digest of the report beside the published tables; `parts` are all of the analysis."""
         with self._told():
             write_digest(self._filesystem, self._path, digest, self._with_parts({}, parts)["parts"])
 
@@ -294,7 +279,6 @@ class OutputFolder:
             self._remove(*REPORTS)
 
     def complete(self) -> None:
-        """Mark the analysis as complete."""
         with self._told():
             self._write(SUCCESS, "")
             self._remove(STAGING)

@@ -30,13 +30,7 @@ _LARGEST: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class PacketFile:
-    """A file with the packets of a range.
-
-    Attributes:
-        name: name in its folder; empty for a range without packets.
-        times: number of times that those of all shares were written.
-        end: bytes of packets; the sizes follow, 8 bytes each.
-    """
+    """A file with the packets of a range: `times` blocks up to `end`, then 8 bytes for each size. Without packets the name is empty."""
 
     name: str
     shares: int
@@ -61,11 +55,7 @@ class PacketFile:
 
 
 class PacketFileWriter:
-    """Writer of the packets of a range, a context manager; it makes the file when there is something to write.
-
-    Args:
-        index: index of the task; names the file, with a token of the attempt.
-    """
+    """Writer of the packets of a range, a context manager; it makes the file when there is something to write."""
 
     def __init__(self, out: str, index: int, shares: int) -> None:
         self._out, self._name, self._shares = out, f"{index:05d}-{secrets.token_hex(4)}", shares
@@ -83,7 +73,6 @@ class PacketFileWriter:
                 self._file.close()
 
     def add(self, router: Any) -> None:
-        """Write the contents of an `impl.packets.Router`."""
         try:
             if self._file is None:
                 check_running(self._out)  # an attempt that outlives its run leaves nothing behind
@@ -100,11 +89,9 @@ class PacketFileWriter:
             raise self._fault(error) from error
 
     def largest(self) -> list[tuple[int, int]]:
-        """Return the shares with the most bytes, and their bytes."""
         return nlargest(_LARGEST, enumerate(self._of_share), key=lambda found: found[1])
 
     def finish(self) -> PacketFile:
-        """Close the file, and return what it takes to read it."""
         if self._file is not None:
             import numpy as np
 
@@ -120,7 +107,6 @@ class PacketFileWriter:
 
 
 def remove_packet_files(out: str) -> None:
-    """Remove all files with packets that are still there."""
     filesystem, path = output_place(out)
     with suppress(OSError):
         filesystem.delete_dir(f"{path}/{_FOLDER}")

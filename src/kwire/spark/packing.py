@@ -36,11 +36,7 @@ def pack_limit(sizes: Iterable[int], slots: int) -> int:
 
 
 def packs_of(sizes: Sequence[int], names: Sequence[str], limit: int) -> list[list[int]]:
-    """Pack series in their order, and return the indexes of the series of each pack.
-
-    Args:
-        names: name of each; a pack, whose state is kept by names, has no name twice.
-    """
+    """Pack series in their order, and return their indexes; a pack, whose state is kept by names, has no name twice."""
     packs: list[list[int]] = []
     cost, held = 0, set[str]()
     for index, (size, name) in enumerate(zip(sizes, names, strict=True)):
@@ -55,15 +51,9 @@ def packs_of(sizes: Sequence[int], names: Sequence[str], limit: int) -> list[lis
 
 
 def repacked(plans: Sequence[SeriesPlan], slots: int, number: int) -> tuple[list[SeriesPlan], int]:
-    """Divide the packs of an earlier run that have grown beyond one task, by their fresh bytes.
+    """Divide the packs of an earlier run that have grown beyond one task, by their fresh bytes; return plans and next free number.
 
     The first task keeps the pack's number, and with it the sums of closed connections.
-
-    Args:
-        number: next free number of a task.
-
-    Returns:
-        The plans in their order, and the next free number.
     """
     packs: dict[int, list[int]] = {}
     for index, plan in enumerate(plans):

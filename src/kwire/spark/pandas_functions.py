@@ -1,9 +1,7 @@
 """Column functions for Spark without `arrow_udf` (before 4.1): the same Arrow functions, called by way of pandas.
 
-Spark 3.5 and 4.0 hand Series of Python objects to a `pandas_udf` and take objects back, so a row costs several times as much. A
-`pandas_udf`
-that returns structs returns a DataFrame, in which no row can be null: the column is made null afterwards where the bytes are, but in SQL
-(`kwire.spark.register`) it is a struct of nulls.
+A `pandas_udf` that returns structs returns a DataFrame, in which no row can be null: the column is made null afterwards where the bytes
+are, but in SQL (`kwire.spark.register`) it is a struct of nulls.
 """
 
 from __future__ import annotations
@@ -18,7 +16,6 @@ __all__ = ["pandas_function"]
 
 
 def pandas_function(make: Any) -> Any:
-    """Return the column function of a mapping of Arrow arrays, with attributes `takes` and `type`, as for `arrow_udf`."""
     import pandas as pd  # type: ignore[import-untyped]
     from pyspark.sql.functions import pandas_udf  # type: ignore[attr-defined,unused-ignore] # exported by a star only
 

@@ -58,11 +58,7 @@ def written_place(location: str, part: str) -> tuple[FileSystem, str]:
 
 @contextmanager
 def opened_part(location: str, part: str, is_fresh: bool) -> Iterator[pq.ParquetFile]:
-    """Open a part of a table, `TABLE/NAME`, to read it.
-
-    Args:
-        is_fresh: this run wrote it; those of an earlier run are published.
-    """
+    """Open a part of a table to read it: in the staging if it `is_fresh`, else published."""
     import pyarrow.parquet as pq
 
     filesystem, path = written_place(location, part) if is_fresh else output_place(location)
@@ -86,13 +82,11 @@ def part_batches(file: pq.ParquetFile, table: str, columns: Iterable[str]) -> It
 
 
 def make_folder(filesystem: FileSystem, folder: str) -> None:
-    """Make a folder and its parents, on stores that have folders."""
     if filesystem.type_name not in _WITHOUT_FOLDERS:
         filesystem.create_dir(folder, recursive=True)
 
 
 def check_running(location: str) -> None:
-    """Check that the run of a task is still there."""
     from pyarrow.fs import FileType
 
     filesystem, path = output_place(location)
@@ -110,7 +104,6 @@ def progress_file(location: str) -> Path | None:
 
 
 def bytes_read(location: str) -> int:
-    """Return the bytes that the tasks of all processes have read so far."""
     return 0 if "://" in location else sum(map(read_progress, Path(location, STAGING).glob(f"{_PROGRESS}*")))
 
 
@@ -182,11 +175,7 @@ class _Landing:
 
 
 class PartWriter:
-    """Writer of one part of a table, a context manager; the part counts when it is whole and the folder is published.
-
-    Args:
-        name: file name, after the folder of its date if the table is divided by date.
-    """
+    """Writer of one part of a table, a context manager; the part counts when it is whole and the folder is published."""
 
     def __init__(self, location: str, table: str, name: str, schema: pa.Schema) -> None:
         self._location = location
@@ -206,7 +195,6 @@ class PartWriter:
         return self
 
     def write(self, batch: pa.RecordBatch) -> None:
-        """Append rows."""
         self._waiting.append(batch)
         self._rows += batch.num_rows
         if self._rows >= ROW_GROUP:

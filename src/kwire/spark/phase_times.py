@@ -27,11 +27,7 @@ series tells, writes the rows and sums them up. The tables of clients and groups
 
 
 class PhaseTimes:
-    """Seconds of wall clock by phase.
-
-    Attributes:
-        seconds: by name of `PHASES`, for phases that have ended.
-    """
+    """Seconds of wall clock by name of `PHASES`, for phases that have ended."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
@@ -43,15 +39,10 @@ class PhaseTimes:
         return gone
 
     def end(self, phase: str) -> None:
-        """End a phase."""
         self.seconds[phase] = self.seconds.get(phase, 0.0) + self._lap()
 
     def end_tasks(self, tasks: Iterable[Mapping[str, float]], waited: float = 0.0) -> None:
-        """End the phases of tasks, and divide their time by what the tasks did.
-
-        Args:
-            tasks: for each task, the seconds of its phases.
-        """
+        """End the phases of tasks, and divide their time by the seconds of their phases."""
         sums: dict[str, float] = {}
         for task in tasks:
             for phase, seconds in task.items():

@@ -17,13 +17,7 @@ _WORTH_WORDS: Final = 4
 
 
 def plan_facts(plan: Plan, routes: Sequence[RouteTask]) -> dict[str, Any]:
-    """Return how a run is divided, without names.
-
-    Returns:
-        Number of `tasks` that read series, number of `packed` series, and the series that are `shared` by several tasks, those of most
-        tasks
-        first, 100 at most: `files` and `tasks`, `sharing` (`scan` or `route`), and the `ranges` that files were divided into.
-    """
+    """Return how a run is divided, without names; of the series that tasks share, the 100 of most tasks."""
     ranges = Counter(route.series for route in routes)
     fresh = [each for each in plan.series if each.fresh]
     routed = iter(range(len(ranges)))
@@ -42,12 +36,7 @@ def plan_facts(plan: Plan, routes: Sequence[RouteTask]) -> dict[str, Any]:
 
 
 def undivided_sentences(large: Sequence[tuple[str, int]], whole: Mapping[str, str]) -> list[str]:
-    """Name large files that one task has to read, and how several could read them.
-
-    Args:
-        large: locations, and number of tasks that each file is worth.
-        whole: kinds of the files that cannot be divided, by location (`kwire.spark.divided_files.whole_files`).
-    """
+    """Name large files, given with the tasks they are worth, that one task has to read, and how several could read them."""
     found = []
     for location, parts in large:
         kind = whole.get(location)

@@ -58,15 +58,9 @@ SHARE_BYTES: Final = 32 << 20
 class SeriesPlan:
     """One series in a run.
 
-    Attributes:
-        number: number of its first task; the tasks of its other shares follow.
-        files: all its files, those read before and those to read.
-        earlier: state of an earlier run, by share; empty for a new series.
-        routed: packets are routed to its tasks.
-        read_before: bytes of the first fresh file that an earlier run has read: it has grown since. None for a new file.
-        point_sizes: bytes of each file, for captures of several points.
-        packed: its task reads other series too, those of the same number (`kwire.spark.packing`).
-        by_hosts: its shares have all connections between two hosts (`kwire.capture.carry.is_of_share`).
+    The tasks of its other shares follow `number`. `earlier` has the state of an earlier run by share. `read_before` are bytes of the first
+    fresh file that an earlier run has read; None for a new file. A `packed` series shares its number with others. With `by_hosts` a share has
+    all connections between two hosts (`kwire.capture.carry.is_of_share`).
     """
 
     name: str
@@ -85,7 +79,6 @@ class SeriesPlan:
 
     @property
     def fresh_bytes(self) -> int:
-        """Estimated bytes to read, unpacked."""
         read = unpacked_bytes(self.fresh[0], self.read_before) if self.read_before else 0
         return sum(unpacked_bytes(*file) for file in self._fresh_files) - read
 
@@ -109,12 +102,7 @@ class SeriesPlan:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Plan of a run.
-
-    Attributes:
-        kept: parts of the earlier analysis that stay, `TABLE/NAME`.
-        divided: numbers of new tasks for parts of packs that have grown too large.
-    """
+    """Plan of a run; `kept` parts of the earlier analysis stay, and `divided` has new tasks for packs that have grown too large."""
 
     run: int
     series: list[SeriesPlan] = field(default_factory=list)
@@ -122,14 +110,7 @@ class Plan:
     divided: frozenset[int] = frozenset()
 
     def tasks(self, model: Mapping[str, Any]) -> tuple[list[SeriesTask], list[list[SeriesTask]]]:
-        """Return the tasks that have something to read.
-
-        Args:
-            model: the fields of `SeriesTask` that are the same in all.
-
-        Returns:
-            Tasks that read files where they are, and tasks whose packets are routed, by series.
-        """
+        """Return the tasks that read files where they are, and by series those whose packets are routed; all have the fields of `model`."""
         from kwire.spark.series_task import SeriesTask
 
         packs: dict[int, list[SeriesPlan]] = {}
@@ -159,9 +140,7 @@ class Plan:
     def entries(self, parts: Iterable[str], skipped: Collection[str] = (), unread: Collection[str] = ()) -> list[dict[str, Any]]:
         """Return the entries of series in the manifest, which the next run continues from.
 
-        Args:
-            skipped: files that could not be read; the next run tries the newest of a series again.
-            unread: names of series of which nothing could be read; packed ones stay in their packs, and the next run tries them again.
+        It tries the newest of `skipped` files of a series again; `unread` packed series stay in their packs.
         """
         by_task: dict[tuple[int, bool], list[str]] = defaultdict(list)
         for part in parts:

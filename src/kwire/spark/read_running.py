@@ -38,16 +38,7 @@ def run_reading(
     slots: int,
     whole: Collection[str] = (),
 ) -> tuple[list[SeriesResult], list[RouteResult], float]:
-    """Read all series of a run.
-
-    Args:
-        tasks: tasks that read files where they are.
-        routed: tasks whose packets are routed, by series.
-        whole: locations of files that are read as one range.
-
-    Returns:
-        Results of the tasks, by their numbers; results of the first step; CPU seconds of both.
-    """
+    """Read all series; return results by number, results of the first step, and CPU seconds."""
     found: list[RoutedSeries] = []
     told: list[RouteResult] = []
     cpu, undivided, again = 0.0, set(whole), bool(routes)

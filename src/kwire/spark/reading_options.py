@@ -18,11 +18,7 @@ _CORRUPT: Final = "columnNameOfCorruptRecord"
 
 
 class ReadingOptions(NamedTuple):
-    """The options, checked.
-
-    Attributes:
-        corrupt_record: name of the column with unreadable bytes; None for no such column.
-    """
+    """The options, checked; without `corrupt_record` there is no column of unreadable bytes."""
 
     mode: str = PERMISSIVE
     corrupt_record: str | None = None
@@ -39,9 +35,7 @@ class ReadingOptions(NamedTuple):
 def reading_options(options: Mapping[str, str] | None, function: str, *, drops: bool = False, keeps: bool = True) -> ReadingOptions:
     """Check options; names and modes are read in any case.
 
-    Args:
-        drops: it can drop rows; a column function cannot, and refuses DROPMALFORMED as Spark's `from_json` does.
-        keeps: it has a column for unreadable bytes.
+    A column function cannot drop rows, and refuses DROPMALFORMED as Spark's `from_json` does. Without `keeps` it has no column for bad bytes.
     """
     found = ReadingOptions()
     for name, value in (options or {}).items():

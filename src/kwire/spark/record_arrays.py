@@ -17,10 +17,9 @@ _FIELDS: Final = to_arrow([]).schema
 
 
 class RecordArrays:
-    """Mapping of record batches, as in Produce, Fetch and segment files, to arrays of records.
+    """Mapping of record batches to arrays of records, with the columns of `kwire.records.to_arrow` without `buffer`.
 
-    A record has the columns of `kwire.records.to_arrow` without `buffer`. A batch that cannot be read is one element of nulls with `batch`
-    and `error`.
+    A batch that cannot be read is one element of nulls with `batch` and `error`.
     """
 
     takes = 1

@@ -32,11 +32,7 @@ _ROUNDS: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class RouteTask:
-    """A task of the first step.
-
-    Attributes:
-        series, file: indexes of the routed series and of the file in it.
-    """
+    """A task of the first step; `series` and `file` are indexes."""
 
     index: int
     series: int
@@ -49,11 +45,7 @@ class RouteTask:
 
 @dataclass(slots=True)
 class RouteResult:
-    """Outcome of a task of the first step.
-
-    Attributes:
-        largest: the shares with the most bytes, and their bytes.
-    """
+    """Outcome of a task of the first step; `largest` are the shares with the most bytes."""
 
     facts: RangeFacts
     packets: PacketFile
@@ -64,11 +56,7 @@ class RouteResult:
 
 @dataclass(slots=True)
 class RoutedSeries:
-    """A series whose packets are routed.
-
-    Attributes:
-        ranges: for each file its valid ranges, in order: their packets, and the number of packets of the file before them.
-    """
+    """A series whose packets are routed; each valid range of a file has the number of packets of the file before it."""
 
     files: list[RoutedFile] = field(default_factory=list)
     ranges: list[list[tuple[PacketFile, int]]] = field(default_factory=list)
@@ -77,11 +65,7 @@ class RoutedSeries:
 def route_tasks(
     series: Sequence[Sequence[SeriesTask]], sizes: Mapping[str, int], slots: int, undivided: Collection[str] = ()
 ) -> list[RouteTask]:
-    """Plan the first step.
-
-    Args:
-        series: tasks of the second step, by series.
-    """
+    """Plan the first step for the tasks of the second, by series."""
     found: list[RouteTask] = []
     for number, file, location, parts in _parts(series, sizes, slots):
         model = series[number][0]
@@ -106,7 +90,6 @@ def _parts(series: Sequence[Sequence[SeriesTask]], sizes: Mapping[str, int], slo
 
 
 def run_route(task: RouteTask) -> RouteResult:
-    """Route the packets of a range."""
     at, began = time.time(), time.perf_counter()
 
     def hand_over(router: object) -> None:
@@ -123,11 +106,7 @@ def run_route(task: RouteTask) -> RouteResult:
 
 
 def resolve(tasks: Sequence[RouteTask], results: Sequence[RouteResult]) -> tuple[list[RoutedSeries], list[str]]:
-    """Join the ranges of files.
-
-    Returns:
-        The series, and the locations of files that have to be read as one range: then the series are not valid.
-    """
+    """Join the ranges of files; return series, and locations of files that have to be read as one range: then the series are not valid."""
     ranges: dict[tuple[int, int], list[tuple[RouteTask, RouteResult]]] = defaultdict(list)
     for task, result in zip(tasks, results, strict=True):
         ranges[task.series, task.file].append((task, result))

@@ -60,13 +60,7 @@ _FORM: Final = b"kwstat10"
 
 @dataclass(frozen=True, slots=True)
 class SeriesState:
-    """State of one task.
-
-    Attributes:
-        carries: carry of each series (`kwire.tables.SeriesRows.state`).
-        settled: sums of closed connections that are in no file that stays.
-        waiting: rows of open connections of tables that are not written, by series and table.
-    """
+    """State of one task; `waiting` has rows of open connections that are in no table, by series and table."""
 
     carries: dict[str, bytes]
     settled: Partial
@@ -84,12 +78,7 @@ def has_states() -> bool:
 
 
 def write_state(location: str, name: str, state: SeriesState, still: Partial) -> list[SumsFile]:
-    """Write a state, and return the two files with sums in it.
-
-    Args:
-        name: file name, below `_state`.
-        still: sums of open connections, as if the series were over; the next run counts them again.
-    """
+    """Write a state, and return the two files with sums in it; the next run counts the open connections of `still` again."""
     waiting = {series: {table: written_rows(rows) for table, rows in tables.items()} for series, tables in state.waiting.items()}
     data = packed((state.carries, waiting))
     rest: _Rest = kwire.__version__, len(data), pa.compress(data, _CODEC, asbytes=True)  # carries of small series are much alike
@@ -100,7 +89,6 @@ def write_state(location: str, name: str, state: SeriesState, still: Partial) ->
 
 
 def is_state(part: str) -> bool:
-    """Return whether a part, `TABLE/NAME`, is the state of a task."""
     return part.startswith(f"{STATE}/state-")
 
 

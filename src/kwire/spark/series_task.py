@@ -54,9 +54,7 @@ _Batches = dict[str, list[pa.RecordBatch]]
 class Earlier:
     """Outcome of an earlier run that a task continues.
 
-    Attributes:
-        waiting: its parts, `TABLE/NAME`, with the rows of connections that were open.
-        with_sums: the sums of closed connections continue in this task; False in all tasks but one of a pack that was divided.
+    `waiting` are parts with the rows of connections that were open. Of the tasks of a divided pack, one continues the sums `with_sums`.
     """
 
     state: str
@@ -68,11 +66,7 @@ class Earlier:
 class SeriesFiles:
     """Files of a series that a task reads.
 
-    Attributes:
-        sizes: bytes of each file when the run was planned: bytes written later are left for the next run. Empty to read files whole.
-        read_before: bytes of the first file that an earlier run has read; None if it is new.
-        point_sizes: bytes of each file, for captures of several points.
-        renamed: places of request logs that were rolled, before and now.
+    With `sizes`, bytes written later are left for the next run. `read_before` are bytes of the first file that an earlier run has read.
     """
 
     name: str
@@ -93,15 +87,9 @@ class SeriesFiles:
 
 @dataclass(frozen=True, slots=True)
 class SeriesTask:
-    """A task that reads series.
+    """A task that reads series, the k-th of n shares `(k, n)` of their connections.
 
-    Attributes:
-        number: number in the job; names the task's parts, with the run and a token of the attempt.
-        folder: the driver's working folder, which relative locations start from.
-        share: (k, n) for the k-th of n shares of the connections.
-        run: number of the run, from 0; names its parts.
-        keep_state: write a state that the next run continues from.
-        by_date: divide the rows that have a time by their dates (`kwire.spark.dated_parts`).
+    The number names its parts, with the run and a token of the attempt. Relative locations start from the driver's `folder`.
     """
 
     number: int
@@ -119,21 +107,12 @@ class SeriesTask:
 
     @property
     def locations(self) -> tuple[str, ...]:
-        """Files of all series."""
         return tuple(location for member in self.members for location in member.locations)
 
 
 @dataclass(slots=True)
 class SeriesResult:
-    """Outcome of a task.
-
-    Attributes:
-        whole: its sums that are not divided (`kwire.analysis.key_buckets.WHOLE`), packed.
-        skipped: the files that could not be read, each with the reason.
-        seconds: wall clock, by phase (`kwire.spark.phase_times.PHASES`).
-        unread: names of series of which nothing could be read.
-        keeps: a later run can continue from what the task wrote.
-    """
+    """Outcome of a task; `whole` is packed, and `seconds` are wall clock by phase."""
 
     number: int
     share: int = 0
@@ -183,10 +162,7 @@ def _gc_relaxed() -> Iterator[None]:
 def run_task(task: SeriesTask, routed: Sequence[Piece] | None = None) -> SeriesResult:
     """Read series, write their rows into the staging of the output folder and sum them up.
 
-    A file that cannot be read is a row in `violations`.
-
-    Args:
-        routed: the files of its only series, where their packets were routed.
+    A file that cannot be read is a row in `violations`. `routed` are files of the only series, where its packets were routed.
     """
     task = task if has_states() else replace(task, keep_state=False)
     result = SeriesResult(task.number, task.share[0], began=time.time(), keeps=task.keep_state)
@@ -201,8 +177,6 @@ def run_task(task: SeriesTask, routed: Sequence[Piece] | None = None) -> SeriesR
 
 
 class _Reading:
-    """One attempt at a task."""
-
     def __init__(self, task: SeriesTask, parts: TaskParts, result: SeriesResult) -> None:
         self._task, self._parts, self._result = task, parts, result
         self._keeps, self._is_packed = task.keep_state, len(task.members) > 1

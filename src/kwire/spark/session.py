@@ -197,12 +197,6 @@ def open_spark(master: str | None = None, name: str = "kwire analyze") -> Iterat
     """Yield what runs tasks (`kwire.spark.task_running`): the active session, else Spark without a session.
 
     A session brings SQL, whose planner takes longer to load and compile than all the rest takes to start.
-
-    Args:
-        master, name: as for `open_session`.
-
-    Raises:
-        InputError: as `open_session`.
     """
     with _opened(master, name, scheduling=True) as spark:
         yield spark

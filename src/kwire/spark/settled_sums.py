@@ -18,11 +18,7 @@ SUMS_BYTES: Final = 8 << 20
 
 
 class SettledSums:
-    """Collector of the sums of closed connections.
-
-    Attributes:
-        whole: sums in them that are not divided (`kwire.analysis.key_buckets.WHOLE`).
-    """
+    """Collector of the sums of closed connections; those not divided by key are in `whole` too."""
 
     def __init__(self, location: str, name: str) -> None:
         self.files: list[SumsFile] = []
@@ -33,7 +29,6 @@ class SettledSums:
         self._limit = SUMS_BYTES
 
     def add(self, sums: Partial) -> None:
-        """Add sums."""
         self._waiting.append(sums)
         self._bytes += _size(sums)
         if self._bytes < self._limit:

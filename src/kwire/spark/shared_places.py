@@ -36,7 +36,6 @@ def check_shared(master: str | None, out: str, inputs: Iterable[str]) -> None:
 
 
 def check_shared_with(spark: SparkSession | SparkContext, out: str, inputs: Iterable[str]) -> None:
-    """Check as `check_shared` does, with the master of a session."""
     check_shared(_master_of(spark), out, inputs)
 
 

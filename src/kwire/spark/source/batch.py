@@ -28,11 +28,7 @@ __all__ = ["FilteringReader", "KwireReader", "batch_reader"]
 
 
 class KwireReader(DataSourceReader):
-    """Reader of captures and request logs; Spark pickles it.
-
-    Args:
-        columns: mapping of rows to the wanted columns.
-    """
+    """Reader of captures and request logs; Spark pickles it."""
 
     def __init__(self, options: SourceOptions, columns: pa.Schema) -> None:
         self.options = options
@@ -41,12 +37,10 @@ class KwireReader(DataSourceReader):
 
     @plain_errors
     def partitions(self) -> list[InputPartition]:
-        """Plan the tasks, on the driver."""
         with store_options(self.options.store), tls_options(self.options.tls):
             return list(plan_partitions(self.options))
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        """Yield the rows of one task."""
         assert isinstance(partition, SeriesPartition)
         rows = message_rows if self.options.reads_messages else table_rows
         try:
@@ -74,7 +68,6 @@ class FilteringReader(KwireReader):
 
 
 def batch_reader(schema: StructType, options: SourceOptions) -> DataSourceReader:
-    """Return the reader for the columns that Spark asks for."""
     options = with_corrupt_record(options, schema.names)
     if options.frames is not None:
         return FrameFileReader(options, output_columns(options, schema))

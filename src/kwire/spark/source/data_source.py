@@ -39,14 +39,12 @@ class KwireDataSource(DataSource):
 
     @plain_errors
     def reader(self, schema: StructType) -> DataSourceReader:
-        """Return the reader of a batch."""
         from kwire.spark.source.batch import batch_reader
 
         return batch_reader(schema, self._checked())
 
     @plain_errors
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
-        """Return the reader of a stream."""
         from kwire.spark.source.stream import KwireStreamReader
 
         return KwireStreamReader(schema, self._checked())

@@ -35,11 +35,7 @@ _PLAIN: Final = frozenset((
 
 @dataclass(frozen=True, slots=True)
 class FilePart:
-    """A share of a file.
-
-    Attributes:
-        share: (k, n) for the k-th of n shares.
-    """
+    """A share of a file: `(k, n)` for the k-th of n."""
 
     location: str
     size: int
@@ -130,11 +126,7 @@ def _opened(files: FrameFiles, location: str) -> _ParquetFile | _ArrowFile:
 
 
 def batches_of_parts(parts: Sequence[FilePart], files: FrameFiles, kept: Sequence[Any], skip_corrupt: bool) -> Iterator[pa.RecordBatch]:
-    """Read the frames of one task, with the kept columns.
-
-    Args:
-        skip_corrupt: drop the rest of a file that cannot be read further.
-    """
+    """Read the frames of one task, with the kept columns; `skip_corrupt` drops the rest of a file that cannot be read further."""
     names = [*(field.name for field in kept), *((files.column,) if files.column not in files.keep else ())]
     for part in parts:
         try:

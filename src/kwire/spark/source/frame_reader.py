@@ -63,8 +63,6 @@ def frame_schema(options: SourceOptions) -> pa.Schema:
 
 
 class FramePartition(InputPartition):
-    """Files, or shares of them, that one task reads."""
-
     def __init__(self, parts: list[FilePart]) -> None:
         super().__init__(None)
         self.parts = tuple(parts)
@@ -80,12 +78,10 @@ class FrameFileReader(DataSourceReader):
 
     @plain_errors
     def partitions(self) -> list[InputPartition]:
-        """Plan the tasks, on the driver."""
         with store_options(self.options.store):
             return list(plan_parts(_frame_files(self.options), self.options.min_partitions or processors()))
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        """Yield the rows of one task."""
         assert isinstance(partition, FramePartition)
         options = self.options
         assert options.frames is not None

@@ -23,7 +23,6 @@ def frame_rows(options: SourceOptions) -> FrameRows:
 
 
 def message_rows(parts: Sequence[SeriesPart], options: SourceOptions) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a message, from series or shares of them."""
     rows = frame_rows(options)
     for part in parts:
         frames = iter_message_frames(

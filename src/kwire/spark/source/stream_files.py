@@ -34,15 +34,7 @@ _STEP: Final = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class SeenFile:
-    """A file as it was seen.
-
-    Attributes:
-        changed_ns: time of the last change, nanoseconds since 1970.
-        compressed: it is stored with gzip or zstd.
-        head: its first `HEAD_BYTES` bytes, decompressed.
-        began_ns: time of its first packet or entry, None without one.
-        fault: reason why an `unreadable` one cannot be read.
-    """
+    """A file as it was seen; `head` is its first `HEAD_BYTES`, decompressed, and times are nanoseconds since 1970."""
 
     file: CaptureFile
     changed_ns: int
@@ -65,11 +57,7 @@ class SeenFile:
 
 
 class FileWatch:
-    """Listing of files, which are opened again only when they have changed.
-
-    Args:
-        arguments: paths, folders, globs and URIs, as for `kwire.capture.files.inputs.expand_inputs`.
-    """
+    """Listing of files, which are opened again only when they have changed."""
 
     def __init__(self, arguments: tuple[str, ...], wanted: Callable[[str], bool] | None = None) -> None:
         self._arguments = arguments
@@ -77,7 +65,6 @@ class FileWatch:
         self._known: dict[str, SeenFile] = {}
 
     def look(self) -> list[SeenFile]:
-        """List the files."""
         try:
             files, _missing = expand_inputs(self._arguments)
         except InputError:
@@ -161,11 +148,7 @@ def head_of(location: str) -> tuple[bytes, bool]:
 
 
 def locate(location: str, head: int, mark: str) -> str | None:
-    """Find a file, which may have been renamed or compressed, in its folder by its first bytes; None if it is gone.
-
-    Args:
-        head, mark: number of its first bytes, and their mark; 0 for a file that is not identified.
-    """
+    """Find a file, which may have been renamed or compressed, in its folder by the mark of its first `head` bytes; None if it is gone."""
     if not head:
         return location if _info(location) is not None else None
     folder = location.rpartition("/")[0]
@@ -236,14 +219,7 @@ def open_range(location: str, start: int, stop: int | None) -> Iterator[LogRange
 
 
 def line_end(location: str, start: int, stop: int, most: int | None) -> int:
-    """Find the end of the whole lines of a log that can be read now.
-
-    Args:
-        most: highest number of bytes wanted; a single line may be longer.
-
-    Returns:
-        An offset behind a line feed, or `start` without a whole line.
-    """
+    """Find the end of the whole lines of a log that can be read now, or `start`; a single line may be longer than `most` bytes."""
     limit = stop if most is None else min(stop, start + most)
     filesystem, path = filesystem_of(location)
     with filesystem.open_input_file(path) as file:

@@ -55,12 +55,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class LogPlace:
-    """Position in the growing log.
-
-    Attributes:
-        head, mark: as of `Piece`.
-        at: end of the last whole line that was read, in decompressed bytes.
-    """
+    """Position in the growing log; `at` is the end of the last whole line, in decompressed bytes."""
 
     location: str
     head: int
@@ -72,10 +67,7 @@ class LogPlace:
 class LastFile:
     """The newest file of a series that is done.
 
-    Attributes:
-        head, mark: as of `Piece`; `head` is 0 for a capture without packets, as all of these begin alike.
-        size: bytes; None if it is compressed.
-        began_ns: time of its first packet or entry, nanoseconds since 1970; None without one.
+    `head` is 0 for a capture without packets, as all of these begin alike; `size` is None if it is compressed.
     """
 
     location: str
@@ -112,12 +104,7 @@ class SeriesOffset:
 
 @dataclass(frozen=True, slots=True)
 class StreamOffset:
-    """Position in a stream.
-
-    Attributes:
-        stream: name of the folder of its states.
-        asked: options that decide the rows, as text by name; all batches need the same.
-    """
+    """Position in a stream; all batches need the same `asked`, the options that decide the rows."""
 
     stream: str
     asked: Mapping[str, str] = field(default_factory=dict)

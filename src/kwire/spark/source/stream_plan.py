@@ -55,15 +55,9 @@ def plan_batch(
     line_end: LineEnd,
     has_state: Callable[[str, int], bool],
 ) -> StreamOffset:
-    """Plan the next batch.
+    """Plan the next batch; return the offset where it ends, with its pieces, or `start` itself without anything to read.
 
-    Args:
-        lying: the files of each series, in order.
-        now_ns: nanoseconds since 1970, by the clock of the files' times.
-        line_end: find the end of the whole lines of a piece of a log, within a number of bytes (`stream_files.line_end`).
-
-    Returns:
-        The offset where the batch ends, with its pieces; `start` itself without anything to read.
+    `lying` has the files of each series in order, and `now_ns` is of the clock of the files' times.
     """
     backlogs = {name: _Backlog(name, files, start.series.get(name, SeriesOffset()), options, now_ns) for name, files in lying.items()}
     for name, offset in start.series.items():
@@ -96,12 +90,7 @@ def followed(files: Sequence[SeenFile], log: LogPlace) -> SeenFile | None:
 
 
 class _Backlog:
-    """Unread files of a series, and the part of them that the batch takes.
-
-    Attributes:
-        steps: pieces that can be read next.
-        cut: the limit ended inside the first of them.
-    """
+    """Unread files of a series; `cut` where the limit ended inside the first of the next `steps`."""
 
     def __init__(self, name: str, files: Sequence[SeenFile], offset: SeriesOffset, options: StreamOptions, now_ns: int) -> None:
         self._name = name
@@ -221,11 +210,9 @@ class _Backlog:
     # What the batch takes of it.
 
     def take(self, left: int | None, *, must: bool, line_end: LineEnd) -> int | None:
-        """Take the first step, or some lines of it; return its size, None where nothing can be taken.
+        """Take the first step, or some lines of it, within `left` bytes; return its size, None where nothing can be taken.
 
-        Args:
-            left: bytes that the batch may still read.
-            must: the batch has nothing yet.
+        A batch that `must` have something takes one line or file of any size.
         """
         step = self.steps[0]
         piece, seen, size = step.piece, step.seen, step.size
