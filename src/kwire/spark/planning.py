@@ -59,8 +59,8 @@ class SeriesPlan:
     """One series in a run.
 
     The tasks of its other shares follow `number`. `earlier` has the state of an earlier run by share. `read_before` are bytes of the first
-    fresh file that an earlier run has read; None for a new file. A `packed` series shares its number with others. With `by_hosts` a share has
-    all connections between two hosts (`kwire.capture.carry.is_of_share`).
+    fresh file that an earlier run has read; None for a new file. A `packed` series shares its number with others. With `by_hosts` a share
+    has all connections between two hosts (`kwire.capture.carry.is_of_share`).
     """
 
     name: str

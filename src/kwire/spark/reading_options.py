@@ -35,7 +35,7 @@ class ReadingOptions(NamedTuple):
 def reading_options(options: Mapping[str, str] | None, function: str, *, drops: bool = False, keeps: bool = True) -> ReadingOptions:
     """Check options; names and modes are read in any case.
 
-    A column function cannot drop rows, and refuses DROPMALFORMED as Spark's `from_json` does. Without `keeps` it has no column for bad bytes.
+    A column function cannot drop rows, and refuses DROPMALFORMED as Spark's `from_json` does.
     """
     found = ReadingOptions()
     for name, value in (options or {}).items():

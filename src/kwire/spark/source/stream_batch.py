@@ -52,8 +52,8 @@ _INTRODUCTIONS: Final = frozenset((None, "ApiVersions", "SaslHandshake", "SaslAu
 class SeriesBatch:
     """Input of one task of a batch.
 
-    `base` is the version of the state before the pieces, 0 for none, and `version` of that behind them. `again` are pieces of earlier batches
-    without a state.
+    `base` is the version of the state before the pieces, 0 for none, and `version` of that behind them. `again` are pieces of earlier
+    batches without a state.
     """
 
     stream: str
