@@ -120,11 +120,7 @@ cdef class TrackedStream(EventSink):
 
 @cython.final
 cdef class RowBatches(StreamSink):
-    """Takes the streams of a series, and keeps rows as C structs until there are enough of them for a record batch.
-
-    Arguments:
-        sink: a `kwire.tables.row_sink.RowSink`, which owns this.
-    """
+    """Takes the streams of a series, and keeps rows as C structs until there are enough of them for a record batch."""
 
     cdef SeriesRows rows
     cdef SlotList slots  # the connections that are in shared
@@ -171,7 +167,6 @@ cdef class RowBatches(StreamSink):
         rows_close(&self.rows)
 
     def connection_id_of(self, place):
-        """The id of the connection of this number."""
         return text_object(&self.rows.connection_ids, place)
 
     def add_request(self, connection_id, event):
@@ -181,17 +176,14 @@ cdef class RowBatches(StreamSink):
         self.flush_full()
 
     def add_connection(self, row):
-        """Append a row of `connections`, values in the schema's order."""
         wide_row_of(&self.rows.connections, &self.rows.row_texts, row, PLACES)
         self.flush_full()
 
     def add_topic_use(self, row):
-        """Append a row of `topic_use`, values in the schema's order."""
         topic_row_of(&self.rows.shared.topic_rows, &self.rows.shared.row_texts, self.words[6], row)
         self.flush_full()
 
     def take(self, table, *, whole):
-        """Give away the full batches of a table, and with `whole` the rows of the one that is begun too."""
         if whole:
             self.flush()
         batches, self.batches[table] = self.batches[table], []
@@ -235,12 +227,7 @@ cdef class RowBatches(StreamSink):
     cdef int begin(
         self, TrackedStream stream, TcpConnection connection, int client_side, object decided_by, int64_t packet, object known
     ) except -1:
-        """Begin the native state of a connection of which it is known which side is the client.
-
-        Arguments:
-            packet: where the connection began.
-            known: the connection as it was tracked before, of either twin; None for nothing.
-        """
+        """Begin the native state of a connection of known client; `known` is how it was tracked before, by either backend."""
         cdef bint late = decided_by != "syn" if known is None else known.joined_late
         cdef ExchangeState* state
         stream.tracker = row_connection(stream, &self.rows.shared, late, self.message, known)
@@ -368,7 +355,7 @@ cdef class RowBatches(StreamSink):
         return made
 
     cdef TrackedStream stream_on(self, TcpConnection connection):
-        """What hangs on a connection; what Python or a pickle has left there is put into it."""
+        """Return what hangs on a connection; what Python or a pickle has left there is put into it."""
         cdef TrackedStream made
         found = connection.attachment
         if type(found) is TrackedStream:

@@ -66,17 +66,9 @@ cdef inline object packet_field(object pa, const int64_t* field, Py_ssize_t coun
 cdef inline dict request_columns(
     object pa, object time, const RequestRow* row, Py_ssize_t count, const TextTable* texts, const TextTable* places, object names
 ):
-    """The columns of a batch by name, but for those that are null in all rows of streams.
+    """Return the columns of a batch by name, but for those that are null in all rows of streams.
 
-    Arguments:
-        time: the type of times.
-        row, count: the rows.
-        texts: what their texts are numbers in.
-        places: what `connection` is a number in.
-        names: what gives names: of the series, of files by number, of apis and errors; and the names of states and bodies.
-
-    Raises:
-        OverflowError: more than 2 GiB of text in a column.
+    `places` has the texts of `connection`; `names` gives names of the series, of files by number, of apis, errors, states and bodies.
     """
     from kwire.protocol.row_columns import BODY_COLUMNS
 
@@ -130,14 +122,7 @@ cdef inline object request_batch(
     object pa, object schema, object time, const RequestRow* row, Py_ssize_t count, const TextTable* texts, const TextTable* places,
     object names, bint logged,
 ):
-    """A record batch of rows; arguments as for `request_columns`, `schema` that of `requests`.
-
-    Arguments:
-        logged: they are of a request log, and have its times in the fields that only a stream fills in.
-
-    Raises:
-        OverflowError: more than 2 GiB of text in a column.
-    """
+    """Return a record batch; rows of a request log (`logged`) have its times in the fields that only a stream fills in."""
     columns = request_columns(pa, time, row, count, texts, places, names)
     if logged:
         columns["queue_time_us"], columns["local_time_us"] = columns.pop("request_bytes"), columns.pop("response_bytes")

@@ -77,10 +77,6 @@ cdef class LoggedRows:
 
     Of a row `request_bytes`, `response_bytes` and `stream_offset` hold the times in the queue, of local and of remote work: a log has those
     where a capture has these.
-
-    Arguments:
-        sink: the `kwire.tables.row_sink.RowSink` that owns this.
-        batch_rows: how many rows make a batch.
     """
 
     cdef Turn* turn  # see wire/turns.pxd
@@ -106,20 +102,13 @@ cdef class LoggedRows:
         turn_leave(self.turn)
 
     def take(self, *, whole):
-        """Give away the full batches, and with `whole` the rows of the one that is begun too."""
         if whole:
             self.flush()
         batches, self.batches = self.batches, []
         return batches
 
     def read(self, rows, sink, items):
-        """Take what was read of a file.
-
-        Arguments:
-            rows: the `kwire.tables.request_logs.rows.LogRows` whose series it is.
-            sink: takes what exchanges say beyond their rows.
-            items: entries with the numbers of their files, and faults.
-        """
+        """Take what was read of a file; `sink` takes what exchanges say beyond their rows."""
         cdef int64_t place
         cdef object latest = None
         cdef object live = rows.live

@@ -28,15 +28,7 @@ cdef inline int flush_requests(
 
 
 cdef inline int flush_rows(SeriesRows* rows, object pa, dict schemas, list wide, dict batches, tuple names, tuple directions) except -1:
-    """All rows as batches.
-
-    Arguments:
-        pa: pyarrow.
-        schemas, batches: by table; the batches are put behind those that are there.
-        wide: columns of `connections` (`wide_columns`).
-        names: what gives names to numbers in rows of `requests`, as `request_batch` takes them.
-        directions: the words for those of `topic_use`.
-    """
+    """Append all rows to the batches by table; `names` as `request_columns` takes them, `directions` the words for those of `topic_use`."""
     if rows.shared.rows.count:
         flush_requests(
             pa, schemas["requests"], batches["requests"], names, rows.shared.rows.rows, rows.shared.rows.count, &rows.shared.texts,

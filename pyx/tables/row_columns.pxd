@@ -69,11 +69,7 @@ cdef inline object number_column(
 
 
 cdef inline object text_column(object pa, const void* first, Py_ssize_t stride, Py_ssize_t count, bint is_long, const TextTable* texts):
-    """A column of texts, from their numbers in `texts`.
-
-    Raises:
-        OverflowError: more than 2 GiB of text in one batch.
-    """
+    """Return a column of texts, from their numbers in `texts`; raise OverflowError for more than 2 GiB in one batch."""
     cdef bytes offsets = new_bytes(NULL, (count + 1) * 4)
     cdef bytes bits = new_bytes(NULL, (count + 7) // 8)
     cdef bytes starts = new_bytes(NULL, count * 4)
@@ -176,14 +172,7 @@ cdef inline list wide_columns(object pa, tuple cells, object schema):
 
 
 cdef inline object wide_batch(object pa, const WideRows* rows, object schema, list columns, const TextTable* texts):
-    """A record batch of wide rows; columns that are neither numbers nor texts are null.
-
-    Arguments:
-        columns: of the table, from `wide_columns`.
-
-    Raises:
-        OverflowError: more than 2 GiB of text in a column.
-    """
+    """Return a record batch of wide rows; columns that are neither numbers nor texts are null."""
     cdef Py_ssize_t stride = rows.width * sizeof(int64_t)
     cdef Py_ssize_t index
     cdef int what
@@ -201,11 +190,7 @@ cdef inline object wide_batch(object pa, const WideRows* rows, object schema, li
 
 
 cdef inline int wide_row_of(WideRows* rows, TextTable* texts, object row, list places) except -1:
-    """Append a row of Python values: texts, integers and None.
-
-    Arguments:
-        places: of each value where the row has it.
-    """
+    """Append a row of Python values (texts, integers and None), each at its place."""
     cdef int64_t* made = wide_add(rows)
     cdef Py_ssize_t index
     for index, value in zip(places, row):

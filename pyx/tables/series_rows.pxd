@@ -162,12 +162,7 @@ cdef inline int count_requests(SeriesRows* rows, Py_ssize_t start) except -1:
 cdef inline int server_text(
     SeriesRows* rows, ExchangeState* state, bytes name, int64_t n, int server_side, object address_of
 ) except -1:
-    """Give a connection its id and the text of its server.
-
-    Arguments:
-        name, n: `key` and `n` of the `TcpConnection`.
-        address_of: spells addresses of 16 bytes.
-    """
+    """Give a connection its id and the text of its server; `address_of` spells addresses of 16 bytes."""
     cdef char text[ID_ROOM]
     cdef Py_ssize_t server_size
     cdef Py_ssize_t size = put_connection_id(text, <const uint8_t*>PyBytes_AS_STRING(name), server_side, n, address_of, &server_size)
@@ -179,13 +174,7 @@ cdef inline int server_text(
 cdef inline object key_of_client(
     SeriesRows* rows, const ConnectionTotals* summary, const char* address, Py_ssize_t size, dict known, object asked
 ):
-    """Tracked.client_key, asked once for each distinct client.
-
-    Arguments:
-        address, size: of the client.
-        known: what was asked before.
-        asked: `client_key` and `is_default_client_id`, functions of kwire.tables.client_keys.
-    """
+    """Tracked.client_key, asked once for each distinct client; `known` has what was asked before."""
     cdef const TextTable* texts = &rows.shared.texts
     cdef int32_t numbers[4 + ADDRESS_ROOM]
     cdef bytes key, key_with_address
@@ -270,19 +259,9 @@ cdef inline int end_stream(
     SeriesRows* rows, Slot* slot, Connection wire, Connection plaintext, TlsConnection tls, dict unsupported, bytes name,
     const TcpState* tcp, object sink, object series, list files, object violations, dict violating, tuple words, tuple asked, dict known,
 ) except -1:
-    """The row of a connection that is over, and what the sink keeps of it.
+    """Make the row of a connection that is over, and what the sink keeps of it.
 
-    Arguments:
-        wire: what tracked the bytes as they were on the wire.
-        plaintext: what tracked the decrypted ones, None without.
-        tls: the native `TlsConnection`, None for what was not encrypted.
-        name, tcp: `key` and state of the `TcpConnection`.
-        unsupported: requests that were refused, as `Tracked.unsupported`; None for none.
-        series, files: names.
-        violations, violating: a `kwire.tables.violation_rows.ViolationRows`, and its `counted`.
-        words: the words for the numbers of rows, as `RowBatches` has them.
-        asked: functions: spelling of an address, `client_key`, `is_default_client_id`, name of an api.
-        known: client keys that were asked before.
+    `wire` tracked the bytes of the wire, `plaintext` the decrypted ones (None without TLS). `words` and `asked` are those of `RowBatches`.
     """
     cdef ConnectionTotals summary
     cdef Connection connection = wire if plaintext is None else plaintext

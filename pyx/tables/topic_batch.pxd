@@ -90,11 +90,6 @@ cdef inline object bits_column(object pa, object kind, const uint32_t* first, Py
 
 
 cdef inline object topic_batch(object pa, const TopicRows* rows, object schema, TextTable* said, tuple directions):
-    """A record batch of all rows; `schema` is that of `topic_use`.
-
-    Raises:
-        OverflowError: more than 2 GiB of text in a column.
-    """
     cdef const TopicRow* row = rows.rows
     cdef Py_ssize_t count = rows.count
     cdef Py_ssize_t stride = sizeof(TopicRow)

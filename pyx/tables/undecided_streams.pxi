@@ -99,9 +99,7 @@ cdef int take_decided(
 ) except -1:
     """Once it is known which side is the server, and that it speaks Kafka, the reading that is right makes rows.
 
-    Arguments:
-        events: what that said so far.
-        ended, of_data: the connection is over, or brought bytes; else it lost some, or was closed.
+    If the connection is neither over (`ended`) nor brought bytes (`of_data`), it lost some or was closed.
     """
     cdef DirectionDetector detector = stream.detector
     cdef Connection known
