@@ -19,12 +19,9 @@ from kwire.analysis.library_guesses import Guess, Observed, guess_unnamed, wides
 from kwire.analysis.library_profiles import Library, known_libraries
 from kwire.analysis.release_ranges import broker_highest
 from kwire.schema.version_numbers import version_numbers as numbers
+from unnamed_clients import MODERN, guessed, known_of, observed
 
 FACTS: list[dict[str, Any]] = json.loads(Path(__file__).with_name("client_versions.json").read_text())
-MODERN = {
-    "Produce": 11, "Fetch": 17, "ListOffsets": 9, "Metadata": 12, "OffsetCommit": 9, "OffsetFetch": 9, "FindCoordinator": 6, "JoinGroup": 9,
-    "SyncGroup": 5, "Heartbeat": 4, "LeaveGroup": 5, "ApiVersions": 4,
-}  # fmt: skip
 
 
 def label(fact: dict[str, Any]) -> str:
@@ -35,12 +32,6 @@ def seen(fact: dict[str, Any]) -> Observed:
     """What a capture shows of a client from its beginning: 0.9 does not answer ApiVersions, so its ranges are not known."""
     highest = {} if fact["broker"].startswith("0.9") else broker_highest(fact["broker"])
     return observed("ApiVersions" in fact["sent"], highest, **{api: set(versions) for api, versions in fact["sent"].items()})
-
-
-def observed(negotiates: bool | None = True, highest: Any = None, watched: bool = True, **versions: set[int]) -> Observed:
-    offered = MODERN if highest is None else highest
-    offers = {api: frozenset({offered[api]} if api in offered else ()) for api in versions}
-    return Observed({api: frozenset(used) for api, used in versions.items()}, offers, negotiates, watched)
 
 
 def contains(guess: Guess, version: str) -> bool:
@@ -167,8 +158,7 @@ def test_a_look_alike_is_not_named() -> None:
     node = {"Produce": {2}, "Fetch": {2}, "ListOffsets": {0}, "Metadata": {0}, "OffsetCommit": {2}, "OffsetFetch": {1}}
     node |= {"FindCoordinator": {0}, "JoinGroup": {0}, "Heartbeat": {0}, "LeaveGroup": {0}, "SyncGroup": {0}, "ApiVersions": {0}}
     assert guess_unnamed(observed(**node)) is None
-    named = guess_unnamed(observed(**node), "kafka-node-client")
-    assert named is not None
+    named = guessed(observed(**node), "kafka-node-client")
     (fix,) = software_of(None, None, named).fixes
     assert fix.remedy.startswith("Replace kafka-node")
     assert guess_unnamed(seen(next(fact for fact in FACTS if fact["library"] == "kafka-python-ng"))) is None
@@ -183,8 +173,7 @@ def kafkajs(highest: Any = None) -> Observed:
 
 
 def test_a_guess_is_a_range_with_its_tried_bounds() -> None:
-    guess = guess_unnamed(kafkajs())
-    assert guess is not None
+    guess = guessed(kafkajs())
     assert (guess.after, guess.before, guess.tried) == ("1.14.0", None, ("1.15.0", "1.16.0", "2.2.4"))
     assert guess.text == "kafkajs after 1.14.0 (tried: 1.15.0, 1.16.0, 2.2.4)"
 
@@ -195,8 +184,7 @@ def test_a_left_out_version_ends_at_the_versions_known_to_differ() -> None:
         "Produce": {3}, "Fetch": {4}, "ListOffsets": {1}, "Metadata": {0, 1}, "OffsetCommit": {2}, "OffsetFetch": {1},
         "FindCoordinator": {1}, "JoinGroup": {2}, "Heartbeat": {1}, "LeaveGroup": {1}, "SyncGroup": {1}, "ApiVersions": {0},
     }  # fmt: skip
-    guess = guess_unnamed(observed(**versions), libraries=table(lambda library, version: version not in ("0.5.2", "0.6.0")))
-    assert guess is not None
+    guess = guessed(observed(**versions), libraries=table(lambda library, version: version not in ("0.5.2", "0.6.0")))
     assert guess.text == "aiokafka after 0.5.0 and before 0.8.1 (tried: 0.7.2)"
 
 
@@ -208,19 +196,16 @@ def librdkafka_1_0_on_4x() -> Observed:
 
 
 def test_librdkafka_1_0_is_known_to_refuse_4x_itself() -> None:
-    guess = guess_unnamed(librdkafka_1_0_on_4x())
-    assert guess is not None
+    guess = guessed(librdkafka_1_0_on_4x())
     assert guess.text == "librdkafka after 0.11.6 and before 1.3.0 (tried: 1.0.0, 1.1.0, 1.2.2)"
-    known = known_maximum(None, None, guess, "ListOffsets")
-    assert known is not None
+    known = known_of(None, None, guess, "ListOffsets")
     assert (known.at_most, known.certain) == (0, False)
 
 
 def test_a_range_says_of_an_api_only_what_holds_from_one_end_to_the_other() -> None:
     """OffsetCommit is v1 up to librdkafka 1.2.2 and v7 from 1.3.0: what the last before 1.3.0 sends is not known."""
     guess = guess_unnamed(librdkafka_1_0_on_4x())
-    known = known_maximum(None, None, guess, "OffsetCommit")
-    assert known is not None
+    known = known_of(None, None, guess, "OffsetCommit")
     assert (known.at_least, known.at_most) == (1, 7)
 
 
@@ -238,8 +223,7 @@ def test_what_brokers_hold_down_is_no_older_library() -> None:
     """A broker that was not seen may have kept the client from more: no upper bound, and alone it is no fingerprint."""
     held_down = observed(True, {}, Produce={3}, Fetch={4}, ListOffsets={0}, Metadata={4}, OffsetCommit={2}, OffsetFetch={2}, JoinGroup={0})
     assert guess_unnamed(held_down) is None
-    guess = guess_unnamed(held_down, "kafkajs")
-    assert guess is not None
+    guess = guessed(held_down, "kafkajs")
     assert (guess.after, guess.before) == ("1.3.1", None)
 
 
@@ -247,11 +231,9 @@ def test_a_late_join_may_be_a_library_whose_name_was_missed() -> None:
     """Java 2.4 and later send what 2.3 sends to a broker of 1.1; the name came in a packet before the capture."""
     highest = {"Produce": 5, "Fetch": 6, "ListOffsets": 2, "Metadata": 5, "OffsetCommit": 3, "OffsetFetch": 3, "FindCoordinator": 1}
     versions = {api: {most} for api, most in highest.items()}
-    whole = guess_unnamed(observed(True, highest | {"ApiVersions": 1}, True, ApiVersions={0, 2}, **versions), "consumer-orders-3")
-    late = guess_unnamed(observed(True, highest | {"ApiVersions": 1}, False, ApiVersions={0}, **versions), "consumer-orders-3")
-    assert whole is not None
+    whole = guessed(observed(True, highest | {"ApiVersions": 1}, True, ApiVersions={0, 2}, **versions), "consumer-orders-3")
+    late = guessed(observed(True, highest | {"ApiVersions": 1}, False, ApiVersions={0}, **versions), "consumer-orders-3")
     assert (whole.after, whole.before) == ("1.1", "2.4")
-    assert late is not None
     assert (late.after, late.before) == ("0.11.0", None)
 
 
@@ -261,20 +243,18 @@ def test_brokers_of_two_releases_show_what_each_holds_down() -> None:
     apis = ("Produce", "Fetch", "ListOffsets", "Metadata", "OffsetCommit", "OffsetFetch", "FindCoordinator")
     own = broker_highest("1.1")
     sent = {api: frozenset({min(own[api], old[api]), own[api]}) for api in apis} | {"ApiVersions": frozenset({1})}
-    guess = guess_unnamed(Observed(sent, {api: frozenset({old[api], new[api]}) for api in (*apis, "ApiVersions")}, True))
-    assert guess is not None
+    guess = guessed(Observed(sent, {api: frozenset({old[api], new[api]}) for api in (*apis, "ApiVersions")}, True))
     assert guess.text == "apache-kafka-java after 1.0 and before 2.0 (tried: 1.1)"
 
 
 def test_a_version_that_the_program_set_is_no_older_library() -> None:
     """sarama sends what its Config.Version says: by what it sends its own version is open."""
-    guess = guess_unnamed(
+    guess = guessed(
         observed(
             False, Produce={3}, Fetch={4}, ListOffsets={1}, Metadata={5}, OffsetCommit={1}, OffsetFetch={1}, FindCoordinator={0},
             JoinGroup={1}, Heartbeat={0}, LeaveGroup={0}, SyncGroup={0},
         )
     )  # fmt: skip
-    assert guess is not None
     assert guess.text == "sarama (tried: 1.27.2)"
     assert (guess.after, guess.before) == (None, None)
     assert [fix.kind for fix in software_of(None, None, guess).fixes] == ["config", "library"]
@@ -295,11 +275,9 @@ def test_what_librdkafka_falls_back_to_is_not_taken_for_java() -> None:
 
 
 def test_a_client_id_with_a_version_says_it() -> None:
-    guess = guess_unnamed(observed(Metadata={1}), "aiokafka-0.5.2")
-    assert guess is not None
+    guess = guessed(observed(Metadata={1}), "aiokafka-0.5.2")
     assert (guess.text, guess.exact) == ("aiokafka 0.5.2", "0.5.2")
-    known = known_maximum(None, None, guess, "Produce")
-    assert known is not None
+    known = known_of(None, None, guess, "Produce")
     assert (known.at_least, known.at_most) == (3, 3)
 
 

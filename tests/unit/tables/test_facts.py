@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-from typing import Any
-
 from kwire.protocol.events import BrokerNode, BrokersLearned, VersionsLearned
 from kwire.tables.facts import FACT_SCHEMAS, SeriesFacts
 
@@ -28,26 +25,6 @@ def test_a_cut_answer_teaches_what_it_has_and_a_fallback_answer_nothing() -> Non
     ]
 
 
-def test_a_server_that_says_two_things_has_the_widest_ranges_and_one_that_says_the_same_has_its_own() -> None:
-    """An upgrade in the middle of a capture; the APIs are in the order of their keys, whatever that of the answer."""
-    facts = SeriesFacts()
-    for time, ranges in ((7_000, {18: (0, 3), 0: (0, 9)}), (9_000, {18: (0, 4), 0: (3, 11), 50: (0, 0)}), (8_000, {18: (0, 3), 0: (0, 9)})):
-        facts.learn_versions("b:9092", versions(ranges, time))
-        if time != 9_000:
-            facts.learn_versions("a:9092", versions(ranges, time))
-    facts.learn_versions("c:9092", versions({}))
-    rows = [tuple(column.value if hasattr(column, "value") else column.as_py() for column in row) for row in _rows(facts)]
-    assert rows == [
-        ("a:9092", 0, 0, 9, 7, 8), ("a:9092", 18, 0, 3, 7, 8),
-        ("b:9092", 0, 0, 11, 7, 9), ("b:9092", 18, 0, 4, 7, 9), ("b:9092", 50, 0, 0, 9, 9),
-    ]  # fmt: skip
-
-
-def _rows(facts: SeriesFacts) -> list[tuple[Any, ...]]:
-    table = facts.tables()["advertised"]
-    return list(zip(*(column for column in table.itercolumns()), strict=True))
-
-
 def test_nodes_keep_what_any_response_said_and_minus_one_is_no_node() -> None:
     facts = SeriesFacts()
     facts.learn_nodes(nodes(BrokerNode(1, "kafka-1", 9092, "rack-a"), cluster_id="C"))
@@ -64,11 +41,9 @@ def test_a_server_is_a_node_by_address_and_port_or_by_a_port_that_only_one_has()
     assert facts.node_of("10.0.0.1", 9999) is None
 
 
-def test_facts_pickle_and_tables_have_their_schemas() -> None:
+def test_tables_have_their_schemas() -> None:
     facts = SeriesFacts()
     facts.learn_nodes(nodes(BrokerNode(1, "kafka-1", 9092)))
     facts.refusals.append(("c", "s", 3, 0, 2, "disconnected"))
-    again = pickle.loads(pickle.dumps(facts))
     for name, table in facts.tables().items():
         assert table.schema == FACT_SCHEMAS[name]
-        assert again.tables()[name].equals(table)
