@@ -88,7 +88,7 @@ cdef StreamSink native_sink(object sink):
 
 
 cdef class SeriesCarry:
-    """Connections of a series between two pieces, as `kwire.capture.carry.SeriesCarry` has them; pickles.
+    """Connections of a series between two pieces, as `kwire.capture.carry.SeriesCarry` has them.
 
     Arguments:
         share: (k, n): only connections that belong to the k-th of n shares are known here.
@@ -106,28 +106,6 @@ cdef class SeriesCarry:
         while self.first_watched is not NULL:
             self.unwatch(<TcpConnection>self.first_watched)
         turn_leave(self.turn)
-
-    def __reduce__(self):
-        from kwire.capture.impl import restored_carry
-
-        return restored_carry, (self.__getstate__(),)
-
-    def __getstate__(self):
-        return {
-            "share": self.share, "by_hosts": bool(self.by_hosts),
-            "live": {key: connection.plain() for key, connection in self.live.items()}, "lives": self.lives,
-            "packets": self.packets, "latest_ns": self.latest_ns, "strays": self.strays, "scan": self.scan, "begun": self.begun,
-            "half_open": self.half_open, "ended_early": self.ended_early,
-        }
-
-    def __setstate__(self, state):
-        self.share, self.lives, self.scan = state["share"], state["lives"], state["scan"]
-        self.by_hosts = state.get("by_hosts", False)
-        self.packets, self.latest_ns, self.strays = state["packets"], state["latest_ns"], state["strays"]
-        self.live, self.half_open = {}, state["half_open"]
-        self.begun, self.ended_early = state["begun"], state["ended_early"]
-        for connection in state["live"].values():
-            self.adopt(connection)
 
     cpdef int adopt(self, object known) except -1:
         """Add a connection, of either twin."""

@@ -1,7 +1,6 @@
 """The state of one TCP connection: what its rules (`kwire.capture._native.tcp`) work on, and what Python sees of it.
 
-The attributes are those of `kwire.capture.tcp.TcpConnection`, and a connection pickles to one, so that either twin reads what the other
-has left.
+The attributes are those of `kwire.capture.tcp.TcpConnection`; `plain` and `of` convert to one and from one.
 """
 
 cimport cython
@@ -34,9 +33,6 @@ cdef class Flow:
 
     def __init__(self):
         raise TypeError("a Flow is a part of a TcpConnection")
-
-    def __reduce__(self):
-        return plain_flow, (self.plain(),)
 
     def plain(self):
         """Make a `kwire.capture.flow.Flow` of the same state."""
@@ -121,11 +117,6 @@ cdef class Flow:
         return self.plain().start
 
 
-def plain_flow(plain):
-    """What a `Flow` pickles to: without its connection it is of the pure twin."""
-    return plain
-
-
 cdef Flow flow_of(TcpConnection connection, int direction):
     cdef Flow made = Flow.__new__(Flow)
     made.connection, made.state = connection, &connection.tcp.flows[direction]
@@ -151,11 +142,6 @@ cdef class TcpConnection:
         flow_close(&self.tcp.flows[0])
         flow_close(&self.tcp.flows[1])
         turn_leave(self.turn)
-
-    def __reduce__(self):
-        from kwire.capture.impl import restored_connection
-
-        return restored_connection, (self.plain(),)
 
     def plain(self):
         """Make a `kwire.capture.tcp.TcpConnection` of the same state."""

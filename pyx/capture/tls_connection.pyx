@@ -346,13 +346,6 @@ cdef class TlsConnection:
         cdef Direction second = self.of(1)
         return first.opaque_bytes + second.opaque_bytes + first.stream.opaque + second.stream.opaque
 
-    # Pickles hold the state as the pure twin has it.
-
-    def __reduce__(self):
-        from kwire.capture.impl import restored_tls
-
-        return restored_tls, (self.export_state(),)
-
     def export_state(self):
         """As the pure twin has it; no secret of a key log is in it."""
         return plain_connection(self)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import pickle
 import random
 import struct
 from collections.abc import Callable
@@ -14,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from carried_state import carried
 from kwire.capture.carry import SeriesCarry
 from kwire.capture.reader import finish_series, read_piece
 
@@ -31,7 +31,7 @@ def read(notes: Notes, *pieces: Any) -> Any:
     carry = SeriesCarry()
     for piece in pieces:
         read_piece(piece, carry, heard)
-        carry = pickle.loads(pickle.dumps(carry))
+        carry = carried(carry)
     finish_series(carry, heard)
     return heard
 

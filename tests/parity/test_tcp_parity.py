@@ -1,10 +1,9 @@
-"""The native reassembly says what the pure one says: same events, same order, same counters and pickles, whatever the packets do."""
+"""The native reassembly says what the pure one says: same events, same order, same counters and states, whatever the packets do."""
 
 from __future__ import annotations
 
 import gc
 import gzip
-import pickle
 import random
 import struct
 from itertools import pairwise
@@ -15,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from carried_state import carried
 from kwire.capture import carry as carry_module
 from kwire.capture import impl as capture_impl
 from kwire.capture.carry import SeriesCarry, is_of_share
@@ -70,7 +70,7 @@ def columns_of(packets: list[tuple[int, ...]], first: int) -> PacketColumns:
     return columns
 
 
-def both_say_the_same(chunks: list[tuple[bytes, PacketColumns]], pickled: bool, ignored: set[int]) -> Any:
+def both_say_the_same(chunks: list[tuple[bytes, PacketColumns]], is_carried: bool, ignored: set[int]) -> Any:
     pure, native = SeriesCarry(), load_twin("capture", "carry", "native").SeriesCarry()
     expected, found = Heard(), Heard()
     expected.ignored = found.ignored = ignored
@@ -80,8 +80,8 @@ def both_say_the_same(chunks: list[tuple[bytes, PacketColumns]], pickled: bool, 
         assert found.events == expected.events
         assert list(map(state_of, native.connections())) == list(map(state_of, pure.connections()))
         assert (native.strays, native.lives) == (pure.strays, pure.lives)
-        if pickled:
-            native = pickle.loads(pickle.dumps(native))
+        if is_carried:
+            native = carried(native)
     pure.finish(expected)
     native.finish(found)
     assert found.events == expected.events
@@ -105,12 +105,12 @@ def chunks_of(data: bytes, borders: list[int]) -> list[tuple[bytes, PacketColumn
     return chunks
 
 
-@pytest.mark.parametrize("pickled", [False, True])
-def test_streams_of_captures(capture_path: Path, pickled: bool) -> None:
+@pytest.mark.parametrize("is_carried", [False, True])
+def test_streams_of_captures(capture_path: Path, is_carried: bool) -> None:
     data = gzip.decompress(capture_path.read_bytes())
     rng = random.Random(capture_path.name)
-    borders = [0, *sorted(rng.sample(range(1, len(data)), 6)), len(data)] if pickled else [0, len(data)]
-    both_say_the_same(chunks_of(data, borders), pickled, set())
+    borders = [0, *sorted(rng.sample(range(1, len(data)), 6)), len(data)] if is_carried else [0, len(data)]
+    both_say_the_same(chunks_of(data, borders), is_carried, set())
 
 
 # Sequence numbers about a few places, the wrap at 2**32 among them, so that packets often fit, overlap, repeat or leave a hole.
@@ -143,12 +143,12 @@ def packets_of(steps: list[Any], handshake: bool) -> list[tuple[int, ...]]:
 
 
 @settings(deadline=None)
-@given(steps=st.lists(STEP, max_size=60), cut=st.integers(0, 60), pickled=st.booleans(), ignored=st.booleans(), handshake=st.booleans())
-def test_streams_of_any_packets(steps: list[Any], cut: int, pickled: bool, ignored: bool, handshake: bool) -> None:
+@given(steps=st.lists(STEP, max_size=60), cut=st.integers(0, 60), is_carried=st.booleans(), ignored=st.booleans(), handshake=st.booleans())
+def test_streams_of_any_packets(steps: list[Any], cut: int, is_carried: bool, ignored: bool, handshake: bool) -> None:
     packets = packets_of(steps, handshake)
     data = bytes(range(64))
     chunks = [(data, columns_of(packets[:cut], 1)), (data, columns_of(packets[cut:], cut + 1))]
-    both_say_the_same(chunks, pickled, {0x8001} if ignored else set())
+    both_say_the_same(chunks, is_carried, {0x8001} if ignored else set())
 
 
 def talk(rng: random.Random, key: int, start: int) -> list[tuple[int, ...]]:
@@ -221,7 +221,7 @@ def test_half_open_connections_that_are_packed_say_the_same(seed: int, kinds: li
         assert carries["native"].half_open == carries["pure"].half_open
         assert len(carries["pure"].live) + len(carries["pure"].half_open) == len(carries["objects"].live)
         for name in ("pure", "native"):
-            carries[name] = pickle.loads(pickle.dumps(carries[name]))
+            carries[name] = carried(carries[name])
     for name, carry in carries.items():
         carry.finish(heard[name])
         assert not carry.half_open
@@ -358,7 +358,7 @@ KINDS = ["late", "one-way", "drop", "lose-opening", "repeat", "swap", "pause"]
     written_by=st.sampled_from(["pure", "native"]),
 )
 def test_accidents_to_real_conversations(seed: int, kinds: list[str], cuts: list[int], written_by: str) -> None:
-    """Ports are used again, sequence numbers wrap, and between two chunks the carry goes through the pickle of either twin."""
+    """Ports are used again, sequence numbers wrap, and between two chunks the carry goes through the state of either backend."""
     rng = random.Random(seed)
     traffic = Accidents(rng)
     start = 1000 * SECOND
@@ -380,13 +380,7 @@ def test_accidents_to_real_conversations(seed: int, kinds: list[str], cuts: list
             assert getattr(carries["native"], name) == getattr(carries["pure"], name), name
         assert list(carries["native"].live) == list(carries["pure"].live)
         assert sorted(carries["native"].watched) == sorted(carries["pure"].watched)
-        written = pickle.dumps(carries[written_by])
-        for twin in carries:
-            with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(capture_impl, "backend", twin)
-                carries[twin] = pickle.loads(written)
-        assert isinstance(carries["pure"], SeriesCarry)
-        assert not isinstance(carries["native"], SeriesCarry)
+        carries = {twin: carried(carries[written_by], type(carry)) for twin, carry in carries.items()}
     for twin, carry in carries.items():
         carry.finish(heard[twin])
         assert carry.connections() == []
@@ -434,7 +428,7 @@ def test_an_error_of_a_sink_comes_out_and_leaves_nothing_behind() -> None:
     for _ in range(2):
         with pytest.raises(RuntimeError, match="full"):
             carry.take(bytes(64), columns_of(packets, 1), Broken())
-    again = pickle.loads(pickle.dumps(carry))
+    again = carried(carry)
     assert list(map(state_of, again.connections())) == list(map(state_of, carry.connections()))
 
 
@@ -470,12 +464,12 @@ def test_what_python_sees_of_a_connection_outlives_its_carry() -> None:
     carry.take(bytes(64), columns_of([(SECOND, 0, 1, 0, 0, SYN, 0, 0, 0, 1), (SECOND, 0, 1, 9, 0, 0, 3, 4, 4, 2)], 1), Heard())
     connection = carry.connections()[0]
     flow = connection.flows[1]
-    again = pickle.loads(pickle.dumps((connection, flow)))
+    plain = connection.plain()
     del carry
     gc.collect()
     assert connection.last_ns == SECOND
     assert [piece.data for piece in flow.waiting] == [bytes(4)]
-    assert state_of(again[0]) == state_of(connection)
-    assert (again[1].next, again[1].waiting_bytes) == (1, 260)
+    assert state_of(plain) == state_of(connection)
+    assert (plain.flows[1].next, plain.flows[1].waiting_bytes) == (1, 260)
     del connection
     assert flow.position == 0

@@ -16,13 +16,12 @@ from collections.abc import Iterable, Iterator
 from heapq import merge, nsmallest
 from itertools import islice
 from operator import attrgetter
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 from zlib import crc32
 
 from kwire.capture.dividing.pair_counts import PairCounts
 from kwire.capture.dividing.recent_pairs import RecentPairs
 from kwire.capture.half_open import pack_half_open, times_of, unpack_half_open
-from kwire.capture.impl import restored_carry
 from kwire.capture.packet_columns import ACK, RST, SWEEP_BITS, SYN, PacketColumns, ScanCarry
 from kwire.capture.sink import StreamSink
 from kwire.capture.tcp import Segment, TcpConnection
@@ -93,19 +92,6 @@ class SeriesCarry:
         self.scan = ScanCarry()
         self.begun = 0
         self.watched: dict[bytes, TcpConnection] = {}
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return restored_carry, (self.__getstate__(),)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__ if name != "watched"}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        for name, value in state.items():
-            setattr(self, name, value)
-        self.live, self.watched = {}, {}
-        for connection in state["live"].values():
-            self.adopt(connection)
 
     def adopt(self, connection: TcpConnection) -> None:
         self.live[connection.key] = connection

@@ -14,13 +14,11 @@ from kwire.codec.impl import Twin, load_native, load_twin
 
 if TYPE_CHECKING:
     from kwire.capture.carry import SeriesCarry
-    from kwire.capture.tcp import TcpConnection
     from kwire.capture.tls.connection import TlsConnection
     from kwire.capture.tls.records import Records, RecordState
 
 __all__ = [
-    "MODULES", "backend", "packets", "record_stream", "restored_carry", "restored_connection", "restored_tls", "series_carry",
-    "tls_connection",
+    "MODULES", "backend", "packets", "record_stream", "series_carry", "tls_connection",
 ]  # fmt: skip
 
 # Of the native twin. Those of TCP are loaded when they are first needed, but they must be there.
@@ -69,27 +67,7 @@ def _record_stream(twin: Twin) -> Any:
 def tls_connection() -> TlsConnection:
     from kwire.capture.tls.connection import TlsConnection  # it imports this module
 
-    return restored_tls(TlsConnection())
-
-
-def restored_tls(plain: TlsConnection) -> TlsConnection:
-    """Return a stored TLS connection as one of the chosen backend."""
-    if backend == "native":
-        made: TlsConnection = load_twin("capture", "tls_connection", "native").TlsConnection.import_state(plain)
-        return made
-    return plain
-
-
-def restored_carry(state: dict[str, Any]) -> SeriesCarry:
-    """Return a stored state as one of the chosen backend; its connections are `kwire.capture.tcp.TcpConnection`."""
-    made = series_carry(state["share"])
-    made.__setstate__(state)
+    if backend == "pure":
+        return TlsConnection()
+    made: TlsConnection = load_twin("capture", "tls_connection", "native").TlsConnection.import_state(TlsConnection())
     return made
-
-
-def restored_connection(plain: TcpConnection) -> TcpConnection:
-    """Return a stored connection as one of the chosen backend."""
-    if backend == "native":
-        made: TcpConnection = load_twin("capture", "connection", "native").TcpConnection.of(plain)
-        return made
-    return plain

@@ -117,10 +117,11 @@ def _streams_values(found: SeriesCarry) -> tuple[Any, ...]:
 
 
 def _streams(values: tuple[Any, ...]) -> SeriesCarry:
-    *plain, pairs, recent = values
-    state = dict(zip(_STREAMS, plain, strict=True))
-    made = series_carry(state["share"])
-    made.__setstate__(state | {"lives": recent or pairs, "live": {}})
+    share, by_hosts, *plain, pairs, recent = values
+    made = series_carry(share, by_hosts)
+    for name, value in zip(_STREAMS[2:], plain, strict=True):
+        setattr(made, name, value)
+    made.lives = recent or pairs
     return made
 
 

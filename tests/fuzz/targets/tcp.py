@@ -1,6 +1,6 @@
 """TCP reassembly: packets of a capture (first byte 0), or nine bytes for each packet of three connections.
 
-The second byte has flags: the state is pickled between chunks, a handshake comes first, one connection is ignored. The third one says after
+The second byte has flags: the state is copied between chunks, a handshake comes first, one connection is ignored. The third one says after
 which part the first chunk ends.
 """
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import pickle
 from typing import Any
 
 import pytest
 
+from carried_state import carried
 from kwire.capture import impl
 from kwire.capture.carry import HELD_NS, LINGER_NS, UNANSWERED_NS, is_of_share
 from kwire.capture.packet_columns import ACK, FIN, RST, SWEEP_BITS, SYN
@@ -340,7 +340,7 @@ def test_a_reset_whose_data_was_lost_still_ends_the_connection() -> None:
     ]  # fmt: skip
 
 
-def test_an_ignored_connection_stays_ignored_in_a_pickle() -> None:
+def test_an_ignored_connection_stays_ignored_in_a_state() -> None:
     class Deaf(Recorder):
         def opened(self, connection: TcpConnection, time_ns: int, packet: int) -> None:
             connection.ignored = True
@@ -348,7 +348,7 @@ def test_an_ignored_connection_stays_ignored_in_a_pickle() -> None:
     wire = Wire()
     wire.heard = Deaf()
     wire.shake()
-    wire.carry = pickle.loads(pickle.dumps(wire.carry))
+    wire.carry = carried(wire.carry)
     wire.send(CLIENT, 5, 1, data=b"a hole before it")
     wire.send(SERVER, 1, 30, data=b"and an answer")
     assert wire.finish() == [("ended", 0)]

@@ -21,13 +21,13 @@ cdef class SeriesCarry:
     cdef readonly tuple share
     cdef readonly bint by_hosts
     cdef readonly dict live
-    cdef readonly dict half_open  # packed, as capture/half_open.pxd has them
+    cdef public dict half_open  # packed, as capture/half_open.pxd has them
     cdef PyObject* first_watched
     cdef Py_ssize_t watched_count
     cdef public object lives
     cdef dict recent  # while a chunk is read, all that `lives` counts, None where it has more than that
     cdef public object scan
-    cdef readonly int64_t packets, latest_ns, strays, begun, ended_early
+    cdef public int64_t packets, latest_ns, strays, begun, ended_early
     cdef Limits limits
     cdef PyObject** known  # connections by the numbers of their keys in the chunk that is read, with a reference; NULL: not looked up yet
     cdef Py_ssize_t known_count
