@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import runpy
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pyspark.errors import PySparkException
@@ -15,27 +13,16 @@ from pyspark.sql import functions as F
 
 import kwire.spark
 from kwire.errors import InputError
+from sample_frames import frame, one
+from twin_codecs import vectors_of
 
 pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark")]
 
 ROOT = Path(__file__).parents[2]
-DATA = ROOT / "tests" / "vectors" / "data"
-
-
-def lines(name: str) -> list[dict[str, Any]]:
-    with gzip.open(DATA / name, "rt", encoding="utf-8") as file:
-        return [json.loads(line) for line in file]
-
-
-FRAMES = lines("frames-sample.jsonl.gz")
-
-
-def frame(message: str, version: int) -> bytes:
-    return next(bytes.fromhex(each["hex"])[4:] for each in FRAMES if (each["message"], each["version"]) == (message, version))
 
 
 def test_requests(spark: SparkSession) -> None:
-    whole = frame("HeartbeatRequest", 0)
+    whole = frame(one("HeartbeatRequest", 0))
     df = spark.createDataFrame([(1, whole), (2, whole[:-1]), (3, None)], "id INT, frame BINARY")
     options = {"columnNameOfCorruptRecord": "_corrupt_record"}
     rows = df.select("id", kwire.spark.from_kafka_request("frame", options).alias("r")).orderBy("id").collect()
@@ -49,28 +36,28 @@ def test_requests(spark: SparkSession) -> None:
 
 def test_typed_bodies_have_the_ddl(spark: SparkSession) -> None:
     fields = "topics.name,topics.partitions.leader_id,topics.topic_id"
-    df = spark.createDataFrame([(3, 12, frame("MetadataResponse", 12))], "key INT, version INT, frame BINARY")
+    df = spark.createDataFrame([(3, 12, frame(one("MetadataResponse", 12)))], "key INT, version INT, frame BINARY")
     read = kwire.spark.from_kafka_response("frame", "key", F.col("version"), message="MetadataResponse", version=12, fields=fields)
     body = df.select(read.alias("r")).select("r.body.*")
     declared = spark.createDataFrame([], kwire.spark.ddl("MetadataResponse", 12, fields))
     assert body.schema == declared.schema
     exploded = body.select(F.explode("topics").alias("t")).select("t.name", F.explode("t.partitions.leader_id").alias("leader")).first()
-    response = kwire.decode_response(frame("MetadataResponse", 12), 3, 12).body
+    response = kwire.decode_response(frame(one("MetadataResponse", 12)), 3, 12).body
     assert tuple(exploded) == (response.topics[0].name, response.topics[0].partitions[0].leader_id)
 
 
 def test_sql(spark: SparkSession) -> None:
     kwire.spark.register(spark)
-    spark.createDataFrame([(frame("HeartbeatResponse", 4),)], "frame BINARY").createOrReplaceTempView("answers")
+    spark.createDataFrame([(frame(one("HeartbeatResponse", 4)),)], "frame BINARY").createOrReplaceTempView("answers")
     inner = "SELECT from_kafka_response(frame, 12, 4) r FROM answers"
     row = spark.sql(f"SELECT r.message, from_json(r.body, 'errorCode INT').errorCode AS code FROM ({inner})").first()
-    assert tuple(row) == ("HeartbeatResponse", kwire.decode_response(frame("HeartbeatResponse", 4), 12, 4).body.error_code)
+    assert tuple(row) == ("HeartbeatResponse", kwire.decode_response(frame(one("HeartbeatResponse", 4)), 12, 4).body.error_code)
 
 
 @pytest.mark.matrix
 def test_records_and_offsets(spark: SparkSession) -> None:
     batch = next(
-        each for each in lines("records-sample.jsonl.gz") if (each["case"], each["magic"], each["compression"]) == ("headers", 2, "none")
+        each for each in vectors_of("records-sample") if (each["case"], each["magic"], each["compression"]) == ("headers", 2, "none")
     )
     df = spark.createDataFrame([(1, bytearray.fromhex(batch["hex"])), (2, None)], "id INT, data BINARY")
     rows = df.select("id", kwire.spark.from_record_batch("data").alias("r")).orderBy("id").collect()
@@ -95,7 +82,7 @@ def test_records_and_offsets(spark: SparkSession) -> None:
 
 
 def test_map_frames(spark: SparkSession) -> None:
-    whole = frame("MetadataResponse", 12)
+    whole = frame(one("MetadataResponse", 12))
     df = spark.createDataFrame([("a", whole), ("b", whole[:-1])], "id STRING, frame BINARY")
     fields = ["topics.name", "topics.partitions.leader_id"]
     rows = kwire.spark.map_frames(df, "frame", "MetadataResponse", 12, fields, options={"columnNameOfCorruptRecord": "bad"})
@@ -115,7 +102,7 @@ def test_map_frames(spark: SparkSession) -> None:
 
 @pytest.mark.matrix
 def test_pushed_metrics(spark: SparkSession) -> None:
-    case = next(each for each in lines("telemetry-sample.jsonl.gz") if each["compression"] == "gzip")
+    case = next(each for each in vectors_of("telemetry-sample") if each["compression"] == "gzip")
     df = spark.createDataFrame([(bytearray.fromhex(case["metrics_hex"]), case["compression_id"])], "metrics BINARY, kind INT")
     points = df.select(F.explode(kwire.spark.from_otlp("metrics", "kind")).alias("p")).select("p.metric", "p.resource").collect()
     assert [(row.metric, row.resource) for row in points] == [(each["name"], each["resource"]) for each in case["metrics"]]
@@ -132,7 +119,7 @@ def test_the_example_of_the_documentation(spark: SparkSession, capsys: pytest.Ca
 
 def test_columns_that_cross_and_sums_of_workers(spark: SparkSession) -> None:
     """Two tasks that meet the same groups: their sums come together."""
-    whole = frame("HeartbeatRequest", 0)
+    whole = frame(one("HeartbeatRequest", 0))
     df = spark.createDataFrame(
         [(number % 2, whole[: len(whole) - number % 3]) for number in range(100)], "id INT, frame BINARY"
     ).repartition(2)

@@ -58,7 +58,6 @@ class StoreOptions:
     endpoint: str | None = None
 
     def check(self) -> None:
-        """Raise InputError for an invalid endpoint."""
         if self.endpoint is None:
             return
         scheme, _, rest = self.endpoint.rpartition("://")

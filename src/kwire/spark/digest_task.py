@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from kwire.analysis.digests import DIGESTED_COLUMNS, PAGE, Digest, RowDigest, Wanted, merge_digests
 from kwire.analysis.partials import from_bytes, to_bytes
-from kwire.spark.parts import opened_part, part_batches
+from kwire.spark.parts import Part, opened_part, part_batches
 from kwire.spark.task_running import run_each
 
 if TYPE_CHECKING:
@@ -25,9 +25,6 @@ _AT_ONCE: Final = 64
 """Digests that are unpacked at once."""
 _PARTS_OF_TASK: Final = 32
 _NUMBER: Final = re.compile(r"-(\d{5})\b")
-
-Part = tuple[str, bool]
-"""`TABLE/NAME`, and whether this run wrote it."""
 
 
 def merged(packed: Iterable[bytes]) -> Digest:

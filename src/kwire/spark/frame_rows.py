@@ -107,7 +107,7 @@ class FrameRows:
         if self.options.fails and read.column("error").null_count < read.num_rows:
             errors = read.column("error")
             place = errors.is_valid().index(True).as_py()
-            self._refuse(wire_error(Fault[errors[place].as_py()], 0, "", "RequestHeader"), place)
+            self.options.refuse(wire_error(Fault[errors[place].as_py()], 0, "", "RequestHeader"), place)
         return None, dict(zip(read.schema.names, read.columns, strict=True))
 
     def _messages(self, given: ArrowArray) -> tuple[Any, dict[str, Any]]:
@@ -149,7 +149,7 @@ class FrameRows:
         for place in np.flatnonzero((starts < 0) & ~absent).tolist():
             row = place if rows is None else int(rows[place])
             faults[place] = wire_error(Fault[heads.column("error")[row].as_py()], 0, "", "RequestHeader")
-            self._refuse(faults[place], row)
+            self.options.refuse(faults[place], row)
         [chunk] = chunks_of(given)
         return rows, chunk._replace(starts=np.ascontiguousarray(starts, np.int32)), starts, faults
 
@@ -166,16 +166,11 @@ class FrameRows:
                     _, start = decoder.decode(frame)
                     body = frame[start:]
                 except WireError as error:
-                    self._refuse(error, row)
+                    self.options.refuse(error, row)
                     faults[row] = error
             bodies.append(body)
             starts.append(start)
         return None, bodies, starts, faults
-
-    def _refuse(self, error: WireError, row: int) -> None:
-        if self.options.fails:
-            error.add_note(f"in row {row} of the batch; the mode is FAILFAST")
-            raise error
 
 
 def _numbers(column: ArrowArray) -> Any:

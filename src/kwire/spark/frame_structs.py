@@ -97,11 +97,6 @@ class _FrameStruct:
         corrupt = [] if self.options.corrupt_record is None else [(self.options.corrupt_record, pa.binary())]
         return pa.struct([*self.header, ("body", self.body.arrow), *_ERROR, *corrupt])
 
-    def _refuse(self, row: int, error: WireError | None) -> None:
-        if error is not None and self.options.fails:
-            error.add_note(f"in row {row} of the batch; the mode is FAILFAST")
-            raise error
-
     def _struct(
         self, frames: Any, header: list[Any], bodies: Any, alone: Mapping[int, _Row], absent: Any, faults: Mapping[int, Any]
     ) -> Any:
@@ -181,7 +176,7 @@ class RequestStruct(_FrameStruct):
         found = {}
         for row in rows:
             found[row] = each = self._row(frames[row])
-            self._refuse(row, each.error)
+            self.options.refuse(each.error, row)
         return found
 
     def _row(self, frame: Any) -> _Row:
@@ -241,7 +236,7 @@ class ResponseStruct(_FrameStruct):
             starts[row] = start
             if error is not None:
                 alone[row] = _Row(header, None, error)
-                self._refuse(row, error)
+                self.options.refuse(error, row)
         columns = [pa.array(values, kind) for values, (_, kind) in zip(zip(*headers, strict=True), self.header, strict=True)]
         columns = columns or [pa.array([], kind) for _, kind in self.header]
         keys, versions = _numbers(columns[0], np.int16), _numbers(columns[1], np.int16)
@@ -250,7 +245,7 @@ class ResponseStruct(_FrameStruct):
             bodies, left = _json("response").texts(chunk._replace(starts=starts), keys, versions)
             for row in left:
                 alone[row] = self._alone(found[row], headers[row], int(starts[row]))
-                self._refuse(row, alone[row].error)
+                self.options.refuse(alone[row].error, row)
         else:
             wanted = (keys == self.body.api_key) & (versions == self.body.version)
             bodies, faults = self._typed(chunk, np.where(wanted, starts, _ABSENT).astype(np.int32))

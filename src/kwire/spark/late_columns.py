@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from kwire.analysis.partials import Partial, node_ids
 from kwire.analysis.programs import KEYED, Moves, moved_rows
 from kwire.files.file_systems import has_rename
-from kwire.spark.parts import PartWriter, opened_part, output_place, part_batches
+from kwire.spark.parts import Part, PartWriter, opened_part, output_place, part_batches
 from kwire.spark.task_running import run_each
 from kwire.tables import SCHEMAS
 from kwire.tables.schemas import INT, TEXT
@@ -32,9 +32,6 @@ __all__ = ["fill_columns", "fill_late"]
 
 _WHO: Final = ("client_key", "client_id")
 _SERVER: Final = ("server_address", "server_port", "node_id")
-
-Part = tuple[str, bool]
-"""`TABLE/NAME`, and whether this run wrote it; those of an earlier run are published."""
 
 
 def fill_late(

@@ -63,8 +63,6 @@ class MetricArrays:
             try:
                 rows.append([_point(point) for point in decode_metrics(data, compression)])
             except WireError as error:
-                if self.options.fails:
-                    error.add_note(f"in row {len(rows)} of the batch; the mode is FAILFAST")
-                    raise
+                self.options.refuse(error, len(rows))
                 rows.append([{"error": str(error)}])
         return pa.array(rows, self.type)

@@ -95,11 +95,8 @@ class OffsetStructs:
         """Return the structs of two arrays of any binary type; a key and a value that are both null give a null."""
         key_bytes, value_bytes = messages_in(keys), messages_in(values)
         records = [_read(key, value) for key, value in zip(key_bytes, value_bytes, strict=True)]
-        if self.options.fails:
-            for row, record in enumerate(records):
-                if record.violations:
-                    record.violations[0].add_note(f"in row {row} of the batch; the mode is FAILFAST")
-                    raise record.violations[0]
+        for row, record in enumerate(records):
+            self.options.refuse(next(iter(record.violations), None), row)
         columns: dict[str, ArrowArray] = self._values(records, value_bytes)
         abouts = [_about(record, value) for record, value in zip(records, value_bytes, strict=True)]
         faults = [_fault(record) for record in records]

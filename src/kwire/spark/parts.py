@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
 
 __all__ = [
-    "ROW_GROUP", "RUN", "STAGING", "STATE", "PartWriter", "bytes_read", "check_running", "make_folder", "opened_part", "output_place",
-    "part_batches", "progress_file", "read_progress", "write_blob", "written_place",
+    "ROW_GROUP", "RUN", "STAGING", "STATE", "Part", "PartWriter", "bytes_read", "check_running", "make_folder", "opened_part",
+    "output_place", "part_batches", "progress_file", "read_progress", "write_blob", "written_place",
 ]  # fmt: skip
 
 STAGING: Final = "_staging"
@@ -42,6 +42,9 @@ _WITHOUT_FOLDERS: Final = frozenset(("s3", "gcs", "abfs"))
 _RISING: Final = frozenset(("packet_number", "stream_offset"))
 ROW_GROUP: Final = 131_072
 """Rows of a row group: enough for columns to compress well, and a reader can still take a part of a big file."""
+
+Part = tuple[str, bool]
+"""`TABLE/NAME`, and whether this run wrote it; those of an earlier run are published."""
 
 
 def output_place(location: str) -> tuple[FileSystem, str]:

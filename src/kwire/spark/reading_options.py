@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
-from kwire.errors import InputError
+from kwire.errors import InputError, WireError
 
 __all__ = ["ReadingOptions", "paths_of", "reading_options"]
 
@@ -30,6 +30,12 @@ class ReadingOptions(NamedTuple):
     @property
     def drops(self) -> bool:
         return self.mode == DROPMALFORMED
+
+    def refuse(self, error: WireError | None, row: int) -> None:
+        """Raise an error of a row of a batch in the mode FAILFAST."""
+        if error is not None and self.fails:
+            error.add_note(f"in row {row} of the batch; the mode is FAILFAST")
+            raise error
 
 
 def reading_options(options: Mapping[str, str] | None, function: str, *, drops: bool = False, keeps: bool = True) -> ReadingOptions:

@@ -46,12 +46,7 @@ _TAIL: Final = struct.Struct("<IQ")
 
 @dataclass(frozen=True, slots=True)
 class SumsFile:
-    """A file with sums, or one inside another.
-
-    Attributes:
-        part: its place in the output folder, `_state/NAME`.
-        start: offset in the file of its place.
-    """
+    """A file with sums, or one inside the `part` at an offset."""
 
     part: str
     is_fresh: bool
@@ -65,11 +60,7 @@ def is_sums(part: str) -> bool:
 
 
 def pack_sums(sums: Partial, bits: int | None = None) -> bytes:
-    """Return the contents of a file.
-
-    Args:
-        bits: number of buckets, as ``1 << bits``; None to choose by size.
-    """
+    """Return the contents of a file of ``1 << bits`` buckets; None chooses by size."""
     if bits is None:
         size = sum(table.nbytes for table in sums.values())
         bits = min((size // PIECE_BYTES).bit_length(), MAX_BITS)
@@ -97,20 +88,17 @@ def _unpacked(packed: bytes, is_fresh: bool) -> Partial:
 
 
 def write_sums(location: str, name: str, sums: Partial, bits: int | None = None) -> SumsFile:
-    """Write a file; `sums` and `bits` as for `pack_sums`."""
     data = pack_sums(sums, bits)
     write_blob(location, STATE, name, data)
     return SumsFile(f"{STATE}/{name}", True, len(data))
 
 
 def sums_file(location: str, part: str) -> SumsFile:
-    """Return a file of an earlier run."""
     filesystem, path = output_place(location)
     return SumsFile(part, False, filesystem.get_file_info(f"{path}/{part}").size or 0)
 
 
 def read_whole_sums(location: str, file: SumsFile) -> Partial:
-    """Read the tables that are not divided."""
     with _Reader(location, file) as reader:
         return merge(reader.pieces(0, 1))
 
@@ -126,13 +114,11 @@ def read_bucket_sums(location: str, file: SumsFile, bits: int, bucket: int) -> l
 
 
 def read_all_sums(location: str, file: SumsFile) -> Partial:
-    """Read all of a file."""
     with _Reader(location, file) as reader:
         return merge(reader.pieces(0, 1 + (1 << reader.bits)))
 
 
 def remove_sums(location: str, files: Iterable[SumsFile]) -> None:
-    """Remove files of this run that are still there."""
     for file in files:
         filesystem, path = written_place(location, file.part)
         with suppress(OSError):
@@ -140,8 +126,6 @@ def remove_sums(location: str, files: Iterable[SumsFile]) -> None:
 
 
 class _Reader:
-    """Reader of pieces of a file, a context manager."""
-
     def __init__(self, location: str, file: SumsFile) -> None:
         self._location, self._told = location, file
         self._filesystem, path = written_place(location, file.part) if file.is_fresh else output_place(location)

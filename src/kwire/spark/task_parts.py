@@ -80,7 +80,6 @@ class TaskParts:
         self._stack.__exit__(kind, error, trace)
 
     def name(self, kind: str) -> str:
-        """Return the name of a part of this attempt."""
         return f"{kind}-{self._task.number:05d}-{self._task.run:03d}-{self._attempt}"
 
     def write(self, table: str, kind: str, batch: pa.RecordBatch) -> None:

@@ -66,7 +66,6 @@ def is_local(spark: SparkSession | SparkContext) -> bool:
 
 
 def slots_of(spark: SparkSession | SparkContext | LocalProcesses) -> int:
-    """Return the number of tasks that can run at once."""
     if isinstance(spark, LocalProcesses):
         return spark.slots
     context = context_of(spark)
@@ -75,12 +74,7 @@ def slots_of(spark: SparkSession | SparkContext | LocalProcesses) -> int:
 
 @contextmanager
 def watching(out: str, total: int, progress: Callable[[str, int, int], None]) -> Iterator[None]:
-    """Report how many bytes the tasks have read, while they run.
-
-    Args:
-        total: bytes of their files, each as often as it is read.
-        progress: called with the phase, the bytes read and all bytes.
-    """
+    """Report the phase, how many bytes the tasks have read of `total`, and the total; a file counts as often as it is read."""
     over = threading.Event()
 
     def watch() -> None:
@@ -117,11 +111,7 @@ class _Work(Generic[Item, Result]):
 def run_each(
     spark: SparkSession | SparkContext | LocalProcesses, items: Sequence[Item], work: Callable[[Item], Result]
 ) -> tuple[list[Result], float]:
-    """Call a function with each item, each in a task; return the results in the order of the items, and the CPU seconds of all.
-
-    Args:
-        work: function, which pickles and goes to each machine once, as its results do.
-    """
+    """Call a function, which pickles and goes to each machine once, with each item in a task; return ordered results and CPU seconds."""
     if not items:
         return [], 0.0
     told = _run_all(spark, items, _Work(work, current_store_options(), current_tls_options()))

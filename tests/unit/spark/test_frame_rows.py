@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import json
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -15,31 +12,18 @@ from kwire.spark.body_types import body_type
 from kwire.spark.frame_rows import FrameRows
 from kwire.spark.metric_arrays import MetricArrays
 from kwire.spark.reading_options import ReadingOptions
+from sample_frames import FRAMES, frame, one
+from twin_codecs import vectors_of
 
-DATA = Path(__file__).parents[2] / "vectors" / "data"
 FAILFAST, DROP = ReadingOptions("FAILFAST"), ReadingOptions("DROPMALFORMED")
 
 
-def lines(name: str) -> list[dict[str, Any]]:
-    with gzip.open(DATA / name, "rt", encoding="utf-8") as file:
-        return [json.loads(line) for line in file]
-
-
-FRAMES = lines("frames-sample.jsonl.gz")
 REQUESTS = [each for each in FRAMES if each["kind"] == "request"]
-
-
-def frame(case: dict[str, Any]) -> bytes:
-    return bytes.fromhex(case["hex"])[4:]
-
-
-def one(message: str, version: int) -> dict[str, Any]:
-    return next(each for each in FRAMES if (each["message"], each["version"]) == (message, version))
 
 
 def json_of(case: dict[str, Any]) -> Any:
     body = case["hex"][8 + 2 * case["header_size"] :]
-    found = ((each["message"], each["version"], each["hex"], each["json"]) for each in lines("messages-sample.jsonl.gz"))
+    found = ((each["message"], each["version"], each["hex"], each["json"]) for each in vectors_of("messages-sample"))
     return next(value for *key, value in found if key == [case["message"], case["version"], body])
 
 
@@ -136,7 +120,7 @@ def test_responses_cut_in_their_headers():
 
 
 def test_pushed_metrics_are_points():
-    cases = lines("telemetry-sample.jsonl.gz")
+    cases = vectors_of("telemetry-sample")
     payloads = pa.array([bytes.fromhex(each["metrics_hex"]) for each in cases])
     found = MetricArrays(FAILFAST)(payloads, pa.array([each["compression_id"] for each in cases])).to_pylist()
     assert sum(len(each["metrics"]) for each in cases) > 50

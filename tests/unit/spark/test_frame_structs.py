@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
-from kwire.codec.json_text import json_text
 from kwire.errors import InputError, KwireError, NullNotAllowed, Truncated, UnsupportedVersion
 from kwire.schema import catalog
 from kwire.spark.body_types import body_type, ddl
 from kwire.spark.frame_structs import RequestStruct, ResponseStruct
 from kwire.spark.reading_options import ReadingOptions, reading_options
+from sample_frames import FRAMES, frame, one
+from twin_codecs import vectors_of
 
-DATA = Path(__file__).parents[2] / "vectors" / "data"
 FAILFAST = ReadingOptions("FAILFAST")
 
 
-def lines(name: str) -> list[dict[str, Any]]:
-    with gzip.open(DATA / name, "rt", encoding="utf-8") as file:
-        return [json.loads(line) for line in file]
-
-
-FRAMES = lines("frames-sample.jsonl.gz")
-MESSAGES = lines("messages-sample.jsonl.gz")
-
-
-def frame(case: dict[str, Any]) -> bytes:
-    return bytes.fromhex(case["hex"])[4:]
+MESSAGES = vectors_of("messages-sample")
 
 
 def cases_of(kind: str) -> list[tuple[dict[str, Any], Any]]:
@@ -42,10 +30,6 @@ def cases_of(kind: str) -> list[tuple[dict[str, Any], Any]]:
     chosen = [case for case in FRAMES if case["kind"] == kind and not case["message"].startswith(old)]
     assert len(chosen) > 300
     return [(case, known[case["message"], case["version"], case["hex"][8 + 2 * case["header_size"] :]]) for case in chosen]
-
-
-def one(message: str, version: int) -> dict[str, Any]:
-    return next(case for case in FRAMES if (case["message"], case["version"]) == (message, version))
 
 
 def test_requests_are_their_headers_and_kafkas_json():
@@ -204,16 +188,6 @@ def test_a_response_without_its_request_is_null():
 def test_empty_batches_have_the_type():
     for make in (RequestStruct(), RequestStruct(body_type("HeartbeatRequest", 4, None), ReadingOptions(corrupt_record="c"))):
         assert make(pa.array([], pa.binary())).type == make.type
-
-
-def test_numbers_that_json_has_not_are_named_as_jackson_does():
-    from kwire.messages import AlterClientQuotasRequest
-
-    message = AlterClientQuotasRequest(entries=[AlterClientQuotasRequest.EntryData(ops=[
-        AlterClientQuotasRequest.OpData(key="a", value=float("inf")), AlterClientQuotasRequest.OpData(key="b", value=float("nan")),
-    ])])  # fmt: skip
-    ops = json.loads(json_text(message, 1))["entries"][0]["ops"]
-    assert [each["value"] for each in ops] == ["Infinity", "NaN"]
 
 
 def test_options_are_read_in_any_case_and_checked():

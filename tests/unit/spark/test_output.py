@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +13,7 @@ import pytest
 
 from kwire.errors import InputError
 from kwire.spark.output import HISTORY, MANIFEST, SUCCESS, OutputFolder
-from kwire.spark.parts import STAGING, PartWriter, write_blob
+from kwire.spark.parts import STAGING, PartWriter
 
 SCHEMA = pa.schema([("n", pa.int64())])
 TABLES = ("first", "second")
@@ -38,12 +36,6 @@ def analyse(out: Path, *values: int, overwrite: bool = False) -> None:
         parts = [write(out, table, "part-0.parquet", *values) for table in TABLES]
         folder.publish({"version": "x"}, parts)
         folder.complete()
-
-
-def interrupted(out: Path, fault: BaseException) -> None:
-    with OutputFolder(str(out), TABLES).writing(overwrite=True):
-        write(out, "first", "part-0.parquet", 2)
-        raise fault
 
 
 def test_a_run_publishes_its_tables_and_says_what_it_wrote(tmp_path: Path) -> None:
@@ -127,34 +119,6 @@ def test_rows_come_in_the_order_in_which_they_were_written(tmp_path: Path) -> No
     assert numbers(out / STAGING, "first") == list(range(600_000))
 
 
-def test_a_run_that_fails_leaves_nothing(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    with pytest.raises(KeyboardInterrupt):
-        interrupted(out, KeyboardInterrupt())
-    assert not out.exists()
-
-
-def test_a_failed_overwrite_leaves_the_earlier_analysis(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    analyse(out, 1)
-    with pytest.raises(InputError, match="no space"):
-        interrupted(out, InputError("no space"))
-    assert numbers(out, "first") == [1]
-    assert (out / SUCCESS).exists()
-    assert not (out / STAGING).exists()
-
-
-def test_an_earlier_analysis_is_replaced_only_when_asked(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    analyse(out, 1)
-    (out / "notes.txt").write_text("mine")
-    with pytest.raises(InputError, match="out exists already; give --overwrite"):
-        analyse(out, 2)
-    analyse(out, 2, overwrite=True)
-    assert numbers(out, "second") == [2]
-    assert (out / "notes.txt").read_text() == "mine"
-
-
 def test_what_a_killed_run_left_is_in_nobodys_way(tmp_path: Path) -> None:
     out = tmp_path / "out"
     code = (
@@ -167,29 +131,6 @@ def test_what_a_killed_run_left_is_in_nobodys_way(tmp_path: Path) -> None:
     analyse(out, 3)
     assert numbers(out, "first") == [3]
     assert not (out / STAGING).exists()
-
-
-def test_a_run_that_is_alive_is_left_alone(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    OutputFolder(str(out), TABLES).begin()
-    (out / STAGING / "run.json").write_text(json.dumps({"host": socket.gethostname(), "pid": os.getppid()}))
-    with pytest.raises(InputError, match="Another run is writing to"):
-        analyse(out, 1)
-
-
-def test_a_foreign_folder_is_never_emptied(tmp_path: Path) -> None:
-    (tmp_path / "thesis.txt").write_text("years of work")
-    for overwrite in (False, True):
-        with pytest.raises(InputError, match="choose"):
-            analyse(tmp_path, 1, overwrite=overwrite)
-    assert (tmp_path / "thesis.txt").read_text() == "years of work"
-
-
-def test_parts_that_executors_wrote_elsewhere_are_missed(tmp_path: Path) -> None:
-    folder = OutputFolder(str(tmp_path / "out"), TABLES)
-    with pytest.raises(InputError, match="give an --out that all machines share"), folder.writing():
-        folder.publish({}, ["first/part-0.parquet"])
-    assert not (tmp_path / "out").exists()
 
 
 def test_a_uri_serves_as_well_as_a_path(tmp_path: Path) -> None:
@@ -222,14 +163,3 @@ def test_what_earlier_reports_found_stays_when_files_are_added_and_goes_with_the
 def test_a_scheme_that_nobody_knows() -> None:
     with pytest.raises(InputError, match=r"^moon://x cannot be opened"):
         OutputFolder("moon://x", TABLES)
-
-
-def test_an_attempt_that_outlives_its_run_leaves_nothing(tmp_path: Path) -> None:
-    out = tmp_path / "out"
-    analyse(out, 1)
-    with pytest.raises(InputError, match=r"out is not there on .*; give an --out that all machines share"):
-        write(out, "first", "part-0.parquet", 2)
-    with pytest.raises(InputError, match="is not there on"):
-        write_blob(str(out), "_state", "state-0", b"x")
-    assert sorted(path.name for path in out.iterdir()) == [SUCCESS, MANIFEST, "first", "second"]
-    assert numbers(out, "first") == [1]

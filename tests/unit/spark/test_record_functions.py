@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 import re
 from base64 import b64decode
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -16,18 +13,13 @@ from kwire.errors import BadChecksum, Truncated, UnknownApi
 from kwire.spark.offset_structs import OffsetStructs
 from kwire.spark.reading_options import ReadingOptions
 from kwire.spark.record_arrays import RecordArrays
+from twin_codecs import vectors_of
 
-DATA = Path(__file__).parents[2] / "vectors" / "data"
 FAILFAST = ReadingOptions("FAILFAST")
 KEY = bytes.fromhex("000100016700017400000002")  # type 1, OffsetCommit: group g, topic t, partition 2
 
 
-def lines(name: str) -> list[dict[str, Any]]:
-    with gzip.open(DATA / name, "rt", encoding="utf-8") as file:
-        return [json.loads(line) for line in file]
-
-
-OFFSETS = [each for each in lines("coordinator-sample.jsonl.gz") if each["topic"] == "__consumer_offsets"]
+OFFSETS = [each for each in vectors_of("coordinator-sample") if each["topic"] == "__consumer_offsets"]
 
 
 def snake(name: str) -> str:
@@ -104,7 +96,7 @@ def test_bad_offsets_say_where_and_keep_their_bytes():
 
 
 def test_record_batches_are_arrays_of_records():
-    cases = [each for each in lines("records-sample.jsonl.gz") if "batches" in each]
+    cases = [each for each in vectors_of("records-sample") if "batches" in each]
     assert len(cases) > 150
     found = RecordArrays(FAILFAST)(pa.array([None, *(bytes.fromhex(each["hex"]) for each in cases)])).to_pylist()
     assert found[0] is None
@@ -121,9 +113,9 @@ def test_record_batches_are_arrays_of_records():
 
 
 def test_a_bad_batch_is_one_element_that_says_why():
-    cases = [each for each in lines("records-sample.jsonl.gz") if each["case"] == "bad-checksum"]
+    cases = [each for each in vectors_of("records-sample") if each["case"] == "bad-checksum"]
     frames = [bytes.fromhex(each["hex"]) for each in cases]
-    good = bytes.fromhex(next(each["hex"] for each in lines("records-sample.jsonl.gz") if (each["case"], each["magic"]) == ("single", 2)))
+    good = bytes.fromhex(next(each["hex"] for each in vectors_of("records-sample") if (each["case"], each["magic"]) == ("single", 2)))
     for row in RecordArrays()(pa.array([good + frame for frame in frames])).to_pylist():
         assert [each["batch"] for each in row] == list(range(len(row)))
         assert [each["error"] for each in row[:-1]] == [None] * (len(row) - 1)

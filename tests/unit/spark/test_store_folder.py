@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import socket
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,8 +13,8 @@ import pytest
 
 from kwire.errors import InputError
 from kwire.report.analysis_folder import AnalysisFolder
-from kwire.spark.output import MANIFEST, PAGE, SUCCESS, OutputFolder
-from kwire.spark.parts import RUN, PartWriter, write_blob
+from kwire.spark.output import MANIFEST, SUCCESS, OutputFolder
+from kwire.spark.parts import RUN, PartWriter
 from kwire.spark.shared_places import check_shared
 from kwire.spark.store_folder import StoreFolder, output_folder
 
@@ -56,13 +54,11 @@ def folder() -> StoreFolder:
     return found
 
 
-def analyse(run: str, value: int, *, overwrite: bool = False, page: bool = False, store: Any = None) -> list[str]:
+def analyse(run: str, value: int) -> list[str]:
     out = folder()
-    with out.writing(overwrite=overwrite):
+    with out.writing():
         parts = [write(table, f"part-{run}.parquet", value) for table in TABLES]
         out.publish({"version": "x", "series": []}, parts)
-        if page:
-            store.pipe(f"/lake/out/{PAGE}", b"page")
         out.complete()
     return parts
 
@@ -121,20 +117,6 @@ def test_parts_of_dates_are_parts_like_others(store: Any) -> None:
     assert not [name for name in files(store) if "part-c" in name]
 
 
-def interrupted(fault: BaseException, **how: bool) -> None:
-    with folder().writing(**how):
-        write("first", "part-b.parquet", 2)
-        assert SUCCESS not in files(fsspec.filesystem("memory"))
-        raise fault
-
-
-def test_a_run_that_fails_leaves_nothing(store: Any) -> None:
-    with pytest.raises(KeyboardInterrupt):
-        interrupted(KeyboardInterrupt())
-    assert not store.exists("/lake/out")
-    assert store.exists("/lake/else.txt")
-
-
 def test_a_task_that_fails_leaves_no_part(store: Any) -> None:
     folder().begin()
     with pytest.raises(ZeroDivisionError), PartWriter(OUT, "first", "p.parquet", SCHEMA):
@@ -142,42 +124,12 @@ def test_a_task_that_fails_leaves_no_part(store: Any) -> None:
     assert files(store) == {RUN}
 
 
-def test_an_attempt_that_outlives_its_run_leaves_nothing(store: Any) -> None:
+def test_an_attempt_whose_run_ends_while_it_writes_leaves_nothing(store: Any) -> None:
     parts = analyse("a", 1)
-    with pytest.raises(InputError, match="is not there on"):
-        write("first", "late.parquet", 2)
-    with pytest.raises(InputError, match="is not there on"):
-        write_blob(OUT, "_state", "state-0", b"x")
     folder().begin(overwrite=True)
     with pytest.raises(InputError, match="is not there on"), PartWriter(OUT, "first", "late.parquet", SCHEMA):
         store.rm(f"/lake/out/{RUN}")  # the run ends while the attempt writes
     assert files(store) == {*parts, MANIFEST}
-
-
-def test_an_analysis_is_replaced_only_when_asked(store: Any) -> None:
-    analyse("a", 1, page=True, store=store)
-    store.pipe("/lake/out/notes.txt", b"mine")
-    with pytest.raises(InputError, match=r"memory://lake/out exists already; give --overwrite"):
-        analyse("b", 2)
-    parts = analyse("b", 2, overwrite=True)
-    assert files(store) == {*parts, MANIFEST, SUCCESS, "notes.txt"}
-    assert numbers(store, parts[0]) == [2]
-
-
-def test_a_foreign_folder_is_never_emptied(store: Any) -> None:
-    store.pipe("/lake/out/thesis.txt", b"years of work")
-    for overwrite in (False, True):
-        with pytest.raises(InputError, match="choose"):
-            analyse("a", 1, overwrite=overwrite)
-    assert files(store) == {"thesis.txt"}
-
-
-@pytest.mark.parametrize("how", ["overwrite", "append"])
-def test_an_analysis_that_was_not_replaced_is_complete_again(store: Any, how: str) -> None:
-    parts = analyse("a", 1)
-    with pytest.raises(InputError, match="no space"):
-        interrupted(InputError("no space"), **{how: True})
-    assert files(store) == {*parts, MANIFEST, SUCCESS}
 
 
 def test_what_a_killed_first_run_left_is_in_nobodys_way(store: Any) -> None:
@@ -230,19 +182,6 @@ def test_a_run_whose_folder_another_took_does_not_publish(store: Any) -> None:
         out.publish({}, [part])
     out.abandon()
     assert files(store) == {theirs, RUN}
-
-
-def test_a_run_that_is_alive_is_left_alone(store: Any) -> None:
-    store.pipe(f"/lake/out/{RUN}", json.dumps({"host": socket.gethostname(), "pid": os.getppid()}).encode())
-    with pytest.raises(InputError, match="Another run is writing to"):
-        analyse("a", 1)
-
-
-def test_parts_that_executors_wrote_elsewhere_are_missed(store: Any) -> None:
-    out = folder()
-    with pytest.raises(InputError, match="1 parts that executors wrote are not in"), out.writing():
-        out.publish({}, ["first/part-0.parquet"])
-    assert not store.exists("/lake/out")
 
 
 def test_readers_see_the_parts_that_the_manifest_names(store: Any) -> None:

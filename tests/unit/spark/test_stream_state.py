@@ -20,6 +20,14 @@ def key_of(number: int) -> bytes:
     return b"\4" + number.to_bytes(11, "big") + bytes(1)
 
 
+def counts(pairs: int) -> PairCounts:
+    lives = PairCounts()
+    for number in range(pairs):
+        lives.begin(key_of(number))
+    lives.keep_changes()
+    return lives
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> StateFolder:
     return StateFolder(str(tmp_path), "stream")
@@ -39,18 +47,14 @@ def lives_of(folder: StateFolder, version: int) -> Any:
     return folder.read("s", version).carry.streams.lives
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pair_counts, "_SEALED_PAIRS", 100)
     monkeypatch.setattr(pair_counts, "_MERGED_PAIRS", 800)
 
 
-@pytest.mark.usefixtures("small_blocks")
 def test_a_batch_writes_what_it_changed(folder: StateFolder, tmp_path: Path) -> None:
-    lives = PairCounts()
-    for number in range(5000):
-        lives.begin(key_of(number))
-    lives.keep_changes()
+    lives = counts(5000)
     folder.write("s", 1, state_with(lives))
     before = files(tmp_path)
     known = lives_of(folder, 1)
@@ -66,7 +70,6 @@ def test_a_batch_writes_what_it_changed(folder: StateFolder, tmp_path: Path) -> 
     assert key_of(9000) not in lives_of(folder, 1)
 
 
-@pytest.mark.usefixtures("small_blocks")
 def test_blocks_go_with_the_last_state_that_names_them(folder: StateFolder, tmp_path: Path) -> None:
     lives: Any = PairCounts()
     lives.keep_changes()
@@ -83,12 +86,8 @@ def test_blocks_go_with_the_last_state_that_names_them(folder: StateFolder, tmp_
     assert files(tmp_path) == {}
 
 
-@pytest.mark.usefixtures("small_blocks")
 def test_states_of_other_series_stay(folder: StateFolder, tmp_path: Path) -> None:
-    lives = PairCounts()
-    for number in range(300):
-        lives.begin(key_of(number))
-    lives.keep_changes()
+    lives = counts(300)
     for series in ("s", "t"):
         folder.write(series, 1, state_with(lives))
     folder.forget({"t": 2})
@@ -97,12 +96,8 @@ def test_states_of_other_series_stay(folder: StateFolder, tmp_path: Path) -> Non
         folder.read("t", 1)
 
 
-@pytest.mark.usefixtures("small_blocks")
 def test_a_block_that_is_gone(folder: StateFolder, tmp_path: Path) -> None:
-    lives = PairCounts()
-    for number in range(300):
-        lives.begin(key_of(number))
-    lives.keep_changes()
+    lives = counts(300)
     folder.write("s", 1, state_with(lives))
     for path in (tmp_path / "kwire-stream").glob("*.pairs"):
         path.unlink()
@@ -110,7 +105,6 @@ def test_a_block_that_is_gone(folder: StateFolder, tmp_path: Path) -> None:
         folder.read("s", 1)
 
 
-@pytest.mark.usefixtures("small_blocks")
 def test_counts_as_changes_are_the_counts(folder: StateFolder) -> None:
     """Against counts that keep none; a pair that comes again counts once more wherever it lies."""
     kept, plain = PairCounts(), PairCounts()
@@ -125,7 +119,6 @@ def test_counts_as_changes_are_the_counts(folder: StateFolder) -> None:
     assert len(kept._sealed) < 6
 
 
-@pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize("recent", [50, 100_000], ids=["on disk", "in memory"])
 def test_pairs_that_come_again_do_not_grow_the_state(monkeypatch: pytest.MonkeyPatch, recent: int) -> None:
     """1,500 pairs, more than a block holds, that are used again and again: blocks hold each a few times at most."""
@@ -140,7 +133,6 @@ def test_pairs_that_come_again_do_not_grow_the_state(monkeypatch: pytest.MonkeyP
     assert [count for _, count in kept] == [6] * 1500
 
 
-@pytest.mark.usefixtures("small_blocks")
 def test_pairs_that_are_forgotten_take_their_blocks_along(folder: StateFolder, tmp_path: Path) -> None:
     """Of two generations the earlier one is not written again, and goes as a whole."""
     lives: Any = RecentPairs(10)

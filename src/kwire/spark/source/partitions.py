@@ -26,13 +26,7 @@ _SHARED: Final = frozenset(("requests", "telemetry"))
 
 @dataclass(frozen=True, slots=True)
 class SeriesPart:
-    """A series, or a share of its connections.
-
-    Attributes:
-        locations: its files in order.
-        disorder: sentence on their odd order, or empty.
-        share: (k, n) for the k-th of n shares.
-    """
+    """A series, or the k-th of n shares `(k, n)` of its connections; `disorder` is a sentence on the odd order of its files, or empty."""
 
     name: str
     locations: tuple[str, ...]
@@ -41,8 +35,6 @@ class SeriesPart:
 
 
 class SeriesPartition(InputPartition):
-    """Series that one task reads."""
-
     def __init__(self, parts: Sequence[SeriesPart]) -> None:
         super().__init__(None)
         self.parts = tuple(parts)
@@ -73,11 +65,7 @@ def _part(series: Series) -> SeriesPart:
 
 
 def input_files(options: SourceOptions, endings: tuple[str, ...] = (), what: str = "") -> list[CaptureFile]:
-    """Return the files of the paths; local ones absolute, as tasks work in other folders.
-
-    Args:
-        endings, what: endings of the wanted names, and a name for such files; captures without.
-    """
+    """Return the files of the paths, by `endings` of their names, else captures; local ones absolute, as tasks work in other folders."""
 
     def accepts(name: str) -> bool:
         return not name.startswith((".", "_")) and name.lower().endswith(endings)

@@ -22,7 +22,6 @@ __all__ = ["in_schema", "output_columns", "row_schema", "schema_ddl"]
 
 
 def row_schema(options: SourceOptions) -> pa.Schema:
-    """Return all columns of the rows."""
     if options.frames is not None:
         from kwire.spark.source.frame_reader import frame_schema
 

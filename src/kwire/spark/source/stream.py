@@ -50,11 +50,7 @@ class _SeriesPartition(InputPartition):
 
 
 class KwireStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Reader of captures and request logs as they come; Spark pickles it.
-
-    Args:
-        schema: the schema that Spark asks for.
-    """
+    """Reader of captures and request logs as they come; Spark pickles it."""
 
     def __init__(self, schema: StructType, options: SourceOptions) -> None:
         options = with_corrupt_record(options, schema.names)
@@ -74,7 +70,6 @@ class KwireStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return StreamOffset(self._stream, self._asked).to_json()
 
     def getDefaultReadLimit(self) -> ReadLimit:
-        """Return the limit of the options maxBytesPerTrigger and maxFilesPerTrigger."""
         options = self._options
         if options.max_bytes_per_trigger is not None:
             return ReadMaxBytes(options.max_bytes_per_trigger)
@@ -86,7 +81,6 @@ class KwireStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             self._frozen = self._look(), time.time_ns()
 
     def latestOffset(self, start: dict[str, Any], limit: ReadLimit) -> dict[str, Any]:
-        """Plan the next batch."""
         offset = StreamOffset.from_json(start, self._asked)
         with store_options(self._options.store), tls_options(self._options.tls):
             files, now_ns = (self._look(), time.time_ns()) if self._frozen is None else self._frozen
@@ -102,7 +96,6 @@ class KwireStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return start if found is offset else found.to_json()
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> list[InputPartition]:
-        """Return the tasks of a batch, one for each series."""
         before, after = StreamOffset.from_json(start, self._asked), StreamOffset.from_json(end, self._asked)
         if after.batch not in (before.batch, before.batch + 1):
             raise InputError(f"the checkpoint lacks batches between {before.batch} and {after.batch} of the stream.")
@@ -150,7 +143,6 @@ class KwireStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     # In a task.
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        """Yield the rows of one task."""
         assert isinstance(partition, _SeriesPartition)
         with store_options(self._options.store), tls_options(self._options.tls):
             for batch in series_rows(partition.batch, self._options):

@@ -40,8 +40,6 @@ _NAME: Final = re.compile(r"\.?([0-9a-f]{16})-([0-9]{10})(?:-[0-9]+)?")
 
 
 class _Head(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
-    """First record of a state, also of another version."""
-
     form: str
     version: str
     blocks: list[bytes]
@@ -57,10 +55,8 @@ class _Rest(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
 class SeriesState:
     """State of a series behind a batch.
 
-    Attributes:
-        log: number of the followed request log in the series, None if the carry does not know it yet, and number of its lines read; None
-            without a log.
-        held: rows of connections whose client is not known yet.
+    `log` has the number of the followed request log, None if the carry does not know it yet, and its lines read; None without a log. Rows
+    `held` are of connections whose client is not known yet.
     """
 
     carry: TablesCarry
@@ -69,11 +65,7 @@ class SeriesState:
 
 
 class StateFolder:
-    """The states of one stream.
-
-    Args:
-        location: folder of the option `stateLocation`, path or URI.
-    """
+    """The states of one stream, in the folder of the option `stateLocation`."""
 
     def __init__(self, location: str, stream: str) -> None:
         self._location = location
@@ -84,7 +76,6 @@ class StateFolder:
         return filesystem, f"{path.rstrip('/')}/kwire-{self._stream}"
 
     def read(self, series: str, version: int) -> SeriesState:
-        """Read a state."""
         filesystem, folder = self._place()
         key = _key(series)
         try:
@@ -109,7 +100,6 @@ class StateFolder:
         return SeriesState(carry, rest.log, held)
 
     def write(self, series: str, version: int, state: SeriesState) -> None:
-        """Write a state, which nobody sees before it is whole."""
         from pyarrow.fs import FileType
 
         filesystem, folder = self._place()

@@ -22,7 +22,6 @@ __all__ = ["analysis_options", "checked", "table_rows"]
 
 
 def table_rows(parts: Sequence[SeriesPart], options: SourceOptions) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a table, from series or shares of them."""
     if options.table not in ROW_TABLES:
         yield from _answer(parts, options)
         return
