@@ -43,7 +43,6 @@ def versions_sent(partial: Partial) -> dict[int | None, set[str]]:
 
 
 def brokers(partial: Partial) -> pa.Table:
-    """Make table `brokers`: a row a node, and a row without node id for a server that no response names."""
     offers, sent = offers_of(partial), versions_sent(partial)
     servers: dict[int | None, dict[str, dict[str, Any]]] = defaultdict(dict)
     for part in partial["servers"].to_pylist():

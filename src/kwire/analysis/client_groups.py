@@ -101,7 +101,7 @@ class ClientGroups:
                 group.guess = guess_unnamed(_observed(group, highest), place[0])
 
     def of(self, client_key: str, client_id: str | None) -> ClientGroup:
-        """Return the program behind a key and an id; several (one id from many principals or addresses) are merged."""
+        """Return the program behind a key and an id; several of one id are merged."""
         places = self._places.get((client_key, client_id), set())
         if len(places) == 1:
             return self._groups[next(iter(places))]

@@ -57,7 +57,6 @@ def _client(key: str, parts: list[dict[str, Any]], requests: tuple[int, int], gr
 
 
 def _of_known(which: Callable[[list[Any]], Any], parts: list[dict[str, Any]], column: str) -> Any:
-    """Aggregate known values; null if there are none (request logs have no sizes, and not all have times)."""
     known = [part[column] for part in parts if part[column] is not None]
     return which(known) if known else None
 

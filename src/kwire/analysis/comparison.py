@@ -111,7 +111,6 @@ def _library(row: Row) -> str:
 
 
 def _program(row: Row) -> tuple[Any, ...]:
-    """Return what stays of a client when its library gets another version."""
     ids = tuple(sorted({fold_client_id(each) for each in row["client_ids"] or () if each}))
     return (row["software_name"], ids, tuple(sorted(row["principals"] or ())), () if ids else tuple(sorted(row["addresses"] or ())))
 

@@ -35,8 +35,6 @@ _UNSEEN_CAUSE: Final = "no captured request explains it; a member's session may 
 
 @dataclass(slots=True)
 class Member:
-    """A member of one generation, as far as it was seen."""
-
     member_id: str
     instance_id: str | None = None
     topics: tuple[str, ...] | None = None
@@ -106,7 +104,6 @@ def _generations(steps: Iterable[Row]) -> list[list[Row]]:
 
 
 def _leavers(steps: Iterable[Row]) -> list[tuple[int, str, str | None]]:
-    """Return (time, member id, reason) of each leave, by time; static members are named by their instance."""
     found = []
     for step in steps:
         if step["event"] == "leave" and not step["error_code"]:

@@ -107,7 +107,6 @@ class Cases:
         return self._judged[case * len(self._targets) + target][_BASIS]
 
     def table(self) -> pa.Table:
-        """Return rows of `JUDGED`: by case number, for each target in their order."""
         columns = list(zip(*self._judged, strict=True)) or [()] * len(JUDGED)
         return pa.table([pa.array(column, TEXT) for column in columns], schema=JUDGED)
 

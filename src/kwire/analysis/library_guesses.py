@@ -65,7 +65,6 @@ class Guess:
 
     @property
     def range(self) -> str:
-        """Range of versions in words; empty without bounds."""
         bounds = (("after", self.after), ("before", self.before))
         return self.exact or " and ".join(f"{word} {version}" for word, version in bounds if version is not None)
 
@@ -85,7 +84,6 @@ class Guess:
         return (*first, last - 1, _ANY)
 
     def bounds(self, api: str) -> tuple[int | None, int | None]:
-        """Return bounds of an api's highest version in the whole range, None if unknown."""
         versions = self.library.versions
         if self.exact is not None:
             return self.library.bounds_of(self.exact, api)

@@ -108,7 +108,6 @@ class Library:
         return tuple(dict.fromkeys(profile.version for profile in self.profiles))
 
     def maximum(self, version: str, api: str) -> int | None:
-        """Return the highest version of an api that one version of the library uses, whatever a program sets."""
         maxima = [profile.maximum(api) for profile in self.profiles if profile.version == version]
         return max((maximum for maximum in maxima if maximum is not None), default=None)
 

@@ -23,7 +23,6 @@ _CAVEAT: Final = " The request log holds deprecated requests alone, so what else
 
 
 def partly_seen(partial: Partial) -> frozenset[str]:
-    """Return the keys of clients that were seen in logs of deprecated requests only."""
     sources: dict[str, set[str]] = {}
     for part in partial["sources"].to_pylist():
         sources.setdefault(part["client_key"], set()).add(part["source"])
@@ -31,7 +30,6 @@ def partly_seen(partial: Partial) -> frozenset[str]:
 
 
 def without_totals(clients: pa.Table, keys: frozenset[str]) -> pa.Table:
-    """Blank the sums of these clients in table `clients`."""
     if not keys:
         return clients
     known = pc.invert(_is_in(clients, keys))
@@ -40,7 +38,6 @@ def without_totals(clients: pa.Table, keys: frozenset[str]) -> pa.Table:
 
 
 def without_ok(impact: pa.Table, keys: frozenset[str]) -> pa.Table:
-    """Turn `compatible` into `unknown` for these clients in table `upgrade_impact`, with the reason."""
     if not keys:
         return impact
     mine: Any = pc.and_(_is_in(impact, keys), pc.equal(impact.column("verdict"), pa.scalar("compatible")))

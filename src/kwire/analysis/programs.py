@@ -36,8 +36,6 @@ _UNKNOWN: Final = "unknown"
 
 
 class Program(NamedTuple):
-    """Program that connections move to: its key, and the software that it names."""
-
     client_key: str
     software_name: str | None
     software_version: str | None

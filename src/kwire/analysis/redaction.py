@@ -125,7 +125,6 @@ class Redactor:
         return hashlib.blake2b(plain, key=self._key, person=kind.encode(), digest_size=size).hexdigest()
 
     def token(self, kind: str, text: str) -> str:
-        """Return a token for a text; the empty text stays."""
         return f"{kind}-{self._digest(kind, text, _TOKEN_BYTES)}" if text else text
 
     def _token_of(self, kind: str) -> Callable[[str], str]:
@@ -174,7 +173,6 @@ class Redactor:
         return f"regex:{self.token('pattern', text[6:])}" if text.startswith("regex:") else self._topic(text)
 
     def sentence(self, text: str) -> str:
-        """Replace quoted texts, files and addresses in a sentence of kwire."""
         for file in self._files:
             text = re.sub(rf"(?<![\w./-]){re.escape(file)}(?![\w/-])", self.token("file", file), text)
         text = _QUOTED.sub(lambda found: self.token("text", found.group()), text)

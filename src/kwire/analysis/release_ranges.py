@@ -88,7 +88,6 @@ def _refuses(release: Release, api_key: int, version: int) -> bool:
 
 
 def highest_by_name(ranges: Mapping[int, Range]) -> dict[str, int]:
-    """Return the highest version by api name, for the apis in the catalog."""
     named = {catalog().api_name(key): high for key, (_low, high) in ranges.items()}
     return {name: high for name, high in named.items() if name is not None}
 

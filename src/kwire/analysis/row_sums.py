@@ -28,7 +28,6 @@ def ones(table: pa.Table) -> pa.Array[Any]:
 
 
 def unnamed_ids(columns: Columns) -> Any:
-    """Return the client ids of rows whose software has no name, null for the others."""
     unnamed: Any = pc.equal(pc.fill_null(columns["software_name"], "unknown"), pa.scalar("unknown"))
     return pc.if_else(unnamed, columns["client_id"], pa.scalar(None, pa.string()))
 

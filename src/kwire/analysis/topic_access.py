@@ -48,8 +48,6 @@ def topic_access(partial: Partial) -> pa.Table:
 
 
 class _TopicNames:
-    """Topic names by id, and ids of topics that have only one."""
-
     def __init__(self, names: pa.Table) -> None:
         self._ids, self._names = flat(names, "topic_id"), flat(names, "topic")
         last: Any = pc.ScalarAggregateOptions(skip_nulls=False)
@@ -73,7 +71,6 @@ class _TopicNames:
 
 
 def _sums(use: pa.Table, numbers: Ints) -> dict[str, Any]:
-    """Sum up amounts; null if unknown, as batches and sometimes times are in a request log."""
     rules: list[Any] = [*((name, "sum") for name in _SUMS), ("max_batch_bytes", "max"), ("first_seen", "min"), ("last_seen", "max")]
     grouped = aggregated(use.append_column("row", pa.array(numbers)), ["row"], rules)
     return {name: flat(grouped, name) for name, _ in rules}

@@ -133,7 +133,6 @@ def _latencies(latencies: pa.Table, numbers: Ints, size: int) -> dict[str, Any]:
 
 
 def _offered(usage: pa.Table, numbers: Ints, size: int, highest: Mapping[str, Mapping[str, int]]) -> Any:
-    """Return for each row the greatest version that one of its servers offers; null if unknown."""
     pairs, first = codes_of(flat(usage, "server"), flat(usage, "api_name"))
     at: Any = pa.array(first)
     chosen = zip(*(usage.column(name).take(at).to_pylist() for name in ("server", "api_name")), strict=True)

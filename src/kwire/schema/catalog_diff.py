@@ -169,7 +169,6 @@ def _at(before: Message, after: Message, version: int) -> Iterator[FieldChange]:
 
 
 def _by_new_path(fields: tuple[LayoutField, ...], new: tuple[LayoutField, ...], path: str = "") -> Iterator[tuple[str, LayoutField]]:
-    """Yield fields with their paths in the newer definition."""
     newer = {field.name: found for field, found in paired_fields(fields, new)}
     for field in fields:
         found = newer.get(field.name)

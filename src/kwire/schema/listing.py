@@ -96,8 +96,6 @@ class MessageRows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaggedFieldRow:
-    """A tagged field and the versions in which it is one."""
-
     message: str
     path: str
     tag: int

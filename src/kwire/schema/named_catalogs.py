@@ -21,8 +21,6 @@ _RELEASE: Final = re.compile(r"[0-9]+(\.[0-9]+)*")
 
 
 class _Accepted(Mapping[str, Message]):
-    """Definitions of a release, cut on first use to what it accepts."""
-
     def __init__(self, release: Release) -> None:
         self._release = release
         self._known = catalog()

@@ -48,7 +48,6 @@ class Overlay:
 
     @property
     def messages(self) -> dict[str, Message]:
-        """All definitions, by name."""
         return {**self.extends, **self.replaces, **self.adds}
 
     def with_api_keys(self, api_keys: Mapping[str, int]) -> Overlay:
@@ -72,8 +71,6 @@ def _api_of(message: Message) -> str:
 
 
 class _Messages(Mapping[str, Message]):
-    """Definitions of an overlaid catalog, computed on first use."""
-
     def __init__(self, base: Catalog, overlay: Overlay) -> None:
         self._base = base
         self._overlay = overlay

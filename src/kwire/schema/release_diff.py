@@ -106,8 +106,6 @@ def field_changes(message: Message | None, versions: list[int]) -> Iterator[Fiel
 
 
 def _renames(message: Message | None, versions: set[int], older: Release, newer: Release) -> Iterator[FieldChange]:
-    """Yield the fields of these versions whose names differ between the two releases."""
-
     def walk(fields: tuple[Field, ...], path: str, present: set[int]) -> Iterator[FieldChange]:
         for field in fields:
             there = {version for version in present if version in field.versions}

@@ -39,15 +39,12 @@ def release_key(name: str) -> tuple[int, ...]:
 
 
 def name_in(field: Field, minor: str) -> str:
-    """Return the name of a field in a minor release such as `3.9`."""
     former = sorted((release_key(last), name) for name, last in field.former_names)
     return next((name for last, name in former if release_key(minor) <= last), field.name)
 
 
 @dataclass(frozen=True, slots=True)
 class _Api:
-    """An api at one release; ranges by listener."""
-
     accepts: Mapping[str, Versions]
     advertises: Mapping[str, Versions]
     accepts_with_unstable: Mapping[str, Versions]

@@ -26,8 +26,6 @@ UNKNOWN_LOSS: Final = MAX_FRAME + 8
 
 
 class Ending(NamedTuple):
-    """End of a connection, and the names of its client, as in `ConnectionSummary`."""
-
     state: str
     closed_by: str | None
     software_name: str | None
@@ -62,11 +60,9 @@ class EncryptedConnection:
 
     @property
     def connection(self) -> Connection | None:
-        """Connection that tracks the bytes of the wire."""
         return self.wire.connection
 
     def begins_late(self, side: int) -> None:
-        """Note that the first bytes of a side are missing."""
         self.wire.begins_late(side)
         self.tls.begins_late(side)
 
@@ -85,7 +81,6 @@ class EncryptedConnection:
         return events + self._give(self.tls.receive(self._keys, side, data, t, packet), t, packet)
 
     def lost(self, side: int, n: int, t: int, packet: int = 0, *, cut: bool = False) -> list[Event]:
-        """Note that the next `n` bytes of a side are missing."""
         events = self.wire.lost(side, n, t, packet, cut=cut)
         return events + self._give(self.tls.lose(self._keys, side, n, t, packet, cut), t, packet)
 

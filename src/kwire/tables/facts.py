@@ -139,7 +139,6 @@ class SeriesFacts:
 
 
 def _ranges(server: str, answers: Mapping[Answer, Sequence[int | None]]) -> pa.Table:
-    """Return the rows of `ADVERTISED` of a server: the widest range of each API, and its first and last time."""
     if len(answers) == 1:  # nearly all servers say the same for as long as they run, and brokers of a release all say the same
         ((answer, (first, last)),) = answers.items()
         columns = _columns_of(answer)
@@ -181,7 +180,6 @@ def empty_table(schema: pa.Schema) -> pa.Table:
 
 
 def table_of(schema: pa.Schema, rows: list[tuple[Any, ...]]) -> pa.Table:
-    """Make a small table from rows; times are integers in microseconds."""
     if not rows:
         return empty_table(schema)
     columns = list(zip(*rows, strict=True))

@@ -46,7 +46,6 @@ def with_data(kept: bytes, opened_by: int | None, direction: int, data: bytes, t
 
 
 def with_closed(kept: bytes, direction: int, reset: bool, time_ns: int, place: int) -> bytes | None:
-    """Append the end of a direction; return None if it does not fit."""
     if len(kept) + _EVENT.size > MAX_FIRST_BYTES:
         return None
     return kept + _EVENT.pack(time_ns, place, 0, direction | _CLOSED | _RESET * reset)

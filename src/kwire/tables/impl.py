@@ -31,6 +31,5 @@ def row_batches(sink: RowSink) -> RowBatches | None:
 
 
 def logged_rows(sink: RowSink) -> LoggedRows | None:
-    """Return the native reader of entries of request logs, with their rows; None for the pure backend."""
     made: LoggedRows | None = None if _chosen[1] is None else load_twin("tables", "request_logs", "native").LoggedRows(sink)
     return made

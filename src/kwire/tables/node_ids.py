@@ -30,7 +30,6 @@ def node_finder(nodes: pa.Table) -> NodeOf:
 
 
 def with_nodes(connections: pa.Table, node_of: NodeOf) -> pa.Table:
-    """Fill column `node_id` with the nodes that listen at the servers' addresses."""
     columns: list[list[Any]] = [connections.column(name).to_pylist() for name in ("server_address", "server_port")]
     servers = list(zip(*columns, strict=True))
     known = {server: node_of(*server) for server in set(servers)}

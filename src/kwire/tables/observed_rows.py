@@ -30,8 +30,6 @@ _Place = tuple[str, str | None, str | None, str | None]
 
 
 class TopicSum:
-    """Sums over one topic on one connection; sets for the lists of a row."""
-
     __slots__ = ("acks", "batches", "bytes", "codecs", "errors", "first", "largest", "last", "magics", "partitions", "records", "refused",
                  "requests", "seen", "unseen")  # fmt: skip
 
@@ -116,7 +114,6 @@ class TopicSums:
         ]  # fmt: skip
 
     def put_back(self, sums: list[tuple[Any, ...]]) -> None:
-        """Replace the sums by those that `plain` returned."""
         self.sums = {}
         for direction, topic, topic_id, client_id, *numbers, acks, partitions, refused in sums:
             each = self.sums[direction, topic, topic_id, client_id] = TopicSum(0)
@@ -142,18 +139,14 @@ def _bits(mask: int) -> list[int]:
 
 
 def members_text(members: Iterable[Sequence[Any]]) -> str:
-    """Return members of a group as column `members` has them."""
     return JSON([list(member) for member in members])
 
 
 def spelled(assignment: list[tuple[str, list[int]]]) -> list[str]:
-    """Return the partitions of an assignment as `topic:0,1,2`."""
     return [f"{topic}:{','.join(map(str, numbers))}" for topic, numbers in assignment]
 
 
 class ObservedRows:
-    """Builders of the rows."""
-
     def __init__(self, series: str) -> None:
         self.series = series
         self.builders = {name: ColumnBuilder(schema) for name, schema in OBSERVED.items()}

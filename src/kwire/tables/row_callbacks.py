@@ -39,8 +39,6 @@ _Frame = tuple[bytes, bool]
 
 
 class CallbackSink(Protocol):
-    """The part of `kwire.tables.row_sink.RowSink` that the callbacks need."""
-
     series: str
     files: list[str]
     facts: SeriesFacts
@@ -171,6 +169,5 @@ class RowCallbacks(TrackerCallbacks):
         return sasl
 
     def sasl_went_on(self, sasl: SaslState) -> SaslState:
-        """Note another request during authentication."""
         sasl.went_on()
         return sasl

@@ -82,8 +82,6 @@ class FileCounts:
 
 
 class Tracked:
-    """Per-connection state carried between pieces."""
-
     __slots__ = ("begun", "connection_id", "detector", "early", "refused", "server", "tls_opening", "topics", "unsupported")
 
     def __init__(self, detector: DirectionDetector | EncryptedConnection, begun: int) -> None:
@@ -143,7 +141,6 @@ class StreamRows:
         self._builders["connections"].add(row)
 
     def take(self, table: str, *, whole: bool) -> list[pa.RecordBatch]:
-        """Remove and return batches, as `ColumnBuilder.take`."""
         return self._builders[table].take(whole=whole)
 
     def settle(self, counts: list[FileCounts]) -> None:

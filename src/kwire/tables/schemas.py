@@ -51,7 +51,6 @@ def schema_of(*columns: tuple[str, pa.DataType]) -> pa.Schema:
 
 
 def schema_from(columns: tuple[Column, ...]) -> pa.Schema:
-    """Make the schema of declared columns."""
     return schema_of(*((column.name, _ARROW[column.type]) for column in columns))
 
 

@@ -189,7 +189,6 @@ def iter_piece(
 
 
 def _read_before(location: object, carry: TablesCarry) -> FileFacts | None:
-    """Return the facts of a file that was shorter when it was read last; None if it is new, or nothing of it could be read."""
     known = carry.facts[-1] if isinstance(location, SizedFile) and location.before and carry.facts else None
     return known if known is not None and isinstance(location, SizedFile) and known.stored_bytes == location.before else None
 
@@ -275,7 +274,6 @@ def rename_files(carry: TablesCarry, names: Mapping[str, str]) -> None:
 
 
 def take_rows(carry: TablesCarry) -> Batches:
-    """Return the new rows; rows of a connection come with its own row, or before it."""
     return _take(carry.sink)
 
 
@@ -334,7 +332,6 @@ def finish_series(carry: TablesCarry) -> tuple[Batches, dict[str, pa.Table]]:
 
 
 def no_kafka(packets: int, ports: Iterable[int]) -> str:
-    """Return the explanation of rule `no_kafka`, for a series of so many packets without a request."""
     where = f" on port {', '.join(map(str, sorted(ports)))}" if ports else ""
     return f"No Kafka request was found{where} in {packets} packets."
 

@@ -91,14 +91,12 @@ def declare_converted(of: type, declared: dict[Any, str], dump: Callable[[Any], 
 
 
 def by_direction(kind: Any) -> Stored:
-    """Return the type of a dictionary by direction, which may be empty."""
     return Stored(
         tuple[kind, kind] | None, lambda found: tuple(found.values()) or None, lambda pair: dict(zip(_SIDES, pair or (), strict=bool(pair)))
     )
 
 
 def one_of(classes: tuple[type, ...]) -> Stored:
-    """Return the type of a list of objects of some classes, each stored with the number of its class."""
     return Stored(
         list[tuple[int, Any]],
         lambda found: [(classes.index(type(each)), each) for each in found],

@@ -89,7 +89,6 @@ def written_rows(rows: pa.Table) -> bytes:
 
 
 def read_rows(data: bytes, schema: pa.Schema | None) -> pa.Table:
-    """Read an Arrow stream of rows, of a schema or any."""
     rows = pa.ipc.open_stream(data).read_all()
     rows.validate(full=True)
     if schema is not None and rows.schema != schema:

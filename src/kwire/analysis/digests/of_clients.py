@@ -83,7 +83,6 @@ def _only_keys(keys: Any) -> pa.Table:
 
 
 def _kinds(clients: pa.Table, openings: pa.Table) -> Any:
-    """Return the kind of each row of `clients`; a peer without a request is what its connections speak."""
     protocol: Any = pc.fill_null(openings.column("protocol"), "kafka")
     at = pc.index_in(clients.column("client_key"), value_set=flat(openings, "client_key"))
     has_any = pc.is_valid(at).to_numpy().astype(np.bool_)
@@ -151,7 +150,6 @@ def _judged(impact: pa.Table, keys: Any, targets: Sequence[str]) -> tuple[Any, d
 
 
 def _places(column: Any, values: Any) -> Any:
-    """Return the index of each value, -1 if it is not in `values`."""
     found: Any = pc.index_in(column, value_set=values)
     return pc.fill_null(found, -1).to_numpy().astype(np.int64)
 

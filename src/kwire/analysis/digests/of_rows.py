@@ -275,7 +275,6 @@ class RowDigest:
         return merge_digests([{"topic_uses": uses.filter(chosen)}], self._wanted.limits)
 
     def _requests(self, rows: pa.Table) -> Digest:
-        """Return the requests that prove something, and those around them."""
         findings = self._wanted.findings
         ids = pc.unique(findings.column("connection_id"))
         rows = rows.filter(

@@ -331,7 +331,6 @@ def selected_clients(clients: pa.Table, limits: Limits) -> Any:
 
 
 def _ranked(clients: pa.Table, columns: tuple[str, ...]) -> Any:
-    """Return row numbers sorted by columns, the greatest first; by key if they are equal."""
     keys = clients.append_column("place", pa.array(np.arange(len(clients))))
     order: list[tuple[str, Any]] = [*((name, "descending") for name in columns), ("client_key", "ascending")]
     return keys.select([*columns, "client_key", "place"]).sort_by(order).column("place").to_numpy()

@@ -170,7 +170,6 @@ class LogConnection:
         return events
 
     def _see_times(self, entry: LogEntry) -> tuple[int | None, int | None]:
-        """Return arrival and end of a request, computed from each other if needed; an entry is written when all is done."""
         logged, total, arrived = entry.logged_us, entry.total_us, entry.arrived_us
         if arrived is not None:
             ended = None if total is None else arrived + total

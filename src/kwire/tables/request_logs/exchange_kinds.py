@@ -47,8 +47,6 @@ NO_ANSWER: Final = (None,) * len(RESPONSE_BODIES)
 
 
 class BodyKind(NamedTuple):
-    """Message and its fields to read; None for all of them."""
-
     name: str
     fields: tuple[str, ...] | None
 
@@ -135,7 +133,6 @@ def _projection(api_key: int, version: int, is_response: bool) -> tuple[str, ...
 
 
 def wanted_bodies(api_key: int, version: int) -> WantedBodies | None:
-    """Return the bodies to read of an api at a version; None if no release has it."""
     kind = exchange_kind(api_key, version)
     if kind.request is None:
         return None

@@ -102,7 +102,6 @@ class LogRows:
         return self._position if is_known else None
 
     def _end_newest(self) -> None:
-        """End the newest file: its incomplete line is torn."""
         position, self._position = self._position, None
         if position is not None:
             number = max(self.files)
@@ -143,7 +142,6 @@ class LogRows:
                 take_event(connection, event)
 
     def client_keys(self) -> dict[str, str]:
-        """Return the current client keys of live connections by connection id."""
         return {each.connection_id: each.client_key() for each in self.live.values()}
 
     def finish(self) -> None:
@@ -176,15 +174,12 @@ class LogRows:
             self._file_violation(number, "capture_empty", "info", "The file holds no request.")
 
     def oldest_begun(self, default: int) -> int:
-        """Return the index of the file where the oldest live connection begins, or the default."""
         return min((each.begun >> PACKET_BITS for each in self.live.values()), default=default)
 
     def count_on(self, before: LogRows) -> None:
-        """Continue numbering connections between the same ends from a series that is over."""
         self._lives = before._lives
 
     def capture_rows(self) -> list[Sequence[Any]]:
-        """Return rows of `captures`, one a file; after `finish`."""
         requests = sum(file.requests for file in self.files.values())
         source = "request_log_deprecated" if requests and self.deprecated_only else "request_log"
         rows: list[Sequence[Any]] = []
