@@ -77,10 +77,6 @@ def _apis(one: Catalog, other: Catalog, released: bool) -> Iterator[ApiChange]:
             after=new or None,
             versions_added=tuple(sorted({*new} - {*old})),
             versions_removed=tuple(sorted({*old} - {*new})),
-            deprecated=(),
-            undeprecated=(),
-            listeners_before=(),
-            listeners_after=(),
             fields=fields,
         )
 

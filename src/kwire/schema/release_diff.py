@@ -52,10 +52,10 @@ class ApiChange:
     after: Versions | None
     versions_added: tuple[int, ...]
     versions_removed: tuple[int, ...]
-    deprecated: tuple[int, ...]
-    undeprecated: tuple[int, ...]
-    listeners_before: tuple[str, ...]
-    listeners_after: tuple[str, ...]
+    deprecated: tuple[int, ...] = ()
+    undeprecated: tuple[int, ...] = ()
+    listeners_before: tuple[str, ...] = ()
+    listeners_after: tuple[str, ...] = ()
     fields: tuple[FieldChange, ...]
 
 

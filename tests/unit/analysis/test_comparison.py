@@ -55,10 +55,6 @@ def of_client(rows: Rows, table: str, key: str) -> list[dict[str, Any]]:
     return [row for row in rows[table] if row["client_key"] == key]
 
 
-def test_an_analysis_does_not_differ_from_itself(before: Rows) -> None:
-    assert not changed(before, lambda after: None)
-
-
 def test_a_client_that_is_new_or_gone_is_one_line(before: Rows) -> None:
     def drop(after: Rows) -> None:
         for table in ("clients", "api_usage", "upgrade_impact", "client_hourly", "topic_access"):

@@ -11,10 +11,8 @@ from kwire.analysis.release_ranges import (
     guess_release,
     line_of,
     releases_text,
-    resolve_release,
     target_range,
 )  # fmt: skip
-from kwire.errors import InputError
 from kwire.schema import releases
 
 PRODUCE, FETCH, METADATA, JOIN_GROUP, LEADER_AND_ISR = 0, 1, 3, 11, 4
@@ -47,13 +45,6 @@ def test_what_becomes_of_marked_versions() -> None:
 def test_an_api_that_was_removed_has_no_range() -> None:
     assert target_range("3.9.2", LEADER_AND_ISR).accepts is not None
     assert target_range("4.3.1", LEADER_AND_ISR).accepts is None
-
-
-def test_a_line_means_its_newest_patch() -> None:
-    assert resolve_release("4.0") == "4.0.2"
-    assert resolve_release("4.0.0") == "4.0.0"
-    with pytest.raises(InputError, match=r"9\.9"):
-        resolve_release("9.9")
 
 
 def test_lines_before_1_0_have_three_numbers() -> None:
