@@ -26,11 +26,11 @@ from kwire.analysis.release_ranges import (
     fitting_releases,
     guess_release,
     highest_by_name,
-    resolve_release,
 )
 from kwire.analysis.topic_access import topic_access
 from kwire.analysis.upgrade_impact import upgrade_impact
 from kwire.analysis.usage_rows import api_usage, usage_rows
+from kwire.schema import releases
 
 __all__ = ["Cluster", "Options", "answers_by_key", "cluster_of", "finish"]
 
@@ -53,7 +53,7 @@ class Options:
     def check(self) -> None:
         """Check the releases before the long work begins; raise InputError for an unknown one."""
         for release in (*self.target_releases, *([self.broker_release] if self.broker_release else [])):
-            resolve_release(release)
+            releases().resolve(release)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,12 +91,12 @@ def cluster_of(whole: Partial, options: Options) -> Cluster:
     node_of = {part["server"]: part["node_id"] for part in whole["servers"].to_pylist()}
     guesses = {server: guess_release(fitting_releases(ranges, sent[node_of.get(server)])) for server, ranges in offers.items()}
     if options.broker_release:
-        given = resolve_release(options.broker_release)
+        given = releases().resolve(options.broker_release).name
         for server in node_of:
             if guesses.get(server) is None:
                 highest[server], guesses[server] = {**broker_highest(given), **highest.get(server, {})}, given
     observed = [guess for guess in guesses.values() if guess is not None]
-    targets = [resolve_release(release) for release in options.target_releases] or default_targets(observed)
+    targets = [releases().resolve(release).name for release in options.target_releases] or default_targets(observed)
     return Cluster(whole, highest, guesses, targets)
 
 

@@ -9,11 +9,10 @@ from typing import Any, Final
 import pyarrow as pa
 
 from kwire.analysis.client_groups import ClientGroup, ClientGroups
-from kwire.analysis.columns import aggregated
+from kwire.analysis.columns import aggregated, rows_of
 from kwire.analysis.known_clients import library_of
 from kwire.analysis.library_guesses import Guess, widest
 from kwire.analysis.partials import Partial
-from kwire.analysis.plain_rows import rows_of
 from kwire.tables.schemas import CLIENTS
 
 __all__ = ["clients"]

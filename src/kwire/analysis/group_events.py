@@ -14,10 +14,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kwire.analysis.columns import Columns, flat, with_columns
+from kwire.analysis.columns import Columns, flat, rows_of, with_columns
 from kwire.analysis.group_timelines import STEP_COLUMNS, Rebalance, timeline
 from kwire.analysis.partials import Partial
-from kwire.analysis.plain_rows import rows_of
 from kwire.protocol.groups import PROTOCOL_TYPES
 from kwire.schema import error_name
 from kwire.tables.schemas import GROUP_EVENTS, INT, LONG, TEXT

@@ -22,8 +22,7 @@ import pyarrow.compute as pc
 
 from kwire.analysis.columns import aggregated, with_columns
 from kwire.analysis.request_sums import RequestSums
-from kwire.analysis.row_sums import Found, of_topics, ones, unnamed_ids
-from kwire.analysis.step_rows import STEPS, steps_of
+from kwire.analysis.row_sums import STEPS, Found, of_topics, ones, steps_of, unnamed_ids
 from kwire.tables import SeriesRows, SeriesView
 from kwire.tables.node_ids import node_finder
 from kwire.tables.schemas import CAPTURES, INT, LONG, TEXT, TIME

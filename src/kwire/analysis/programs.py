@@ -17,10 +17,9 @@ from typing import Any, Final, NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kwire.analysis.columns import aggregated, flat, with_columns
+from kwire.analysis.columns import aggregated, flat, rows_of, with_columns
 from kwire.analysis.key_buckets import BY_CLIENT
 from kwire.analysis.partials import Partial, reduce_rows
-from kwire.analysis.plain_rows import rows_of
 from kwire.analysis.row_sums import codes_of
 from kwire.analysis.shown_ids import MAX_IDS
 from kwire.tables.schemas import TEXT

@@ -13,7 +13,7 @@ from kwire.schema.release_table import release_key
 
 __all__ = [
     "accepts", "broker_highest", "default_targets", "fitting_releases", "guess_release", "highest_by_name", "line_of", "releases_text",
-    "resolve_release", "target_range",
+    "target_range",
 ]  # fmt: skip
 
 # A client talks to brokers; what only a controller's listener has is for administrators (KIP-919). Up to 3.9 a broker may still be one of
@@ -27,11 +27,6 @@ _CONSUMER_GROUP_HEARTBEAT: Final = 68
 _PREVIEWS_OF_KIP_848: Final = ("3.7", "3.8", "3.9")
 
 Range = tuple[int, int]
-
-
-def resolve_release(name: str) -> str:
-    """Return the release of its full name (`4.0.0`), or of a line (`4.0`) the newest patch."""
-    return releases().resolve(name).name
 
 
 def line_of(release: str) -> str:

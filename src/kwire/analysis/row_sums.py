@@ -11,9 +11,10 @@ import pyarrow.compute as pc
 
 from kwire.analysis.columns import Columns, Ints, flat, taken
 from kwire.tables import SeriesRows, SeriesView
-from kwire.tables.schemas import LONG
+from kwire.tables.observed_rows import GROUP_STEPS
+from kwire.tables.schemas import LONG, TEXT
 
-__all__ = ["Connections", "Found", "codes_of", "of_topics", "ones", "unnamed_ids"]
+__all__ = ["STEPS", "Connections", "Found", "codes_of", "of_topics", "ones", "steps_of", "unnamed_ids"]
 
 Found = tuple[str, Columns]  # name of a partial table, and more columns than it has
 
@@ -21,6 +22,8 @@ _PROGRAM: Final = ("client_key", "client_id", "software_name", "software_version
 # Numbers that stand for several columns stay below this.
 _MOST: Final = 1 << 62
 _MARKS: Final = ("magic", "compression", "acks", "partitions", "error_codes")
+# A group's coordinator may move, so its steps come together only when all series are merged.
+STEPS: Final = GROUP_STEPS.append(pa.field("client_address", TEXT))
 
 
 def ones(table: pa.Table) -> pa.Array[Any]:
@@ -110,3 +113,9 @@ def of_topics(rows: SeriesRows | SeriesView, join: Connections) -> Iterator[Foun
             each = values.flatten()
             kind = pa.repeat(mark, len(each))
             yield "topic_marks", {**taken(place, at), "mark": kind, "value": each, "connections": pa.repeat(pa.scalar(1, LONG), len(each))}
+
+
+def steps_of(rows: SeriesRows | SeriesView, join: Connections) -> pa.Table:
+    steps = rows.table("group_steps")
+    address = join.take("address", steps.column("connection_id"))
+    return steps.append_column("client_address", address).cast(STEPS)

@@ -14,10 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kwire.analysis.client_groups import ClientGroups
-from kwire.analysis.columns import Ints, flat, with_columns
+from kwire.analysis.columns import Ints, flat, rows_of, with_columns
 from kwire.analysis.judged_cases import Cases, Program
 from kwire.analysis.partials import Partial
-from kwire.analysis.plain_rows import rows_of
 from kwire.analysis.release_ranges import accepts, line_of, target_range
 from kwire.analysis.row_sums import codes_of
 from kwire.analysis.shown_ids import ShownIds

@@ -125,15 +125,13 @@ def begin_series(
     return TablesCarry(series, frozenset(ports), disorder, log_zone, share, observing, hashed, asked)
 
 
-def read_piece(
-    location: str | os.PathLike[str] | BinaryIO, carry: TablesCarry, *, progress: Callable[[int], None] | None = None
-) -> Batches:
+def read_piece(location: str | os.PathLike[str] | BinaryIO, carry: TablesCarry) -> Batches:
     """Read the next file of a series; a file that is no capture leaves the carry unchanged.
 
-    Client keys are still null except in `connections`. `progress` is called with the bytes that were read since its last call.
+    Client keys are still null except in `connections`.
     """
     whole: Batches = {}
-    for batches in iter_piece(location, carry, progress=progress, flush=False):
+    for batches in iter_piece(location, carry, flush=False):
         for table, found in batches.items():
             whole.setdefault(table, []).extend(found)
     return whole
@@ -146,7 +144,10 @@ def iter_piece(
     progress: Callable[[int], None] | None = None,
     flush: bool = True,
 ) -> Iterator[Batches]:
-    """Read the next file of a series as `read_piece` does, and yield the rows of each chunk; `flush` yields partial batches too."""
+    """Read the next file of a series as `read_piece` does, and yield the rows of each chunk; `flush` yields partial batches too.
+
+    `progress` is called with the bytes that were read since its last call.
+    """
     place = os.fspath(location) if isinstance(location, str | os.PathLike) else location
     routed = location if isinstance(location, RoutedPiece) and not location.file.is_log else None
     kind, place = ("packets", place) if routed else (kind_of(place), place) if isinstance(place, str) else look_ahead(place)
@@ -208,13 +209,9 @@ def _iter_log(
     else:
         number -= 1
         carry.sink.files[number] = name  # it has another one where the log was rolled
-    steps = iter_log(place, number, carry.log.folder, progress=progress, limit=limit, before=before)
     try:
-        while True:
-            carry.log.take(next(steps))
-            yield _take(carry.sink, whole=flush)
-    except StopIteration as end:
-        carry.log.end_file(number, end.value)
+        facts = yield from _entries(iter_log(place, number, carry.log.folder, progress=progress, limit=limit, before=before), carry, flush)
+        carry.log.end_file(number, facts)
     except InputError:
         if before is None:
             carry.log.forget_file(number)
@@ -223,6 +220,17 @@ def _iter_log(
     if before is None:
         carry.facts.append(None)
     yield _take(carry.sink)
+
+
+def _entries(steps: Generator[Any, None, LogFileFacts], carry: TablesCarry, flush: bool) -> Generator[Batches, None, LogFileFacts]:
+    while True:
+        try:
+            items = next(steps)
+        except StopIteration as end:
+            facts: LogFileFacts = end.value
+            return facts
+        carry.log.take(items)
+        yield _take(carry.sink, whole=flush)
 
 
 def iter_log_part(
@@ -238,13 +246,7 @@ def iter_log_part(
         carry.sink.begin_file(name)
         carry.log.begin_file(number)
         carry.facts.append(None)
-    steps = iter_log(part, number, carry.log.folder, lines_before=lines_before)
-    try:
-        while True:
-            carry.log.take(next(steps))
-            yield _take(carry.sink)
-    except StopIteration as end:
-        facts: LogFileFacts = end.value
+    facts = yield from _entries(iter_log(part, number, carry.log.folder, lines_before=lines_before), carry, True)
     if last:
         carry.log.end_file(number, replace(facts, location=name, sha256=""))
     yield _take(carry.sink)

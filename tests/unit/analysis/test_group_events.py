@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 
 from kwire.analysis.group_events import group_events
-from kwire.analysis.step_rows import STEPS
+from kwire.analysis.row_sums import STEPS
 
 NO_NAMES = pa.table({"topic_id": pa.array([], pa.string()), "topic": pa.array([], pa.string())})
 
