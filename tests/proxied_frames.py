@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 
+from kafka_bytes import framed_hex
+from kwire.proxy import ProxiedConnection
+
 HEARTBEAT = bytes.fromhex("000c 0000 00000000 0001 63 0001 67 00000001 0001 6d")
 
 
@@ -33,3 +36,17 @@ async def echo(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> No
         writer.write(answer(int.from_bytes(frame[4:8], "big"), len(frame)))
     await writer.drain()
     writer.close()
+
+
+def asked(connection: ProxiedConnection, text: str) -> bytes:
+    """Send a request in hex and return what goes to the broker."""
+    moves = connection.from_client(framed_hex(text), 1)
+    assert connection.close_reason == ""
+    return b"".join(moves.to_server)
+
+
+def answered(connection: ProxiedConnection, text: str) -> bytes:
+    """Send an answer in hex and return what goes to the client."""
+    moves = connection.from_server(framed_hex(text), 2)
+    assert connection.close_reason == ""
+    return b"".join(moves.to_client)

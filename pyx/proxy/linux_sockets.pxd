@@ -126,7 +126,7 @@ cdef inline void set_option(int fd, int level, int name, int value) noexcept nog
 
 
 cdef inline void set_up(int fd) noexcept nogil:
-    """No waiting for more bytes, and ends that are gone without a word are found: Kafka's own idle limits belong to client and broker."""
+    """Send small writes at once, and detect dead peers: Kafka's own idle limits belong to client and broker."""
     set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1)
     set_option(fd, SOL_SOCKET, SO_KEEPALIVE, 1)
     set_option(fd, IPPROTO_TCP, TCP_KEEPIDLE, 60)
@@ -143,7 +143,6 @@ cdef inline int error_at(int fd) noexcept nogil:
 
 
 cdef inline tuple end_of(const sockaddr_storage* address):
-    """Host and port."""
     cdef char text[64]
     cdef const sockaddr_in* four = <const sockaddr_in*>address
     cdef const sockaddr_in6* six = <const sockaddr_in6*>address

@@ -86,21 +86,10 @@ cdef class Connection:
 
 @cython.final
 cdef class Worker:
-    """The loop of one thread.
+    """The loop of one thread; all its connections are read into one buffer."""
 
-    Arguments:
-        calls: what is asked of Python, see `kwire.proxy.loop_native.WorkerCalls`.
-        listeners: file numbers of sockets that listen; they stay the caller's.
-        read_bytes: of the buffer into which all connections of the thread are read.
-
-    Attributes:
-        first_frame_ns, connect_ns: limits for connections that open from now on.
-        accepting: False once `stop` was taken up: the sockets that listen may be closed.
-        missed_bytes: that the taps were not given, see `tap`.
-    """
-
-    cdef object calls
-    cdef list listeners
+    cdef object calls  # kwire.proxy.loop_native.WorkerCalls
+    cdef list listeners  # file numbers of sockets that listen; they stay the caller's
     cdef object inbox  # of other threads: callables for this one
     cdef int epoll
     cdef int wake
@@ -117,8 +106,8 @@ cdef class Worker:
     cdef Packets packets  # of taps, all for one file
     cdef object packets_file
     cdef bint woken
-    cdef readonly bint accepting
-    cdef public int64_t first_frame_ns
+    cdef readonly bint accepting  # False once `stop` was taken up: the sockets that listen may be closed
+    cdef public int64_t first_frame_ns  # limits for connections that open from now on
     cdef public int64_t connect_ns
 
     def __cinit__(self, calls, listeners, Py_ssize_t read_bytes):
@@ -159,20 +148,14 @@ cdef class Worker:
     # what the thread of the taps calls
 
     def tap(self, int wake, Py_ssize_t limit):
-        """Copy what connections with a tap bring; to be called before `run`.
+        """Copy what connections with a tap bring, up to `limit` bytes that wait; to be called before `run`.
 
-        Arguments:
-            wake: an eventfd, written when the first bytes wait and when as many do as make a batch.
-            limit: bytes that wait at most. Others are missed.
+        The eventfd `wake` is written when the first bytes wait, and when there are enough for a batch.
         """
         self.tap_buffer.wake, self.tap_buffer.limit = wake, limit
 
     def give_tapped(self, dict taps not None):
-        """Give the taps what waits, for about a millisecond; whether more may wait.
-
-        Arguments:
-            taps: `kwire.proxy.taps.Tapped` by the number of its connection; that of one that is over is taken out.
-        """
+        """Give the taps, by the number of their connection, what waits, for about a millisecond; return whether more may wait."""
         cdef int64_t until = now_ns() + TAP_WORK
         cdef TapRecord record
         cdef Bytes data
@@ -366,11 +349,7 @@ cdef class Worker:
         return True
 
     cdef int settle(self, Sockets* sockets, int64_t t, tuple delayed=None) except -1 with gil:
-        """Have rules settle the frames that are held, and those behind them.
-
-        Arguments:
-            delayed: a request with its outcome, whose delay is over.
-        """
+        """Have rules settle the frames that are held, and those behind them; `delayed` is a request with its outcome."""
         cdef Connection connection = <Connection>sockets.owner
         cdef Relay relay = connection.relay
         cdef list waiting = connection.held() if delayed is None else [delayed[0]]

@@ -51,12 +51,7 @@ cdef struct TapBuffer:
 cdef inline void tap_add(
     TapBuffer* tap, uint64_t number, int kind, int64_t* missed, const Piece* pieces, Py_ssize_t count
 ) noexcept nogil:
-    """Add a record; one without bytes always fits.
-
-    Arguments:
-        missed: bytes of this side that were left out since its last record.
-        pieces, count: the bytes.
-    """
+    """Add a record; one without bytes always fits. `missed` counts bytes of this side that were left out since its last record."""
     cdef TapRecord record
     cdef Py_ssize_t before, index, wanted
     cdef uint8_t* made = NULL

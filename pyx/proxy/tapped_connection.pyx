@@ -1,5 +1,5 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
-"""What passes between one client and the proxy as packets of a capture, without secrets: the native twin of
+"""What passes between one client and the proxy as packets of a capture, without secrets: the native backend of
 `kwire.proxy.tapped_connection`, which is the contract. Packets are written into one buffer, and offered once a call.
 """
 
@@ -40,7 +40,7 @@ cdef object log = logging.getLogger("kwire.proxy")
 
 @cython.final
 cdef class TappedConnection:
-    """One connection; arguments and methods are those of the pure twin."""
+    """One connection; arguments and methods are those of the pure backend."""
 
     def __init__(self, file, peer, local, Py_ssize_t snaplen, int64_t time_ns):
         cdef int side
@@ -245,12 +245,7 @@ cdef inline bint is_whole(const Beginning* stream) noexcept nogil:
 cdef Py_ssize_t first_bytes(
     const Beginning* stream, int64_t begin, Py_ssize_t most, Bytes data, Py_ssize_t size, uint8_t* out
 ) noexcept nogil:
-    """How many of a frame's first bytes there are, `most` at most; they are written to `out` where it is not NULL.
-
-    Arguments:
-        begin: offset of the frame.
-        data, size: bytes that came last, at `stream.at`.
-    """
+    """Count a frame's first bytes, `most` at most, and write them to `out` unless it is NULL; `data` came last, at `stream.at`."""
     cdef Py_ssize_t found = 0
     cdef Py_ssize_t more
     if begin >= stream.at:

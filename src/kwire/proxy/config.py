@@ -26,14 +26,9 @@ MOST_PORTS = 65_536
 
 
 class ListenerConfig(ConfigTable, frozen=True):
-    """Port that stands for one broker.
+    """Port that stands for one broker; all ends are `host:port`, and an empty host to listen on means all addresses.
 
-    Attributes:
-        listen: `host:port`; an empty host listens on all addresses.
-        broker: `host:port` of the broker.
-        node_id: node id of that broker.
-        advertised: `host:port` given to clients; without it they see the broker's own address.
-        tenant: name in `[tenants]`; without it clients see the whole cluster.
+    Without `advertised` clients see the broker's own address, and without `tenant` the whole cluster.
     """
 
     listen: str
@@ -62,14 +57,8 @@ class SniBroker(ConfigTable, frozen=True):
 class SniListenerConfig(ConfigTable, frozen=True):
     """Port for several brokers, chosen by the name in the client's TLS handshake.
 
-    Clients begin at `bootstrap.DOMAIN` and reach broker N at `broker-N.DOMAIN`.
-
-    Attributes:
-        listen: `host:port`; an empty host listens on all addresses.
-        domain: domain of these names, such as `kafka.example.com`.
-        tls: its certificate must cover the names, for example with `*.kafka.example.com`.
-        advertised_port: port given to clients; by default the port of `listen`.
-        tenant: see `ListenerConfig`.
+    Clients begin at `bootstrap.DOMAIN` and reach broker N at `broker-N.DOMAIN`; the certificate must cover these names. They get the port
+    of `listen`, unless there is an `advertised_port`.
     """
 
     listen: str
@@ -143,14 +132,7 @@ class TenantConfig(ConfigTable, frozen=True):
 
 
 class FilesConfig(ConfigTable, frozen=True):
-    """Rotated files (`tap_file`).
-
-    Attributes:
-        file: `tap.pcapng` becomes `tap_00001.pcapng` and so on.
-        max_bytes: size of a file.
-        max_files: number of files that are kept.
-        max_queued: bytes that may wait for the disk; more are dropped and counted.
-    """
+    """Rotated files (`tap_file`); what waits for the disk beyond `max_queued` bytes is dropped and counted."""
 
     file: str
     max_bytes: int = 100 * MIB
@@ -159,13 +141,7 @@ class FilesConfig(ConfigTable, frozen=True):
 
 
 class TelemetryConfig(FilesConfig, frozen=True):
-    """Table of `rules.telemetry`.
-
-    Attributes:
-        metrics: prefixes of names; empty for all.
-        interval_ms: time between two pushes of a client.
-        max_pushed: bytes of one connection in an interval, see `PushQuota`.
-    """
+    """Table of `rules.telemetry`; `metrics` are prefixes of names, empty for all; see `PushQuota` for `max_pushed`."""
 
     metrics: list[str] = []
     interval_ms: int = 300_000
@@ -187,7 +163,6 @@ class ProxyConfig(ConfigTable, frozen=True):
     Attributes:
         loop: `native` passes bytes outside the interpreter lock, on Linux and without TLS; `asyncio` runs everywhere; `auto` uses
             the native loop where possible.
-        threads: threads of the native loop.
         unknown: action for requests of APIs and versions that no known release has: `pass`, `refuse` with UNSUPPORTED_VERSION, or `close`.
         raw_sasl_tokens: let SaslHandshake v0 and GSSAPI tokens without a handshake pass; by default only without tenants and refusals.
         max_frame, max_held, max_held_in_all: bytes of a frame, kept for one connection, and kept for all.
@@ -196,11 +171,7 @@ class ProxyConfig(ConfigTable, frozen=True):
             connections, and those of clients that have sent no whole frame yet.
         max_rate_of_address: new connections of one client address in a second.
         first_frame_seconds: time in which a client must send a whole frame.
-        connect_seconds: time to connect to a broker.
         drain_seconds: time after SIGTERM for answers that clients wait for.
-        metrics: `host:port` of a Prometheus endpoint.
-        tenants: tenants by name.
-        tap, request_log: captures of what passes, as packets and as lines of a broker's JSON request log.
     """
 
     listeners: list[ListenerConfig] = []

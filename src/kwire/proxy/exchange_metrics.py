@@ -22,7 +22,6 @@ _BOUNDS: Final = range(6, 26)
 
 
 def exchange_metrics(rows: Iterable[Mapping[str, Any]], dropped: int) -> Iterator[Metric]:
-    """Yield metrics of rows of `RelayCounters.rows`; `dropped` counts exchanges without a row."""
     exchanges = CounterMetricFamily(
         "kwire_proxy_exchanges", "Requests that were answered, and Produce requests without an answer",
         labels=(*_SOFTWARE, "client_id", "api", "api_version", "error_code"),

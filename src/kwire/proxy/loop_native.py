@@ -50,8 +50,6 @@ def native_module() -> ModuleType | None:
 
 
 class NativeLoop:
-    """Ports, and the threads that serve them."""
-
     def __init__(self, server: ProxyServer, listeners: Sequence[ListenerConfig], threads: int) -> None:
         native = native_module()
         if native is None:
@@ -162,7 +160,6 @@ class NativeLoop:
             raise
 
     def tapped(self, proxied: ProxiedConnection) -> int:
-        """Return the number of a connection for the taps; 0 without a tap."""
         tap = proxied.take_tap()
         return 0 if self._taps is None or tap is None else self._taps.connected(tap)
 

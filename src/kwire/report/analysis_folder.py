@@ -42,7 +42,7 @@ _FORMER_VERDICTS: Final[dict[Any, str]] = {"rejected": "breaks", "undetermined":
 
 
 def rows_of(digest: Digest, name: str, where: pc.Expression | None = None) -> list[dict[str, Any]]:
-    """Return the rows of a table of a digest, one dict each; none without such a table."""
+    """Return the rows of a table of a digest; none without such a table."""
     table = digest.get(name)
     if table is None:
         return []
@@ -165,7 +165,6 @@ class AnalysisFolder:
 
     @property
     def requests(self) -> int:
-        """Rows in table `requests`, from table `captures` if it has them."""
         told = pc.sum(self.read("captures", ["requests"])["requests"]).as_py()
         return self.count("requests") if told is None else int(told)
 

@@ -35,7 +35,6 @@ class Broker:
 
     @property
     def runs(self) -> str:
-        """Release in words; empty if its versions are not known."""
         if self.release:
             return f"Kafka {self.release}"
         return "its ApiVersions answer matches no Apache Kafka release" if self.versions else ""

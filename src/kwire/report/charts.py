@@ -1,8 +1,7 @@
 """Charts as inline SVG, drawn by pygal: marks with their value as a title, colours by class, allowed by a strict content policy.
 
-pygal's own style sheet, script and tooltips are removed, because the page's Content-Security-Policy allows only the page's own style and
-script, and because colours have to follow light, dark and print. `pictures.js` shows a mark's title to a pointer, a finger and the arrow
-keys; without a script the chart is the same and a browser shows the titles itself.
+pygal's own style sheet, script and tooltips are removed: the page's Content-Security-Policy allows only its own, and colours follow light,
+dark and print.
 """
 
 from __future__ import annotations

@@ -18,8 +18,6 @@ SHOWN: Final = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientConnection:
-    """One connection; `state` as in the table."""
-
     connection_id: str
     first_seen: datetime | None
     last_seen: datetime | None

@@ -104,7 +104,6 @@ class GroupLines:
 
 
 def read_group_lines(folder: AnalysisFolder) -> GroupLines:
-    """Read the events of the groups, without successful steps of single members."""
     seen = folder.time_range() or (None, None)
     rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in rows_of(folder.digest, "group_lives"):

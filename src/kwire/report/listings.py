@@ -10,8 +10,6 @@ __all__ = ["Column", "Listing"]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column; `kind` is the class of its cells: text from the wire, numbers, times, or our own words."""
-
     title: str
     kind: Literal["ids", "number", "time", "words"] = "ids"
 

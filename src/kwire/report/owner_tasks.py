@@ -57,7 +57,6 @@ class OwnerTask:
 
     @property
     def name(self) -> str:
-        """Name of the client: its ids, else its principal or address."""
         ids = [one for one in self.client_ids if one]
         if ids:
             return ", ".join(ids[:3]) + (f" and {len(ids) - 3} more" if len(ids) > 3 else "")
@@ -70,8 +69,6 @@ class OwnerTask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Team:
-    """A team with its number of tasks by verdict, and the first release that one of them has to be done for, empty for today."""
-
     name: str
     contact: str
     tasks: Mapping[str, int]

@@ -1,7 +1,4 @@
-"""The page: one HTML file that holds everything it shows, readable offline.
-
-Pictures are inline SVG (`kwire.report.charts`); both pictures and tables follow the reader's colours, print and screen reader, without a
-script. The script searches, sorts, filters, zooms and opens; it keeps its state in the address, so that a view can be shared.
+"""The page: one HTML file that holds everything it shows, readable offline and without its script.
 
 Text from the wire cannot run: Jinja2 escapes it, `wire_text` makes it visible, and the page's Content-Security-Policy allows only the one
 script and the one style sheet of this file, known by their hashes, and no request from the page.

@@ -1,8 +1,4 @@
-"""The pictures of the page.
-
-A picture is drawn for a desktop and for a phone; pictures over time are one drawing that stretches. Each mark carries its value as a
-title, and the worst is first everywhere: rows that break on top, breaking parts at the bottom of columns, where they can be compared.
-"""
+"""The pictures of the page, each for a desktop and a phone; pictures over time are one drawing that stretches."""
 
 from __future__ import annotations
 

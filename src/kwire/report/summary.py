@@ -39,8 +39,6 @@ class LibraryLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetLine:
-    """One target release: its worst verdict, and clients by verdict."""
-
     release: str
     worst: str | None
     clients: dict[str, int]

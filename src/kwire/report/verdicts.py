@@ -49,7 +49,6 @@ class Finding:
 
     @property
     def cure(self) -> tuple[str, str, str]:
-        """Remedy, version, kind; findings of one client often share it."""
         return self.remedy, self.cure_version, self.cure_kind
 
 
@@ -72,7 +71,6 @@ class ClientVerdicts:
 
     @property
     def cures(self) -> tuple[tuple[str, str, str], ...]:
-        """Remedies of this client, each once, for the worst finding first."""
         found = dict.fromkeys(finding.cure for finding in self.findings if finding.remedy or finding.cure_version)
         return tuple(dict.fromkeys(_with_all_apis(cure, found) for cure in found))
 

@@ -34,7 +34,7 @@ class VersionCell:
 class ApiVersions:
     """One api: a cell for each version up to the highest in use anywhere, None if unused.
 
-    `odd_requests` counts requests with versions that no release comes near (below 0, or `VERSIONS_SHOWN` and above): text from the wire.
+    `odd_requests` counts requests with versions that no release comes near (below 0, or `VERSIONS_SHOWN` and above).
     """
 
     api_name: str

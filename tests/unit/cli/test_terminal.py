@@ -16,22 +16,7 @@ from kwire.cli import tables
 from kwire.cli.entry import commands
 from kwire.cli.log_lines import LineFormatter
 from kwire.cli.tables import Column, TablePrinter, print_table
-from kwire.cli.terminal import INSTANT, json_line, printable
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        ("plain, ünïcode 日本", "plain, ünïcode 日本"),
-        ("a\nb\tc\r", "a\\nb\\tc\\r"),
-        ("\x1b[2J\x07", "\\x1b[2J\\x07"),
-        ("abc\u202edef\u200b", "abc\\u202edef\\u200b"),
-        ("\udc80 \x9b", "\\udc80 \\x9b"),
-        ("shop\u3164", "shop\\u3164"),  # a Hangul filler, which Python calls printable
-    ],
-)
-def test_text_from_the_wire_is_made_printable(text: str, shown: str) -> None:
-    assert printable(text) == shown
+from kwire.cli.terminal import INSTANT, json_line
 
 
 def test_a_line_of_the_proxys_log_is_one_line_that_hides_nothing() -> None:
@@ -54,12 +39,6 @@ def test_a_table_shows_markup_and_escapes_as_text(screen: io.StringIO) -> None:
     assert "\x1b" not in screen.getvalue()
 
 
-def test_a_long_text_is_cut_in_a_table_and_says_so(screen: io.StringIO) -> None:
-    print_table(["id"], [["x" * 32767]])
-    assert screen.getvalue().count("x") == 160
-    assert "(32,767 characters)" in screen.getvalue().replace("\n", " ")
-
-
 def test_a_table_that_comes_bit_by_bit_has_one_heading(screen: io.StringIO) -> None:
     printer = TablePrinter(["name", "n"])
     printer.print([["a long name", 1]])
@@ -68,11 +47,6 @@ def test_a_table_that_comes_bit_by_bit_has_one_heading(screen: io.StringIO) -> N
     assert heading.split() == ["name", "n"]
     assert set(line) == {"─"}
     assert (first, second) == ("a long name   1", "b" + 13 * " " + "22")
-
-
-def test_numbers_stand_to_the_right(screen: io.StringIO) -> None:
-    print_table(["n", "text"], [[5, "5"], [12345, "12345"], [None, None]])
-    assert "    5   5" in screen.getvalue()
 
 
 def lines(columns: list[Column | str], rows: list[list[object]], width: int, monkeypatch: pytest.MonkeyPatch) -> list[str]:
@@ -106,7 +80,7 @@ def test_the_column_that_is_missed_least_goes_first(monkeypatch: pytest.MonkeyPa
 def test_prose_wraps_at_words(screen: io.StringIO) -> None:
     print_table(["what"], [["word " * 40]])
     assert screen.getvalue().count("word") == 160 // 5
-    assert "…" in screen.getvalue()  # the cell itself is cut at 160 characters, and says so
+    assert "… (200 characters)" in " ".join(screen.getvalue().split())  # the cell itself is cut, and says so
 
 
 def test_json_lines_are_ascii_and_one_line() -> None:

@@ -19,6 +19,29 @@ from kwire.proxy import load_config
 
 LISTENER = '[[listeners]]\nlisten = ":19092"\nbroker = "kafka-1:9092"\nnode_id = 1\nadvertised = "proxy:19092"\n'
 
+TENANTS = """
+[[listeners]]
+listen = ":19092"
+broker = "b:9092"
+node_id = 1
+advertised = "p:19092"
+tenant = "acme"
+
+[[listeners]]
+listen = ":29092"
+broker = "b:9092"
+node_id = 1
+advertised = "p:29092"
+tenant = "globex"
+
+[tenants.acme]
+prefix = "acme."
+
+[tenants.globex]
+prefix = "globex."
+error_texts = "blank"
+"""
+
 
 def written(folder: Path, text: str) -> Path:
     path = folder / "proxy.toml"
@@ -63,6 +86,7 @@ def test_a_whole_configuration(tmp_path: Path) -> None:
         (LISTENER + '[tap]\nfile = "x"\n[request_log]\nfile = "x"', "tap and request_log name one file"),
         (LISTENER + '[tap]\nfile = "x"\n[telemetry]\nfile = "x"', "tap and telemetry name one file"),
         (LISTENER + '[telemetry]\nfile = "x"\nmax_pushed = 0', "telemetry: max_pushed, max_bytes, max_files and max_queued are at least 1"),
+        ("raw_sasl_tokens = true" + TENANTS + 'principals = ["User:g"]', "raw tokens name no principal"),
         ("raw_sasl_tokens = true\n" + LISTENER + '[[refusals]]\nprincipal = "User:x"', "raw_sasl_tokens: raw tokens name no principal"),
         (LISTENER + "[[refusals]]", "would refuse all clients"),
         (LISTENER + '[telemetry]\nfile = "x"\ninterval_ms = 1', "interval.ms is 1"),
@@ -77,6 +101,34 @@ def test_what_is_wrong_is_said_with_its_place(text: str, sentence: str, tmp_path
     assert str(raised.value).startswith(str(path))
     result = CliRunner().invoke(commands, ["proxy", str(path), "--check"])
     assert result.exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "wrong"),
+    [
+        ("", "", ""),
+        ('tenant = "acme"', 'tenant = "acme2"', "there is no [tenants.acme2]"),
+        ('prefix = "acme."', 'prefix = ""', "1 to 100 letters"),
+        ('prefix = "acme."', 'prefix = "a/b"', "1 to 100 letters"),
+        ('prefix = "acme."', 'prefix = "globex.emea."', "'globex' would see the topics of 'acme'"),
+        ('prefix = "acme."', 'prefix = "globex."', "would see the topics of"),
+        ('prefix = "acme."', 'prefix = "globex_"', "may collide"),
+        ('prefix = "acme."', 'prefix = "globex_emea."', "may collide"),
+        ('tenant = "globex"', 'tenant = "acme"', "two listeners advertise one node_id"),
+        ('"blank"', '"keep"', "tenants"),
+        ('"blank"', '"blank"\nprincipals = ["User:g", "User:CN=g,O=x"]', ""),
+        ('"blank"', '"blank"\nprincipals = []', "every client would be refused"),
+        ('"blank"', '"blank"\nprincipals = ["globex"]', "write User:NAME"),
+    ],
+)
+def test_tenants(old: str, new: str, wrong: str, tmp_path: Path) -> None:
+    file = written(tmp_path, TENANTS.replace(old, new) if old else TENANTS)
+    if wrong:
+        with pytest.raises(InputError) as raised:
+            load_config(file)
+        assert wrong in str(raised.value)
+    else:
+        assert load_config(file).tenants.keys() == {"acme", "globex"}
 
 
 @pytest.mark.parametrize("key", ["client_ca", "ca"])

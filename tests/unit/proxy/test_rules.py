@@ -62,14 +62,6 @@ def advertised(body: Any) -> list[tuple[int, int, int]]:
     return [(each.api_key, each.min_version, each.max_version) for each in body.api_keys]
 
 
-def test_without_rules_bytes_are_those_that_came() -> None:
-    connection = connected()
-    asked = request(3, 12, messages.MetadataRequest(topics=None))
-    assert b"".join(connection.from_client(asked, 1).to_server) == asked
-    answered = response(3, 12, messages.MetadataResponse())
-    assert b"".join(connection.from_server(answered, 2).to_client) == answered
-
-
 def test_versions_cuts_ranges_and_features_to_a_release() -> None:
     # Kafka 3.9 has Produce 0 to 11, Fetch 0 to 17 and no ShareFetch; group.version came with 4.0 (KIP-848).
     found = exchange(
@@ -164,26 +156,20 @@ def test_a_broker_without_listener_closes_or_stays() -> None:
     assert [each.host for each in found.brokers] == ["proxy", "10.0.0.2"]
 
 
-@pytest.mark.parametrize(("choice", "level"), [("cap", 1), ("hold", 2)])
-def test_transactions_are_of_version_1_where_produce_is_capped(choice: Any, level: int) -> None:
+@pytest.mark.parametrize(("choice", "fetch", "produce", "level"), [("cap", 15, 9, 1), ("hold", 17, 12, 2)])
+def test_large_answers_are_capped_or_held(choice: Any, fetch: int, produce: int, level: int) -> None:
     # With transaction.version 2 a Java producer sends no AddPartitionsToTxn: Produce from 12 on adds partitions (KIP-890). Behind the
     # cap it sends Produce 9, and a 4.4 broker answers INVALID_TXN_STATE "Partition was not added to the transaction".
-    answer = ranges((0, 0, 13))
+    answer = ranges((0, 0, 12), (1, 0, 17))
     final = messages.ApiVersionsResponse.FinalizedFeatureKey
     answer.finalized_features = [
         final(name="transaction.version", min_version_level=1, max_version_level=2),
         final(name="group.version", min_version_level=1, max_version_level=1),
     ]
     found = exchange(connected(AddressesRule({1: ("proxy", 19_001)}, large_answers=choice)), 18, 4, software("x", "1"), answer)
+    assert advertised(found) == [(0, 0, produce), (1, 0, fetch)]
     levels = [(each.name, each.min_version_level, each.max_version_level) for each in found.finalized_features]
     assert levels == [("transaction.version", 1, level), ("group.version", 1, 1)]
-
-
-@pytest.mark.parametrize(("choice", "fetch", "produce"), [("cap", 15, 9), ("hold", 17, 12)])
-def test_large_answers_are_capped_or_held(choice: Any, fetch: int, produce: int) -> None:
-    connection = connected(AddressesRule({1: ("proxy", 19_001)}, large_answers=choice))
-    found = exchange(connection, 18, 3, software("x", "1"), ranges((0, 0, 12), (1, 0, 17)))
-    assert advertised(found) == [(0, 0, produce), (1, 0, fetch)]
 
 
 def test_held_fetches_name_the_listener_too() -> None:

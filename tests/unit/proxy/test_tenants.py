@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,17 +9,15 @@ import pytest
 import kwire
 from kafka_bytes import framed_hex
 from kwire import messages
-from kwire.codec.topic_fields import fields_at
-from kwire.errors import EncodeError, InputError
-from kwire.protocol.relay import CLOSE, RelayRule
-from kwire.proxy import ProxiedConnection, RuleSet, load_config
+from kwire.errors import EncodeError
+from kwire.proxy import ProxiedConnection, RuleSet
 from kwire.proxy.rules.addresses import AddressesRule
 from kwire.proxy.rules.identity import IdentityRule
-from kwire.proxy.rules.principals import PrincipalsRule
 from kwire.proxy.rules.refusals import Condition, RefusalsRule
 from kwire.proxy.rules.rule import Peer
 from kwire.proxy.rules.tenant_memory import TenantMemory
 from kwire.proxy.rules.tenants import TenantsRule
+from proxied_frames import answered, asked
 
 MIB = 1 << 20
 OWN_ID, FOREIGN_ID = "11" * 16, "22" * 16
@@ -29,18 +26,6 @@ OWN_ID, FOREIGN_ID = "11" * 16, "22" * 16
 def connected(rule: TenantsRule | None = None) -> ProxiedConnection:
     rules = RuleSet([IdentityRule(), AddressesRule({1: ("p", 1)}), rule or TenantsRule("a.")], unknown="refuse")
     return ProxiedConnection(rules, Peer("10.0.0.9", 50_000, 1), max_frame=MIB, max_held=MIB)
-
-
-def asked(connection: ProxiedConnection, text: str) -> bytes:
-    moves = connection.from_client(framed_hex(text), 1)
-    assert connection.close_reason == ""
-    return b"".join(moves.to_server)
-
-
-def answered(connection: ProxiedConnection, text: str) -> bytes:
-    moves = connection.from_server(framed_hex(text), 2)
-    assert connection.close_reason == ""
-    return b"".join(moves.to_client)
 
 
 def test_metadata() -> None:
@@ -353,12 +338,6 @@ def test_a_group_of_kip_848_without_a_pattern(pattern: str) -> None:
     assert answered(connection, answer) == framed_hex(answer)
 
 
-def test_unknown_apis_are_not_forwarded() -> None:
-    connection = connected()
-    moves = connection.from_client(framed_hex("2710 0000 00000001 ffff"), 1)  # api 10000
-    assert (moves.to_server, b"".join(moves.to_client)) == ([], framed_hex("00000001 0023"))
-
-
 def test_api_versions_offers_what_a_tenant_may_use() -> None:
     connection = connected()
     asked(connection, "0012 0000 00000001 ffff")
@@ -375,161 +354,6 @@ def test_error_texts_do_not_say_the_prefix(texts: Any, text: bytes) -> None:
     said = b"Topic 'a.x' already exists."
     found = answered(connection, "00000001 00000001 0003 612e78 0024" + len(said).to_bytes(2, "big").hex() + said.hex())
     assert found == framed_hex("00000001 00000001 0001 78 0024" + len(text).to_bytes(2, "big").hex() + text.hex())
-
-
-# Texts, ids and bytes that say nothing of a topic, group or transaction, or only of the tenant's own group. A field that is new must be
-# looked at: does it hold names?
-HARMLESS = {
-    "assignor_name", "auth_bytes", "client_host", "client_id", "client_instance_id", "client_software_name",
-    "client_software_version", "cluster_id", "committed_metadata", "configuration_keys", "documentation", "group_instance_id",
-    "group_state", "group_type", "instance_id", "leader", "log_dir", "mechanism", "mechanisms", "member_id", "metadata",
-    "metrics", "name", "protocol_data", "protocol_name", "protocol_type", "rack", "rack_id", "reason", "records",
-    "replica_directory_id", "requested_metrics", "server_assignor", "state_filters", "states_filter", "transaction_state",
-    "types_filter", "unknown_state_filters", "value",
-}  # fmt: skip
-NAMES_OF_OTHER_THINGS = {
-    "AlterConfigsRequest", "ApiVersionsResponse", "CreateTopicsRequest", "CreateTopicsResponse", "DescribeConfigsResponse",
-    "IncrementalAlterConfigsRequest", "JoinGroupRequest",
-}  # fmt: skip  # configurations, features, assignors
-
-
-def test_every_field_that_a_tenant_sees_was_looked_at() -> None:
-    closed = {
-        (rule.direction, rule.api_key, version)
-        for rule in TenantsRule("a.").relay_rules()
-        if rule.action == CLOSE
-        for version in versions(rule)
-    }
-    looked_at = 0
-    for message in kwire.schema.catalog().messages.values():
-        if message.api_key is None or message.kind not in ("request", "response"):
-            continue
-        for version in message.valid_versions:
-            if ("request", message.api_key, version) in closed:
-                continue
-            covered = {path for paths in kwire.fields_about(message.kind, message.api_key, version) for path in paths}
-            for path, field, _ in fields_at(message, version):
-                name = path.rpartition(".")[2]
-                if field.element_type in ("string", "bytes", "records", "uuid") and path not in covered:
-                    assert name in HARMLESS, (message.name, version, path)
-                    assert name != "name" or message.name in NAMES_OF_OTHER_THINGS, (message.name, version, path)
-                    looked_at += 1
-    assert looked_at > 400
-
-
-def versions(rule: RelayRule) -> list[int]:
-    message = kwire.schema.catalog().request(rule.api_key)
-    assert message is not None
-    return list(message.valid_versions if rule.versions is None else rule.versions)
-
-
-TENANTS = """
-[[listeners]]
-listen = ":19092"
-broker = "b:9092"
-node_id = 1
-advertised = "p:19092"
-tenant = "acme"
-
-[[listeners]]
-listen = ":29092"
-broker = "b:9092"
-node_id = 1
-advertised = "p:29092"
-tenant = "globex"
-
-[tenants.acme]
-prefix = "acme."
-
-[tenants.globex]
-prefix = "globex."
-error_texts = "blank"
-"""
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "wrong"),
-    [
-        ("", "", ""),
-        ('tenant = "acme"', 'tenant = "acme2"', "there is no [tenants.acme2]"),
-        ('prefix = "acme."', 'prefix = ""', "1 to 100 letters"),
-        ('prefix = "acme."', 'prefix = "a/b"', "1 to 100 letters"),
-        ('prefix = "acme."', 'prefix = "globex.emea."', "'globex' would see the topics of 'acme'"),
-        ('prefix = "acme."', 'prefix = "globex."', "would see the topics of"),
-        ('prefix = "acme."', 'prefix = "globex_"', "may collide"),
-        ('prefix = "acme."', 'prefix = "globex_emea."', "may collide"),
-        ('tenant = "globex"', 'tenant = "acme"', "two listeners advertise one node_id"),
-        ('"blank"', '"keep"', "tenants"),
-        ('"blank"', '"blank"\nprincipals = ["User:g", "User:CN=g,O=x"]', ""),
-        ('"blank"', '"blank"\nprincipals = []', "every client would be refused"),
-        ('"blank"', '"blank"\nprincipals = ["globex"]', "write User:NAME"),
-    ],
-)
-def test_configuration(old: str, new: str, wrong: str, tmp_path: Path) -> None:
-    file = tmp_path / "proxy.toml"
-    file.write_text(TENANTS.replace(old, new) if old else TENANTS)
-    if wrong:
-        with pytest.raises(InputError) as raised:
-            load_config(file)
-        assert wrong in str(raised.value)
-    else:
-        assert load_config(file).tenants.keys() == {"acme", "globex"}
-
-
-def test_principals_and_raw_tokens_exclude_each_other(tmp_path: Path) -> None:
-    file = tmp_path / "proxy.toml"
-    file.write_text("raw_sasl_tokens = true" + TENANTS + 'principals = ["User:g"]')
-    with pytest.raises(InputError, match="raw tokens name no principal"):
-        load_config(file)
-
-
-@pytest.fixture(scope="module")
-def bound() -> RuleSet:
-    return RuleSet([IdentityRule(), PrincipalsRule(["User:mallory"]), TenantsRule("a.")], unknown="refuse")
-
-
-LOGIN = "0011 0001 00000001 ffff 0005 504c41494e", "00000001 0000 00000000"  # SaslHandshake v1 of PLAIN, and its answer
-TOKEN = "0024 0000 00000002 ffff 0000000f 00 {} 00 736563726574"  # SaslAuthenticate v0
-ALICE, MALLORY = "616c6963652020", "6d616c6c6f7279"
-ACCEPTED = "00000002 0000 ffff 00000000"
-NOT_LISTED = "00000002 003a 0020" + b"the proxy refuses this principal".hex() + "00000000"  # SASL_AUTHENTICATION_FAILED
-
-
-def test_a_token_waits_for_the_answer_to_the_one_before(bound: RuleSet) -> None:
-    """The broker's answer to the first would be taken for one to the second, which names somebody else."""
-    connection = ProxiedConnection(bound, Peer("10.0.0.9", 50_000, 1), max_frame=MIB, max_held=MIB)
-    asked(connection, LOGIN[0])
-    answered(connection, LOGIN[1])
-    moves = connection.from_client(framed_hex(TOKEN.format(ALICE)) + framed_hex(TOKEN.format(MALLORY)), 1)
-    assert b"".join(moves.to_server) == framed_hex(TOKEN.format(ALICE))
-    assert answered(connection, ACCEPTED) == framed_hex(NOT_LISTED)
-
-
-def test_only_a_listed_principal_is_let_through(bound: RuleSet) -> None:
-    connection = ProxiedConnection(bound, Peer("10.0.0.9", 50_000, 1), max_frame=MIB, max_held=MIB)
-    asked(connection, LOGIN[0])
-    answered(connection, LOGIN[1])
-    asked(connection, TOKEN.format(MALLORY))
-    assert answered(connection, ACCEPTED) == framed_hex(ACCEPTED)
-    heartbeat = "000c 0000 00000003 ffff 0003 612e67 00000001 0001 6d"
-    assert asked(connection, heartbeat.replace("0003 612e67", "0001 67")) == framed_hex(heartbeat)
-    asked(connection, "0003 0001 00000004 ffff 00000000")
-
-    other = ProxiedConnection(bound, Peer("10.0.0.9", 50_000, 1), max_frame=MIB, max_held=MIB)
-    asked(other, LOGIN[0])
-    answered(other, LOGIN[1])
-    asked(other, TOKEN.format(ALICE))
-    assert answered(other, ACCEPTED) == framed_hex(NOT_LISTED)
-    assert other.from_client(framed_hex(heartbeat), 1).to_server == []
-    other.settle_delayed(2)
-    assert "is not one of the tenant's" in other.close_reason
-
-
-@pytest.mark.parametrize(("principal", "served"), [("User:mallory", True), ("User:CN=mallory", False), ("", False)])
-def test_certificates_have_principals_too(bound: RuleSet, principal: str, served: bool) -> None:
-    connection = ProxiedConnection(bound, Peer("10.0.0.9", 50_000, 1, principal=principal), max_frame=MIB, max_held=MIB)
-    assert bool(connection.from_client(framed_hex("0003 0001 00000004 ffff 00000000"), 1).to_server) == served
-    assert (connection.delayed is None) == served
 
 
 @pytest.mark.parametrize(

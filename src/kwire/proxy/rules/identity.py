@@ -24,8 +24,6 @@ _FIELDS: Final = {
 
 
 class IdentityRule:
-    """The rule."""
-
     name = "identity"
 
     def relay_rules(self) -> Iterable[RelayRule]:
