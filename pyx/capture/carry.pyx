@@ -108,7 +108,6 @@ cdef class SeriesCarry:
         turn_leave(self.turn)
 
     cpdef int adopt(self, object known) except -1:
-        """Add a connection, of either twin."""
         cdef TcpConnection made = TcpConnection.of(known)
         turn_share(&made.turn, &self.turn)
         made.begun = known.begun
@@ -284,7 +283,6 @@ cdef class SeriesCarry:
         return 0
 
     cdef int end_in_order(self, list connections, list keys, StreamSink sink) except -1:
-        """End connections in the order in which they began."""
         cdef TcpConnection connection
         self.sort_by_begin(connections, keys)
         while connections or keys:
@@ -304,7 +302,6 @@ cdef class SeriesCarry:
         return before
 
     cdef TcpConnection open(self, bytes key, const Packet* packet, StreamSink sink):
-        """Begin a connection."""
         cdef TcpConnection connection = new_connection(key, self.count_begun(key), packet.time_ns)
         turn_share(&connection.turn, &self.turn)
         connection.begun = self.begun
@@ -316,11 +313,9 @@ cdef class SeriesCarry:
         return connection
 
     def finish(self, sink):
-        """End every connection: the series is over."""
         self.end_those_before(INT64_MAX, native_sink(sink))
 
     def end_silent(self, int64_t before_ns, sink):
-        """End every connection that has brought nothing since then."""
         self.end_those_before(before_ns, native_sink(sink))
 
     cdef int end_those_before(self, int64_t before_ns, StreamSink streams) except -1:
@@ -349,7 +344,6 @@ cdef class SeriesCarry:
         return sink.ended(connection)
 
     cdef int remove(self, TcpConnection connection) except -1:
-        """Forget a connection."""
         if 0 <= connection.place < self.known_count and self.known[connection.place] is <PyObject*>connection:
             self.known[connection.place] = NULL
             raw_decref(<PyObject*>connection)
@@ -359,7 +353,6 @@ cdef class SeriesCarry:
         return 0
 
     cdef void watch(self, TcpConnection connection) noexcept:
-        """Have sweeps look at a connection."""
         cdef PyObject* added = <PyObject*>connection
         if connection.is_watched:
             return
@@ -372,7 +365,6 @@ cdef class SeriesCarry:
         self.watched_count += 1
 
     cdef void unwatch(self, TcpConnection connection) noexcept:
-        """Have sweeps pass by a connection."""
         if not connection.is_watched:
             return
         if connection.watched_before is NULL:
@@ -387,7 +379,6 @@ cdef class SeriesCarry:
         raw_decref(<PyObject*>connection)
 
     cdef list watched_in_order(self):
-        """The connections that a sweep has to look at, in the order in which they began."""
         cdef list found = []
         cdef PyObject* each = self.first_watched
         while each is not NULL:
@@ -402,7 +393,6 @@ cdef class SeriesCarry:
         return {connection.key: connection for connection in self.watched_in_order()}
 
     cdef int sweep(self, int64_t packet, StreamSink sink) except -1:
-        """End the connections whose time is over."""
         cdef PyObject* each = self.first_watched
         cdef PyObject* after
         cdef TcpConnection connection
@@ -443,7 +433,6 @@ cdef class SeriesCarry:
         return not answered and self.latest_ns - last_ns > self.limits.unanswered_ns
 
     cdef bint is_due(self, const TcpState* tcp) noexcept:
-        """Whether there is anything that a sweep does with a connection."""
         return self.is_over(tcp) or (tcp.held_count > 0 and self.latest_ns - tcp.last_ns > self.limits.held_ns)
 
     cdef int look_after(self, TcpConnection connection, int64_t packet, StreamSink sink) except -1:

@@ -35,7 +35,6 @@ cdef class Flow:
         raise TypeError("a Flow is a part of a TcpConnection")
 
     def plain(self):
-        """Make a `kwire.capture.flow.Flow` of the same state."""
         made = PlainFlow()
         flow_plain(self.state, made)
         return made
@@ -144,7 +143,6 @@ cdef class TcpConnection:
         turn_leave(self.turn)
 
     def plain(self):
-        """Make a `kwire.capture.tcp.TcpConnection` of the same state."""
         made = PlainConnection(self.key, self.n, self.tcp.first_ns)
         made.last_ns, made.closed_ns, made.opened_by = self.tcp.last_ns, self.closed_ns, self.opened_by
         made.answered, made.ignored, made.begun, made.attachment = self.answered, self.ignored, self.begun, self.attachment
@@ -155,7 +153,6 @@ cdef class TcpConnection:
 
     @staticmethod
     def of(known):
-        """Make a connection of the state of a `kwire.capture.tcp.TcpConnection`."""
         cdef TcpConnection made = new_connection(known.key, known.n, known.first_ns)
         made.restore(known)
         return made
@@ -239,11 +236,9 @@ cdef class TcpConnection:
     # what the rules ask of the state
 
     cdef bint has_expiry(self) noexcept:
-        """TcpConnection.expires."""
         return self.tcp.closed or not self.tcp.answered or self.tcp.held_count > 0
 
     cdef int hold(self, const Packet* packet, const uint8_t* payload, object source) except -1:
-        """Put a packet behind those that are held."""
         cdef Py_ssize_t room = self.tcp.held_room
         cdef HeldPacket* held = <HeldPacket*>grown(self.tcp.held, &room, self.tcp.held_count + 1, 2, sizeof(HeldPacket))
         cdef object kept
@@ -280,7 +275,6 @@ cdef class TcpConnection:
 
 
 cdef TcpConnection new_connection(bytes key, int64_t n, int64_t time_ns):
-    """A connection that begins, as `kwire.capture.tcp.TcpConnection`."""
     cdef TcpConnection made = TcpConnection.__new__(TcpConnection)
     made.key, made.n = key, n
     made.tcp.first_ns = made.tcp.last_ns = time_ns

@@ -132,7 +132,6 @@ cdef class TlsConnection:
         self.finish(keys)
 
     cdef int finish(self, object keys) except -1:
-        """TlsConnection.end."""
         cdef int side
         cdef Direction direction
         for side in range(2):
@@ -188,7 +187,6 @@ cdef class TlsConnection:
         return 0
 
     cdef int begin_late(self, int side) except -1:
-        """TlsConnection.begins_late."""
         cdef Direction direction = self.of(side)
         direction.stream.seeking = self.lost = True
         if not direction.is_doubtful:
@@ -214,7 +212,6 @@ cdef class TlsConnection:
         return 0
 
     cdef void clear_pieces(self) noexcept:
-        """Let go of what came out."""
         cdef Py_ssize_t index
         cdef Py_ssize_t count = self.piece_count
         self.piece_count = 0
@@ -314,7 +311,6 @@ cdef class TlsConnection:
         return first.encrypted and second.encrypted
 
     def direction(self, side):
-        """The state of a direction, to be read."""
         return self.directions[side]
 
     @property
@@ -352,7 +348,6 @@ cdef class TlsConnection:
 
     @staticmethod
     def import_state(plain):
-        """A connection in the state of one of the pure twin."""
         return connection_of_plain(plain)
 
 

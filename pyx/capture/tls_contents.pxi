@@ -2,7 +2,6 @@
 
 
 cdef bint is_record(TlsConnection self, Direction direction, int kind, int version, bytes body, int64_t lost) except -1:
-    """Whether a candidate behind a loss is a record."""
     cdef Py_ssize_t size = PyBytes_GET_SIZE(body)
     cdef const uint8_t* data = <const uint8_t*>PyBytes_AS_STRING(body)
     if direction.epochs and (self.version_number < TLS_1_3 or kind == APPLICATION):
@@ -21,7 +20,6 @@ cdef bint is_record(TlsConnection self, Direction direction, int kind, int versi
 
 
 cdef int take_record(TlsConnection self, object keys, int side, Direction direction, const RecordView* record) except -1:
-    """TlsConnection._record."""
     cdef bint found = self.has_found
     cdef bytes body
     self.has_found = False
@@ -65,7 +63,6 @@ cdef int take_record(TlsConnection self, object keys, int side, Direction direct
 
 
 cdef int take_broken(TlsConnection self, object keys, int side, Direction direction, object broken) except -1:
-    """TlsConnection._broken."""
     cdef int64_t count = -1
     cdef Epoch epoch = None
     cdef bint is_13 = self.version_number >= TLS_1_3

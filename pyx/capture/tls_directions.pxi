@@ -39,7 +39,6 @@ cdef class Epoch:
         return self.following
 
     def plain(self):
-        """As the pure twin has it."""
         made = PureEpoch(KINDS[self.kind], self.suite, self.cipher.plain(), self.next_secret())
         made.sequence = self.sequence
         return made
@@ -52,7 +51,6 @@ cdef Epoch new_epoch(EpochKind kind, object suite, RecordCipher cipher):
 
 
 cdef Epoch epoch_of_secret(EpochKind kind, object suite, bytes secret):
-    """Epoch.of_secret, with nothing derived yet."""
     return new_epoch(kind, suite, new_cipher(suite, secret))
 
 
@@ -90,7 +88,6 @@ cdef class Direction:
         return False
 
     cdef bint opens_in(self, Epoch epoch, int kind, int version, const uint8_t* body, Py_ssize_t size, int64_t lost) except -1:
-        """Direction._open_in."""
         cdef int64_t ahead
         for ahead in range(lost + 1):
             if self.deciphers(epoch, epoch.sequence + ahead, kind, version, body, size):

@@ -29,7 +29,6 @@ cdef enum:
 
 
 cdef inline object field(object named, Py_ssize_t place):
-    """A field of a NamedTuple; of nothing else."""
     return (<tuple>named)[place]
 
 
@@ -87,14 +86,12 @@ cdef class ClientHelloView:
 
     @property
     def plain(self):
-        """As the pure twin has it."""
         with cython.critical_section(self):
             if self.whole is None:
                 self.whole = read_client_hello(self.message)
             return self.whole
 
     cdef tuple both_fingerprints(self):
-        """JA3 and JA4."""
         if not self.is_whole:
             return None, None
         if self.marks is None:
@@ -110,7 +107,6 @@ cdef class ClientHelloView:
 
 
 cdef ClientHelloView hello_of_plain(object known):
-    """The hello that a pickle had."""
     cdef ClientHelloView made
     if known is None:
         return None
@@ -228,7 +224,6 @@ cdef bytes joined_parts(Py_ssize_t version, const Part** parts):
 
 
 cdef object server_hello_of(const uint8_t* data, Py_ssize_t size):
-    """read_server_hello of a whole message."""
     cdef Part rest, random, session_id, extensions, body, versions, protocols, first
     cdef Py_ssize_t version = 0, cipher = 0, number = 0
     cdef bint encrypt_then_mac = False, extended_master = False, resumes = False

@@ -8,7 +8,6 @@ cdef int add_epoch(Direction direction, EpochKind kind, object suite, object sec
 
 
 cdef int use_13(TlsConnection self, dict secrets, object suite) except -1:
-    """Handshakes._use_13."""
     cdef Direction direction
     cdef int number
     for number in range(2):
@@ -29,7 +28,6 @@ cdef int use_13(TlsConnection self, dict secrets, object suite) except -1:
 
 
 cdef int find_12(TlsConnection self, object keys, const uint8_t* exchange, Py_ssize_t size) except -1:
-    """Handshakes._find_12."""
     cdef ClientHelloView hello = self.client_hello
     server, suite = self.server, self.suite
     if self.session is not None or hello is None or server is None or suite is None or self.version_number != TLS_1_2:
@@ -65,7 +63,6 @@ cdef int find_12(TlsConnection self, object keys, const uint8_t* exchange, Py_ss
 
 
 cdef int find_late(TlsConnection self, object keys, int side, Direction direction, const RecordView* record) except -1:
-    """Handshakes._find_late."""
     cdef Epoch epoch
     cdef Direction each
     cdef int64_t sequence, most

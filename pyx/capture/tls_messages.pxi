@@ -30,7 +30,6 @@ cdef int take_message(
     TlsConnection self, object keys, int side, Direction direction, int number, const uint8_t* data, Py_ssize_t size, int64_t time_ns,
     int64_t packet
 ) except -1:
-    """Handshakes._message."""
     cdef Epoch epoch
     if self.transcript is not None and number != FINISHED and not self.completed:
         if self.version_number >= TLS_1_3 or self.transcript_bytes >= MOST_TRANSCRIPT:
@@ -138,7 +137,6 @@ cdef int agree_alpn(TlsConnection self, object name) except -1:
 
 
 cdef object resumed_session(TlsConnection self, object keys):
-    """Handshakes._resume."""
     sessions = keys.sessions
     if not sessions:
         return None

@@ -47,7 +47,6 @@ cdef Direction direction_of_plain(object plain):
 
 
 cdef object plain_connection(TlsConnection self):
-    """TlsConnection.export_state."""
     made = PureConnection()
     made._directions = (plain_direction(self.of(0)), plain_direction(self.of(1)))
     made._version, made._suite, made._session = self.version_number, self.suite, self.session
@@ -62,7 +61,6 @@ cdef object plain_connection(TlsConnection self):
 
 
 cdef TlsConnection connection_of_plain(object plain):
-    """TlsConnection.import_state."""
     if not (plain.server is None or isinstance(plain.server, ServerHello)):
         raise TypeError("a ServerHello is read by the places of its fields")
     cdef TlsConnection made = TlsConnection.__new__(TlsConnection)
@@ -85,7 +83,6 @@ cdef TlsConnection connection_of_plain(object plain):
 
 
 cdef list given_outputs(TlsConnection self):
-    """What came out, as the pure twin gives it."""
     cdef list out = []
     cdef Py_ssize_t index
     cdef PlainPiece piece

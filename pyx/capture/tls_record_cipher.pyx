@@ -46,7 +46,6 @@ cdef class RecordCipher:
         return f"RecordCipher({self.suite.name})"
 
     cdef int begin(self) except -1:
-        """Derive the keys, and make the cipher."""
         cipher = self.plain()
         if self.suite.cipher == "cbc":
             self.cbc = cipher
@@ -107,7 +106,6 @@ cdef class RecordCipher:
         return opened
 
     def open(self, int64_t sequence, int kind, int version, bytes body):
-        """Open a record as `kwire.capture.tls.record_ciphers.RecordCipher.open` does."""
         cdef PlainShape shape
         cdef bytes opened = self.open_record(
             sequence, kind, version, <const uint8_t*>PyBytes_AS_STRING(body), PyBytes_GET_SIZE(body), &shape
@@ -115,7 +113,6 @@ cdef class RecordCipher:
         return None if opened is None else Opened(shape.kind, opened[:shape.size], shape.padding)
 
     def plain(self):
-        """Return the same cipher of the pure backend."""
         if self.keys is None:
             self.keys = keys_13(self.secret, self.suite)
         return PureCipher(self.suite, self.keys, is_13=bool(self.is_13), encrypt_then_mac=bool(self.encrypt_then_mac))
@@ -129,7 +126,6 @@ cdef RecordCipher new_cipher(object suite, bytes secret):
 
 
 cdef RecordCipher cipher_with_keys(object suite, object keys, bint is_13, bint encrypt_then_mac):
-    """Make a cipher with the keys of `kwire.capture.tls.key_schedule.Keys`."""
     cdef RecordCipher made = RecordCipher.__new__(RecordCipher)
     made.suite, made.keys, made.is_13, made.encrypt_then_mac = suite, keys, is_13, encrypt_then_mac
     made.has_sequence_nonce = is_13 or suite.cipher == "chacha20"
@@ -138,7 +134,6 @@ cdef RecordCipher cipher_with_keys(object suite, object keys, bint is_13, bint e
 
 
 def record_cipher(suite, keys, is_13, encrypt_then_mac):
-    """Make a cipher as the pure backend does: `suite`, `keys`, `is_13`, `encrypt_then_mac`."""
     return cipher_with_keys(suite, keys, is_13, encrypt_then_mac)
 
 

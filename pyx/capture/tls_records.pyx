@@ -117,7 +117,6 @@ cdef class RecordStream:
         return bool(self.add(<const uint8_t*>PyBytes_AS_STRING(data), PyBytes_GET_SIZE(data), t, packet))
 
     cdef bint is_at_border(self) noexcept:
-        """Whether the next byte begins a record, as far as is known."""
         return not (self.size or self.ended or self.skip_left or self.seeking)
 
     cdef void pass_records(self, Py_ssize_t count) noexcept:
@@ -154,7 +153,6 @@ cdef class RecordStream:
         return self.seeking or self.begins_with_record()
 
     cdef bint begins_with_record(self) noexcept:
-        """RecordStream._has_record."""
         return self.size >= HEADER and (not is_header(self.bytes) or self.size >= HEADER + body_size(self.bytes))
 
     # records out
@@ -190,7 +188,6 @@ cdef class RecordStream:
         return True
 
     cdef void drop_records(self, const RecordView* record) noexcept:
-        """Let go of the records that were given."""
         self.drop(record.end)
         if record.end:
             self.sound_end = self.base
@@ -230,7 +227,6 @@ cdef class RecordStream:
         return record_object(&record, lost, gap)
 
     cdef void drop(self, Py_ssize_t count) noexcept:
-        """RecordStream._drop."""
         cdef Py_ssize_t passed
         if not count:
             return
@@ -249,7 +245,6 @@ cdef class RecordStream:
             memmove(self.marks, self.marks + passed, self.mark_count * sizeof(RecordMark))
 
     cdef object sought(self, object accepts):
-        """RecordStream._seek."""
         cdef Py_ssize_t at = <Py_ssize_t>max(self.scanned - self.base, 0)
         cdef Py_ssize_t size, end, first
         cdef int64_t offset, gap

@@ -45,7 +45,7 @@ cdef class Direction:
 
 
 cdef class ClientHelloView:
-    cdef bytes message  # None for one that comes out of a pickle
+    cdef bytes message  # None for one that comes out of a state
     cdef object whole  # kwire.protocol.tls_handshake.ClientHello, None before it is asked for
     cdef bytes random, session_id, marks
     cdef list tickets

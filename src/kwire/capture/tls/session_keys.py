@@ -104,7 +104,7 @@ class SeriesKeys:
         self._logs = [KeyLog(location) for location in options.key_logs]
         self._blocks = KeyText()
         self._taken: dict[tuple[str, int], SecretsBlock] = {}
-        self._unread: list[SecretsBlock] = []  # out of a pickle
+        self._unread: list[SecretsBlock] = []  # out of a state
         self.sessions: OrderedDict[bytes, Session] = OrderedDict()
 
     def __getstate__(self) -> tuple[TlsOptions, list[SecretsBlock], OrderedDict[bytes, Session]]:
