@@ -90,7 +90,6 @@ cdef struct FileTotals:
 
 
 cdef inline tuple connection_cells():
-    """The columns of `connections`, by the numbers above."""
     return (
         "series", "capture", "connection_id", "client_key", "client_address", "client_port", "server_address", "server_port",
         "proxied_address", "node_id", "first_seen", "last_seen", "request_frames", "response_frames", "request_bytes", "response_bytes",

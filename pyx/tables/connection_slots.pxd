@@ -13,7 +13,6 @@ cdef struct SlotList:
 
 
 cdef inline void slot_append(SlotList* slots, Slot* slot) noexcept nogil:
-    """Put a slot into the list; its owner keeps it where it is."""
     slot.before = NULL
     slot.after = slots.first
     if slots.first is not NULL:
@@ -22,7 +21,6 @@ cdef inline void slot_append(SlotList* slots, Slot* slot) noexcept nogil:
 
 
 cdef inline void slot_remove(SlotList* slots, Slot* slot) noexcept nogil:
-    """Take a slot out of the list."""
     if slot.before is NULL:
         slots.first = slot.after
     else:

@@ -51,7 +51,6 @@ cdef int encrypted_data(
 
 
 cdef int take_tls(TrackedStream stream, TlsConnection tls) except -1:
-    """From here on the stream is encrypted."""
     stream.tls = tls
     stream.tls_undecided = False
     if stream.tracker is not None:

@@ -14,7 +14,6 @@ cdef class LearnedAnswer:
 
 
 cdef int move_times(list seen, object time) except -1:
-    """Widen the first and the last time of a list by one in microseconds."""
     cdef Py_ssize_t last = len(seen) - 1
     if time is not None:
         if seen[last - 1] is None or <int64_t>time < <int64_t>seen[last - 1]:

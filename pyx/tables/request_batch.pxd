@@ -11,7 +11,6 @@ from tables.row_columns cimport int_column, long_column, named_column, small_col
 
 
 cdef inline int row_of_event(SeriesState* series, int32_t connection, object event) except -1:
-    """Append the row of a `RequestCompleted`."""
     cdef RequestRow made
     cdef RequestRow* row
     row_of_object(&made, &series.texts, &series.plans.columns, event)
@@ -53,7 +52,6 @@ cdef inline object failure_field(object pa, const RequestRow* row, Py_ssize_t co
 
 
 cdef inline object packet_field(object pa, const int64_t* field, Py_ssize_t count):
-    """The numbers of packets in their files."""
     cdef bytes made = PyBytes_FromStringAndSize(NULL, count * sizeof(int64_t))
     cdef int64_t* number = <int64_t*><void*>PyBytes_AS_STRING(made)
     cdef const char* at = <const char*>field

@@ -157,7 +157,6 @@ cdef class LoggedRows:
         return 0
 
     cdef int put_row(self, const RequestRow* row) except -1:
-        """Append a row, when all of it is known."""
         cdef RequestRow* made = rows_add(&self.rows)
         if made is NULL:
             raise MemoryError

@@ -38,14 +38,12 @@ cdef inline object long_column(object pa, object kind, const void* first, Py_ssi
 
 
 cdef inline object int_column(object pa, const void* first, Py_ssize_t stride, Py_ssize_t count, bint is_long):
-    """A column of int32, from int32 or int64 fields."""
     return number_column(pa, pa.int32(), 4, first, stride, count, is_long)
 
 
 cdef inline object number_column(
     object pa, object kind, int width, const void* first, Py_ssize_t stride, Py_ssize_t count, bint is_long
 ):
-    """A column of integers of `width` bytes."""
     cdef bytes values = new_bytes(NULL, count * width)
     cdef bytes bits = new_bytes(NULL, (count + 7) // 8)
     cdef int64_t* long_value = <int64_t*><void*>PyBytes_AS_STRING(values)

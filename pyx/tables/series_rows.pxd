@@ -113,7 +113,6 @@ cdef inline void rows_close(SeriesRows* rows) noexcept:
 
 
 cdef inline FileTotals* totals_of(SeriesRows* rows, Py_ssize_t file) except NULL:
-    """What is counted of a file."""
     cdef FileTotals* grown
     if file >= rows.files_counted:
         grown = <FileTotals*>realloc(rows.totals, (file + 1) * sizeof(FileTotals))
@@ -126,7 +125,6 @@ cdef inline FileTotals* totals_of(SeriesRows* rows, Py_ssize_t file) except NULL
 
 
 cdef inline int counts_write_back(SeriesRows* rows, object counts) except -1:
-    """Add what is counted of each file to its `FileCounts`."""
     cdef Py_ssize_t file
     cdef FileTotals* totals
     for file in range(rows.files_counted):
@@ -208,7 +206,6 @@ cdef inline object key_of_client(
 
 cdef inline int put_ends(SeriesRows* rows, int64_t* row, const Slot* slot, bytes name, const ConnectionTotals* summary, object address_of,
                          dict known, object asked) except -1:
-    """Fill in who talks to whom."""
     cdef char text[ADDRESS_ROOM]
     cdef const uint8_t* key = <const uint8_t*>PyBytes_AS_STRING(name)
     cdef int side = slot.client_side
@@ -319,7 +316,6 @@ cdef inline int of_wire(ConnectionTotals* summary, Connection wire, SeriesState*
 
 
 cdef inline int put_tls(int64_t* row, TlsConnection tls, TextTable* said) except -1:
-    """Fill in what a `TlsConnection` knows."""
     cdef ClientHelloView hello = tls.client_hello
     row[TLS_VERSION], row[TLS_CIPHER] = text_of(said, tls.version_to_show()), text_of(said, tls.cipher)
     row[TLS_SNI], row[TLS_ALPN] = text_of(said, None if hello is None else hello.server_name), text_of(said, tls.alpn)

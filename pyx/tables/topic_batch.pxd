@@ -13,7 +13,6 @@ cdef inline int64_t long_of(object value) except? -1:
 
 
 cdef inline uint32_t bits_of(object values) except? 0xFFFFFFFF:
-    """A set of small integers as bits."""
     cdef uint32_t bits = 0
     cdef int value
     for value in values:
@@ -69,7 +68,6 @@ cdef inline object pool_column(object pa, object kind, const int32_t* first, Py_
 
 
 cdef inline object bits_column(object pa, object kind, const uint32_t* first, Py_ssize_t count):
-    """A column of lists from sets of bits."""
     cdef bytes offsets = PyBytes_FromStringAndSize(NULL, (count + 1) * sizeof(int32_t))
     cdef bytes values = PyBytes_FromStringAndSize(NULL, 32 * count * sizeof(int32_t))
     cdef int32_t* offset = <int32_t*><void*>PyBytes_AS_STRING(offsets)

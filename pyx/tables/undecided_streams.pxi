@@ -177,7 +177,6 @@ cdef object plain_tracked(RowBatches self, TrackedStream stream):
 
 
 cdef object plain_undecided(RowBatches self, TrackedStream stream):
-    """What the pure twin has of a connection of which it is not known which side is the server."""
     from kwire.tables.row_sink import Tracked
 
     wire = stream.detector.export_state()
