@@ -1,11 +1,7 @@
-"""Packs of small series that one task reads.
+"""Packs of small series that one task reads, as Spark packs small files, but only for its own sources.
 
-A task costs a tenth of a second of CPU to start, a few files in the output folder, and sums that the driver merges. A series of a few
-kilobytes is not worth that, and a fleet that is captured pod by pod has ten thousand of them. So small series are *packed*, as Spark packs
-small files (`spark.sql.files.maxPartitionBytes`, `spark.sql.files.openCostInBytes`), but only for its own sources.
-
-A pack stays together when its analysis is appended to: its rows are in the same parts, its state in one file. A pack that has grown too
-large for one task is divided.
+A task costs a tenth of a second of CPU to start and a few files, and a fleet that is captured pod by pod has ten thousand series. A pack
+stays together when its analysis is appended to; one that has grown too large for one task is divided.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Reads a series in two steps: tasks of the first read ranges of files and route packets, those of the second read a share each.
-
-No Spark here: the same functions run in a Python worker of any Spark and in a test. `kwire.capture.dividing.packet_routing` explains it.
-"""
+"""Reads a series in two steps (`kwire.capture.dividing.packet_routing`): ranges of files are routed, then each share is read. No Spark here."""
 
 from __future__ import annotations
 

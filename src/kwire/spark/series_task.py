@@ -1,8 +1,6 @@
-"""Reads series in a task of the job: writes their rows, and returns the small sums.
+"""Reads series in a task of the job: writes their rows, and returns the small sums. No Spark here.
 
-A task reads one series, a share of its connections, or several small series (`kwire.spark.packing`), which give the same rows as a task
-each: one part a table for all of them, one state, sums over all rows at once. No Spark here: the same function runs in a Python worker of
-any Spark and in a test.
+A task reads one series, a share of its connections, or several small series (`kwire.spark.packing`): one part a table, one state.
 """
 
 from __future__ import annotations

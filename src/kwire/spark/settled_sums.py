@@ -1,7 +1,4 @@
-"""Sums of closed connections: in memory while they are few, then in files (`kwire.spark.sums_files`).
-
-So the memory of a task does not grow with its series. The files stay when an analysis is appended to, as settled rows do.
-"""
+"""Sums of closed connections: in memory while they are few, then in files, so that a task's memory does not grow with its series."""
 
 from __future__ import annotations
 

@@ -39,6 +39,5 @@ def message_rows(parts: Sequence[SeriesPart], options: SourceOptions) -> Iterato
 
 
 def asked_of(options: SourceOptions) -> Asked:
-    """Return which frames of a connection are the message."""
     message = catalog()[str(options.body.message)]
     return Asked("response" if message.kind == "response" else "request", options.body.api_key, options.body.version)

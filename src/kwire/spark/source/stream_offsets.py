@@ -35,13 +35,9 @@ def mark_of(*parts: bytes) -> str:
 class Piece:
     """A file, or some lines of a log, that a batch reads.
 
-    Attributes:
-        location: place when the batch was planned.
-        kind: `capture`; `log`; `lost` for a log whose rest is gone, `late` for a file that came after its successor, `grown` for one that
-            has grown since it was read; `end` for the end of the series.
-        head, mark: number of its first bytes, and their mark (`mark_of`).
-        start, stop: range of decompressed bytes of a log, to its end if `stop` is None. For a capture `stop` is its stored size.
-        last: nothing more of this file is read later.
+    Its kind is `capture`, `log`, `lost` (the rest of a log is gone), `late` (a file came after its successor), `grown` (since it was read) or
+    `end` of the series. A log is read from `start` to `stop`, decompressed, None for its end; for a capture `stop` is its stored size. Of the
+    `last` piece of a file nothing is read later.
     """
 
     location: str
@@ -81,14 +77,8 @@ class LastFile:
 class SeriesOffset:
     """Position in a series.
 
-    Attributes:
-        done: marks of the present files that are read.
-        last: the newest of these.
-        changed_ns: time of the last change of the files that are read.
-        base: version of the state that the latest batch began with, 0 for none.
-        state: version that it left: the number of that batch.
-        again: pieces of batches between the state `base` and the latest batch: they are read once more, without their rows, because nobody
-            asked for all rows of those batches and so no state was left.
+    `done` are marks of the present files that are read. The latest batch began with the state of version `base` and left `state`. Pieces of
+    batches between them are read `again`, without their rows: nobody asked for all rows of those batches, so they left no state.
     """
 
     done: frozenset[str] = frozenset()
