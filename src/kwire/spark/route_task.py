@@ -1,4 +1,4 @@
-"""Reads a series in two steps (`kwire.capture.dividing.packet_routing`): ranges of files are routed, then each share is read. No Spark here."""
+"""Reads a series in two steps (`kwire.capture.dividing.packet_routing`): packets of file ranges are routed, then shares are read."""
 
 from __future__ import annotations
 
