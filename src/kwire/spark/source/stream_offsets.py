@@ -35,9 +35,9 @@ def mark_of(*parts: bytes) -> str:
 class Piece:
     """A file, or some lines of a log, that a batch reads.
 
-    Its kind is `capture`, `log`, `lost` (the rest of a log is gone), `late` (a file came after its successor), `grown` (since it was read)
-    or `end` of the series. A log is read from `start` to `stop`, decompressed, None for its end; for a capture `stop` is its stored size. Of
-    the `last` piece of a file nothing is read later.
+    Its kind is `capture`, `log`, `lost` (the rest of a log is gone), `late` (a file came after its successor), `grown` (since it was
+    read) or `end` of the series. A log is read from `start` to `stop`, decompressed, None for its end; for a capture `stop` is its stored
+    size. Of the `last` piece of a file nothing is read later.
     """
 
     location: str
