@@ -30,8 +30,8 @@ cdef Direction direction_of_plain(object plain):
         made.stream = RecordStream(plain.stream.state())
     made.pending = plain.messages.pending
     for each in plain.epochs:
-        keys, is_13, encrypt_then_mac = each.cipher.__reduce__()[1][1:]
-        cipher = cipher_with_keys(each.suite, Keys(*keys), is_13, encrypt_then_mac)
+        known = each.cipher
+        cipher = cipher_with_keys(each.suite, Keys(*known._keys), known._is_13, known._encrypt_then_mac)
         epoch = new_epoch(<EpochKind>KINDS.index(each.kind), each.suite, cipher)
         epoch.following, epoch.sequence = each.next_secret, each.sequence
         made.epochs.append(epoch)

@@ -85,11 +85,6 @@ cdef class RecordStream:
         free(self.marks)
         turn_leave(self.turn)
 
-    def __reduce__(self):
-        from kwire.capture.impl import record_stream
-
-        return record_stream, (self.state(),)
-
     def state(self):
         cdef Py_ssize_t index
         marks = tuple([(self.marks[index].offset, self.marks[index].time_ns, self.marks[index].packet) for index in range(self.mark_count)])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import random
 from typing import Any
 
@@ -11,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kwire.capture._native.tls_connection import TlsConnection as NativeTls
 
+from carried_state import packed, unpacked
 from kwire.capture.tls.connection import TlsConnection
 from kwire.capture.tls.findings import findings
 from kwire.capture.tls.plaintext import Missing
@@ -61,9 +61,9 @@ class Both:
         for tls in self.twins:
             tls.begins_late(side)
 
-    def pickle(self) -> None:
-        self.twins[0] = pickle.loads(pickle.dumps(self.twins[0]))
-        self.twins[1] = NativeTls.import_state(pickle.loads(pickle.dumps(self.twins[1].export_state())))
+    def store(self) -> None:
+        self.twins[0] = unpacked(packed(self.twins[0]), TlsConnection)
+        self.twins[1] = NativeTls.import_state(unpacked(packed(self.twins[1].export_state()), TlsConnection))
         self._same([[], []])
 
     def _pairs(self) -> list[tuple[Any, SeriesKeys]]:
@@ -112,18 +112,18 @@ def test_every_suite_opens_alike(wire: Any) -> None:
     ]:
         for at in range(0, len(data), 13):
             both.receive(side, data[at : at + 13])
-        both.pickle()
+        both.store()
     both.receive(0, wire.client.record(b"x" * 16384) + wire.client.record(b"\1\0", 21) + wire.client.record(b"behind"))
     if isinstance(wire, Connection13):
         both.receive(1, wire.server.record(message(24, b"\0"), 22))
         wire.server.update()
-        both.pickle()
+        both.store()
         both.receive(1, wire.server.record(b"with later keys", padding=7))
     assert both.twins[0].decrypted == "yes"
     assert both.gave > 3
 
 
-STEPS = ("bytes",) * 12 + ("flip", "cut", "lose", "lose short", "update", "pickle", "alert", "late", "noise", "hello")
+STEPS = ("bytes",) * 12 + ("flip", "cut", "lose", "lose short", "update", "store", "alert", "late", "noise", "hello")
 
 
 # with 1336 and 1873 a direction of which the log has no secret loses bytes, while it has those of the other one
@@ -156,8 +156,8 @@ def test_damaged_and_lost_bytes_are_taken_alike(seed: int) -> None:
             sender_of = (wire.client, wire.server)[side]
             data += sender_of.record(message(24, b"\0"), 22)
             sender_of.update()
-        elif step == "pickle":
-            both.pickle()
+        elif step == "store":
+            both.store()
         elif step == "alert":
             data += record(21, bytes((rnd.choice((1, 2, 3)), rnd.choice((0, 40, 48, 77, 90)))))
         elif step == "late":

@@ -79,9 +79,6 @@ class RecordCipher:
         tag = 8 if suite.cipher == "ccm_8" else 16
         self._overhead = tag if is_13 or suite.cipher == "chacha20" else tag + _EXPLICIT
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _made, (self._suite, tuple(self._keys), self._is_13, self._encrypt_then_mac)
-
     def __repr__(self) -> str:
         return f"RecordCipher({self._suite.name})"
 
@@ -197,7 +194,3 @@ class RecordCipher:
             decryptor = Cipher(algorithms.AES(keys.key), modes.CTR(first)).decryptor()
         opened: bytes = decryptor.update(body)
         return opened[:most]
-
-
-def _made(suite: tuple[Any, ...], keys: tuple[bytes, ...], is_13: bool, encrypt_then_mac: bool) -> RecordCipher:
-    return RecordCipher(Suite(*suite), Keys(*keys), is_13=is_13, encrypt_then_mac=encrypt_then_mac)

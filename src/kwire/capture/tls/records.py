@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 __all__ = ["ALERT", "APPLICATION", "CHANGE_CIPHER", "HANDSHAKE", "Broken", "Record", "RecordState", "RecordStream", "Records"]
 
@@ -131,11 +131,6 @@ class RecordStream:
         self._scanned = state.scanned
         self.ended = state.ended
         self.opaque = state.opaque
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        from kwire.capture.impl import record_stream
-
-        return record_stream, (self.state(),)
 
     def state(self) -> RecordState:
         return RecordState(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import pickle
 import random
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import tls_wire
+from carried_state import packed, unpacked
 from kwire.capture.impl import tls_connection
 from kwire.capture.tls.cipher_suites import SUITES
 from kwire.capture.tls.connection import TlsConnection
@@ -66,19 +66,19 @@ def test_pieces_of_any_size_give_the_same() -> None:
 
 @pytest.mark.parametrize("wire", [Connection12(0xC02F), Connection12(0xC027), Connection13()])
 def test_state_travels_at_any_moment(wire: Connection12 | Connection13, tmp_path: Path) -> None:
-    """Pickles hold no secret of the key log, as bytes or as hex; the key log is read again."""
+    """States hold no secret of the key log, as bytes or as hex; the key log is read again."""
     path = tmp_path / "keys.log"
     path.write_bytes(wire.key_log())
     keys, tls, text = SeriesKeys(TlsOptions((str(path),))), TlsConnection(), b""
     data = [*wire.opening(), (0, wire.client.record(b"before")), (0, wire.client.record(b"behind"))]
     for side, part in [(side, whole[at : at + 11]) for side, whole in data for at in range(0, len(whole), 11)]:
         text += plaintext(tls.receive(keys, side, part, 1, 1), 0)
-        packed = pickle.dumps((tls, keys))
+        state = packed(tls), packed(keys)
         for line in wire.key_log().split(b"\n")[:-1]:
             secret = line.split()[2]
-            assert secret not in packed.lower()
-            assert bytes.fromhex(secret.decode()) not in packed
-        tls, keys = pickle.loads(packed)
+            assert secret not in b"".join(state).lower()
+            assert bytes.fromhex(secret.decode()) not in b"".join(state)
+        tls, keys = unpacked(state[0], TlsConnection), unpacked(state[1], SeriesKeys)
     assert text == b"beforebehind"
 
 
@@ -291,7 +291,7 @@ def test_hostile_bytes_give_no_fault_and_nothing_that_was_not_sent(seed: int) ->
         if rnd.random() < 0.1:
             found += tls.lose(keys, side, rnd.randrange(1, 100_000), number, number, rnd.random() < 0.5)
         found += tls.receive(keys, side, bytes(made), number, number)
-        tls = pickle.loads(pickle.dumps(tls))
+        tls = unpacked(packed(tls), TlsConnection)
     texts = [each.data for each in found if isinstance(each, Plain)]
     assert set(texts) <= {*sent, b"answer"}
     assert all(each.size is None or 0 <= each.size < 1 << 20 for each in found if isinstance(each, Missing))
