@@ -14,12 +14,7 @@ __all__ = ["ProxiedConnection"]
 
 
 class ProxiedConnection:
-    """Relay whose held frames are settled by rules at once.
-
-    Attributes:
-        refusal: reason why a rule closed the connection; empty if none did.
-        delayed: request whose outcome waits for `settle_delayed`; until then the client is not read.
-    """
+    """Relay whose held frames are settled by rules at once; the client is not read while a `delayed` outcome waits."""
 
     __slots__ = ("_frames", "_rules", "_tap", "delayed", "peer", "refusal", "relay")
 

@@ -1,7 +1,4 @@
-"""Prometheus metrics of exchanges, as counted by the relays.
-
-Client IDs, API versions and error codes are labels of the counter only: a histogram has a sample for each bucket.
-"""
+"""Prometheus metrics of exchanges; client IDs, API versions and error codes label the counter only, as histograms have many buckets."""
 
 from __future__ import annotations
 

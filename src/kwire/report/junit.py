@@ -1,7 +1,4 @@
-"""The verdicts as JUnit XML, which every CI server reads: one test case an application.
-
-A client that breaks fails, one with an unknown verdict is skipped, and the others pass.
-"""
+"""The verdicts as JUnit XML, which every CI server reads: one test case an application, which fails if it breaks."""
 
 from __future__ import annotations
 

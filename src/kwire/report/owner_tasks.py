@@ -27,8 +27,7 @@ class OwnerTask:
     """The task for one client, with its worst verdict.
 
     Attributes:
-        first_release: first target with this verdict.
-        deadline: the same; empty if brokers reject the client today.
+        first_release: first target with this verdict; `deadline` is the same, but empty if brokers reject the client today.
         since: the release that rejects the client, or may, first on the way; empty if brokers do so today.
         refused_by: first release that refuses a client which each target takes; empty otherwise.
         cures: remedy, version and kind, each once, that of the worst finding first.
@@ -88,7 +87,7 @@ def needed(step: Step, release: str) -> str:
 
 
 def owner_tasks(matrix: UpgradeMatrix, clients: Iterable[Client], topics: Mapping[str, ClientTopics]) -> tuple[OwnerTask, ...]:
-    """Make the tasks: teams by name, those without one last; within a team in the order of the matrix, worst first.
+    """Make the tasks, worst first in each team, teams by name, those without one last.
 
     Brokers and controllers have none, for they are upgraded with the cluster; compatible clients have none either.
     """

@@ -57,10 +57,9 @@ class TroubledClient:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """An analysis in short.
+    """An analysis in short; its coverage, `level` and `facts`, limits the trust in the rest.
 
     Attributes:
-        level, facts: coverage, which limits the trust in the rest.
         kafka: name of each target for people.
         fixes: action items grouped by fix, worst first.
         apart: peers that the headline does not count as clients (`kwire.report.inventory.Population`); may be empty.

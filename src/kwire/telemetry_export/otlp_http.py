@@ -30,9 +30,6 @@ class ExportFailed(KwireError):
         self.status = status
         self.retryable = retryable
 
-    def __reduce__(self) -> tuple[object, ...]:
-        return ExportFailed, (str(self), self.status, self.retryable)
-
 
 class OtlpHttpReceiver:
     """Receiver that posts each payload to a collector, in protobuf.

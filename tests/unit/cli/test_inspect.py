@@ -62,14 +62,6 @@ def test_the_bytes_of_damaged_files_are_shown(tmp_path: Path) -> None:
     assert str(row["bytes_damaged"]) in shown.stdout.split()
 
 
-def test_json_times_are_iso_8601_in_utc() -> None:
-    first = rows(SEED)[0]["request_time"]
-    assert first.startswith("20")
-    assert first[10] == "T"
-    assert first.endswith("Z")
-    assert len(first) == len("2026-11-21T10:25:33.546302Z")
-
-
 @pytest.mark.parametrize("file", [SEED, TEXT_LOG])
 def test_standard_input_reads_like_a_file(file: str) -> None:
     from_file = rows(file)

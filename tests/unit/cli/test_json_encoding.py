@@ -39,9 +39,6 @@ def test_numbers_that_json_lacks_are_texts() -> None:
     assert encode_json(["é\x1b", b"\xff"], default=bytes.hex) == '["\\u00e9\\u001b","ff"]'
     assert encode_json("é", ascii_only=False) == '"é"'
     assert encode_json({"b": b"\1", "n": math.nan}, default=bytes.hex) == '{"b":"01","n":"NaN"}'
-
-
-def test_what_cannot_be_written_is_not_retried_for_ever() -> None:
     with pytest.raises(TypeError, match="bytes"):
         encode_json({"n": math.nan, "b": b"x"})
 
