@@ -152,10 +152,7 @@ cdef inline int watch(
 ) except -1:
     """Let Python report what an exchange says beyond its row; of those that say nothing, such as heartbeats, it is asked once.
 
-    Arguments:
-        payload: of the response, NULL without one.
-        damaged: bytes of it are lost.
-        time_ns: of the response, NO_LONG without one.
+    Without a response `payload` is NULL and `time_ns` NO_LONG.
     """
     cdef bint may_be_known = payload is not NULL and waiting.payload is not NULL and waiting.size + size <= MOST_KNOWN_BY
     if may_be_known:

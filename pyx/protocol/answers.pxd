@@ -106,11 +106,7 @@ cdef inline void answer_seen(Answer* answer, int64_t time_us) noexcept nogil:
 
 
 cdef inline Answer* answer_add(AnswerTable* table, Bytes key, Py_ssize_t size) except NULL:
-    """A new answer, with nothing in it but its bytes.
-
-    Raises:
-        MemoryError: no room.
-    """
+    """A new answer, with nothing in it but its bytes."""
     cdef Answer* answer
     cdef Answer* grown
     cdef uint64_t slot

@@ -163,11 +163,7 @@ cdef WaitingRequest* waiting_for(Connection self, int32_t correlation_id, int64_
 
 
 cdef int pass_by(Connection self, WaitingRequest* found, int32_t response_breaks, bint is_collected) except -1:
-    """What becomes of the requests that have waited longer than the one that is answered.
-
-    Arguments:
-        is_collected: those that are given up are put to the outcomes; else they are given up at once.
-    """
+    """What becomes of the requests that have waited longer than the one that is answered; outcomes are collected or given up at once."""
     cdef WaitingRequest* each = self.state.waiting
     cdef WaitingRequest* after
     while each is not found:

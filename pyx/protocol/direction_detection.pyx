@@ -29,9 +29,7 @@ cdef tuple DIRECTIONS = ("request", "response")
 
 
 cdef class DirectionDetector:
-    """The bytes of two sides, 0 and 1; arguments and methods are those of
-    `kwire.protocol.tracking.direction_detection.DirectionDetector`.
-    """
+    """The bytes of two sides, 0 and 1."""
 
     def __init__(self, port_0, port_1, *, ports=None, max_frame=MAX_FRAME, frames=False, asked=None, proven=False):
         cdef bint first = ports is not None and port_0 in ports

@@ -131,11 +131,7 @@ cdef inline PyObject* api_name(EventClasses* events, int32_t key) except NULL:
 
 
 cdef inline object new_row(EventClasses* events, SeriesState* series, const WaitingRequest* waiting, int64_t response_ns):
-    """The `RequestCompleted` of a request. Integers that cannot be made for want of memory are not looked for: the row says so then.
-
-    Arguments:
-        response_ns: when its response came, INT64_MIN for none.
-    """
+    """The `RequestCompleted` of a request; `response_ns` is INT64_MIN without a response."""
     cdef const RequestRow* row = &waiting.row
     cdef PyObject** own
     cdef PyObject* made

@@ -152,10 +152,6 @@ cdef inline int field_plan_load(
         plan: with a projection that holds what is marked, so that each path has steps of its own.
         marks: pairs of a path and a `Mark`; a path may hold another, and comes before it then.
         defaults: of columns in tagged fields: path of the tagged field, `Mark`, and the value without it.
-
-    Raises:
-        ValueError: the plan has no such path.
-        MemoryError: no room.
     """
     cdef Py_ssize_t steps = 1
     cdef const Block* block

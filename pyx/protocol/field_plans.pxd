@@ -1,7 +1,4 @@
-"""Field plans by api and version, for a whole process: how to read each message.
-
-Each is asked of `kwire.protocol.tracking.field_plans` when it is first needed.
-"""
+"""Field plans of a process by api and version, each asked of `kwire.protocol.tracking.field_plans` when it is first needed."""
 
 from cpython.object cimport PyObject
 from libc.stdint cimport INT32_MIN, int32_t, uint32_t
@@ -103,12 +100,7 @@ cdef inline void field_plan_keep(FieldPlan* field_plan, FieldPlan* made) noexcep
 
 
 cdef inline const FieldPlan* known_plan(FieldPlan* plans, str kind, int api_key, int version) except? NULL:
-    """What is known of a message; NULL for an api or a version that no release has.
-
-    Arguments:
-        plans: of all requests, or of all responses.
-        kind: `request` or `response`.
-    """
+    """What is known of a message; NULL for an api or a version that no release has. `kind` is `request` or `response`."""
     cdef FieldPlan* field_plan
     if not (0 <= api_key < KEYS and 0 <= version < VERSIONS):
         return NULL
@@ -133,11 +125,7 @@ cdef inline const FieldPlan* acks_plan(FieldPlans* plans, int version) except NU
 
 
 cdef inline int columns_open(BodyColumns* columns) except -1:
-    """Take the numbers of columns from the table.
-
-    Raises:
-        ImportError: the table has more of them than a row has room for.
-    """
+    """Take the numbers of columns from the table; an ImportError when a row has no room for them."""
     from kwire.protocol.row_columns import BODY_COLUMNS, MOST_BODY_COLUMNS
 
     cdef int slot
@@ -161,11 +149,7 @@ cdef inline int columns_open(BodyColumns* columns) except -1:
 
 
 cdef inline int plans_open(FieldPlans* plans) except -1:
-    """Make an empty plans; only headers are read up, and the table of columns.
-
-    Raises:
-        MemoryError: no room.
-    """
+    """Make an empty plans; only headers are read up, and the table of columns."""
     cdef int version
     memset(plans, 0, sizeof(FieldPlans))
     plans.requests = <FieldPlan*>calloc(KEYS * VERSIONS, sizeof(FieldPlan))

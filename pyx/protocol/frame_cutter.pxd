@@ -148,7 +148,7 @@ cdef inline void cutter_drop(Cutter* cutter, int64_t count) noexcept nogil:
 cdef inline int cutter_break(
     Cutter* cutter, Bytes payload, Py_ssize_t size, int64_t length, int64_t offset, int64_t skip, bint damaged
 ) except -1:
-    """A frame is damaged or passed over: keep `size` bytes of its payload, and skip those until its end.
+    """Keep `size` bytes of a frame that is damaged or passed over, and skip those until its end.
 
     `payload` may lie in the buffer itself; `cutter.base` has to be behind what came.
     """

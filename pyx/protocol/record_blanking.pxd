@@ -171,8 +171,7 @@ cdef inline uint32_t checksum_of(Bytes data, const Head* head) noexcept nogil:
 cdef inline bint blank_records(uint8_t* data, Py_ssize_t size) noexcept nogil:
     """Blank record batches, of any magic and mixture; a last batch may be cut.
 
-    Returns:
-        False where messages have to be packed again; some of the bytes are blanked already then.
+    False where messages have to be packed again; some of the bytes are blanked already then.
     """
     cdef Head head
     cdef Trouble found

@@ -98,11 +98,7 @@ cdef class Relay:
             PyBuffer_Release(&view)
 
     cdef int begin(self) except -1:
-        """A call begins.
-
-        Raises:
-            RuntimeError: another one runs, in another thread or in a program of the plan.
-        """
+        """Refuse a call while another one runs, in another thread or in a program of the plan."""
         if self.core.busy:
             raise RuntimeError(TWO_THREADS)
         self.core.busy = True

@@ -72,11 +72,7 @@ cdef extern from *:
 
 
 cdef inline int counters_open(Counters* counters, int32_t max_clients, int32_t max_software, int32_t max_rows, uint64_t seed) except -1:
-    """Fill empty counters.
-
-    Raises:
-        MemoryError: no room.
-    """
+    """Fill empty counters."""
     cdef int64_t slots = 64
     while slots < 2 * <int64_t>max_rows:
         slots *= 2

@@ -43,11 +43,7 @@ cdef inline Py_ssize_t made_bytes(const Edited* edited, Py_ssize_t size, Py_ssiz
 cdef inline int send_edited(
     RelayCore* core, int side, Bytes p, Py_ssize_t length, bint is_kept, const Edited* edited, Py_ssize_t head, int32_t number
 ) except -1 nogil:
-    """Send the frame that begins with its length at `p`.
-
-    Arguments:
-        head: how many bytes of the frame come before what is edited; the last four of them are the correlation id, which becomes `number`.
-    """
+    """Send the frame that begins with its length at `p`. The last four bytes of its `head`, the correlation id, become `number`."""
     cdef Stream* stream = &core.streams[side]
     cdef Bytes frame = p + LENGTH
     cdef Py_ssize_t most = SHORT_FRAME + 1 if edited.size <= SHORT_FRAME else SHORT_STRETCH

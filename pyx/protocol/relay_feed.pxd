@@ -63,8 +63,7 @@ cdef inline Py_ssize_t take_gathered(RelayCore* core, int side, Bytes p, bint is
 
 cdef inline Py_ssize_t look(RelayCore* core, int side, Bytes p, Py_ssize_t have, bint is_kept, int64_t t) except -1 nogil:
     """Do what can be done with the frame that begins at `p`: gives how many of its bytes are done; else, negative, how many are needed.
-
-    0: there is a reason to close.
+    0 means that there is a reason to close.
     """
     cdef Stream* stream = &core.streams[side]
     cdef Py_ssize_t found
@@ -88,16 +87,7 @@ cdef inline Py_ssize_t look(RelayCore* core, int side, Bytes p, Py_ssize_t have,
 
 
 cdef inline int relay_feed(RelayCore* core, int side, Bytes data, Py_ssize_t size, int64_t t) except -1 nogil:
-    """Take bytes of one side.
-
-    Arguments:
-        side: REQUEST for bytes of the client, RESPONSE for bytes of the broker.
-        data, size: they must stay where they are until the pieces are sent.
-        t: when they came, nanoseconds.
-
-    Returns:
-        0; -1 with a Python exception.
-    """
+    """Take bytes of one side, which must stay where they are until the pieces are sent. `t` is in nanoseconds."""
     cdef Stream* stream = &core.streams[side]
     cdef Py_ssize_t taken, found
     while size and core.reason == OPEN:

@@ -56,15 +56,7 @@ cdef inline int series_open(
 ) except -1:
     """Begin a series.
 
-    Arguments:
-        plans: must stay as long as the series does.
-        connection_ids: ids of connections, by the numbers that shared have.
-        callbacks: a `kwire.tables.row_callbacks.RowCallbacks`.
-        texts: room for so many texts at first.
-
-    Raises:
-        MemoryError: no room.
-    """
+    `plans` must stay as long as the series does; `callbacks` is a `kwire.tables.row_callbacks.RowCallbacks`."""
     memset(series, 0, sizeof(SeriesState))
     texts_open(&series.texts, callbacks.seed, texts)
     texts_open(&series.row_texts, callbacks.seed, texts)

@@ -178,15 +178,7 @@ cdef inline int32_t text_intern(TextTable* table, Bytes text, Py_ssize_t size) n
 
 
 cdef inline int texts_open(TextTable* table, uint64_t seed, int32_t room=1024) except -1:
-    """Fill an empty table with the one text that is always there.
-
-    Arguments:
-        seed: secret, against chosen collisions.
-        room: for so many texts at first.
-
-    Raises:
-        MemoryError: no room.
-    """
+    """Fill an empty table with the one text that is always there. `seed` is secret, against chosen collisions."""
     memset(table, 0, sizeof(TextTable))
     table.seed = seed
     table.first_room = room
@@ -199,11 +191,7 @@ cdef inline int texts_open(TextTable* table, uint64_t seed, int32_t room=1024) e
 
 
 cdef inline int32_t text_of(TextTable* table, object text) except -3:
-    """The number of a Python text or None, as a row takes it.
-
-    Raises:
-        MemoryError: no room.
-    """
+    """The number of a Python text or None, as a row takes it."""
     cdef Py_ssize_t size = 0
     cdef const char* encoded
     cdef int32_t number
@@ -217,11 +205,7 @@ cdef inline int32_t text_of(TextTable* table, object text) except -3:
 
 
 cdef inline int32_t text_copied(TextTable* to, const TextTable* texts, int32_t number) except -3:
-    """The number that a text of one table has in another.
-
-    Raises:
-        MemoryError: no room.
-    """
+    """The number that a text of one table has in another."""
     cdef int32_t copied
     if number < 0:
         return -1
@@ -232,11 +216,7 @@ cdef inline int32_t text_copied(TextTable* to, const TextTable* texts, int32_t n
 
 
 cdef inline int32_t text_put(TextTable* to, const char* text, Py_ssize_t size) except -3:
-    """The number of a text of ASCII.
-
-    Raises:
-        MemoryError: no room.
-    """
+    """The number of a text of ASCII."""
     cdef int32_t number = text_intern(to, <Bytes>text, size)
     if number < 0:
         raise MemoryError

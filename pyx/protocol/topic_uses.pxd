@@ -191,12 +191,7 @@ cdef inline TopicSum* sum_of(TopicSums* sums, int direction, const TopicUse* use
 cdef inline bint sums_add(
     TopicSums* sums, int direction, const TopicUses* uses, int32_t client_id, int32_t acks, int64_t time_ns
 ) noexcept nogil:
-    """Count one exchange; False without memory.
-
-    Arguments:
-        acks: INT32_MIN for none.
-        time_ns: of the request.
-    """
+    """Count one exchange; False without memory. `acks` is INT32_MIN for none."""
     cdef const TopicUse* use
     cdef TopicSum* found
     cdef int32_t index
@@ -271,12 +266,7 @@ cdef inline bint uses_merge(
     TopicUses* merged, const TopicUse* request, int32_t request_count, const TopicUse* response, int32_t response_count, bint is_fetch,
     bint is_request_whole, bint is_whole,
 ) noexcept nogil:
-    """Request and response together, a partition once, as kwire.protocol.tracking.topic_use.used; False without memory.
-
-    Arguments:
-        is_fetch: the response carries the records.
-        is_request_whole, is_whole: nothing of the request is missing, nothing of the response.
-    """
+    """Request and response together, a partition once, as kwire.protocol.tracking.topic_use.used; False without memory."""
     cdef bint unseen
     cdef uint64_t size = 16
     cdef int32_t* slots
@@ -338,11 +328,7 @@ cdef inline bint pool_add(IntPool* pool, const int32_t* values, Py_ssize_t count
 
 
 cdef inline TopicRow* topic_row_add(TopicRows* rows) except NULL:
-    """The next row, zeroed; valid until the next one is added.
-
-    Raises:
-        MemoryError: no room.
-    """
+    """The next row, zeroed; valid until the next one is added."""
     cdef TopicRow* made = <TopicRow*>grown(rows.rows, &rows.room, rows.count + 1, 256, sizeof(TopicRow))
     if made is NULL:
         raise MemoryError
@@ -355,15 +341,7 @@ cdef inline TopicRow* topic_row_add(TopicRows* rows) except NULL:
 cdef inline int topic_rows_add(
     TopicRows* rows, TextTable* row_texts, const TextTable* texts, int32_t connection, const TopicSums* sums
 ) except -1:
-    """The rows of a connection that is over.
-
-    Arguments:
-        row_texts: the texts of the rows; `connection` is a number there.
-        texts: those of the sums.
-
-    Raises:
-        MemoryError: no room.
-    """
+    """Add the rows of a connection that is over. `connection` is a number in `row_texts`; `texts` are those of the sums."""
     cdef const TopicSum* each
     cdef TopicRow* row
     cdef int32_t index
