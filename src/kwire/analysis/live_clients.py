@@ -23,6 +23,7 @@ _MOST_USES: Final = 512
 _OTHERS: Final = "(others)"
 _UNKNOWN: Final = "unknown"  # as KIP-511 calls a client that does not name its library
 _API_VERSIONS: Final = 18  # brokers answer every version of it (KIP-511)
+_HANDSHAKE: Final = frozenset((17, _API_VERSIONS, 36))  # before a client gives its name, or while it logs in
 
 
 @dataclass(slots=True)
@@ -104,6 +105,11 @@ class LiveClients:
     def __iter__(self) -> Iterator[LiveClient]:
         """Yield those that break first, then those with most requests since the last interval."""
         return iter(sorted(self._clients.values(), key=lambda one: (not one.rejected, -one.recent, -one.requests, one.client_id)))
+
+    def applications(self) -> list[LiveClient]:
+        """Return the clients in the order of iteration, without handshakes of a client that named its library later."""
+        named = {one.client_id for one in self._clients.values() if one.library}
+        return [one for one in self if one.library or one.client_id not in named or not {key for key, _ in one._uses} <= _HANDSHAKE]
 
     def __len__(self) -> int:
         return len(self._clients)

@@ -78,10 +78,11 @@ def _restrict(
 
     rows = pa.Table.from_batches([batch])
     conditions: list[pc.Expression] = []
-    if client_ids:
-        conditions.append(pc.field("client_id").isin(list(client_ids)))
-    if groups:
-        conditions.append(pc.field("group_id").isin(list(groups)))
+    for column, given in (("client_id", client_ids), ("group_id", groups)):
+        if given and column in rows.column_names:
+            conditions.append(pc.field(column).isin(list(given)))
+        elif given:  # a list in tables with one row for several
+            rows = rows.filter(pa.array([not set(given).isdisjoint(names or ()) for names in rows.column(f"{column}s").to_pylist()]))
     if addresses:
         ids = [name for address in addresses for name in _ids_of_address(address, rows.column("connection_id"))]
         conditions.append(pc.field("connection_id").isin(pa.array(ids, pa.string())))
@@ -96,6 +97,11 @@ def _restrict(
     for condition in conditions:
         rows = rows.filter(condition)
     return rows
+
+
+def _ordered(table: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Sort clients by their ids, those without one last; all other rows stay in the order of their captures."""
+    return sorted(rows, key=lambda row: (not row["client_ids"], row["client_ids"])) if table == "clients" else rows
 
 
 def _redactor(redaction: Redaction | None, captures: Sequence[str]) -> Redactor | None:
@@ -256,7 +262,7 @@ def inspect(
     leave_pandas_out()
     restrictions = (("--client-id", client_ids, "client_id"), ("--address", addresses, "connection_id"), ("--group", groups, "group_id"))
     for option, given, column in restrictions:
-        if given and column not in SCHEMAS[table].names:
+        if given and not {column, f"{column}s"} & set(SCHEMAS[table].names):
             raise click.UsageError(f"rows of {table} have no column {column}: leave out {option}, or choose another --table.")
     if table == "violations" and (since or until):
         raise click.UsageError("rows of violations have no time of their own: leave out --since and --until.")
@@ -289,7 +295,7 @@ def inspect(
                 sys.stdout.write("".join(f"{json_line(row)}\n" for row in listed))
                 sys.stdout.flush()
             elif rows.num_rows:
-                printer.print([shown_value(row, names, width) for names in shown.values()] for row in rows.to_pylist())
+                printer.print([shown_value(row, names, width) for names in shown.values()] for row in _ordered(table, rows.to_pylist()))
         if not count:
             where = (
                 "standard input" if captures == (STANDARD_INPUT,) else captures[0] if len(captures) == 1 else f"{len(inputs.files)} files"

@@ -60,8 +60,9 @@ def failing(summary: Summary, fail_on: str | None) -> bool:
 
 
 def open_page(path: str) -> None:
-    if "://" not in path:
-        webbrowser.open(Path(path).absolute().as_uri())
+    """Open a page in a browser, or print its link where no browser starts."""
+    if "://" not in path and not webbrowser.open(link := Path(path).absolute().as_uri()):
+        click.echo(f"No browser was found; open {link}", err=True)
 
 
 def show_reports(paths: Sequence[str]) -> None:

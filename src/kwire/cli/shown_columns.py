@@ -38,7 +38,7 @@ SHOWN: Final[dict[str, dict[str, tuple[str, ...]]]] = {
     },
     "clients": {
         "client ids": ("client_ids",), "library": ("software_name", "software_version", "library_guess"),
-        "identified by": ("identity_source",), "addresses": ("addresses",), "principals": ("principals",), "connections": ("connections",),
+        "identified by": ("identity_source", "software_name", "library_guess"), "addresses": ("addresses",), "principals": ("principals",), "connections": ("connections",),
         "requests": ("requests",), "errors": ("errors",),
     },
     "api_usage": {
@@ -72,8 +72,8 @@ _RANKS: Final = {
     "connection": 9, "library": 8, "#": 7, "addresses": 6, "principals": 6, "principal": 6, "gaps": 5, "basis": 5, "connections": 4,
     "packet": 4, "state": 3, "responses": 3, "errors": 2, "error": 2, "identified by": 2,
 }  # fmt: skip
-_RANKS_IN: Final[dict[str, dict[str, int]]] = {"clients": {"library": 0, "requests": 1}}
-_LEAST: Final = {"API": 20, "library": 20, "reason": 30, "explanation": 30}
+_RANKS_IN: Final[dict[str, dict[str, int]]] = {"clients": {"library": 0, "identified by": 1, "requests": 2, "errors": 3}}
+_LEAST: Final = {"client ids": 32, "API": 20, "library": 20, "reason": 30, "explanation": 30}
 _NEVER_CUT: Final = frozenset(("time", "first seen", "start", "end", "verdict", "release", "severity", "direction", "identified by"))
 _NARROW: Final = 120
 """Terminal width below which times have no date."""
@@ -106,6 +106,8 @@ def shown_value(row: dict[str, Any], names: tuple[str, ...], width: int) -> obje
         return None if row["api_key"] is None else f"{row['api_name'] or row['api_key']} v{row['api_version']}"
     if names[-1] == "library_guess":
         named = row["software_name"] not in (None, "", "unknown")
+        if names[0] == "identity_source":
+            return "inferred" if row["library_guess"] and not named else _IDENTIFIED.get(row["identity_source"], row["identity_source"])
         if not named:
             return f"{row['library_guess']} ~" if row["library_guess"] else "unknown"
         names = names[:-1]
@@ -117,6 +119,4 @@ def _single(name: str, value: object, width: int) -> object:
         return " ".join(map(str, value))
     if isinstance(value, datetime) and width < _NARROW:
         return value.astimezone(timezone.utc).strftime("%H:%M:%S.%f")[:-3]
-    if name == "identity_source":
-        return _IDENTIFIED.get(str(value), value)
     return value

@@ -62,7 +62,13 @@ def _kind(group: FixGroup) -> str:
 
 
 def _print_fixes(groups: Sequence[FixGroup], title: str, kafka: Mapping[str, str]) -> None:
-    columns = [Column("on", least=0), Column("fix", least=36), Column("clients", 1, least=0), Column("who"), Column("library", rank=3)]
+    columns = [
+        Column("on", least=0),
+        Column("fix", least=36, wraps=True),
+        Column("clients", 1, least=0),
+        Column("who"),
+        Column("library", rank=3),
+    ]
     teams = any(group.teams for group in groups)
     if teams:
         columns.append(Column("team", rank=2, least=8))
@@ -93,7 +99,7 @@ def _print_libraries(summary: Summary) -> None:
         key=lambda line: (_WORST_FIRST.index(line.verdict) if line.verdict in _WORST_FIRST else len(_WORST_FIRST), -(line.requests or 0)),
     )
     columns = [
-        Column(f"on {newest}" if newest else "verdict", least=0), Column("library", least=24),
+        Column(f"on {newest}" if newest else "verdict", least=0), Column("library", least=24, wraps=True),
         Column("identified by", rank=1, least=0), Column("clients", least=0), Column("requests", rank=2, least=0),
         Column("connections", rank=3, least=0),
     ]  # fmt: skip

@@ -1,7 +1,7 @@
 """Tables on a terminal: one line a row at any width.
 
 rich lays them out. On a narrow terminal, columns are left out by rank first, and the remaining texts end in an ellipsis. Numbers are
-never cut. Tables of prose (`folded`) wrap their texts instead.
+never cut. Tables of prose (`folded`) and columns that wrap (`Column.wraps`) use more lines instead.
 """
 
 from __future__ import annotations
@@ -23,11 +23,15 @@ _PADDING: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column; those of the highest `rank` are left out first, and its text is cut to no less than `least` (0: never cut)."""
+    """A column; those of the highest `rank` are left out first, and its text is cut to no less than `least` (0: never cut).
+
+    Text of a column that `wraps` goes on in the next line instead of being cut.
+    """
 
     heading: str
     rank: int = 0
     least: int = 12
+    wraps: bool = False
 
 
 class TablePrinter:
@@ -46,30 +50,37 @@ class TablePrinter:
         self.hidden: tuple[str, ...] = ()
 
     def print(self, rows: Iterable[Sequence[object]], *, title: str | None = None) -> None:
-        from rich.text import Text
-
         listed = [list(row) for row in rows]
         out = console()
         table = self._table(listed, out.width, title)
-        if not self._folded and not self._styles:
+        if not self._folded and not self._styles and not any(column.wraps for column in self._columns):
             if table.show_header or title:
                 out.print(table)
             out.file.write("".join(self._lines(listed, "..." if out.options.ascii_only else "…")))
             out.file.flush()
             return
-        for row in listed:
-            cells = [row[at] for at in self._shown]
-            styles = [self._styles.get(value, "") if isinstance(value, str) else "" for value in cells]
-            texts = [cell_text(value) for value in cells]
-            if out.options.ascii_only and not self._folded:  # rich's ellipsis cannot be written there
-                texts = [_cut(text, self._widths[at]) for text, at in zip(texts, self._shown, strict=True)]
-            table.add_row(
-                *(
-                    Text(text, style=style, no_wrap=not self._folded, overflow="fold" if self._folded else "ellipsis")
-                    for text, style in zip(texts, styles, strict=True)
-                )
-            )
+        self._add_rows(table, listed, ascii_only=out.options.ascii_only)
         out.print(table)
+
+    def whole(self, rows: Sequence[Sequence[object]], width: int, title: str) -> Table:
+        """Return a table with all its rows, for a display that is renewed in place."""
+        table = self._table(rows, width, title)
+        self._add_rows(table, rows, ascii_only=console().options.ascii_only)
+        return table
+
+    def _add_rows(self, table: Table, rows: Sequence[Sequence[object]], *, ascii_only: bool) -> None:
+        from rich.text import Text
+
+        for row in rows:
+            texts = []
+            for at in self._shown:
+                value, wraps = row[at], self._folded or self._columns[at].wraps
+                text = cell_text(value)
+                if ascii_only and not wraps:  # rich's ellipsis cannot be written there
+                    text = _cut(text, self._widths[at])
+                style = self._styles.get(value, "") if isinstance(value, str) else ""
+                texts.append(Text(text, style=style, no_wrap=not wraps, overflow="fold" if wraps else "ellipsis"))
+            table.add_row(*texts)
 
     def _lines(self, listed: Sequence[Sequence[object]], ellipsis: str) -> Iterator[str]:
         """Lay out lines as rich does, which takes a millisecond a row."""
@@ -106,7 +117,7 @@ class TablePrinter:
             table.add_column(
                 self._columns[at].heading,
                 justify="right" if numeric[at] else "left",
-                overflow="fold" if self._folded else "ellipsis",
+                overflow="fold" if self._folded or self._columns[at].wraps else "ellipsis",
                 width=None if self._folded else self._widths[at],
             )
         return table

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 import cloup
 
+from kwire.cli.tables import Column, TablePrinter
 from kwire.errors import InputError
 
 if TYPE_CHECKING:
@@ -23,6 +24,10 @@ __all__ = ["watch"]
 _LEAST_SECONDS: Final = 0.1
 # Brokers end connections that are idle for 10 minutes (connections.max.idle.ms)
 _SILENT_NS: Final = 3600 * 1_000_000_000
+_COLUMNS: Final = (
+    Column("client", least=0), Column("library"), Column("requests/s", 1), Column("errors/s", 2), Column("p50 ms", 4), Column("p99 ms", 3),
+    Column("rejects", least=16),
+)  # fmt: skip
 
 
 @cloup.command(short_help="Show live who talks to the brokers, from a capture on standard input.")
@@ -102,45 +107,34 @@ def watch(target_release: str | None, interval: float, shown: int, metrics: str 
 
 
 def _table(clients: LiveClients, seconds: float, shown: int) -> Table:
-    from rich import box
-    from rich.table import Table
+    from kwire.cli.terminal import console
 
-    from kwire.cli.terminal import printable
-
-    ordered = list(clients)
+    ordered = clients.applications()
     breaking = sum(bool(one.rejected) for one in ordered)
     more = f", {len(ordered) - shown} not shown" if len(ordered) > shown else ""
-    table = Table(
-        title=f"{breaking} of {len(ordered)} clients break on Kafka {clients.release.name} so far{more}",
-        box=box.SIMPLE_HEAD,
-        title_justify="left",
-    )
-    table.add_column("client", no_wrap=True)
-    table.add_column("library", no_wrap=True)
-    for heading in ("requests/s", "errors/s", "p50 ms", "p99 ms"):
-        table.add_column(heading, justify="right", no_wrap=True)
-    table.add_column("rejects", no_wrap=True)
-    for one in ordered[:shown]:
-        table.add_row(
-            printable(one.client_id or "(no client id)"),
-            printable(f"{one.library} {one.version}".strip() or "not sent"),
-            _rate(one.recent, seconds),
-            _rate(one.recent_errors, seconds),
+    rows = [
+        [
+            one.client_id or "(no client id)",
+            f"{one.library} {one.version}".strip() or "not sent",
+            _short(one.recent / seconds),
+            _short(one.recent_errors / seconds),
             _milliseconds(one, 0.5),
             _milliseconds(one, 0.99),
             ", ".join(one.rejected[:3]),
-            style="red" if one.rejected else None,
-        )
-    return table
+        ]
+        for one in ordered[:shown]
+    ]
+    title = f"{breaking} of {len(ordered)} clients break on Kafka {clients.release.minor} so far{more}"
+    return TablePrinter(_COLUMNS, {str(row[-1]): "red" for row in rows if row[-1]}).whole(rows, console().width, title)
 
 
-def _rate(count: int, seconds: float) -> str:
-    return f"{count / seconds:,.1f}" if count else "0"
+def _short(value: float) -> float:
+    return round(value, 1) if 0 < value < 100 else round(value)
 
 
-def _milliseconds(one: LiveClient, part: float) -> str:
+def _milliseconds(one: LiveClient, part: float) -> float | None:
     found = one.quantile_us(part)
-    return "" if found is None else f"{found / 1000:,.1f}"
+    return None if found is None else _short(found / 1000)
 
 
 class _Collector:

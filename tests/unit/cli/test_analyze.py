@@ -163,6 +163,12 @@ def test_the_page_is_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert opened == [(tmp_path / "out" / "report.html").as_uri()]
 
 
+def test_without_a_browser_the_link_is_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("webbrowser.open", lambda _link: False)
+    result = run("analyze", SEED, "--out", str(tmp_path / "out"), "--open")
+    assert f"No browser was found; open {(tmp_path / 'out' / 'report.html').as_uri()}" in result.stderr.splitlines()
+
+
 def test_some_inputs_that_cannot_be_read(tmp_path: Path) -> None:
     (tmp_path / "notes.pcap").write_text("These are not packets.")
     result = run("analyze", SEED, str(tmp_path / "notes.pcap"), "--out", str(tmp_path / "out"))

@@ -16,6 +16,7 @@ from click.testing import CliRunner
 
 from kwire.cli.entry import commands
 from kwire.cli.exit_status import INCOMPLETE_INPUT
+from kwire.cli.shown_columns import shown_value
 from kwire.tables import SCHEMAS
 from pcap_files import pieces_of
 
@@ -237,3 +238,23 @@ def test_verdicts_are_words() -> None:
     assert "breaks" in shown.stdout
     assert not re.search(r"(?:rejected|undetermined|marked) {2}", shown.stdout)  # as cells; reasons say "rejected by Kafka 4.0"
     assert {row["verdict"] for row in rows(sample, "--table", "upgrade_impact")} <= {"compatible", "deprecated", "unknown", "breaks"}
+
+
+def test_clients_come_by_id_and_are_chosen_by_id() -> None:
+    """The table of clients has lists of ids."""
+    sample = str(Path(__file__).parents[3] / "examples" / "upgrade-fleet.pcap.gz")
+    shown = CliRunner().invoke(commands, ["inspect", sample, "--table", "clients", "--columns", "client_ids"])
+    names = [line.strip() for line in shown.stdout.splitlines()[2:]]
+    assert names[:2] == ["AddPartitionsManager-client-3", "ad-bidder"]
+    assert names[:-1] == sorted(names[:-1])
+    assert names[-1] == "", "clients without an id come last"
+    (found,) = rows(sample, "--table", "clients", "--client-id", "gateway-v2")
+    assert found["client_ids"] == ["gateway-v2"]
+
+
+def test_a_guess_beats_a_name_that_says_nothing() -> None:
+    """A client whose name is `unknown` reported itself, and the library shown is inferred."""
+    row = {"identity_source": "api_versions", "software_name": "unknown", "software_version": "", "library_guess": "platformatic-kafka"}
+    names = ("identity_source", "software_name", "library_guess")
+    assert shown_value(row, names, 80) == "inferred"
+    assert shown_value({**row, "library_guess": None}, names, 80) == "self-reported"

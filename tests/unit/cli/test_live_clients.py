@@ -12,11 +12,13 @@ import pytest
 from click.testing import CliRunner
 
 from kwire.analysis.live_clients import LiveClients
+from kwire.cli import terminal
 from kwire.cli.entry import commands
 from kwire.cli.watch import _Collector
 from kwire.schema import releases
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "upgrade-fleet.pcap.gz"
+THREE_BROKERS = EXAMPLE.with_name("three-brokers.pcap.gz")
 SCHEMA = pa.schema(
     [
         ("client_id", pa.string()), ("software_name", pa.string()), ("software_version", pa.string()), ("api_key", pa.int16()),
@@ -69,7 +71,33 @@ def test_the_command_in_a_pipe() -> None:
     assert done.exit_code == 0, done.output
     line = next(line for line in done.output.splitlines() if "web-frontend-old" in line)
     assert "ListOffsets v0" in line
-    assert "clients break on Kafka 4.0.2 so far" in done.output
+    assert "clients break on Kafka 4.0 so far" in done.output
+
+
+@pytest.mark.parametrize("width", [80, 100, 200])
+def test_ids_and_rejected_versions_are_whole(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A narrow terminal drops latencies and cuts libraries, not what names a client."""
+    monkeypatch.setattr(terminal, "_PIPE_WIDTH", width)
+    terminal.console.cache_clear()
+    try:
+        done = CliRunner().invoke(commands, ["watch", "--target-release", "4.0"], input=gzip.decompress(THREE_BROKERS.read_bytes()))
+    finally:
+        terminal.console.cache_clear()
+    lines = [line.rstrip() for line in done.output.splitlines()]
+    assert all(len(line) <= width for line in lines)
+    assert lines[1].split()[:2] == ["client", "library"]
+    row = next(line for line in lines if line.startswith("web-frontend-old "))
+    assert row.endswith("ListOffsets v0")
+    # README's picture has 20 applications: handshakes before a name are not clients of their own
+    assert lines[0] == "3 of 20 clients break on Kafka 4.0 so far"
+
+
+def test_a_handshake_without_a_name_is_no_client_of_its_own() -> None:
+    clients = LiveClients(releases()["4.0.0"])
+    clients.add(rows(("a", None, None, 18, 0, 0, 20), ("a", "sarama", "1.50", 3, 12, 0, 20), ("b", None, None, 18, 0, 0, 20)))
+    assert [(one.client_id, one.library) for one in clients.applications()] == [("a", "sarama"), ("b", "")]
+    clients.add(rows(("a", None, None, 0, 2, 0, 20)))  # an old instance with the same id
+    assert [one.library for one in clients.applications() if one.client_id == "a"] == ["", "sarama"]
 
 
 def test_metrics_are_counts_by_client() -> None:

@@ -24,6 +24,7 @@ from large_fleet import write_large_fleet
 SAMPLE = str(Path(__file__).parents[3] / "examples" / "upgrade-fleet.pcap.gz")
 GOLDEN = Path(__file__).parent / "golden"
 WIDTHS = (60, 80, 120)
+OLD_FIXES = ("1.8.2+", "0.4.42+", "1.41+", "V2_1_0_0+", "1.8.0+", "0.11.0.2+", "Produce v3+")
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +69,14 @@ def test_the_summary(fleet: Path, width: int) -> None:
     assert lines[0].startswith("✕ 12 of 27 applications break on Kafka 4.0")
     assert all(cells(line) <= width for line in lines)
     held(f"summary-{width}.txt", lines)
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 200], indirect=True)
+def test_a_fix_keeps_its_version(fleet: Path, width: int) -> None:
+    lines = shown("report", str(fleet))
+    fixes = " ".join(lines[: next(at for at, line in enumerate(lines) if line.startswith("Libraries"))])
+    for version in OLD_FIXES:
+        assert version in fixes
 
 
 @pytest.mark.parametrize("table", ["requests", "connections", "clients", "upgrade_impact"])
