@@ -38,7 +38,8 @@ SHOWN: Final[dict[str, dict[str, tuple[str, ...]]]] = {
     },
     "clients": {
         "client ids": ("client_ids",), "library": ("software_name", "software_version", "library_guess"),
-        "identified by": ("identity_source", "software_name", "library_guess"), "addresses": ("addresses",), "principals": ("principals",), "connections": ("connections",),
+        "identified by": ("identity_source", "software_name", "library_guess"), "addresses": ("addresses",),
+        "principals": ("principals",), "connections": ("connections",),
         "requests": ("requests",), "errors": ("errors",),
     },
     "api_usage": {
