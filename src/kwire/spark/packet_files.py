@@ -1,7 +1,7 @@
 """Files with routed packets, from the task that read a range to the tasks that read its connections, in the staging of the output folder.
 
 Each time a task holds enough, the packets of all shares are appended; the sizes come last. Spark's own shuffle would carry the same bytes
-through its JVMs, which takes 15 s of CPU a GB (docs/explanation/costs.md), would lose them with an executor, and is not open to Python in
+through its JVMs, which takes 15 s of CPU a GB (benchmarks/costs.md), would lose them with an executor, and is not open to Python in
 Spark Connect.
 """
 

@@ -4,7 +4,7 @@ A series is one task as long as other series keep the machines busy; small serie
 Where there are more cores than series, the connections of a series are divided into shares, and packets are routed to them in a first step
 (`kwire.capture.dividing.packet_routing`): for two shares this costs as much as two tasks that scan all packets, for more it costs less.
 Packets that cannot be routed, those of encrypted connections with key logs, of several points and of files that have grown, are scanned by
-the task of each share. No connection is ever cut, so the rows are those of one task. docs/explanation/costs.md has the figures.
+the task of each share. No connection is ever cut, so the rows are those of one task. benchmarks/costs.md has the figures.
 
 The tasks are imported when there is a use for them: with them comes all of `kwire.analysis`, and the data source plans without it, in
 processes that Spark starts for each query.
