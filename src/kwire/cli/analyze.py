@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 import cloup
 
+from kwire.cli.completion import complete_release
 from kwire.cli.exit_status import CLIENTS_BREAK, INCOMPLETE_INPUT, THIN_EVIDENCE
 from kwire.cli.redaction_options import redaction_of, with_redaction
 from kwire.cli.report_options import (
@@ -52,10 +53,13 @@ __all__ = ["analyze"]
 @cloup.option_group(
     "Verdicts",
     cloup.option(
-        "--target-release", "targets", multiple=True, metavar="R",
+        "--target-release", "targets", multiple=True, metavar="R", shell_complete=complete_release,
         help="Kafka version to judge, such as 4.1 or 4.0.0 (repeatable) [default: all newer minor versions].",
     ),
-    cloup.option("--broker-release", metavar="R", help="Version that the observed brokers run, if the captures do not show it."),
+    cloup.option(
+        "--broker-release", metavar="R", shell_complete=complete_release,
+        help="Version that the observed brokers run, if the captures do not show it.",
+    ),
     cloup.option("--owners", metavar="FILE", help="TOML or CSV: which client ids, principals and networks belong to which team."),
     with_fail_on(),
 )  # fmt: skip
@@ -86,7 +90,7 @@ __all__ = ["analyze"]
     cloup.option(
         "--engine", type=click.Choice(["auto", "local", "spark"]), default="auto", show_default=True,
         help="local: processes of this machine, without Java. spark: Spark, on this machine or a cluster. auto: local below 256 MiB of "
-        "captures. The tables are the same.",
+        "captures, or without PySpark. The tables are the same.",
     ),
     cloup.option(
         "--master", metavar="URL",

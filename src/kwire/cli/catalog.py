@@ -6,8 +6,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import click
+import cloup
 
 from kwire.cli.catalog_options import catalog_options, chosen_catalog, doubts_told
+from kwire.cli.completion import complete_api, complete_catalog, complete_release
 
 if TYPE_CHECKING:
     from kwire.schema.listing import FieldRow, MessageRows
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["catalog"]
 
 
-@click.group(short_help="Kafka's messages over all versions, and what releases change.")
+@cloup.group(short_help="Kafka's messages over all versions, and what releases change.")
 def catalog() -> None:
     """Show what Kafka's messages are, over every version ever released.
 
@@ -49,9 +51,9 @@ def _print_json(rows: Iterable[object]) -> None:
 
 
 @catalog.command("list", short_help="All apis.")
-@click.option("--release", metavar="R", help="Only what this Kafka release accepts (3.9, 4.0.0).")
+@cloup.option("--release", metavar="R", shell_complete=complete_release, help="Only what this Kafka release accepts (3.9, 4.0.0).")
 @catalog_options
-@click.option("--json", "as_json", is_flag=True, help="JSON lines.")
+@cloup.option("--json", "as_json", is_flag=True, help="JSON lines.")
 def list_command(release: str | None, catalog_name: str | None, dialects: tuple[str, ...], as_json: bool) -> None:
     """List all apis: key, name, every version ever released, and what the newest release, or R, accepts; or the apis of a catalog.
 
@@ -100,7 +102,7 @@ def _or_none(versions: object) -> str | None:
 
 
 @catalog.command("releases", short_help="The Kafka releases that kwire knows.")
-@click.option("--json", "as_json", is_flag=True, help="JSON lines.")
+@cloup.option("--json", "as_json", is_flag=True, help="JSON lines.")
 def releases_command(as_json: bool) -> None:
     """List the Kafka releases that kwire knows, oldest first: what --target-release, --broker-release and --release take.
 
@@ -124,10 +126,10 @@ def releases_command(as_json: bool) -> None:
 
 
 @catalog.command("show", short_help="The fields of an api or a message.")
-@click.argument("api", metavar="API")
-@click.option("--version", type=click.IntRange(0), metavar="N", help="Only the fields of this version.")
+@cloup.argument("api", metavar="API", shell_complete=complete_api)
+@cloup.option("--version", type=click.IntRange(0), metavar="N", help="Only the fields of this version.")
 @catalog_options
-@click.option("--json", "as_json", is_flag=True, help="JSON lines, one a message.")
+@cloup.option("--json", "as_json", is_flag=True, help="JSON lines, one a message.")
 def show_command(api: str, version: int | None, catalog_name: str | None, dialects: tuple[str, ...], as_json: bool) -> None:
     """Show the fields of API: an api by name or key, or any message by name.
 
@@ -185,10 +187,10 @@ def _tag(field: FieldRow) -> str | None:
 
 
 @catalog.command("diff", short_help="What changes between two Kafka releases, jars, folders or dialects.")
-@click.argument("older", metavar="A")
-@click.argument("newer", metavar="B")
-@click.option("--fields", is_flag=True, help="Also the fields that new versions bring or drop.")
-@click.option("--json", "as_json", is_flag=True, help="JSON lines, one an api or a message, with the fields.")
+@cloup.argument("older", metavar="A", shell_complete=complete_catalog)
+@cloup.argument("newer", metavar="B", shell_complete=complete_catalog)
+@cloup.option("--fields", is_flag=True, help="Also the fields that new versions bring or drop.")
+@cloup.option("--json", "as_json", is_flag=True, help="JSON lines, one an api or a message, with the fields.")
 def diff_command(older: str, newer: str, fields: bool, as_json: bool) -> None:
     """Show what changes on the wire from A to B, each a release, a jar or a folder of Kafka's message definitions, or a dialect.
 
@@ -284,7 +286,7 @@ def _span(versions: tuple[int, ...]) -> str:
 
 @catalog.command("tags", short_help="Every tagged field.")
 @catalog_options
-@click.option("--json", "as_json", is_flag=True, help="JSON lines.")
+@cloup.option("--json", "as_json", is_flag=True, help="JSON lines.")
 def tags_command(catalog_name: str | None, dialects: tuple[str, ...], as_json: bool) -> None:
     """List every tagged field of every message: tag number, type, versions.
 

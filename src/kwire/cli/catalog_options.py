@@ -8,6 +8,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+import cloup
+
+from kwire.cli.completion import complete_catalog
 
 if TYPE_CHECKING:
     from kwire.codec import Codec
@@ -20,11 +23,20 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 def catalog_options(command: Command) -> Command:
     """Add both options; the command takes `catalog_name` and `dialects`."""
-    dialects = click.option(
-        "--dialect", "dialects", multiple=True, metavar="D", help="Lay a proposal on it: kip-1313, kip-35-draft, kip-714-draft."
+    dialects = cloup.option(
+        "--dialect",
+        "dialects",
+        multiple=True,
+        metavar="D",
+        shell_complete=complete_catalog,
+        help="Lay a proposal on it: kip-1313, kip-35-draft, kip-714-draft.",
     )
-    named = click.option(
-        "--catalog", "catalog_name", metavar="C", help="The messages of C: a release, a jar or folder of Kafka's definitions, a dialect."
+    named = cloup.option(
+        "--catalog",
+        "catalog_name",
+        metavar="C",
+        shell_complete=complete_catalog,
+        help="The messages of C: a release, a jar or folder of Kafka's definitions, a dialect.",
     )
     return named(dialects(command))
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import click
+import cloup
 
 from kwire.cli.catalog_options import catalog_options, chosen_codec
 from kwire.cli.store_options import with_store_options
@@ -24,16 +25,29 @@ _HEX: Final = frozenset(b"0123456789abcdefABCDEF \t\r\n:")
 _HEAD_BYTES: Final = 24
 
 
-@click.command(short_help="Decode frames in hex or raw, or a capture, to JSON lines.")
-@click.argument("file", metavar="[FILE]", default="-")
-@click.option("--request", "kind", flag_value="request", default="request", help="The frames are requests (the default).")
-@click.option("--response", "kind", flag_value="response", help="The frames are responses; needs --api-key and --api-version.")
-@click.option("--api-key", type=click.IntRange(-32768, 32767), metavar="N", help="Api key of the requests that the responses answer.")
-@click.option("--api-version", type=click.IntRange(-32768, 32767), metavar="N", help="Version of those requests.")
-@click.option(
-    "--port", "ports", type=click.IntRange(1, 65535), multiple=True, metavar="N", help="Of a capture: a port where brokers listen."
+_FRAMES, _CAPTURES = cloup.OptionGroup("Frames"), cloup.OptionGroup("Captures")
+
+
+@cloup.command(short_help="Decode frames in hex or raw, or a capture, to JSON lines.")
+@cloup.argument("file", metavar="[FILE]", default="-")
+@cloup.option("--request", "kind", group=_FRAMES, flag_value="request", default="request", help="The frames are requests (the default).")
+@cloup.option(
+    "--response", "kind", group=_FRAMES, flag_value="response", help="The frames are responses; needs --api-key and --api-version."
 )
-@click.option("--show-secrets", is_flag=True, help="Show passwords, tokens and other secrets as they are, not as x.")
+@cloup.option(
+    "--api-key", group=_FRAMES, type=click.IntRange(-32768, 32767), metavar="N", help="Api key of the requests that the responses answer."
+)
+@cloup.option("--api-version", group=_FRAMES, type=click.IntRange(-32768, 32767), metavar="N", help="Version of those requests.")
+@cloup.option(
+    "--port",
+    "ports",
+    group=_CAPTURES,
+    type=click.IntRange(1, 65535),
+    multiple=True,
+    metavar="N",
+    help="Of a capture: a port where brokers listen.",
+)
+@cloup.option("--show-secrets", is_flag=True, help="Show passwords, tokens and other secrets as they are, not as x.")
 @catalog_options
 @with_tls_options
 @with_store_options

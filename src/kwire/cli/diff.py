@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 import click
+import cloup
 
 from kwire.cli.store_options import with_store_options
 from kwire.errors import KwireError
@@ -93,18 +94,30 @@ def _print(found: Comparison) -> None:
     )  # fmt: skip
 
 
-@click.command(short_help="Compare two analyses: what is new, gone, newly failing, slower.")
-@click.argument("before", metavar="DIR_A")
-@click.argument("after", metavar="DIR_B")
-@click.option("--json", "as_json", is_flag=True, help="Print all differences as one JSON object.")
-@click.option(
-    "--exit-code", is_flag=True, help="Exit with 1 when there are differences, 0 when there are none, 2 when that cannot be told."
+_THRESHOLDS, _OUTPUT = cloup.OptionGroup("Thresholds"), cloup.OptionGroup("Output")
+
+
+@cloup.command(short_help="Compare two analyses: what is new, gone, newly failing, slower.")
+@cloup.argument("before", metavar="DIR_A")
+@cloup.argument("after", metavar="DIR_B")
+@cloup.option("--json", "as_json", group=_OUTPUT, is_flag=True, help="Print all differences as one JSON object.")
+@cloup.option(
+    "--exit-code",
+    group=_OUTPUT,
+    is_flag=True,
+    help="Exit with 1 when there are differences, 0 when there are none, 2 when that cannot be told.",
 )
-@click.option(
-    "--slower", type=click.FloatRange(min=1), default=1.5, show_default=True, metavar="X", help="How many times as long is slower."
+@cloup.option(
+    "--slower",
+    group=_THRESHOLDS,
+    type=click.FloatRange(min=1),
+    default=1.5,
+    show_default=True,
+    metavar="X",
+    help="How many times as long is slower.",
 )
-@click.option(
-    "--least-requests", type=click.IntRange(min=1), default=100, show_default=True, metavar="N",
+@cloup.option(
+    "--least-requests", group=_THRESHOLDS, type=click.IntRange(min=1), default=100, show_default=True, metavar="N",
     help="Requests that both sides must have for latencies to be compared.",
 )  # fmt: skip
 @with_store_options

@@ -15,6 +15,7 @@ from click.exceptions import NoArgsIsHelpError
 from kwire import __version__
 from kwire.cli.analyze import analyze
 from kwire.cli.catalog import catalog
+from kwire.cli.completion import completion
 from kwire.cli.decode import decode
 from kwire.cli.demo import demo
 from kwire.cli.diff import diff
@@ -23,8 +24,9 @@ from kwire.cli.exit_status import CLOSED_PIPE, FAILED, INTERRUPTED
 from kwire.cli.inspect import inspect
 from kwire.cli.proxy import proxy
 from kwire.cli.report import report
+from kwire.cli.shared_options import add_shared_options
 from kwire.cli.telemetry import telemetry
-from kwire.cli.terminal import printable
+from kwire.cli.terminal import begin_output, printable
 from kwire.cli.trim import trim
 from kwire.cli.watch import watch
 from kwire.errors import KwireError
@@ -52,6 +54,7 @@ class Commands(click.Group):
     """A group whose errors end in a sentence and a status, in tests too."""
 
     def run(self, arguments: Sequence[str] | None = None) -> int:
+        begin_output()
         try:
             status = super().main(args=arguments, prog_name="kwire", standalone_mode=False)
             sys.stdout.flush()
@@ -105,9 +108,10 @@ def commands() -> None:
       sudo tcpdump -i any -U -w - 'tcp port 9092' | kwire inspect -
       kwire analyze kafka-*.pcap --out report/ --open
 
-    Completion in the shell: eval "$(_KWIRE_COMPLETE=bash_source kwire)" in ~/.bashrc; zsh_source and fish_source for the others.
+    Completion in the shell: eval "$(kwire completion bash)" in ~/.bashrc.
     """
 
 
-for _command in (demo, analyze, inspect, watch, decode, trim, diff, catalog, telemetry, report, proxy, doctor):
+for _command in (demo, analyze, inspect, watch, decode, trim, diff, catalog, telemetry, report, proxy, doctor, completion):
     commands.add_command(_command)
+add_shared_options(commands)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 import cloup
 
+from kwire.cli.completion import complete_columns
 from kwire.cli.exit_status import INCOMPLETE_INPUT
 from kwire.cli.redaction_options import redaction_of, with_redaction
 from kwire.cli.report_options import wide_option
@@ -205,7 +206,7 @@ def _batches(inputs: _Inputs, table: str, ports: tuple[int, ...], log_zone: str 
         metavar="TABLE",
         help=f"Which rows: {', '.join(_ROWS + _ANSWERS)}.",
     ),
-    cloup.option("--columns", metavar="A,B,...", help="Show these columns of the table, in this order."),
+    cloup.option("--columns", metavar="A,B,...", shell_complete=complete_columns, help="Show these columns of the table, in this order."),
     wide_option(),
     cloup.option("--json", "as_json", is_flag=True, help="JSON lines with every column; times in ISO 8601."),
 )

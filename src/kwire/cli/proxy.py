@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 import cloup
 
+from kwire.cli.completion import complete_release
 from kwire.errors import InputError
 
 if TYPE_CHECKING:
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["proxy"]
 
 
-@click.command(short_help="Proxy brokers, and rehearse an upgrade with real clients.")
-@click.argument("config", metavar="[CONFIG]", required=False)
+@cloup.command(short_help="Proxy brokers, and rehearse an upgrade with real clients.")
+@cloup.argument("config", metavar="[CONFIG]", required=False)
 @cloup.option_group(
     "One broker without a configuration file",
     cloup.option("--listen", metavar="HOST:PORT", help="Where clients connect."),
@@ -26,13 +27,15 @@ __all__ = ["proxy"]
 )
 @cloup.option_group(
     "Rehearse an upgrade",
-    cloup.option("--rehearse", metavar="RELEASE", help="The Kafka release that clients are to meet, such as 4.3."),
+    cloup.option(
+        "--rehearse", metavar="RELEASE", shell_complete=complete_release, help="The Kafka release that clients are to meet, such as 4.3."
+    ),
     cloup.option("--count", "mode", flag_value="count", help="Only count requests that it would reject (default)."),
     cloup.option("--break", "mode", flag_value="break", help="Reject them as it would: for a canary listener."),
     cloup.option("--out", metavar="DIR", help="With --count: the page of kwire analyze for what passed, at the end and while it runs."),
     cloup.option("--every", type=click.FloatRange(1), metavar="MINUTES", default=60, show_default=True, help="How often the page is made."),
 )
-@click.option("--check", is_flag=True, help="Check the configuration and stop.")
+@cloup.option("--check", is_flag=True, help="Check the configuration and stop.")
 def proxy(
     config: str | None, listen: str | None, broker: str | None, node_id: int, advertised: str | None,
     rehearse: str | None, mode: str | None, out: str | None, every: float, check: bool,

@@ -1,4 +1,4 @@
-"""Run of an analysis by a command: progress bar, clean ends of interrupted runs, summary."""
+"""Run of an analysis by a command: engine, clean ends of interrupted runs, summary."""
 
 from __future__ import annotations
 
@@ -9,41 +9,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from kwire.cli.terminal import warn
+from kwire.cli.progress import progress_bar
+from kwire.cli.terminal import volume, warn
 
 if TYPE_CHECKING:
     from kwire.report import Summary
-    from kwire.spark.job import JobReport, JobRequest, Progress
+    from kwire.spark.job import JobReport, JobRequest
     from kwire.spark.local_processes import Engine
 
 __all__ = ["print_outcome", "run_with_bar"]
-
-
-@contextmanager
-def _progress_bar() -> Iterator[Progress]:
-    from kwire.cli.terminal import console
-
-    err = console(stderr=True)
-    if not err.is_terminal:
-        yield lambda _what, _done, _total: None
-        return
-    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        TextColumn("{task.fields[amount]}"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=err, transient=True) as bar:
-        task = bar.add_task("Looking for captures", total=None, amount="")
-
-        def show(what: str, done: int, total: int) -> None:
-            amount = f"{done / 1e6:,.1f} of {total / 1e6:,.1f} MB" if total else ""
-            bar.update(task, description=what, completed=done, total=total or None, amount=amount)
-
-        yield show
 
 
 @contextmanager
@@ -73,16 +47,20 @@ def _stopped_cleanly(out: str) -> Iterator[None]:
 
 
 def run_with_bar(request: JobRequest, page: Callable[[str], object] | None) -> JobReport:
-    """Run the job, and print on stderr the engine that `auto` took and the unreadable inputs; `page` writes the reports."""
+    """Run the job, and print on stderr the engine if it may surprise, and the unreadable inputs; `page` writes the reports."""
     from kwire.spark.job import run_job
+    from kwire.spark.local_processes import LOCAL_BYTES
 
     def chosen(engine: Engine, size: int) -> None:
         if engine == "spark":
             _hide_pandas()
-        elif request.engine == "auto":
-            warn(f"{size / 1e6:,.1f} MB of captures: using the local engine; --engine spark uses Spark")
+        elif request.engine == "auto" and (size >= LOCAL_BYTES or volume() > 0):
+            reason = (
+                "PySpark is not installed (python -m pip install 'kwire[spark]')" if size >= LOCAL_BYTES else "--engine spark uses Spark"
+            )
+            warn(f"{size / 1e6:,.1f} MB of captures: using the local engine; {reason}")
 
-    with _stopped_cleanly(request.out), _progress_bar() as progress:
+    with _stopped_cleanly(request.out), progress_bar("Looking for captures") as progress:
         report = run_job(request, progress=progress, page=page, chosen=chosen)
     for warning in report.warnings:
         warn(warning)

@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 import click
+import cloup
 
 from kwire.errors import InputError
 
@@ -129,7 +130,7 @@ def _tell(as_json: bool, sentence: str, **facts: object) -> None:
     click.echo(json_line(facts) if as_json else printable(sentence))
 
 
-@click.command("list", short_help="List the subscriptions of a cluster.")
+@cloup.command("list", short_help="List the subscriptions of a cluster.")
 @_for_cluster
 def list_names(cluster: Cluster, as_json: bool) -> None:
     """List the names of a cluster's subscriptions.
@@ -143,14 +144,14 @@ def list_names(cluster: Cluster, as_json: bool) -> None:
             _tell(as_json, name, name=name)
 
 
-@click.command(short_help="Make or change a subscription.")
+@cloup.command(short_help="Make or change a subscription.")
 @_for_cluster
 @_name_option("The subscription.")
-@click.option("--generate-name", is_flag=True, help="Make a subscription with a random name.")
-@click.option("--interval", "--interval-ms", "interval", metavar="MS", help="Milliseconds between pushes, 100 to 3600000.")
-@click.option("--match", metavar="KEY=REGEX,..", help="Clients that are meant, such as client_software_name=librdkafka; without it all.")
-@click.option("--metrics", metavar="PREFIX,..", help="Prefixes of the metrics that are wanted; * for all.")
-@click.option("--metric", "added", multiple=True, metavar="PREFIX", help="One more prefix; may be given again.")
+@cloup.option("--generate-name", is_flag=True, help="Make a subscription with a random name.")
+@cloup.option("--interval", "--interval-ms", "interval", metavar="MS", help="Milliseconds between pushes, 100 to 3600000.")
+@cloup.option("--match", metavar="KEY=REGEX,..", help="Clients that are meant, such as client_software_name=librdkafka; without it all.")
+@cloup.option("--metrics", metavar="PREFIX,..", help="Prefixes of the metrics that are wanted; * for all.")
+@cloup.option("--metric", "added", multiple=True, metavar="PREFIX", help="One more prefix; may be given again.")
 def alter(
     cluster: Cluster, as_json: bool, name: str | None, generate_name: bool, interval: str | None, match: str | None, metrics: str | None,
     added: tuple[str, ...],
@@ -185,7 +186,7 @@ def alter(
     _tell(as_json, f"Altered {subscription}.", name=subscription, altered=changed)
 
 
-@click.command(short_help="Show what subscriptions set.")
+@cloup.command(short_help="Show what subscriptions set.")
 @_for_cluster
 @_name_option("Only this subscription.")
 def describe(cluster: Cluster, as_json: bool, name: str | None) -> None:
@@ -207,10 +208,10 @@ def describe(cluster: Cluster, as_json: bool, name: str | None) -> None:
         print_table(("subscription", "key", "value"), rows)
 
 
-@click.command(short_help="Delete a subscription.")
+@cloup.command(short_help="Delete a subscription.")
 @_for_cluster
 @_name_option("The subscription.", required=True)
-@click.option("--metric", "removed", multiple=True, metavar="PREFIX", help="Remove only this prefix; may be given again.")
+@cloup.option("--metric", "removed", multiple=True, metavar="PREFIX", help="Remove only this prefix; may be given again.")
 def delete(cluster: Cluster, as_json: bool, name: str, removed: tuple[str, ...]) -> None:
     """Delete a subscription, or prefixes of it; with its last prefix a subscription goes as a whole.
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime, time, timedelta, timezone
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
@@ -16,7 +18,10 @@ from kwire.json_encoding import encode_json
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["INSTANT", "cell_text", "console", "json_line", "no_width", "printable", "warn"]
+__all__ = [
+    "INSTANT", "begin_output", "cell_text", "console", "held_for_display", "json_line", "no_width", "printable", "use_color", "use_volume",
+    "volume", "warn",
+]  # fmt: skip
 
 _PIPE_WIDTH: Final = 4000
 """Width of a file or a pipe, in which nothing is folded."""
@@ -24,6 +29,46 @@ _PIPE_WIDTH: Final = 4000
 
 _LONGEST: Final = 160
 """Maximum of characters of one cell; JSON has all."""
+
+
+_volume = 0
+_color = "auto"
+_display: Console | None = None  # which other writers would tear
+
+
+def volume() -> int:
+    """Return -1 with `--quiet`, 1 with `--verbose`, else 0."""
+    return _volume
+
+
+def use_volume(volume: int) -> None:
+    global _volume
+    _volume = volume
+
+
+def use_color(choice: str) -> None:
+    """Take `auto`, `always` or `never` for what is printed from now on."""
+    global _color
+    if choice != _color:
+        console.cache_clear()
+    _color = choice
+
+
+def begin_output() -> None:
+    """Forget the options of an earlier command in this process."""
+    use_volume(0)
+    use_color("auto")
+
+
+@contextmanager
+def held_for_display(shown: Console) -> Iterator[None]:
+    """Print warnings above a display that is renewed in place."""
+    global _display
+    _display = shown
+    try:
+        yield
+    finally:
+        _display = None
 
 
 @lru_cache(maxsize=2)
@@ -34,7 +79,9 @@ def console(*, stderr: bool = False) -> Console:
     stream: Any = sys.stderr if stderr else sys.stdout
     if not (stream.encoding or "").lower().startswith("utf") and hasattr(stream, "reconfigure"):
         stream.reconfigure(errors="backslashreplace")  # what a terminal cannot show is no reason to end
-    found = Console(stderr=stderr, markup=False, highlight=False, emoji=False)
+    system: Any = {"auto": "auto", "always": "256", "never": None}[_color]
+    no_color = {"auto": None, "always": False, "never": True}[_color]
+    found = Console(stderr=stderr, markup=False, highlight=False, emoji=False, color_system=system, no_color=no_color)
     if not found.is_terminal:
         found.width = _PIPE_WIDTH
     return found
@@ -45,9 +92,15 @@ def no_width() -> None:
 
 
 def warn(sentence: str) -> None:
-    """Print a sentence on stderr, as one line; text from the wire or a file name in it cannot move the cursor."""
+    """Print a sentence on stderr, as one line, unless `--quiet`; text from the wire or a file name in it cannot move the cursor."""
+    if _volume < 0:
+        return
     line = printable(" ".join(sentence.split()))
-    click.echo(f"kwire: {line if line.endswith(('.', '!', '?')) else f'{line}.'}", err=True)
+    text = f"kwire: {line if line.endswith(('.', '!', '?')) else f'{line}.'}"
+    if _display is None:
+        click.echo(text, err=True)
+    else:
+        _display.print(text, soft_wrap=True)
 
 
 def cell_text(value: object) -> str:

@@ -3,41 +3,25 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 import click
+import cloup
 
 from kwire.cli.exit_status import INCOMPLETE_INPUT
+from kwire.cli.progress import progress_bar
 from kwire.cli.redaction_options import redaction_of, with_address_redaction
 from kwire.cli.store_options import with_store_options
 from kwire.cli.tls_options import with_tls_options
 from kwire.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from kwire.capture.tls.plaintext_sink import LeftOut
     from kwire.capture.trimming.trim import TrimmedFile
 
 __all__ = ["trim"]
-
-
-@contextmanager
-def _progress_bar(total: int) -> Iterator[Callable[[int], None]]:
-    from kwire.cli.terminal import console
-
-    err = console(stderr=True)
-    if not err.is_terminal or not total:
-        yield lambda _count: None
-        return
-    from rich.progress import Progress
-
-    with Progress(console=err, transient=True) as bar:
-        task = bar.add_task("Trimming", total=total)
-        yield lambda count: bar.advance(task, count)
 
 
 def _target(source: str, out: str, into_folder: bool) -> str:
@@ -74,27 +58,40 @@ def _tell_left_out(left_out: LeftOut) -> None:
         click.echo(said, err=True)
 
 
-@click.command(short_help="Write captures without payloads and secrets, still analysable.")
-@click.argument("captures", metavar="IN...", nargs=-1, required=True)
-@click.argument("out", metavar="OUT")
-@click.option(
-    "--port", "ports", type=click.IntRange(1, 65535), multiple=True, metavar="N", help="A port where brokers listen; found out by default."
+_INPUT, _OUTPUT = cloup.OptionGroup("Input"), cloup.OptionGroup("Output")
+
+
+@cloup.command(short_help="Write captures without payloads and secrets, still analysable.")
+@cloup.argument("captures", metavar="IN...", nargs=-1, required=True)
+@cloup.argument("out", metavar="OUT")
+@cloup.option(
+    "--port",
+    "ports",
+    group=_INPUT,
+    type=click.IntRange(1, 65535),
+    multiple=True,
+    metavar="N",
+    help="A port where brokers listen; found out by default.",
 )
-@click.option(
+@cloup.option(
     "--series",
     "series_rule",
+    group=_INPUT,
     default="name",
     show_default=True,
     metavar="RULE",
     help="Which files belong to one capture point, as in analyze.",
 )
-@click.option(
+@cloup.option(
     "--decrypt",
+    group=_OUTPUT,
     is_flag=True,
     help="Write connections decrypted with --tls-keys, as exported PDUs in pcapng with secrets overwritten; OUT is no longer encrypted.",
 )
-@click.option("--overwrite", is_flag=True, help="Replace what OUT names.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON line per file, and with --decrypt one for what was left out.")
+@cloup.option("--overwrite", group=_OUTPUT, is_flag=True, help="Replace what OUT names.")
+@cloup.option(
+    "--json", "as_json", group=_OUTPUT, is_flag=True, help="Print one JSON line per file, and with --decrypt one for what was left out."
+)
 @with_address_redaction
 @with_tls_options
 @with_store_options
@@ -174,7 +171,14 @@ def trim(
         series = [[file.location for file in each.pieces] for each in group_series(files, series_rule)]
         targets = [[_target(source, out, into_folder) for source in sources] for sources in series]
         _check_targets([each for one in series for each in one], [each for one in targets for each in one])
-        with _progress_bar(sum(file.size for file in files)) as progress:
+        total, done = sum(file.size for file in files), 0
+        with progress_bar("Trimming") as show:
+
+            def progress(count: int) -> None:
+                nonlocal done
+                done += count
+                show("Trimming", done, total)
+
             for sources, names in zip(series, targets, strict=True):
                 renamed = list(zip(opened(sources), names, strict=True))
                 made = trim_series(renamed, ports, overwrite=overwrite, progress=progress, pseudonyms=pseudonyms)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 import cloup
 
+from kwire.cli.completion import complete_release
 from kwire.cli.tables import Column, TablePrinter
 from kwire.errors import InputError
 
@@ -31,7 +33,9 @@ _COLUMNS: Final = (
 
 
 @cloup.command(short_help="Show live who talks to the brokers, from a capture on standard input.")
-@cloup.option("--target-release", metavar="RELEASE", help="The Kafka version to judge by [default: the newest].")
+@cloup.option(
+    "--target-release", metavar="RELEASE", shell_complete=complete_release, help="The Kafka version to judge by [default: the newest]."
+)
 @cloup.option(
     "--interval", type=click.FloatRange(_LEAST_SECONDS), default=2.0, show_default=True, metavar="S", help="Seconds between updates."
 )
@@ -58,7 +62,7 @@ def watch(target_release: str | None, interval: float, shown: int, metrics: str 
 
     from kwire.analysis.live_clients import LiveClients
     from kwire.cli.standard_input import waiting_input
-    from kwire.cli.terminal import console
+    from kwire.cli.terminal import console, held_for_display
     from kwire.schema import releases
     from kwire.tables import iter_pieces
     from kwire.tables.pandas_left_out import leave_pandas_out
@@ -91,7 +95,7 @@ def watch(target_release: str | None, interval: float, shown: int, metrics: str 
         live.start()
         renewing.start()
     try:
-        with waiting_input() as stream:
+        with nullcontext() if live is None else held_for_display(out), waiting_input() as stream:
             for batches in iter_pieces([stream], "standard input", ("requests",), ports or None, silent_ns=_SILENT_NS, keyed=False):
                 with lock:
                     for batch in batches["requests"]:

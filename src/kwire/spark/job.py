@@ -358,7 +358,7 @@ class _Job:
         total = sum(sizes[location] for task in self._tasks for location in task.locations)
         total += 2 * sum(sizes[location] for shares in self._routed for location in shares[0].locations)
         asked = time.time()
-        with watching(self.folder.location, total, self._progress):
+        with watching(self.folder.location, total, report.bytes_read, self._progress):
             results, routes, report.cpu_seconds = run_reading(
                 spark, self._tasks, self._routed, self._routes, sizes, self._slots, self._whole_files
             )

@@ -73,13 +73,13 @@ def slots_of(spark: SparkSession | SparkContext | LocalProcesses) -> int:
 
 
 @contextmanager
-def watching(out: str, total: int, progress: Callable[[str, int, int], None]) -> Iterator[None]:
-    """Report the phase, how many bytes the tasks have read of `total`, and the total; a file counts as often as it is read."""
+def watching(out: str, total: int, size: int, progress: Callable[[str, int, int], None]) -> Iterator[None]:
+    """Report the phase, the bytes read of `size` and `size`, each byte once, while tasks that share files read `total` bytes."""
     over = threading.Event()
 
     def watch() -> None:
         while not over.wait(_POLL_SECONDS):
-            progress("Reading captures", min(bytes_read(out), total), total)
+            progress("Reading captures", min(bytes_read(out), total) * size // max(total, 1), size)
 
     watcher = threading.Thread(target=watch, name="kwire-progress", daemon=True)
     watcher.start()

@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 from kwire.cli import demo, report_options, standard_input
 from kwire.cli.entry import commands
 from kwire.cli.exit_status import CLIENTS_BREAK, INCOMPLETE_INPUT, THIN_EVIDENCE
+from kwire.spark import local_processes
 
 ROOT = Path(__file__).parents[3]
 SAMPLE = str(ROOT / "examples" / "upgrade-fleet.pcap.gz")
@@ -45,10 +46,19 @@ def test_the_answer_comes_first_and_the_report_last(analysed: tuple[Path, Result
     assert all((out / name).exists() for name in files)
 
 
-def test_the_engine_is_said_in_one_line(analysed: tuple[Path, Result], tmp_path: Path) -> None:
-    assert analysed[1].stderr == "kwire: 0.1 MB of captures: using the local engine; --engine spark uses Spark.\n"
-    asked = run("analyze", SEED, "--out", str(tmp_path / "out"), "--engine", "local")
+def test_the_engine_is_named_only_when_asked(analysed: tuple[Path, Result], tmp_path: Path) -> None:
+    assert analysed[1].stderr == ""
+    said = run("analyze", SEED, "--out", str(tmp_path / "out"), "--verbose")
+    assert said.stderr == "kwire: 0.0 MB of captures: using the local engine; --engine spark uses Spark.\n"
+    asked = run("analyze", SEED, "--out", str(tmp_path / "asked"), "--engine", "local", "-v")
     assert asked.stderr == ""  # who asks for it knows
+
+
+def test_a_large_input_without_pyspark_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local_processes, "LOCAL_BYTES", 1)
+    monkeypatch.setattr(local_processes, "find_spec", lambda _name: None)
+    said = run("analyze", SEED, "--out", str(tmp_path / "out"))
+    assert "using the local engine; PySpark is not installed (python -m pip install 'kwire[spark]')." in said.stderr
 
 
 def test_sarif_has_a_result_for_each_client_that_breaks(analysed: tuple[Path, Result]) -> None:
@@ -226,7 +236,10 @@ def test_kwire_alone_shows_its_help() -> None:
 
 
 def test_options_stand_in_groups() -> None:
-    for command, groups in (("analyze", ("Input:", "Verdicts:", "Output:", "Engine:", "Privacy:", "Object stores:")),
-                            ("inspect", ("Output:", "Filters:", "Input:", "Privacy:")), ("report", ("Report:", "Summary:"))):  # fmt: skip
+    for command, groups in (("analyze", ("Input:", "Verdicts:", "Output:", "Engine:", "Privacy:", "Encryption:")),
+                            ("inspect", ("Output:", "Filters:", "Input:", "Privacy:")), ("report", ("Report:", "Summary:")),
+                            ("trim", ("Input:", "Output:", "Privacy:", "Encryption:")), ("diff", ("Output:", "Thresholds:")),
+                            ("decode", ("Frames:", "Captures:", "Encryption:")),
+                            ("proxy", ("One broker without a configuration file:", "Rehearse an upgrade:"))):  # fmt: skip
         lines = run(command, "--help").stdout.splitlines()
         assert [line for line in lines if line in groups] == list(groups), command
