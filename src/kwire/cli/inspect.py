@@ -6,6 +6,7 @@ import ipaddress
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from kwire.analysis.one_process import SeriesFiles
     from kwire.analysis.redaction import Redaction, Redactor
     from kwire.capture.files.inputs import CaptureFile
+    from kwire.report.analysis_folder import AnalysisFolder
     from kwire.tables import SeriesRows
 
 __all__ = ["inspect"]
@@ -122,6 +124,8 @@ class _Inputs:
         self.files: list[CaptureFile] = []
         self.missing: list[str] = []
         self.series: list[SeriesFiles] = []
+        if not captures:
+            return
         if captures == (STANDARD_INPUT,):
             self.series.append(([stack.enter_context(waiting_input())], "standard input", ""))
             return
@@ -194,8 +198,31 @@ def _batches(inputs: _Inputs, table: str, ports: tuple[int, ...], log_zone: str 
             notices.skip(error)
 
 
-@cloup.command(short_help="Show the rows of captures, without Spark.")
-@cloup.argument("captures", metavar="CAPTURE...", nargs=-1, required=True)
+def _analysis_in(captures: Sequence[str]) -> AnalysisFolder | None:
+    """Return the analysis that a lone folder holds, or a lone URI that ends in a slash."""
+    place = captures[0]
+    if len(captures) > 1 or not (place.endswith("/") if "://" in place else Path(place, "_SUCCESS").exists()):
+        return None
+    from kwire.errors import InputError
+    from kwire.report.analysis_folder import AnalysisFolder
+
+    try:
+        return AnalysisFolder(place)
+    except InputError:
+        if "://" in place:
+            return None  # a folder of captures
+        raise
+
+
+def _rows_of_analysis(folder: AnalysisFolder, table: str) -> Iterator[pa.RecordBatch]:
+    from kwire.tables import SCHEMAS
+
+    names = SCHEMAS[table].names
+    yield from folder.scan(table, names) if table in _ROWS else folder.read(table, names).to_batches()
+
+
+@cloup.command(short_help="Show the rows of captures or of an analysis, without Spark.")
+@cloup.argument("captures", metavar="CAPTURE...|DIR", nargs=-1, required=True)
 @cloup.option_group(
     "Output",
     cloup.option(
@@ -235,7 +262,7 @@ def inspect(
     log_zone: str | None, redact: bool, key_file: str | None, keep_prefix: int | None,
 ) -> int:  # fmt: skip
     """Show the rows of CAPTURES: pcap or pcapng files and brokers' request logs (gzip and zstd too), folders, globs, URIs, or - for
-    standard input.
+    standard input; or of the analysis in DIR.
 
     Needs no Spark and no Java. A table on the terminal, or JSON lines for scripts. Rows of requests, connections, violations and telemetry
     come as they are read, those of the other tables when the captures are read to their end. A narrow terminal leaves columns out: --wide
@@ -249,6 +276,7 @@ def inspect(
       kwire inspect captures/ --client-id billing --since 2026-09-30T12:00:00
       kwire inspect kafka.pcap --columns request_time,client_id,api_name,latency_us
       kwire inspect kafka.pcap --table group_events --group billing
+      kwire inspect report/ --table upgrade_impact --client-id billing
 
     Exit status: 0; 1 nothing could be read; 2 wrong options; 3 some inputs could not be read.
     """
@@ -281,10 +309,13 @@ def inspect(
     notices = _Notices(redactor)
     count = total = 0
     with ExitStack() as stack:
-        inputs = _Inputs(captures, stack)
+        folder = _analysis_in(captures)
+        if folder is not None and (ports or log_zone):
+            raise click.UsageError(f"{captures[0]} holds an analysis: leave out --port and --log-zone, which are for captures.")
+        inputs = _Inputs(captures if folder is None else (), stack)
         for reason in inputs.missing:
             notices.say(f"left out: {reason}")
-        for batch in _batches(inputs, table, ports, log_zone, notices):
+        for batch in _batches(inputs, table, ports, log_zone, notices) if folder is None else _rows_of_analysis(folder, table):
             total += batch.num_rows
             rows = _restrict(table, batch, client_ids, addresses, groups, since, until)
             count += rows.num_rows

@@ -258,3 +258,17 @@ def test_a_guess_beats_a_name_that_says_nothing() -> None:
     names = ("identity_source", "software_name", "library_guess")
     assert shown_value(row, names, 80) == "inferred"
     assert shown_value({**row, "library_guess": None}, names, 80) == "self-reported"
+
+
+def test_rows_of_an_analysis_are_those_of_its_captures(tmp_path: Path) -> None:
+    sample, out = str(Path(__file__).parents[3] / "examples" / "upgrade-fleet.pcap.gz"), str(tmp_path / "report")
+    assert CliRunner().invoke(commands, ["analyze", sample, "--out", out, "--no-report"]).exit_code == 0
+    for table, key in (("connections", "connection_id"), ("clients", "requests"), ("requests", "latency_us"), ("brokers", "host")):
+        read, kept = ([row[key] for row in rows(place, "--table", table)] for place in (sample, out))
+        assert Counter(kept) == Counter(read)
+        assert kept
+    verdicts = {row["verdict"] for row in rows(out, "--table", "upgrade_impact", "--client-id", "erp-bridge")}
+    assert "breaks" in verdicts
+    refused = CliRunner().invoke(commands, ["inspect", out, "--port", "9092"])
+    assert refused.exit_code == 2
+    assert "holds an analysis: leave out --port" in " ".join(refused.stderr.split())
