@@ -18,6 +18,8 @@ from wire.raw_python cimport raw_xdecref
 
 cdef enum:
     SHORTEST_RESPONSE = 4  # correlation id
+    SYNC_GROUP = 14
+    INCONSISTENT_GROUP_PROTOCOL = 23
 
 
 cdef inline object payload_object(const uint8_t* payload, Py_ssize_t size):
@@ -102,10 +104,13 @@ cdef inline object learned_of(
     )
 
 
-cdef inline bint group_fits(SeriesState* series, const WaitingRequest* waiting, Bytes payload, Py_ssize_t size) except -1:
+cdef inline bint group_fits(SeriesState* series, const WaitingRequest* waiting, Bytes payload, Py_ssize_t size, int64_t error) except -1:
     """Return whether Python finds no fault between a request of a group and its whole response (groups/exchange_checks.py)."""
     cdef const RequestRow* row = &waiting.row
     if waiting.payload is NULL or waiting.damaged:
+        return True
+    # A SyncGroup has names from version 5 on. Without them, and in JoinGroup after an error, only the refusal of the names is a fault.
+    if error != INCONSISTENT_GROUP_PROTOCOL and (row.api_version < 5 if row.api_key == SYNC_GROUP else error != 0):
         return True
     return (<object>series.callbacks).group_fits(
         row.api_key, row.api_version, payload_object(waiting.payload, waiting.size), payload_object(payload, size)

@@ -158,7 +158,7 @@ cdef inline int take_answer(ExchangeState* exchange, SeriesState* series, Waitin
             return FALLBACK
         if unlikely(traits & PRODUCE and (error == 2 or error == 76 or error == 87)):
             return FALLBACK
-        if unlikely(traits & CHECKS_GROUP and not damaged and waiting.noted and not group_fits(series, waiting, payload, size)):
+        if unlikely(traits & CHECKS_GROUP and not damaged and waiting.noted and not group_fits(series, waiting, payload, size, error)):
             return FALLBACK
         if unlikely(traits & USES_TOPICS and not uses_taken(series, &series.response_uses)):
             return FALLBACK
