@@ -29,11 +29,11 @@ class RunningProxy:
         with self._log.open("wb") as log:
             self.process = subprocess.Popen([sys.executable, "-m", "kwire", "proxy", str(self.config)], stderr=log, stdout=log)
         try:
-            until(lambda: "stands for" in self.log(), "the proxy did not start")
+            until(lambda: "listening on port" in self.log(), "the proxy did not start")
         except AssertionError:
             self.stop()  # else the next test would be blamed for it
             raise
-        self.port = int(re.findall(r"port (\d+) stands for", self.log())[0])
+        self.port = int(re.findall(r"listening on port (\d+) for", self.log())[0])
 
     def configure(self, more: str) -> None:
         listener = f'[[listeners]]\nlisten = "127.0.0.1:0"\nbroker = "127.0.0.1:{self._broker}"\nnode_id = 1\n{self._listener}'

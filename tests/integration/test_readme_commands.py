@@ -89,7 +89,7 @@ def proxied(block: str, folder: Path, environment: dict[str, str]) -> None:
     ) as running:
         assert running.stderr is not None
         try:
-            assert running.stderr.readline() == f"port {port} stands for broker 1 at kafka-1:9092\n"
+            assert running.stderr.readline().endswith(f" INFO listening on port {port} for broker 1 at kafka-1:9092\n")
         finally:
             running.send_signal(signal.SIGINT)
         said, _ = running.communicate(timeout=60)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["decode", "frames_of"]
 
 _HEX: Final = frozenset(b"0123456789abcdefABCDEF \t\r\n:")
+_TEXT: Final = frozenset(b"\t\n\r") | frozenset(range(32, 127))
 _HEAD_BYTES: Final = 24
 
 
@@ -142,6 +143,11 @@ def frames_of(data: bytes, name: str) -> Iterator[tuple[str, bytes]]:
                 frame = bytes.fromhex(digits)
                 yield f"line {number}", frame[4:] if _lengths(frame) == [len(frame) - 4] else frame
         return
+    if _TEXT.issuperset(data):  # every frame begins with a byte of 0: the upper one of its length or its API key
+        number, line = next((number, line) for number, line in enumerate(data.decode("ascii").splitlines(), 1) if not _is_hex(line))
+        raise InputError(
+            f"Line {number} of {name} is not hex: {line[:40]!r}; expected frames in hex (one per line), raw frames or a capture."
+        )
     lengths = _lengths(data)
     if lengths is None:
         yield "byte 0", data
@@ -150,6 +156,10 @@ def frames_of(data: bytes, name: str) -> Iterator[tuple[str, bytes]]:
     for length in lengths:
         yield f"byte {at}", data[at + 4 : at + 4 + length]
         at += 4 + length
+
+
+def _is_hex(line: str) -> bool:
+    return _HEX.issuperset(line.encode("ascii"))
 
 
 def _lengths(data: bytes) -> list[int] | None:

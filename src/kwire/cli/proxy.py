@@ -55,7 +55,9 @@ def proxy(
     import logging
 
     from kwire.cli.log_lines import LineFormatter
+    from kwire.cli.proxy_start import announce, check_brokers
     from kwire.cli.rehearsal_page import RehearsalPage
+    from kwire.cli.terminal import volume
     from kwire.proxy.config import ListenerConfig, ProxyConfig, RehearsalConfig
     from kwire.proxy.config_file import load_config
     from kwire.proxy.rules.rehearsal import RehearsalRule
@@ -93,13 +95,11 @@ def proxy(
         return
     handler = logging.StreamHandler()
     handler.setFormatter(LineFormatter("%(asctime)s %(levelname)s %(message)s"))
-    logging.basicConfig(level=logging.INFO, handlers=[handler])
+    logging.basicConfig(level=logging.INFO - 10 * volume(), handlers=[handler])
 
     def ready(server: ProxyServer) -> None:
-        for listener, port in zip(server.config.listeners, server.ports, strict=False):
-            click.echo(f"port {port} stands for broker {listener.node_id} at {listener.broker}", err=True)
-        for sni, port in zip(server.config.sni_listeners, server.ports[len(server.config.listeners) :], strict=True):
-            click.echo(f"port {port} stands for {len(sni.brokers)} brokers; clients begin at {sni.bootstrap}:{sni.port}", err=True)
+        announce(server)
+        beside.append(asyncio.get_running_loop().create_task(check_brokers(server.config)))
         ports.extend(server.ports)
         if page is not None:
             beside.append(asyncio.get_running_loop().create_task(page.keep_up(ports, every * 60)))

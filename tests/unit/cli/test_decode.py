@@ -192,3 +192,9 @@ def test_fields_have_the_names_of_the_brokers_release() -> None:
     expected = {"topics": [{"partitions": [{"partitionIndex": 0, "candidateEpoch": 3, "candidateId": 2, "lastOffset": 9}]}]}
     assert in_names_of({52: 1}, candidate, 52) == expected  # 3.9
     assert in_names_of({52: 2}, candidate, 52) == candidate
+
+
+def test_text_that_is_not_hex() -> None:
+    done = CliRunner().invoke(commands, ["decode"], input=b"0012\nzz\n")
+    assert done.exit_code == 1
+    assert "Line 2 of standard input is not hex: 'zz'" in done.stderr
