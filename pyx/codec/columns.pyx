@@ -114,7 +114,7 @@ cdef class ColumnReader:
     """Turns messages into columns."""
 
     cdef Rows rows
-    cdef readonly object layout
+    cdef object layout
     cdef list names  # of operations
     cdef list constants  # keeps the content of defaults alive
     cdef Trees trees
@@ -143,9 +143,6 @@ cdef class ColumnReader:
         release_moves(&self.rows)
         PyMem_Free(self.rates)
         program_release(&self.rows.program)
-
-    def __reduce__(self):
-        return ColumnReader, (self.layout,)
 
     cdef int lower_columns(self, object plan) except -1:
         """Say of each column what it holds and which table it belongs to."""

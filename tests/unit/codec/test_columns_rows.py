@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 import struct
 import tracemalloc
 from array import array
@@ -201,16 +200,12 @@ def test_columns_of_messages_do_not_hide_their_faults():
         assert not {"error", "error_offset", "error_path", "message_index"} & {field.attribute for field in message.fields}, name
 
 
-def test_a_reader_may_be_used_by_several_threads_and_pickled(codec):
-    reader = load_twin("codec", "columns", codec.twin).ColumnReader(column_layout(codec.compiled.message("MetadataResponse"), 1))
+def test_a_reader_may_be_used_by_several_threads(codec):
     columns = Columns(codec.compiled)
     expected = columns.to_arrow("MetadataResponse", [TWO, ONE] * 200, 1)
     with ThreadPoolExecutor(4) as pool:
         results = list(pool.map(lambda _: columns.to_arrow("MetadataResponse", [TWO, ONE] * 200, 1), range(20)))
     assert all(each.equals(expected) for each in results)
-    again = pickle.loads(pickle.dumps(reader))
-    assert again.layout == reader.layout
-    assert again.read([ONE], True)[1] == []
 
 
 def test_a_batch_stays_as_it_is_while_others_are_made(to_arrow):
