@@ -5,8 +5,13 @@ from __future__ import annotations
 from array import array
 from typing import Any, Final, Protocol
 
+import numpy as np
+import pyarrow as pa
+
 from kwire.codec._pure.primitives import Buffer
 from kwire.codec._pure.record_layout import COUNT_AT, LEAST_RECORD, BatchHeader, RawRecord, read_raw, scan
+from kwire.codec.column_arrays import batch_of
+from kwire.codec.records.columns import ALWAYS, SCALARS
 from kwire.codec.records.places import Flaw, Place
 from kwire.errors import Fault, WireError
 
@@ -18,8 +23,6 @@ _TYPES: Final = "iibqihbbqhiqq"
 _CODEC: Final = 0x07
 _TRANSACTIONAL: Final = 0x10
 _CONTROL: Final = 0x20
-
-TextBuffers = tuple[Any, Any, Any]
 
 
 class Faults(Protocol):
@@ -44,21 +47,6 @@ def _as_tuple(*fields: Any) -> RawRecord:
     return fields
 
 
-class _Texts:
-    def __init__(self) -> None:
-        self.present = bytearray()
-        self.offsets = array("i", [0])
-        self.content = bytearray()
-
-    def add(self, value: bytes | None) -> None:
-        self.present.append(value is not None)
-        self.content += value or b""
-        self.offsets.append(len(self.content))
-
-    def buffers(self) -> TextBuffers:
-        return bytes(self.present), self.offsets.tobytes(), bytes(self.content)
-
-
 class Columns:
     """Columns of the records of many buffers.
 
@@ -68,27 +56,30 @@ class Columns:
     """
 
     def __init__(self, keys: bool = True, values: bool = True, headers: bool = True, records: bool = True) -> None:
-        self._keeps = keys, values, headers
+        self._kept = {name for name, keeps in (("key", keys), ("value", values), ("headers", headers)) if keeps}
         self._reads_records = records
         self._rows = 0
+        self._bad: list[int] = []  # rows that stand for batches that cannot be read
         self._scalars = tuple(array(kind) for kind in _TYPES)
-        self._keys, self._values, self._header_keys, self._header_values = _Texts(), _Texts(), _Texts(), _Texts()
-        self._header_offsets = array("i", [0])
+        self._held: dict[str, list[Any]] = {"key": [], "value": [], "headers": []}
+        self._used = [0, 0, 0, 0]  # bytes in keys, values, and keys and values of headers
         self._finished = False
 
-    def add(self, buffer: int, data: Buffer, check_crc: bool, faults: Faults) -> None:
-        """Add the records of the batches in `data`, buffer number `buffer`; a truncated last batch is dropped.
+    def add_all(self, buffers: list[Buffer | None], check_crc: bool, faults: Faults) -> None:
+        """Add the records of all batches of buffers; a truncated last batch is dropped.
 
         Arguments:
             faults: unpacks batches, makes errors, and decides whether they stop the work or become a row of nulls.
         """
         if self._finished:
             raise ValueError("the columns were taken already")
-        batches, _, broken = scan(data, BatchHeader, check_crc, False)
-        for header in batches:
-            self._add_batch(buffer, header, check_crc, faults)
-        if broken is not None:
-            self._add_flawed(faults.error(buffer, len(batches), broken, -1), buffer, len(batches), faults)
+        for buffer, data in enumerate(buffers):
+            if data is not None:
+                batches, _, broken = scan(data, BatchHeader, check_crc, False)
+                for header in batches:
+                    self._add_batch(buffer, header, check_crc, faults)
+                if broken is not None:
+                    self._add_flawed(faults.error(buffer, len(batches), broken, -1), buffer, len(batches), faults)
 
     def _add_batch(self, buffer: int, header: BatchHeader, check_crc: bool, faults: Faults) -> None:
         codec = header.attributes & _CODEC
@@ -138,38 +129,45 @@ class Columns:
             self._add_row(row, None, None, ())
 
     def _fits(self, size: int) -> bool:
-        if not any(self._keeps):
-            return True
-        used = max(len(texts.content) for texts in (self._keys, self._values, self._header_keys, self._header_values))
-        return used + size <= MOST
+        return not self._kept or max(self._used) + size <= MOST
 
     def _add_flawed(self, error: WireError, buffer: int, batch: int, faults: Faults) -> None:
         faults.refuse(error, self._rows)
-        self._add_row((buffer, batch, *(0 for _ in _TYPES[2:])), None, None, ())
+        self._bad.append(self._rows)
+        self._add_row((buffer, batch, *(0 for _ in _TYPES[2:])), None, None, None)
 
     def _add_row(
-        self, scalars: tuple[int, ...], key: bytes | None, value: bytes | None, headers: tuple[tuple[str, bytes | None], ...]
+        self, scalars: tuple[int, ...], key: bytes | None, value: bytes | None, headers: tuple[tuple[str, bytes | None], ...] | None
     ) -> None:
         for column, each in zip(self._scalars, scalars, strict=True):
             column.append(each)
-        keeps_keys, keeps_values, keeps_headers = self._keeps
-        if keeps_keys:
-            self._keys.add(key)
-        if keeps_values:
-            self._values.add(value)
-        for name, content in headers if keeps_headers else ():
-            self._header_keys.add(name.encode())
-            self._header_values.add(content)
-        self._header_offsets.append(len(self._header_keys.present))
+        if "key" in self._kept:
+            self._held["key"].append(key)
+            self._used[0] += len(key or b"")
+        if "value" in self._kept:
+            self._held["value"].append(value)
+            self._used[1] += len(value or b"")
+        if "headers" in self._kept:
+            self._held["headers"].append(headers)
+            for name, content in headers or ():
+                self._used[2] += len(name.encode())
+                self._used[3] += len(content or b"")
         self._rows += 1
 
-    def finish(self) -> tuple[int, int, tuple[Any, ...], TextBuffers, TextBuffers, Any, TextBuffers, TextBuffers]:
-        """Return rows, record headers, and the buffers: scalars; keys, values; offsets of header lists; header names and values.
-
-        Texts are three buffers each: a byte per value for non-null, Arrow's offsets, content.
-        """
+    def finish(self, nodes: Any, schema: pa.Schema, importer: Any) -> pa.RecordBatch:
+        """Give the columns that the schema names; nothing can be added afterwards."""
         self._finished = True
-        return (
-            self._rows, len(self._header_keys.present), tuple(column.tobytes() for column in self._scalars), self._keys.buffers(),
-            self._values.buffers(), self._header_offsets.tobytes(), self._header_keys.buffers(), self._header_values.buffers(),
-        )  # fmt: skip
+        bad = np.zeros(self._rows, bool)
+        bad[self._bad] = True
+        scalars = dict(zip(SCALARS, self._scalars, strict=True))
+        made: list[Any] = []
+        for field in schema:
+            if field.name in SCALARS:
+                values = np.asarray(scalars[field.name])
+                mask = bad if self._bad and field.name not in ALWAYS else None
+                made.append(pa.array(values.astype(bool) if field.type == pa.bool_() else values, field.type, mask=mask))
+            elif field.name == "error":
+                made.append(pa.nulls(self._rows, field.type))
+            else:
+                made.append(pa.array(self._held[field.name], field.type))
+        return batch_of(made, schema, self._rows)

@@ -5,18 +5,16 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, Final
 
-import numpy as np
 import pyarrow as pa
 
 from kwire.codec._pure.primitives import Buffer, as_buffer
 from kwire.codec.binary_chunks import messages_in
-from kwire.codec.column_arrays import batch_of
 from kwire.codec.column_nodes import IMPORT_BATCH, Kind, Node, null_nodes
 from kwire.codec.records.compression import UnpackLimit
 from kwire.codec.records.places import Flaw, flaw_error
 from kwire.errors import InputError, WireError
 
-__all__ = ["COLUMNS", "OF_RECORDS", "SCALARS", "BufferedColumns", "chosen", "collect"]
+__all__ = ["ALWAYS", "COLUMNS", "OF_RECORDS", "SCALARS", "chosen", "collect"]
 
 # In the order in which the twins number and fill them.
 SCALARS: Final[dict[str, pa.DataType]] = {
@@ -33,7 +31,7 @@ OF_RECORDS: Final = frozenset(("sequence", "offset", "timestamp", "key", "value"
 """Columns that are read out of records; the others are in the headers of batches."""
 _NUMBERS: Final = {name: number for number, name in enumerate(COLUMNS)}
 _HEADER_KEY: Final = len(COLUMNS) - 1  # columns behind those of records: keys and values of headers
-_ALWAYS: Final = ("buffer", "batch")  # known of a batch that cannot be read too
+ALWAYS: Final = ("buffer", "batch")  # known of a batch that cannot be read too
 
 
 class _Faults:
@@ -57,56 +55,6 @@ class _Faults:
         if self.strict:
             raise error
         self.found[row] = str(error)
-
-
-class BufferedColumns:
-    """Adapter of the pure backend's `Columns` to the native interface."""
-
-    def __init__(self, columns: Any) -> None:
-        self._columns = columns
-        self._bad: list[int] = []  # rows that stand for batches that cannot be read
-
-    def add_all(self, buffers: list[Buffer | None], check_crc: bool, faults: _Faults) -> None:
-        for index, data in enumerate(buffers):
-            if data is not None:
-                self._columns.add(index, data, check_crc, faults)
-        self._bad = list(faults.found)
-
-    def finish(self, nodes: list[Node], schema: pa.Schema, importer: Any) -> pa.RecordBatch:
-        rows, headers, scalars, keys, values, header_offsets, header_keys, header_values = self._columns.finish()
-        made: list[Any] = []
-        whole = None  # validity of what a bad batch lacks
-        if self._bad:
-            flags: Any = np.ones(rows, np.uint8)
-            flags[self._bad] = 0
-            whole = _bits(flags, rows)
-        for field in schema:
-            if field.name in SCALARS:
-                content = scalars[_NUMBERS[field.name]]
-                data = _bits(content, rows) if field.type == pa.bool_() else pa.py_buffer(content)
-                array: Any = pa.Array.from_buffers(field.type, rows, [None if field.name in _ALWAYS else whole, data])
-            elif field.name == "headers":
-                pair = pa.StructArray.from_arrays(
-                    [_texts(pa.string(), headers, header_keys), _texts(pa.binary(), headers, header_values)], names=["key", "value"]
-                )
-                array = pa.Array.from_buffers(field.type, rows, [whole, pa.py_buffer(header_offsets)], children=[pair])
-            elif field.name == "error":
-                array = pa.nulls(rows, field.type)
-            else:
-                array = _texts(field.type, rows, keys if field.name == "key" else values)
-            made.append(array)
-        return batch_of(made, schema, rows)
-
-
-def _bits(flags: Any, count: int) -> pa.Buffer:
-    return pa.py_buffer(np.packbits(np.frombuffer(flags, np.uint8, count), bitorder="little").tobytes())
-
-
-def _texts(kind: Any, count: int, buffers: tuple[Any, Any, Any]) -> Any:
-    present = np.frombuffer(buffers[0], np.uint8, count)
-    nulls = count - int(np.count_nonzero(present))
-    validity = _bits(buffers[0], count) if nulls else None
-    return pa.Array.from_buffers(kind, count, [validity, pa.py_buffer(buffers[1]), pa.py_buffer(buffers[2])], null_count=nulls)
 
 
 @cache

@@ -124,15 +124,13 @@ class RecordReader:
             InputError: pyarrow or the library for a codec is not installed.
         """
         try:
-            from kwire.codec.records.columns import OF_RECORDS, BufferedColumns, chosen, collect
+            from kwire.codec.records.columns import OF_RECORDS, chosen, collect
         except ImportError as error:
             raise InputError("Columns of records need pyarrow: run pip install 'kwire[arrow]'.") from error
         wanted = chosen(fields)
         columns = load_twin("codec", "record_columns", self.twin).Columns(
             "key" in wanted, "value" in wanted, "headers" in wanted, not OF_RECORDS.isdisjoint(wanted)
         )
-        if self.twin == "pure":
-            columns = BufferedColumns(columns)
         batch: pa.RecordBatch = collect(columns, buffers, wanted, max_decompressed, max_unpacked, check_crc, errors)
         return batch
 
