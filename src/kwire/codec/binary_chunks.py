@@ -14,9 +14,8 @@ class BinaryChunk(NamedTuple):
     """Buffers of one binary array.
 
     Attributes:
-        offsets: int64 if `wide`, else int32, native byte order; one more than elements.
+        offsets: int64 if `wide`, else int32, native byte order.
         validity: a bit per element, lowest first; None if none is null.
-        first: index of the first element.
         starts: bytes to skip at the beginning of each element (int32), negative for a null; None for none.
     """
 
@@ -53,11 +52,7 @@ def messages_in(buffers: Any) -> list[Any]:
 
 
 def messages_of(chunk: BinaryChunk) -> Iterator[memoryview | None]:
-    """Yield the elements of a chunk, None for a null.
-
-    Raises:
-        ValueError: offsets or validity bits do not fit the array.
-    """
+    """Yield the elements of a chunk, None for a null; raise ValueError for offsets or validity bits that do not fit."""
     size = 8 if chunk.wide else 4
     content = memoryview(chunk.content).cast("B")
     bits = None if chunk.validity is None else memoryview(chunk.validity).cast("B")

@@ -1,7 +1,7 @@
 """The addresses of brokers in a message at a version, and rewriting them all.
 
-An address is a host and a port in one struct. Its node id is the nearest field with Kafka's `entityType` `brokerId`, there or in a struct
-around; a name beside it is that of the listener, for a node may be a broker and a controller under one id.
+The node id of a host and port is the nearest field with Kafka's `entityType` `brokerId`, there or in a struct around. A name beside it is
+that of the listener, for a node may be a broker and a controller under one id.
 """
 
 from __future__ import annotations
@@ -125,11 +125,7 @@ def _node_id(message: str, scopes: tuple[tuple[str, dict[str, Field]], ...]) -> 
 
 
 def broker_fields(message: Message, version: int) -> tuple[tuple[Rule, ...], tuple[str, ...]]:
-    """Find the addresses of brokers in a message at a version.
-
-    Returns:
-        Rules that read the node id and the listener, where there are such, and write host and port; and fields that no rule covers.
-    """
+    """Find the rules that read node id and listener and write host and port, and the fields that no rule covers."""
     rules: list[Rule] = []
     uncovered: list[str] = []
     for path, _, scopes in fields_at(message, version):
@@ -185,12 +181,7 @@ def _new_address(addresses: Addresses, message: str, path: str) -> Callable[...,
 
 
 class ChangeAddress:
-    """An action for an address: (node id, listener, host, port), the first two where the message has them.
-
-    Attributes:
-        addresses: the new addresses.
-        has_node, has_listener: what is read.
-    """
+    """An action for an address: (node id, listener, host, port), the first two where the message has them."""
 
     __slots__ = ("_new_address", "addresses", "has_listener", "has_node")
 
@@ -217,11 +208,7 @@ def _refuse(old: Any) -> Outcome:
 
 
 class BrokerRewriting:
-    """Rewrites the addresses of brokers in the messages of a catalog.
-
-    Arguments:
-        splicers: of the catalog.
-    """
+    """Rewrites the addresses of brokers in the messages of a catalog."""
 
     def __init__(self, splicers: Splicers) -> None:
         self._splicers = splicers

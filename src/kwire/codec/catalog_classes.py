@@ -1,8 +1,4 @@
-"""Message classes of catalogs other than the built-in one.
-
-Their objects pickle with the layouts of their message; unpickling makes the classes or reuses those of equal layouts. Classes are kept for
-the life of the process.
-"""
+"""Message classes of catalogs other than the built-in one; their objects pickle with the layouts of their message."""
 
 from __future__ import annotations
 

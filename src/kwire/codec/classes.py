@@ -1,7 +1,4 @@
-"""Message classes and decoders of a catalog, made once.
-
-Decoders with a projection are bounded by `MAX_PROJECTIONS`, because callers make up projections at run time.
-"""
+"""Message classes and decoders of a catalog, made once."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ from kwire.schema import Catalog, Message, catalog
 
 __all__ = ["MAX_PROJECTIONS", "CompiledCatalog", "compiled", "message_class", "unknown_message"]
 
-MAX_PROJECTIONS: Final = 256
+MAX_PROJECTIONS: Final = 256  # callers make up projections at run time
 
 
 class CompiledCatalog:
@@ -40,12 +37,7 @@ class CompiledCatalog:
         self._encoders: dict[tuple[str, int], Any] = {}
 
     def message(self, name: str | type) -> Message:
-        """Return the definition of a message, by name or class.
-
-        Raises:
-            KwireError: the catalog has no such message; names those that are spelled alike.
-            TypeError: neither a name nor a class of this catalog.
-        """
+        """Return the definition of a message, by name or class; raise a KwireError that names those that are spelled alike."""
         name = self._name(name)
         try:
             return self.catalog[name]
@@ -88,12 +80,7 @@ class CompiledCatalog:
         return made
 
     def plan(self, name: str | type, version: int, fields: Iterable[str] | None = None) -> Plan:
-        """Return the plan of a message at a version.
-
-        Raises:
-            KwireError: no such message, or a path of `fields` names no field of it.
-            UnsupportedVersion: the message has no such version.
-        """
+        """Return the plan of a message at a version, with a projection for `fields`."""
         if fields is None and (known := self._decoders.get((name, version))) is not None:
             whole: Plan = known.plan
             return whole

@@ -48,16 +48,9 @@ class BatchMaker:
     def batch(
         self, filled: Filled, rows: int, errors: Sequence[ArrowArray] | None, faultless: bool, limit: RepeatLimit | None
     ) -> pa.RecordBatch:
-        """Return the result of one batch.
+        """Return the result of one batch of `rows` messages; raise `TooMuchRepeated` beyond the limit for copies of values.
 
-        Arguments:
-            rows: number of messages.
-            errors: error columns, one row per message; None for none.
-            faultless: all error columns are null.
-            limit: for the copies of values above an exploded array.
-
-        Raises:
-            TooMuchRepeated: the limit is exceeded.
+        `errors` are the error columns with a row per message, None for none; `faultless` says that all of them are null.
         """
         schema = self.schema if errors is None else self.schema_with_errors
         if len(self._levels) == 1 and faultless:

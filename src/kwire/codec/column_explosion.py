@@ -1,7 +1,6 @@
 """One row per element of an exploded array.
 
-Rows of the levels above repeat for each element below, with all their texts and bytes: a text of 32 KB over an array of 60,000 elements is
-2 GB. So what the copies would take is added up before any of them is made.
+A text of 32 KB over an array of 60,000 elements is 2 GB, so all copies are added up before any of them is made.
 """
 
 from __future__ import annotations

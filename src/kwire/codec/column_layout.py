@@ -34,14 +34,7 @@ DEEPEST: Final = 32  # structs in structs, as in the executors
 
 
 class Column(NamedTuple):
-    """A result column.
-
-    Attributes:
-        name: dotted path.
-        level: index into `ColumnLayout.levels`.
-        steps: plan operations from the level's struct; empty if the version lacks the field, and for unknown tags.
-        unknown_tags: holds tagged fields of the level's struct that the version does not define.
-    """
+    """A result column; `steps` are operations from the level's struct, empty for unknown tags and for fields that the version lacks."""
 
     name: str
     level: int
@@ -51,27 +44,14 @@ class Column(NamedTuple):
 
 
 class Level(NamedTuple):
-    """Rows of one kind: messages, or elements of an exploded array.
-
-    Attributes:
-        block: plan block of a row's struct.
-        steps: operations from the level above to the array, which is the last; empty for messages.
-    """
+    """Rows of one kind: messages, or elements of the array to which `steps` lead from the level above."""
 
     block: int
     steps: tuple[int, ...]
 
 
 class ColumnLayout(NamedTuple):
-    """Columns to fill and to return.
-
-    Attributes:
-        plan: as a tree; each block is used once.
-        unknown_tags: structs get an extra column for undefined tags.
-        levels: messages first.
-        columns: in order of the result, without `message_index` and error columns.
-        indexed: starts with `message_index`.
-    """
+    """Columns to fill and to return, of a plan in which each block is used once; `columns` leaves `message_index` and error columns out."""
 
     plan: Plan
     unknown_tags: bool
@@ -98,11 +78,7 @@ def built_operations(plan: Plan, block: int) -> list[int]:
 
 
 def tree_of(plan: Plan) -> Plan:
-    """Return a plan with a block for each use of a struct, so that an operation is a column.
-
-    Raises:
-        ValueError: structs are nested too deeply.
-    """
+    """Return a plan with a block for each use of a struct, so that an operation is a column."""
     blocks: list[Block] = []
     operations: list[list[Operation]] = []
     skipped: dict[int, int] = {}
@@ -242,16 +218,7 @@ class _Describer:
 def column_layout(
     message: Message, version: int, fields: Iterable[str] | None = None, unknown_tags: bool = False, explode: bool = True
 ) -> ColumnLayout:
-    """Return the columns of a message at a valid version.
-
-    Arguments:
-        fields: paths (see the module); one inside another adds nothing.
-        unknown_tags: add columns for undefined tags.
-        explode: False: one row per message; structs keep only what `fields` name and the version has.
-
-    Raises:
-        KwireError: a path names no field of the message at any version.
-    """
+    """Return the columns of a message at a valid version; arguments as in `kwire.to_arrow`."""
     if fields is None:
         plan = tree_of(compile_plan(message, version))
         describer = _Describer(plan, message, unknown_tags)

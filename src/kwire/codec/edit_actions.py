@@ -41,13 +41,7 @@ EditAction: TypeAlias = Callable[..., Outcome]
 
 @dataclass(slots=True, eq=False)
 class SetValue:
-    """One value for all places.
-
-    Arguments:
-        value: new value.
-        content: its bytes without a length, None for null.
-        path: of the one place that must be there; empty where there may be none.
-    """
+    """One value for all places, and its bytes; `path` is that of the one place that must be there, empty where there may be none."""
 
     value: Any
     content: bytes | None
@@ -104,11 +98,8 @@ class Rename:
 class RenameResource:
     """The name of a resource: (type, name) or (type, pattern, name). The type decides, then the name.
 
-    Arguments:
-        by_type: what is done with the names of each type.
-        others: what is done with resources of other types, and with patterns.
-        acl: the resource is of an ACL, where null, the empty name and `*` mean all of a type. A configuration has no such name: the empty
-            one of a broker stands for all brokers.
+    In an ACL null, the empty name and `*` mean all of a type. A configuration has no such name: the empty one of a broker stands for all
+    brokers.
     """
 
     by_type: Mapping[int, Rename]

@@ -45,13 +45,7 @@ class FieldsAbout(NamedTuple):
 
 
 def message_of(direction: str, api_key: int, api_version: int, source: Catalog) -> Message:
-    """Find the message of a frame.
-
-    Raises:
-        UnknownApi: no such api.
-        UnsupportedVersion: the api has no such version.
-        ValueError: the direction is neither `request` nor `response`.
-    """
+    """Find the message of a frame."""
     if direction not in ("request", "response"):
         raise ValueError(f"a direction is 'request' or 'response', not {direction!r}")
     message = source.request(api_key) if direction == "request" else source.response(api_key)

@@ -1,8 +1,4 @@
-"""The places of chosen fields in the bytes of a message: one walk by the plan, as far as the bytes can be read.
-
-The walk reads as the decoders do, without a look at text. It lists the strings and bytes that are asked for and every tagged field that no
-version defines. It stops at a fault; the message is understood up to there, the length or marker at fault included.
-"""
+"""The places of chosen fields in the bytes of a message: one walk by the plan, as far as the bytes can be read."""
 
 from __future__ import annotations
 
@@ -28,13 +24,7 @@ Path = tuple[str, ...]
 
 
 class SpanReading(NamedTuple):
-    """Result of a walk.
-
-    Attributes:
-        end: offset up to which the message was understood.
-        fault: fault that stopped the walk, None for a whole message.
-        spans: fields in the order of the bytes, without nulls.
-    """
+    """Result of a walk: up to where the message was understood, a length or marker at fault included; the fault; the fields in their order."""
 
     end: int
     fault: Fault | None
@@ -60,26 +50,12 @@ def marking_of(source: CompiledCatalog, name: str, version: int, wanted: Callabl
 
 
 class FieldWalker:
-    """Walks messages of one plan.
-
-    Arguments:
-        wanted: predicate on the path of a string or bytes field.
-
-    Raises:
-        KwireError: no such message.
-        UnsupportedVersion: the message has no such version.
-    """
+    """Walks messages of one plan; `wanted` chooses string and bytes fields by their paths."""
 
     def __init__(self, source: CompiledCatalog, name: str, version: int, wanted: Callable[[Path], bool]) -> None:
         marking, paths = marking_of(source, name, version, wanted)
         self._spans = load_twin("codec", "field_spans", source.twin).FieldSpans(marking, paths, (UNKNOWN_TAG,))
 
     def walk(self, data: Buffer, offset: int, *, whole: bool = True) -> SpanReading:
-        """Find the fields that are wanted; never raises for what the bytes are.
-
-        Arguments:
-            data: any contiguous buffer.
-            offset: where the message begins.
-            whole: the bytes end where the message does; else its end was cut off.
-        """
+        """Find the fields that are wanted, and never raise for what the bytes are; without `whole`, the message's end was cut off."""
         return SpanReading(*self._spans.find(data, offset, whole))

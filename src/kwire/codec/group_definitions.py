@@ -1,7 +1,7 @@
 """Layouts that Kafka writes into group bytes without a published message definition, in the shape of those definitions.
 
-The sticky assignors' user data (`StickyAssignor`, `CooperativeStickyAssignor`) and Connect's worker metadata and assignments
-(`ConnectProtocol`, `IncrementalCooperativeConnectProtocol`; version 2 is the session key protocol of KIP-507, same layout as version 1).
+They are of `StickyAssignor`, `CooperativeStickyAssignor`, `ConnectProtocol` and `IncrementalCooperativeConnectProtocol`, whose version 2,
+for session keys (KIP-507), has the layout of version 1.
 """
 
 from __future__ import annotations

@@ -33,11 +33,7 @@ _said: Final[set[str]] = set()
 
 
 def load_twin(room: str, name: str, twin: Twin) -> ModuleType:
-    """Import one module of a backend, such as ``load_twin("codec", "objects", "native")``.
-
-    Raises:
-        ImportError: the native extension is not there, or is of another build than those that are loaded.
-    """
+    """Import one module of a backend, such as ``load_twin("codec", "objects", "native")``."""
     found = f"kwire.{room}._{twin}.{name}"
     module = importlib.import_module(found)
     if twin == "native" and found not in _builds:
@@ -46,15 +42,7 @@ def load_twin(room: str, name: str, twin: Twin) -> ModuleType:
 
 
 def load_native(room: str, name: str, what: str, others: tuple[str, ...] = ()) -> ModuleType | None:
-    """Import a native module, or return None if the pure backend is used.
-
-    Args:
-        what: description for the error text.
-        others: native modules of the package that load on first use, and must exist.
-
-    Raises:
-        ImportError: it cannot be loaded, and `KWIRE_REQUIRE_NATIVE=1`.
-    """
+    """Import a native module, or return None if the pure backend is used; `others` must exist, and load on first use."""
     if os.environ.get("KWIRE_PURE") == "1":
         return None
     try:

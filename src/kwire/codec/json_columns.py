@@ -33,14 +33,8 @@ class JsonColumns:
     def texts(self, bodies: BinaryChunk, api_keys: Any, api_versions: Any) -> tuple[Any, list[int]]:
         """Return the JSON of bodies (without headers), null for a null, and the indexes of those not written, which are null too.
 
-        Not written are malformed messages, unknown versions, and tagged fields in an order that Kafka never writes.
-
-        Arguments:
-            api_keys, api_versions: of each body, int16 buffers.
-
-        Raises:
-            KwireError: the texts take more than 2 GiB.
-            ValueError: buffers do not fit the array.
+        Not written are malformed messages, unknown versions, and tagged fields in an order that Kafka never writes. `api_keys` and
+        `api_versions` are int16 buffers.
         """
         batch, left = self._writer.write(bodies, api_keys, api_versions, _SCHEMA, IMPORT_BATCH)
         return batch.column(0), left

@@ -21,14 +21,7 @@ def json_text(message: Any, version: int, *, records: bool = True) -> str:
 
 
 class FieldText(NamedTuple):
-    """Texts of a field for the native backend.
-
-    Attributes:
-        name: `"name":`, padded.
-        size: length of the name without padding.
-        default: default of a tagged field.
-        counted: name used when record batches are replaced by their size; else None.
-    """
+    """Texts of a field for the native backend: the padded name and its size, a tagged field's default, the name for a size of records."""
 
     name: bytes
     size: int

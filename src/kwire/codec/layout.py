@@ -1,8 +1,4 @@
-"""Slots of message objects: one layout per struct, over all versions of the message.
-
-Both backends make their classes from layouts, and plans refer to attributes by slot number, so an object has the same attributes in any
-version.
-"""
+"""Slots of message objects: one layout per struct, over all versions of the message, so that plans refer to attributes by number."""
 
 from __future__ import annotations
 
@@ -25,15 +21,7 @@ class Default(IntEnum):
 
 
 class SlotLayout(NamedTuple):
-    """An attribute.
-
-    Attributes:
-        attribute: Python name, `leader_id`.
-        json_name: name in Kafka's JSON, `leaderId`.
-        type: Kafka's type, `int32`, `[]Topic`.
-        default, value: see `Default`.
-        scalar_array: an array without structs; held as a tuple, which the garbage collector need not track.
-    """
+    """An attribute; a `scalar_array` is held as a tuple, which the garbage collector need not track."""
 
     attribute: str
     json_name: str
@@ -44,13 +32,7 @@ class SlotLayout(NamedTuple):
 
 
 class StructLayout(NamedTuple):
-    """A struct of a message.
-
-    Attributes:
-        name: the struct, `MetadataResponseTopic`; equal to `message` for the top.
-        slots: one per field, in the order of the definition; every object has `unknown_tagged_fields` after them.
-        tracked: may refer to objects with references (structs, arrays of structs), so the garbage collector must track it.
-    """
+    """A struct of a message; `tracked` by the garbage collector if it may refer to objects with references."""
 
     message: str
     name: str
@@ -67,13 +49,7 @@ def attribute_of(message: Message, field: Field) -> str:
 
 
 def fields_by_name(fields: Sequence[Field], version: int, spell: Callable[[str], str]) -> dict[str, Field]:
-    """Map current and former names to fields of a struct at a version.
-
-    Among fields that share a name, those in the version come first, then those whose current name it is.
-
-    Arguments:
-        spell: `snake_name` or `camel_name`.
-    """
+    """Map current and former names to fields of a struct; those in the version come first, then those whose current name it is."""
     found = {}
     for present in (False, True):
         there = [each for each in fields if (version in each.versions) is present]

@@ -1,7 +1,4 @@
-"""Memory views in messages (``memoryviews=True``).
-
-A view keeps the whole frame alive and cannot be sent to another process, so pickles and deep copies hold bytes instead.
-"""
+"""Memory views in messages (``memoryviews=True``); pickles and deep copies hold bytes instead."""
 
 from __future__ import annotations
 

@@ -59,9 +59,6 @@ class Operation(NamedTuple):
     """An operation, as the `WIDTH` integers of `Plan.ops`.
 
     Attributes:
-        code: an `Op`.
-        slot: slot of the object that gets the value.
-        flags: `Flag` bits.
         tag: number of the tagged field, -1 for others.
         element: of an ARRAY: the `Op` of its elements (`STRUCT` for structs); 0 otherwise.
         block: of a STRUCT or an ARRAY of structs: the block to run; -1 otherwise.
@@ -94,15 +91,9 @@ class Absent(NamedTuple):
 
 
 class Block(NamedTuple):
-    """A struct at the plan's version.
+    """A struct at the plan's version: operations from number `first`, the tagged ones behind the others, by ascending tag.
 
-    Attributes:
-        layout: index into `Plan.layouts`.
-        first: index of its first operation (not of its first integer).
-        untagged, tagged: number of operations; tagged ones follow, by ascending tag.
-        minimum: smallest size of the struct in bytes.
-        absent: slots that get their default before reading.
-        refused_tags: tags that only other versions of this struct define; Kafka's generated readers reject these and keep undefined ones.
+    Kafka's generated readers reject `refused_tags`, which only other versions of this struct define, and keep undefined ones.
     """
 
     layout: int
@@ -115,13 +106,7 @@ class Block(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """A compiled message version; block 0 and layout 0 are the message's own.
-
-    Attributes:
-        flexible: tagged sections exist.
-        ops: `WIDTH` integers per operation.
-        fields: the projection, sorted, or None for everything.
-    """
+    """A compiled message version; block 0 and layout 0 are the message's own."""
 
     message: str
     version: int
@@ -283,13 +268,7 @@ class _Compiler:
 def compile_plan(message: Message, version: int, fields: Iterable[str] | None = None) -> Plan:
     """Compile a message at a valid version, with a projection if `fields` is given.
 
-    Arguments:
-        fields: attribute paths such as ``topics.partitions.leader_id``, by current or former names; a path to a struct or an array of
-            structs includes all in it.
-
-    Raises:
-        KwireError: a path of `fields` names no field of the message at any version.
-        ValueError: structs nest more than `DEEPEST` deep, or in themselves.
+    A path to a struct or an array of structs includes all in it. Raises KwireError for a path that names no field at any version.
     """
     chosen = None if fields is None else tuple(current_path(message, version, path) for path in fields)
     compiler = _Compiler(message, version, chosen)

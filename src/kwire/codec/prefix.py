@@ -28,14 +28,7 @@ __all__ = ["Anomaly", "Prefix", "PrefixReader", "decode_prefix", "read_prefix"]
 
 
 class Prefix(NamedTuple):
-    """Result of a partial read.
-
-    Attributes:
-        message: the part that was read.
-        error: fault that ended the reading; None for a whole message.
-        anomalies: unusual bytes that Java's readers accept.
-        counts: by attribute, the count on the wire of the array in which reading ended.
-    """
+    """Result of a partial read; `counts` has, by attribute, the count on the wire of the array in which reading ended."""
 
     message: Any
     error: WireError | None
@@ -51,12 +44,7 @@ class PrefixReader:
     def read(self, plan: Plan, data: Any, offset: int = 0, *, limit: int | None = None, strict: bool = True) -> Prefix:
         """Read one message as far as its bytes go; never raise for its content, and ignore what follows it.
 
-        Arguments:
-            limit: latest end of a message with missing bytes. A length beyond it is `BadLength`, as no following bytes could satisfy it.
-            strict: stop at invalid UTF-8; else replace it.
-
-        Raises:
-            ValueError: `offset` is outside `data`.
+        A length beyond `limit` is `BadLength`, as no following bytes could satisfy it.
         """
         buffer = as_buffer(data)
         if not 0 <= offset <= len(buffer):

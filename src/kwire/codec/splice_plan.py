@@ -35,11 +35,7 @@ class Path(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def parse_path(text: str) -> Path:
-    """Read a path.
-
-    Raises:
-        EncodeError: it is none.
-    """
+    """Read a path."""
     steps = []
     for part in text.split("."):
         found = _STEP.fullmatch(part)
@@ -57,15 +53,7 @@ class Rule(NamedTuple):
 
 
 class Leaf(NamedTuple):
-    """A field at which paths end.
-
-    Attributes:
-        operation: index in the plan.
-        code: `Op` of the field, or of its elements.
-        compact: its length is a varint.
-        single: number among the singles, -1 for none.
-        register: place in the walk's registers, for rules; -1 for none.
-    """
+    """A field at which paths end; `single` is its number among the singles, `register` its place for rules, -1 for none."""
 
     operation: int
     code: int
@@ -84,11 +72,9 @@ class RuleShape(NamedTuple):
 
 
 class Marking(NamedTuple):
-    """The leaves of a plan that a walk looks for.
+    """The leaves of a plan, which has them as its projection, that a walk looks for.
 
     Attributes:
-        plan: plan of the message with the leaves as its projection.
-        leaves: in the order of their operations.
         singles, registers: leaf of each, an index of `leaves`.
         owners: block in which each register is filled; it is emptied where the block begins.
         elements: operations of arrays of structs whose elements the walk writes down, because an edit may drop some.
@@ -107,9 +93,6 @@ class EditPlan(NamedTuple):
     """The places that an edit looks for, and an action for each.
 
     Attributes:
-        marking: the places.
-        singles: actions of the singles.
-        rules: actions of the rules.
         patterns: of each single, for splices by path: the indexes of each choice, `ANY` for every element, None for all places. No place
             fits two choices. Without patterns each single is a choice.
     """
@@ -139,14 +122,7 @@ def find_array(plan: Plan, fields: str) -> int | None:
 
 
 def find_leaf(plan: Plan, fields: str, structs: bool = False) -> LeafPlace | None:
-    """Find a field by its path without indexes; None for a version without it.
-
-    Arguments:
-        structs: the field may hold structs.
-
-    Raises:
-        EncodeError: no version has such a field, or it does not hold a scalar or an array of scalars.
-    """
+    """Find a field by its path without indexes; None for a version without it, an EncodeError where no version has it."""
     layouts = {layout.name: layout for layout in plan.layouts}
     layout, names = plan.layouts[0], fields.split(".")
     block: int | None = 0
@@ -186,16 +162,10 @@ def leaf_of(plan: Plan, number: int) -> Leaf:
 
 
 def mark(plan: Plan, singles: tuple[str, ...], rules: tuple[Rule, ...], dropped: tuple[str, ...] = ()) -> Marking:
-    """Find the leaves in a plan.
+    """Find the leaves in a plan, which has all singles and all that the rules write.
 
-    Arguments:
-        plan: of the message, with the paths as its projection.
-        singles: different paths without indexes; the version has all of them.
-        rules: the version has all that they write.
-        dropped: paths of leaves by which an edit may drop the element of the array of structs that is nearest around them.
-
-    Raises:
-        ValueError: a rule writes to several structs, into an array, or reads what is not in a struct around, or comes behind it.
+    By the leaves `dropped` an edit may drop the element of the nearest array of structs around them. Raises ValueError for a rule that
+    writes to several structs or into an array, or reads what is not in a struct around, or comes behind it.
     """
     places: dict[str, LeafPlace] = {}
     leaves: dict[int, Leaf] = {}

@@ -37,16 +37,7 @@ _WRITERS: Final[dict[int, Callable[[Any], bytes]]] = {
 
 
 def content_of(code: int, nullable: bool, value: Any) -> bytes | None:
-    """Write a value without the length before it, None for null.
-
-    Arguments:
-        code: `Op` of the field or, of an array, of its elements.
-        nullable: null is allowed.
-        value: as `kwire.encode` takes it.
-
-    Raises:
-        EncodeError: not a value of the type; the caller adds the place.
-    """
+    """Write a value without the length before it, None for null; `code` is the `Op` of the field or of its elements."""
     if value is None and nullable:
         return None
     if type(value) is int and (pack := _PACKERS.get(code)) is not None:

@@ -47,11 +47,6 @@ class Splicers:
         self.get = lru_cache(MAX_SPLICERS)(self._make)
 
     def _make(self, name: str, version: int, singles: tuple[str, ...], rules: tuple[Rule, ...] = (), patterns: Patterns = ()) -> Any:
-        """Make the `EditProgram` of a message at a version, which has all singles and all that the rules write.
-
-        Raises:
-            KwireError: no such message.
-            UnsupportedVersion: the message has no such version.
-        """
+        """Make the `EditProgram` of a message at a version, which has all singles and all that the rules write."""
         fields = {*singles, *(each for rule in rules for each in (*rule.reads, *rule.writes))}
         return self._program(EditPlan(mark(self.source.plan(name, version, sorted(fields)), singles, rules), patterns=patterns))

@@ -66,11 +66,7 @@ def _meet(one: tuple[int, ...] | None, other: tuple[int, ...] | None) -> bool:
 
 
 class FrameSplicer:
-    """Splices the frames and messages of a catalog.
-
-    Arguments:
-        source: the compiled catalog.
-    """
+    """Splices the frames and messages of a catalog."""
 
     def __init__(self, source: CompiledCatalog) -> None:
         self._source = source

@@ -1,7 +1,6 @@
 """Where topic names are in a message at a version: by Kafka's `entityType`, and by a table for what Kafka's definitions leave untyped.
 
-Kafka types the fields of its requests and responses, but not those of the records of its coordinators nor the names of resources, and
-cannot type what is inside bytes. A test goes through the catalog: a new field that looks like the name of a topic must be listed here.
+A test goes through the catalog: a new field that looks like the name of a topic must be listed here.
 """
 
 from __future__ import annotations
@@ -66,13 +65,7 @@ _GROUP_BYTES: Final[dict[tuple[str, str], tuple[bool, str | None, str]]] = {
 
 
 class GroupBytes(NamedTuple):
-    """A member's metadata or assignment.
-
-    Attributes:
-        rule: reads the assignor and, unless `consumer`, the protocol type; writes the bytes.
-        assignment: it is an assignment; else a member's metadata.
-        consumer: the group is of consumers, always.
-    """
+    """A member's metadata or assignment; the rule reads the assignor and, unless it is of a `consumer` always, the protocol type."""
 
     rule: Rule
     assignment: bool
@@ -80,14 +73,9 @@ class GroupBytes(NamedTuple):
 
 
 class TopicFields(NamedTuple):
-    """Where the names of topics are in a message at a version.
+    """Where the names of topics are in a message at a version; `uncovered` are fields whose names cannot be renamed, and what they hold.
 
-    Attributes:
-        names: strings and arrays of strings.
-        resources: names of resources, which are topics where their type says so: reads the type and, of an ACL, what kind of pattern the
-            name is; writes the name.
-        groups: metadata and assignments of members of groups.
-        uncovered: fields in which names cannot be renamed, and what they hold.
+    The rules of `resources` read the type and, of an ACL, what kind of pattern the name is.
     """
 
     names: tuple[str, ...]
@@ -97,11 +85,9 @@ class TopicFields(NamedTuple):
 
 
 def fields_at(message: Message, version: int) -> Iterator[tuple[str, Field, tuple[tuple[str, dict[str, Field]], ...]]]:
-    """Fields of scalars and arrays of scalars at a version.
+    """Yield scalars and arrays of scalars at a version: path, field, and the structs around it, the outermost first.
 
-    Returns:
-        Path, field, and the structs around it, the outermost first: the path before a field of it (empty, or ending with a dot) and the
-        fields that the version has by attribute.
+    Of a struct: the path before a field of it (empty, or ending with a dot) and the fields that the version has by attribute.
     """
 
     def walk(

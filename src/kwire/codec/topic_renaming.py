@@ -158,11 +158,7 @@ class TopicRenaming:
         return program, (*[call.names] * len(names), partial(call.user_data, assignor)), ()
 
     def reading(self, name: str, held: bytes) -> tuple[int, int, bytes]:
-        """Find the version in which a message of the consumer protocol is read, its end, and the bytes to add to read it.
-
-        Raises:
-            WireError: it cannot be read.
-        """
+        """Find the version in which a message of the consumer protocol is read, its end, and the bytes to add to read it."""
         if len(held) < _PREFIX:
             raise wire_error(Fault.TRUNCATED, 0, "version", name)
         given = int.from_bytes(held[:_PREFIX], "big", signed=True)

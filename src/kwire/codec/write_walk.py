@@ -75,14 +75,7 @@ def _holds_defaults(value: Any, classes: tuple[type, ...] | None) -> bool:
 
 
 def unknown_tags(given: Any, known: frozenset[int]) -> list[tuple[int, bytes]]:
-    """Return the pairs of `unknown_tagged_fields`.
-
-    Arguments:
-        known: tags that the struct defines at any version.
-
-    Raises:
-        Refusal: it is not a list of pairs of tag and bytes, tags do not ascend, or one is known.
-    """
+    """Return the pairs of `unknown_tagged_fields`; refuse those that do not ascend and the `known` ones, of any version."""
     found: list[tuple[int, bytes]] = []
     for index, pair in enumerate(items_of(given)):
         try:
@@ -104,12 +97,9 @@ def unknown_tags(given: Any, known: frozenset[int]) -> list[tuple[int, bytes]]:
 
 
 def refuse_absent(value: Any, plan: Plan, block: Block, classes: tuple[type, ...] | None) -> None:
-    """Reject an object with a value that its version cannot carry, as Kafka's writers of bytes and JSON do.
+    """Refuse an object with a value that its version cannot carry, as Kafka's writers of bytes and JSON do.
 
     Attributes outside the projection may be missing; `classes` None accepts those of any catalog.
-
-    Raises:
-        Refusal: a field that the version lacks, and that is not ignorable, does not hold its default.
     """
     slots = plan.layouts[block.layout].slots
     for absent in block.absent:

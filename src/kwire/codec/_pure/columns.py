@@ -95,14 +95,9 @@ class ColumnReader:
         self._decoder = Decoder(layout.plan, make_classes(layout.plan.layouts))
 
     def read(self, buffers: list[Any], stop: bool) -> tuple[_Filled, list[tuple[int, int, int, str]]]:
-        """Read messages; None in `buffers` is a row of nulls.
+        """Read messages, None for a row of nulls; return the columns and the faults as (row, code, offset, path).
 
-        Returns:
-            The columns and the faults (row, code, offset, path). A faulty message is a row of nulls. With `stop`, reading ends at the
-            first fault and the columns are meaningless.
-
-        Raises:
-            BufferError: a buffer is not contiguous.
+        A faulty message is a row of nulls. With `stop`, reading ends at the first fault and the columns are meaningless.
         """
         messages: list[Any] = []
         faults: list[tuple[int, int, int, str]] = []

@@ -1,8 +1,4 @@
-"""Edits of the pure backend: what actions make of the places that a walk has found, as pieces of the frame and new bytes.
-
-A new value takes the place of the old one; the length before it is written only when it changes, and so are the counts of arrays and the
-sizes of tagged fields around. An element that is dropped goes with all that would change in it. All other bytes are copied.
-"""
+"""Edits of the pure backend: what actions make of the places that a walk has found, as pieces of the frame and new bytes."""
 
 from __future__ import annotations
 
@@ -32,14 +28,7 @@ Change = tuple[int, int, bytes]  # what lies between two offsets becomes these b
 def misplaced(
     marking: Marking, data: Any, offset: int, begin: int, error: EncodeError | WireError, strict: bool
 ) -> EncodeError | WireError:
-    """Add the path of a place to an error about the value there.
-
-    Arguments:
-        offset: where the message begins in `data`.
-        begin: where the value begins; the walk has found it.
-        error: of the value alone. A `WireError` is about bytes inside it.
-        strict: as in `EditProgram.splice`.
-    """
+    """Add the path of the place at `begin` to an error about the value there; a `WireError` is about bytes inside it."""
     plan = marking.plan
     for _, places in walk_over(MarkedPlan(marking), as_buffer(data), offset, strict).found:
         for place in places:
@@ -54,12 +43,7 @@ def misplaced(
 
 
 class EditProgram:
-    """An edit of one kind of frame.
-
-    Arguments:
-        plan: what to do.
-        header: the decoder of the header of a frame; None for a program that only splices.
-    """
+    """An edit of one kind of frame; `header` is the decoder of the frame's header, None for a program that only splices."""
 
     __slots__ = ("_header", "_marked", "_plan", "capsule")
 
@@ -70,14 +54,7 @@ class EditProgram:
         self.capsule = None  # the native backend's program
 
     def pieces(self, frame: Any, id_at: int, correlation_id: bytes | None, framed: bool) -> list[bytes | memoryview]:
-        """Edit a frame; see `kwire.codec.edits.Edit.pieces`.
-
-        Arguments:
-            id_at: where the correlation id lies.
-
-        Raises:
-            WireError, EncodeError: as there.
-        """
+        """Edit a frame whose correlation id lies at `id_at`; see `kwire.codec.edits.Edit.pieces`."""
         data = self._buffer(frame)
         changes, size = self._changes(data, self._header.skip(data), self._plan.singles, self._plan.rules, False)
         if correlation_id is not None:
@@ -85,22 +62,10 @@ class EditProgram:
         return _joined(data, changes, size.to_bytes(4, "big") if framed else b"")
 
     def splice(self, data: Any, offset: int, singles: tuple[EditAction, ...], rules: tuple[EditAction, ...], strict: bool = True) -> bytes:
-        """Rewrite a message with actions of the caller.
+        """Rewrite a message with actions of the caller, and copy what is before it.
 
-        Arguments:
-            data: any contiguous buffer.
-            offset: where the message begins; what is before it is copied.
-            singles: an action for each choice of the plan's patterns or, without patterns, for each single of the marking.
-            rules: an action for each rule.
-            strict: the message ends where the buffer ends; else what follows it is copied.
-
-        Returns:
-            The bytes; `data` itself where it is `bytes` and nothing changes.
-
-        Raises:
-            WireError: the bytes break a rule, as decoding with a projection on what is looked for says it.
-            EncodeError: a new value is not of the field's type, or a place is missing that must be there.
-            BufferError: `data` is not contiguous.
+        `singles` has an action for each choice of the plan's patterns or, without patterns, for each single of the marking. Gives `data`
+        itself where it is `bytes` and nothing changes.
         """
         buffer = self._buffer(data)
         changes, _ = self._changes(buffer, offset, singles, rules, strict)

@@ -16,13 +16,7 @@ Span = tuple[tuple[str, ...], int, int]
 
 
 class FieldSpans:
-    """Finds fields in messages of one plan.
-
-    Arguments:
-        marking: the plan, with the fields as singles.
-        paths: paths of the singles.
-        unknown: path of the tagged fields that no version defines.
-    """
+    """Finds fields in messages of one plan, which are its singles; `unknown` is the path of the tagged fields that no version defines."""
 
     def __init__(self, marking: Marking, paths: tuple[tuple[str, ...], ...], unknown: tuple[str, ...]) -> None:
         self._marked = MarkedPlan(marking)
@@ -30,16 +24,7 @@ class FieldSpans:
         self._unknown = unknown
 
     def find(self, data: Any, offset: int, whole: bool) -> tuple[int, Fault | None, list[Span]]:
-        """Find the fields of a message, and the tagged fields that no version defines, in their order; nulls are left out.
-
-        Arguments:
-            data: any contiguous buffer.
-            offset: where the message begins.
-            whole: the bytes end where the message does; else its end was cut off.
-
-        Returns:
-            Up to where the message was understood, what ended the walk, None for a whole message, and the fields.
-        """
+        """Return up to where the message was understood, what ended the walk, None for a whole message, and the fields without nulls."""
         buffer = as_buffer(data)
         walk = SpanWalk(self._marked, buffer, min(offset, len(buffer)), lists=True, cut=not whole)
         fault = None

@@ -1,7 +1,4 @@
-"""Headers of a stream of request frames: position of each frame and fields of its header.
-
-Offsets of the fixed fields come from the plans of the request header; the skip executor steps over what follows the client id.
-"""
+"""Headers of a stream of request frames: position of each frame and fields of its header."""
 
 from __future__ import annotations
 
@@ -31,13 +28,7 @@ _LETTERS: Final[dict[int, str]] = {Op.INT16: "h", Op.INT32: "i"}
 
 
 class _Header:
-    """A header version.
-
-    Attributes:
-        fixed: api key, api version and correlation id.
-        nullable: the client id may be null; None if the version has none.
-        skip: steps over the rest.
-    """
+    """A header version; `fixed` reads what is before the client id, and `nullable` is None for a version without one."""
 
     def __init__(self, plan: Plan) -> None:
         block = plan.blocks[0]
@@ -77,16 +68,7 @@ class _Header:
 
 
 class HeaderScanner:
-    """Reader of the headers of request frames.
-
-    Arguments:
-        plans: of the `RequestHeader` message by header version, 0 to 7.
-        versions: header versions of the known api keys by api version; versions out of range use the first or last.
-        fallback: header version of an unknown api.
-
-    Raises:
-        ValueError: a header does not begin with fixed fields and a client id, or api key and version are not at the same offset in all.
-    """
+    """Reader of the headers of request frames; `versions` has the header versions of each api key by api version."""
 
     def __init__(self, plans: dict[int, Plan], versions: dict[int, tuple[int, ...]], fallback: int) -> None:
         if fallback not in plans:
@@ -122,9 +104,7 @@ class HeaderScanner:
     def scan_buffer(self, data: Any, most: int) -> tuple[list[Any], int, int, int]:
         """Read all headers of a buffer of frames with their lengths; `most` is the largest frame size.
 
-        Returns:
-            Columns as in `COLUMNS` (buffers with at least `count` items), `count`, the end of the last whole frame, and the `Fault` of the
-            length there (0 for none).
+        Returns the columns, the number of rows, the end of the last whole frame, and the `Fault` of the length there (0 for none).
         """
         buffer = memoryview(as_buffer(data))
         rows: list[tuple[int, ...]] = []
@@ -144,19 +124,9 @@ class HeaderScanner:
         return _packed(rows), len(rows), at, fault
 
     def scan_column(self, chunk: Any, with_texts: bool) -> tuple[list[Any], tuple[Any, Any, bool] | None]:
-        """Read the headers of the frames in a binary column.
+        """Read the headers of the frames in a `BinaryChunk`; offsets count from the frame, and a null has a `frame_length` of -1.
 
-        Arguments:
-            chunk: a `kwire.codec.binary_chunks.BinaryChunk` of frames without their lengths.
-            with_texts: give the client ids too.
-
-        Returns:
-            The columns as `COLUMNS` says, with offsets in the frame; a null has a `frame_length` of -1, and `frame_offset` is undefined.
-            Of the client ids where each ends (int32, 0 first), the content, and whether all of it is UTF-8.
-
-        Raises:
-            ValueError: offsets or validity bits do not fit the array.
-            KwireError: the client ids take more than Arrow's offsets can say.
+        With `with_texts` also returns where each client id ends (int32, 0 first), their content, and whether all of it is UTF-8.
         """
         from kwire.codec.binary_chunks import messages_of
 

@@ -1,7 +1,4 @@
-"""Reader of request headers.
-
-Api key and api version select the header version. A newer version of a known api has the header of its highest known version (KIP-511).
-"""
+"""Reader of request headers; a newer version of a known api has the header of its highest known version (KIP-511)."""
 
 from __future__ import annotations
 
@@ -19,14 +16,7 @@ PREFIX: Final = struct.Struct(">hh")  # api key and api version begin a request 
 
 
 class HeaderReader:
-    """Reader of request headers.
-
-    Arguments:
-        decoders: `Decoder` of `RequestHeader` by header version.
-        versions_of: returns the header versions of an api key by api version, None for an unknown api; versions out of range use the first
-            or last.
-        fallback: header version of an unknown api.
-    """
+    """Reader of request headers; `versions_of` returns the header versions of an api key by api version, None for an unknown api."""
 
     __slots__ = ("_decoders", "_fallback", "_versions", "_versions_of")
 
@@ -37,14 +27,7 @@ class HeaderReader:
         self._versions: dict[int, tuple[int, ...]] = {}
 
     def read(self, frame: Any, *, strict: bool = True) -> tuple[Any, int]:
-        """Return the header of a frame (without its length) and the offset of its body.
-
-        Arguments:
-            strict: raise for an unknown API key and invalid UTF-8; else use the fallback version and replace invalid UTF-8.
-
-        Raises:
-            WireError: malformed header; `UnknownApi` at byte 0 in `api_key`.
-        """
+        """Return the header of a frame and the offset of its body; without `strict` an unknown api has the fallback version."""
         buffer = as_buffer(frame)
         if len(buffer) < PREFIX.size:
             return self._decoders[self._fallback].decode(buffer, 0, not strict)  # raises, with the place

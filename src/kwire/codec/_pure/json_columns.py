@@ -18,18 +18,9 @@ class JsonWriter:
         self._decoder_of = decoder_of
 
     def write(self, chunk: Any, keys: Any, versions: Any, schema: Any, importer: Any) -> tuple[Any, list[int]]:
-        """Write the messages of a `BinaryChunk`.
+        """Write the messages of a `BinaryChunk`; `keys` and `versions` are int16 buffers.
 
-        Arguments:
-            keys, versions: api key and version of each message, int16 buffers.
-            importer: `pyarrow.RecordBatch._import_from_c`, used by the native backend.
-
-        Returns:
-            A batch with a text for each message, and the indexes of the malformed ones (the native backend adds unusual ones); these and
-            nulls are null.
-
-        Raises:
-            ValueError: buffers do not fit the array.
+        Returns a batch with a text for each message and the indexes of those that are malformed (the native backend adds unusual ones).
         """
         import pyarrow as pa
 

@@ -30,11 +30,7 @@ class Encoder:
         return Encoder, (self.plan, self.classes)
 
     def encode(self, message: Any, before: bytes = b"") -> bytes:
-        """Write one message after the bytes `before`, such as a header.
-
-        Raises:
-            EncodeError: Kafka does not allow a value in this version.
-        """
+        """Write one message after the bytes `before`, such as a header."""
         write = self._write
         if write is None:
             write = self._write = make_writer(self.plan, self.classes)

@@ -66,17 +66,7 @@ class Decoder:
         raise error
 
     def decode(self, data: Any, offset: int = 0, lenient: bool = False, memoryviews: bool = False) -> tuple[Any, int]:
-        """Return the message at an offset, and its end.
-
-        Arguments:
-            lenient: replace invalid UTF-8, as Java does, instead of raising.
-            memoryviews: return bytes and records as read-only views of `data`.
-
-        Raises:
-            WireError: malformed bytes.
-            BufferError: `data` is not contiguous.
-            ValueError: `offset` is outside `data`.
-        """
+        """Return the message at an offset, and its end; `lenient` replaces invalid UTF-8, as Java does."""
         value, pos, _ = self._run(data, offset, lenient, True, memoryviews)
         return value, pos
 

@@ -1,7 +1,4 @@
-"""Reads of single values at a position; each returns the value and the position after it.
-
-A fault travels as `Break`; readers of arrays and structs add their steps of the path, and the executor raises the public exception.
-"""
+"""Reads of single values at a position, with the position after each; a fault travels as `Break` and collects its path on the way."""
 
 from __future__ import annotations
 

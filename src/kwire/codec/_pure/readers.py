@@ -339,16 +339,9 @@ def reader_source(
 
 
 def make_reader(plan: Plan, classes: tuple[type, ...], build: bool, of_bytes: bool, views: bool = False) -> Reader:
-    """Compile the reader of a plan.
+    """Compile the reader of a plan: `read(data, pos, end, 1)` gives a list of one message, None without `build`, and its end.
 
-    Arguments:
-        build: make objects; else check (except UTF-8) and step over.
-        of_bytes: read `bytes`; else memory views of bytes.
-        views: return bytes values as slices of the memory view.
-
-    Returns:
-        `read(data, pos, end, 1)`: a list of one message (None without `build`) and its end, which is beyond `end` if bytes are missing;
-        raises one of `FALLBACK_ERRORS`.
+    The end is beyond `end` if bytes are missing. Bytes are read as `bytes` or else as memory views; `views` leaves values in them.
     """
     if not can_be_source(plan):
         return _leave_to_the_walk

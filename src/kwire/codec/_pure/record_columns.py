@@ -48,12 +48,7 @@ def _as_tuple(*fields: Any) -> RawRecord:
 
 
 class Columns:
-    """Columns of the records of many buffers.
-
-    Arguments:
-        keys, values, headers: keep these columns.
-        records: unpack compressed batches of magic 2; else a batch has as many rows as its header says.
-    """
+    """Columns of the records of many buffers; without `records` a compressed batch has as many rows as its header says."""
 
     def __init__(self, keys: bool = True, values: bool = True, headers: bool = True, records: bool = True) -> None:
         self._kept = {name for name, keeps in (("key", keys), ("value", values), ("headers", headers)) if keeps}
@@ -66,11 +61,7 @@ class Columns:
         self._finished = False
 
     def add_all(self, buffers: list[Buffer | None], check_crc: bool, faults: Faults) -> None:
-        """Add the records of all batches of buffers; a truncated last batch is dropped.
-
-        Arguments:
-            faults: unpacks batches, makes errors, and decides whether they stop the work or become a row of nulls.
-        """
+        """Add the records of all batches of buffers; a truncated last batch is dropped."""
         if self._finished:
             raise ValueError("the columns were taken already")
         for buffer, data in enumerate(buffers):

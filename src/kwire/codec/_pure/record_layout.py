@@ -50,15 +50,9 @@ Made = TypeVar("Made")
 
 
 class BatchHeader:
-    """The header of a batch, or of a message of magic 0 or 1, which Kafka treats as a batch.
+    """The header of a batch, or of a message of magic 0 or 1, which Kafka treats as a batch; `flaw` is its fault as six numbers.
 
-    Attributes:
-        position: batch offset in the buffer.
-        payload_start, payload_end: bounds of the records or compressed bytes.
-        stored_offset: offset of the first record in magic 2, of the last in a compressed message.
-        stored_count: number of records; -1 for a message.
-        index: batch number in the buffer.
-        flaw: fault of the header as six numbers, or None.
+    `stored_offset` is that of the first record in magic 2, of the last in a compressed message; `stored_count` is -1 for a message.
     """
 
     __slots__ = (
@@ -155,12 +149,7 @@ def _read_head(header: BatchHeader, check_crc: bool) -> Flaw | None:
 
 
 def scan(data: Buffer, kind: type[Header], check_crc: bool, strict: bool) -> tuple[list[Header], int, Flaw | None]:
-    """Return the batch headers of a buffer, the size of a truncated last batch, and the flaw that stopped the scan.
-
-    Arguments:
-        kind: a subclass of this backend's `BatchHeader`.
-        strict: stop at the first flaw; else continue where the next batch can be found.
-    """
+    """Return the batch headers of a buffer, the size of a truncated last batch, and the flaw that stopped the scan."""
     batches: list[Header] = []
     at = 0
     while True:
@@ -203,12 +192,7 @@ Make = Callable[[int, int, int, bytes | None, bytes | None, tuple[tuple[str, byt
 
 
 def _read_record(header: BatchHeader, data: Buffer, at: int, end: int, errors: str, make: Make[Made]) -> tuple[Made, int]:
-    """Read a record; return it and the position after it. One-byte varints are read inline.
-
-    Arguments:
-        errors: handling of header names that are not UTF-8, as for `bytes.decode`.
-        make: called with offset, timestamp, sequence, key, value, headers.
-    """
+    """Read a record; return it and the position after it. One-byte varints are read inline."""
     place = _RECORD
     headers: list[tuple[str, bytes | None]] = []
     key = value = None

@@ -1,7 +1,4 @@
-"""Record batches and messages out of records.
-
-The native backend writes its own records of bytes and None; these functions write all others, or raise the error.
-"""
+"""Record batches and messages out of records, where the native backend meets what it does not write itself."""
 
 from __future__ import annotations
 
@@ -61,11 +58,7 @@ def _content(value: Any, path: str) -> bytes | None:
 
 
 def integer_of(value: Any, wanted: str, path: str) -> int:
-    """Return an integer, by `operator.index`.
-
-    Raises:
-        Refused: it takes something else, such as a float.
-    """
+    """Return an integer, by `operator.index`."""
     try:
         return operator.index(value)
     except TypeError:
@@ -178,17 +171,7 @@ def write_batch(
     base_sequence: int,
     pack: Pack | None,
 ) -> bytes:
-    """Return a batch of magic 2.
-
-    Arguments:
-        records: objects with `offset`, `timestamp`, `key`, `value` and `headers`; or tuples of key, value and optionally timestamp,
-            headers.
-        base_offset, last_offset, base_timestamp, max_timestamp: None to derive from the records.
-        attributes: as stored, with the codec of `pack`.
-
-    Raises:
-        Refused: a record cannot be written.
-    """
+    """Return a batch of magic 2, with the codec of `pack` in `attributes`; None for offsets and timestamps derives them from the records."""
     order = _Order(first_offset(records) if base_offset is None else base_offset)
     base = base_timestamp
     written: list[bytes] = []
@@ -230,16 +213,7 @@ def write_batch(
 
 
 def write_messages(records: Sequence[Any], magic: int, attributes: int, base_offset: int | None, relative: bool) -> tuple[bytes, int, int]:
-    """Return messages of magic 0 or 1, the last offset and the highest timestamp.
-
-    Arguments:
-        records: as in `write_batch`, without headers.
-        attributes: of every message.
-        relative: write offsets relative to the base offset, as in compressed messages of magic 1 (KIP-31).
-
-    Raises:
-        Refused: a record cannot be written.
-    """
+    """Return messages of magic 0 or 1, the last offset and the highest timestamp; `relative` offsets are those of KIP-31."""
     order = _Order(first_offset(records) if base_offset is None else base_offset)
     written = bytearray()
     for index, row in enumerate(records):

@@ -78,13 +78,7 @@ class Record:
 def read_records(
     header: BatchHeader, data: Buffer, start: int, end: int, check_crc: bool, strict: bool
 ) -> tuple[list[Record], Flaw | None]:
-    """Return the records of a batch up to the first fault, and that fault.
-
-    Arguments:
-        data: the batch's buffer, or its unpacked records.
-        check_crc: compare checksums of messages compressed together.
-        strict: reject header names that are not UTF-8; else replace.
-    """
+    """Return the records of a batch up to the first fault, and that fault; `data` may be its unpacked records."""
     if not 0 <= start <= end <= len(data):
         raise ValueError("start and end must lie in the buffer")
     return read_raw(header, data, start, end, check_crc, "strict" if strict else "replace", Record)

@@ -60,13 +60,7 @@ class SourceText:
 
 
 def function_of(text: str, root: str, names: dict[str, Any], title: str) -> Callable[..., Any]:
-    """Compile generated source and return its function `root`.
-
-    Args:
-        text: contains no outside text except attributes checked by `can_be_source`.
-        names: objects that the source refers to; receives the functions.
-        title: name of the source in tracebacks.
-    """
+    """Compile generated source and return its function `root`; `names` are the objects that it refers to, and receives its functions."""
     exec(compile(text, f"<{title}>", "exec"), names)
     made: Callable[..., Any] = names[root]
     return made

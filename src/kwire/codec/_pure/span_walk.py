@@ -26,14 +26,9 @@ _UNKNOWN_TAG: Final = Leaf(-1, int(Op.BYTES), False, False, -1, -1)
 
 
 class Place(NamedTuple):
-    """A value in the bytes.
+    """A value in the bytes: offsets of its length (`begin`), its content, and what follows; a null has no content.
 
-    Attributes:
-        leaf: what it is; a tagged field that no version defines is no single and has no register.
-        begin, content, stop: offsets of its length, its content, and what follows; a null has no content.
-        section: tagged field around it, an index of `SpanWalk.sections`, -1 for none.
-        steps: attributes and indexes on the way, the outermost first.
-        element: innermost noted element around it, an index of `SpanWalk.elements`, -1 for none.
+    `section` and `element` are the innermost around it, indexes of the walk's lists, -1 for none.
     """
 
     leaf: Leaf
@@ -94,14 +89,7 @@ class _Field(NamedTuple):
 
 
 class _Struct(NamedTuple):
-    """One block of a plan, spelled out.
-
-    Attributes:
-        untagged, tagged: its fields; the tagged ones by their tags.
-        refused: tags that only other versions define.
-        registers: those that are emptied where it begins.
-        rules: those that are applied where it ends: number, and the registers of what is read and written, -1 for what there is not.
-    """
+    """One block of a plan, spelled out; `registers` are emptied where it begins, `rules` applied where it ends."""
 
     untagged: tuple[_Field, ...]
     tagged: dict[int, _Field]
@@ -158,18 +146,10 @@ class MarkedPlan:
 
 
 class SpanWalk:
-    """One message being walked over.
+    """One message being walked over; with `cut`, bytes are missing behind those that are there.
 
-    Arguments:
-        lists: see the module.
-        cut: of a walk that lists: bytes are missing behind those that are there.
-
-    Attributes:
-        pos: where the walk is; after a `Break` of one that lists, up to where the bytes were understood.
-        found: places, in the order of the walk: of a single (-1, (place,)); of a rule its number and the places of
-            what it reads and writes.
-        sections: tagged fields that were walked into.
-        elements: of the arrays of `Marking.elements`, those around others first.
+    `found` has for a single (-1, (place,)), for a rule its number and the places of what it reads and writes. Elements around others come
+    first.
     """
 
     def __init__(self, marked: MarkedPlan, data: Buffer, pos: int, *, lists: bool = False, cut: bool = False) -> None:
@@ -347,11 +327,7 @@ class SpanWalk:
 
 
 def walk_over(marked: MarkedPlan, data: Buffer, offset: int, strict: bool = True) -> SpanWalk:
-    """Walk over a message; `strict`: no bytes follow it.
-
-    Raises:
-        WireError: the bytes break a rule.
-    """
+    """Walk over a message; `strict`: no bytes follow it."""
     plan = marked.marking.plan
     walk = SpanWalk(marked, data, offset)
     try:

@@ -47,12 +47,7 @@ def _blocks_of(plan: Plan) -> dict[int, _Fields]:
 
 
 class Anomaly(NamedTuple):
-    """Unusual bytes that readers accept.
-
-    Attributes:
-        kind: `negative_length` (any is null to Java), `tags_out_of_order` or `tag_repeated`.
-        value: the length; up to 8 tags, the one out of order last; the repeated tag.
-    """
+    """Unusual bytes that readers accept: `negative_length`, `tags_out_of_order` with up to 8 tags, or `tag_repeated`."""
 
     kind: str
     offset: int
@@ -82,11 +77,8 @@ class Walk:
     """One message being read.
 
     Arguments:
-        pos: start of the message; then the current position.
-        errors: `strict` or `replace`, for invalid UTF-8.
         limit: latest end of a partial walk's message. A length beyond it is `BAD_LENGTH`, as no following bytes could satisfy it; one
             beyond the data is `TRUNCATED`.
-        views: return bytes as slices of `data`, a memory view.
 
     Attributes:
         counts: of a partial walk: array counts on the wire, by attribute of the outermost arrays.
@@ -144,11 +136,7 @@ class Walk:
                 setattr(target, name, self.classes[absent.value]() if absent.default == Default.STRUCT else made)
 
     def fill(self, target: Any, block: int) -> None:
-        """Read the fields of a struct; `target` None steps over it.
-
-        Raises:
-            Break: first fault, with the path steps to it.
-        """
+        """Read the fields of a struct; `target` None steps over it."""
         for name, operation in self._fields_of(block)[0]:
             self._field(target, name, operation)
         if self.plan.flexible:

@@ -71,11 +71,7 @@ def _result(wanted: tuple[str, ...]) -> tuple[list[Node], pa.Schema]:
 
 
 def chosen(fields: Any) -> tuple[str, ...]:
-    """Return the requested columns.
-
-    Raises:
-        InputError: records have no such column.
-    """
+    """Return the requested columns; raise InputError for one that records do not have."""
     wanted = COLUMNS if fields is None else tuple(fields)
     if unknown := [name for name in wanted if name not in COLUMNS]:
         raise InputError(f"Records have no column {unknown[0]!r}; there are {', '.join(COLUMNS)}.")

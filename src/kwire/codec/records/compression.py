@@ -1,8 +1,4 @@
-"""Unpacks records of compressed batches within a limit.
-
-The unpacked size is unknown, so output buffers grow up to the limit, whatever the payload claims. gzip is Python's own; snappy, lz4 and
-zstd come from `cramjam` (extra ``records``).
-"""
+"""Unpacks records of compressed batches within a limit; output buffers grow up to it, whatever the payload claims."""
 
 from __future__ import annotations
 
@@ -46,19 +42,7 @@ class _Unreadable(Exception): ...
 
 
 def unpack(codec: int, magic: int, payload: Buffer, limit: int, offset: int, path: str) -> Buffer:
-    """Unpack a payload.
-
-    Arguments:
-        codec: 1 gzip, 2 snappy, 3 lz4, 4 zstd.
-        magic: of the batch; in 0, lz4 frames have a wrong header checksum (KAFKA-3160).
-        limit: maximum size of the result.
-        offset, path: position for errors.
-
-    Raises:
-        BadCompression: the payload cannot be unpacked.
-        LimitExceeded: the result exceeds `limit` bytes.
-        InputError: the library for this codec is not installed.
-    """
+    """Unpack a payload of a `magic` into at most `limit` bytes; `offset` and `path` are for errors."""
     name, size = CODECS[codec], len(payload)
     try:
         if codec == 1:
@@ -75,13 +59,7 @@ def unpack(codec: int, magic: int, payload: Buffer, limit: int, offset: int, pat
 
 
 class UnpackLimit:
-    """Budget of unpacked bytes for the batches of one call; a rejected batch counts as far as it was unpacked.
-
-    Arguments:
-        each: limit per batch.
-        total: limit for all; None for the default.
-        size: input size, from which the default follows.
-    """
+    """Budget of unpacked bytes for the batches of one call; a rejected batch counts as far as it was unpacked."""
 
     __slots__ = ("each", "left", "total")
 
@@ -105,11 +83,7 @@ class UnpackLimit:
         return data
 
     def claim(self, size: int, offset: int, path: str) -> None:
-        """Count a batch that is not unpacked with the smallest size that its records may have.
-
-        Raises:
-            LimitExceeded: that exceeds the limit of a batch or the budget.
-        """
+        """Count a batch that is not unpacked with the smallest size that its records may have."""
         limit = min(self.each, self.left)
         if size > limit:
             raise_for(Fault.LIMIT_EXCEEDED, offset, path, reason=f"the records would take {size} bytes or more, {limit} are allowed")
@@ -204,10 +178,7 @@ def _decompress(decompress: Callable[[Any, Any], int], payload: Buffer | bytearr
 
 
 def _with_right_checksum(payload: Buffer) -> Buffer | bytearray:
-    """Return an LZ4 frame with a correct header checksum.
-
-    Clients before 0.10 included the magic number in it; Kafka ignores the checksum in magic 0.
-    """
+    """Return an LZ4 frame with a correct header checksum: clients before 0.10 included the magic number in it (KAFKA-3160)."""
     if bytes(payload[:4]) != _LZ4_MARK or len(payload) < 7:
         return payload
     flags = payload[4]

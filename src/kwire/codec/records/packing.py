@@ -73,17 +73,7 @@ def _lz4(plain: bytes, magic: int, level: int | None) -> bytes:
 
 
 def pack(codec: int, magic: int, plain: bytes, level: int | None = None) -> bytes:
-    """Pack the records of a batch.
-
-    Arguments:
-        codec: 1 gzip, 2 snappy, 3 lz4, 4 zstd.
-        magic: of the batch.
-        plain: the records, or the messages of magic 0 and 1.
-        level: one of `LEVELS`, None for Kafka's default.
-
-    Raises:
-        InputError: the library for this codec is not installed.
-    """
+    """Pack the records of a batch, or the messages of magic 0 and 1; `level` is one of `LEVELS`, None for Kafka's default."""
     match CODECS[codec]:
         case "gzip":
             return _gzip(plain, level)

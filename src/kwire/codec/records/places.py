@@ -34,14 +34,7 @@ class Place(IntEnum):
 
 
 class Flaw(NamedTuple):
-    """A fault as a backend found it.
-
-    Attributes:
-        code: the `Fault`.
-        record: index of the record in its batch; -1 for a fault of the batch.
-        header: index of the record header.
-        detail: the magic, codec or checksum that was found.
-    """
+    """A fault as a backend found it; `record` is -1 for one of the batch, `detail` the magic, codec or checksum that was found."""
 
     code: int
     offset: int
@@ -82,13 +75,7 @@ def _reason(flaw: Flaw) -> str:
 
 
 def flaw_error(flaw: Flaw, batch: int, unpacked_from: int = -1, prefix: str = "") -> WireError:
-    """Return the exception for a fault.
-
-    Arguments:
-        batch: index of its batch in the buffer.
-        unpacked_from: offset of the compressed payload if `flaw.offset` counts unpacked bytes; else -1.
-        prefix: prefix of the path.
-    """
+    """Return the exception for a fault; `unpacked_from` is where the compressed payload begins if its offset counts unpacked bytes."""
     place = Place(flaw.place)
     if flaw.record < 0:
         path = f"{prefix}batches[{batch}].{_BATCH_FIELDS[place]}"
