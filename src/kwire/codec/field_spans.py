@@ -24,7 +24,7 @@ Path = tuple[str, ...]
 
 
 class SpanReading(NamedTuple):
-    """Result of a walk: up to where the message was understood, a length or marker at fault included; the fault; the fields in their order."""
+    """Result of a walk: fields in order, the fault, and up to where the bytes were understood, a length or marker at fault included."""
 
     end: int
     fault: Fault | None

@@ -171,7 +171,7 @@ def write_batch(
     base_sequence: int,
     pack: Pack | None,
 ) -> bytes:
-    """Return a batch of magic 2, with the codec of `pack` in `attributes`; None for offsets and timestamps derives them from the records."""
+    """Return a batch of magic 2; what is None is derived from the records, and `attributes` says the codec of `pack`."""
     order = _Order(first_offset(records) if base_offset is None else base_offset)
     base = base_timestamp
     written: list[bytes] = []
