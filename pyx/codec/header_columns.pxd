@@ -25,19 +25,14 @@ cdef enum:
     LIMIT_EXCEEDED = 9
     QUICK_VERSIONS = 32  # of each api key, in the table of quick ways
     QUICK_TAGGED = 0x80  # behind the client id comes a tagged section; without, the body
-    # Where headers with a quick way have their fields: one load of 8 bytes, then the client id. Checked against the plans.
-    QUICK_KEY_AT = 0
-    QUICK_VERSION_AT = 2
-    QUICK_CORRELATION_AT = 4
-    QUICK_FIXED = 8
+    # Where all headers have their first fields: one load of 8 bytes, then the client id. Checked against the plans.
+    VERSION_AT = 2
+    CORRELATION_AT = 4
+    FIXED = 8
 
-# A header version: where its fixed fields are, and what comes behind them.
+# A header version: what comes behind its first fields.
 cdef struct Header:
     Program program
-    int32_t key_at
-    int32_t version_at
-    int32_t correlation_at
-    int32_t fixed  # bytes of the fields before the client id
     const Step* client  # NULL where the version has none
     const Step* rest
     const Step* last
@@ -106,16 +101,16 @@ cdef inline bint scan_quick(
     cdef Py_ssize_t size
     cdef Bytes behind
     cdef uint8_t way
-    if unlikely(length <= QUICK_FIXED + 2):
+    if unlikely(length <= FIXED + 2):
         return False
     fixed = load_64(frame)
     place = <uint32_t>(fixed >> 32)
     if unlikely(place >> 16 >= KEYS or (place & 0xFFFF) >= QUICK_VERSIONS):
         return False
     way = quick[(place >> 16) * QUICK_VERSIONS + (place & 0xFFFF)]
-    size = load_16(frame + QUICK_FIXED)  # a null has 0xFFFF
-    behind = frame + QUICK_FIXED + 2 + size
-    if unlikely(way == 0 or size > 0x7FFF or size > length - QUICK_FIXED - 3):
+    size = load_16(frame + FIXED)  # a null has 0xFFFF
+    behind = frame + FIXED + 2 + size
+    if unlikely(way == 0 or size > 0x7FFF or size > length - FIXED - 3):
         return False
     if way & QUICK_TAGGED:
         if unlikely(behind[0] != 0):
@@ -125,7 +120,7 @@ cdef inline bint scan_quick(
     out.api_key[row] = <int16_t>(place >> 16)
     out.api_version[row] = <int16_t>place
     out.correlation_id[row] = <int32_t>fixed
-    out.client_id_offset[row] = frame + QUICK_FIXED + 2 - base
+    out.client_id_offset[row] = frame + FIXED + 2 - base
     out.client_id_length[row] = <int32_t>size
     out.body_offset[row] = behind - base
     out.error[row] = OK
@@ -159,18 +154,16 @@ cdef inline void scan_frame(const Scan* scan, Bytes base, const Output* out, Py_
     cdef int64_t client_id_offset = -1
     cdef int64_t body_offset = -1
     cdef Py_ssize_t size = -1
-    if likely(length >= header.fixed):
-        # the first two fields have one place in all header versions
-        api_key = <int16_t>load_16(frame + header.key_at)
-        api_version = <int16_t>load_16(frame + header.version_at)
+    if likely(length >= FIXED):
+        api_key = <int16_t>load_16(frame)
+        api_version = <int16_t>load_16(frame + VERSION_AT)
         entry = find_entry(scan, api_key)
         if likely(entry is not NULL and entry.count > 0):
             code = OK
             version = entry.versions[0 if api_version < 0 else api_version if api_version < entry.count else entry.count - 1]
             header = &scan.headers[version]
-    if likely(length >= header.fixed):
-        correlation_id = <int32_t>load_32(frame + header.correlation_at)
-        cursor_open(&cursor, frame, length, header.fixed)
+        correlation_id = <int32_t>load_32(frame + CORRELATION_AT)
+        cursor_open(&cursor, frame, length, FIXED)
         if header.client is not NULL:
             size = read_length_16(&cursor, header.client.nullable)
             if size > 0 and not cursor_has(&cursor, size):

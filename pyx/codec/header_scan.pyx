@@ -11,10 +11,9 @@ from build_id cimport build_id
 from codec.binary_column cimport BinaryColumn, column_close, column_open, refuse_element
 from codec.column_buffers cimport SLACK
 from codec.header_columns cimport (
-    KEYS, LENGTH, QUICK_CORRELATION_AT, QUICK_FIXED, QUICK_KEY_AT, QUICK_TAGGED, QUICK_VERSION_AT, QUICK_VERSIONS, VERSIONS, Entry,
-    Header, Output, Place, Scan, copy_texts, scan_elements, scan_frames,
+    KEYS, LENGTH, QUICK_TAGGED, QUICK_VERSIONS, VERSIONS, Entry, Header, Output, Place, Scan, copy_texts, scan_elements, scan_frames,
 )
-from codec.program cimport INT16, INT32, RUN, STRING, Step, fixed_size, program_lower, program_release
+from codec.program cimport RUN, Step, program_lower, program_release
 from wire.cursor cimport MAX_LENGTH, OK, Bytes
 
 from kwire.errors import KwireError
@@ -30,12 +29,11 @@ _SIZES = {"q": 8, "i": 4, "h": 2, "b": 1}
 
 cdef enum:
     FIRST_ROWS = 256
-    HIGHEST_KEY = 32767
 
 
 @cython.final
 cdef class HeaderScanner:
-    """Reads the headers of streams of request frames."""
+    """Reads the headers of streams of request frames; `kwire.codec.header_scan` has checked what it gets."""
 
     cdef Scan scan
     cdef dict plans
@@ -46,28 +44,18 @@ cdef class HeaderScanner:
         cdef int key
         self.plans = plans
         self.scan.fallback = fallback
-        if fallback not in plans:
-            raise ValueError(f"there is no plan for the fallback, header version {fallback}")
         for version, plan in plans.items():
-            if not 0 <= version < VERSIONS:
-                raise ValueError(f"header version {version} is outside 0 to {VERSIONS - 1}")
+            assert 0 <= version < VERSIONS
             header = &self.scan.headers[<int>version]
             program_lower(&header.program, plan, 0)
-            self.place_fields(header, plan)
-        for version in plans:
-            header = &self.scan.headers[<int>version]
-            if header.key_at != self.scan.headers[fallback].key_at or header.version_at != self.scan.headers[fallback].version_at:
-                raise ValueError("api key and version are not in one place in all request headers")
+            self.place_fields(header)
         far = [api_key for api_key in versions if api_key >= KEYS]
         self.scan.far_keys = <int32_t*>PyMem_Calloc(len(far) + 1, sizeof(int32_t))
         self.scan.far_entries = <Entry*>PyMem_Calloc(len(far) + 1, sizeof(Entry))
         if self.scan.far_keys is NULL or self.scan.far_entries is NULL:
             raise MemoryError
         for api_key, known in versions.items():
-            if not 0 <= api_key <= HIGHEST_KEY:
-                raise ValueError(f"api key {api_key} is outside 0 to {HIGHEST_KEY}")
-            if not known or not plans.keys() >= set(known):
-                raise ValueError(f"there is no plan for a header version of api key {api_key}")
+            assert api_key >= 0 and known and plans.keys() >= {fallback, *known}
             if api_key < KEYS:
                 entry = &self.scan.entries[<int>api_key]
             else:
@@ -102,42 +90,22 @@ cdef class HeaderScanner:
         for version in range(QUICK_VERSIONS):
             number = entry.versions[version if version < entry.count else entry.count - 1]
             header = &self.scan.headers[number]
-            if (
-                header.key_at == QUICK_KEY_AT and header.version_at == QUICK_VERSION_AT and header.correlation_at == QUICK_CORRELATION_AT
-                and header.fixed == QUICK_FIXED and header.client is not NULL and header.rest == header.last
-                and (header.plain or not header.program.flexible)
-            ):
+            if header.client is not NULL and header.rest == header.last and (header.plain or not header.program.flexible):
                 self.scan.quick[api_key * QUICK_VERSIONS + version] = <uint8_t>(1 + number + (QUICK_TAGGED if header.plain else 0))
         return 0
 
-    cdef int place_fields(self, Header* header, object plan) except -1:
-        """Find the fixed fields and the client id of a header in its program."""
+    cdef int place_fields(self, Header* header) except -1:
+        """Find the client id of a header and what is behind it in its program."""
         cdef const Step* step = header.program.steps
-        cdef const Step* run_end
-        cdef dict places = {}
         header.last = step + header.program.blocks.untagged
-        if step.code != RUN:
-            raise ValueError("a request header does not begin with fixed fields")
-        run_end = step + step.count
-        while step < run_end:
-            step += 1
-            places[plan.attribute(0, step.operation)] = header.fixed, step.code
-            header.fixed += fixed_size(step.code)
-        step += 1
+        assert step.code == RUN and step.count == 3  # api key, api version and correlation id
+        step += 4
         header.client = NULL
-        if step < header.last and plan.attribute(0, step.operation) == "client_id":
-            if step.code != STRING:
-                raise ValueError("the client id of a request header is not a plain string")
+        if step < header.last:
             header.client = step
             step += 1
         header.rest = step
         header.plain = step == header.last and header.program.flexible and header.program.blocks.tagged == 0
-        for name, code in (("api_key", INT16), ("api_version", INT16), ("correlation_id", INT32)):
-            if places.get(name, (0, 0))[1] != code:
-                raise ValueError(f"a request header has no {name} among its first fields")
-        header.key_at = places["api_key"][0]
-        header.version_at = places["api_version"][0]
-        header.correlation_at = places["correlation_id"][0]
         return 0
 
     def scan_buffer(self, data, Py_ssize_t most):

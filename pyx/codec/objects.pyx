@@ -9,7 +9,7 @@ from build_id cimport build_id
 from codec.object_executor cimport build_struct
 from codec.object_program cimport HIGHEST, LOWEST, Objects, objects_lower, objects_release, propagate, small_ints
 from codec.object_values cimport Build, build_close, build_open, build_views
-from codec.program cimport Code, raise_fault
+from codec.program cimport raise_fault
 from codec.skip cimport skip_block
 from codec.slotted cimport pool_use
 from wire.cursor cimport OK, TRAILING_BYTES, Bytes
@@ -20,15 +20,8 @@ from kwire.codec.memory_views import read_only
 from kwire.codec.uuids import Uuid
 from kwire.errors import raise_for
 
-__all__ = ["OPS", "Decoder", "make_classes"]
+__all__ = ["Decoder", "make_classes"]
 __build__ = build_id()
-
-# What this backend executes; a test holds it against the other twin's numbers.
-OPS = {
-    "BOOL": Code.BOOL, "INT8": Code.INT8, "INT16": Code.INT16, "UINT16": Code.UINT16, "INT32": Code.INT32, "UINT32": Code.UINT32,
-    "INT64": Code.INT64, "FLOAT64": Code.FLOAT64, "UUID": Code.UUID, "STRING": Code.STRING, "BYTES": Code.BYTES, "STRUCT": Code.STRUCT,
-    "ARRAY": Code.ARRAY,
-}
 
 cdef PyObject* SMALL[HIGHEST - LOWEST + 1]
 small_ints(SMALL)

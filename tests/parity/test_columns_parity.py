@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
-import pytest
 
 from damaged_bytes import mutated
 from kwire.codec.columns import Columns
@@ -126,20 +125,6 @@ def test_projections(native_codec, reference_codec, vectors, share):
                 assert sorted(set(batch["message_index"].to_pylist())) == list(range(len(messages)))
             checked += 1
     assert checked > len(groups)
-
-
-def test_raising_twins_raise_alike(native_codec, reference_codec, vectors, share):
-    for case in share((case for case in vectors("messages-sample") if case["case"] == "full"), 5):
-        data = bytes.fromhex(case["hex"])
-        if not data or case["version"] % 3:
-            continue
-        seen = []
-        for each in (native_codec, reference_codec):
-            with pytest.raises(WireError) as caught:
-                Columns(each.compiled).to_arrow(case["message"], [data, data + b"\0", data[:-1]], case["version"])
-            seen.append((caught.value.index, str(caught.value), caught.value.path))
-        assert seen[0] == seen[1]
-        assert seen[0][0] == 1
 
 
 def test_arrow_input(codec, vectors):

@@ -25,7 +25,6 @@ __all__ = [
 Keys = Literal["keep", "refuse"]
 LITERAL: Final = 3  # PatternType of an ACL
 WILDCARD: Final = "*"  # as a literal name: all topics
-ANY_TYPE: Final = 1  # of an ACL's filter
 
 
 class Dropped(Enum):

@@ -10,13 +10,13 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from kwire.codec.classes import CompiledCatalog, compiled
 from kwire.codec.impl import load_twin
-from kwire.codec.plan import Plan
+from kwire.codec.plan import Flag, Op, Plan
 from kwire.codec.uuids import Uuid
 from kwire.errors import Fault
 from kwire.schema.header_versions import header_version_of
@@ -35,7 +35,9 @@ HEADER_TYPES: Final[Mapping[str, Any]] = MappingProxyType({
 
 MAX_FRAME_BYTES: Final = 100 * 1024 * 1024  # Kafka's default of socket.request.max.bytes
 _UNKNOWN_API_HEADER: Final = 1
+_HEADER_VERSIONS: Final = 8  # that a backend has places for
 _LENGTH: Final = 4  # bytes of a frame's length
+_FIXED: Final = (("api_key", Op.INT16), ("api_version", Op.INT16), ("correlation_id", Op.INT32))
 _INSTANCE: Final = "client_instance_id"
 
 
@@ -225,6 +227,21 @@ def _has_instance(plan: Plan) -> bool:
     return _INSTANCE in (plan.attribute(0, number) for number in range(block.first, block.first + block.untagged + block.tagged))
 
 
+def _check(plans: dict[int, Plan], versions: dict[int, tuple[int, ...]]) -> None:
+    """Refuse headers that the backends cannot read: they rely on the place of the first fields and the type of the client id."""
+    if not plans.keys() >= {_UNKNOWN_API_HEADER, *chain(*versions.values())} or max(plans) >= _HEADER_VERSIONS:
+        raise ValueError("request headers have versions that the catalog lacks, or too many")
+    if not all(versions.values()) or not all(0 <= key <= 0x7FFF for key in versions):
+        raise ValueError("an api key is outside 0 to 32767, or has no version")
+    for plan in plans.values():
+        block = plan.blocks[0]
+        named = [(plan.attribute(0, number), plan.operation(number)) for number in range(block.first, block.first + block.untagged)]
+        if tuple((name, each.code) for name, each in named[:3]) != _FIXED:
+            raise ValueError("a request header does not begin with api key, api version and correlation id")
+        if named[3:] and (named[3][0] != "client_id" or named[3][1].code != Op.STRING or named[3][1].flags & Flag.COMPACT):
+            raise ValueError("behind the correlation id of a request header is no client id, as a plain string")
+
+
 class HeaderScan:
     """Reader of the headers of request frames of a catalog."""
 
@@ -236,7 +253,8 @@ class HeaderScan:
             if message is not None:
                 ranges = message.header_versions
                 versions[key] = tuple(header_version_of(ranges, version) for version in range(ranges[-1][0].lowest + 1))
-        used = {version for known in versions.values() for version in known}
+        _check(plans, versions)
+        used = set(chain(*versions.values()))
         used = {version for version in used if _has_instance(plans[version])}
         self._instances = {version: source.decoder("RequestHeader", version, (_INSTANCE,)) for version in used}
         twin = load_twin("codec", "header_scan", source.twin)

@@ -193,3 +193,13 @@ def test_the_request_header_of_the_jars_of_2_2_and_2_3(tmp_path, twin):
     codec = Codec(folder(tmp_path / "2.3", header, shutdown, early), twin)
     assert codec.decode_request(bytes.fromhex("0384 0001 00000007 000163 000161")).header.client_id == "c"
     assert codec.decode_request(bytes.fromhex("0007 0000 00000007 00000003")).body.broker_id == 3
+
+
+@pytest.mark.parametrize(
+    "names", [("RequestApiVersion", "RequestApiKey", "CorrelationId"), ("RequestApiKey", "RequestApiVersion", "ClientId")]
+)
+def test_request_headers_that_cannot_be_scanned(tmp_path, twin, names):
+    fields = [{"name": name, "type": "int32" if name == "CorrelationId" else "int16", "versions": "0+"} for name in names]
+    header = {"type": "header", "name": "RequestHeader", "validVersions": "0-2", "flexibleVersions": "none", "fields": fields}
+    with pytest.raises(ValueError, match="does not begin with api key, api version and correlation id"):
+        Codec(folder(tmp_path, PING, PONG, header), twin).scan_headers(b"")

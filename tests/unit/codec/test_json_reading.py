@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 import json
-import pickle
 
 import pytest
 
@@ -71,13 +70,6 @@ def test_elements_of_scalar_arrays_have_places(codec):
     obj = {"controllerId": 1, "controllerEpoch": 1, "brokerEpoch": 1, "deletePartitions": False, "ungroupedPartitions": [], "topics": []}
     obj["topics"] = [{"name": "a", "partitionIndexes": [1, 2.5]}]
     assert refusal("StopReplicaRequest", obj, 1, codec).path == "topics[0].partition_indexes[1]"
-
-
-def test_errors_travel(codec):
-    error = refusal("ProduceRequest", {}, 9, codec)
-    again = pickle.loads(pickle.dumps(error))
-    assert (str(again), again.path, again.message, again.api_version) == (str(error), "transactional_id", "ProduceRequest", 9)
-    assert isinstance(error, ValueError)
 
 
 def test_a_field_of_another_version_is_read(codec):

@@ -22,7 +22,6 @@ from kwire.codec.layout import layouts_of
 from kwire.codec.plan import compile_plan
 from kwire.errors import WireError
 from kwire.schema import catalog
-from kwire.schema.model import Field, Message, Struct, Versions
 
 V12 = 12
 STACK = 256 << 10  # bytes
@@ -325,14 +324,3 @@ def test_the_class_of_an_object_cannot_be_swapped(codec):
         with pytest.raises(TypeError):
             message.__class__ = codec.message_class("LeaveGroupRequest")
     assert type(message) is codec.message_class("HeartbeatRequest")
-
-
-def test_structs_nested_in_themselves_need_no_stack():
-    """A broken definition, a struct in itself, is refused before bytes could decide how deep the reader goes."""
-    versions = Versions(0, 0)
-    inner = Struct("Inner", versions, (Field("Inside", "[]Inner", versions),))
-    message = Message(
-        "Loop", "data", None, versions, Versions(0, -1), (Field("Inside", "[]Inner", versions),), common_structs={"Inner": inner}
-    )
-    with pytest.raises(ValueError, match="Loop nests its structs more than 32 deep"):
-        compile_plan(message, 0)

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from kwire.codec._pure.objects import Decoder, make_classes
 from kwire.codec._pure.primitives import Break, as_buffer, read_length
-from kwire.codec.plan import FIXED_SIZE, Flag, Op, Plan
+from kwire.codec.plan import Flag, Plan
 from kwire.errors import Fault, WireError
 
 __all__ = ["COLUMNS", "HeaderScanner"]
@@ -23,35 +23,22 @@ COLUMNS: Final = (
 
 LENGTH: Final = 4  # bytes of a frame's length
 MAX_LENGTH: Final = (1 << 31) - 1  # of a frame: lengths are Java ints
-HIGHEST_KEY: Final = 32767
-_LETTERS: Final[dict[int, str]] = {Op.INT16: "h", Op.INT32: "i"}
+_FIXED: Final = struct.Struct(">hhi")  # api key, api version and correlation id, in every version
 
 
 class _Header:
-    """A header version; `fixed` reads what is before the client id, and `nullable` is None for a version without one."""
+    """A header version; `nullable` is None for one without a client id."""
 
     def __init__(self, plan: Plan) -> None:
         block = plan.blocks[0]
-        names = [plan.attribute(0, number) for number in range(block.first, block.first + block.untagged)]
-        fixed = names[: names.index("client_id")] if "client_id" in names else names
-        if fixed != ["api_key", "api_version", "correlation_id"]:
-            raise ValueError("a request header does not begin with api key, api version and correlation id")
-        codes = [plan.operation(block.first + index).code for index in range(len(fixed))]
-        self.fixed = struct.Struct(">" + "".join(_LETTERS[code] for code in codes))
-        self.nullable: bool | None = None
-        used = len(fixed)
-        if len(names) > used:
-            operation = plan.operation(block.first + used)
-            if operation.code != Op.STRING or operation.flags & Flag.COMPACT:
-                raise ValueError("the client id of a request header is not a plain string")
-            self.nullable = bool(operation.flags & Flag.NULLABLE)
-            used += 1
+        used = min(block.untagged, 4)
+        self.nullable = bool(plan.operation(block.first + 3).flags & Flag.NULLABLE) if used == 4 else None
         rest = block._replace(first=block.first + used, untagged=block.untagged - used)
         self._rest = Decoder(plan._replace(blocks=(rest, *plan.blocks[1:])), make_classes(plan.layouts))
 
     def client_id(self, frame: Any) -> tuple[int, int, int]:
         """Return offset, length (-1 for null) and end of the client id."""
-        at, end = self.fixed.size, len(frame)
+        at, end = _FIXED.size, len(frame)
         if self.nullable is None:
             return -1, -1, at
         length, begin = read_length(frame, at, end, 2)
@@ -71,13 +58,6 @@ class HeaderScanner:
     """Reader of the headers of request frames; `versions` has the header versions of each api key by api version."""
 
     def __init__(self, plans: dict[int, Plan], versions: dict[int, tuple[int, ...]], fallback: int) -> None:
-        if fallback not in plans:
-            raise ValueError(f"there is no plan for the fallback, header version {fallback}")
-        for api_key, known in versions.items():
-            if not 0 <= api_key <= HIGHEST_KEY:
-                raise ValueError(f"api key {api_key} is outside 0 to {HIGHEST_KEY}")
-            if not known or not plans.keys() >= set(known):
-                raise ValueError(f"there is no plan for a header version of api key {api_key}")
         self._headers = {version: _Header(plan) for version, plan in plans.items()}
         self._versions = versions
         self._fallback = fallback
@@ -85,9 +65,9 @@ class HeaderScanner:
     def _row(self, frame: Any) -> tuple[int, ...]:
         """Return header version, api key, api version, correlation id, client id offset and length, body offset, error."""
         header = self._headers[self._fallback]
-        if len(frame) < header.fixed.size:
+        if len(frame) < _FIXED.size:
             return -1, -1, -1, 0, -1, -1, -1, int(Fault.TRUNCATED)
-        api_key, api_version, correlation_id = header.fixed.unpack_from(frame)
+        api_key, api_version, correlation_id = _FIXED.unpack_from(frame)
         known = self._versions.get(api_key)
         version, error = self._fallback, int(Fault.UNKNOWN_API)
         if known is not None:
@@ -153,6 +133,3 @@ def _is_utf8(content: bytearray, ends: Any) -> bool:
         return all(content[start:stop].decode() is not None for start, stop in pairwise(ends))
     except UnicodeDecodeError:
         return False
-
-
-assert all(FIXED_SIZE[code] == struct.calcsize(f"={letter}") for code, letter in _LETTERS.items())

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 from kwire.codec._pure.primitives import Break, Buffer, as_buffer, join_path
 from kwire.codec._pure.readers import FALLBACK_ERRORS, Reader, make_reader
 from kwire.codec._pure.structs import make_classes
 from kwire.codec._pure.walk import Walk
 from kwire.codec.memory_views import read_only
-from kwire.codec.plan import Op, Plan
+from kwire.codec.plan import Plan
 from kwire.errors import Fault, raise_for, wire_error
 
-__all__ = ["OPS", "Decoder", "make_classes"]
-
-# What this twin executes; a test holds it against the other twin's numbers.
-OPS: Final = {op.name: op.value for op in Op}
+__all__ = ["Decoder", "make_classes"]
 
 
 class Decoder:
