@@ -19,22 +19,7 @@ from typing import Any, Final
 from kwire.codec._pure.primitives import join_path
 from kwire.codec.layout import Default, SlotLayout
 from kwire.codec.plan import Block, Flag, Op, Operation, Plan
-from kwire.codec.written_values import (
-    COMPARED,
-    INTEGER_NAMES,
-    MOST_BYTES,
-    Refusal,
-    bytes_of,
-    flag_of,
-    float_bytes,
-    integer_of,
-    items_of,
-    kind_of,
-    packed,
-    text_of,
-    uuid_bytes,
-    varint,
-)
+from kwire.codec.written_values import COMPARED, MOST_BYTES, Refusal, bytes_of, integer_of, items_of, kind_of, value_bytes, varint
 from kwire.errors import EncodeError
 
 __all__ = ["MOST_TAG", "holds_default", "joined", "refuse_absent", "unknown_tags", "write_carefully"]
@@ -186,7 +171,7 @@ class _Walk:
             else:
                 self.lengthed(out, held, code, compact)
         else:
-            self.fixed(out, held, code)
+            out.append(value_bytes(code, held))
 
     def array(self, out: Out, held: Any, operation: Operation) -> None:
         items = items_of(held)
@@ -198,13 +183,13 @@ class _Walk:
                 elif operation.element in (Op.STRING, Op.BYTES):
                     self.lengthed(out, item, operation.element, bool(operation.flags & Flag.COMPACT))
                 else:
-                    self.fixed(out, item, operation.element)
+                    out.append(value_bytes(operation.element, item))
             except Refusal as refusal:
                 refusal.steps.append(index)
                 raise
 
     def lengthed(self, out: Out, held: Any, code: int, compact: bool) -> None:
-        content = text_of(held) if code == Op.STRING else bytes_of(held)
+        content = value_bytes(code, held)
         self.length(out, len(content), code, compact)
         out.append(content)
 
@@ -213,17 +198,6 @@ class _Walk:
         if length > MOST_BYTES:
             raise Refusal(f"the array has {length} elements, more than {MOST_BYTES}")
         out.append(varint(length + 1) if compact else length.to_bytes(2 if code == Op.STRING else 4, "big"))
-
-    @staticmethod
-    def fixed(out: Out, held: Any, code: int) -> None:
-        if code in INTEGER_NAMES:
-            out.append(packed(code, held))
-        elif code == Op.BOOL:
-            out.append(b"\1" if flag_of(held) else b"\0")
-        elif code == Op.UUID:
-            out.append(uuid_bytes(held))
-        else:
-            out.append(float_bytes(held))
 
 
 def joined(parts: Out) -> bytes:

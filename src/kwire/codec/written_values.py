@@ -24,7 +24,7 @@ from kwire.codec.uuids import Uuid
 
 __all__ = [
     "COMPARED", "INTEGER_NAMES", "LONGEST_TEXT", "MOST_BYTES", "Refusal", "bytes_of", "flag_of", "float_bytes", "integer_of", "items_of",
-    "kind_of", "packed", "text_of", "uuid_bytes", "varint",
+    "kind_of", "packed", "text_of", "value_bytes", "varint",
 ]  # fmt: skip
 
 LONGEST_TEXT: Final = 0x7FFF
@@ -33,7 +33,7 @@ MOST_BYTES: Final = 0x7FFFFFFF  # of a message: a frame says its length as an in
 INTEGER_NAMES: Final[dict[int, str]] = {
     Op.INT8: "int8", Op.INT16: "int16", Op.UINT16: "uint16", Op.INT32: "int32", Op.UINT32: "uint32", Op.INT64: "int64",
 }  # fmt: skip
-_PACKERS: Final = {
+_PACKERS: Final[dict[int, Callable[[int], bytes]]] = {
     Op.INT8: struct.Struct(">b").pack, Op.INT16: struct.Struct(">h").pack, Op.UINT16: struct.Struct(">H").pack,
     Op.INT32: struct.Struct(">i").pack, Op.UINT32: struct.Struct(">I").pack, Op.INT64: struct.Struct(">q").pack,
 }  # fmt: skip
@@ -80,7 +80,7 @@ def integer_of(value: Any) -> int:
 def packed(code: int, value: Any) -> bytes:
     number = integer_of(value)
     try:
-        return _PACKERS[Op(code)](number)
+        return _PACKERS[code](number)
     except struct.error:
         shown = str(int(number)) if number.bit_length() <= _SHOWN_BITS else f"an int of {number.bit_length()} bits"
         raise Refusal(f"{shown} does not fit into an {INTEGER_NAMES[code]}".replace("an uint", "a uint")) from None
@@ -166,6 +166,17 @@ def items_of(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple.__getitem__(value, slice(None))
     raise _not("a list or tuple", value)
+
+
+_WRITERS: Final[dict[int, Callable[[Any], bytes]]] = {
+    Op.BOOL: lambda value: b"\x01" if flag_of(value) else b"\x00", Op.FLOAT64: float_bytes, Op.UUID: uuid_bytes, Op.STRING: text_of,
+    Op.BYTES: bytes_of,
+}  # fmt: skip
+
+
+def value_bytes(code: int, value: Any) -> bytes:
+    """Write a value of a scalar `Op`, without a length."""
+    return packed(code, value) if code in INTEGER_NAMES else _WRITERS[code](value)
 
 
 # What makes values of a scalar type that is no integer comparable, by the name of the type.
