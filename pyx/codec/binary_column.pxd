@@ -45,11 +45,7 @@ cdef inline void column_close(BinaryColumn* column) noexcept:
 
 
 cdef inline int column_open(BinaryColumn* column, object chunk) except -1:
-    """Hold the buffers of a `kwire.codec.binary_chunks.BinaryChunk`; the caller closes the column, after errors too.
-
-    Raises:
-        ValueError: offsets or validity bits do not fit the array.
-    """
+    """Hold the buffers of a `kwire.codec.binary_chunks.BinaryChunk`; the caller closes the column, after errors too."""
     memset(column, 0, sizeof(BinaryColumn))
     PyObject_GetBuffer(chunk.offsets, &column.offsets, PyBUF_SIMPLE)
     column.held_offsets = True

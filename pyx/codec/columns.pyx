@@ -2,7 +2,7 @@
 """Columns of the native backend: messages to buffers in the layout of Arrow. The readable contract is `kwire.codec._pure.columns`."""
 
 cimport cython
-from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy
@@ -29,11 +29,6 @@ __all__ = ["ColumnReader"]
 __build__ = build_id()
 
 fill_pairs()
-
-cdef extern from "Python.h":
-    bint PyBytes_CheckExact(object data)
-    char* PyBytes_AS_STRING(object data)
-    Py_ssize_t PyBytes_GET_SIZE(object data)
 
 cdef enum:
     TAGGED_AT_MOST = 64  # tagged fields in one struct: the executor keeps a bit for each

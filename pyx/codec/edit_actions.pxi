@@ -29,13 +29,7 @@ cdef dict FOREIGN = {"refuse": FOREIGN_REFUSE, "drop": FOREIGN_DROP, "keep": FOR
 
 @cython.final
 cdef class Actions:
-    """Lowered actions of an edit.
-
-    Arguments:
-        marking: where they act.
-        singles, rules: see `kwire.codec.splice_plan.EditPlan`.
-        most: names of a mapping that is lowered.
-    """
+    """Lowered actions of an edit; mappings of more than `most` names are not lowered."""
 
     cdef ActionSet set
     cdef object marking

@@ -61,11 +61,7 @@ cdef inline void edited_open(Edited* edited, Py_ssize_t size) noexcept nogil:
 
 
 cdef inline int edit_frame(const EditDoor* edit, Bytes frame, Py_ssize_t size, Edited* edited) except -1 nogil:
-    """Work out what becomes of a frame, which has no length in front.
-
-    Returns:
-        1; 0 where the frame cannot be read or a new value does not fit; -1 with a Python exception.
-    """
+    """Work out what becomes of a frame without its length; 0 where it cannot be read or a new value does not fit."""
     edited_open(edited, size)
     return edit.run(edit.program, frame, size, edited)
 

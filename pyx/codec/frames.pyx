@@ -7,6 +7,7 @@ reader, which reads it again from its first byte and knows all the rules.
 
 cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from cpython.object cimport PyObject, PyTypeObject
 
@@ -27,9 +28,6 @@ __all__ = ["RequestReader", "ResponseReader"]
 __build__ = build_id()
 
 cdef extern from "Python.h":
-    bint PyBytes_CheckExact(object data)
-    char* PyBytes_AS_STRING(object data)
-    Py_ssize_t PyBytes_GET_SIZE(object data)
     Py_ssize_t raw_tuple_size "PyTuple_GET_SIZE"(PyObject* values) noexcept
     PyTypeObject* type_of "Py_TYPE"(PyObject* value) noexcept
 

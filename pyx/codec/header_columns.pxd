@@ -228,10 +228,9 @@ cdef inline bint scan_frames(const Scan* scan, Place* place, Output* out) noexce
 
 
 cdef inline Py_ssize_t scan_elements(const Scan* scan, const BinaryColumn* frames, Output* out) noexcept nogil:
-    """Read the header of each element; a null has a length of -1. Offsets are in the frame, and `frame_offset` has its address.
+    """Read the header of each element; return the one whose offsets leave the column's bytes, -1 for none.
 
-    Returns:
-        The element whose offsets leave the column's bytes; -1 for none.
+    A null has a length of -1. Offsets are in the frame, and `frame_offset` has its address.
     """
     cdef Output to = out[0]  # a copy that no store can change
     cdef Py_ssize_t row, size

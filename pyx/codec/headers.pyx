@@ -6,6 +6,7 @@ The readable contract is `kwire.codec._pure.headers`.
 
 cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from cpython.object cimport PyObject
 from libc.stdint cimport int16_t, uint8_t
@@ -37,11 +38,6 @@ cdef enum:
 cdef PyObject* SMALL[HIGHEST - LOWEST + 1]
 small_ints(SMALL)
 pool_use(POOL)
-
-cdef extern from "Python.h":
-    bint PyBytes_CheckExact(object data)
-    char* PyBytes_AS_STRING(object data)
-    Py_ssize_t PyBytes_GET_SIZE(object data)
 
 # Header versions of one api by api version; `count` is 0 until the catalog was asked, and is published last.
 cdef struct Entry:

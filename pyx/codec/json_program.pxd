@@ -33,11 +33,7 @@ cdef inline void json_release(JsonProgram* program) noexcept:
 
 
 cdef inline int json_lower(JsonProgram* program, object plan, object fields) except -1:
-    """Lower a plan. The caller keeps `fields` alive, and releases after errors too.
-
-    Arguments:
-        fields: a `kwire.codec.json_text.FieldText` for each operation.
-    """
+    """Lower a plan with the texts of its operations. The caller keeps `fields` alive, and releases after errors too."""
     cdef Py_ssize_t number
     cdef Py_ssize_t step
     cdef Py_ssize_t last

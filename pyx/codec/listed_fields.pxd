@@ -27,11 +27,7 @@ cdef struct ListedFields:
 cdef inline void fields_list(
     ListedFields* found, const MarkedProgram* program, Bytes data, Py_ssize_t size, Py_ssize_t offset, bint whole
 ) noexcept nogil:
-    """List the fields of the message at an offset; `fields_free` comes after it.
-
-    Arguments:
-        whole: the bytes end where the message does; else its end was cut off.
-    """
+    """List the fields of the message at an offset, whose end was cut off unless it is `whole`; `fields_free` comes after it."""
     memset(&found.walk, 0, sizeof(SpanWalk))
     found.walk.places = found.walk.few_places = found.few
     found.walk.place_room = FEW

@@ -92,12 +92,7 @@ cdef inline int lower_rules(MarkedProgram* marked, object marking) except -1:
 
 
 cdef inline int marked_lower(MarkedProgram* marked, object marking) except -1:
-    """Fill an empty program from a marking; `marked_release` frees it, whatever came of it.
-
-    Raises:
-        ValueError: structs nest too deep.
-        MemoryError: no room.
-    """
+    """Fill an empty program from a marking; `marked_release` frees it, whatever came of it."""
     cdef Py_ssize_t steps = len(marking.plan.ops) // 4 + 1  # as program_lower reserves them
     cdef Py_ssize_t at
     program_lower(&marked.program, marking.plan, 0)

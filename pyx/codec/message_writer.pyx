@@ -73,15 +73,7 @@ cdef class Encoder:
         return Encoder, (self.plan, self.classes)
 
     cdef bytes write(self, Encoder first, object head, object message, bytes before):
-        """Write one message behind another one, or behind bytes.
-
-        Arguments:
-            first, head: the encoder and the object that come first, or None.
-            before: bytes that come before all.
-
-        Returns:
-            None for what is odd.
-        """
+        """Write one message behind bytes and the object `head`, which `first` writes; None for what is odd."""
         global kept, kept_size
         cdef Output output
         cdef Py_ssize_t size = PyBytes_GET_SIZE(before)

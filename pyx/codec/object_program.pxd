@@ -78,15 +78,7 @@ cdef inline int lower_target(Target* target, object layout, object kind, object 
 cdef inline int objects_lower(
     Objects* objects, object plan, tuple classes, object base, object later, object uuid, tuple empty, PyObject** small
 ) except -1:
-    """Lower a plan for the classes of its layouts. The caller keeps all arguments alive, and releases after errors too.
-
-    Arguments:
-        base: `MessageObject`, which the classes have as their base.
-        later: `LATER`, see `kwire.codec._native.structs`.
-        uuid: `Uuid`.
-        empty: the empty tuple.
-        small: the ints from LOWEST to HIGHEST, see `small_ints`.
-    """
+    """Lower a plan for the classes of its layouts. The caller keeps all arguments alive, and releases after errors too."""
     cdef Py_ssize_t number
     program_lower(&objects.program, plan, sizeof(PyObject))
     objects.uuid = <PyTypeObject*>uuid

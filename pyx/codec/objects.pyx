@@ -3,6 +3,7 @@
 
 cimport cython
 from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_GET_SIZE
 from cpython.object cimport PyObject
 
 from build_id cimport build_id
@@ -26,11 +27,6 @@ __build__ = build_id()
 cdef PyObject* SMALL[HIGHEST - LOWEST + 1]
 small_ints(SMALL)
 pool_use(POOL)
-
-cdef extern from "Python.h":
-    bint PyBytes_CheckExact(object data)
-    char* PyBytes_AS_STRING(object data)
-    Py_ssize_t PyBytes_GET_SIZE(object data)
 
 
 @cython.final

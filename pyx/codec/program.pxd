@@ -216,15 +216,7 @@ cdef inline int check_depth(object plan) except -1:
 
 
 cdef inline int program_lower(Program* program, object plan, Py_ssize_t first_offset) except -1:
-    """Fill an empty program from a plan.
-
-    Arguments:
-        first_offset: byte offset of slot 0 in an object; the others follow, a pointer each.
-
-    Raises:
-        ValueError: structs nest deeper than `DEEPEST`.
-        MemoryError: no room.
-    """
+    """Fill an empty program from a plan; `first_offset` is where slot 0 lies in an object, and the others follow."""
     cdef Py_ssize_t used = 0
     cdef Py_ssize_t refused = 0
     cdef Py_ssize_t number

@@ -1,16 +1,7 @@
-"""Record batches and messages as they lie in a buffer: headers, records, record headers. Kafka's DefaultRecordBatch and LegacyRecord.
+"""Record batches and messages as they lie in a buffer, as `kwire.codec._pure.record_layout` draws them.
 
-    magic 2    base offset int64, length int32, leader epoch int32, magic int8, CRC-32C uint32 of all that follows, attributes int16,
-               last offset delta int32, base timestamp int64, max timestamp int64, producer id int64, producer epoch int16,
-               base sequence int32, count int32, then the records, compressed together or not
-    record     length varint, attributes int8, timestamp delta varlong, offset delta varint, key, value, headers (lengths: zigzag varints)
-    magic 0,1  offset int64, length int32, CRC-32 uint32 of all that follows, magic int8, attributes int8, timestamp int64 (magic 1 only),
-               key and value with int32 lengths; the value of a compressed message is a set of messages
-
-Nothing that reads needs the GIL. The readable contract is `kwire.codec._pure.record_layout`.
-
-C-level entry for other modules: `read_frame` and `read_head` for the headers of batches, `read_record`, `read_content` and `end_record` for
-what is in them.
+Nothing that reads needs the GIL. C-level entry for other modules: `read_frame` and `read_head` for the headers of batches, `read_record`,
+`read_content` and `end_record` for what is in them.
 """
 
 from libc.stdint cimport int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t

@@ -188,11 +188,7 @@ cdef inline bint note(SpanWalk* walk, const Mark* mark, Bytes begin, Bytes conte
 
 
 cdef inline bint fail_length(SpanWalk* walk, Bytes start, Py_ssize_t width) noexcept nogil:
-    """A fault behind `start`: a length there is understood, and whatever is wrong with it; what it counts is not.
-
-    Arguments:
-        width: bytes of the length; 0 for a varint.
-    """
+    """A fault behind `start`: a length there, of no `width` a varint, is understood, whatever is wrong; what it counts is not."""
     cdef Bytes end = walk.cursor.end
     cdef Bytes at = walk.cursor.base + walk.cursor.offset
     cdef Py_ssize_t size = width

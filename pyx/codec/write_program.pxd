@@ -188,14 +188,7 @@ cdef inline Py_ssize_t slack_of(const Program* program) noexcept:
 cdef inline int writing_lower(
     Writing* writing, object plan, tuple classes, object base, object later, object uuid, tuple empty
 ) except -1:
-    """Lower a plan for the classes of its layouts. The caller keeps all arguments alive, and releases after errors too.
-
-    Arguments:
-        base: `MessageObject`, which the classes have as their base.
-        later: `LATER`, see `kwire.codec._native.structs`.
-        uuid: `Uuid`.
-        empty: the empty tuple.
-    """
+    """Lower a plan for the classes of its layouts. The caller keeps all arguments alive, and releases after errors too."""
     cdef Py_ssize_t number
     program_lower(&writing.program, plan, sizeof(PyObject))
     writing.slack = slack_of(&writing.program)
