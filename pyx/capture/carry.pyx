@@ -1,7 +1,6 @@
-"""The connections of a series: the native twin of kwire/capture/carry.py, whose theory of operation and attributes hold here too.
+"""Native backend of `kwire.capture.carry`, whose theory of operation and attributes hold here too.
 
-The packets of a chunk are C structs of this module alone. Each distinct pair of endpoints is looked up once a chunk (`known`), and a
-packet that brings the next bytes of its connection costs no Python call until it reaches the sink.
+A packet that brings the next bytes of its connection costs no Python call until it reaches the sink.
 """
 
 cimport cython
@@ -88,12 +87,7 @@ cdef StreamSink native_sink(object sink):
 
 
 cdef class SeriesCarry:
-    """Connections of a series between two pieces, as `kwire.capture.carry.SeriesCarry` has them.
-
-    Arguments:
-        share: (k, n): only connections that belong to the k-th of n shares are known here.
-        by_hosts: shares have all connections between two hosts.
-    """
+    """Connections of a series between two pieces; arguments and attributes as of `kwire.capture.carry.SeriesCarry`."""
 
     def __init__(self, share=(0, 1), by_hosts=False):
         self.share, self.by_hosts = share, by_hosts
@@ -130,13 +124,7 @@ cdef class SeriesCarry:
     @cython.boundscheck(False)
     @cython.wraparound(False)
     def take(self, data, columns, sink):
-        """Bring the packets of one chunk to their connections.
-
-        Arguments:
-            data: the chunk that the columns point into, bytes or of a kind of its own whose parts are made by slicing.
-            columns: its TCP packets.
-            sink: takes what the streams give: a native `StreamSink`, what has one as `stream_sink`, or what has its methods in Python.
-        """
+        """Pass the packets of a chunk to their connections; `data` is bytes, or of a kind whose parts are made by slicing."""
         if not isinstance(data, bytes):
             raise TypeError("a chunk of packets is of bytes")
         cdef StreamSink streams = native_sink(sink)
@@ -261,11 +249,7 @@ cdef class SeriesCarry:
         return connection
 
     cdef TcpConnection next_begun(self, list connections, list keys):
-        """Take the connection that began first from two lists that are sorted, the latest first; None when both are empty.
-
-        Arguments:
-            keys: of half-open ones; each is unpacked when it is its turn.
-        """
+        """Take the connection that began first from two lists, the latest first; a half-open one is unpacked in its turn."""
         cdef TcpConnection found
         if keys:
             key = keys[-1]
@@ -338,7 +322,6 @@ cdef class SeriesCarry:
         return 0
 
     cdef int end(self, TcpConnection connection, int64_t time_ns, int64_t packet, StreamSink sink) except -1:
-        """Nothing more comes of a connection: deliver what waits and forget it."""
         tcp_finish(connection, time_ns, packet, &self.limits.patience, sink)
         self.remove(connection)
         return sink.ended(connection)

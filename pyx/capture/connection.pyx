@@ -1,7 +1,4 @@
-"""The state of one TCP connection: what its rules (`kwire.capture._native.tcp`) work on, and what Python sees of it.
-
-The attributes are those of `kwire.capture.tcp.TcpConnection`; `plain` and `of` convert to one and from one.
-"""
+"""State of one TCP connection, with the attributes of `kwire.capture.tcp.TcpConnection`."""
 
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING
@@ -210,7 +207,6 @@ cdef class TcpConnection:
 
     @property
     def flows(self):
-        """The streams a to b and b to a."""
         return flow_of(self, 0), flow_of(self, 1)
 
     @property

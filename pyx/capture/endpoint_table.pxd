@@ -1,7 +1,7 @@
-"""The distinct endpoint pairs of a chunk: an open-addressed table from a packed pair to its number, in order of first sight.
+"""Distinct endpoint pairs of a chunk: an open-addressed table from a packed pair to its number, in order of first sight.
 
-The owner zeroes the struct, sets `seed` to a secret number (endpoints come from the wire, and may be made to collide), and
-frees `pairs` and `slots` in the end. Memory grows by doubling and is bounded by the packets of the chunk.
+The owner zeroes the struct, sets `seed` to a secret number (endpoints come from the wire, and may be made to collide), and frees
+`pairs` and `slots` in the end. The packets of the chunk bound its memory.
 """
 
 from libc.stdint cimport int32_t, uint8_t, uint64_t
@@ -73,10 +73,7 @@ cdef inline bint grow_endpoints(EndpointTable* table) noexcept nogil:
 
 
 cdef inline int32_t find_endpoints(EndpointTable* table, const EndpointPair* pair, int32_t guess) noexcept nogil:
-    """Number of a pair, new or known; -1 without memory.
-
-    `guess` is the number of the packet before, or -1: most packets come in runs of one connection.
-    """
+    """Return the number of a pair, new or known; -1 without memory. `guess` is that of the packet before, or -1."""
     cdef uint64_t slot
     cdef int32_t found
     if guess >= 0 and is_same_pair(&table.pairs[guess], pair):

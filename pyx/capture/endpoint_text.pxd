@@ -10,7 +10,6 @@ cdef enum:
 
 
 cdef inline int packed_port(const uint8_t* key, int side) noexcept nogil:
-    """The port of side a (0) or b (1)."""
     cdef int size = 4 if key[0] == 4 else 16
     cdef const uint8_t* at = key + 1 + size + (size + 2 if side else 0)
     return at[0] << 8 | at[1]

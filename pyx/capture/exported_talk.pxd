@@ -54,12 +54,7 @@ cdef inline void packets_free(Packets* packets) noexcept nogil:
 cdef inline bint put_packet(
     Packets* packets, const Talk* talk, int direction, int flags, Bytes payload, Py_ssize_t size, Py_ssize_t cut, int64_t time_ns
 ) noexcept nogil:
-    """Append a packet; False without memory.
-
-    Arguments:
-        payload, size: its bytes, `MOST_PAYLOAD` at most.
-        cut: bytes behind them that the packet had and are left out.
-    """
+    """Append a packet with at most `MOST_PAYLOAD` bytes, and `cut` more left out; False without memory."""
     cdef Py_ssize_t captured = talk.tag_bytes[direction] + TCP_BYTES + size
     cdef Py_ssize_t whole = AROUND_BYTES + ((captured + 3) & ~<Py_ssize_t>3)
     cdef uint8_t* p = <uint8_t*>grown(packets.bytes, &packets.room, packets.size + whole, LEAST_ROOM, 1)

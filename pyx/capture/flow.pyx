@@ -1,11 +1,7 @@
-"""One direction of a TCP connection, the native twin of kwire/capture/flow.py: the bytes that wait behind a hole.
+"""Native backend of `kwire.capture.flow`: the bytes that wait behind a hole.
 
-The rules are those of the Python module: the first byte seen wins, bytes that came beat cut ones while both still wait. `flow_wait` puts
-the payload of a segment among those that wait, `flow_pop` takes the next one that waits no longer; when to give up a hole is for the
-connection to say (`kwire.capture._native.tcp`).
-
-Bounded: a fragment counts FRAGMENT_COST beside its bytes, and the connection gives up the first hole when MAX_WAITING_BYTES wait behind
-it. A fragment has bytes of its own, never a part of a chunk, so that what waits keeps nothing else in memory.
+A fragment counts FRAGMENT_COST beside its bytes, and the connection gives up the first hole when MAX_WAITING_BYTES wait behind it. A
+fragment has bytes of its own, never a part of a chunk, so that what waits keeps nothing else in memory.
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
@@ -104,12 +100,7 @@ cdef Py_ssize_t place_of(const TcpFlow* flow, int64_t start) noexcept nogil:
 cdef bint fill(
     TcpFlow* flow, int64_t start, int64_t end, const Packet* packet, object owner, const uint8_t* payload, int64_t origin
 ) except -1:
-    """Flow._fill: put what is new of a stretch among those that wait; says whether anything was.
-
-    Arguments:
-        owner, payload: what holds the bytes, and where they begin; `owner` is None where snaplen cut them.
-        origin: place of the first byte of the payload in the stream.
-    """
+    """Flow._fill; `owner` is None where snaplen cut the bytes, and `origin` is the place of the first one in the stream."""
     cdef Py_ssize_t index = place_of(flow, start)
     cdef int64_t at = start
     cdef int64_t stop
@@ -147,12 +138,7 @@ cdef object stretch(object owner, const uint8_t* payload, int64_t first, int64_t
 
 
 cdef bint flow_wait(TcpFlow* flow, int64_t start, const Packet* packet, object owner, const uint8_t* payload) except -1:
-    """Flow._wait: put what is new of a segment behind the hole; says whether anything was.
-
-    Arguments:
-        start: place of its first byte in the stream; what lies before `flow.position` is left out.
-        owner, payload: the bytes that hold its payload, and where it begins in them.
-    """
+    """Flow._wait; `payload` lies in `owner`, and bytes before `flow.position` are left out."""
     cdef int64_t middle = start + packet.captured
     cdef int64_t end = start + packet.original
     cdef int64_t first = max(start, flow.position)
@@ -179,7 +165,6 @@ cdef bint flow_pop(TcpFlow* flow, Fragment* piece) noexcept:
 
 
 cdef void flow_close(TcpFlow* flow) noexcept:
-    """Free what waits."""
     cdef Py_ssize_t index
     for index in range(waiting_count(flow)):
         raw_xdecref(fragment_at(flow, index).data)
@@ -188,7 +173,6 @@ cdef void flow_close(TcpFlow* flow) noexcept:
 
 
 cdef list waiting_of(const TcpFlow* flow):
-    """As Flow.waiting."""
     cdef list found = []
     cdef const Fragment* piece
     cdef Py_ssize_t index
@@ -214,11 +198,7 @@ cdef int flow_plain(const TcpFlow* flow, object made) except -1:
 
 
 cdef int flow_restore(TcpFlow* flow, object known) except -1:
-    """Take over the state of a `kwire.capture.flow.Flow`; nothing may wait here.
-
-    Raises:
-        ValueError: what waits there is in no order, or has not as many bytes as it says.
-    """
+    """Take over a stored state; ValueError if what waits there is in no order, or has not as many bytes as it says."""
     cdef int64_t border
     flow.isn = -1 if known.isn is None else <uint32_t>known.isn
     flow.next = -1 if known.next is None else <uint32_t>known.next

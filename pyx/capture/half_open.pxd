@@ -1,4 +1,4 @@
-"""A half-open connection as packed bytes: the native twin of kwire/capture/half_open.py."""
+"""Native backend of `kwire.capture.half_open`."""
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
 from libc.stdint cimport INT64_MIN, int64_t, uint8_t, uint16_t, uint32_t
@@ -86,7 +86,6 @@ cdef inline bytes packed_half_open(TcpConnection connection):
 
 
 cdef inline const uint8_t* half_open_at(bytes packed) except NULL:
-    """The fields of a packed connection."""
     cdef Py_ssize_t size = PyBytes_GET_SIZE(packed)
     if size < OPEN_SIZE or (size < CLOSED_SIZE and PyBytes_AS_STRING(packed)[FLAGS_AT] & CLOSED_FLAG):
         raise ValueError("a half-open connection is cut")

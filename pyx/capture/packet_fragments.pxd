@@ -1,7 +1,6 @@
-"""IP fragments to rows without putting packets together: TCP is a stream, so each fragment is a segment of its own.
+"""Native backend of `kwire.capture._pure.fragments`.
 
-The contract, and why, is kwire/capture/_pure/fragments.py. Fragmented packets lie in slots; `order` lists those in use, the oldest first,
-then those that are free.
+Fragmented packets lie in slots; `order` lists those in use, the oldest first, then those that are free.
 """
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
@@ -44,7 +43,6 @@ cdef inline void free_parts(Scan* scan, Fragmented* packet, const FragmentLimits
 
 
 cdef inline void forget_packet(Scan* scan, Py_ssize_t place, const FragmentLimits* limits) noexcept nogil:
-    """Free the packet at a place of `order`."""
     cdef int32_t slot = scan.order[place]
     free_parts(scan, &scan.fragmented[slot], limits)
     scan.waiting -= 1
@@ -100,7 +98,6 @@ cdef inline Fragmented* find_packet(Scan* scan, const PacketView* view, int64_t 
 
 
 cdef inline void read_first(Fragmented* packet, PacketView* view) noexcept nogil:
-    """Read the headers in the first fragment."""
     cdef Bytes start = view.at
     cdef int64_t size = view.end - start + view.cut
     cdef int fate = follow_layers(view, PROTOCOL + view.protocol)

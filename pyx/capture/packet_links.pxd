@@ -1,7 +1,4 @@
-"""What a capture's link type says a packet begins with: link layers, 802.11, and the tags of exported PDUs.
-
-The contract is kwire/capture/_pure/packet_view.py.
-"""
+"""Link layers, 802.11, and the tags of exported PDUs: part of the native backend of `kwire.capture._pure.packet_view`."""
 
 from libc.stdint cimport int64_t, uint32_t
 from libc.string cimport memcmp

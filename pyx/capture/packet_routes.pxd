@@ -1,10 +1,4 @@
-"""Packets to the shares of a series that read their connections: as they are, with their number, behind one another.
-
-A packet with ports goes to the share of its connection (`kwire.capture.carry.is_of_share`). A fragment of an IP packet goes to all: which
-connection it is of only what was before it tells, and every share comes to the same result. And all are shown the headers of a packet with
-which the time of the capture reaches a new multiple of 2**sweep_bits ns, because sweeps come then. Whether it is new is told from this
-piece of the series alone: one that was reached before changes nothing. The contract is kwire/capture/_pure/packet_routes.py.
-"""
+"""Native backend of `kwire.capture._pure.packet_routes`, which says what is routed where."""
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t
 from libc.stdlib cimport free, realloc

@@ -23,10 +23,7 @@ cdef struct PacketRows:
 cdef inline int packet_rows_open(PacketRows* rows, object columns, Py_ssize_t size) except -1:
     """Look at columns, which must stay as they are while the rows are read.
 
-    They are read without looking at their ends: so they must have one length, and stay inside their chunk of `size` bytes.
-
-    Raises:
-        ValueError: they do not.
+    Rows are read without looking at their ends: ValueError if columns differ in length, or leave their chunk of `size` bytes.
     """
     cdef const int64_t[::1] number = columns.number
     cdef const int64_t[::1] time_ns = columns.time_ns

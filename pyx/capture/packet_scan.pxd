@@ -1,7 +1,4 @@
-"""The state of a scan and its rows: from a TCP header, and from an exported PDU that has none.
-
-The owner zeroes the struct and frees what it points to. The contract is kwire/capture/_pure/packet_rows.py.
-"""
+"""Native backend of `kwire.capture._pure.packet_rows`; the owner zeroes the struct and frees what it points to."""
 
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint8_t, uint32_t
 from libc.stdlib cimport realloc
@@ -157,7 +154,6 @@ cdef inline int put_endpoints(EndpointPair* name, const PacketView* view, Bytes 
 
 
 cdef inline void read_tcp(TcpHeader* header, const PacketView* view) noexcept nogil:
-    """Read the TCP header at the view, whose fate is IS_TCP."""
     cdef Bytes tcp = view.at
     cdef Py_ssize_t stored = view.end - tcp
     cdef uint32_t signature = view.identification << 16

@@ -1,9 +1,6 @@
-"""From a network layer of a packet to its TCP header, through whatever wraps it.
+"""Native backend of `kwire.capture._pure.packet_view`: from a network layer of a packet to its TCP header.
 
-A view is a window on the packet that each layer makes smaller: `at` is the next byte, `end` the end of the stored ones, `cut` how many more
-there were on the wire. Every step asks `end - at` before it loads. A layer answers with the *kind* of what follows (an EtherType, or one of
-the numbers below) or with the packet's *fate*. Each layer takes at least one byte, so a hostile packet costs no more than its size. Nothing
-here makes or needs a Python object. The contract is kwire/capture/_pure/packet_view.py.
+Every step asks `end - at` before it loads. Nothing here makes or needs a Python object.
 """
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t

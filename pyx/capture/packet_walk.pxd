@@ -1,7 +1,4 @@
-"""The records of a pcap file, the blocks of a pcapng file and routed packets: from each packet to a row, or to where it is routed.
-
-The contract is kwire/capture/_pure/packets.py.
-"""
+"""Records of pcap, blocks of pcapng and routed packets: part of the native backend of `kwire.capture._pure.packets`."""
 
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc
@@ -352,7 +349,6 @@ cdef inline void scan_routed(Scan* scan) noexcept nogil:
 
 
 cdef inline void walk_records(Scan* scan) noexcept nogil:
-    """Take every whole record."""
     if scan.kind == PCAP:
         scan_pcap(scan)
     elif scan.kind == PCAPNG:

@@ -1,7 +1,7 @@
-"""One chunk of a capture file to packet columns: records or blocks, and what their packets are.
+"""Native backend of `kwire.capture._pure.packets`.
 
-The twin of kwire/capture/_pure/packets.py, which is the contract. A row takes 51 bytes in the columns and at least 36 in a file, so the
-memory for all rows of a chunk is reserved at once and stays in proportion to the chunk.
+A row takes 51 bytes in the columns and at least 36 in a file, so the memory for all rows of a chunk is reserved at once and stays in
+proportion to the chunk.
 """
 
 import os
@@ -191,16 +191,6 @@ cdef void free_scan(Scan* scan) noexcept:
 
 
 def scan(data, Py_ssize_t start, state):
-    """Read every whole record of a chunk.
-
-    Args:
-        data: part of a capture file, beginning with what the scan before it left over.
-        start: offset of the first record in `data`.
-        state: from `kwire.capture.files.formats.identify`; changed in place.
-
-    Returns:
-        The TCP packets as columns; `consumed` is where the first record begins that is not whole.
-    """
     cdef Py_buffer view
     cdef Scan scan
     memset(&scan, 0, sizeof(Scan))
@@ -228,12 +218,6 @@ def scan(data, Py_ssize_t start, state):
 
 
 cdef class Router:
-    """Packets of a piece of a series, by the share that they belong to.
-
-    Arguments:
-        shares: how many there are.
-    """
-
     cdef Turn* turn  # see wire/turns.pxd
     cdef Routes routes
 
@@ -253,11 +237,9 @@ cdef class Router:
 
     @property
     def held(self):
-        """Bytes that wait to be taken."""
         return self.routes.held
 
     def take(self, uint32_t share):
-        """Give away what waits for a share."""
         if share >= self.routes.count:
             raise IndexError(f"there are {self.routes.count} shares")
         cdef RouteBuffer* buffer = &self.routes.buffers[share]
@@ -268,15 +250,6 @@ cdef class Router:
 
 
 def route(data, Py_ssize_t start, state, Router router):
-    """Route the packets of every whole record of a chunk.
-
-    Args:
-        data, start, state: as for `scan`.
-        router: takes the packets.
-
-    Returns:
-        Bytes of the chunk that are done, and whether nothing behind them can be read, as `consumed` and `damaged` of `PacketColumns`.
-    """
     cdef Py_buffer view
     cdef Scan scan
     memset(&scan, 0, sizeof(Scan))
@@ -306,16 +279,6 @@ def route(data, Py_ssize_t start, state, Router router):
 
 
 def read_on(bytes rest, read_into, Py_ssize_t size):
-    """Read behind bytes that are left of a chunk, without a copy of what is read.
-
-    Args:
-        rest: what is left.
-        read_into: fills a buffer from its beginning, and gives how many bytes it read; 0 only at the end.
-        size: how many bytes to read.
-
-    Returns:
-        `rest` and what was read.
-    """
     cdef Py_ssize_t kept = len(rest)
     cdef Py_ssize_t had = kept
     cdef Py_ssize_t got

@@ -1,4 +1,4 @@
-"""What takes the streams of TCP connections, as native code calls it: the twin of kwire/capture/sink.py."""
+"""Native interface of receivers of TCP streams, as `kwire.capture.sink`."""
 
 from cpython.object cimport PyObject
 from libc.stdint cimport int64_t, uint8_t
@@ -14,19 +14,10 @@ __build__ = build_id()
 
 
 cdef class StreamSink:
-    """Takes the events of all connections of a piece, in the order of their packets; this one calls a Python sink.
+    """Receiver of the events of all connections of a piece, in the order of their packets; this one calls the sink `target`.
 
-    A native room above makes a subclass and overrides the `cdef` methods of the same names and meanings as in `kwire.capture.sink`:
-
-        opened       may set `connection.attachment`, or `connection.ignored` to hear no more of it
-        data         the next bytes of a direction; `data` is valid during the call
-        lost         bytes of a direction that are missing: cut by snaplen, or a gap
-        closed       a direction ended, by FIN or by RST
-        ended        nothing more will come of the connection
-        chunk_taken  the packets of a chunk are done: time to tidy up
-
-    Arguments:
-        target: has the methods of `kwire.capture.sink.StreamSink`.
+    A native layer above makes a subclass and overrides the `cdef` methods, which mean what those of `kwire.capture.sink.StreamSink` do.
+    `data` is valid during the call only; `chunk_taken` is called when the packets of a chunk are done.
     """
 
     def __init__(self, target=None):

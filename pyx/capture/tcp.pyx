@@ -1,13 +1,7 @@
-"""The rules of one TCP connection, packets in and two streams out: the native twin of kwire/capture/tcp.py.
+"""Native backend of the rules of `kwire.capture.tcp`, in its order.
 
-The rules are those of the Python module, in its order, for whatever packets do: holes, early packets, overlaps, retransmissions, resets.
-No Python object is made for a packet that comes in order; what waits behind a hole, or for what it acknowledges, is kept as bytes.
-
-    tcp_receive  the next packet
-    tcp_resolve  wait no longer for what a packet acknowledges
-    tcp_finish   deliver all that waits
-
-While a payload is dealt with, `sink.source` is the object that it lies in.
+No Python object is made for a packet that comes in order; what waits behind a hole, or for what it acknowledges, is kept as bytes. While
+a payload is dealt with, `sink.source` is the object that it lies in.
 """
 
 from cpython.bytes cimport PyBytes_AS_STRING
@@ -32,11 +26,7 @@ __build__ = build_id()
 cdef int tcp_receive(
     TcpConnection connection, const Packet* packet, const uint8_t* payload, const Patience* patience, StreamSink sink
 ) except -1:
-    """Take the next packet of the connection.
-
-    Arguments:
-        payload: where its payload begins in `sink.source`.
-    """
+    """Take the next packet; its payload begins at `payload` in `sink.source`."""
     if packet.time_ns > connection.tcp.last_ns:
         connection.tcp.last_ns = packet.time_ns
     if packet.flags & (SYN | ACK) != SYN:
@@ -65,7 +55,6 @@ cdef int tcp_resolve(TcpConnection connection, const Patience* patience, StreamS
 
 
 cdef int tcp_finish(TcpConnection connection, int64_t time_ns, int64_t packet, const Patience* patience, StreamSink sink) except -1:
-    """Deliver all that waits: the connection, or the series, is over."""
     release(connection, 0, patience, sink)
     give_up_waiting(connection, 0, time_ns, packet, sink)
     return give_up_waiting(connection, 1, time_ns, packet, sink)

@@ -106,7 +106,6 @@ cdef inline bint is_new_signature(TcpFlow* flow, uint32_t signature) noexcept no
 
 
 cdef inline void flow_begin(TcpFlow* flow, uint32_t isn) noexcept nogil:
-    """Flow.begin."""
     flow.isn = isn
     flow.next = <uint32_t>(isn + 1)
     flow.position = 0
@@ -125,7 +124,6 @@ cdef inline Fragment* fragment_at(const TcpFlow* flow, Py_ssize_t index) noexcep
 
 
 cdef inline Py_ssize_t waiting_count(const TcpFlow* flow) noexcept nogil:
-    """How many fragments wait."""
     return 0 if flow.waiting is NULL else flow.waiting.count
 
 

@@ -1,8 +1,7 @@
 # cython: language_level=3, binding=False
-"""A TLS connection, compiled: the native twin of `kwire.capture.tls.connection.TlsConnection`, which is the contract.
+"""Native backend of `kwire.capture.tls.connection.TlsConnection`.
 
-Records are opened where they lie in the stream of their direction, handshake messages are read without objects, and keys are derived
-when the first record needs them (`tls_record_cipher`).
+Records are opened where they lie in the stream of their direction, and handshake messages are read without objects.
 """
 
 cimport cython
@@ -145,7 +144,6 @@ cdef class TlsConnection:
         self.begin_late(side)
 
     cdef int take_records(self, object keys, int side, Direction direction) except -1:
-        """TlsConnection.taken."""
         cdef RecordStream stream = direction.stream
         cdef RecordView record
         cdef _Accepts accepts

@@ -26,8 +26,6 @@ cdef int add_ciphers_12(TlsConnection self, bytes master, object suite, object s
 @cython.freelist(64)
 @cython.no_gc
 cdef class Epoch:
-    """One set of keys; see `kwire.capture.tls.direction.Epoch`."""
-
     def __repr__(self):
         return f"Epoch({KINDS[self.kind]}, {self.sequence})"
 
@@ -57,8 +55,6 @@ cdef Epoch epoch_of_secret(EpochKind kind, object suite, bytes secret):
 @cython.freelist(64)
 @cython.no_gc
 cdef class Direction:
-    """The state of one direction; see `kwire.capture.tls.direction.Direction`."""
-
     def __cinit__(self):
         self.stream = RecordStream()
         self.epochs = []
@@ -106,7 +102,6 @@ cdef class Direction:
         return self.plain is not None
 
     cdef int drop_epoch(self, EpochKind kind) except -1:
-        """The direction is through with its keys of this kind."""
         while len(self.epochs) > 1 and (<Epoch>self.epochs[0]).kind == kind:
             del self.epochs[0]
         return 0

@@ -1,8 +1,7 @@
 # cython: language_level=3, binding=False
-"""Open one protected record: the native backend of `kwire.capture.tls.record_ciphers.RecordCipher`, which is the contract.
+"""Native backend of `kwire.capture.tls.record_ciphers.RecordCipher`: nonce and additional data of AEADs.
 
-`cryptography` deciphers. This module only lays out nonce and additional data of an AEAD, and derives keys with the first record. CBC suites
-are left to the pure cipher: no Kafka client of the last years offers them first.
+CBC suites are left to the pure cipher: no Kafka client of the last years offers them first.
 """
 
 cimport cython

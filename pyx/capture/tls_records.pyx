@@ -1,7 +1,4 @@
-"""One direction's bytes to TLS records, the native twin of kwire/capture/tls/records.py, which is the contract.
-
-Bytes are collected here without a Python object for each segment, and a record is one object when it is whole.
-"""
+"""Native backend of `kwire.capture.tls.records`: bytes are collected without a Python object for each segment."""
 
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes_GET_SIZE
@@ -188,7 +185,6 @@ cdef class RecordStream:
             self.sound_end = self.base
 
     cdef void describe(self, Py_ssize_t at, Py_ssize_t end, RecordView* record) noexcept:
-        """RecordStream._record."""
         cdef const RecordMark* first = self.mark_at(self.base + at)
         cdef const RecordMark* last = self.mark_at(self.base + end - 1)
         cdef int64_t following = self.base + end

@@ -48,12 +48,8 @@ class SeriesStreams(Protocol):
     def scan(self) -> ScanCarry:
         """State of the packet scan, which continues from file to file."""
 
-    def take(self, data: bytes, columns: PacketColumns, sink: StreamSink) -> None:
-        """Pass the packets of one chunk to their connections."""
-
-    def finish(self, sink: StreamSink) -> None:
-        """End all connections."""
-
+    def take(self, data: bytes, columns: PacketColumns, sink: StreamSink) -> None: ...
+    def finish(self, sink: StreamSink) -> None: ...
     def connections(self) -> list[TcpConnection]:
         """Return connections that are open or linger, in order of their beginning, without half-open ones."""
 
@@ -99,7 +95,6 @@ class SeriesCarry:
             self.watched[connection.key] = connection
 
     def take(self, data: bytes, columns: PacketColumns, sink: StreamSink) -> None:
-        """Pass the TCP packets of one chunk, `data`, to their connections."""
         keys = columns.keys
         theirs = [not is_of_share(key, self.share, self.by_hosts) for key in keys]
         latest_ns = self.latest_ns
@@ -160,7 +155,6 @@ class SeriesCarry:
             self._end_oldest(sink)
 
     def finish(self, sink: StreamSink) -> None:
-        """End all connections."""
         for connection in self._with_half_open(self.live.values(), list(self.half_open)):
             self.end(connection, connection.last_ns, 0, sink)
 
@@ -213,14 +207,12 @@ class SeriesCarry:
         return connection
 
     def end(self, connection: TcpConnection, time_ns: int, packet: int, sink: StreamSink) -> None:
-        """Deliver waiting bytes of a connection and forget it."""
         connection.finish(time_ns, packet, sink)
         del self.live[connection.key]
         self.watched.pop(connection.key, None)
         sink.ended(connection)
 
     def connections(self) -> list[TcpConnection]:
-        """Return connections that are open or linger, in order of their beginning, without half-open ones."""
         return sorted(self.live.values(), key=_BEGUN)
 
     def _sweep(self, packet: int, sink: StreamSink) -> None:
@@ -245,12 +237,9 @@ class SeriesCarry:
 
 
 def is_of_share(key: bytes, share: tuple[int, int], by_hosts: bool = False) -> bool:
-    """Tell whether a connection belongs to share k of n of a series.
+    """Tell whether a connection belongs to share k of n, k from 0.
 
-    Args:
-        key: endpoints, as in `PacketColumns.keys`.
-        share: (k, n), k from 0.
-        by_hosts: ignore ports, so that sessions resumed with a server (RFC 5077; RFC 8446, 2.2) are in one share.
+    With `by_hosts` ports do not count, so that sessions resumed with a server (RFC 5077; RFC 8446, 2.2) are in one share.
     """
     if by_hosts:
         size = 4 if key[0] == 4 else 16

@@ -31,14 +31,7 @@ _MOST_PAYLOAD: Final = 1 << 16
 
 
 class ExportedTalk:
-    """One connection, whose methods return packets.
-
-    Args:
-        a, b: its ends. Direction 0 is from a to b.
-
-    Attributes:
-        numbers: next sequence number of each direction.
-    """
+    """One connection, whose methods return packets; direction 0 is from a to b."""
 
     __slots__ = ("_closed", "_ends", "_tags", "numbers")
 
@@ -49,12 +42,7 @@ class ExportedTalk:
         self.numbers = [0, 0]
 
     def opened(self, client: int, time_ns: int, *, answered: bool = True) -> bytes:
-        """Return the handshake.
-
-        Args:
-            client: direction of the SYN.
-            answered: False if the server's first bytes may be missing: it sends no SYN.
-        """
+        """Return the handshake; without the server's SYN if it was not `answered`, because its first bytes may be missing."""
         made = self._packet(client, _SYN, b"", time_ns)
         self.numbers[client] += 1
         if answered:
@@ -63,7 +51,6 @@ class ExportedTalk:
         return made
 
     def data(self, direction: int, data: bytes, time_ns: int) -> bytes:
-        """Return the next bytes of a direction."""
         made = b""
         for at in range(0, len(data), _MOST_PAYLOAD):
             part = data[at : at + _MOST_PAYLOAD]

@@ -80,7 +80,6 @@ class Flow:
 
     @property
     def start(self) -> int | None:
-        """Sequence number of the first byte, None before anything is known."""
         if self.next is None:
             return None
         return self.next - self.position - (1 if self.fin_at is not None and self.finished else 0) & 0xFFFFFFFF
@@ -102,14 +101,7 @@ class Flow:
         return True
 
     def segment(self, seq: int, data: bytes, original: int, time_ns: int, packet: int, copy: bool, deliver: Deliver, lose: Lose) -> None:
-        """Take the payload of one packet.
-
-        Args:
-            original: payload bytes on the wire, more than `data` if snaplen cut.
-            time_ns, packet: position in the capture.
-            copy: the packet was captured before.
-            deliver, lose: callbacks for bytes in order and for ranges that will not come.
-        """
+        """Take the payload of one packet; `original` counts it on the wire, `copy` says that the packet was captured before."""
         if self.next is None:
             self.next = seq
         offset = distance(seq, self.next)
@@ -197,7 +189,6 @@ class Flow:
         self.waiting_bytes += FRAGMENT_COST + len(piece.data or b"")
 
     def drain(self, deliver: Deliver, lose: Lose) -> None:
-        """Deliver the bytes that wait for nothing."""
         while self.waiting and self.waiting[0].start == self.position:
             piece = self.waiting.pop(0)
             self.waiting_bytes -= FRAGMENT_COST + len(piece.data or b"")

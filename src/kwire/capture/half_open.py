@@ -55,7 +55,6 @@ def pack_half_open(connection: TcpConnection) -> bytes | None:
 
 
 def unpack_half_open(key: bytes, packed: bytes) -> TcpConnection:
-    """Make a connection of the result of `pack_half_open`."""
     begun, first_ns, last_ns, n, isn, packets, flags = _HALF_OPEN.unpack_from(packed)
     made = TcpConnection(key, n, first_ns)
     side = flags & _DIRECTION

@@ -39,12 +39,7 @@ packets: Final[ModuleType] = _chosen[1]
 
 
 def series_carry(share: tuple[int, int] = (0, 1), by_hosts: bool = False) -> SeriesCarry:
-    """Make the state of a series at its beginning.
-
-    Args:
-        share: (k, n): only connections of share k of n are kept.
-        by_hosts: shares have all connections between two hosts (`kwire.capture.carry.is_of_share`).
-    """
+    """Make the state of a series at its beginning, of one share of its connections (`kwire.capture.carry.is_of_share`)."""
     # by name: the pure one imports this module
     room = importlib.import_module("kwire.capture.carry") if backend == "pure" else load_twin("capture", "carry", "native")
     made: SeriesCarry = room.SeriesCarry(share, by_hosts)

@@ -27,5 +27,4 @@ _BY_NUMBER: Final = dict(zip(map(int, _WORDS[::2]), _WORDS[1::2], strict=True))
 
 
 def link_type_name(number: int) -> str:
-    """Name a link type by its LINKTYPE_ number."""
     return _BY_NUMBER.get(number, "unknown")

@@ -28,7 +28,6 @@ def is_right(view: PacketView) -> bool:
 
 
 def right_checksum(view: PacketView) -> bytes:
-    """Return the two bytes of the right checksum."""
     segment = bytearray(view.data[view.at : view.end])
     segment[_AT : _AT + 2] = b"\0\0"
     return (0xFFFF - _whole_sum(view, bytes(segment))).to_bytes(2, "big")

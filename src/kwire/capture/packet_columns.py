@@ -46,21 +46,13 @@ SWEEP_BITS: Final = 33
 
 @dataclass(slots=True)
 class Interface:
-    """Capturing interface of a file; a pcap file has exactly one.
+    """Capturing interface of a file; a pcap file has exactly one."""
 
-    Attributes:
-        link_type: LINKTYPE_ number.
-        snaplen: bytes kept of each packet, 0 for all.
-        resolution: pcapng's if_tsresol: a power of ten, or of two when bit 7 is set; units per second.
-        offset_s: seconds to add to each time (if_tsoffset).
-        dropped: packets lost by the latest statistics block, -1 without one.
-    """
-
-    link_type: int
-    snaplen: int = 0
-    resolution: int = 6
-    offset_s: int = 0
-    dropped: int = -1
+    link_type: int  # LINKTYPE_ number
+    snaplen: int = 0  # bytes kept of each packet, 0 for all
+    resolution: int = 6  # pcapng's if_tsresol: a power of ten, or of two when bit 7 is set; units per second
+    offset_s: int = 0  # seconds to add to each time (if_tsoffset)
+    dropped: int = -1  # packets lost by the latest statistics block, -1 without one
 
 
 @dataclass(slots=True)
@@ -69,16 +61,13 @@ class EarlyFragment:
 
     Attributes:
         number, time_ns: of its own packet record.
-        at: its offset in the IP packet's payload.
-        length: bytes on the wire; `data` are those in the file.
-        more: other fragments follow behind it.
     """
 
     number: int
     time_ns: int
-    at: int
-    length: int
-    more: bool
+    at: int  # its offset in the IP packet's payload
+    length: int  # bytes on the wire; `data` are those in the file
+    more: bool  # other fragments follow behind it
     data: bytes
 
 
@@ -87,31 +76,23 @@ class FragmentedPacket:
     """IP packet with missing fragments.
 
     Attributes:
-        name: IP version, source, target, protocol, identification (4 bytes).
-        time_ns: of the first fragment seen.
-        seen: bytes of fragments so far.
-        size: bytes of the payload, -1 before its last fragment.
-        fate: -1 before its first fragment, 0 for TCP, else as in `_pure.packet_view`.
         endpoints, direction, seq, ack, flags, signature: of the TCP header in the first fragment, as in `PacketColumns`.
-        payload_at: offset of the TCP payload in the IP packet's payload.
-        payload_bytes: its length if an inner IP header has it, else -1.
-        early: fragments that wait for the first.
     """
 
-    name: bytes
-    time_ns: int
-    seen: int = 0
-    size: int = -1
-    fate: int = -1
+    name: bytes  # IP version, source, target, protocol, identification (4 bytes)
+    time_ns: int  # of the first fragment seen
+    seen: int = 0  # bytes of fragments so far
+    size: int = -1  # bytes of the payload, -1 before its last fragment
+    fate: int = -1  # -1 before its first fragment, 0 for TCP, else as in `_pure.packet_view`
     endpoints: bytes = b""
     direction: int = 0
     seq: int = 0
     ack: int = 0
     flags: int = 0
     signature: int = 0
-    payload_at: int = 0
-    payload_bytes: int = -1
-    early: list[EarlyFragment] = field(default_factory=list)
+    payload_at: int = 0  # offset of the TCP payload in the IP packet's payload
+    payload_bytes: int = -1  # its length if an inner IP header has it, else -1
+    early: list[EarlyFragment] = field(default_factory=list)  # fragments that wait for the first
 
 
 @dataclass(slots=True)
@@ -134,33 +115,21 @@ class FileState:
     """State of the scan of one file between two chunks; times are nanoseconds since 1970, UTC.
 
     Attributes:
-        kind: `PCAP`, `PCAPNG` or `ROUTED`.
-        big_endian: byte order of the file, or of the current pcapng section.
-        record_header: bytes before a pcap packet: 16, or 24 in Kuznetzov's variant.
-        interfaces: those of the current section.
-        dropped_before: packets dropped in earlier sections, -1 when unknown.
-        snaplen: the largest seen, 0 when unlimited or unknown.
-        time_ns: time of the latest packet; a simple packet block has none of its own and takes it.
         packets, tcp, fragments, others, unreadable: packets by kind, as in `kwire.capture.files.capture_chunks.FileFacts`; `tcp` are rows.
-        unread: packets of unknown link types, by link type.
         captured_bytes, original_bytes: sums over all packets, as stored and as they were on the wire.
-        cut_bytes: TCP payload cut by snaplen.
         secrets: offset and size of each key log in the Decryption Secrets Blocks of the latest chunk; the caller takes them.
-        carry: state between files.
         strict: a pcapng block whose two lengths differ, or an odd pcap record, ends the scan as damage does, and in pcap the one before it
             too if it may be overwritten at its end (`kwire.capture.files.damaged_records` finds the right ones); a pcap record is read when
             the header behind it is there.
-        ended: nothing follows the chunk: its last record is read without a header behind it.
-        proven: length of the pcap records at the start of the chunk that are read however odd they are.
     """
 
-    kind: int
-    big_endian: bool = False
-    record_header: int = 16
-    interfaces: list[Interface] = field(default_factory=list)
-    dropped_before: int = -1
-    snaplen: int = 0
-    time_ns: int = 0
+    kind: int  # `PCAP`, `PCAPNG` or `ROUTED`
+    big_endian: bool = False  # byte order of the file, or of the current pcapng section
+    record_header: int = 16  # bytes before a pcap packet: 16, or 24 in Kuznetzov's variant
+    interfaces: list[Interface] = field(default_factory=list)  # those of the current section
+    dropped_before: int = -1  # packets dropped in earlier sections, -1 when unknown
+    snaplen: int = 0  # the largest seen, 0 when unlimited or unknown
+    time_ns: int = 0  # time of the latest packet; a simple packet block has none of its own and takes it
     start_ns: int | None = None
     end_ns: int | None = None
     packets: int = 0
@@ -168,19 +137,18 @@ class FileState:
     fragments: int = 0
     others: int = 0
     unreadable: int = 0
-    unread: dict[int, int] = field(default_factory=dict)
+    unread: dict[int, int] = field(default_factory=dict)  # packets of unknown link types, by link type
     captured_bytes: int = 0
     original_bytes: int = 0
-    cut_bytes: int = 0
+    cut_bytes: int = 0  # TCP payload cut by snaplen
     secrets: list[tuple[int, int]] = field(default_factory=list)
-    carry: ScanCarry = field(default_factory=ScanCarry)
+    carry: ScanCarry = field(default_factory=ScanCarry)  # state between files
     strict: bool = False
-    ended: bool = False
-    proven: int = 0
+    ended: bool = False  # nothing follows the chunk: its last record is read without a header behind it
+    proven: int = 0  # length of the pcap records at the start of the chunk that are read however odd they are
 
     @property
     def dropped(self) -> int | None:
-        """Packets that the capturing machine lost, None if unknown."""
         known = [interface.dropped for interface in self.interfaces if interface.dropped >= 0]
         if self.dropped_before >= 0:
             known.append(self.dropped_before)
@@ -192,37 +160,28 @@ class PacketColumns:
     """TCP packets of one chunk. A fragment of an IP packet is a row with its part of the TCP payload.
 
     Attributes:
-        number: position of the packet in its file, from 1 as Wireshark counts (int64).
-        time_ns: int64.
-        key: index into `keys` (int32).
-        direction: 0 from a to b, 1 from b to a (int8).
         seq, ack, signature: uint32; two copies of one packet have one signature, a retransmission has another.
-        flags: the TCP flag bits (int16).
         offset: first payload byte in the chunk, or, from the chunk's length on, in `spilled` behind it (int64).
         captured, original: payload bytes in the file and on the wire (int32).
         keys: distinct endpoint pairs: IP version, address a, port a, address b, port b; a is the smaller.
-        consumed: bytes of the chunk that are done; the rest begins the next chunk.
-        damaged: the record at `consumed` has an impossible length: nothing behind it can be read.
-        spilled: payload of fragments that had to wait for the first of their packet, nearly always empty.
-        secrets: Decryption Secrets Blocks of the chunk.
     """
 
-    number: array[int] = field(default_factory=lambda: array("q"))
-    time_ns: array[int] = field(default_factory=lambda: array("q"))
-    key: array[int] = field(default_factory=lambda: array("i"))
-    direction: array[int] = field(default_factory=lambda: array("b"))
+    number: array[int] = field(default_factory=lambda: array("q"))  # position of the packet in its file, from 1 as Wireshark counts (int64)
+    time_ns: array[int] = field(default_factory=lambda: array("q"))  # int64
+    key: array[int] = field(default_factory=lambda: array("i"))  # index into `keys` (int32)
+    direction: array[int] = field(default_factory=lambda: array("b"))  # 0 from a to b, 1 from b to a (int8)
     seq: array[int] = field(default_factory=lambda: array("I"))
     ack: array[int] = field(default_factory=lambda: array("I"))
-    flags: array[int] = field(default_factory=lambda: array("h"))
+    flags: array[int] = field(default_factory=lambda: array("h"))  # the TCP flag bits (int16)
     offset: array[int] = field(default_factory=lambda: array("q"))
     captured: array[int] = field(default_factory=lambda: array("i"))
     original: array[int] = field(default_factory=lambda: array("i"))
     signature: array[int] = field(default_factory=lambda: array("I"))
     keys: list[bytes] = field(default_factory=list)
-    consumed: int = 0
-    damaged: bool = False
-    spilled: bytes = b""
-    secrets: list[SecretsBlock] = field(default_factory=list)
+    consumed: int = 0  # bytes of the chunk that are done; the rest begins the next chunk
+    damaged: bool = False  # the record at `consumed` has an impossible length: nothing behind it can be read
+    spilled: bytes = b""  # payload of fragments that had to wait for the first of their packet, nearly always empty
+    secrets: list[SecretsBlock] = field(default_factory=list)  # Decryption Secrets Blocks of the chunk
 
     def __len__(self) -> int:
         return len(self.number)

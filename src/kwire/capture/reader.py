@@ -32,13 +32,7 @@ def read_piece(
     chunk_bytes: int = CHUNK_BYTES,
     progress: Callable[[int], None] | None = None,
 ) -> FileFacts:
-    """Read one file of a series.
-
-    Args:
-        location: path, URI, open binary stream, or a set of captures of several points (`kwire.capture.files.capture_points`).
-        carry: state after the files before it; changed in place.
-        chunk_bytes: bytes read at once.
-        progress: called with bytes of the stored file read since the last call.
+    """Read one file of a series: a path, URI, open binary stream, or a set of captures of several points (`files.capture_points`).
 
     Raises:
         InputError: the file is missing, unreadable, empty or not a capture. The state is unchanged then.
@@ -61,15 +55,7 @@ def iter_piece(
     progress: Callable[[int], None] | None = None,
     hashed: bool = True,
 ) -> Generator[None, None, FileFacts]:
-    """Read one file of a series as `read_piece` does, and pause after each chunk; the generator returns the facts.
-
-    Args:
-        location: as for `read_piece`, or with the size to read.
-        hashed: compute the hash of the file.
-
-    Raises:
-        InputError: as `read_piece`.
-    """
+    """Read one file of a series as `read_piece` does, and pause after each chunk; the generator returns the facts."""
     tell = progress or _quiet
     sized = location if isinstance(location, SizedFile) else None
     place = location.location if isinstance(location, SizedFile) else location
@@ -86,7 +72,6 @@ def iter_piece(
 
 
 def finish_series(carry: SeriesStreams, sink: StreamSink) -> None:
-    """End all connections of a series after its last file."""
     carry.finish(sink)
 
 

@@ -13,11 +13,9 @@ _STREAM: Final = "standard input"
 
 
 class SecretsBlock:
-    """The key log of one block. A stored state has its position in the file, never its text; `repr` shows no text.
+    """The key log of one block, whose text `repr` does not show; a stored state has its place in the file only.
 
-    Args:
-        location: path or URI of the file; empty for a stream, whose block ends with the process.
-        at: offset of the text in the decompressed file.
+    A block of a stream, with an empty location, ends with the process.
     """
 
     __slots__ = ("_text", "at", "location", "size")
@@ -35,15 +33,10 @@ class SecretsBlock:
 
     @property
     def place(self) -> tuple[str, int]:
-        """Identity of the block, however often it is read."""
         return self.location, self.at
 
     def text(self) -> bytes:
-        """Return the key log, read again from the file after a stored state.
-
-        Raises:
-            InputError: the file cannot be read any more, or is shorter than it was.
-        """
+        """Return the key log, read again from the file after a stored state; InputError if that is not as it was."""
         if self._text is not None:
             return self._text
         if not self.location:
@@ -61,10 +54,5 @@ class SecretsBlock:
 
 
 def secrets_of(location: str, position: int, data: bytes, ranges: list[tuple[int, int]]) -> list[SecretsBlock]:
-    """Return the blocks of a chunk.
-
-    Args:
-        position: of the chunk in the decompressed file.
-        ranges: offset in the chunk and size of each block's text.
-    """
+    """Return the blocks of a chunk at a position of the decompressed file; ranges are offset in the chunk and size."""
     return [SecretsBlock(location, position + at, size, bytes(data[at : at + size])) for at, size in ranges]

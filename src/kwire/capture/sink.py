@@ -24,9 +24,7 @@ class StreamSink(Protocol):
     def opened(self, connection: TcpConnection, time_ns: int, packet: int) -> None:
         """Take the first packet of a connection; may set `connection.attachment`, or `connection.ignored` to get no more of it."""
 
-    def data(self, connection: TcpConnection, direction: int, data: bytes, time_ns: int, packet: int) -> None:
-        """Take the next bytes of a direction."""
-
+    def data(self, connection: TcpConnection, direction: int, data: bytes, time_ns: int, packet: int) -> None: ...
     def lost(self, connection: TcpConnection, direction: int, count: int, cut: bool, time_ns: int, packet: int) -> None:
         """Take note of `count` missing bytes of a direction: cut by snaplen, or a gap."""
 
@@ -38,7 +36,6 @@ class StreamSink(Protocol):
 
 
 def give_secrets(sink: StreamSink, secrets: Iterable[SecretsBlock]) -> None:
-    """Pass the Decryption Secrets Blocks of a capture to a sink that reads TLS."""
     take = getattr(sink, "take_secrets", None)
     if take is not None:
         for block in secrets:

@@ -28,8 +28,6 @@ _UNUSUAL: Final = SYN | FIN | RST | ACK
 
 
 class Endpoint(NamedTuple):
-    """One end of a connection."""
-
     address: str
     port: int
 
@@ -103,11 +101,7 @@ class TcpConnection:
         )
 
     def in_order(self, direction: int, seq: int, ack: int, flags: int, captured: int, original: int, signature: int, time_ns: int) -> bool:
-        """Take a packet of an undisturbed connection at little cost.
-
-        Returns:
-            True if the packet is taken and its payload is to be delivered; False if `receive` has to take it.
-        """
+        """Take a packet of an undisturbed connection at little cost: True to deliver its payload, False if `receive` has to take it."""
         own, other = self.flows[direction], self.flows[1 - direction]
         if (
             self.held
@@ -158,7 +152,6 @@ class TcpConnection:
         self._release(sink, 0)
 
     def finish(self, time_ns: int, packet: int, sink: StreamSink) -> None:
-        """Deliver all waiting bytes: the connection, or the series, is over."""
         self._release(sink, 0)
         for direction in (0, 1):
             self._give_up_waiting(direction, time_ns, packet, sink)
@@ -297,7 +290,6 @@ class TcpConnection:
 
 
 def endpoints_of(key: bytes) -> tuple[Endpoint, Endpoint]:
-    """Return the endpoints a and b of a `TcpConnection.key`."""
     size = 4 if key[0] == 4 else 16
     return _endpoint(key[1 : 3 + size]), _endpoint(key[3 + size :])
 

@@ -1,1 +1,1 @@
-"""The compiled twin of the capture room: built from pyx/capture."""
+"""Native backend of the capture package, built from pyx/capture."""

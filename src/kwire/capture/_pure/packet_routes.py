@@ -25,8 +25,6 @@ _HEADER: Final = struct.Struct("<qIIII").pack
 
 
 class Router:
-    """Packets of a piece of a series, by share."""
-
     def __init__(self, shares: int) -> None:
         if not shares:
             raise ValueError("packets need a share to go to")
@@ -39,7 +37,6 @@ class Router:
         return sum(map(len, self._buffers))
 
     def take(self, share: int) -> bytes:
-        """Remove and return the packets of a share."""
         if not 0 <= share < len(self._buffers):
             raise IndexError(f"there are {len(self._buffers)} shares")
         found, self._buffers[share] = bytes(self._buffers[share]), bytearray()

@@ -30,7 +30,6 @@ class TcpHeader(NamedTuple):
 
 
 def read_tcp(view: PacketView) -> TcpHeader:
-    """Read the TCP header at the view, whose fate is `packet_view.TCP`."""
     data, at = view.data, view.at
     stored = view.end - at
     signature = view.identification << 16
@@ -52,8 +51,6 @@ def endpoints_of(view: PacketView, ports: bytes) -> tuple[bytes, int]:
 
 
 class PacketRows:
-    """Columns and counts of a chunk."""
-
     def __init__(self, state: FileState, columns: PacketColumns) -> None:
         self.state = state
         self.columns = columns

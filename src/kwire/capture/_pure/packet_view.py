@@ -75,9 +75,7 @@ class PacketView:
     Attributes:
         at, end, cut: next byte and end of the stored ones (offsets in `data`), and bytes beyond on the wire.
         version, source, target, identification: of the innermost IP header, addresses packed; version 0 before one was seen.
-        header: bytes of the TCP header.
         protocol, fragment_id, fragment_at, more: of an IP fragment: protocol, identification, offset in bytes, and whether others follow.
-        ports: of an exported PDU, packed as in a TCP header.
         numbers: of an exported PDU: sequence number, that of its end and the other side's, and the TCP flags; None without them.
     """
 
@@ -90,12 +88,12 @@ class PacketView:
     source: bytes
     target: bytes
     identification: int
-    header: int
+    header: int  # bytes of the TCP header
     protocol: int
     fragment_id: int
     fragment_at: int
     more: bool
-    ports: bytes
+    ports: bytes  # of an exported PDU, packed as in a TCP header
     numbers: tuple[int, int, int, int] | None
 
     def __init__(self, data: bytes, at: int, end: int, cut: int) -> None:
@@ -107,7 +105,6 @@ class PacketView:
         self.version = 0
 
     def find(self, link_type: int) -> int:
-        """Return the fate of a packet of a link type."""
         at = self.at
         if link_type == 1:
             if self.end - at < 14:

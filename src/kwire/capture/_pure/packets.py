@@ -64,16 +64,7 @@ def read_on(rest: bytes, read_into: Callable[[memoryview], int], size: int) -> b
 
 
 def scan(data: bytes, start: int, state: FileState) -> PacketColumns:
-    """Read all whole records of a chunk.
-
-    Args:
-        data: part of a capture file, beginning with the rest of the scan before.
-        start: offset of the first record in `data`.
-        state: from `kwire.capture.files.formats.identify`; changed in place.
-
-    Returns:
-        TCP packets as columns; `consumed` is the offset of the first record that is not whole.
-    """
+    """Read all whole records of a chunk from offset `start` on; `state` is changed in place."""
     columns = PacketColumns(consumed=start)
     scanner = _Scanner(data, state, columns)
     scanner.walk()
@@ -89,9 +80,9 @@ def route(data: bytes, start: int, state: FileState, router: Router) -> tuple[in
 
 
 def nanoseconds(ticks: int, resolution: int, offset_s: int) -> int:
-    """Turn an interface's clock ticks (uint64) into nanoseconds, modulo 2**63: from 1823 to 2116.
+    """Turn clock ticks (uint64) into nanoseconds modulo 2**63, from 1823 to 2116.
 
-    So any two of them are less than 2**63 apart, as native integers need it.
+    Any two times are then less than 2**63 apart, as native integers need it.
     """
     power = resolution & 0x7F
     if resolution & 0x80:

@@ -49,13 +49,7 @@ class BlockDigests:
         self._block, self._held = hashlib.sha256(), 0
 
     def finish(self, end: int, size: int, read_at: Callable[[int, int], bytes]) -> bytes:
-        """Hash to the end of the last block, and return the digests, 32 bytes each.
-
-        Args:
-            end: end of the range; all up to there was taken.
-            size: bytes of the file.
-            read_at: return bytes of the file at an offset, fewer only at its end.
-        """
+        """Hash to the end of the last block, and return the digests, 32 bytes each; all bytes up to `end` were taken."""
         if self._held:
             self.update(read_at(end, min(BLOCK_BYTES - self._held, size - end)))
         if self._held:
@@ -64,7 +58,6 @@ class BlockDigests:
 
 
 def block_hash(digests: Iterable[bytes]) -> str:
-    """Return the hash of a file, by the digests of all its ranges in order."""
     whole = hashlib.sha256()
     for each in digests:
         if len(each) % _DIGEST_BYTES:
@@ -74,7 +67,7 @@ def block_hash(digests: Iterable[bytes]) -> str:
 
 
 def block_hash_of(read: Callable[[int], bytes]) -> str:
-    """Return the hash of a file; `read` returns up to so many next bytes, none only at the end."""
+    """Return the hash of a whole file."""
     digests = BlockDigests(0)
     while data := read(1 << 20):
         digests.update(data)

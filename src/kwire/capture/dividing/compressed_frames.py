@@ -36,21 +36,13 @@ _READ_BYTES: Final = 1 << 20
 
 
 class CompressedFrames:
-    """The frames of a file.
-
-    Args:
-        read: return the stored bytes at an offset, fewer only at the end of the file.
-        size: bytes of the file, as stored.
-        kind: kind of frames.
-    """
-
     def __init__(self, read: Callable[[int, int], bytes], size: int, kind: FrameKind) -> None:
         self._read, self._size, self._kind = read, size, kind
         self._magic = ZSTD_MAGIC if kind == "zstd" else _BGZF
         self._start, self._window = 0, b""
 
     def after(self, start: int, end: int) -> int | None:
-        """Find the first frame that begins from `start` to before `end`; None without one."""
+        """Find the first frame that begins from `start` to before `end`."""
         at = start
         while at < end:
             data = self._read(at, min(_READ_BYTES, end + len(self._magic) - 1 - at))
@@ -130,7 +122,7 @@ class CompressedFrames:
 
 
 def frames_of(read: Callable[[int, int], bytes], size: int) -> CompressedFrames | None:
-    """Return the frames of a file, arguments as for `CompressedFrames`; None if it is not compressed, or they cannot be found."""
+    """Return the frames of a file; None if it is not compressed, or they cannot be found."""
     head = read(0, _BGZF_HEADER_BYTES)
     if compression_of(head) == "zstd":
         return CompressedFrames(read, size, "zstd")

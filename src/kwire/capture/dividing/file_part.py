@@ -14,14 +14,7 @@ __all__ = ["FilePart", "open_part"]
 
 
 class FilePart:
-    """The bytes of a part, in order, with the interface of `kwire.capture.files.source.CaptureSource`.
-
-    Attributes:
-        compression: None; `kwire.capture.dividing.file_ranges` unpacks.
-        stored_bytes: bytes read so far.
-        damage: reason why reading ended early, or empty.
-        digests: hashes the bytes read; None for no hash.
-    """
+    """The bytes of a part, in order, with the interface of `file_ranges.PartSource`; never unpacked."""
 
     def __init__(self, stored: Any, blocks: StoredBlocks | None, start: int, end: int | None) -> None:
         self._stored, self._blocks, self._at, self._end = stored, blocks, start, end
@@ -31,11 +24,9 @@ class FilePart:
         self.digests: BlockDigests | None = None
 
     def block_digests(self, size: int) -> bytes:
-        """Return the digests of the blocks that begin in this part, when all of it is read; `size` is that of the file."""
         return b"" if self.digests is None else self.digests.finish(self._at, size, self.read_at)
 
     def read(self, size: int) -> bytes:
-        """Read up to `size` bytes; none only at the end."""
         if self._end is not None:
             size = min(size, self._end - self._at)
         if size <= 0 or self.damage:
@@ -64,6 +55,5 @@ class FilePart:
 
 @contextmanager
 def open_part(location: str, start: int, end: int | None = None) -> Iterator[FilePart]:
-    """Open a part of a file, up to `end` or the end of the file."""
     with open_stored(location, streamed=False) as (stored, is_local):
         yield FilePart(stored, None if is_local else StoredBlocks(location, stored, at=start), start, end)

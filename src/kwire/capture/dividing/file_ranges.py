@@ -33,12 +33,7 @@ _READ_BYTES: Final = 1 << 20
 class FileRange:
     """Range for one task of the first step.
 
-    Attributes:
-        location: path or URI of the file.
-        size: bytes that it had when it was divided.
-        part, parts: number of the part, and number of parts; a file that cannot be divided (pcapng, gzip of one member, zstd of one frame)
-            is part 0, and the others are empty.
-        longest: most bytes of a packet in the file, for tests; None for its header's limit.
+    A file that cannot be divided (pcapng, gzip of one member, zstd of one frame) is part 0, and the others are empty.
     """
 
     location: str
@@ -52,13 +47,9 @@ class PartSource(Protocol):
     """Interface of the bytes of a part, as of `kwire.capture.files.source.CaptureSource`."""
 
     @property
-    def compression(self) -> Literal["gzip", "zstd"] | None:
-        """Compression of the file."""
-
+    def compression(self) -> Literal["gzip", "zstd"] | None: ...
     @property
-    def stored_bytes(self) -> int:
-        """Bytes read so far, as stored."""
-
+    def stored_bytes(self) -> int: ...
     @property
     def damage(self) -> str:
         """Reason why reading ended early, or empty."""
@@ -72,29 +63,18 @@ class PartSource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class LocatedRange:
-    """Place of a range.
+    """Place of a range."""
 
-    Attributes:
-        location: path or URI of the file.
-        state: begin of the scan.
-        start: offset of its first record; a virtual offset in a compressed file.
-        border: start of the next range, None at the end of the file.
-        end: first stored byte that is not read, None for all.
-        compressed: frames are unpacked.
-        tail: unpacked bytes of the next frame that belong to this range.
-    """
-
-    location: str
-    state: FileState
-    start: int
-    border: int | None
-    end: int | None
-    compressed: bool = False
-    tail: bytes = b""
+    location: str  # path or URI of the file
+    state: FileState  # begin of the scan
+    start: int  # offset of its first record; a virtual offset in a compressed file
+    border: int | None  # start of the next range, None at the end of the file
+    end: int | None  # first stored byte that is not read, None for all
+    compressed: bool = False  # frames are unpacked
+    tail: bytes = b""  # unpacked bytes of the next frame that belong to this range
 
     @contextmanager
     def open(self) -> Iterator[PartSource]:
-        """Open the range, from its first record."""
         if not self.compressed:
             with open_part(self.location, self.start, self.end) as part:
                 part.digests = BlockDigests(self.start)
@@ -110,13 +90,7 @@ class LocatedRange:
 
 
 class FramedPart:
-    """Some frames of a compressed file, unpacked.
-
-    Args:
-        stored: stored bytes, from the beginning of a frame to that of another.
-        behind: number of unpacked bytes that belong to the range before.
-        tail: bytes that follow, of the next frame.
-    """
+    """Some frames of a compressed file, unpacked: without the first `behind` bytes, and with the `tail`, which is of the next frame."""
 
     def __init__(self, stored: FilePart, behind: int, tail: bytes) -> None:
         self._stored, self._tail = stored, tail
@@ -125,28 +99,23 @@ class FramedPart:
 
     @property
     def compression(self) -> Literal["gzip", "zstd"] | None:
-        """Compression of the file."""
         return self._plain.compression
 
     @property
     def stored_bytes(self) -> int:
-        """Bytes read so far, as stored."""
         return self._stored.stored_bytes
 
     @property
     def damage(self) -> str:
-        """Reason why reading ended early, or empty."""
         return self._stored.damage or self._plain.damage or ("fewer bytes than were found before" if self._is_short else "")
 
     def read(self, size: int) -> bytes:
-        """Read up to `size` bytes; none only at the end."""
         found = self._plain.read(size)
         if not found and not self.damage:
             found, self._tail = self._tail[:size], self._tail[size:]
         return found
 
     def block_digests(self, size: int) -> bytes:
-        """Return the digests of the stored blocks that begin in this part, when all of it is read; `size` is that of the file."""
         return self._stored.block_digests(size)
 
 

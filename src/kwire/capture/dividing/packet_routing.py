@@ -41,68 +41,47 @@ class RangeFacts:
     """Result of a task of the first step.
 
     Attributes:
-        part: number of the range in the file.
         start: offset of its first record; None without one. In compressed files this and `border` are virtual offsets
             (`kwire.capture.dividing.file_ranges`).
-        border: begin of the next range, None at the end of the file.
-        end: first byte that was not read as a record; in compressed files `border`, if all up to there was read.
-        length: bytes of records, unpacked.
-        stopped: nothing behind `end` can be read.
-        reason: clause why not all was read, or empty.
-        is_log: it is a request log, which has no packets to route.
-        state: counts of the range.
         compression, sha256, stored_bytes: of the file, if one range is all of it.
         blocks: digests of the blocks of the file that begin in the range (`kwire.capture.dividing.block_hash`), if it is not all of it.
-        damages: of the file, if one range is all of it; a part of a file is not read behind damage.
-        secrets: Decryption Secrets Blocks of the range.
-        error: reason why nothing of the file can be read, or empty.
     """
 
-    part: int
+    part: int  # number of the range in the file
     start: int | None = None
-    border: int | None = None
-    end: int = 0
-    length: int = 0
-    stopped: bool = False
-    reason: str = ""
-    is_log: bool = False
-    state: FileState = field(default_factory=lambda: FileState(PCAP))
+    border: int | None = None  # begin of the next range, None at the end of the file
+    end: int = 0  # first byte that was not read as a record; in compressed files `border`, if all up to there was read
+    length: int = 0  # bytes of records, unpacked
+    stopped: bool = False  # nothing behind `end` can be read
+    reason: str = ""  # clause why not all was read, or empty
+    is_log: bool = False  # it is a request log, which has no packets to route
+    state: FileState = field(default_factory=lambda: FileState(PCAP))  # counts of the range
     compression: Literal["gzip", "zstd"] | None = None
     sha256: str = ""
     stored_bytes: int = 0
     blocks: bytes = b""
-    damages: Damages = field(default_factory=Damages)
-    secrets: list[SecretsBlock] = field(default_factory=list)
-    error: str = ""
+    damages: Damages = field(default_factory=Damages)  # of the file, if one range is all of it; a part of a file is not read behind damage
+    secrets: list[SecretsBlock] = field(default_factory=list)  # Decryption Secrets Blocks of the range
+    error: str = ""  # reason why nothing of the file can be read, or empty
 
 
 @dataclass(frozen=True, slots=True)
 class RoutedFile:
-    """A file for the second step.
-
-    Attributes:
-        facts: counts of the first step, without fragments. None if the file cannot be read, or is a log.
-        error: reason why it cannot be read.
-        is_log: it is a request log, to be read where it is.
-        packets_before: number of packets of the file before each valid part.
-        secrets: Decryption Secrets Blocks of the file.
-    """
+    """A file for the second step."""
 
     location: str
-    facts: FileFacts | None
-    error: str = ""
-    is_log: bool = False
-    packets_before: dict[int, int] = field(default_factory=dict)
-    secrets: tuple[SecretsBlock, ...] = ()
+    facts: FileFacts | None  # counts of the first step, without fragments. None if the file cannot be read, or is a log
+    error: str = ""  # reason why it cannot be read
+    is_log: bool = False  # it is a request log, to be read where it is
+    packets_before: dict[int, int] = field(default_factory=dict)  # number of packets of the file before each valid part
+    secrets: tuple[SecretsBlock, ...] = ()  # Decryption Secrets Blocks of the file
 
 
 @dataclass(slots=True)
 class RoutedPiece:
     """A file whose packets come from the first step: `kwire.tables.series` takes it instead of a path.
 
-    Attributes:
-        file: the file.
-        chunks: packets of one share in their order, each chunk with the number of packets of the file before its range.
+    `chunks` are packets of one share in order, each with the number of packets of the file before its range.
     """
 
     file: RoutedFile
@@ -115,12 +94,7 @@ class RoutedPiece:
 def route_range(
     given: FileRange, shares: int, hand_over: Callable[[Any], None], *, progress: Callable[[int], None] | None = None
 ) -> RangeFacts:
-    """Read a range and route its packets; errors of the file are in the result.
-
-    Args:
-        hand_over: takes the contents of an `impl.packets.Router`, share by share.
-        progress: called with the bytes of the stored file that were read since the last call.
-    """
+    """Read a range and hand the contents of an `impl.packets.Router` over, share by share; errors of the file are in the result."""
     facts = RangeFacts(given.part)
     try:
         _route(given, shares, hand_over, progress or _quiet, facts)
@@ -204,10 +178,8 @@ def _route(given: FileRange, shares: int, hand_over: Callable[[Any], None], prog
 def join_ranges(location: str, ranges: Iterable[RangeFacts]) -> RoutedFile | None:
     """Join the ranges of a file.
 
-    Returns:
-        None if a range does not begin where the one before it ends, or the last one ends early: the file is damaged, or its records break
-            the
-        rules of the proof. It has to be read as one range then.
+    None if a range does not begin where the one before it ends, or the last ends early: the file is damaged, or its records break the rules
+    of the proof. It has to be read as one range then.
     """
     found = sorted(ranges, key=lambda facts: facts.part)
     if error := next((facts.error for facts in found if facts.error), ""):
@@ -264,13 +236,7 @@ def join_ranges(location: str, ranges: Iterable[RangeFacts]) -> RoutedFile | Non
 def read_routed(
     piece: RoutedPiece, carry: SeriesStreams, sink: StreamSink, *, progress: Callable[[int], None] | None = None
 ) -> Generator[None, None, FileFacts]:
-    """Read the packets of one share of a file, and pause after each chunk; the generator returns the facts of the whole file.
-
-    Args:
-        carry: state before it; changed in place.
-        sink: takes the streams.
-        progress: called with the bytes of packets that were read since the last call.
-    """
+    """Read the packets of one share of a file, and pause after each chunk; the generator returns the facts of the whole file."""
     counted = piece.file.facts
     if counted is None:
         raise InputError(piece.file.error)

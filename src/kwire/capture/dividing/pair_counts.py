@@ -44,8 +44,6 @@ class SealedPairs(bytes):
 
 
 class PairCounts:
-    """Counter of connections by endpoints."""
-
     __slots__ = ("_changed", "_disk", "_distinct", "_filter", "_recent", "_sealed", "_sizes")
 
     def __init__(self) -> None:
@@ -128,7 +126,6 @@ class PairCounts:
         return key in self._recent or (self._disk is not None and self._look_up(key) > 0)
 
     def __iter__(self) -> Iterator[tuple[bytes, int]]:
-        """Yield each pair with its count, in the order of the pairs."""
         if self._disk is None:
             yield from sorted(self._recent.items())
             return

@@ -14,12 +14,7 @@ __all__ = ["RecentPairs"]
 
 
 class RecentPairs:
-    """Replacement of `PairCounts` in a series.
-
-    Args:
-        idle_ns: time without a new connection, in the capture, after which a pair may be forgotten; after twice as long it is.
-        known: counts so far.
-    """
+    """Replacement of `PairCounts` in a series; a pair is forgotten after one to two `idle_ns` of the capture without a new connection."""
 
     __slots__ = ("_base", "_earlier", "_highest", "_idle_ns", "_latest", "_since_ns")
 
@@ -34,12 +29,10 @@ class RecentPairs:
         return key in self._latest or key in self._earlier
 
     def keep_changes(self) -> None:
-        """Keep changes as `PairCounts.keep_changes`."""
         self._earlier.keep_changes()
         self._latest.keep_changes()
 
     def begin(self, key: bytes) -> int:
-        """Count a connection; return its number, as `PairCounts.begin`."""
         n = self._latest.count_of(key) or self._earlier.count_of(key) or self._base
         self._latest.put(key, n + 1)
         self._highest = max(self._highest, n + 1)

@@ -38,17 +38,9 @@ _CHECKED_BYTES: Final = 1 << 20
 def find_record(
     data: bytes, start: int, state: FileState, *, longest: int = MAX_PACKET_BYTES, longest_original: int = MAX_PACKET_BYTES
 ) -> int | None:
-    """Find a true record from an arbitrary offset of a pcap file.
+    """Find a true record behind any offset of a pcap file; None when a proof takes more bytes.
 
-    Args:
-        data: part of the file, whole from `start` on.
-        start: any offset in `data` behind the file's header.
-        state: byte order and size of the record headers, from `kwire.capture.files.formats.identify`.
-        longest: most bytes of a packet in the file.
-        longest_original: most bytes of a packet on the wire.
-
-    Returns:
-        Offset in `data` of a record, behind `start`; perhaps the end of `data` or beyond it. None when a proof takes more bytes.
+    The record is behind `start` in `data`, perhaps at the end of `data` or beyond it.
     """
     header, end = state.record_header, len(data)
     lengths = struct.Struct(">II" if state.big_endian else "<II").unpack_from
@@ -86,7 +78,6 @@ def _behind_candidates(data: bytes, start: int, window: int, state: FileState, l
 
 
 def longest_packet(state: FileState) -> int:
-    """Return the most bytes of a packet in a file, by its header."""
     largest = max(state.snaplen, _LEAST_SNAPLEN) if state.snaplen else MAX_PACKET_BYTES
     return min(largest, MAX_PACKET_BYTES)
 
@@ -95,13 +86,6 @@ class RecordBorders:
     """Records at which a pcap file is divided into parts of about equal size.
 
     The reader of a part finds its borders alone: they depend on the file, its size and the number of parts.
-
-    Args:
-        read: return the bytes at an offset, fewer only at the end of the file.
-        size: bytes of the file.
-        parts: number of parts.
-        state: from `kwire.capture.files.formats.identify`.
-        longest: most bytes of a packet in the file; None for its header's limit.
     """
 
     def __init__(self, read: Callable[[int, int], bytes], size: int, parts: int, state: FileState, longest: int | None = None) -> None:

@@ -30,32 +30,18 @@ class FileFacts:
     """Facts of a capture file after it was read; times are nanoseconds since 1970, UTC.
 
     Attributes:
-        location: path or URI as given.
-        format: ``pcap`` or ``pcapng``.
-        compression: ``gzip``, ``zstd`` or None.
-        sha256: hash of the stored file, empty if not requested.
-        stored_bytes: size of the file as stored.
         start_ns, end_ns: earliest and latest packet, None without packets.
-        packets: packet records.
         tcp_packets, fragments, other_packets, unreadable_packets: packets by kind; `fragments` lack their first fragment, unreadable ones
             are cut inside their headers, malformed, or of an unknown link type.
-        unread: packets of unknown link types, by LINKTYPE_ number.
-        link_types: LINKTYPE_ numbers of the last section's interfaces.
-        packets_dropped: packets lost by the capturing machine, None if the file does not say.
-        snaplen: most bytes kept of each packet, None without a limit.
         packet_bytes, packet_bytes_stored: sums of packet lengths on the wire and in the file.
-        bytes_cut: TCP payload cut off by the snapshot length.
-        cut_at: offset in the (decompressed) file of the first unreadable record, None if the file is whole.
-        cut_reason: cause of that, one clause.
-        damages: the first `MAX_DAMAGES` ranges between records.
         damage_count, damaged_bytes: number of all ranges, and sum of their sizes.
     """
 
-    location: str
+    location: str  # path or URI as given
     format: Literal["pcap", "pcapng"]
     compression: Literal["gzip", "zstd"] | None
-    sha256: str
-    stored_bytes: int
+    sha256: str  # hash of the stored file, empty if not requested
+    stored_bytes: int  # size of the file as stored
     start_ns: int | None
     end_ns: int | None
     packets: int
@@ -63,18 +49,18 @@ class FileFacts:
     fragments: int
     other_packets: int
     unreadable_packets: int
-    link_types: tuple[int, ...]
-    packets_dropped: int | None
-    snaplen: int | None
+    link_types: tuple[int, ...]  # LINKTYPE_ numbers of the last section's interfaces
+    packets_dropped: int | None  # packets lost by the capturing machine, None if the file does not say
+    snaplen: int | None  # most bytes kept of each packet, None without a limit
     packet_bytes: int
     packet_bytes_stored: int
-    bytes_cut: int
-    cut_at: int | None
-    cut_reason: str
-    damages: tuple[Damage, ...] = ()
+    bytes_cut: int  # TCP payload cut off by the snapshot length
+    cut_at: int | None  # offset in the (decompressed) file of the first unreadable record, None if the file is whole
+    cut_reason: str  # cause of that, one clause
+    damages: tuple[Damage, ...] = ()  # the first `MAX_DAMAGES` ranges between records
     damage_count: int = 0
     damaged_bytes: int = 0
-    unread: dict[int, int] = field(default_factory=dict)
+    unread: dict[int, int] = field(default_factory=dict)  # packets of unknown link types, by LINKTYPE_ number
 
 
 class FileReading:
@@ -105,16 +91,7 @@ def iter_chunks(
 ) -> Generator[tuple[bytes, PacketColumns], None, FileFacts]:
     """Read a file to its end; the generator returns the facts.
 
-    Args:
-        name: name of the file in sentences and facts.
-        source: its bytes.
-        scan: state left by the file before it in the series; changed in place.
-        chunk_bytes: bytes read at once.
-        progress: called with the stored bytes read since the last call.
-        before: result of `read_again`: the part that is not read another time; changed in place.
-
-    Yields:
-        Columns, and the bytes that their offsets point into.
+    `before` is the part that is not read another time (`read_again`). The bytes are those that the offsets of the columns point into.
 
     Raises:
         InputError: the file is empty or not a capture.
@@ -155,11 +132,7 @@ def iter_chunks(
 
 
 def read_again(name: str, source: CaptureSource, chunk_bytes: int) -> FileReading:
-    """Find how far a file was read when it was only as long as `source`, without its packets.
-
-    Raises:
-        InputError: the file is empty or not a capture.
-    """
+    """Find how far a file was read when it was only as long as `source`, without its packets."""
     reading, data, at = _begin(name, source, chunk_bytes)
     for _ in _iter_records(name, reading, data, at, source, chunk_bytes, lambda _count: None):
         pass

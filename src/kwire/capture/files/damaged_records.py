@@ -69,12 +69,7 @@ class Damages:
     def skip(self, position: int, data: bytes, read: Callable[[int], bytes], state: FileState) -> tuple[bytes, int]:
         """Find where a file can be read on, and count the skipped bytes; but nothing of odd, right records (`FileState.proven`).
 
-        Args:
-            position: offset of `data` in the file.
-            data, read, state: as for `read_behind_damage`.
-
-        Returns:
-            The bytes from the next proven record on and their offset in the file; no bytes if there is none: nothing is counted then.
+        Returns the bytes from the next proven record on and their offset; no bytes if there is none: nothing is counted then.
         """
         if state.kind == PCAP:
             data, state.proven, is_odd = _right_records(data, read, state)
@@ -99,16 +94,7 @@ class Damage(NamedTuple):
 
 
 def read_behind_damage(data: bytes, read: Callable[[int], bytes], state: FileState) -> tuple[bytes, int]:
-    """Find where a file can be read on.
-
-    Args:
-        data: bytes from the invalid record on.
-        read: returns up to that many more bytes; none only at the end.
-        state: state of the scan up to there.
-
-    Returns:
-        The bytes read, from the next proven record on, empty without one; and the number of skipped bytes.
-    """
+    """Return the bytes from the next proven record on, empty without one, and the number of bytes skipped before it."""
     records = _PcapRecords(state) if state.kind == PCAP else _PcapngRecords(state)
     skipped, at, window, ended = 0, 1, _FIRST_WINDOW, False
     while True:
@@ -127,11 +113,7 @@ def read_behind_damage(data: bytes, read: Callable[[int], bytes], state: FileSta
 
 
 def _right_records(data: bytes, read: Callable[[int], bytes], state: FileState) -> tuple[bytes, int, bool]:
-    """Check the pcap records at which a scan stopped.
-
-    Returns:
-        The bytes read, how many of them hold readable records, and whether one of these is odd.
-    """
+    """Check the pcap records at which a scan stopped: the bytes read, how many hold readable records, and whether one of these is odd."""
     records = _PcapRecords(state)
     ended = False
     while (right := records.right(data, ended)) is None:
@@ -142,27 +124,18 @@ def _right_records(data: bytes, read: Callable[[int], bytes], state: FileState) 
 
 
 class _Records(ABC):
-    """Rules of plausible records.
+    """Rules of plausible records."""
 
-    Attributes:
-        reach: window after which a search needs no more bytes.
-        header: bytes of a record's header.
-    """
-
-    reach: int
-    header: int
+    reach: int  # window after which a search needs no more bytes
+    header: int  # bytes of a record's header
 
     def __init__(self, state: FileState) -> None:
         self._known = state.time_ns if state.start_ns is not None else None
 
     def search(self, data: bytes, start: int, stop: int, ended: bool) -> tuple[int | None, int]:
-        """Search for a proven record that begins in `data[start:stop]`.
+        """Search for a proven record that begins in `data[start:stop]`; `ended` if no bytes follow.
 
-        Args:
-            ended: no bytes follow `data` in the file.
-
-        Returns:
-            Its offset, or None; and the offset up to which none begins, behind which more bytes are needed.
+        Returns its offset, or None; and the offset up to which none begins, behind which more bytes are needed.
         """
         far = None
         for at in self.candidates(data, start, stop):
@@ -192,8 +165,7 @@ class _Records(ABC):
     def _proven(self, data: bytes, at: int, ended: bool, far: bool) -> bool | None:
         """Return whether plausible records follow each other from here on; None if more bytes are needed.
 
-        Args:
-            far: their times may be far from those before the damage (`_is_near`); they must then fill all of `reach`.
+        If `far`, their times may be far from those before the damage (`_is_near`); they must then fill all of `reach`.
         """
         self.begin()
         begun, end, records = at, len(data), 0

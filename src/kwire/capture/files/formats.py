@@ -25,7 +25,6 @@ _PCAP_MAGIC: Final = {0xA1B2C3D4: (6, 16), 0xA1B23C4D: (9, 16), 0xA1B2CD34: (6, 
 
 
 def compression_of(head: bytes) -> Literal["gzip", "zstd"] | None:
-    """Name the compression of a file from its first four bytes."""
     if head[:2] == b"\x1f\x8b":
         return "gzip"
     if head[:4] == ZSTD_MAGIC or is_skippable_frame(head):
@@ -50,14 +49,7 @@ def cut_header(head: bytes) -> str:
 
 
 def identify(head: bytes) -> tuple[FileState, int] | None:
-    """Detect the format by the first bytes of a (decompressed) file.
-
-    Args:
-        head: at least 24 bytes if the file has them.
-
-    Returns:
-        The initial state of the scan and the offset of the first record; None if this is not a capture.
-    """
+    """Return the initial state of the scan and the offset of the first record, by a file's first 24 bytes; None for no capture."""
     if head[:4] == _SECTION_HEADER:
         return (FileState(PCAPNG), 0) if len(head) >= 12 and head[8:12] in (b"\x1a\x2b\x3c\x4d", b"\x4d\x3c\x2b\x1a") else None
     if len(head) < PCAP_HEADER_BYTES:

@@ -31,21 +31,13 @@ _BUCKETED: Final = frozenset(("s3", "gcs", "abfs"))
 
 @dataclass(frozen=True, slots=True)
 class CaptureFile:
-    """A file to read.
+    """A file to read."""
 
-    Attributes:
-        location: path or URI that opens it.
-        folder: location without the name; shared by the files of a series.
-        name: the file's own name.
-        size: bytes as stored.
-        sizes: bytes of each file, if the location is of several points.
-    """
-
-    location: str
-    folder: str
-    name: str
-    size: int
-    sizes: tuple[int, ...] = ()
+    location: str  # path or URI that opens it
+    folder: str  # location without the name; shared by the files of a series
+    name: str  # the file's own name
+    size: int  # bytes as stored
+    sizes: tuple[int, ...] = ()  # bytes of each file, if the location is of several points
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,16 +56,12 @@ def is_capture_name(name: str) -> bool:
 def expand_inputs(
     arguments: Sequence[str], accepts: Callable[[str], bool] | None = None, what: str = "capture file and no request log"
 ) -> tuple[list[CaptureFile], list[MissingInput]]:
-    """Find the files that the arguments name.
+    """Find the files that the arguments name: each once, in the order of the arguments and of names below one; and the missing ones.
 
     Args:
-        arguments: files (whatever their names), folders (searched recursively for names of captures, and for logs that hold requests), glob
-            patterns, and URIs (`kwire.files.file_systems`); ``*`` works in URIs too. ``s3a://`` is read as ``s3://``.
+        arguments: files, folders (searched recursively for captures, and for logs that hold requests), globs and URIs, with ``*`` too.
         accepts: names to take from a folder, if other files than captures and request logs are meant.
         what: noun for the sentence about a folder without such files.
-
-    Returns:
-        Each file once, in the order of the arguments and of names below one; and the missing ones.
 
     Raises:
         InputError: nothing is left to read, or a URI holds a password.

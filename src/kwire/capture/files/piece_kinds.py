@@ -25,11 +25,7 @@ _HEAD_BYTES: Final = 1 << 20
 
 
 def kind_of(location: str) -> PieceKind:
-    """Detect the kind of a file, or of captures of several points.
-
-    Raises:
-        InputError: the file is missing, unreadable, empty, or of neither kind.
-    """
+    """Detect the kind of a file, or of captures of several points; InputError if it is of neither."""
     if is_of_points(location):
         return "packets"
     with open_capture(location, hashed=False, block_bytes=HEAD_BYTES) as source:
@@ -40,14 +36,7 @@ def kind_of(location: str) -> PieceKind:
 
 
 def look_ahead(stream: BinaryIO) -> tuple[PieceKind, BinaryIO]:
-    """Detect the kind of a stream that cannot be opened twice.
-
-    Returns:
-        The kind, and a stream that begins with the bytes read so far.
-
-    Raises:
-        InputError: the stream is empty or of neither kind.
-    """
+    """Detect the kind of a stream that cannot be opened twice; return it, and a stream that begins with the bytes read so far."""
     read = getattr(stream, "read1", stream.read)
     stored = b""
 
@@ -67,7 +56,7 @@ def look_ahead(stream: BinaryIO) -> tuple[PieceKind, BinaryIO]:
 
 
 def first_logged_us(location: str, zone: tzinfo) -> int | None:
-    """Return the time of the first entry of a request log, microseconds since 1970; None without one."""
+    """Return the time of the first entry of a request log, microseconds since 1970."""
     try:
         with open_capture(location, hashed=False, block_bytes=HEAD_BYTES) as source:
             head = _head(source.read)

@@ -34,8 +34,6 @@ _PAUSES: Final = (0.5, 2.0)
 
 
 class StoredBytes(Protocol):
-    """Stored bytes, in order."""
-
     def read(self, size: int, /) -> bytes:
         """Read up to `size` bytes; none only at the end."""
 
@@ -43,14 +41,7 @@ class StoredBytes(Protocol):
 class StoredBlocks:
     """A file on a store, read block by block; a failed block is retried alone.
 
-    Args:
-        location: its name.
-        file: Arrow's file.
-        block_bytes: bytes of one request to the store.
-        at: offset of the first byte to read.
-
-    Raises:
-        KwireError: the store failed for good. The file is not at fault, so this does not end it early.
+    A store that failed for good is a KwireError: the file is not at fault, so this does not end it early.
     """
 
     def __init__(self, location: str, file: Any, block_bytes: int = _BLOCK_BYTES, at: int = 0) -> None:
@@ -143,14 +134,7 @@ class _Hashed:
 class CaptureSource:
     """The bytes of one capture file, decompressed.
 
-    Attributes:
-        damage: cause of an early end, empty without one.
-
-    Arguments:
-        stored: the bytes as stored.
-        live: somebody may still be writing at the other end: return what is there.
-        hashed: compute the hash.
-        limit: stored bytes to read, None for all.
+    If it is `live`, somebody may still write at the other end: `read` returns what is there.
     """
 
     def __init__(
@@ -195,7 +179,6 @@ class CaptureSource:
             return rest
 
     def read_stored(self, size: int) -> bytes:
-        """Read up to `size` stored bytes; none only at the end."""
         return self._stored.read(size)
 
     def read_behind(self, position: int, size: int) -> bytes:
@@ -227,13 +210,7 @@ class CaptureSource:
 def open_capture(
     location: str | BinaryIO, *, hashed: bool = True, block_bytes: int = _BLOCK_BYTES, limit: int | None = None
 ) -> Iterator[CaptureSource]:
-    """Open a path, a URI or a binary stream for reading.
-
-    Args:
-        location: path, URI or stream.
-        hashed: compute the hash.
-        block_bytes: bytes of one request to a store.
-        limit: stored bytes to read of a path or URI, None for all.
+    """Open a path, a URI or a binary stream; `limit` is the number of stored bytes to read of a path or URI.
 
     Raises:
         InputError: the file is missing or unreadable.
@@ -248,10 +225,6 @@ def open_capture(
 @contextmanager
 def open_stored(location: str, *, streamed: bool = True) -> Iterator[tuple[NativeFile, bool]]:
     """Open a stored path or URI; return Arrow's file, and whether it is on a local disk.
-
-    Args:
-        location: path or URI.
-        streamed: a local file is read from its beginning to its end.
 
     Raises:
         InputError: the file is missing or unreadable.

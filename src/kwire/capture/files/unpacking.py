@@ -48,11 +48,7 @@ class Unpacked:
             self._plain = pyarrow.CompressedInputStream(pyarrow.PythonFile(self._frames, mode="r"), kind)
 
     def read(self, size: int) -> bytes:
-        """Read up to `size` bytes; none only at the end.
-
-        Raises:
-            OSError: the next bytes are not a member, or the member is cut or damaged.
-        """
+        """Read up to `size` bytes; OSError if the next bytes are not a member, or a cut or damaged one."""
         while self._unpack is not None or self._begin():
             if self._unpack is not None and (found := self._unpack(size)):
                 return found

@@ -44,13 +44,9 @@ class BodyFault(ValueError):
 
 
 def read_body(name: str, version: int, fields: tuple[str, ...] | None, body: dict[str, Any], exact: bool) -> SimpleNamespace:
-    """Make a message of a body.
+    """Make a message of a body, in a projection of `fields`.
 
-    Args:
-        name: of the message, `MetadataRequest`.
-        fields: a projection, as for the codec; None for the whole message.
-        body: as the log has it.
-        exact: missing fields are at their defaults; otherwise unknown, and the message lacks the attribute.
+    If `exact`, missing fields are at their defaults; otherwise they are unknown, and the message lacks the attribute.
 
     Raises:
         BodyFault: a value has the wrong type or does not fit its field.

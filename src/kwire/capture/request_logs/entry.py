@@ -28,36 +28,27 @@ class ConnectionName(NamedTuple):
 
     Attributes:
         server_address, server_port, client_address, client_port: its ends; addresses in the shortest spelling.
-        life: the numbers behind them, which distinguish connections between the same ends; empty up to 0.11.
     """
 
     server_address: str
     server_port: int
     client_address: str
     client_port: int
-    life: str
+    life: str  # the numbers behind them, which distinguish connections between the same ends; empty up to 0.11
 
 
 class LogEntry(NamedTuple):
     """A request in the log; durations are microseconds, None if the line has none.
 
     Attributes:
-        line: number of the line in its file, from 1.
         form: `typed` if bodies are messages; `json`, `text`: form of the line, whose bodies are dictionaries.
         request, response: bodies; JSON text if wanted; None if missing or unreadable. JSON has every field that is not at a tagged default,
             text forms leave fields out.
-        level: log level before the line, None without.
-        logged_us: time of the line, microseconds since 1970, UTC; None without a stamp.
         total_us, queue_us, local_us, remote_us: totalTime, requestQueueTime, localTime, remoteTime.
-        principal: in Kafka's form; None for ``User:ANONYMOUS``, a client that did not authenticate.
-        software: name and version in force, None if the line has none (up to 2.3).
-        is_forwarded: it came inside an Envelope of another broker (KIP-590); the header is that of the first sender.
-        deprecated: the broker marks this version as deprecated (KIP-896).
-        arrived_us: arrival of the request, if the line has it.
         state: as in `RequestCompleted`, if the line has it: brokers log answered requests only, `kwire decode` writes others too.
     """
 
-    line: int
+    line: int  # number of the line in its file, from 1
     api_key: int
     api_version: int
     correlation_id: int | None
@@ -66,17 +57,17 @@ class LogEntry(NamedTuple):
     form: Literal["typed", "json", "text"]
     request: Any = None
     response: Any = None
-    level: str | None = None
-    logged_us: int | None = None
+    level: str | None = None  # log level before the line, None without
+    logged_us: int | None = None  # time of the line, microseconds since 1970, UTC; None without a stamp
     total_us: int | None = None
     queue_us: int | None = None
     local_us: int | None = None
     remote_us: int | None = None
-    principal: str | None = None
-    software: tuple[str, str] | None = None
-    is_forwarded: bool = False
-    deprecated: bool = False
-    arrived_us: int | None = None
+    principal: str | None = None  # in Kafka's form; None for ``User:ANONYMOUS``, a client that did not authenticate
+    software: tuple[str, str] | None = None  # name and version in force, None if the line has none (up to 2.3)
+    is_forwarded: bool = False  # it came inside an Envelope of another broker (KIP-590); the header is that of the first sender
+    deprecated: bool = False  # the broker marks this version as deprecated (KIP-896)
+    arrived_us: int | None = None  # arrival of the request, if the line has it
     state: str | None = None
 
     def __repr__(self) -> str:
@@ -89,11 +80,7 @@ _CONNECTION: Final = re.compile(r"\[?([0-9A-Za-z.:%_]+?)\]?:([0-9]{1,5})-\[?([0-
 
 @lru_cache(maxsize=65_536)
 def connection_name(text: str) -> ConnectionName:
-    """Read the broker's name of a connection, IPv6 addresses with or without square brackets.
-
-    Raises:
-        UnreadableLine: it is no such name.
-    """
+    """Read the broker's name of a connection, IPv6 addresses with or without square brackets."""
     found = _CONNECTION.fullmatch(text)
     if found is None or int(found[2]) > 65_535 or int(found[4]) > 65_535:
         raise UnreadableLine(f"{text[:80]!a} is no connection")
@@ -117,11 +104,7 @@ _FORMER_NAMES: Final = {
 
 @lru_cache(maxsize=512)
 def api_key_of(name: str) -> int:
-    """Return the key of an api by the name of its constant in Kafka, ``FIND_COORDINATOR``.
-
-    Raises:
-        UnreadableLine: no release has such an api.
-    """
+    """Return the key of an api by the name of its constant in Kafka, ``FIND_COORDINATOR``."""
     for key in catalog().api_keys:
         own = catalog().api_name(key)
         if own is not None and snake_name(own).upper() == name:
@@ -132,11 +115,7 @@ def api_key_of(name: str) -> int:
 
 
 def int_of(value: Any, bits: int, what: str) -> int:
-    """Read a header's number, an integer or its decimal text; `what` is its name for the message.
-
-    Raises:
-        UnreadableLine: it is not a signed integer of `bits` bits.
-    """
+    """Read a header's number, an integer or its decimal text, of `bits` bits; `what` is its name for the message."""
     if value.__class__ is int and -(1 << bits - 1) <= value < 1 << bits - 1:  # nearly all
         return int(value)
     if isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,20}", value):

@@ -51,14 +51,9 @@ def exchange_entry(
     blanker: FrameBlanker | None,
     codec: Codec = BUILT_IN,
 ) -> dict[str, Any]:
-    """Make the entry of a request.
+    """Make the entry of a request, from frames without their lengths; None if bytes are missing or there is none.
 
-    Args:
-        event: of the tracker.
-        connection: its name as brokers write it, `SERVER:PORT-CLIENT:PORT-N`.
-        request, response: frames without their lengths; None if bytes are missing or there is none.
-        highest: by api key the highest version that the broker advertised.
-        blanker: blanks the secrets of the connection; None shows them.
+    `connection` is `SERVER:PORT-CLIENT:PORT-N`, `highest` the highest version of each api that the broker advertised.
     """
     return _entry(event, connection, request, response, _blanked(event, request, response, blanker, codec), highest, codec)
 
@@ -67,7 +62,6 @@ _Frames: TypeAlias = tuple[bytes | None, bytes | None]
 
 
 def _blanked(event: RequestCompleted, request: bytes | None, response: bytes | None, blanker: FrameBlanker | None, codec: Codec) -> _Frames:
-    """Return request and response without secrets; frames of messages without secrets as they are."""
     if blanker is None:
         return request, response
     index, every = event.request_index, codec is not BUILT_IN
@@ -124,20 +118,14 @@ def _entry(
 
 
 class _Bodies(NamedTuple):
-    """Writers of an api in one version.
+    """Writers of an api in one version."""
 
-    Attributes:
-        begin: of a request frame: api key and version.
-        api_name: text that ends a header, Kafka's name of the api in it.
-        body_at: offset of a response's body if its header has no tagged fields; the bytes from 4 on are zero then.
-    """
-
-    begin: bytes
+    begin: bytes  # of a request frame: api key and version
     header: Any
     request: Any
     response: Any
-    api_name: bytes
-    body_at: int
+    api_name: bytes  # text that ends a header, Kafka's name of the api in it
+    body_at: int  # offset of a response's body if its header has no tagged fields; the bytes from 4 on are zero then
 
 
 @cache

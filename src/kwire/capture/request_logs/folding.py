@@ -23,19 +23,12 @@ MAX_JOINED_LINES: Final = 64
 
 
 class LineFault(NamedTuple):
-    """A line that looks like an entry and cannot be read.
+    """A line that looks like an entry and cannot be read."""
 
-    Attributes:
-        file: index of its file in the series.
-        line: its number there, from 1.
-        reason: one clause.
-        torn: the file ends inside it.
-    """
-
-    file: int
-    line: int
-    reason: str
-    torn: bool = False
+    file: int  # index of its file in the series
+    line: int  # its number there, from 1
+    reason: str  # one clause
+    torn: bool = False  # the file ends inside it
 
 
 Item = tuple[int, LogEntry] | LineFault
@@ -70,15 +63,7 @@ def _never(_line: bytes, _number: int) -> LogEntry | None:
 
 
 class EntryFolder:
-    """State between two lines, and between two files.
-
-    Args:
-        zone: of times without a zone.
-        wanted: bodies that typed lines read, by api key and version; None to read no typed lines.
-
-    Attributes:
-        foreign: lines of other loggers so far, by index of the file.
-    """
+    """State between two lines, and between two files; `foreign` counts lines of other loggers by index of the file."""
 
     __slots__ = ("_held", "_parts", "_read", "_wanted", "_zone", "foreign")
 
@@ -102,13 +87,9 @@ class EntryFolder:
         return self._read
 
     def feed(self, file: int, line: str, number: int, *, whole: bool = True) -> Iterator[Item]:
-        """Take the next line, without its end, by index of its file and number in it.
+        """Take the next line, without its end; only the last of a file may be not `whole`.
 
-        Args:
-            whole: it ended with a line break; only the last of a file may not.
-
-        Yields:
-            Entries, each with the index of the file that it begins in, and faults.
+        Yields entries, each with the index of the file that it begins in, and faults.
         """
         if not whole:
             yield from self._feed(file, line, number, whole=False)
@@ -164,7 +145,6 @@ class EntryFolder:
         return min(files, default=default)
 
     def finish(self) -> Iterator[Item]:
-        """Yield what waits, at the end of the series."""
         for each in self._parts.waiting.values():
             yield from self._feed(each.file, each.text, each.line)
         self._parts = LineParts()

@@ -29,11 +29,7 @@ _LOOKED_INTO: Final = frozenset((18, _ENVELOPE, _SHARE_FETCH))
 
 
 def read_request(codec: Codec, frame: bytes, blanked: bytes) -> Request:
-    """Decode a request: body of the blanked frame, violation of the original one.
-
-    Raises:
-        WireError: the header cannot be read.
-    """
+    """Decode a request: body of the blanked frame, violation of the original one."""
     read = codec.decode_request(frame, strict=False)
     if blanked != frame and not isinstance(read.body, Opaque):
         read.body = codec.decode_request(blanked, strict=False).body
@@ -41,7 +37,6 @@ def read_request(codec: Codec, frame: bytes, blanked: bytes) -> Request:
 
 
 def read_response(codec: Codec, frame: bytes, blanked: bytes, api_key: int, api_version: int) -> Response:
-    """Decode a response; as `read_request`."""
     read = codec.decode_response(frame, api_key, api_version, strict=False)
     if blanked != frame and not isinstance(read.body, Opaque):
         read.body = codec.decode_response(blanked, api_key, api_version, strict=False).body
@@ -91,12 +86,7 @@ def _renamed(value: Any, message: Message, struct: str, minor: str) -> Any:
 
 
 def in_names_of(highest: Mapping[int, int], request: dict[str, Any], api_key: int) -> dict[str, Any]:
-    """Return a request's JSON with the field names of the broker's release.
-
-    Args:
-        highest: by api key the highest version that the broker advertised; others count as the newest.
-        request: in today's names.
-    """
+    """Return a request's JSON with the field names of the broker's release; apis without an advertised version count as the newest."""
     minor, message = release_of_names(highest, api_key), BUILT_IN.catalog.request(api_key)
     if minor is None or message is None:
         return request
@@ -115,7 +105,6 @@ def _without_sizes(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def error_entry(error: WireError) -> dict[str, Any]:
-    """Return code, place and reason of a frame's fault."""
     return {"code": error.code.name, "offset": error.offset, "path": error.path, "message": str(error)}
 
 
@@ -169,9 +158,7 @@ def carried_by(request: Request, codec: Codec = BUILT_IN) -> tuple[int, int] | N
 def response_entry(response: Response, carried: tuple[int, int] | None = None, codec: Codec = BUILT_IN) -> dict[str, Any]:
     """Return `responseHeader` and `response` of a line, and `error` if the body breaks a rule.
 
-    Args:
-        response: decoded; its version is the one that its body was read in.
-        carried: of the response to an Envelope: api key and version of the request in it.
+    `carried` is, of the response to an Envelope, api key and version of the request in it.
     """
     entry: dict[str, Any] = {
         "responseHeader": {"correlationId": response.header.correlation_id},

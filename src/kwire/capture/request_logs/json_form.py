@@ -23,11 +23,7 @@ _LONGEST_INTEGER: Final = 400  # digits; of thousands Python makes no integer, b
 
 
 def parse_json(text: str, at: int = 0) -> Any:
-    """Read the JSON value that begins at an offset; the rest of the text is ignored.
-
-    Raises:
-        UnreadableLine: there is none, or it ends too soon.
-    """
+    """Read the JSON value that begins at an offset; the rest of the text is ignored."""
     try:
         try:
             value, _ = _DECODER.raw_decode(text, at)
@@ -48,16 +44,11 @@ def _bounded(digits: str) -> int | float:
 
 
 def is_entry(value: Any) -> bool:
-    """Tell whether a JSON value is an entry of the log."""
     return isinstance(value, dict) and isinstance(value.get("requestHeader"), dict)
 
 
 def wrapped_text(value: Any, zone: tzinfo) -> tuple[str, int | None, str | None] | None:
-    """Unpack an entry that a JSON layout has wrapped into a message.
-
-    Returns:
-        The message, the instant beside it, and the level; None if the value has no such message.
-    """
+    """Unpack an entry that a JSON layout has wrapped into a message: the message, the instant beside it, and the level."""
     if not isinstance(value, dict):
         return None
     message = next((text for text in value.values() if isinstance(text, str) and MARK in text), None)
@@ -79,11 +70,6 @@ def _instant_of(parts: dict[str, Any]) -> int | None:
 
 
 def entry_of_object(value: dict[str, Any], line: int, zone: tzinfo) -> LogEntry:
-    """Make an entry of a JSON object; `zone` is that of times without one.
-
-    Raises:
-        UnreadableLine: a required part is missing, or has the wrong type.
-    """
     header = value["requestHeader"]
     key = header.get("requestApiKey")
     if key is None and isinstance(name := header.get("requestApiKeyName"), str):

@@ -27,13 +27,12 @@ class JoinedLine(NamedTuple):
 
     Attributes:
         file, line: of the first part.
-        size: of the texts, with the memory for each part.
     """
 
     file: int
     line: int
     texts: list[str]
-    size: int = 0
+    size: int = 0  # of the texts, with the memory for each part
 
     @property
     def text(self) -> str:
@@ -51,9 +50,7 @@ class LineParts:
     def take(self, file: int, line: str, number: int, is_torn: Callable[[str], bool]) -> list[JoinedLine]:
         """Take a line; return the lines that are complete now: this line, a joined one, or none.
 
-        Args:
-            is_torn: tells whether a line is an unreadable entry. Some shippers remove the line break at the end of Docker's lines, so only
-                a torn line can be the first part of one.
+        Some shippers remove the line break at the end of Docker's lines, so only a torn line can be the first part of one.
 
         Raises:
             UnreadableLine: its parts are too long together.

@@ -45,14 +45,7 @@ def goes_on(line: str) -> bool:
 
 
 def read_line(line: str, number: int, zone: tzinfo = timezone.utc) -> LogEntry | None:
-    """Read a line, without its end.
-
-    Args:
-        number: of the line in its file, from 1.
-        zone: of times without one.
-
-    Returns:
-        The entry, or None for a line that is not of the request log.
+    """Read a line, without its end; None for a line that is not of the request log.
 
     Raises:
         UnreadableLine: it looks like an entry and cannot be read.

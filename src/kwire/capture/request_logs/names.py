@@ -38,7 +38,6 @@ def is_log_name(name: str) -> bool:
 
 
 def log_rotation(name: str) -> LogRotation | None:
-    """Split the name of a log into its constant part and its rotation; None for another name."""
     found = _NAME.match(name)
     if found is None:
         return None

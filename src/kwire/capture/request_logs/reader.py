@@ -27,35 +27,18 @@ _BLANK: Final = ((b"\n" * _BLANK_LINES, re.compile(rb"\n*")), (b"\r\n" * _BLANK_
 
 
 class LogPosition(NamedTuple):
-    """Progress in a file that may grow.
+    """Progress in a file that may grow."""
 
-    Attributes:
-        read: bytes of the decompressed file so far.
-        lines: whole lines so far.
-        torn: bytes behind the last whole line, empty if more than `MAX_LINE_BYTES`.
-        size: number of these bytes.
-        has_more: the file has grown since its size was taken, so the line is not torn.
-    """
-
-    read: int = 0
-    lines: int = 0
-    torn: bytes = b""
-    size: int = 0
-    has_more: bool = False
+    read: int = 0  # bytes of the decompressed file so far
+    lines: int = 0  # whole lines so far
+    torn: bytes = b""  # bytes behind the last whole line, empty if more than `MAX_LINE_BYTES`
+    size: int = 0  # number of these bytes
+    has_more: bool = False  # the file has grown since its size was taken, so the line is not torn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogFileFacts:
-    """Facts of a file of a request log.
-
-    Attributes:
-        location: path or URI as given.
-        compression: ``gzip``, ``zstd`` or None.
-        sha256: of the file as stored.
-        stored_bytes: size of the file as stored.
-        damage: fault that ended reading early, empty without one.
-        position: where a later run continues; None for a complete file.
-    """
+    """Facts of a file of a request log; with a position, where a later run continues, for an incomplete one."""
 
     location: str
     compression: Literal["gzip", "zstd"] | None
@@ -76,24 +59,10 @@ def iter_log(
     limit: int | None = None,
     before: LogPosition | None = None,
 ) -> Generator[Iterator[Item], None, LogFileFacts]:
-    """Read one file of a series of logs.
+    """Read one file of a series of logs, plain, gzip or zstd; the generator returns the facts.
 
-    Args:
-        location: path, URI or open binary stream; plain, gzip or zstd.
-        file: its index in the series.
-        folder: state after the files before it; changed in place.
-        progress: called with bytes of the stored file read since its last call.
-        lines_before: of a stream that begins inside a log, the number of lines before.
-        limit: stored bytes to read of a file that may grow: an incomplete line stays in `LogFileFacts.position`. None for a whole file,
-            whose last line needs no end.
-        before: position where an earlier run stopped.
-
-    Yields:
-        Entries and faults of each chunk, each made when it is asked for, so that a line is used while it is in the processor's cache; the
-        generator returns the facts.
-
-    Raises:
-        InputError: the file is missing or unreadable.
+    A file that may grow is read up to `limit` stored bytes; its incomplete last line stays in `LogFileFacts.position`. Each entry is made
+    when it is asked for, so that a line is used while it is in the processor's cache.
     """
     name = location if isinstance(location, str) else "standard input"
     with open_capture(location, limit=limit) as source:
@@ -121,7 +90,6 @@ def iter_log(
 
 
 def torn_line(position: LogPosition, file: int, folder: EntryFolder) -> Iterator[Item]:
-    """Yield the incomplete last line of a file that will not grow."""
     if position.size:
         line = None if position.size > MAX_LINE_BYTES else position.torn if position.lines else position.torn.removeprefix(_BOM)
         yield from _items(_Chunk(position.lines + 1, [line], False), file, folder)

@@ -63,11 +63,7 @@ def is_unfinished(text: str) -> bool:
 
 
 def read_text_entry(text: str, line: int) -> LogEntry:
-    """Read the text behind ``Completed request:``.
-
-    Raises:
-        UnreadableLine: it is incomplete, or in no known form.
-    """
+    """Read the text behind ``Completed request:``."""
     frame = _FRAME.fullmatch(text)
     if frame is None:
         raise UnreadableLine("the line ends before its connection and times")
@@ -104,7 +100,6 @@ def _described(text: str, line: int, connection: str) -> LogEntry:
 
 
 def _bodies(text: str) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
-    """Return the request and the response behind it; None for other forms."""
     request, end = _body(text, 0)
     if not text.startswith(",response:", end):
         end = text.rfind(",response:")

@@ -25,14 +25,7 @@ class TextFault(ValueError):
 
 
 def read_value(text: str, at: int = 0) -> tuple[Any, int]:
-    """Read the value at an offset.
-
-    Returns:
-        The value (a dictionary for a struct or a message, a list, None for ``null``, else text as it stands) and the offset behind it.
-
-    Raises:
-        TextFault: brackets do not balance, or nest deeper than `MAX_DEPTH`.
-    """
+    """Read a value and return the offset behind it: a dictionary (struct or message), a list, None for ``null``, or text."""
     return _value(text, at, 0)
 
 
@@ -75,7 +68,6 @@ def _elements(text: str, at: int, depth: int) -> tuple[list[Any], int]:
 
 
 def _next(text: str, at: int, closing: str) -> int:
-    """Skip a comma; a closing bracket stays."""
     follows = text[at : at + 1]
     if follows == ",":
         at += 1

@@ -45,10 +45,9 @@ def zone_of(name: str | None) -> tzinfo:
 
 
 def find_stamp(prefix: str, zone: tzinfo) -> int | None:
-    """Find the time of a line in the text before the request; `zone` is that of stamps without one.
+    """Find the time of a line in the text before the request, in microseconds since 1970, UTC.
 
-    Returns:
-        Microseconds since 1970, UTC; of several stamps the first with a zone, else the last; None without any.
+    Of several stamps the first with a zone counts, else the last.
     """
     found = None
     for stamp in _STAMP.finditer(prefix):
@@ -89,11 +88,7 @@ def stamp_us(value: Any, zone: tzinfo) -> int | None:
 
 
 def duration_us(milliseconds: Any) -> int | None:
-    """Turn milliseconds into microseconds; None for what is no duration.
-
-    Args:
-        milliseconds: a number, or its text, whose decimal sign may be a comma: 0.11 writes numbers as the broker's locale does.
-    """
+    """Turn milliseconds into microseconds; a text may have a comma for its decimal sign, as 0.11 writes numbers in the broker's locale."""
     if milliseconds.__class__ is float and 0 <= milliseconds <= LONGEST_MS:  # nearly all
         return round(milliseconds * 1000)
     if isinstance(milliseconds, bool) or not isinstance(milliseconds, (int, float, str)):

@@ -35,11 +35,7 @@ _LONGEST_KEPT: Final = 36  # with hyphens; spaces around it may be many
 
 
 def struct_of(plan: Plan, index: int = 0, *, minor: str = "") -> type[msgspec.Struct]:
-    """Make the type of a block of a plan; 0 is the message itself.
-
-    Args:
-        minor: minor release whose field names are used, and which writes no sizes of `_WITHOUT_SIZES`; empty for today's.
-    """
+    """Make the type of a block of a plan, in the field names of a minor release (then without sizes of `_WITHOUT_SIZES`), or of today."""
     block = plan.blocks[index]
     fields = catalog()[plan.message].structs[plan.layouts[block.layout].name].fields
     typed: list[Any] = []

@@ -70,12 +70,7 @@ _decode_line: Final = msgspec.json.Decoder(_Line).decode
 
 
 def line_reader(zone: tzinfo, wanted: Callable[[int, int], WantedBodies | None]) -> Callable[[bytes, int], LogEntry | None]:
-    """Return a function that makes an entry of a line and its number, None if the fallback has to read the line.
-
-    Args:
-        zone: of stamps that do not name theirs.
-        wanted: bodies to read of an api at a version.
-    """
+    """Return a function that makes an entry of a line and its number, None if the fallback has to read the line."""
 
     @lru_cache(maxsize=4096)
     def decoders_of(key: int, version: int) -> tuple[tuple[Decode, ...], tuple[Decode, ...]] | None:

@@ -37,6 +37,5 @@ def read_alert(side: int, data: bytes, time: int, packet: int) -> Alert | None:
 
 
 def alert_bytes(alert: Alert) -> bytes:
-    """Return the bytes of an alert, for `read_alert`."""
     number = next((number for number, name in _NAMES.items() if name == alert.name), None)
     return bytes((_FATAL if alert.fatal else 1, int(alert.name.split()[-1]) if number is None else number))

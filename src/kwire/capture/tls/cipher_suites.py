@@ -10,19 +10,13 @@ Cipher = Literal["gcm", "ccm", "ccm_8", "chacha20", "cbc"]
 
 
 class Suite(NamedTuple):
-    """A cipher suite.
+    """A cipher suite."""
 
-    Attributes:
-        name: as IANA has it.
-        hash: of the key schedule and, in TLS 1.2, the PRF: `sha256` or `sha384`.
-        mac: of a CBC suite: `sha1`, `sha256` or `sha384`.
-    """
-
-    name: str
+    name: str  # as IANA has it
     cipher: Cipher
     key_bytes: int
-    hash: str
-    mac: str | None = None
+    hash: str  # of the key schedule and, in TLS 1.2, the PRF: `sha256` or `sha384`
+    mac: str | None = None  # of a CBC suite: `sha1`, `sha256` or `sha384`
 
 
 _TLS13: Final = {
@@ -79,6 +73,5 @@ SUITES: Final[dict[int, Suite]] = {**_TLS13, **_tls12()}
 
 
 def suite_name(number: int) -> str:
-    """Return IANA's name of a suite, or its number as `0x1301`."""
     suite = SUITES.get(number)
     return f"0x{number:04x}" if suite is None else suite.name

@@ -41,7 +41,6 @@ class TlsConnection(Handshakes):
     # What the layer below says.
 
     def receive(self, keys: SeriesKeys, side: int, data: bytes, t: int, packet: int) -> list[Output]:
-        """Take the next bytes of a side, 0 or 1."""
         return self.taken(keys, side) if self._directions[side].stream.take(data, t, packet) else []
 
     def taken(self, keys: SeriesKeys, side: int) -> list[Output]:
@@ -58,7 +57,6 @@ class TlsConnection(Handshakes):
         return out
 
     def lose(self, keys: SeriesKeys, side: int, count: int, t: int, packet: int, cut: bool) -> list[Output]:
-        """Take note of `count` missing bytes of a side."""
         out: list[Output] = []
         direction = self._directions[side]
         self.lost = self.lost or not cut
@@ -110,7 +108,6 @@ class TlsConnection(Handshakes):
             other.doubtful = None
 
     def completed(self, side: int) -> bool:
-        """Tell whether a side's part of the handshake is over."""
         direction = self._directions[side]
         return direction.finished or bool(direction.epochs and direction.epochs[0].kind == "data" and direction.opened)
 
@@ -255,10 +252,8 @@ class TlsConnection(Handshakes):
 
     @property
     def decrypted_bytes(self) -> int:
-        """Bytes of deciphered application data."""
         return sum(each.opened_bytes for each in self._directions)
 
     @property
     def opaque_bytes(self) -> int:
-        """Bytes of other protected records."""
         return sum(each.opaque_bytes + each.stream.opaque for each in self._directions)

@@ -48,12 +48,10 @@ class Epoch:
 
     @classmethod
     def of_secret(cls, kind: EpochKind, suite: Suite, secret: bytes) -> Epoch:
-        """Return the epoch of a TLS 1.3 traffic secret."""
         following = next_secret(secret, suite) if kind == "data" else b""
         return cls(kind, suite, RecordCipher(suite, keys_13(secret, suite), is_13=True), following)
 
     def updated(self) -> Epoch:
-        """Return the epoch behind a KeyUpdate."""
         return Epoch.of_secret("data", self.suite, self.next_secret)
 
     def __repr__(self) -> str:
@@ -142,6 +140,5 @@ class Direction:
             self.epochs[0].sequence += 1
 
     def drop_epoch(self, kind: EpochKind) -> None:
-        """Drop the keys of a kind."""
         while len(self.epochs) > 1 and self.epochs[0].kind == kind:
             del self.epochs[0]

@@ -24,8 +24,6 @@ _MOST_CUT: Final = 1 << 16  # more than that is written as lost
 
 
 class _Writer(StreamSink):
-    """Writer of streams as packets; `out` holds unread ones."""
-
     def __init__(self, ports: frozenset[int]) -> None:
         self._ports = ports
         self._talks: dict[int, ExportedTalk] = {}  # by identity of the connection
@@ -66,8 +64,6 @@ class _Writer(StreamSink):
 
 
 class _Series:
-    """State of a series between its files."""
-
     def __init__(self, ports: frozenset[int], left_out: LeftOut) -> None:
         self.writer = _Writer(ports)
         self.sink = PlaintextSink(self.writer, SeriesKeys(current_tls_options()))
@@ -75,7 +71,6 @@ class _Series:
         self.carry = impl.series_carry()
 
     def read(self, location: str | BinaryIO, last: bool) -> Iterator[bytes]:
-        """Yield the capture that a file becomes, in parts."""
         yield PCAPNG_HEAD
         for _ in iter_piece(location, self.carry, self.sink):
             yield self._taken()
@@ -89,8 +84,6 @@ class _Series:
 
 
 class _Parts(io.RawIOBase):
-    """Parts of bytes as a file to read from its beginning."""
-
     def __init__(self, parts: Iterator[bytes]) -> None:
         super().__init__()
         self._parts, self._rest = parts, b""
@@ -99,7 +92,6 @@ class _Parts(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """Read at most `size` bytes, none only at the end."""
         while not self._rest:
             part = next(self._parts, None)
             if part is None:
@@ -111,13 +103,9 @@ class _Parts(io.RawIOBase):
 
 
 def exported_series(locations: Sequence[str | BinaryIO], ports: frozenset[int], left_out: LeftOut | None = None) -> list[BinaryIO]:
-    """Yield the files of a series with their encrypted connections decrypted, each as a stream that must be read in this order.
+    """Return the files of a series with their encrypted connections decrypted, as streams that must be read in this order.
 
-    Secrets are those of `current_tls_options`, and the captures' own.
-
-    Args:
-        ports: TCP ports of brokers; empty for all.
-        left_out: sums of what is left out, complete after the last file.
+    Secrets are those of `current_tls_options`, and the captures' own. `left_out` is complete after the last file.
 
     Raises:
         InputError: when read: a file cannot be read, or is not a capture.

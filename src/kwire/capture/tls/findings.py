@@ -21,19 +21,17 @@ class Finding(NamedTuple):
     """A broken rule of `kwire.protocol.rules`, with the facts for its sentence.
 
     Attributes:
-        side: side at fault, None if unknown.
         time, packet: position, 0 for the end of the connection.
     """
 
     rule: str
-    side: int | None
+    side: int | None  # side at fault, None if unknown
     time: int
     packet: int
     facts: dict[str, Any]
 
 
 def findings(tls: TlsConnection, state: str, closed_by: str | None) -> list[Finding]:
-    """Return the faults of a connection that is over; `state` and `closed_by` are those of `ConnectionSummary`."""
     found: list[Finding] = []
     failed = _failed(tls, state, closed_by)
     if failed is not None:

@@ -98,7 +98,6 @@ class Handshakes:
 
     @property
     def server_name(self) -> str | None:
-        """Name that the client asks for (SNI)."""
         return None if self.hello is None else self.hello.server_name
 
     @property

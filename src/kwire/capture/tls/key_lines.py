@@ -46,13 +46,7 @@ def parse_line(line: bytes) -> KeyLine | None:
 
 
 def index_lines(text: bytes, size: int, place: int, names: array[int], places: array[int]) -> None:
-    """Append offsets of lines, and the first 8 bytes of their second fields as numbers.
-
-    Args:
-        text: begins with a line; `size` bytes of it count.
-        place: offset of the text.
-        names, places: arrays of type `Q`.
-    """
+    """Append offsets of lines in the first `size` bytes, from `place` on, and the first 8 bytes of their second fields as numbers."""
     for found in _LINE.finditer(text, 0, size):
         if not (len(found[2]) & 1 or len(found[3]) & 1) and len(found[0]) < LONGEST_LINE:
             names.append(int(found[2][: 2 * NAME_BYTES], 16))
@@ -60,11 +54,7 @@ def index_lines(text: bytes, size: int, place: int, names: array[int], places: a
 
 
 def lines_at(name: bytes, places: list[int], read: Callable[[int, int], bytes]) -> list[KeyLine]:
-    """Return the lines at some offsets, in order, whose second field is `name`; close ones are read at once.
-
-    Args:
-        read: returns bytes of the file, by offset and size.
-    """
+    """Return the lines at some offsets, in order, whose second field is `name`; close ones are read at once."""
     if not places:
         return []
     span = places[-1] - places[0]

@@ -46,11 +46,7 @@ def _read_at(file: BinaryIO, place: int, size: int) -> bytes:
 
 
 class KeyText:
-    """Key log lines in memory, of Decryption Secrets Blocks; `repr` shows no line.
-
-    Args:
-        most_bytes: limit of the lines' bytes; further lines are dropped.
-    """
+    """Key log lines in memory, of Decryption Secrets Blocks; lines beyond `most_bytes` are dropped, and `repr` shows none."""
 
     __slots__ = ("_lines", "_room", "left_out")
 
@@ -60,7 +56,6 @@ class KeyText:
         self.left_out = 0
 
     def add(self, text: bytes) -> None:
-        """Take the lines of a text."""
         for line in text.splitlines():
             known = parse_line(line)
             if known is None:
@@ -75,7 +70,6 @@ class KeyText:
             lines[line] = None
 
     def find(self, name: bytes) -> list[KeyLine]:
-        """Return the lines whose second field is `name`."""
         lines = map(parse_line, self._lines.get(name[:NAME_BYTES], ()))
         return [line for line in lines if line is not None and line[1] == name]
 
@@ -84,11 +78,7 @@ class KeyText:
 
 
 class KeyLog:
-    """A key log file, which may grow: it is read at the first `find`, and read on while it lacks secrets of a name.
-
-    Args:
-        location: path or URI.
-    """
+    """A key log file, which may grow: it is read at the first `find`, and read on while it lacks secrets of a name."""
 
     def __init__(self, location: str) -> None:
         self.location = location
@@ -103,11 +93,6 @@ class KeyLog:
         self._closing: weakref.finalize[..., KeyLog] | None = None
 
     def find(self, name: bytes) -> list[KeyLine]:
-        """Return the lines whose second field is `name`.
-
-        Raises:
-            InputError: the file cannot be read.
-        """
         found = self._known(name)
         if has_all_secrets(found) and _stamp_of(os.fstat(self._descriptor)) == self._stamp:
             return found  # also if another file has its name now
@@ -137,7 +122,6 @@ class KeyLog:
         self._descriptor, self._closing = descriptor, weakref.finalize(self, os.close, descriptor)
 
     def _stamp_now(self) -> _Stamp | None:
-        """Return the stamp of a local file; None for a remote or missing one."""
         if "://" in self.location:
             return None
         try:

@@ -15,16 +15,11 @@ _IV_BYTES: Final = 12
 
 
 class Keys(NamedTuple):
-    """Keys of the records of one direction, which `repr` does not show.
-
-    Attributes:
-        iv: the salt of GCM and CCM in TLS 1.2 (4 bytes), empty for CBC.
-        mac_key: of a CBC suite.
-    """
+    """Keys of the records of one direction, which `repr` does not show."""
 
     key: bytes
-    iv: bytes
-    mac_key: bytes = b""
+    iv: bytes  # the salt of GCM and CCM in TLS 1.2 (4 bytes), empty for CBC
+    mac_key: bytes = b""  # of a CBC suite
 
     def __repr__(self) -> str:
         return "Keys(...)"
@@ -65,11 +60,7 @@ def prf(secret: bytes, label: bytes, seed: bytes, length: int, digest: str) -> b
 
 
 def master_secret(premaster: bytes, client_random: bytes, server_random: bytes, suite: Suite, session_hash: bytes | None) -> bytes:
-    """Return the master secret of a premaster secret.
-
-    Args:
-        session_hash: hash of the handshake up to the ClientKeyExchange, for the extended master secret (RFC 7627).
-    """
+    """Return the master secret of a premaster secret, or the extended one (RFC 7627) if there is a session hash."""
     if session_hash is not None:
         return prf(premaster, b"extended master secret", session_hash, MASTER_BYTES, suite.hash)
     return prf(premaster, b"master secret", client_random + server_random, MASTER_BYTES, suite.hash)

@@ -26,17 +26,11 @@ NO_DATA: Final = "it ended before it brought data"
 
 @dataclass(slots=True)
 class LeftOut:
-    """Losses of a `PlaintextSink` in TLS connections that are over.
+    """Losses of a `PlaintextSink` in TLS connections that are over."""
 
-    Attributes:
-        connections: number of connections with nothing decrypted, by reason.
-        records: protected records of decrypted connections that no key opened, or with missing bytes.
-        bytes: of all these on the wire.
-    """
-
-    connections: dict[str, int] = field(default_factory=dict)
-    records: int = 0
-    bytes: int = 0
+    connections: dict[str, int] = field(default_factory=dict)  # number of connections with nothing decrypted, by reason
+    records: int = 0  # protected records of decrypted connections that no key opened, or with missing bytes
+    bytes: int = 0  # of all these on the wire
 
     def add(self, tls: TlsConnection) -> None:
         reason = _reason(tls)
@@ -48,7 +42,6 @@ class LeftOut:
 
 
 def _reason(tls: TlsConnection) -> str | None:
-    """Return the reason why nothing of a connection was decrypted; None if something was."""
     if tls.decrypted in ("yes", "partly"):
         return None if tls.decrypted_bytes else NO_DATA
     if tls.hello is None:
@@ -57,11 +50,7 @@ def _reason(tls: TlsConnection) -> str | None:
 
 
 class PlaintextSink(StreamSink):
-    """Sink that passes plaintext on, and nothing of a TLS connection without keys; for one file.
-
-    Attributes:
-        left_out: losses so far.
-    """
+    """Sink that passes plaintext on, and nothing of a TLS connection without keys; for one file."""
 
     def __init__(self, sink: StreamSink, keys: SeriesKeys) -> None:
         self._sink = sink
@@ -72,7 +61,6 @@ class PlaintextSink(StreamSink):
         self.left_out = LeftOut()
 
     def take_secrets(self, block: SecretsBlock) -> None:
-        """Take a key log of the capture."""
         self._keys.take_block(block)
 
     def opened(self, connection: TcpConnection, time_ns: int, packet: int) -> None:

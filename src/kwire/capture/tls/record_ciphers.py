@@ -28,21 +28,14 @@ _BLOCK: Final = 16
 
 
 class Opened(NamedTuple):
-    """Plaintext of a record.
+    """Plaintext of a record."""
 
-    Attributes:
-        kind: content type; of TLS 1.3 the inner one.
-        data: without padding.
-        padding: bytes of padding in TLS 1.3.
-    """
-
-    kind: int
-    data: bytes | memoryview
-    padding: int
+    kind: int  # content type; of TLS 1.3 the inner one
+    data: bytes | memoryview  # without padding
+    padding: int  # bytes of padding in TLS 1.3
 
 
 def require_cryptography() -> None:
-    """Raise InputError if `cryptography` is not installed."""
     try:
         import cryptography.hazmat.primitives.ciphers.aead  # noqa: F401
     except ImportError as error:
@@ -57,14 +50,7 @@ def _aead_classes() -> tuple[Any, Any, Any]:
 
 
 class RecordCipher:
-    """Cipher of the records of one direction under one set of keys, which `repr` does not show.
-
-    Args:
-        encrypt_then_mac: agreed on for a CBC suite.
-
-    Attributes:
-        aead: cipher of `cryptography`; None for a CBC suite.
-    """
+    """Cipher of the records of one direction under one set of keys, which `repr` does not show."""
 
     __slots__ = ("_blocks", "_encrypt_then_mac", "_is_13", "_keys", "_mac_bytes", "_overhead", "_suite", "aead")
 
@@ -105,13 +91,7 @@ class RecordCipher:
         return max(size - self._overhead - self._is_13, 0)
 
     def open(self, sequence: int, kind: int, version: int, body: bytes) -> Opened | None:
-        """Decipher a record.
-
-        Args:
-            sequence: its number in the direction, from 0 behind each change of keys.
-            kind, version: of its header.
-            body: bytes behind the header.
-        """
+        """Decipher the bytes behind a header; `sequence` counts from 0 behind each change of keys."""
         if self.aead is None:
             return self._open_cbc(sequence, kind, version, body)
         from cryptography.exceptions import InvalidTag

@@ -35,9 +35,6 @@ class Record(NamedTuple):
 
     Attributes:
         first, last: time and packet of its first and last byte.
-        first_bytes: bytes of the body that came with the first byte.
-        lost_before: most records that may be lost before it.
-        gap: bytes of lost records and of their rest, without this record.
     """
 
     kind: int
@@ -45,24 +42,18 @@ class Record(NamedTuple):
     body: bytes
     first: Mark
     last: Mark
-    first_bytes: int
-    lost_before: int = 0
-    gap: int = 0
+    first_bytes: int  # bytes of the body that came with the first byte
+    lost_before: int = 0  # most records that may be lost before it
+    gap: int = 0  # bytes of lost records and of their rest, without this record
 
 
 class Broken(NamedTuple):
-    """Record with lost bytes.
-
-    Attributes:
-        size: of its body on the wire.
-        beginning: bytes of the body before the loss.
-        cut: the loss is snaplen's.
-    """
+    """Record with lost bytes."""
 
     kind: int
-    size: int
-    beginning: bytes
-    cut: bool
+    size: int  # of its body on the wire
+    beginning: bytes  # bytes of the body before the loss
+    cut: bool  # the loss is snaplen's
     mark: Mark
 
 
@@ -86,17 +77,11 @@ class RecordState(NamedTuple):
 
 
 class Records(Protocol):
-    """Interface of both backends (`kwire.capture.impl.record_stream`).
+    """Interface of both backends (`kwire.capture.impl.record_stream`)."""
 
-    Attributes:
-        seeking: the next border is not known.
-        ended: the rest of the direction has no records.
-        opaque: bytes outside records.
-    """
-
-    seeking: bool
-    ended: bool
-    opaque: int
+    seeking: bool  # the next border is not known
+    ended: bool  # the rest of the direction has no records
+    opaque: int  # bytes outside records
 
     def take(self, data: bytes, t: int, packet: int) -> bool:
         """Take the next bytes; return whether `records` may have some."""
@@ -110,8 +95,7 @@ class Records(Protocol):
     def unfinished(self) -> Broken | None:
         """Return the record that has begun and not ended; None if the border of the next is not known."""
 
-    def give_up(self) -> None:
-        """Drop the rest of the direction."""
+    def give_up(self) -> None: ...
 
 
 class RecordStream:
@@ -157,7 +141,6 @@ class RecordStream:
         return self.seeking or self._has_record()
 
     def _has_record(self) -> bool:
-        """Tell whether the buffer begins with a whole record, or with other bytes."""
         buffer = self._buffer
         if len(buffer) < HEADER:
             return False

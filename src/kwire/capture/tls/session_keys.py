@@ -33,19 +33,12 @@ Secrets = dict[str, bytes]
 
 @dataclass(frozen=True, slots=True)
 class TlsOptions:
-    """Options for reading a series' TLS.
+    """Options for reading a series' TLS."""
 
-    Attributes:
-        key_logs: paths or URIs of NSS key logs.
-        capture_keys: use the Decryption Secrets Blocks of the captures.
-        unverified: decipher the beginning of truncated records, which no tag verifies.
-        principal_rules: as the broker's `ssl.principal.mapping.rules`.
-    """
-
-    key_logs: tuple[str, ...] = ()
-    capture_keys: bool = True
-    unverified: bool = False
-    principal_rules: str = "DEFAULT"
+    key_logs: tuple[str, ...] = ()  # paths or URIs of NSS key logs
+    capture_keys: bool = True  # use the Decryption Secrets Blocks of the captures
+    unverified: bool = False  # decipher the beginning of truncated records, which no tag verifies
+    principal_rules: str = "DEFAULT"  # as the broker's `ssl.principal.mapping.rules`
 
 
 class Session(NamedTuple):
@@ -53,14 +46,12 @@ class Session(NamedTuple):
 
     Attributes:
         label, name: position in the key log of the master secret of TLS 1.2; empty for TLS 1.3, and for a derived one.
-        derived: master secret from a premaster secret: no key log has it.
-        subject: of the client certificate, None without one.
     """
 
     label: str = ""
     name: bytes = b""
-    derived: bytes = b""
-    subject: str | None = None
+    derived: bytes = b""  # master secret from a premaster secret: no key log has it
+    subject: str | None = None  # of the client certificate, None without one
 
     def __repr__(self) -> str:
         return f"Session(subject={self.subject!r})"
@@ -151,7 +142,6 @@ class SeriesKeys:
         return session.derived or (self.find(session.name).get(session.label, b"") if session.label else b"")
 
     def remember(self, name: bytes, session: Session) -> None:
-        """Keep a session under its id or ticket."""
         self.keep(session_key(name), session)
 
     def keep(self, key: bytes, session: Session) -> None:
@@ -164,7 +154,6 @@ class SeriesKeys:
             sessions.popitem(last=False)
 
     def recall(self, name: bytes) -> Session | None:
-        """Return the session of an id or ticket."""
         return self.sessions.get(session_key(name)) if name and self.sessions else None
 
     def __repr__(self) -> str:
@@ -176,7 +165,6 @@ _CURRENT: Final[ContextVar[TlsOptions]] = ContextVar("tls_options", default=_DEF
 
 
 def current_tls_options() -> TlsOptions:
-    """Return the current options, to send to another process."""
     return _CURRENT.get()
 
 

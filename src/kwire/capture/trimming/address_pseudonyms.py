@@ -63,11 +63,6 @@ class AddressPseudonyms:
         return (number & ~mask | changed & mask).to_bytes(len(address), "big")
 
     def address(self, text: str) -> str:
-        """Return the pseudonym of an address as text.
-
-        Raises:
-            ValueError: the text is not an address.
-        """
         return str(ipaddress.ip_address(self.packed(ipaddress.ip_address(text).packed)))
 
     def hardware(self, address: bytes) -> bytes:

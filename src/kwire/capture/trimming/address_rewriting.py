@@ -126,7 +126,6 @@ class _AddressedView(PacketView):
         return found
 
     def transport(self, checked: bool) -> None:
-        """Rewrite the TCP header at the view."""
         at, begin = self.at, self.at - self.base
         options, stop = at + 20, min(at + self.header, self.end)
         while options < stop:
@@ -150,10 +149,7 @@ class _AddressedView(PacketView):
 def rewrite_packet(data: bytes, at: int, end: int, cut: int, link_type: int, pseudonyms: AddressPseudonyms, checked: bool) -> bytes:
     """Return a packet with pseudonyms for its addresses; bytes behind its headers stay.
 
-    Arguments:
-        data: bytes that hold the packet from `at` to `end`; `cut` more were on the wire.
-        link_type: LINKTYPE_ number of the interface, -1 if unknown.
-        checked: the TCP checksum was right; unknown for a fragment.
+    `cut` more bytes were on the wire. If `checked`, the TCP checksum was right; that is unknown for a fragment.
     """
     view = _AddressedView(data, at, end, cut, pseudonyms)
     fate = view.find(link_type)

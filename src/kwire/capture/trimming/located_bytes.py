@@ -23,12 +23,7 @@ NOWHERE: Final = Place(-1, 0)
 
 
 class LocatedBytes(bytes):
-    """Bytes with their place; slices keep theirs.
-
-    Attributes:
-        place: place of the first byte.
-        known: places of later stretches: offset in the bytes -> place.
-    """
+    """Bytes with their place; slices keep theirs. `known` leads from offsets to the places of later stretches."""
 
     place: Place
     elsewhere: dict[int, Place]
@@ -52,11 +47,7 @@ class LocatedBytes(bytes):
 
 
 class StreamTail:
-    """The latest bytes of one direction of a connection, with their places.
-
-    Attributes:
-        position: stream offset of the next byte.
-    """
+    """The latest bytes of one direction of a connection, with their places."""
 
     def __init__(self) -> None:
         self.position = 0
@@ -73,7 +64,6 @@ class StreamTail:
             self._bytes -= len(self._parts.popleft()[1])
 
     def lose(self, count: int) -> None:
-        """Skip missing bytes."""
         self.position += count
 
     def read(self, offset: int, size: int) -> bytes:
@@ -99,6 +89,5 @@ class StreamTail:
                 yield data.place.behind(first - start), first - offset, last - offset
 
     def forget(self, offset: int) -> None:
-        """Drop bytes before an offset."""
         while self._parts and self._parts[0][0] + len(self._parts[0][1]) <= offset:
             self._bytes -= len(self._parts.popleft()[1])

@@ -53,9 +53,7 @@ class Erasure(NamedTuple):
 class RecordWalker:
     """Walks over the records of one file, chunk by chunk.
 
-    Arguments:
-        state: initial state of the file's scan; not changed.
-        with_names: also erase resolved names, and names and addresses of interfaces.
+    If `with_names`, resolved names are also erased, and names and addresses of interfaces.
     """
 
     def __init__(self, state: FileState, *, with_names: bool = False) -> None:
@@ -67,16 +65,10 @@ class RecordWalker:
         self._number = 0
 
     def walk(self, data: bytes, at: int, end: int) -> Iterator[PacketRecord | Erasure]:
-        """Find the records of a chunk.
-
-        Arguments:
-            data: part of the file.
-            at, end: bounds of the whole records, as the scan of the same chunk found (`consumed`).
-        """
+        """Find the records of a chunk between bounds that the scan of the same chunk found (`consumed`)."""
         return self._pcap(data, at, end) if self._is_pcap else self._pcapng(data, at, end)
 
     def whole(self, data: bytes) -> int:
-        """Return the number of bytes of whole records at the beginning of `data`."""
         at, order = 0, self._order
         while len(data) - at >= max(self._header if self._is_pcap else 12, 12):
             if not self._is_pcap and data[at : at + 4] == b"\n\r\r\n":
@@ -89,7 +81,6 @@ class RecordWalker:
         return at
 
     def head_of(self, data: bytes) -> int:
-        """Return the number of header bytes at the beginning of a cut record."""
         if self._is_pcap:
             return min(self._header, len(data))
         kind = struct.unpack_from(f"{self._order}I", data)[0] if len(data) >= 4 else 0

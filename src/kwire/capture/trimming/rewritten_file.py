@@ -19,15 +19,7 @@ Compression = Literal["gzip", "zstd"] | None
 
 
 class RewrittenFile:
-    """One output file.
-
-    Arguments:
-        path: its final name.
-        overwrite: replace an existing file.
-
-    Raises:
-        InputError: the file exists, or the folder cannot be written.
-    """
+    """One output file; InputError if it exists and is not to be overwritten, or cannot be written."""
 
     def __init__(self, path: str, *, overwrite: bool = False) -> None:
         self.path = Path(path)
@@ -43,11 +35,6 @@ class RewrittenFile:
             raise InputError(f"{path} cannot be written: {error.strerror}") from error
 
     def append(self, data: bytes | bytearray) -> None:
-        """Append bytes.
-
-        Raises:
-            InputError: the disk is full.
-        """
         self._write(self.size, data)
         self.size += len(data)
 
@@ -68,11 +55,7 @@ class RewrittenFile:
         return self._file.read(size)
 
     def publish(self, compression: Compression) -> None:
-        """Compress the file and give it its name.
-
-        Raises:
-            InputError: the disk is full, or the name cannot be taken.
-        """
+        """Compress the file and give it its name."""
         try:
             if compression is not None:
                 self._pack(compression)

@@ -32,8 +32,6 @@ _LENGTH: Final = 4
 
 
 class _Tracked:
-    """State of one connection."""
-
     def __init__(self, detector: DirectionDetector, blanker: FrameBlanker) -> None:
         self.detector = detector
         self.blanker = blanker
@@ -46,12 +44,9 @@ class _Tracked:
 
 
 class TrimmedStreams(StreamSink):
-    """Blanks streams frame by frame.
+    """Blanks streams frame by frame; connections of other ports than the given ones keep nothing.
 
-    Args:
-        ports: TCP ports of brokers; empty to detect them. Connections of other ports keep nothing.
-        patch: takes a place, the new bytes, and how many of them are unchanged.
-        pseudonyms: replace the hosts in messages, PROXY headers and TLS handshakes; None leaves them.
+    `patch` takes a place, the new bytes, and how many of them are unchanged. Pseudonyms replace hosts in messages, PROXY headers and TLS.
     """
 
     def __init__(self, ports: frozenset[int], patch: Patch, pseudonyms: AddressPseudonyms | None = None) -> None:
@@ -181,7 +176,6 @@ class TrimmedStreams(StreamSink):
 
 
 def _equal_bytes(one: bytes, other: bytes) -> int:
-    """Count the equal bytes of two texts of one length."""
     return (int.from_bytes(one, "big") ^ int.from_bytes(other, "big")).to_bytes(len(one), "big").count(0)
 
 

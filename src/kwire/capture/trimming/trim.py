@@ -50,22 +50,18 @@ class TrimmedFile:
 
     Attributes:
         source, target: as given.
-        packets: packets in the file.
         payload_bytes, kept_bytes: TCP payload, and how much of it stayed.
-        damage: cause of an early end, empty without one.
     """
 
     source: str
     target: str
-    packets: int = 0
+    packets: int = 0  # packets in the file
     payload_bytes: int = 0
     kept_bytes: int = 0
-    damage: str = ""
+    damage: str = ""  # cause of an early end, empty without one
 
 
 class _Piece:
-    """One file being trimmed."""
-
     def __init__(self, number: int, report: TrimmedFile, file: RewrittenFile) -> None:
         self.number = number
         self.report = report
@@ -77,12 +73,7 @@ class _Piece:
         self.early: dict[int, tuple[int, int]] = {}  # by packet number: where a fragment's bytes lie in the file
 
     def blank(self, data: bytes, start: int, end: int, walker: RecordWalker, position: int) -> bytearray:
-        """Return the whole records of a chunk with their headers alone.
-
-        Arguments:
-            data: the chunk; `start` and `end` bound its whole records.
-            position: offset of the chunk in the file.
-        """
+        """Return the whole records of a chunk with their headers alone."""
         out = bytearray(data[start:end])
         for record in walker.walk(data, start, end):
             at, stop, filler = record.at, record.end, FILL
@@ -185,13 +176,9 @@ def trim(
     Args:
         pairs: files of one series in order, each with the name of its output; format and compression stay.
         ports: TCP ports of brokers; empty to detect them.
-        overwrite: replace existing outputs.
         progress: called with the stored bytes read since the last call.
         pseudonyms: replace the addresses in all headers, and the hosts in messages. Only the beginning of TLS stays then, since its
             handshake names hosts.
-
-    Returns:
-        The result of each file.
 
     Raises:
         InputError: a file is unreadable or not a capture, or an output exists or cannot be written. No output is left then.
@@ -274,7 +261,6 @@ def _trim_file(
 
 
 def check_capture(location: str) -> None:
-    """Raise InputError for a file that is unreadable or not a capture."""
     with open_capture(location, hashed=False, block_bytes=HEAD_BYTES) as source:
         _begin(location, source, PCAP_HEADER_BYTES)
 
