@@ -9,7 +9,7 @@ from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_FromStringAndSize, PyBytes
 from cpython.ref cimport Py_INCREF, Py_XDECREF, PyObject
 from libc.stdint cimport int64_t, uint8_t
 from libc.stdlib cimport free
-from libc.string cimport memcmp, memcpy
+from libc.string cimport memcpy
 
 from build_id cimport build_id
 from wire.grown cimport grown
@@ -32,7 +32,9 @@ from kwire.capture.tls.plaintext import Missing, Plain
 from kwire.capture.tls.session_keys import MOST_SESSIONS as PURE_MOST_SESSIONS
 from kwire.capture.tls.session_keys import Session, session_key
 from kwire.protocol.tls_fingerprints import ja3, ja4
-from kwire.protocol.tls_handshake import RETRY, VERSION_NAMES, ServerHello, read_client_hello
+from kwire.protocol.tls_handshake import (
+    VERSION_NAMES, ServerHello, chosen_alpn, first_certificate, premaster_name, read_client_hello, read_server_hello, read_ticket,
+)
 
 __all__ = ["TlsConnection"]
 __build__ = build_id()

@@ -25,7 +25,7 @@ cdef int take_record(TlsConnection self, object keys, int side, Direction direct
     self.has_found = False
     if record.kind == CHANGE_CIPHER and not direction.encrypted and not found:
         if self.version_number < TLS_1_3:
-            find_12(self, keys, NULL, 0)
+            find_12(self, keys, None)
             direction.encrypted = True
         return 0
     if not found and not direction.encrypted and record.kind != APPLICATION:

@@ -1,14 +1,12 @@
-# Part of tls_connection.pyx: hellos as far as a connection needs them at once (kwire/protocol/tls_handshake.py).
+# Part of tls_connection.pyx: a ClientHello as far as a connection needs it at once (kwire/protocol/tls_handshake.py).
 
 cdef dict FINGERPRINTS = {}  # JA3 and JA4 by what they are made of
-cdef list CERTIFICATES = []  # that were read last, with what was read: a server shows the same one on every connection
 
 cdef enum:
     MOST_FINGERPRINTS = 4096
     MOST_MARKS = 2048  # bytes of lists of a hello whose fingerprints are kept: a hostile one has thousands
     MOST_TICKETS = 8
     MOST_EXTENSIONS = 64
-    MOST_CERTIFICATES = 8
 
 
 cdef enum:
@@ -221,90 +219,3 @@ cdef bytes joined_parts(Py_ssize_t version, const Part** parts):
         memcpy(target + total, parts[index].at, size)
         total += size
     return made
-
-
-cdef object server_hello_of(const uint8_t* data, Py_ssize_t size):
-    cdef Part rest, random, session_id, extensions, body, versions, protocols, first
-    cdef Py_ssize_t version = 0, cipher = 0, number = 0
-    cdef bint encrypt_then_mac = False, extended_master = False, resumes = False
-    rest.at, rest.left = data + 4, size - 4
-    if not number_of(&rest, 2, &version) or rest.left < 32:
-        return None
-    random.at, random.left = rest.at, 32
-    rest.at += 32
-    rest.left -= 32
-    if not vector_of(&rest, 1, &session_id) or not number_of(&rest, 2, &cipher) or not number_of(&rest, 1, &number):
-        return None
-    extensions.left = 0
-    versions.left = protocols.left = first.left = -1
-    if rest.left and not vector_of(&rest, 2, &extensions):
-        return None
-    while extensions.left:
-        if not number_of(&extensions, 2, &number) or not vector_of(&extensions, 2, &body):
-            return None
-        if number == 43:
-            versions = body
-        elif number == 16:
-            protocols = body
-        encrypt_then_mac |= number == 22
-        extended_master |= number == 23
-        resumes |= number == 41
-    if versions.left >= 0 and not number_of(&versions, 2, &version):
-        return None
-    if protocols.left >= 0 and (not vector_of(&protocols, 2, &body) or not names_fit(body, &first)):
-        return None
-    chosen = None if first.left < 0 else bytes_of(&first)
-    name = bytes_of(&random)
-    return new_tuple(ServerHello, (
-        version, name, bytes_of(&session_id), cipher, chosen, bool(encrypt_then_mac), bool(extended_master), bool(resumes), name == RETRY,
-    ))
-
-
-cdef object alpn_of(const uint8_t* data, Py_ssize_t size):
-    """chosen_alpn of whole EncryptedExtensions."""
-    cdef Part rest, extensions, body, names, first
-    cdef Py_ssize_t number = 0
-    rest.at, rest.left = data + 4, size - 4
-    names.left = first.left = -1
-    if not vector_of(&rest, 2, &extensions):
-        return None
-    while extensions.left:
-        if not number_of(&extensions, 2, &number) or not vector_of(&extensions, 2, &body):
-            return None
-        if number == 16:
-            names = body
-    if names.left < 0 or not vector_of(&names, 2, &body) or not names_fit(body, &first):
-        return None
-    return None if first.left < 0 else bytes_of(&first)
-
-
-cdef bytes ticket_of(const uint8_t* data, Py_ssize_t size, bint is_13):
-    """read_ticket of a whole message; None where it gives none."""
-    cdef Part rest, ticket
-    cdef Py_ssize_t number = 0
-    rest.at, rest.left = data + 4, size - 4
-    if not number_of(&rest, 4, &number):
-        return None
-    if is_13 and (not number_of(&rest, 4, &number) or not vector_of(&rest, 1, &ticket)):
-        return None
-    return bytes_of(&ticket) if vector_of(&rest, 2, &ticket) and ticket.left else None
-
-
-cdef object first_certificate(const uint8_t* data, Py_ssize_t size, bint is_13):
-    """The first of read_certificates as it was read, None without."""
-    cdef Part rest, chain, certificate
-    cdef tuple known
-    cdef bytes der
-    rest.at, rest.left = data + 4, size - 4
-    if (is_13 and not vector_of(&rest, 1, &chain)) or not vector_of(&rest, 3, &chain) or not vector_of(&chain, 3, &certificate):
-        return None
-    for known in CERTIFICATES:
-        der = <bytes>known[0]
-        if PyBytes_GET_SIZE(der) == certificate.left and not memcmp(PyBytes_AS_STRING(der), certificate.at, certificate.left):
-            return known[1]
-    der = bytes_of(&certificate)
-    read = read_certificate(der)
-    if len(CERTIFICATES) >= MOST_CERTIFICATES:
-        del CERTIFICATES[0]
-    CERTIFICATES.append((der, read))
-    return read

@@ -27,17 +27,17 @@ cdef int use_13(TlsConnection self, dict secrets, object suite) except -1:
     return 0
 
 
-cdef int find_12(TlsConnection self, object keys, const uint8_t* exchange, Py_ssize_t size) except -1:
+cdef int find_12(TlsConnection self, object keys, bytes exchange) except -1:
     cdef ClientHelloView hello = self.client_hello
     server, suite = self.server, self.suite
     if self.session is not None or hello is None or server is None or suite is None or self.version_number != TLS_1_2:
         return 0
     secrets = keys.find(hello.random)
     master, session = secrets.get("CLIENT_RANDOM", b""), new_tuple(Session, ("CLIENT_RANDOM", hello.random, b"", None))
-    if not master and exchange is not NULL:
+    if not master and exchange is not None:
         premaster = secrets.get("PMS_CLIENT_RANDOM")
         if not premaster:
-            premaster = keys.find(PyBytes_FromStringAndSize(<const char*>exchange, size)[6:14]).get("RSA")
+            premaster = keys.find(premaster_name(exchange)).get("RSA")
         if premaster:
             session_hash = None
             if field(server, SERVER_EXTENDED_MASTER):

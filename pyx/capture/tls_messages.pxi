@@ -31,26 +31,27 @@ cdef int take_message(
     int64_t packet
 ) except -1:
     cdef Epoch epoch
+    cdef bytes message = PyBytes_FromStringAndSize(<const char*>data, size)
     if self.transcript is not None and number != FINISHED and not self.completed:
         if self.version_number >= TLS_1_3 or self.transcript_bytes >= MOST_TRANSCRIPT:
             self.transcript = None  # only a premaster secret of TLS 1.2 needs it
         else:
-            self.transcript.append(PyBytes_FromStringAndSize(<const char*>data, size))
+            self.transcript.append(message)
             self.transcript_bytes += size
     if number == CLIENT_HELLO:
         take_client_hello(self, side, data, size)
     elif number == SERVER_HELLO:
-        take_server_hello(self, keys, side, data, size)
+        take_server_hello(self, keys, side, message)
     elif number == ENCRYPTED_EXTENSIONS:
-        agree_alpn(self, alpn_of(data, size))
+        agree_alpn(self, chosen_alpn(message))
     elif number == CERTIFICATE:
-        take_certificate(self, side, data, size, time_ns, packet)
+        take_certificate(self, side, message, time_ns, packet)
     elif number == CLIENT_KEY_EXCHANGE:
-        find_12(self, keys, data, size)
+        find_12(self, keys, message)
         self.transcript = None
     elif number == NEW_SESSION_TICKET:
         if (self.subject if self.version_number >= TLS_1_3 else self.session) is not None:
-            ticket = ticket_of(data, size, self.version_number >= TLS_1_3)
+            ticket = read_ticket(message, self.version_number >= TLS_1_3)
             if ticket:
                 remember_session(self, keys, ticket)
     elif number == END_OF_EARLY_DATA:
@@ -102,8 +103,8 @@ cdef int take_client_hello(TlsConnection self, int side, const uint8_t* data, Py
     return 0
 
 
-cdef int take_server_hello(TlsConnection self, object keys, int side, const uint8_t* data, Py_ssize_t size) except -1:
-    read = server_hello_of(data, size)
+cdef int take_server_hello(TlsConnection self, object keys, int side, bytes message) except -1:
+    read = read_server_hello(message)
     if read is None:
         return 0
     if self.client < 0:
@@ -121,7 +122,7 @@ cdef int take_server_hello(TlsConnection self, object keys, int side, const uint
     if self.client_hello is None:
         return 0
     if self.version_number < TLS_1_3:
-        return find_12(self, keys, NULL, 0)
+        return find_12(self, keys, None)
     self.resumed = field(read, SERVER_RESUMES)
     if self.resumed:
         resumed_session(self, keys)
@@ -148,9 +149,10 @@ cdef object resumed_session(TlsConnection self, object keys):
     return None
 
 
-cdef int take_certificate(TlsConnection self, int side, const uint8_t* data, Py_ssize_t size, int64_t time_ns, int64_t packet) except -1:
+cdef int take_certificate(TlsConnection self, int side, bytes message, int64_t time_ns, int64_t packet) except -1:
     self.saw_certificate = True
-    read = first_certificate(data, size, self.version_number >= TLS_1_3)
+    der = first_certificate(message, self.version_number >= TLS_1_3)
+    read = None if der is None else read_certificate(der)
     if read is None:
         return 0
     if side == self.client:

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 __all__ = [
     "CERTIFICATE", "CLIENT_HELLO", "CLIENT_KEY_EXCHANGE", "ENCRYPTED_EXTENSIONS", "END_OF_EARLY_DATA", "FINISHED", "HELLO_REQUEST",
     "KEY_UPDATE", "NEW_SESSION_TICKET", "RETRY", "SERVER_HELLO", "TLS_1_2", "TLS_1_3", "VERSION_NAMES", "Messages", "ClientHello",
-    "ServerHello", "chosen_alpn", "is_grease", "premaster_name", "read_certificates", "read_client_hello", "read_server_hello",
+    "ServerHello", "chosen_alpn", "first_certificate", "is_grease", "premaster_name", "read_client_hello", "read_server_hello",
     "read_ticket",
 ]  # fmt: skip
 
@@ -243,20 +243,15 @@ def chosen_alpn(message: bytes) -> bytes | None:
         return None
 
 
-def read_certificates(message: bytes, is_13: bool) -> list[bytes]:
-    """Return the certificates of a Certificate message, the peer's own first."""
-    cursor, found = _Cursor(message[4:]), []
+def first_certificate(message: bytes, is_13: bool) -> bytes | None:
+    """Return the peer's own certificate in a Certificate message; None without one."""
+    cursor = _Cursor(message[4:])
     try:
         if is_13:
             cursor.vector(1)
-        chain = _Cursor(cursor.vector(3))
-        while chain.more:
-            found.append(chain.vector(3))
-            if is_13:
-                chain.vector(2)
+        return _Cursor(cursor.vector(3)).vector(3)
     except Short:
-        return found
-    return found
+        return None
 
 
 def read_ticket(message: bytes, is_13: bool) -> bytes:

@@ -33,8 +33,8 @@ from kwire.protocol.tls_handshake import (
     ClientHello,
     ServerHello,
     chosen_alpn,
+    first_certificate,
     premaster_name,
-    read_certificates,
     read_client_hello,
     read_server_hello,
     read_ticket,
@@ -194,8 +194,8 @@ class Handshakes:
 
     def _certificate(self, side: int, message: bytes, mark: tuple[int, int]) -> None:
         self._saw_certificate = True
-        chain = read_certificates(message, self.is_13)
-        read: Certificate | None = read_certificate(chain[0]) if chain else None
+        der = first_certificate(message, self.is_13)
+        read: Certificate | None = read_certificate(der) if der is not None else None
         if read is None:
             return
         if side == self.client_side:
