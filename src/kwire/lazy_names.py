@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 __all__ = ["lazy_getattr"]
 
+_EXTRAS = {"numpy": "arrow", "pyarrow": "arrow", "pyspark": "spark"}
+
 
 def lazy_getattr(namespace: dict[str, Any], homes: Mapping[str, str]) -> Callable[[str], Any]:
     """Make a package's `__getattr__`.
@@ -28,7 +30,14 @@ def lazy_getattr(namespace: dict[str, Any], homes: Mapping[str, str]) -> Callabl
             raise AttributeError(f"module {namespace['__name__']!r} has no attribute {name!r}")
         import importlib  # not before a name is asked for
 
-        module = importlib.import_module(home)
+        try:
+            module = importlib.import_module(home)
+        except ModuleNotFoundError as error:
+            extra = _EXTRAS.get(error.name or "")
+            if extra is None:
+                raise
+            text = f"{namespace['__name__']}.{name} needs {error.name}: run pip install 'kwire[{extra}]'"
+            raise ModuleNotFoundError(text, name=error.name) from error
         value = module if home.endswith(f".{name}") else getattr(module, name)
         namespace[name] = value
         return value

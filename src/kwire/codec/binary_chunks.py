@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from kwire.errors import InputError
+
 __all__ = ["BinaryChunk", "chunks_of", "messages_in", "messages_of"]
 
 
@@ -39,7 +41,13 @@ def _chunk(array: Any) -> BinaryChunk:
 
 
 def chunks_of(array: Any) -> list[BinaryChunk]:
-    """Return the chunks of an Arrow array of any binary type."""
+    """Return the chunks of an Arrow array of any binary type.
+
+    Raises:
+        InputError: the array holds text.
+    """
+    if array.type in (pa.string(), pa.large_string(), pa.string_view()):
+        raise InputError(f"expected a binary column, got {array.type}; convert it first, such as unhex(col) in Spark")
     return [_chunk(each) for each in (array.chunks if isinstance(array, pa.ChunkedArray) else [array])]
 
 

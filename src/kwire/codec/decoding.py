@@ -85,13 +85,25 @@ class DecodeRequest(Protocol):
 
     Arguments:
         frame: header and body, without the 4-byte length; any contiguous buffer.
-        strict: see the module.
-        fields: paths of the body's fields to decode, such as ``topic_data.name``; the others are stepped over.
-        memoryviews: leave bytes and records in the frame, and give read-only memory views of them; see the module.
+        strict: if False, return an unknown API or version or a malformed body as `Opaque`, with the error in `violation`, and accept
+            trailing bytes and invalid UTF-8, instead of raising.
+        fields: paths of the body's fields to decode, such as ``topic_data.name``; the others are skipped.
+        memoryviews: return bytes and records as read-only views of the frame instead of copies. The frame lives as long as its views; do
+            not change it.
+
+    Returns:
+        A `Request` with `header`, `body` and `violation`.
 
     Raises:
-        WireError: the bytes break a rule (`UnknownApi`, `UnsupportedVersion`, `TrailingBytes` too); in lenient mode only for headers.
+        WireError: the bytes break a rule (`UnknownApi`, `UnsupportedVersion`, `TrailingBytes` too); if not strict, only for headers.
         KwireError: a path names no field of the body's message.
+
+    Example:
+        >>> import kwire
+        >>> frame = bytes.fromhex("001200000000002a000161")  # ApiVersions, version 0, correlation id 42, client id "a"
+        >>> request = kwire.decode_request(frame)
+        >>> request.header.client_id, type(request.body).__name__
+        ('a', 'ApiVersionsRequest')
     """
 
     def __call__(
@@ -107,12 +119,25 @@ class DecodeResponse(Protocol):
 
     Arguments:
         frame: header and body, without the 4-byte length; any contiguous buffer.
-        api_key, api_version: of the request.
-        strict, fields, memoryviews: as in `DecodeRequest`.
+        api_key: API key of the request.
+        api_version: version of the request.
+        strict: if False, return an unknown API or version or a malformed body as `Opaque`, with the error in `violation`, and accept
+            trailing bytes and invalid UTF-8, instead of raising.
+        fields: paths of the body's fields to decode; the others are skipped.
+        memoryviews: return bytes and records as read-only views of the frame instead of copies.
+
+    Returns:
+        A `Response` with `header`, `body`, `api_version` (of the body) and `violation`.
 
     Raises:
-        WireError: as in `DecodeRequest`.
+        WireError: the bytes break a rule; if not strict, only for headers.
         KwireError: a path names no field of the body's message.
+
+    Example:
+        >>> import kwire
+        >>> frame = bytes.fromhex("0000002a0023") + bytes(4)  # correlation id 42, error 35, no APIs
+        >>> kwire.decode_response(frame, 18, 0).body.error_code
+        35
     """
 
     def __call__(
@@ -131,11 +156,19 @@ class PeekHeader(Protocol):
     """Decode only the header of a request frame.
 
     Arguments:
-        frame: as in `DecodeRequest`; the body may be missing.
-        strict: reject a client id that is not UTF-8; else replace, as Java's readers do.
+        frame: header, without the 4-byte length; the body may be missing.
+        strict: reject a client id that is not UTF-8; if False, replace the invalid bytes, as Kafka's Java readers do.
+
+    Returns:
+        The `RequestHeader`. An unknown API key is no error; its header is read in version 1, as brokers do.
 
     Raises:
-        WireError: the header is malformed, in lenient mode too.
+        WireError: the header is malformed, also if not strict.
+
+    Example:
+        >>> import kwire
+        >>> kwire.peek_header(bytes.fromhex("001200000000002a000161")).api_key
+        18
     """
 
     def __call__(self, frame: Buffer, *, strict: bool = True) -> RequestHeader: ...
@@ -248,19 +281,28 @@ class FrameReader:
 
 
 class DecodeMessage(Protocol):
-    """Decode one message of any kind in the catalog: ``decode("MetadataResponse", data, 12)``.
+    """Decode one message of any kind in the catalog, without a header.
 
     Arguments:
-        name: name of the message.
-        data: its bytes, all of them; any contiguous buffer.
-        version: the version they are in.
-        fields: paths of the fields to decode, such as ``topics.partitions.leader_id``; the others are stepped over.
-        strict: see the module; a message that cannot be read leniently is an `Opaque`.
-        memoryviews: as in `DecodeRequest`.
+        name: name of the message, such as ``MetadataResponse``.
+        data: bytes of the whole message; any contiguous buffer.
+        version: version of the message.
+        fields: paths of the fields to decode, such as ``topics.partitions.leader_id``; the others are skipped.
+        strict: if False, accept trailing bytes and invalid UTF-8, and return an `Opaque` for a malformed message, instead of raising.
+        memoryviews: return bytes and records as read-only views of `data` instead of copies. `data` lives as long as its views; do not
+            change it.
+
+    Returns:
+        A message object of `kwire.messages`, such as `kwire.messages.MetadataResponse`.
 
     Raises:
         WireError: the bytes break a rule, or `UnsupportedVersion`.
         KwireError: no such message, or a path names no field of it.
+
+    Example:
+        >>> import kwire
+        >>> kwire.decode("ApiVersionsResponse", bytes.fromhex("002300000000"), 0).error_code
+        35
     """
 
     def __call__(

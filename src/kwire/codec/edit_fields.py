@@ -93,11 +93,12 @@ def _fields_of(message: Message, version: int) -> FieldsAbout:
 
 @cache
 def fields_about(direction: str, api_key: int, api_version: int) -> FieldsAbout:
-    """Which fields of a frame hold names of topics, addresses of brokers and so on.
+    """List the fields of a frame that hold names of topics, addresses of brokers and so on.
 
     Arguments:
         direction: `request` or `response`.
-        api_key, api_version: of the request; the fields are those of the frame's body.
+        api_key: API key of the request.
+        api_version: version of the request; the fields are those of the frame's body.
 
     Raises:
         UnknownApi, UnsupportedVersion: no release has it.

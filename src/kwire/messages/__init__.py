@@ -18,9 +18,17 @@ def __getattr__(name: str) -> Any:
     elif name in catalog():
         value = message_class(name)
     else:
-        raise AttributeError(unknown_message(name, catalog()), name=name)
+        raise AttributeError(_nested_in(name) or unknown_message(name, catalog()), name=name)
     globals()[name] = value
     return value
+
+
+def _nested_in(name: str) -> str | None:
+    """Return where the class of an array's elements is, for an error text."""
+    if not name[:1].isupper():
+        return None
+    owner = next((message for message in catalog() if hasattr(message_class(message), name)), None)
+    return owner and f"{name} is part of {owner}: use messages.{owner}.{name}"
 
 
 def __dir__() -> list[str]:

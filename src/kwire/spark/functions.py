@@ -30,11 +30,11 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _function(make: Any) -> Any:
+def _function(make: Any, name: str) -> Any:
     try:
         from pyspark.sql.functions import arrow_udf  # type: ignore[attr-defined,unused-ignore] # exported by a star only
     except ImportError:
-        return _by_pandas(make)
+        return _by_pandas(make, name)
 
     # Spark tells by the parameters and their hints how many columns a function takes, and that it takes Arrow's arrays.
     def of_one(first: Any) -> Any:
@@ -48,23 +48,24 @@ def _function(make: Any) -> Any:
 
     function: Any = (of_one, of_two, of_three)[make.takes - 1]
     function.__annotations__ = dict.fromkeys(function.__annotations__, pa.Array)
+    function.__name__ = name  # Spark names the column after it
     return arrow_udf(function, spark_type(make.type))
 
 
-def _by_pandas(make: Any) -> Any:
+def _by_pandas(make: Any, name: str) -> Any:
     try:
-        return pandas_function(make)
+        return pandas_function(make, name)
     except ImportError as error:
         raise InputError(
             "Column functions need Spark 4.1 or newer, or Spark 3.5 with pandas: run pip install 'kwire[spark]' or pip install pandas."
         ) from error
 
 
-def _called(make: Any, *columns: Column | str, of_bytes: int = 1) -> Column:
+def _called(name: str, make: Any, *columns: Column | str, of_bytes: int = 1) -> Column:
     """Call the function; the column is null where the first `of_bytes` columns, which hold bytes, are null."""
     from pyspark.sql import functions
 
-    made: Column = _function(make)(*columns)
+    made: Column = _function(make, name)(*columns)
     if hasattr(functions, "arrow_udf") or not pa.types.is_struct(make.type):
         return made
     given = [functions.col(each) if isinstance(each, str) else each for each in columns[:of_bytes]]
@@ -85,8 +86,8 @@ def from_kafka_request(
         col: binary column of frames, header and body, without the 4-byte length; a null gives a null.
         options: `mode` (`PERMISSIVE`, the default, or `FAILFAST`) and `columnNameOfCorruptRecord`, the name of an additional field with the
             bytes of an invalid frame. `error`, `error_offset` (in the frame) and `error_path` name the broken rule and its place.
-        message, version: type of `body`, one message at one version (`kwire.spark.ddl`), null for other frames; without them it is the text
-            of Kafka's own JSON.
+        message: name of the message in `body`, which is null for other frames; without a name, `body` is the text of Kafka's own JSON.
+        version: version of that message; it sets the type of `body` (`kwire.spark.ddl`).
         fields: fields of the message, such as ``topics.name``: a sequence, or one text with commas.
 
     Raises:
@@ -95,7 +96,7 @@ def from_kafka_request(
     """
     read = reading_options(options, "from_kafka_request")
     body = body_type(message, version, fields, "request", "from_kafka_request")
-    return _called(RequestStruct(body, read), col)
+    return _called("from_kafka_request", RequestStruct(body, read), col)
 
 
 def from_kafka_response(
@@ -113,15 +114,20 @@ def from_kafka_response(
     `api_version` of the struct is the version of the body: 0 where a broker refused the version of an ApiVersions request (KIP-511).
 
     Args:
-        col, options, message, version, fields: as for `from_kafka_request`.
-        api_key, api_version: of the request: columns, or numbers for all rows.
+        col: as for `from_kafka_request`.
+        api_key: API key of the request, a column or one number for all rows.
+        api_version: API version of the request, a column or one number for all rows.
+        options: as for `from_kafka_request`.
+        message: as for `from_kafka_request`.
+        version: as for `from_kafka_request`.
+        fields: as for `from_kafka_request`.
 
     Raises:
         InputError, KwireError: as for `from_kafka_request`.
     """
     read = reading_options(options, "from_kafka_response")
     body = body_type(message, version, fields, "response", "from_kafka_response")
-    return _called(ResponseStruct(body, read), col, _number(api_key), _number(api_version))
+    return _called("from_kafka_response", ResponseStruct(body, read), col, _number(api_key), _number(api_version))
 
 
 def _number(given: Column | str | int) -> Column | str:
@@ -142,7 +148,8 @@ def from_record_batch(col: Column | str, options: Mapping[str, str] | None = Non
     Raises:
         InputError: no such option or mode, or neither Spark 4.1 nor pandas is installed.
     """
-    return _called(RecordArrays(reading_options(options, "from_record_batch", keeps=False)), col)
+    read = reading_options(options, "from_record_batch", keeps=False)
+    return _called("from_record_batch", RecordArrays(read), col)
 
 
 def from_consumer_offsets(key: Column | str, value: Column | str, options: Mapping[str, str] | None = None) -> Column:
@@ -153,13 +160,15 @@ def from_consumer_offsets(key: Column | str, value: Column | str, options: Mappi
     not null, and none if `is_tombstone`. `error`, `error_in` (`key` or `value`), `error_offset` and `error_path` describe a fault.
 
     Args:
-        key, value: binary columns, as in Spark's Kafka source; a null value is a tombstone, both null give a null.
+        key: binary column of keys, as in Spark's Kafka source.
+        value: binary column of values; a null value is a tombstone, and a null key with a null value gives a null.
         options: as for `from_kafka_request`; the corrupt record is a struct of `key` and `value`.
 
     Raises:
         InputError: no such option or mode, or neither Spark 4.1 nor pandas is installed.
     """
-    return _called(OffsetStructs(reading_options(options, "from_consumer_offsets")), key, value, of_bytes=2)
+    read = reading_options(options, "from_consumer_offsets")
+    return _called("from_consumer_offsets", OffsetStructs(read), key, value, of_bytes=2)
 
 
 def from_otlp(col: Column | str, compression: Column | str | int = 0, options: Mapping[str, str] | None = None) -> Column:
@@ -176,7 +185,7 @@ def from_otlp(col: Column | str, compression: Column | str | int = 0, options: M
         InputError: no such option or mode, or neither Spark 4.1 nor pandas is installed.
     """
     read = reading_options(options, "from_otlp", keeps=False)
-    return _called(MetricArrays(read), col, _number(compression))
+    return _called("from_otlp", MetricArrays(read), col, _number(compression))
 
 
 def map_frames(
@@ -186,7 +195,7 @@ def map_frames(
     version: int | None = None,
     fields: str | Iterable[str] | None = None,
     *,
-    keep: Iterable[str] | None = None,
+    keep: str | Iterable[str] | None = None,
     bodies: bool = False,
     columns: str | Iterable[str] | None = None,
     aggregate: str | Iterable[str] | None = None,
@@ -199,9 +208,13 @@ def map_frames(
     into, as for `explode_outer`. Request frames of another message or version are dropped; all response frames are read as that message.
 
     Args:
-        df: DataFrame with a binary column `col`.
-        message, version, fields: as for `from_kafka_request`; messages that are neither request nor response too.
-        keep: columns of `df` to copy into each row of a frame; by default all but `col`, none with `aggregate`.
+        df: DataFrame with a binary column of frames.
+        col: name of that column.
+        message: as for `from_kafka_request`; also messages that are neither request nor response.
+        version: as for `from_kafka_request`.
+        fields: as for `from_kafka_request`.
+        keep: columns of `df` to copy into each row of a frame, a sequence or one text with commas; by default all but `col`, none with
+            `aggregate`.
         bodies: the column holds bodies without their headers.
         columns: the new columns that are wanted, a sequence or one text with commas: each costs Spark time. Headers also have
             `frame_length`, `header_version` and `body_offset` (`kwire.codec.header_scan.HEADER_TYPES`).
@@ -220,7 +233,9 @@ def map_frames(
     read = reading_options(options, "map_frames", drops=True)
     body = body_type(message, version, fields, None, "map_frames")
     held = {field.name: field for field in df.schema}
-    kept = tuple(keep) if keep is not None else tuple(name for name in held if name != col and aggregate is None)
+    kept = paths_of(keep)
+    if kept is None:
+        kept = tuple(name for name in held if name != col and aggregate is None)
     rows = frames_to_rows(col, kept, body, read, not bodies, paths_of(columns), aggregate)
     if missing := [name for name in (col, *kept) if name not in held]:
         raise InputError(f"map_frames finds no column {missing[0]!r} in the DataFrame; it has {', '.join(held)}.")
@@ -264,4 +279,4 @@ def register(spark: SparkSession) -> None:
         InputError: neither Spark 4.1 nor pandas is installed.
     """
     for name, make in _IN_SQL.items():
-        spark.udf.register(name, _function(make()))
+        spark.udf.register(name, _function(make(), name))

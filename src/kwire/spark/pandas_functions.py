@@ -15,7 +15,7 @@ from kwire.codec.arrow_types import spark_type
 __all__ = ["pandas_function"]
 
 
-def pandas_function(make: Any) -> Any:
+def pandas_function(make: Any, name: str) -> Any:
     import pandas as pd  # type: ignore[import-untyped]
     from pyspark.sql.functions import pandas_udf  # type: ignore[attr-defined,unused-ignore] # exported by a star only
 
@@ -41,4 +41,5 @@ def pandas_function(make: Any) -> Any:
 
     function: Any = (of_one, of_two, of_three)[make.takes - 1]
     function.__annotations__ = dict.fromkeys(function.__annotations__, pd.Series) | {"return": pd.DataFrame if is_struct else pd.Series}
+    function.__name__ = name  # Spark names the column after it
     return pandas_udf(function, spark_type(make.type))

@@ -126,7 +126,9 @@ class Connection:
 
         Arguments:
             direction: `request` or `response`.
-            t, packet: position of the discovery.
+            n: number of missing bytes.
+            t: time of the discovery.
+            packet: number of the packet at which the gap was found.
             cut: snaplen cut them off: their packet was seen, so its time is known and latencies stay exact.
         """
         if n <= 0:

@@ -33,7 +33,8 @@ class DirectionDetector:
     """Bytes of two sides, 0 and 1.
 
     Arguments:
-        port_0, port_1: ports of the sides.
+        port_0: port of side 0.
+        port_1: port of side 1.
         ports: known ports of servers (`--port`).
         max_frame: longest accepted frame.
         frames: report the position of each frame (`FrameSeen`).
