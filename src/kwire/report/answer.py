@@ -116,14 +116,14 @@ def _confidence(fleet: Fleet, coverage: Coverage) -> tuple[Confidence, tuple[str
     count = fleet.kinds["application"]
     inferred = sum(group.clients for group in fleet.applications if group.guessed)
     nameless = sum(group.clients for group in fleet.applications if not group.library)
-    warnings = [fact.about.lower() for fact in coverage.facts if fact.level == "warning"]
+    warnings = [fact.sentence.partition(". ")[0].rstrip(".:") for fact in coverage.facts if fact.level == "warning"]
     length = coverage.length
     reasons = [f"{length_of_time(length)} captured"] if length is not None and length < _WEEK else []
     if inferred or nameless:
         parts = [f"{inferred:,} of {count:,} libraries inferred" if inferred else ""]
         parts.append((f"{nameless:,} unknown" if inferred else f"{nameless:,} of {count:,} libraries unknown") if nameless else "")
         reasons.append(", ".join(part for part in parts if part))
-    reasons += [f"see {about}" for about in dict.fromkeys(warnings)]
+    reasons += dict.fromkeys(warnings)
     if warnings or length is None or length < _HOUR:
         return "low", tuple(reasons)
     return ("high" if length >= _DAY and 2 * (inferred + nameless) <= count else "medium"), tuple(reasons)

@@ -80,7 +80,9 @@ def line_of(release: str) -> str:
 
 
 def worst_of(verdicts: Mapping[str, str]) -> str | None:
-    return max(verdicts.values(), key=VERDICTS.index, default=None)
+    """Return the worst verdict; a deprecation that the newest release takes back does not count."""
+    worst = max(verdicts.values(), key=VERDICTS.index, default=None)
+    return verdicts[max(verdicts, key=release_order)] if worst == "deprecated" else worst
 
 
 def _counted(pairs: Iterable[tuple[Name, FleetGroup]]) -> Counter[Name]:

@@ -50,7 +50,7 @@ def _metadata(folder: AnalysisFolder, names: dict[str, str]) -> Listing:
         lead="Clients that ask for the cluster's metadata more than once a minute over at least a minute; every five minutes is usual.",
         columns=(_CLIENT, Column("A minute", "number"), Column("Requests", "number"), Column("Within", "time")),
         rows=rows,
-        nothing="No client asks for metadata more than once a minute.",
+        nothing="Metadata requests: normal.",
         noun="clients",
     )
 
@@ -88,7 +88,7 @@ def _throttled(folder: AnalysisFolder, names: dict[str, str]) -> Listing:
         lead="How long brokers told clients to wait, summed over their responses.",
         columns=(_CLIENT, Column("Told to wait", "time"), Column("On", "words")),
         rows=rows,
-        nothing="No response told a client to wait.",
+        nothing="No throttling.",
         noun="clients",
     )
 

@@ -11,7 +11,7 @@ __all__ = ["Column", "Listing"]
 @dataclass(frozen=True, slots=True)
 class Column:
     title: str
-    kind: Literal["ids", "number", "time", "words"] = "ids"
+    kind: Literal["ids", "number", "time", "whole", "words"] = "ids"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,3 +25,8 @@ class Listing:
     rows: tuple[tuple[str, ...], ...]
     nothing: str
     noun: str
+
+    @property
+    def filled(self) -> list[int]:
+        """The columns that have a value in any row."""
+        return [place for place in range(len(self.columns)) if any(row[place] for row in self.rows)]

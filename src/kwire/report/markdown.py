@@ -50,7 +50,7 @@ def _section(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]],
 
 
 def _listing(one: Listing, level: int = 2) -> Iterator[str]:
-    rows = [[code(cell) if cell and column.kind == "ids" else words(cell) for column, cell in zip(one.columns, row, strict=True)]
+    rows = [[code(cell) if cell and column.kind in ("ids", "whole") else words(cell) for column, cell in zip(one.columns, row, strict=True)]
             for row in one.rows]  # fmt: skip
     yield from _section(one.title, [column.title for column in one.columns], rows, one.nothing, level)
 
@@ -140,7 +140,7 @@ def _groups(report: Report) -> Iterator[str]:
         return [code(group.group_id), count(group.most), count(group.again), length_of_time(group.spent), count(group.expired), words(why)]
 
     headings = ["Group", "Most members", "Rebalances", "Time spent", "Members expired", "The last (UTC)"]
-    yield from _section("Consumer groups", headings, map(row, report.groups.groups), "No group was seen to share out its partitions.")
+    yield from _section("Consumer groups", headings, map(row, report.groups.groups), "No consumer groups captured.")
 
 
 def _incidents(report: Report) -> Iterator[str]:
@@ -185,4 +185,5 @@ def _brokers(report: Report) -> Iterator[str]:
         ]
         for one in report.brokers
     ]
-    yield from _section("Brokers", ["Node", "Advertised as", "Seen at", "Release", "Cluster"], rows, "No broker told its address.")
+    nothing = "No broker addresses captured. Capture a new client connection to see them."
+    yield from _section("Brokers", ["Node", "Advertised as", "Seen at", "Release", "Cluster"], rows, nothing)

@@ -10,7 +10,7 @@ from kwire.report.listings import Column, Listing
 
 __all__ = ["read_telemetry"]
 
-_IDS: Final = ("Client", "Software", "Instance", "Address", "Principal")
+_IDS: Final = (Column("Client"), Column("Software"), Column("Instance", "whole"), Column("Address", "whole"), Column("Principal"))
 _WHO: Final = ("client_id", "software", "client_instance_id")
 _SHOWN: Final = 3  # addresses of one instance
 
@@ -29,7 +29,7 @@ def read_telemetry(folder: AnalysisFolder) -> Listing:
         id="telemetry-list",
         title="Client metrics",
         lead="Clients that push their own metrics through the brokers (KIP-714); address and port lead to the process that does.",
-        columns=(*map(Column, _IDS), Column("Metrics", "number"), Column("Points", "number"), Column("Last (UTC)", "time")),
+        columns=(*_IDS, Column("Metrics", "number"), Column("Points", "number"), Column("Last (UTC)", "time")),
         rows=tuple(rows),
         nothing="No client pushed metrics in these captures.",
         noun="clients",

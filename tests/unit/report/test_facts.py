@@ -139,6 +139,17 @@ def test_a_client_is_as_bad_as_its_worst_version(folder_of: Any) -> None:
     assert (bad.versions_ok, matrix.clients[2].versions_ok) == (1, 1)
 
 
+def test_a_deprecation_that_later_releases_take_back_does_not_count(folder_of: Any) -> None:
+    """Kafka 3.7 and 3.8 mark versions that 4.x keeps (KIP-896): nothing has to be done for them."""
+    taken_back = {"3.8.1": "deprecated", "3.9.2": "compatible", "4.0.2": "compatible"}
+    rows = [*_impact("kept", "Produce", 2, taken_back), *_impact("left", "Fetch", 1, {"3.8.1": "compatible", "3.9.2": "deprecated"})]
+    clients = [{"client_key": key, "client_ids": [key], "role": "client"} for key in ("kept", "left")]
+    matrix = read_upgrade_matrix(folder_of(clients=clients, upgrade_impact=rows))
+    assert [(line.client_key, line.worst) for line in matrix.clients] == [("left", "deprecated"), ("kept", "compatible")]
+    assert (matrix.fleet.worst["deprecated"], matrix.fleet.worst["compatible"]) == (1, 1)
+    assert matrix.count("3.8.1")["deprecated"] == 1  # a column of the table is as it was judged
+
+
 def test_the_client_ids_of_a_client_are_one_finding(folder_of: Any) -> None:
     rows = [
         row | {"client_id": name}
