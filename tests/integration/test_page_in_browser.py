@@ -28,14 +28,23 @@ def _search(browser: Chrome, text: str) -> None:
 def test_every_section_is_seen_without_an_error(browser: Chrome, pages: Pages, name: str, size: tuple[int, int]) -> None:
     browser.get_log("browser")
     show(browser, getattr(pages, name), size)
+    folds = len(browser.find_elements(By.CSS_SELECTOR, "main > section > .fold > summary > h2"))
+    assert bool(folds) == (size == PHONE)  # a phone opens with the sections after the clients closed
+    open_everything(browser)
     # only where there was TLS is there a section about it
     sections = [*SECTIONS[:8], "encryption", *SECTIONS[8:]] if name == "hostile" else SECTIONS
     assert [element.get_attribute("id") for element in browser.find_elements(By.CSS_SELECTOR, "main > section")] == sections
     headings = "return [...document.querySelectorAll('main > section')].map((one) => one.querySelector('h2').checkVisibility())"
     assert browser.execute_script(headings) == [True] * len(sections)
     assert [section for section, text in zip(sections, read(browser, "main > section"), strict=True) if len(text) <= 40] == []
-    open_everything(browser)
     assert browser.get_log("browser") == []
+
+
+def test_a_phone_shows_the_page_in_twelve_screens(browser: Chrome, pages: Pages) -> None:
+    show(browser, pages.example, PHONE)
+    assert browser.execute_script("return document.documentElement.scrollHeight") <= 12 * PHONE[1]
+    show(browser, f"{pages.example}#brokers", PHONE)
+    until(browser, lambda: bool(browser.execute_script("return document.querySelector('#brokers > .fold').open")))
 
 
 @pytest.mark.parametrize("size", SIZES, ids=["desk", "phone", "tablet", "small phone"])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
+import re
 from dataclasses import fields
 from datetime import datetime, timedelta
 from functools import cache
@@ -45,6 +46,12 @@ TICKETS_SHOWN: Final = 5
 FINDINGS_SHOWN: Final = 8
 GROUPS_DRAWN: Final = 20
 
+# A member id: the client id and a UUID, or since KIP-848 a UUID in base64.
+_MEMBER: Final = re.compile(
+    r"(?<![^\s;,])(?:(?P<client>[^\s;,]{1,249})-)?(?P<uuid>[0-9a-f]{8})(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![^\s;,])"
+    r"|(?<!\S)[\w-]{22}(?= (?:joined|left|expired|came|wants))"
+)
+_SIGN: Final = re.compile(r"(?:(?<=^)|(?<=; ))[+-](?=\S.* (?:joined|left|expired)(?:;|$))")
 _SCRIPTS: Final = ("lists.js", "pictures.js", "page.js")
 _STYLES: Final = ("page.css", "tables.css", "pictures.css")
 _SYMBOLS: Final = {"compatible": "✓", "deprecated": "!", "unknown": "?", "breaks": "✕", "unjudged": "·"}
@@ -129,7 +136,7 @@ def _verdict_facts(report: Report) -> dict[str, Any]:
         "apis_worst_first": sorted(report.versions.apis, key=_api_order),
         "pictures": SimpleNamespace(
             ages=pictures.library_age(fleet),
-            breaks=pictures.breaks_per_version(fleet, report.names),
+            breaks=pictures.breaks_per_version(fleet, report.matrix.columns, report.names),
             burn_down=pictures.burn_down(report.history),
             clients=pictures.client_strips(report.traffic, clients_drawn(counted, report.matrix), worst_of) if report.traffic else (),
             connections=pictures.connection_strip(report.connections) if report.connections else None,
@@ -210,6 +217,7 @@ def _filters() -> dict[str, Any]:
         "lines": lambda text: escape(text).replace("\n", Markup("&#10;")),  # rows of a list are lines
         "packed": _packed,
         "sentence": lambda text: visible_html(text, SENTENCE),
+        "members": _members,
         "wire": visible_html,
         "wire_line": lambda text: visible(text, SENTENCE),
         "wire_plain": visible,
@@ -233,6 +241,24 @@ def _packed(rows: list[str]) -> Markup:
     """Pack rows as lines of text: a twentieth of their size, and nothing that a browser would read as markup."""
     lines = "\n".join(row.replace("\n", " ") for row in rows)
     return Markup(base64.b64encode(gzip.compress(lines.encode(), 9, mtime=0)).decode())
+
+
+def _members(text: str) -> Markup:
+    """Shorten the ids of group members, with the whole as a tooltip; signs of a difference go, words beside them say the same."""
+    text = _SIGN.sub("", text)
+    if len(text) > SENTENCE or not _MEMBER.search(text):
+        return visible_html(text)
+    shown, end = list[Markup](), 0
+    for found in _MEMBER.finditer(text):
+        short = f"{(found['uuid'] or found[0])[:8]}…"
+        name = f"{found['client']} ({short})" if found["client"] else short
+        shown += [_part(text[end : found.start()]), Markup('<abbr title="{}">{}</abbr>').format(visible(found[0]), visible_html(name))]
+        end = found.end()
+    return Markup("").join([*shown, _part(text[end:])])
+
+
+def _part(text: str) -> Markup:
+    return visible_html(text) if text.strip() else escape(text)
 
 
 def _label(text: str, longest: int) -> str:

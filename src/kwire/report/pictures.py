@@ -62,12 +62,13 @@ def _both(draw: Callable[[int], Markup], names: Iterable[str]) -> Picture:
     return Picture(wide=draw(WIDE), narrow=draw(NARROW), legend=tuple((name, _LEGEND.get(name, name)) for name in names))
 
 
-def breaks_per_version(fleet: Fleet, names: Mapping[str, str]) -> Picture | None:
+def breaks_per_version(fleet: Fleet, columns: Sequence[Sequence[str]], names: Mapping[str, str]) -> Picture | None:
+    """Draw a column for each of the targets, or for neighbours that differ for no client."""
     if not any(number for worst, number in fleet.worst.items() if worst is not None):
         return None
-    tallies = [fleet.at(target) for target in fleet.targets]
+    tallies = [fleet.at(column[0]) for column in columns]
     shown = [name for name in WORST_FIRST if any(tally[name] for tally in tallies)]
-    labels = [names[target] for target in fleet.targets]
+    labels = [" to ".join(dict.fromkeys((names[column[0]], names[column[-1]]))) for column in columns]
     series = [
         Series(
             name,
@@ -76,7 +77,7 @@ def breaks_per_version(fleet: Fleet, names: Mapping[str, str]) -> Picture | None
         )
         for name in shown
     ]
-    about = f"Applications by verdict on each Kafka version, {labels[0]} to {labels[-1]}"
+    about = f"Applications by verdict on each Kafka version, {names[fleet.targets[0]]} to {names[fleet.targets[-1]]}"
     return _both(lambda width: draw_columns(labels, series, width=width, height=210, about=about), shown)
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from kwire.errors import InputError
 from kwire.report import write_page
-from kwire.report.page import ROWS_SHOWN
+from kwire.report.page import ROWS_SHOWN, _members
 
 SECTIONS = [
     "coverage", "actions", "clients", "libraries", "topics", "versions", "traffic", "groups", "incidents", "violations", "telemetry",
@@ -183,3 +183,11 @@ def test_a_page_that_cannot_be_written_is_one_sentence(tmp_path: Path, analysis_
     with pytest.raises(InputError, match=r"report\.html cannot be written: .*\.$"):
         write_page(out)
     assert not (out / ".report.html.part").exists()
+
+
+def test_members_are_named_in_short_and_without_the_signs_of_a_difference() -> None:
+    classic, static = "-ops--3-06add32a-1f0e-4b5c-9d3e-2a1b3c4d5e6f", "bpYzItiLSWCvU-zeh8fc7A"
+    shown = _members(f"-{classic} expired; +{static} joined; -<b> left")
+    assert re.findall('title="(.*?)"', shown) == [classic, static]
+    assert re.sub("<.*?>", "", shown) == "-ops--3 (06add32a…) expired; bpYzItiL… joined; &lt;b&gt; left"
+    assert re.sub("<.*?>", "", _members("a member joined")) == "a member joined"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from xml.etree import ElementTree
 
@@ -106,7 +107,7 @@ def test_applications_are_counted_at_each_version_and_others_are_not() -> None:
         group("lib", "1", "compatible", "compatible"),
         group("lib", "1", "compatible", "breaks", kind="cluster"),
     )
-    picture = breaks_per_version(Fleet(targets=("3.9.2", "4.0.2"), groups=groups), {"3.9.2": "3.9", "4.0.2": "4.0"})
+    picture = breaks_per_version(Fleet(targets=("3.9.2", "4.0.2"), groups=groups), [["3.9.2"], ["4.0.2"]], {"3.9.2": "3.9", "4.0.2": "4.0"})
     assert picture is not None
     assert (
         marks(picture.wide)
@@ -119,6 +120,16 @@ def test_applications_are_counted_at_each_version_and_others_are_not() -> None:
         ]
     )
     assert [name for name, _ in picture.legend] == ["breaks", "deprecated", "compatible"]
+
+
+def test_versions_that_differ_for_no_client_share_a_column() -> None:
+    targets = ("3.8.1", "3.9.2", "4.0.2")
+    groups = (replace(group("lib", "1", "compatible"), verdicts=dict(zip(targets, ("compatible", "compatible", "breaks"), strict=True))),)
+    names = dict(zip(targets, ("3.8", "3.9", "4.0"), strict=True))
+    picture = breaks_per_version(Fleet(targets=targets, groups=groups), [targets[:2], targets[2:]], names)
+    assert picture is not None
+    wanted = [("breaks", "Kafka 4.0, breaks: 1 application"), ("compatible", "Kafka 3.8 to 3.9, compatible: 1 application")]
+    assert marks(picture.wide) == marks(picture.narrow) == wanted
 
 
 def test_libraries_that_break_are_drawn_first_also_behind_many_that_do_not() -> None:

@@ -38,7 +38,9 @@ async function followAddress() {
   const target = section && document.getElementById(section);
   if (target) {
     for (let box = target.closest("details"); box; box = box.parentElement.closest("details")) box.open = true;
-    if (query.size) target.scrollIntoView();
+    const fold = target.querySelector(":scope > .fold");
+    if (fold) fold.open = true;
+    if (query.size || fold) target.scrollIntoView();
   }
   await openClient(query.get("client"));
 }
@@ -123,8 +125,22 @@ function storedTheme(name) {
 }
 chooseTheme(storedTheme());
 
+// On a phone, the sections after the clients are closed until the reader opens them.
+function foldSections() {
+  if (!matchMedia("screen and (max-width: 44rem)").matches) return;
+  for (const section of all("main > section:not(#actions, #clients)")) {
+    const box = document.createElement("details");
+    const head = document.createElement("summary");
+    box.className = "fold";
+    head.append(section.querySelector("h2"));
+    box.append(head, ...section.childNodes);
+    section.append(box);
+  }
+}
+
 function begin() {
   document.documentElement.classList.add("js");
+  foldSections();
   for (const list of all("[data-long]")) lists[list.id] = new LongList(list);
   all(".theme").forEach((one) => { one.hidden = false; });
   chooseTheme(storedTheme());
