@@ -61,7 +61,7 @@ fuzz: $(VENV)/.ready-fuzz
 mutants: $(VENV)/.ready-test
 	KWIRE_REQUIRE_NATIVE=1 $(PYTHON_IN) tools/mutants.py $(MUTANTS)
 
-lint: $(VENV)/.ready-test
+lint: docs
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy

@@ -25,6 +25,7 @@ SAMPLE = ROOT / "examples" / "upgrade-fleet.pcap.gz"
 
 pytestmark = [pytest.mark.matrix, pytest.mark.build, pytest.mark.xdist_group("build")]
 
+INSTALL = "pip install 'kwire[cli]'"  # of README, once released
 STAND_INS = {
     "sudo": 'exec "$@"',
     "ssh": 'shift; exec sh -c "$*"',
@@ -98,16 +99,16 @@ def proxied(block: str, folder: Path, environment: dict[str, str]) -> None:
 
 
 def test_the_blocks_of_readme(machine: dict[str, str], tmp_path: Path) -> None:
-    install, demo, live, capture, proxy = blocks("README.md")
-    first = run(install, tmp_path, machine)
+    _checkout, live, capture, changes, proxy = blocks("README.md")
+    first = run(f"{INSTALL}\nkwire demo", tmp_path, machine)
     assert "✕ 12 of 27 applications break on Kafka 4.0" in first.stdout
     assert (tmp_path / "kwire-demo" / "report" / "report.html").exists()
-    assert "12 of 27 applications break" in run(demo, tmp_path, machine).stdout
+    assert "rejects v0-v2" in run(changes, tmp_path, machine).stdout
     assert "erp-bridge" in run(live, tmp_path, machine).stdout
     assert "12 of 27 applications break" in run(capture, tmp_path, machine).stdout
     opened = Path(machine["OPENED"]).read_text().split()
-    assert [Path(each).parent.parent.name for each in opened] == ["kwire-demo", "kwire-demo", tmp_path.name]
-    proxied(proxy, tmp_path, machine)
+    assert [Path(each).parent.parent.name for each in opened] == ["kwire-demo", tmp_path.name]
+    proxied(proxy.replace("'.[", "'kwire["), tmp_path, machine)
     # neither Spark nor Java came with it
     listed = run("pip list", tmp_path, machine).stdout
     assert "pyspark" not in listed
@@ -133,7 +134,7 @@ def test_the_tutorials(machine: dict[str, str], tmp_path: Path) -> None:
 
 
 def test_the_gate_of_a_pipeline(machine: dict[str, str], tmp_path: Path) -> None:
-    install = blocks("README.md")[0].splitlines()[0]
+    install = INSTALL
     (gate,) = blocks("docs/how-to/pipelines.md")
     (tmp_path / "kafka.pcap").write_bytes(gzip.decompress(SAMPLE.read_bytes()))
     run(install, tmp_path, machine)
@@ -143,7 +144,7 @@ def test_the_gate_of_a_pipeline(machine: dict[str, str], tmp_path: Path) -> None
 
 
 def test_queries_of_the_tables(machine: dict[str, str], tmp_path: Path) -> None:
-    install = blocks("README.md")[0].splitlines()[0]
+    install = INSTALL
     duckdb, breaks, latency, columns, *_with_spark = blocks("docs/how-to/query-tables.md")
     run(f"{install}\nkwire analyze {SAMPLE} --out report/\n{duckdb}", tmp_path, machine)
     assert "pricing-svc" in run(breaks, tmp_path, machine).stdout

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import operator
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -49,6 +51,33 @@ def check(twin: str, page: Path, folder: Path) -> None:
     command = [sys.executable, "-m", "doctest", "-o", "ELLIPSIS", str(written)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("number", [pytest.param(0, marks=pytest.mark.matrix), 1])
+def test_python_blocks_of_readme_are_complete(number):
+    blocks = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    assert len(blocks) == 2
+    done = subprocess.run([sys.executable, "-c", blocks[number]], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert ("client_id" if number == 0 else "MetadataRequest(topics=None") in done.stdout
+
+
+def test_the_notebook_names_clients_that_break(tmp_path, monkeypatch):
+    cells = [
+        each for each in json.loads((ROOT / "examples" / "who_breaks.ipynb").read_text("utf-8"))["cells"] if each["cell_type"] == "code"
+    ]
+    shutil.copy(ROOT / "examples" / "three-brokers.pcap.gz", tmp_path)
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {}
+    for cell in cells:
+        exec("".join(cell["source"]), names)
+    assert names["broken"]
+
+
+def test_pages_are_titled_as_the_navigation_names_them():
+    named = re.findall(r"- ([^:]+): ([a-z0-9/-]+\.md)$", (ROOT / "mkdocs.yml").read_text("utf-8"), re.MULTILINE)
+    titles = {page: (ROOT / "docs" / page).read_text("utf-8").split("\n", 1)[0].removeprefix("# ") for _, page in named}
+    assert {page: name for name, page in named} == titles
 
 
 def test_the_navigation_of_the_site_names_every_page_once():
