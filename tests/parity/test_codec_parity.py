@@ -171,5 +171,4 @@ def test_both_twins_have_the_same_surface(twin):
         for name in theirs.__all__:
             if inspect.isclass(getattr(theirs, name)):
                 public = {each for each in dir(getattr(theirs, name)) if not each.startswith("_")}
-                # `add` takes one buffer into columns of records: the native twin takes all in one call
-                assert public - {"layout", "slot_names", "classes", "add"} <= set(dir(getattr(ours, name))), name
+                assert public - {"layout", "slot_names", "classes"} <= set(dir(getattr(ours, name))), name
