@@ -45,7 +45,7 @@ def test_the_tables_are_those_of_the_analysis(tmp_path: Path, monkeypatch: pytes
 def test_no_spark_is_loaded(tmp_path: Path) -> None:
     """`[cli]` brings no PySpark: an import of it would end the command."""
     program = "import sys; sys.modules['pyspark'] = sys.modules['py4j'] = None; from kwire.cli import main; main()"
-    command = [sys.executable, "-c", program, "analyze", INPUTS[1], "--out", str(tmp_path / "out")]
+    command = [sys.executable, "-c", program, "analyze", INPUTS[1], "--out", str(tmp_path / "out"), "-v"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert (tmp_path / "out" / "report.html").exists()
