@@ -163,7 +163,7 @@ cdef WaitingRequest* waiting_for(Connection self, int32_t correlation_id, int64_
 
 
 cdef int pass_by(Connection self, WaitingRequest* found, int32_t response_breaks, bint is_collected) except -1:
-    """What becomes of the requests that have waited longer than the one that is answered; outcomes are collected or given up at once."""
+    """Settle the requests that have waited longer than the answered one; their outcomes are collected or given up at once."""
     cdef WaitingRequest* each = self.state.waiting
     cdef WaitingRequest* after
     while each is not found:

@@ -100,7 +100,7 @@ cdef inline void field_plan_keep(FieldPlan* field_plan, FieldPlan* made) noexcep
 
 
 cdef inline const FieldPlan* known_plan(FieldPlan* plans, str kind, int api_key, int version) except? NULL:
-    """What is known of a message; NULL for an api or a version that no release has. `kind` is `request` or `response`."""
+    """Return the plan of a message; NULL for an api or a version that no release has. `kind` is `request` or `response`."""
     cdef FieldPlan* field_plan
     if not (0 <= api_key < KEYS and 0 <= version < VERSIONS):
         return NULL

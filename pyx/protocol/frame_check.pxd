@@ -167,7 +167,7 @@ cdef inline bint sight_block(const Program* program, Sight* sight, const Block* 
 
 
 cdef inline int check_body(const FieldPlan* field_plan, Bytes payload, Py_ssize_t have, int64_t length, Py_ssize_t start) noexcept nogil:
-    """Whether a body that begins at `start` of a frame can be one: a `Check`. `have` bytes of the `length` are there."""
+    """Return whether a body that begins at `start` of a frame can be one: a `Check`. `have` bytes of the `length` are there."""
     cdef Cursor cursor
     cdef Trace trace
     cdef Sight sight

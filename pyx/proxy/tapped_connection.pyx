@@ -1,5 +1,5 @@
 # cython: language_level=3, binding=False, embedsignature=True, embedsignature.format=clinic
-"""What passes between one client and the proxy as packets of a capture, without secrets: the native backend of
+"""Traffic between one client and the proxy as packets of a capture, without secrets: the native backend of
 `kwire.proxy.tapped_connection`, which is the contract. Packets are written into one buffer, and offered once a call.
 """
 

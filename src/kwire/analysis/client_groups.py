@@ -64,7 +64,7 @@ class ClientGroup:
 
     @property
     def negotiates(self) -> bool | None:
-        """Whether the client sends ApiVersions; None if only the middle of its connections was seen."""
+        """Return whether the client sends ApiVersions; None if only the middle of its connections was seen."""
         if self.asked:
             return True
         return False if self.watched else None

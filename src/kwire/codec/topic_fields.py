@@ -73,7 +73,7 @@ class GroupBytes(NamedTuple):
 
 
 class TopicFields(NamedTuple):
-    """Where the names of topics are in a message at a version; `uncovered` are fields whose names cannot be renamed, and what they hold.
+    """Places of topic names in a message at a version; `uncovered` are fields whose names cannot be renamed, and what they hold.
 
     The rules of `resources` read the type and, of an ACL, what kind of pattern the name is.
     """

@@ -93,7 +93,7 @@ class LocalProcesses:
                 "at a time"
             ) from error
         finally:
-            if not finished:  # after an interrupt too, nobody waits for running tasks
+            if not finished:  # also after an interrupt: do not wait for running tasks
                 for process in processes:
                     process.terminate()
             pool.shutdown(cancel_futures=True)

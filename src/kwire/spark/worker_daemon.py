@@ -1,6 +1,6 @@
 """Starts the Python workers of a local session that kwire has to itself: it loads what tasks need, and the workers are its forks.
 
-PySpark's own daemon loads nothing, so that each worker would load all of it anew: 1.5 s a worker (benchmarks/costs.md).
+PySpark's own daemon loads nothing, so each worker would import everything again: 1.5 s a worker (benchmarks/costs.md).
 """
 
 from __future__ import annotations

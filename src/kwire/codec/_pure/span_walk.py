@@ -146,7 +146,7 @@ class MarkedPlan:
 
 
 class SpanWalk:
-    """One message being walked over; with `cut`, bytes are missing behind those that are there.
+    """The walk over one message; with `cut`, the bytes end before the message does.
 
     `found` has for a single (-1, (place,)), for a rule its number and the places of what it reads and writes. Elements around others come
     first.

@@ -78,7 +78,7 @@ class SeriesOffset:
     """Position in a series.
 
     `done` are marks of the present files that are read. The latest batch began with the state of version `base` and left `state`. Pieces of
-    batches between them are read `again`, without their rows: nobody asked for all rows of those batches, so they left no state.
+    batches between them are read `again`, without their rows: those batches left no state, because no query read all their rows.
     """
 
     done: frozenset[str] = frozenset()
