@@ -83,7 +83,7 @@ def test_auto_takes_processes_where_pyspark_is_not_installed(monkeypatch: pytest
 
 
 def test_a_master_is_sparks(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="a master is Spark's"):
+    with pytest.raises(InputError, match="--master needs Spark"):
         run_job(JobRequest(inputs=INPUTS, out=str(tmp_path / "out"), engine="local", master="local[2]"))
 
 

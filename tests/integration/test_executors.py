@@ -90,7 +90,7 @@ def test_the_pure_twin_through_py_files_works_and_says_that_it_is_slow(cluster: 
     assert_whole(tmp_path / "out", inputs)
     (warning,) = told["warnings"]
     assert re.match(
-        r"On both executors kwire's pure Python twin runs, which is tens of times slower: it was imported from .*/kwire\.zip/kwire, "
+        r"On both executors the pure Python backend of kwire runs, tens of times slower: it was imported from .*/kwire\.zip/kwire, "
         r"and Python loads no compiled module from a zip \(--py-files, addPyFile\); leave that out and call kwire\.spark\.ship\(spark\)\.$",
         warning,
     )
@@ -190,7 +190,7 @@ def test_functions_on_shipped_executors(cluster: Cluster, tmp_path: Path) -> Non
 
     assert told["bare"] == {
         "kwire": [[None, None, None]] * 2,
-        "wrong": ["On both executors there is no kwire: kwire.spark.ship(spark) puts it there (kwire analyze does so by itself)."],
+        "wrong": ["On both executors there is no kwire: call kwire.spark.ship(spark) to install it (kwire analyze does so automatically)."],
     }  # fmt: skip
     assert told["shipped"]["wrong"] == []
     assert {(version, twin) for version, twin, _ in told["shipped"]["kwire"]} == {(kwire.__version__, "native")}

@@ -88,5 +88,5 @@ def test_spark_that_keeps_away_from_it_ends_the_run_right(cluster: Cluster, disk
     if disk.variable == "TMPDIR":
         assert said == ""
     else:  # kwire itself did not fit
-        assert said == "kwire: Only 1 of 2 executors had room for a task, so nothing is said of the others.\n"
+        assert said == "kwire: Only 1 of 2 executors had room for a task; the others were not checked.\n"
     assert_whole(out, two_packs)

@@ -104,8 +104,6 @@ def test_a_log_that_was_emptied_is_told(fails: bool, folder: Path, state: Path) 
     append(log, first)
     query.run()
     log.write_bytes(second.partition(b"\n")[2])
-    check_loss(
-        query, fails, "was emptied, replaced or removed after byte", "was emptied, replaced or removed; what was written behind byte"
-    )
+    check_loss(query, fails, "was emptied, replaced or removed after byte", "was emptied, replaced or removed; data after byte")
     if not fails:
         assert query.run() == 0

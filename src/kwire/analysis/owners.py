@@ -133,7 +133,7 @@ def _rule(row: Mapping[Any, Any], place: str) -> OwnerRule:
         if field not in (*_CONDITIONS, *_SAID):
             raise InputError(f"{place} has {name!r}; there are {', '.join((*_CONDITIONS, *_SAID))}")
         if value is not None and not isinstance(value, str):
-            raise InputError(f"{place}: {name} has to be a text")
+            raise InputError(f"{place}: {name} must be a string")
         if value and value.strip():
             said[field] = value.strip()
     if "team" not in said:

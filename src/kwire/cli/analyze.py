@@ -67,7 +67,7 @@ __all__ = ["analyze"]
     "Output",
     cloup.option("--out", required=True, metavar="DIR", help="Folder or URI for the tables and the report; it must not exist yet."),
     cloup.option("--overwrite", is_flag=True, help="Replace the analysis in DIR."),
-    cloup.option("--append", is_flag=True, help="Add new files to the analysis in DIR, and what its newest capture has grown by."),
+    cloup.option("--append", is_flag=True, help="Add new files, and data appended to the newest capture, to the analysis in DIR."),
     forms_option(),
     cloup.option("--no-report", is_flag=True, help="Write the tables only."),
     open_option(),
@@ -135,7 +135,7 @@ def analyze(
     if STANDARD_INPUT in captures and len(captures) > 1:
         raise click.UsageError("- is standard input, and goes without other captures.")
     if no_report and open_it:
-        raise click.UsageError("--no-report writes nothing that --open could show.")
+        raise click.UsageError("--open needs a report; drop --no-report.")
     from kwire.cli.running import print_outcome, run_with_bar
     from kwire.report import FILES, summarize, write_reports
     from kwire.spark.job import JobRequest

@@ -154,7 +154,7 @@ class BrokerSession:
             return f"{self.node} does not answer as a Kafka broker {'without' if self._tls is None else 'behind'} TLS does"
         if over.error is not None:
             return str(over.error)
-        hint = "" if self._login else "; a listener that authenticates does so when there is no login"
+        hint = "" if self._login else "; a listener that authenticates does so without a login"
         return f"{self.node} closed the connection without an answer{hint}"
 
     def _authenticate(self, login: Login) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["catalog"]
 
 
-@cloup.group(short_help="Kafka's messages over all versions, and what releases change.")
+@cloup.group(short_help="Kafka's messages in all versions, and changes between releases.")
 def catalog() -> None:
     """Show what Kafka's messages are, over every version ever released.
 
@@ -51,7 +51,7 @@ def _print_json(rows: Iterable[object]) -> None:
 
 
 @catalog.command("list", short_help="All apis.")
-@cloup.option("--release", metavar="R", shell_complete=complete_release, help="Only what this Kafka release accepts (3.9, 4.0.0).")
+@cloup.option("--release", metavar="R", shell_complete=complete_release, help="Only messages that this Kafka release accepts (3.9, 4.0.0).")
 @catalog_options
 @cloup.option("--json", "as_json", is_flag=True, help="JSON lines.")
 def list_command(release: str | None, catalog_name: str | None, dialects: tuple[str, ...], as_json: bool) -> None:
@@ -186,7 +186,7 @@ def _tag(field: FieldRow) -> str | None:
     return None if field.tag is None else f"{field.tag} ({field.tagged_versions})"
 
 
-@catalog.command("diff", short_help="What changes between two Kafka releases, jars, folders or dialects.")
+@catalog.command("diff", short_help="Changes between two Kafka releases, jars, folders or dialects.")
 @cloup.argument("older", metavar="A", shell_complete=complete_catalog)
 @cloup.argument("newer", metavar="B", shell_complete=complete_catalog)
 @cloup.option("--fields", is_flag=True, help="Also the fields that new versions bring or drop.")
@@ -215,7 +215,7 @@ def diff_command(older: str, newer: str, fields: bool, as_json: bool) -> None:
         return
     titles = [printable(found.older), printable(found.newer)]
     if not found.apis and not found.messages:
-        console().print(f"Nothing changes on the wire from {titles[0]} to {titles[1]}.", markup=False, highlight=False)
+        console().print(f"No wire changes from {titles[0]} to {titles[1]}.", markup=False, highlight=False)
         return
     # the end of ZooKeeper is one change, not one of every api
     shared = {kind for api in found.apis for kind in api.listeners_before} & {kind for api in found.apis for kind in api.listeners_after}

@@ -46,7 +46,7 @@ _FRAMES, _CAPTURES = cloup.OptionGroup("Frames"), cloup.OptionGroup("Captures")
     type=click.IntRange(1, 65535),
     multiple=True,
     metavar="N",
-    help="Of a capture: a port where brokers listen.",
+    help="Port where brokers listen, for a capture.",
 )
 @cloup.option("--show-secrets", is_flag=True, help="Show passwords, tokens and other secrets as they are, not as x.")
 @catalog_options
@@ -78,7 +78,7 @@ def decode(
       kwire decode kafka.pcap --dialect kip-1313
     """
     if kind == "response" and (api_key is None or api_version is None):
-        raise click.UsageError("A response does not say what it answers: give --api-key and --api-version.")
+        raise click.UsageError("A response does not name its API: give --api-key and --api-version.")
     if kind == "request" and (api_key is not None or api_version is not None):
         raise click.UsageError("A request says its api key and version itself; --api-key and --api-version go with --response.")
     codec = chosen_codec(catalog_name, dialects)
@@ -126,7 +126,7 @@ def _decode_capture(codec: Codec, location: str | BinaryIO, ports: tuple[int, ..
     facts = read_exchanges(location, ports, emit, codec, show_secrets=show_secrets)
     if facts.cut_at is not None:
         said = f"{printable(facts.location)} ends early, at byte {facts.cut_at}: {facts.cut_reason}"
-        click.echo(f"kwire: {said}. What was before it is decoded.", err=True)
+        click.echo(f"kwire: {said}. The data before it is decoded.", err=True)
     return 0
 
 

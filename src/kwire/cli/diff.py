@@ -97,7 +97,7 @@ def _print(found: Comparison) -> None:
 _THRESHOLDS, _OUTPUT = cloup.OptionGroup("Thresholds"), cloup.OptionGroup("Output")
 
 
-@cloup.command(short_help="Compare two analyses: what is new, gone, newly failing, slower.")
+@cloup.command(short_help="Compare two analyses: new, gone, newly failing and slower clients.")
 @cloup.argument("before", metavar="DIR_A")
 @cloup.argument("after", metavar="DIR_B")
 @cloup.option("--json", "as_json", group=_OUTPUT, is_flag=True, help="Print all differences as one JSON object.")

@@ -102,7 +102,7 @@ def _executors(master: str, as_json: bool) -> int:
     return 0 if report.ok else 1
 
 
-@click.command(short_help="Say what works on this machine or on Spark's executors, and with what.")
+@click.command(short_help="Show which features work on this machine or on Spark's executors.")
 @click.option("--master", metavar="URL", help="Ask the executors of this Spark master (spark://host:7077, yarn, k8s://..., sc://host).")
 @click.option("--json", "as_json", is_flag=True, help="JSON.")
 def doctor(master: str | None, as_json: bool) -> int:

@@ -51,7 +51,7 @@ def _of_system(error: OSError) -> str:
 
 
 class Commands(click.Group):
-    """A group whose errors end in a sentence and a status, in tests too."""
+    """A command group that prints errors as one sentence and exits with a status, in tests too."""
 
     def run(self, arguments: Sequence[str] | None = None) -> int:
         begin_output()

@@ -242,8 +242,8 @@ def _rows_of_analysis(folder: AnalysisFolder, table: str) -> Iterator[pa.RecordB
     cloup.option("--client-id", "client_ids", multiple=True, metavar="ID", help="Only rows with this client id (repeatable)."),
     cloup.option("--address", "addresses", type=_Address(), multiple=True, metavar="A", help="Only connections with this IP address."),
     cloup.option("--group", "groups", multiple=True, metavar="G", help="Only rows of this consumer group."),
-    cloup.option("--since", type=INSTANT, help="Only what happened at this time or later: 2026-09-30T12:00:00, 12:00 or -10m."),
-    cloup.option("--until", type=INSTANT, help="Only what happened before this time."),
+    cloup.option("--since", type=INSTANT, help="Only events at this time or later: 2026-09-30T12:00:00, 12:00 or -10m."),
+    cloup.option("--until", type=INSTANT, help="Only events before this time."),
 )
 @cloup.option_group(
     "Input",

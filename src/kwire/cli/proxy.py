@@ -32,7 +32,9 @@ __all__ = ["proxy"]
     ),
     cloup.option("--count", "mode", flag_value="count", help="Only count requests that it would reject (default)."),
     cloup.option("--break", "mode", flag_value="break", help="Reject them as it would: for a canary listener."),
-    cloup.option("--out", metavar="DIR", help="With --count: the page of kwire analyze for what passed, at the end and while it runs."),
+    cloup.option(
+        "--out", metavar="DIR", help="With --count: write the page of kwire analyze for the proxied traffic, at the end and while it runs."
+    ),
     cloup.option("--every", type=click.FloatRange(1), metavar="MINUTES", default=60, show_default=True, help="How often the page is made."),
 )
 @cloup.option("--check", is_flag=True, help="Check the configuration and stop.")
@@ -85,13 +87,14 @@ def proxy(
             found = replace(found, rehearsal=RehearsalConfig(release=rehearse, mode="break" if mode == "break" else "count"))
         if page is not None:
             if found.tap is not None:
-                raise InputError("--out has a tap of its own: leave [tap] out")
+                raise InputError("--out has its own tap: remove [tap]")
             found = replace(found, tap=page.tap())
         return found
 
     wanted = read()
     if check:
-        click.echo(f"{config or 'the configuration'} is right: {len(wanted.listeners) + len(wanted.sni_listeners)} listener(s).")
+        listeners = len(wanted.listeners) + len(wanted.sni_listeners)
+        click.echo(f"{config or 'configuration'}: valid ({listeners} listener{'s' * (listeners != 1)})")
         return
     handler = logging.StreamHandler()
     handler.setFormatter(LineFormatter("%(asctime)s %(levelname)s %(message)s"))

@@ -20,14 +20,16 @@ _STANDARD_OUTPUT = "-"
 @cloup.option_group(
     "Report",
     forms_option(),
-    cloup.option("--before", metavar="DIR", default="", help="Earlier analysis to compare with: what is new, gone, newly failing, slower."),
-    cloup.option("--out", metavar="FILE", help="Where to write instead of DIR/report.FORMAT; - is standard output."),
+    cloup.option(
+        "--before", metavar="DIR", default="", help="Earlier analysis to compare with: new, gone, newly failing and slower clients."
+    ),
+    cloup.option("--out", metavar="FILE", help="Output file, instead of DIR/report.FORMAT; - is standard output."),
     open_option(),
 )
 @cloup.option_group(
     "Summary",
     wide_option(),
-    cloup.option("--json", "as_json", is_flag=True, help="Print the summary as JSON, and write nothing."),
+    cloup.option("--json", "as_json", is_flag=True, help="Print the summary as JSON; write no files."),
     with_fail_on(),
 )
 @with_store_options

@@ -99,7 +99,7 @@ def spooled_input() -> Iterator[str]:
                 if not file.tell():
                     raise
                 with suppress(OSError):
-                    warn("standard input ends here; analysing what was captured")
+                    warn("standard input ended; analyzing the capture")
         if not path.stat().st_size:
             raise InputError("standard input is empty")
         yield str(path)

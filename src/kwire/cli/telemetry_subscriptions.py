@@ -150,7 +150,7 @@ def list_names(cluster: Cluster, as_json: bool) -> None:
 @cloup.option("--generate-name", is_flag=True, help="Make a subscription with a random name.")
 @cloup.option("--interval", "--interval-ms", "interval", metavar="MS", help="Milliseconds between pushes, 100 to 3600000.")
 @cloup.option("--match", metavar="KEY=REGEX,..", help="Clients that are meant, such as client_software_name=librdkafka; without it all.")
-@cloup.option("--metrics", metavar="PREFIX,..", help="Prefixes of the metrics that are wanted; * for all.")
+@cloup.option("--metrics", metavar="PREFIX,..", help="Prefixes of the metrics to push; * for all.")
 @cloup.option("--metric", "added", multiple=True, metavar="PREFIX", help="One more prefix; may be given again.")
 def alter(
     cluster: Cluster, as_json: bool, name: str | None, generate_name: bool, interval: str | None, match: str | None, metrics: str | None,
@@ -173,7 +173,7 @@ def alter(
     given = {"interval.ms": interval, "match": match, "metrics": ",".join(added) if added else metrics}
     properties = {key: value for key, value in given.items() if value is not None}
     if not properties:
-        raise click.UsageError("There is nothing to alter; give --interval, --match, --metrics or --metric.")
+        raise click.UsageError("No change given; give --interval, --match, --metrics or --metric.")
     subscription = _new_name() if name is None else name
     # The expressions of a match are Java's, so the broker judges them.
     Subscription.from_config(subscription, {key: value for key, value in properties.items() if value and key != "match"})
@@ -186,7 +186,7 @@ def alter(
     _tell(as_json, f"Altered {subscription}.", name=subscription, altered=changed)
 
 
-@cloup.command(short_help="Show what subscriptions set.")
+@cloup.command(short_help="Show the subscriptions.")
 @_for_cluster
 @_name_option("Only this subscription.")
 def describe(cluster: Cluster, as_json: bool, name: str | None) -> None:

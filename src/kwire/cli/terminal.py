@@ -24,7 +24,7 @@ __all__ = [
 ]  # fmt: skip
 
 _PIPE_WIDTH: Final = 4000
-"""Width of a file or a pipe, in which nothing is folded."""
+"""Width of a file or a pipe; lines are not folded."""
 
 
 _LONGEST: Final = 160

@@ -22,7 +22,7 @@ def with_tls_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         cloup.option("--no-tls-keys", is_flag=True, help="Ignore the secrets that a capture itself has (Decryption Secrets Blocks)."),
         cloup.option(
-            "--unverified", is_flag=True, help="Decrypt the beginning of TLS records whose end is missing, although nothing verifies it."
+            "--unverified", is_flag=True, help="Decrypt the beginning of TLS records whose end is missing, without verification."
         ),
         cloup.option(
             "--ssl-principal-mapping-rules", "rules", metavar="RULES",

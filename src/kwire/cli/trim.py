@@ -71,7 +71,7 @@ _INPUT, _OUTPUT = cloup.OptionGroup("Input"), cloup.OptionGroup("Output")
     type=click.IntRange(1, 65535),
     multiple=True,
     metavar="N",
-    help="A port where brokers listen; found out by default.",
+    help="Port where brokers listen; detected by default.",
 )
 @cloup.option(
     "--series",
@@ -88,9 +88,9 @@ _INPUT, _OUTPUT = cloup.OptionGroup("Input"), cloup.OptionGroup("Output")
     is_flag=True,
     help="Write connections decrypted with --tls-keys, as exported PDUs in pcapng with secrets overwritten; OUT is no longer encrypted.",
 )
-@cloup.option("--overwrite", group=_OUTPUT, is_flag=True, help="Replace what OUT names.")
+@cloup.option("--overwrite", group=_OUTPUT, is_flag=True, help="Replace OUT if it exists.")
 @cloup.option(
-    "--json", "as_json", group=_OUTPUT, is_flag=True, help="Print one JSON line per file, and with --decrypt one for what was left out."
+    "--json", "as_json", group=_OUTPUT, is_flag=True, help="Print one JSON line per file, and with --decrypt one for skipped connections."
 )
 @with_address_redaction
 @with_tls_options

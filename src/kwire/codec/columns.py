@@ -92,7 +92,7 @@ class Columns:
             errors: what a message that breaks a rule does: `raise`, or give a row of nulls with the columns `error` (name of the `Fault`),
                 `error_offset` (in its message) and `error_path`, which are null for the others.
             unknown_tags: give each struct, the message too, a column `unknown_tagged_fields` with the tagged fields that the version does
-                not define. Without, they are stepped over.
+                not define. Without, they are skipped.
             explode: False: one row for each message with `fields` too, whose structs have only what `fields` name and the version has.
             max_repeated: bytes that the copies of values above an exploded array may take in all; see the module for the default.
 

@@ -36,7 +36,7 @@ __all__ = [
 # stay below 46; a tagged field of no version, two bytes for a tuple of a number and empty bytes, takes 37.
 MEMORY_MULTIPLE: Final = 64
 MEMORY_MULTIPLE_OF_VIEWS: Final = 96  # a view takes about 200 bytes, and one of no bytes is a byte on the wire
-MESSAGE_BYTES: Final = 32_768  # what the pure twin looks up of a plan to find a fault; without one 1,024 would do
+MESSAGE_BYTES: Final = 32_768  # covers the pure backend's error lookup; 1,024 suffices otherwise
 
 LENGTH_BYTES: Final = 4  # in front of a frame, on the wire
 API_VERSIONS: Final = 18

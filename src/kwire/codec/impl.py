@@ -74,8 +74,8 @@ def _compare_builds() -> None:
         first, known = next((each for each in _builds.items() if each[1]), ("the package", sys.modules["kwire"].__version__))
         if build and build not in (known, f"{known}+{build.partition('+')[2]}"):
             raise ImportError(
-                f"kwire's compiled modules are of different builds: {name} is of {build}, {first} of {known}; install kwire again, "
-                "then start what uses it again"
+                f"kwire's compiled modules come from different builds: {name} is of {build}, {first} of {known}; install kwire again, "
+                "then restart the program"
             )
         _builds[name] = build
 
@@ -97,7 +97,7 @@ def _say_unused(room: str, error: ImportError) -> None:
     else:
         return
     _said.add(room)
-    warnings.warn(f"{reason}, so its pure Python twin runs, which is tens of times slower{cure}", RuntimeWarning, stacklevel=3)
+    warnings.warn(f"{reason}, so the pure Python backend runs, tens of times slower{cure}", RuntimeWarning, stacklevel=3)
 
 
 backend: Final[Twin] = "pure" if load_native("codec", "objects", "modules", MODULES) is None else "native"

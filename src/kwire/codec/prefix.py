@@ -68,7 +68,7 @@ class PrefixReader:
             data: available bytes; any contiguous buffer.
             version: version of the message.
             offset: start of the message, in bytes.
-            fields: paths of the fields to decode; the others are stepped over.
+            fields: paths of the fields to decode; the others are skipped.
             strict: stop at invalid UTF-8; else replace it, as Java's readers do.
 
         Returns:

@@ -40,7 +40,7 @@ def parse_path(text: str) -> Path:
     for part in text.split("."):
         found = _STEP.fullmatch(part)
         if found is None:
-            raise EncodeError(f"{text!r} is no path; topics[2].name is one place, topics.name all of them")
+            raise EncodeError(f"{text!r} is an invalid path; use topics[2].name for one element or topics.name for all")
         steps.append((found[1], int(found[2][1:-1]) if found[2] else ANY))
     return Path(".".join(name for name, _ in steps), tuple(steps))
 
@@ -197,7 +197,7 @@ def mark(plan: Plan, singles: tuple[str, ...], rules: tuple[Rule, ...], dropped:
         if len(way) < len(blocks):  # what is read around a struct has to be there before the struct is
             inner = next(each for each in range(len(plan.ops) // WIDTH) if plan.operation(each).block == blocks[len(way)])
             if inner < number:
-                raise ValueError(f"{plan.message} v{plan.version}: {fields} comes behind what it tells of")
+                raise ValueError(f"{plan.message} v{plan.version}: {fields} must precede the value that it describes")
         if leaves[number].register < 0:
             leaves[number] = leaves[number]._replace(register=len(registers))
             registers.append(number)

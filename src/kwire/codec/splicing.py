@@ -48,7 +48,7 @@ class _Place:
             if array:
                 indexes.append(index)
             elif index != ANY:
-                reason = f"{name} is no array, it has no element {index}"
+                reason = f"{name} is not an array and has no element {index}"
                 raise EncodeError(reason, path=text, message=plan.message, api_version=plan.version)
         leaf = leaf_of(plan, found.operation)
         self.code = leaf.code
@@ -211,7 +211,7 @@ class FrameSplicer:
                 return self._response(frame, api_key, api_version, work, head, strict)
         elif name is not None and version is not None and api_key is None and api_version is None:
             return _message(name, version, frame, 0, work, strict)
-        raise TypeError("give nothing for a request, api_key and api_version for a response, name and version for a message")
+        raise TypeError("give api_key and api_version for a response, name and version for a message, and neither for a request")
 
     def _request(self, frame: Any, work: WorkOf | None, head: Changes, strict: bool) -> bytes:
         header, offset = self._reader.read_request_header(frame, strict=False)
@@ -269,7 +269,7 @@ class FrameSplicer:
             others = fields.setdefault(place.fields, [])
             for other, met in others:
                 if _meet(place.pattern, met.pattern):
-                    raise EncodeError(f"{other!r} and {text!r} name the same place", message=name, api_version=version)
+                    raise EncodeError(f"{other!r} and {text!r} name the same field", message=name, api_version=version)
             others.append((text, place))
         patterns = tuple(tuple(place.pattern for _, place in found) for found in fields.values())
         program = self._splicers.get(name, version, tuple(fields), (), patterns)

@@ -146,7 +146,7 @@ def uuid_bytes(value: Any) -> bytes:
         try:
             return Uuid.parse(value)
         except ValueError:
-            raise Refusal("the text is no UUID") from None
+            raise Refusal("invalid UUID") from None
     standard = sys.modules.get("uuid")  # who has a `uuid.UUID` has loaded its module; loading it costs milliseconds
     if standard is not None and isinstance(value, standard.UUID):
         value = value.bytes

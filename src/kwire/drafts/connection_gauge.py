@@ -50,5 +50,5 @@ def gauge_key(mbean: str) -> GaugeKey:
     domain, _, rest = mbean.partition(":")
     found = {match[1]: _unquoted(match[2]) for match in _PROPERTY.finditer(rest)}
     if domain != _DOMAIN or found.pop("type", "") != _TYPE or found.keys() != set(_PROPERTIES) or _PROPERTY.sub("", rest):
-        raise InputError(f"{mbean!r} is no name of Kafka's gauge of connections by client software.")
+        raise InputError(f"{mbean!r} is not a name of Kafka's gauge of connections by client software.")
     return GaugeKey(*(found[name] for name in _PROPERTIES))

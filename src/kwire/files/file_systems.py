@@ -64,7 +64,7 @@ class StoreOptions:
         if "@" in rest:
             raise InputError("the endpoint holds a name or password; give credentials in the environment (AWS_ACCESS_KEY_ID, AWS_PROFILE)")
         if scheme not in ("", "http", "https") or not rest.rstrip("/") or "/" in rest.rstrip("/"):
-            raise InputError(f"the endpoint {self.endpoint} is no address of a server, such as http://localhost:9000")
+            raise InputError(f"the endpoint {self.endpoint} is invalid; expected a URL such as http://localhost:9000")
 
     def query(self) -> dict[str, str]:
         found = {"region": self.region} if self.region else {}
@@ -118,8 +118,8 @@ def refuse_secrets(location: str) -> None:
         if _PASSWORD.match(rest) or named is not None:
             what = "a password" if named is None else f"a secret ({named})"
             raise InputError(
-                f"a {scheme}:// URI holds {what}, which would be written into tables and logs; "
-                "give credentials where the store's own tools look for them (AWS_ACCESS_KEY_ID, AWS_PROFILE, the machine's role)"
+                f"a {scheme}:// URI holds {what}, which would appear in tables and logs; "
+                "give credentials as the store's own tools expect them (AWS_ACCESS_KEY_ID, AWS_PROFILE, the machine's role)"
             )
 
 

@@ -8,13 +8,13 @@ from typing import Generic, TypeVar
 
 from kwire.errors import KwireError
 
-__all__ = ["ForbiddenMove", "Transitions"]
+__all__ = ["InvalidTransition", "Transitions"]
 
 State = TypeVar("State", bound=Enum)
 Event = TypeVar("Event", bound=Enum)
 
 
-class ForbiddenMove(KwireError):
+class InvalidTransition(KwireError):
     """Event that the table does not have in the machine's state. The machine stays where it is."""
 
     def __init__(self, machine: str, state: Enum, event: Enum) -> None:
@@ -60,7 +60,7 @@ class Transitions(Generic[State, Event]):
         try:
             return self._moves[state, event]
         except KeyError:
-            raise ForbiddenMove(self.name, state, event) from None
+            raise InvalidTransition(self.name, state, event) from None
 
     def __iter__(self) -> Iterator[tuple[State, Event, State]]:
         for state in self.states:

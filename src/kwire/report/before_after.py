@@ -61,7 +61,7 @@ def read_changes(before: str, after: AnalysisFolder) -> tuple[Listing, ...]:
             (client, api, Column("Errors before"), Column("Errors now"), Column("New errors")),
             [(x.client, _api(x), f"{x.errors_before:,} of {x.requests_before:,}", f"{x.errors_after:,} of {x.requests_after:,}",
               ", ".join(x.new_error_names)) for x in found.failing],
-            "Nothing fails that did not fail before.",
+            "No new failures.",
         ),
         (
             "verdicts", "Verdicts that got worse", "Uses that a release refuses, or may, and that were judged better or not seen before.",

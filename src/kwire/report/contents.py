@@ -141,7 +141,7 @@ def read_report(folder: AnalysisFolder, *, before: str = "", command: str = "", 
 
 
 def clients_drawn(clients: Iterable[Client], matrix: UpgradeMatrix) -> tuple[Client, ...]:
-    """Return the applications whose activity is drawn: the worst, and of those the busiest."""
+    """Return the applications to draw: those with the worst verdict first, then the busiest."""
     worst = {line.client_key: VERDICTS.index(line.worst) for line in matrix.clients if line.worst}
     ranked = sorted(applications(clients), key=lambda client: (-worst.get(client.client_key, -1), -(client.requests or 0)))
     return tuple(ranked[:CLIENTS_DRAWN])

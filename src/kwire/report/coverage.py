@@ -25,7 +25,7 @@ Level = Literal["fine", "note", "warning"]
 
 _SHORT_CAPTURE: Final = timedelta(hours=24)
 _FILE_RULES: Final[dict[str, tuple[Level, str, str]]] = {
-    "capture_unreadable": ("warning", "Unreadable", "What could not be read is missing here ({})."),
+    "capture_unreadable": ("warning", "Unreadable", "Unreadable traffic is missing here ({})."),
     "capture_cut": ("warning", "Cut short", "Not whole: {}."),
     "capture_damaged": ("warning", "Damaged", "{} of files are not packet records; their contents are missing here."),
     "capture_link_type": ("warning", "Link types", "Packets are missing here: {}."),
@@ -49,7 +49,7 @@ _READABLE: Final = frozenset(("kafka", "silent", "proxy"))  # the last two: noth
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """One sentence about the input; `level` tells whether it limits the conclusions."""
+    """One sentence about the input; `level`: whether it limits the conclusions."""
 
     level: Level
     about: str
@@ -89,8 +89,8 @@ class Coverage:
             found = "1 thing limits" if warnings == 1 else f"{warnings} things limit"
             return f"Read with care: {found} what this report can say."
         if self.level == "note":
-            return "No data loss detected. The notes list what these captures cannot show."
-        return "The captures were read whole; what limits this report is the time they cover."
+            return "No data loss detected. The notes list the limits of these captures."
+        return "The captures were read completely; the report covers their time only."
 
     @property
     def length(self) -> timedelta | None:
@@ -108,7 +108,7 @@ def read_coverage(folder: AnalysisFolder, fleet: Fleet | None = None, *, files_s
     snaplens = sorted(value for value in table["snaplen"].unique().to_pylist() if value)
     facts: list[Fact] = []
     if not table.num_rows:
-        facts.append(_warning("Input", "No capture was read, so there is nothing to say about any client."))
+        facts.append(_warning("Input", "No capture was read."))
     else:
         facts += _facts_of_time(times)
         facts += _facts_of_files(folder, totals)
@@ -154,7 +154,7 @@ def _warning(about: str, *sentences: str) -> Fact:
 
 def _facts_of_time(times: tuple[datetime, datetime] | None) -> list[Fact]:
     if times is None:
-        return [_warning("Time", "Nothing in the input has a time.")]
+        return [_warning("Time", "The input has no timestamps.")]
     first, last = times
     covered = f"The captures cover {length_of_time(last - first)}, from {moment(first)} to {moment_after(last, first)} UTC."
     if last - first < _SHORT_CAPTURE:
@@ -223,7 +223,7 @@ def _facts_of_loss(totals: dict[str, int], *, unknown_drops: int, files: int, sn
         limits = " and ".join(f"{value:,}" for value in snaplens if value < _LONGEST_PACKET)
         limit = f" (snap length {limits} bytes)" if limits else ""
         cut = f"{bytes_of(totals['bytes_cut'])} were cut off the packets when capturing{limit}."
-        facts.append(_warning("Cuts", cut, "Requests are still named and counted; what stands deeper in them may be missing."))
+        facts.append(_warning("Cuts", cut, "Requests are still named and counted; their inner fields may be missing."))
     else:
         facts.append(_fine("Cuts", "Packets were captured at full length."))
     if totals["bytes_lost"]:
@@ -283,7 +283,7 @@ def _facts_of_volumes(folder: AnalysisFolder) -> list[Fact]:
     if not unseen:
         return []
     cut = f"What {plural(unseen, 'request')} wrote or read is not in the capture, or not whole:"
-    return [_note("Volumes", cut, "records and bytes of their topics count what was seen, and are empty where nothing was.")]
+    return [_note("Volumes", cut, "records and bytes of their topics count complete record batches only.")]
 
 
 def _facts_of_identity(fleet: Fleet) -> list[Fact]:

@@ -83,7 +83,7 @@ def _faults(folder: AnalysisFolder) -> Listing:
             Column("TLS"), Column("Server name"), Column("Fingerprint"), Column("Last seen (UTC)", "time"),
         ),
         rows=rows,
-        nothing="Every TLS handshake that was seen was completed, as far as the packets show.",
+        nothing="All captured TLS handshakes succeeded, as far as the packets show.",
         noun="clients",
     )  # fmt: skip
 

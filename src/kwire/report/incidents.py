@@ -85,7 +85,7 @@ def _throttled(folder: AnalysisFolder, names: dict[str, str]) -> Listing:
     return Listing(
         id="incident-throttled",
         title="Throttled by quotas",
-        lead="How long brokers told clients to wait, summed over their responses.",
+        lead="Throttle time that brokers sent to clients, summed over their responses.",
         columns=(_CLIENT, Column("Told to wait", "time"), Column("On", "words")),
         rows=rows,
         nothing="No throttling.",
@@ -170,7 +170,7 @@ def _oversized(folder: AnalysisFolder) -> Listing:
     return Listing(
         id="incident-oversized",
         title="Oversized batches",
-        lead="Producers whose largest record batch reached 1 MiB, which is as much as a broker takes by default (message.max.bytes).",
+        lead="Producers whose largest record batch reached 1 MiB, the broker's default limit (message.max.bytes).",
         columns=(_CLIENT, Column("Topic"), Column("Largest batch", "number"), Column("The broker", "words")),
         rows=rows,
         nothing="No record batch reached 1 MiB.",

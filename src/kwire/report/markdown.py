@@ -67,7 +67,7 @@ def _upgrade(report: Report) -> Iterator[str]:
     for target in report.matrix.targets:
         found = report.matrix.count(target)
         rows.append([f"Kafka {words(report.names[target])}", *(count(found[verdict]) for verdict in WORST_FIRST)])
-    yield from _section("Upgrade impact", ["Release", *WORST_FIRST], rows, "There is no verdict on any client.")
+    yield from _section("Upgrade impact", ["Release", *WORST_FIRST], rows, "No client has a verdict.")
 
 
 def _tasks(report: Report) -> Iterator[str]:
@@ -167,7 +167,7 @@ def _violations(report: Report) -> Iterator[str]:
         proof = f"{code(first.connection_id)}{packet}" if first.connection_id else words(first.capture)
         rows.append([words(rule.severity), words(rule.rule), plural(rule.times, "time"), words(first.explanation), proof])
     headings = ["Severity", "Rule", "How often", "The first", "Where"]
-    yield from _section("Violations", headings, rows, "Nothing in these captures breaks the protocol.")
+    yield from _section("Violations", headings, rows, "No protocol violations.")
 
 
 def _telemetry(report: Report) -> Iterator[str]:

@@ -172,7 +172,7 @@ def burn_down(points: Sequence[HistoryPoint]) -> Picture | None:
         for name, word, values in (
             ("breaks", "break", [point.breaks for point in drawn]),
             ("unknown", "unknown", [point.unknown for point in drawn]),
-            (_PLAIN, "neither break nor unknown", rest),
+            (_PLAIN, "deprecated or compatible", rest),
         )
         if any(values)
     ]

@@ -39,7 +39,7 @@ def read_server_coverage(folder: AnalysisFolder) -> Listing:
     return Listing(
         id="server-list",
         title="By broker and listener",
-        lead="What was seen of each address that clients dialled.",
+        lead="Captured traffic per address that clients connected to.",
         columns=(Column("Listener"), *(Column(title, "number") for title in _NUMBERS)),
         rows=rows,
         nothing="No connection was seen.",

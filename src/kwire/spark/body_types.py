@@ -68,7 +68,7 @@ def body_type(
     """Return the type that a caller asks for, of a `kind` (``request``, ``response``, None for any); otherwise as `ddl`."""
     if message is None or version is None:
         if message is not None or version is not None or fields is not None:
-            raise InputError(f"{function} takes a message and its version together, and fields only with both.")
+            raise InputError(f"{function} needs message and version together; fields needs both.")
         return JSON_BODY
     found = BodyType(message, version, paths_of(fields))
     if kind is not None and message in catalog() and catalog()[message].kind != kind:

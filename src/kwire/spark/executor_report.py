@@ -142,7 +142,7 @@ def examine(spark: SparkSession | SparkContext, *, within: bool = False) -> Exec
     if told and not faults:
         faults = [f"The executors cannot run Python functions of this driver: {told}"]
     if registered is not None and len(executors) < registered:
-        warnings.append(f"Only {len(executors)} of {registered} executors had room for a task, so nothing is said of the others.")
+        warnings.append(f"Only {len(executors)} of {registered} executors had room for a task; the others were not checked.")
     return ExecutorReport(driver, executors, tuple(faults), tuple(warnings))
 
 
@@ -240,7 +240,7 @@ def _faults(driver: PythonFacts, executors: Sequence[PythonFacts]) -> Iterator[s
         yield f"{who(old)} pyarrow is {old[0].pyarrow}; kwire needs {_OLDEST_ARROW} or newer."
     for (why,), some in _grouped((each for each in executors if each.kwire is None), "why"):
         if why is None:
-            yield f"{who(some)} there is no kwire: kwire.spark.ship(spark) puts it there (kwire analyze does so by itself)."
+            yield f"{who(some)} there is no kwire: call kwire.spark.ship(spark) to install it (kwire analyze does so automatically)."
         else:
             yield f"{who(some)} kwire cannot be imported: {why.rstrip('.')}."
     for (version,), some in _grouped((each for each in executors if each.kwire not in (None, driver.kwire)), "kwire"):
@@ -252,7 +252,7 @@ def _faults(driver: PythonFacts, executors: Sequence[PythonFacts]) -> Iterator[s
 
 def _warnings(driver: PythonFacts, executors: Sequence[PythonFacts]) -> Iterator[str]:
     for _, some in _grouped((each for each in executors if each.twin == "pure"), "why"):
-        yield f"{_who(some, executors)} kwire's pure Python twin runs, which is tens of times slower: {_reason(some[0])}."
+        yield f"{_who(some, executors)} the pure Python backend of kwire runs, tens of times slower: {_reason(some[0])}."
     if driver.twin == "pure" and all(each.twin != "pure" for each in executors):
         yield f"This driver runs kwire's pure Python twin: {_reason(driver)}."
 

@@ -58,7 +58,7 @@ class FrameRows:
         known = tuple(HEADER_TYPES) if self.body.message is None else self._message_columns.names
         for name in self.columns:
             if name not in known:
-                raise InputError(f"There is no column {name!r} to give; there are {', '.join(known)}.")
+                raise InputError(f"Unknown column {name!r}; choose from {', '.join(known)}.")
             if self.columns.count(name) > 1:
                 raise InputError(f"The column {name!r} is asked for twice.")
         if not self.columns:

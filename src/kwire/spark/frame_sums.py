@@ -49,7 +49,7 @@ def aggregates_of(given: str | Iterable[str]) -> tuple[Aggregate, ...]:
             raise InputError(f"aggregate names {each.name} twice.")
         found.append(each)
     if not found:
-        raise InputError("aggregate names nothing: give count, sum(COLUMN), min(COLUMN) or max(COLUMN).")
+        raise InputError("aggregate is empty: give count, sum(COLUMN), min(COLUMN) or max(COLUMN).")
     return tuple(found)
 
 

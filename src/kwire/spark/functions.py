@@ -216,7 +216,7 @@ def map_frames(
         keep: columns of `df` to copy into each row of a frame, a sequence or one text with commas; by default all but `col`, none with
             `aggregate`.
         bodies: the column holds bodies without their headers.
-        columns: the new columns that are wanted, a sequence or one text with commas: each costs Spark time. Headers also have
+        columns: new columns to return, a sequence or one text with commas: each costs Spark time. Headers also have
             `frame_length`, `header_version` and `body_offset` (`kwire.codec.header_scan.HEADER_TYPES`).
         aggregate: sums made in the workers, such as ``count, sum(frame_length)``: `count`, and `sum`, `min` and `max` of integer columns.
             The result has a row for each group of equal `columns` and `keep`, and a column for each sum, named as given. By default the

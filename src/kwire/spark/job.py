@@ -174,7 +174,7 @@ def _none_readable(reasons: Sequence[str]) -> InputError:
 
 
 def _take_results(results: Sequence[SeriesResult], report: JobReport) -> list[str]:
-    """Take over what the tasks report; return the parts that they wrote."""
+    """Merge the reports of the tasks; return the parts that they wrote."""
     for result in results:
         report.keeps = report.keeps and result.keeps
         if result.share == 0:  # the tasks of the other shares read the same files
@@ -239,7 +239,9 @@ def _check_same(request: JobRequest, manifest: Mapping[str, Any]) -> None:
             f"{request.out} was written by kwire {manifest.get('version')}, which this version cannot append to; use --overwrite."
         )
     if request.redaction is not None:
-        raise InputError("--append keeps what was read as it was, so it cannot go with --redact; redact a copy when all is read.")
+        raise InputError(
+            "--append keeps earlier rows unchanged, so it cannot be used with --redact; redact a copy of the analysis at the end."
+        )
     for name, option, asked in (
         ("ports", "--port", list(request.ports)),
         ("series_rule", "--series", request.series_rule),
@@ -301,7 +303,7 @@ class _Job:
 
     def __init__(self, request: JobRequest, progress: Progress) -> None:
         if request.engine == "local" and request.master is not None:
-            raise InputError("a master is Spark's: give it with the engine spark, or leave it out")
+            raise InputError("--master needs Spark: add --engine spark, or drop --master")
         check_shared(request.master, request.out, request.inputs)
         self._request, self._progress = request, progress
         self._owners = NO_OWNERS if request.owners is None else read_owners(request.owners)
@@ -365,7 +367,7 @@ class _Job:
         told: list[RouteResult | SeriesResult] = [*routes, *results]
         first = min((result.began for result in told), default=asked)
         report.phases.end_tasks([result.seconds for result in told], first - asked)
-        self._progress("Putting the answers together", 0, 0)
+        self._progress("Combining results", 0, 0)
         report.warnings += still_written(self._plan)
         self._parts += _take_results(results, report)
         return results

@@ -19,7 +19,7 @@ OPEN_BYTES: Final = 256 << 10
 """What a series costs beside its bytes, as the bytes of a series that cost as much to read: opening it, ending it."""
 
 PACK_BYTES: Final = 128 << 20
-"""A pack costs no more than reading so many bytes, `OPEN_BYTES` for each of its series included."""
+"""Maximum cost of a pack in bytes, including `OPEN_BYTES` per series."""
 
 SMALLEST_PACK_BYTES: Final = 16 << 20
 """A pack of less is not worth a task, however many cores are idle."""

@@ -42,5 +42,5 @@ def undivided_sentences(large: Sequence[tuple[str, int]], whole: Mapping[str, st
         kind = whole.get(location)
         if kind and parts >= _WORTH_WORDS:
             better = "a plain pcap file, or one that bgzip or pzstd compressed, is read by several"
-            found.append(f"{location} is {kind}, so one task unpacks and routes all of it; {better}.")
+            found.append(f"{location} is {kind}, so one task unpacks and routes it; {better}.")
     return found[:3] + ([f"{len(found) - 3:,} more large files are read by one task each."] if len(found) > 3 else [])

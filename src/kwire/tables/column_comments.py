@@ -157,7 +157,7 @@ COMMENTS: Final[dict[str, str]] = {
     "verdict_basis": "why: observed_refusal, own_maximum, no_negotiation, known_client, broker_ceiling, inside_range or removed_feature",
     "versions": "versions of each API that the broker advertises [number]",
 }
-"""By name of the column, where the tables that have it mean the same."""
+"""Comments by column name, for columns with the same meaning in every table."""
 
 OF_TABLES: Final[dict[tuple[str, str], str]] = {
     ("brokers", "addresses"): "addresses that the broker was reached at, sorted",

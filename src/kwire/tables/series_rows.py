@@ -39,7 +39,7 @@ _KEYLESS: Final = frozenset(("topic_use",))
 
 Location = str | os.PathLike[str] | BinaryIO
 Facts = dict[str, pa.Table]
-# Of the rows that were said while the series was read, those of connections that are over and those of the others; what its end says.
+# Rows of closed connections, rows of open ones, and rows emitted at the end
 Fate = Literal["settled", "waiting", "end"]
 
 
@@ -374,4 +374,4 @@ def no_facts() -> dict[str, pa.Table]:
 
 def check_table(table: str) -> None:
     if table not in ROW_TABLES:
-        raise InputError(f"there is no table {table!r} in a capture; there are {', '.join(ROW_TABLES[:-1])} and {ROW_TABLES[-1]}")
+        raise InputError(f"unknown table {table!r} of a capture; expected one of {', '.join(ROW_TABLES[:-1])} and {ROW_TABLES[-1]}")

@@ -77,7 +77,7 @@ def unpacked(data: Any, kind: Any) -> Any:
     try:
         import msgspec
     except ImportError as error:
-        raise InputError("states are read with msgspec, which is not installed: pip install msgspec") from error
+        raise InputError("reading states needs msgspec: pip install msgspec") from error
     return msgspec.msgpack.decode(data, type=kind)
 
 

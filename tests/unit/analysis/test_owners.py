@@ -72,7 +72,7 @@ def test_csv_says_the_same_and_the_last_line_may_be_for_all(tmp_path: Path) -> N
         ("a.toml", "[[owner]]\nclient_id = 'a'", "owner 1 of .*names no team"),
         ("a.toml", "[[owner]]\nteam = 'a'\naddress = '10.0.0/99'", "not a CIDR network"),
         ("a.toml", "[[owner]]\nteam = 'a'\nadress = '10.0.0.0/8'", "'adress'"),
-        ("a.toml", "[[owner]]\nteam = 5", "has to be a text"),
+        ("a.toml", "[[owner]]\nteam = 5", "must be a string"),
         ("a.toml", "[[owner", "not valid TOML"),
         ("a.csv", "client_id\nbilling", "line 2 of .*names no team"),
     ],

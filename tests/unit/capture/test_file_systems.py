@@ -56,7 +56,7 @@ def memory() -> Iterator[Any]:
 def test_a_uri_with_a_secret_is_refused_before_anything_names_it(location: str, tmp_path: Path) -> None:
     (tmp_path / "x.pcap").touch()
     for open_it in (refuse_secrets, filesystem_of, lambda text: expand_inputs([str(tmp_path / "x.pcap"), text])):
-        with pytest.raises(InputError, match=r"holds a (password|secret \(.*\)), which would be written into tables and logs") as told:
+        with pytest.raises(InputError, match=r"holds a (password|secret \(.*\)), which would appear in tables and logs") as told:
             open_it(location)
         assert "wJalr" not in str(told.value)
 

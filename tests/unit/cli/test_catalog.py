@@ -57,7 +57,7 @@ def test_diff_of_two_releases() -> None:
 
 
 def test_diff_of_a_release_with_itself() -> None:
-    assert run("diff", "4.1.1", "4.1.1").stdout == "Nothing changes on the wire from 4.1.1 to 4.1.1.\n"
+    assert run("diff", "4.1.1", "4.1.1").stdout == "No wire changes from 4.1.1 to 4.1.1.\n"
 
 
 def test_tags() -> None:

@@ -128,7 +128,7 @@ def test_diff_of_folders(pings: str, tmp_path: Path) -> None:
     told = run("catalog", "diff", pings, newer).stdout
     assert "adds v2; rejects v0; differs in v1" in told
     assert "new message" in told
-    assert run("catalog", "diff", pings, pings).stdout == "Nothing changes on the wire from pings to pings.\n"
+    assert run("catalog", "diff", pings, pings).stdout == "No wire changes from pings to pings.\n"
 
 
 def test_a_release_and_its_definitions_are_one(tmp_path: Path) -> None:

@@ -61,8 +61,8 @@ def test_a_closed_pipe_ends_as_the_signal_would() -> None:
         # below a file there can be no folder, whoever asks: root may write everywhere else
         ("analyze SEED --out notes.txt/out", "cannot be written: Not a directory"),
         ("analyze SEED --out out --target-release 9.9", "unknown Kafka release 9.9"),
-        ("analyze SEED --out out --series moon", "the series rule moon is none of"),
-        ("analyze SEED --out out --endpoint ftp://host", "the endpoint ftp://host is no address of a server"),
+        ("analyze SEED --out out --series moon", "invalid series rule moon; choose"),
+        ("analyze SEED --out out --endpoint ftp://host", "the endpoint ftp://host is invalid; expected a URL"),
         ("trim SEED s3://bucket/x.pcap", "trimmed captures are written to disks only"),
         ("trim SEED out --series points", "each capture point is trimmed by itself"),
         ("report folder", "holds no tables of an analysis"),

@@ -69,7 +69,7 @@ def refused(codec: Any, message: Any, version: int) -> EncodeError:
         ("topics__0__is_internal", 2, "expected a bool, got int"),
         ("topics__0__is_internal", [], "expected a bool, got list"),
         ("topics__0__topic_id", b"short", "a UUID has 16 bytes, not 5"),
-        ("topics__0__topic_id", "not a UUID", "the text is no UUID"),
+        ("topics__0__topic_id", "not a UUID", "invalid UUID"),
         ("topics__0__topic_id", 16, "expected a UUID (16 bytes or text), got int"),
         ("topics__0__topic_id", None, "null is not allowed"),
         ("topics__0__partitions", None, "null is not allowed"),

@@ -39,7 +39,7 @@ def test_the_installed_twin_is_picked(twin):
 def test_half_a_native_twin_is_none():
     done = run(HIDE_NATIVE + "import kwire; print(kwire.backend, kwire.peek_header(bytes(10)).client_id)")
     assert done.stdout.strip() == "pure"
-    assert "RuntimeWarning: kwire's compiled modules are there and cannot be used, so its pure Python twin runs" in done.stderr
+    assert "RuntimeWarning: kwire's compiled modules are there and cannot be used, so the pure Python backend runs" in done.stderr
 
 
 def test_native_by_force():
@@ -110,7 +110,7 @@ def test_a_mixture_is_an_import_error_where_native_is_required(twin):
     if twin == "native":
         required = run(MIX + "kwire.backend", KWIRE_REQUIRE_NATIVE="1")
         assert required.returncode != 0
-        assert "compiled modules are of different builds" in required.stderr.splitlines()[-1]
+        assert "compiled modules come from different builds" in required.stderr.splitlines()[-1]
         left = run(MIX + "print(kwire.backend)")
         assert left.stdout == "pure\n"
         assert left.stderr.count("RuntimeWarning") == 1

@@ -125,7 +125,7 @@ def test_sizes_of_tagged_fields_in_tagged_fields(splicer, codec):
 @pytest.mark.parametrize(
     ("changes", "text"),
     [
-        ({"topics[2].name": "x"}, r"no such place.* in topics\[2\]\.name \(MetadataRequest v1\)"),
+        ({"topics[2].name": "x"}, r"no such element.* in topics\[2\]\.name \(MetadataRequest v1\)"),
         ({"topics.name": 5}, r"expected text \(str\), got int in topics\.name"),
         ({"topics.name": lambda old: 5}, r"expected text \(str\), got int in topics\[0\]\.name"),
         ({"topics.name": {"x": b"y"}}, r"expected text \(str\), got bytes in topics\[1\]\.name"),
@@ -135,10 +135,10 @@ def test_sizes_of_tagged_fields_in_tagged_fields(splicer, codec):
         ({"topic.name": "x"}, r"there is no such field in topic\.name \(MetadataRequest v1\)"),
         ({"topics.name.x": "x"}, r"there is no such field in topics\.name\.x"),
         ({"topics.topic_id": bytes(16)}, r"this version has no such field in topics\.topic_id \(MetadataRequest v1\)"),
-        ({"topics.name[0]": "x"}, r"name is no array.* in topics\.name\[0\]"),
-        ({"topics[-1].name": "x"}, r"'topics\[-1\]\.name' is no path"),
-        ({"": "x"}, r"'' is no path"),
-        ({"topics.name": "x", "topics[1].name": "y"}, r"'topics\.name' and 'topics\[1\]\.name' name the same place"),
+        ({"topics.name[0]": "x"}, r"name is not an array.* in topics\.name\[0\]"),
+        ({"topics[-1].name": "x"}, r"'topics\[-1\]\.name' is an invalid path"),
+        ({"": "x"}, r"'' is an invalid path"),
+        ({"topics.name": "x", "topics[1].name": "y"}, r"'topics\.name' and 'topics\[1\]\.name' name the same field"),
     ],
 )
 def test_bad_changes(splicer, changes, text):

@@ -88,7 +88,7 @@ def test_files_that_are_missing_or_not_whole_are_named(folder_of: Any) -> None:
     coverage = read_coverage(folder_of(captures=[_capture(bytes_damaged=9)], violations=rows))
     said = {fact.about: (fact.level, fact.sentence) for fact in coverage.facts}
     named = "b0.pcap is not a capture. b1.pcap is not a capture. b2.pcap is not a capture. And 2 more, see Violations."
-    assert said["Unreadable"] == ("warning", f"What could not be read is missing here (5 files). {named}")
+    assert said["Unreadable"] == ("warning", f"Unreadable traffic is missing here (5 files). {named}")
     lost = "9 bytes of files are not packet records; their contents are missing here."
     assert said["Damaged"] == ("warning", f"{lost} d.pcap: 9 bytes at offset 40 are not packet records.")
     assert said["Cut short"] == ("warning", "Not whole: 1 file. c.pcap: The file ends early, at byte 40.")

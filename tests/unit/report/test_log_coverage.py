@@ -45,7 +45,7 @@ ALONE = (
         ([TIMED | {"source": "request_log_deprecated"}], "warning", {"Deprecated only": ("warning", ALONE)}),
         ([LOG, LOG | {"capture": "b"}], "warning", {
             "Times": ("note", "2 files of request logs have no times, only durations."),
-            "Time": ("warning", "Nothing in the input has a time."),
+            "Time": ("warning", "The input has no timestamps."),
         }),
         ([TIMED, PCAP], "note", {"Both": ("note", TWICE), "Drops": ("fine", "No packet was dropped while capturing.")}),
     ],

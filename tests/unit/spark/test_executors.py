@@ -68,7 +68,7 @@ CASES: list[tuple[list[PythonFacts], str]] = [
     ([executor(n, **ABSENT) for n in range(3)], r"^On all 3 executors there is no kwire:"),
     ([executor(n, kwire="0.0.9") for n in (1, 2)], r"^On both executors kwire is 0\.0\.9 \(/site/kwire\), .*must be of one version"),
     ([executor(1, **ABSENT, why="no module named _ctypes.")], r"kwire cannot be imported: no module named _ctypes\.$"),
-    ([executor(1, twin="pure", why="asked")], r"pure Python twin runs, which is tens of times slower: KWIRE_PURE=1 asks for it\.$"),
+    ([executor(1, twin="pure", why="asked")], r"pure Python backend of kwire runs, tens of times slower: KWIRE_PURE=1 asks for it\.$"),
     ([executor(1, twin="pure", why="GLIBC_2.38 not found")], r"no compiled modules for \.cpython-311.* on Linux .*\(GLIBC_2\.38 not"),
     ([executor(1, pyarrow=None)], r"there is no pyarrow, which kwire needs: install pyarrow \(>=18\) for /usr/bin/python3 there\.$"),
     ([executor(1, pyarrow="17.0.0")], r"pyarrow is 17\.0\.0; kwire needs 18 or newer\.$"),
@@ -260,7 +260,7 @@ def test_executors_without_room_are_told(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(executor_report, "_by_context", answers)
     monkeypatch.setattr(executor_report, "_registered", lambda _context: 2)
     report = examine(SimpleNamespace())  # type: ignore[arg-type]
-    assert report.warnings[-1] == "Only 1 of 2 executors had room for a task, so nothing is said of the others."
+    assert report.warnings[-1] == "Only 1 of 2 executors had room for a task; the others were not checked."
     assert len(asked) == 3
 
 

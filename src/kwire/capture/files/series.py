@@ -166,7 +166,7 @@ def series_key(rule: str) -> Callable[[CaptureFile], str]:
         except re.error as error:
             raise InputError(f"the series rule {rule} is not a regular expression: {error}") from error
         return lambda file: _matched(pattern, file.location)
-    raise InputError(f"the series rule {rule} is none of name, folder, all, file, points, points:REGEX and match:REGEX")
+    raise InputError(f"invalid series rule {rule}; choose name, folder, all, file, points, points:REGEX or match:REGEX")
 
 
 def points_key(rule: str) -> Callable[[CaptureFile], str]:

@@ -116,7 +116,7 @@ def _header(codec: Codec, header: Any) -> dict[str, Any]:
 
 
 def header_version_written(codec: Codec, api_key: int, api_version: int) -> int:
-    """Return the header version of a request; of unknown messages the one in which brokers read them."""
+    """Return the header version of a request; for unknown messages, the version that brokers assume."""
     message = codec.catalog.request(api_key)
     return codec.header_version("request", api_key, api_version) if message is not None and api_version in message.valid_versions else 1
 

@@ -41,7 +41,7 @@ def zone_of(name: str | None) -> tzinfo:
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:
-        raise InputError(f"there is no time zone {name!r}; zones have names such as UTC and Europe/Berlin") from error
+        raise InputError(f"unknown time zone {name!r}; use a name such as UTC or Europe/Berlin") from error
 
 
 def find_stamp(prefix: str, zone: tzinfo) -> int | None:

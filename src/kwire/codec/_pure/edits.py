@@ -115,7 +115,7 @@ class _Changes:
                 work.append((singles[choice], places, places))
         for choice, action in enumerate(singles):
             if isinstance(action, SetValue) and action.path and choice not in met:
-                reason, plan = "the bytes have no such place, and a splice adds none", self.plan.marking.plan
+                reason, plan = "no such element in the bytes; a splice cannot add one", self.plan.marking.plan
                 raise EncodeError(reason, path=action.path, message=plan.message, api_version=plan.version)
         for each in work:
             self.act(*each)

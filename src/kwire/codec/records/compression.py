@@ -19,7 +19,7 @@ MAX_DECOMPRESSED: Final = 64 << 20
 """Bytes that one batch may unpack to, unless the caller says otherwise: Kafka's default for a request is 100 MiB, for a batch 1 MiB."""
 UNPACKED_BYTES: Final = 128 << 20
 UNPACKED_MULTIPLE: Final = 64
-"""What all batches of one call may unpack to, unless the caller says otherwise: so many bytes, or so many for each byte of input."""
+"""Default limit of the unpacked batches of one call: bytes, and bytes per byte of input."""
 
 CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd")
 HIGHEST_CODEC: Final = {0: 3, 1: 3, 2: 4}  # by magic: zstd came with KIP-110, for magic 2 alone

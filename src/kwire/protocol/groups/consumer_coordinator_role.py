@@ -149,13 +149,13 @@ class ConsumerGroupRole:
         elif epoch == JOIN_EPOCH and request.subscribed_topic_names is None and request.subscribed_topic_regex is None:
             why = "who joins has to say which topics it wants"
         elif epoch == LEAVE_FOR_A_WHILE_EPOCH and request.instance_id is None:
-            why = "who leaves for a while has to be a static member"
+            why = "only a static member can leave and return"
         elif epoch < LEAVE_FOR_A_WHILE_EPOCH:
             why = f"there is no epoch {epoch}"
         if why is not None:
             return GroupError.INVALID_REQUEST, why
         if request.server_assignor is not None and request.server_assignor not in self.assignors:
-            return GroupError.UNSUPPORTED_ASSIGNOR, f"there is no assignor {request.server_assignor[:80]!r}"
+            return GroupError.UNSUPPORTED_ASSIGNOR, f"unknown assignor {request.server_assignor[:80]!r}"
         return self._bad_pattern(request.subscribed_topic_regex)
 
     def _bad_pattern(self, pattern: str | None) -> _Fault | None:
@@ -310,7 +310,7 @@ class ConsumerGroupRole:
         """Delete or expire the group.
 
         Raises:
-            ForbiddenMove: it has members.
+            InvalidTransition: it has members.
         """
         self._move(ConsumerGroupEvent.REMOVED)
 

@@ -15,7 +15,7 @@ from kwire.protocol.groups.consumer_group_states import CONSUMER_MEMBER, Consume
 from kwire.protocol.groups.consumer_outcomes import ConsumerMemberOutcome, Drop, Fenced, Partitions, Reconcile
 from kwire.protocol.groups.group_errors import GroupError
 from kwire.protocol.groups.outcomes import Ask, Failed
-from kwire.protocol.transitions import ForbiddenMove
+from kwire.protocol.transitions import InvalidTransition
 from kwire.schema import error_name
 
 __all__ = ["JOIN_EPOCH", "LEAVE_EPOCH", "LEAVE_FOR_A_WHILE_EPOCH", "ConsumerGroupMemberRole"]
@@ -127,7 +127,7 @@ class ConsumerGroupMemberRole:
         """Join; also after `Fenced`, when the partitions are dropped.
 
         Raises:
-            ForbiddenMove: the member has joined, is joining, or is at an end.
+            InvalidTransition: the member has joined, is joining, or is at an end.
         """
         self._move(_E.JOIN)
         self.epoch, self.has, self._target, self._reconciling, self._stale = JOIN_EPOCH, {}, {}, None, False
@@ -159,10 +159,10 @@ class ConsumerGroupMemberRole:
         """Take a `ConsumerGroupHeartbeatResponse`.
 
         Raises:
-            ForbiddenMove: no heartbeat is in flight.
+            InvalidTransition: no heartbeat is in flight.
         """
         if not self._under_way:
-            raise ForbiddenMove(CONSUMER_MEMBER.name, self.state, _E.NO_CHANGE)
+            raise InvalidTransition(CONSUMER_MEMBER.name, self.state, _E.NO_CHANGE)
         self._under_way = False
         if self.state is _S.LEAVING:
             return self._good_bye()
@@ -196,10 +196,10 @@ class ConsumerGroupMemberRole:
         """Take the owner's completion of `Reconcile`; the next heartbeat is sent at once.
 
         Raises:
-            ForbiddenMove: there was nothing to reconcile, or the member was fenced.
+            InvalidTransition: there was nothing to reconcile, or the member was fenced.
         """
         if self._reconciling is None:
-            raise ForbiddenMove(CONSUMER_MEMBER.name, self.state, _E.RECONCILED)
+            raise InvalidTransition(CONSUMER_MEMBER.name, self.state, _E.RECONCILED)
         self._move(_E.RECONCILED)
         self.has, self._reconciling = self._reconciling, None
         out = self._soon(t)  # nothing where a heartbeat is under way: then it is said when that is answered
@@ -228,7 +228,7 @@ class ConsumerGroupMemberRole:
         """Leave the group; `stale`: the owner has not polled for longer than it may.
 
         Raises:
-            ForbiddenMove: the member is leaving or at an end.
+            InvalidTransition: the member is leaving or at an end.
         """
         self._move(_E.LEAVE)
         self._stale = stale
@@ -240,7 +240,7 @@ class ConsumerGroupMemberRole:
         """Take the owner's completion of `Drop`; the last heartbeat is sent as soon as no other is in flight.
 
         Raises:
-            ForbiddenMove: the member is not leaving.
+            InvalidTransition: the member is not leaving.
         """
         self._move(_E.DROPPED)
         self.has = {}

@@ -68,7 +68,7 @@ class GroupCoordinatorRole:
         self.pending: dict[str, int] = {}
         self._instances: dict[str, str] = {}
         self._phase_ends: int | None = None  # of joining, or of asking for assignments
-        self._initial_left: int | None = None  # what the first rebalance may still wait beyond the phase's end
+        self._initial_left: int | None = None  # remaining delay of the first rebalance
         self._newcomers = False
 
     def _move(self, event: GroupEvent) -> None:

@@ -86,7 +86,7 @@ def decode_subscription(data: Any, *, strict: bool = True) -> Any:
 
     Arguments:
         data: version and message; any contiguous buffer.
-        strict: see the module.
+        strict: if False, return unknown tags, trailing bytes and unreadable bodies instead of raising.
 
     Raises:
         WireError: Kafka refuses the bytes.
@@ -125,7 +125,7 @@ def decode_group_metadata(protocol_type: str | None, data: Any, *, strict: bool 
     Arguments:
         protocol_type: type of the group: `consumer`, `connect`; None if unknown.
         data: any contiguous buffer.
-        strict: see the module.
+        strict: if False, return unknown tags, trailing bytes and unreadable bodies instead of raising.
 
     Raises:
         UnknownApi: the layout of the type is not known.
@@ -172,7 +172,7 @@ def decode_user_data(assignor: str | None, data: Any, *, strict: bool = True) ->
     Arguments:
         assignor: name of the protocol in JoinGroup: `sticky`, `cooperative-sticky`; None if unknown.
         data: any contiguous buffer.
-        strict: see the module.
+        strict: if False, return unknown tags, trailing bytes and unreadable bodies instead of raising.
 
     Returns:
         A message: `previous_assignment` and `generation` of `sticky`, whose version 0 (Kafka before 2.3) has no generation and gives -1;

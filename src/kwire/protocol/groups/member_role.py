@@ -14,7 +14,7 @@ from kwire.protocol.groups.group_errors import GroupError
 from kwire.protocol.groups.group_states import GROUP_MEMBER, MemberEvent, MemberState
 from kwire.protocol.groups.outcomes import Ask, Assigned, Failed, JoinedGroup, MemberOutcome
 from kwire.protocol.groups.protocol_checks import differs, protocol_name_read, shown_names
-from kwire.protocol.transitions import ForbiddenMove
+from kwire.protocol.transitions import InvalidTransition
 from kwire.schema import error_name
 
 __all__ = ["GroupMemberRole"]
@@ -90,7 +90,7 @@ class GroupMemberRole:
         """Join the group.
 
         Raises:
-            ForbiddenMove: the member has joined, is joining, or is at an end.
+            InvalidTransition: the member has joined, is joining, or is at an end.
         """
         self._move(MemberEvent.ASKED)
         self._due = None
@@ -111,10 +111,10 @@ class GroupMemberRole:
         """Take a `JoinGroupResponse`.
 
         Raises:
-            ForbiddenMove: no JoinGroup is in flight.
+            InvalidTransition: no JoinGroup is in flight.
         """
         if self.state is not MemberState.PREPARING_REBALANCE:
-            raise ForbiddenMove(GROUP_MEMBER.name, self.state, MemberEvent.JOINED)
+            raise InvalidTransition(GROUP_MEMBER.name, self.state, MemberEvent.JOINED)
         code = response.error_code
         if code == GroupError.MEMBER_ID_REQUIRED:
             self._move(MemberEvent.REJOIN)
@@ -150,7 +150,7 @@ class GroupMemberRole:
         """Take a `SyncGroupResponse`, perhaps to a request of an earlier generation.
 
         Raises:
-            ForbiddenMove: the member is at an end.
+            InvalidTransition: the member is at an end.
         """
         sent, self._synced_for = self._synced_for, None
         if response.error_code:
@@ -229,7 +229,7 @@ class GroupMemberRole:
             version: version of LeaveGroup; below 3 the request has one member and no list.
 
         Raises:
-            ForbiddenMove: the member is at an end.
+            InvalidTransition: the member is at an end.
         """
         self._move(MemberEvent.LEAVE)
         self._due = None

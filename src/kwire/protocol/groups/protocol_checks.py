@@ -34,7 +34,7 @@ def names_are_missing(version: int, protocol_type: str | None, protocol_name: st
 
 
 def differs(sent: str | None, known: str | None) -> bool:
-    """Return whether a sent value differs from the known one; null, as in versions without it, differs from nothing."""
+    """Return whether a sent value differs from the known one; null equals every value, because some versions lack the field."""
     return sent is not None and sent != known
 
 

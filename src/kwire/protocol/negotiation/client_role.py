@@ -176,7 +176,7 @@ class NegotiatingClient:
         """Start on a new connection: the first one, or the one after `Reconnect`.
 
         Raises:
-            ForbiddenMove: it has started already.
+            InvalidTransition: it has started already.
         """
         assumed = self.state is ClientState.ASSUMING
         self._move(ClientEvent.CONNECTED)
@@ -191,7 +191,7 @@ class NegotiatingClient:
         """Ask for the versions again, as clients do after SASL; by default in the highest version.
 
         Raises:
-            ForbiddenMove: not ready.
+            InvalidTransition: not ready.
         """
         self._move(ClientEvent.ASKED_AGAIN)
         self._retried = 0
@@ -201,7 +201,7 @@ class NegotiatingClient:
         """Return a request in the version that both sides have, or in `version` even if the broker does not have it.
 
         Raises:
-            ForbiddenMove: not ready.
+            InvalidTransition: not ready.
             NoCommonVersion: the broker does not have the API, or no version of the client's.
             EncodeError: the version cannot hold the body.
         """

@@ -61,7 +61,7 @@ def software_of(payload: bytes, version: int) -> Software | None:
 
 @cache
 def error_at(api_key: int, version: int) -> int:
-    """Return the offset of the error code in a response's frame, -1 without one among the first fields of a fixed size.
+    """Return the offset of the error code in a response's frame, or -1 if it is not among the leading fixed-size fields.
 
     A header of version 1 is assumed to be without tagged fields; `error_of` checks it.
     """

@@ -20,7 +20,7 @@ from kwire.protocol.telemetry.client_states import TELEMETRY_CLIENT, PushEvent, 
 from kwire.protocol.telemetry.metric_store import MetricStore
 from kwire.protocol.telemetry.otlp import encode_metrics
 from kwire.protocol.telemetry.selection import MetricSelector
-from kwire.protocol.transitions import ForbiddenMove
+from kwire.protocol.transitions import InvalidTransition
 from kwire.schema import catalog, error_name
 
 __all__ = [
@@ -138,7 +138,7 @@ class TelemetryClient:
     def _move(self, event: PushEvent) -> list[TelemetryOutcome]:
         try:
             self.state = TELEMETRY_CLIENT.after(self.state, event)
-        except ForbiddenMove as error:
+        except InvalidTransition as error:
             self.enabled = False  # as Kafka's maybeSetState: no telemetry rather than a wrong one
             return [Disabled(reason=str(error))]
         return []

@@ -23,7 +23,7 @@ __all__ = ["LEAST_BELIEVED", "MAX_CANDIDATES", "MAX_FRAME", "REJECT", "Frame", "
 MAX_FRAME: Final = 100 * 1024 * 1024
 
 REJECT: Final = 0
-# A judge accepts a frame with its last byte, or with so many bytes of it and no fewer.
+# A judge accepts a frame with its last byte, or with a fixed number of its bytes.
 LEAST_BELIEVED: Final = 4 + (1 << 16)
 # Candidates that may wait for bytes at once: a bound on work, not a matter of finding; chance makes a few in a megabyte.
 _MOST_PENDING: Final = 32

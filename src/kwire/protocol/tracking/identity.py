@@ -46,7 +46,7 @@ def is_broker_client_id(client_id: str) -> bool:
 
 
 class ClientIdentity:
-    """Identity on one connection; if its beginning was `observed`, what did not come was not sent."""
+    """Identity on one connection; if its beginning was `observed`, missing values were not sent."""
 
     __slots__ = ("_client_ids", "_doubted", "_introduced", "_observed", "instance_id", "role", "software", "source")
 

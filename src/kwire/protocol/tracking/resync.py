@@ -128,7 +128,7 @@ def judge_response(payload: bytes, length: int, api_key: int, api_version: int) 
     """Judge the response to a request of this API and version, see `Judge.judge`; `length` is that of the frame, at least 4."""
     message = catalog().response(api_key)
     if message is None or api_version not in message.valid_versions:
-        # Nothing but the id speaks for it: no long wait on that.
+        # Only the correlation id matches, so do not wait long.
         return 4 + length if length < _TRIALS[-1] else REJECT
     decoders = response_decoders(api_key, api_version, True)
     have = len(payload)

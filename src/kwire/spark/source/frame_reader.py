@@ -44,7 +44,7 @@ def _kept(options: SourceOptions) -> tuple[Any, ...]:
                 if not options.ignore_corrupt_files:
                     raise
     if options.frames.keep:
-        raise InputError(f"There is no file to take the types of {', '.join(options.frames.keep)} from.")
+        raise InputError(f"No file found, so the types of {', '.join(options.frames.keep)} are unknown.")
     return ()
 
 

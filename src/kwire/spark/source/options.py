@@ -156,7 +156,7 @@ def _body_of(given: dict[str, str], frames: FrameFiles | None) -> BodyType:
     version = _taken(given, "version", _version, None)
     found = body_type(message, version, fields, None, _WHO)
     if message is not None and frames is None and catalog()[message].kind not in ("request", "response"):
-        raise InputError(f"{_WHO} reads requests and responses out of captures, and {message} is neither.")
+        raise InputError(f"{_WHO} reads requests and responses from captures; {message} is neither.")
     return found
 
 

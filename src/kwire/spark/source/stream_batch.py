@@ -192,11 +192,11 @@ class _Advance:
 
     def _gone(self, piece: Piece) -> None:
         if piece.kind == "late":
-            text = f"{piece.location} belongs before what was read of {self._series} already, and is left out"
+            text = f"{piece.location} belongs before data already read of {self._series}, and is skipped"
         elif piece.kind == "grown":
-            text = f"{piece.location} has grown since it was read; what was written behind byte {piece.start:,} is not read"
+            text = f"{piece.location} has grown since it was read; data after byte {piece.start:,} is not read"
         else:
-            text = f"{piece.location} was emptied, replaced or removed; what was written behind byte {piece.start:,} is not read"
+            text = f"{piece.location} was emptied, replaced or removed; data after byte {piece.start:,} is not read"
         self._add(skip_piece(piece.location, self._state.carry, InputError(f"{text}.")))
         if piece.kind == "lost":
             self._close_log()

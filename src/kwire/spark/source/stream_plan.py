@@ -120,7 +120,7 @@ class _Backlog:
         following = None if log is None else followed(self._files, log)
         last = self._index_of_last(following)
         if log is not None and following is None:
-            self._lose(f"{log.location} was emptied, replaced or removed after byte {log.at:,}, and what was written behind that is gone")
+            self._lose(f"{log.location} was emptied, replaced or removed after byte {log.at:,}, and later data is gone")
             yield _Step(Piece(log.location, "lost", start=log.at), None, 0)
         yield from self._grown(last)
         known = set(offset.done)
@@ -136,7 +136,7 @@ class _Backlog:
                     return
                 # nothing is in it yet: it may be the next file of a ring, or a log with nothing but a banner, so nothing waits for it
             elif self._is_late(index, seen, last):
-                self._lose(f"{seen.file.location} belongs before what was read of {self._name} already")
+                self._lose(f"{seen.file.location} belongs before data already read of {self._name} already")
                 known.add(seen.mark)
                 yield _Step(Piece(seen.file.location, "late"), seen, 0)
             elif seen.kind == "log":

@@ -21,7 +21,7 @@ from kwire.protocol.negotiation.outcomes import (
     Retried,
     Send,
 )
-from kwire.protocol.transitions import ForbiddenMove
+from kwire.protocol.transitions import InvalidTransition
 from kwire.schema import Versions, dialect, release_catalog, releases
 
 G1 = "00000025 0012 0003 00000001 0001 63 00 12 6170616368652d6b61666b612d6a617661 06 322e342e30 00"
@@ -315,6 +315,6 @@ def test_calls_that_a_state_does_not_take(state: ClientState) -> None:
         if state in ((ClientState.READY,) if number else (ClientState.NEW, ClientState.ASSUMING)):
             call()
             continue
-        with pytest.raises(ForbiddenMove):
+        with pytest.raises(InvalidTransition):
             call()
         assert machine.state is state
