@@ -69,8 +69,9 @@ lint: docs
 	$(VENV)/bin/lint-imports
 	$(TESTS) -n 2 -q tests/lint
 	$(VENV)/bin/zizmor --offline --quiet .github/workflows
-	@if command -v go >/dev/null; then go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12 .github/workflows/*.yml; \
-	    else echo "kwire: the workflows were not checked by actionlint, which needs Go"; fi
+	@if command -v go >/dev/null; then go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12 .github/workflows/*.yml && \
+	    go run github.com/vale-cli/vale/v3/cmd/vale@v3.21.0 --output=line README.md docs; \
+	    else echo "kwire: workflows (actionlint) and prose (vale) were not checked, which needs Go"; fi
 
 docs: $(VENV)/.ready-test
 	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict --site-dir build/site
