@@ -260,7 +260,7 @@ def test_a_function_may_splice_too(splicer):
 def test_arguments(splicer):
     message, answer = {"name": "MetadataRequest", "version": 1}, {"api_key": 3, "api_version": 1}
     for arguments in ({"api_key": 3}, {"version": 1}, {"name": "MetadataRequest"}, message | answer):
-        with pytest.raises(TypeError, match="nothing for a request"):
+        with pytest.raises(TypeError, match="neither for a request"):
             splicer.splice(V1, {}, **arguments)
     with pytest.raises(KwireError, match="Kafka has no message"):
         splicer.splice(V1, {"x": 1}, name="MetadataRequests", version=1)
