@@ -183,8 +183,8 @@ def test_options_that_make_no_sense(given: dict[str, str], reason: str) -> None:
         ({"column": "frame"}, "no column 'frame'; it has id, day, value, unread"),
         ({"column": "unread"}, "holds int64, and frames are binary"),
         ({"keep": "nothing"}, "no column 'nothing'"),
-        ({"columns": "api_key,topic"}, "no column 'topic'"),
-        ({"pathGlobFilter": "*.x", "keep": "id"}, "no file to take the types of id"),
+        ({"columns": "api_key,topic"}, "Unknown column 'topic'"),
+        ({"pathGlobFilter": "*.x", "keep": "id"}, "No file found, so the types of id are unknown"),
     ],
 )
 def test_columns_that_are_not_there(folder: Path, given: dict[str, str], reason: str) -> None:

@@ -101,7 +101,7 @@ def test_rules() -> None:
     assert [pieces(series) for series in group(*names, rule="folder")] == [["a/x_001.pcap", "a/y.pcap"], ["b/x_002.pcap"]]
     assert [pieces(series) for series in group(*names, rule="all")] == [names]
     assert [pieces(series) for series in group(*names, rule=r"match:/(.)_")] == [["a/y.pcap"], ["a/x_001.pcap", "b/x_002.pcap"]]
-    with pytest.raises(InputError, match="none of name, folder, all, file, points, points:REGEX and match:REGEX"):
+    with pytest.raises(InputError, match="choose name, folder, all, file, points, points:REGEX or match:REGEX"):
         group(*names, rule="nonsense")
     with pytest.raises(InputError, match="not a regular expression"):
         group(*names, rule="match:(")

@@ -155,7 +155,7 @@ def test_a_file_that_ends_early_is_said_on_standard_error(tmp_path: Path) -> Non
     [
         (["--append", "--overwrite"], "give one of the two"),
         (["--engine", "local", "--master", "local[2]"], "--master is Spark's"),
-        (["--no-report", "--open"], "writes nothing that --open could show"),
+        (["--no-report", "--open"], "--open needs a report; drop --no-report"),
         (["-"], "- is standard input, and goes without other captures"),
         (["--fail-on", "moon"], "is not one of"),
     ],

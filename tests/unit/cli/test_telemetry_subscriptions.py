@@ -62,7 +62,7 @@ ARGUMENTS = {
     "alter a new one": ("alter --generate-name --metrics a", None),
     "alter without a name": ("alter --metrics a", "Give one of --name and --generate-name."),
     "alter with both names": ("alter --name x --generate-name --metrics a", "Give one of --name and --generate-name."),
-    "alter nothing": ("alter --name x", "There is nothing to alter"),
+    "alter nothing": ("alter --name x", "No change given"),
     "alter to remove keys": ("alter --name x --interval= --match= --metrics=", None),
     "alter all and one more": ("alter --name x --metrics a --metric b", "Give one of --metrics and --metric"),
     "no name": ("describe --name=", "a subscription's name is not empty"),
@@ -247,7 +247,7 @@ def test_a_login() -> None:
         assert typed.stdout == "x\n"
         result = run(server, "list", "--sasl-user", "alice", KWIRE_SASL_PASSWORD="guess")
         assert result.stderr == f"kwire: {server} refuses to log in 'alice': no (SASL_AUTHENTICATION_FAILED, 58).\n"
-        assert "a listener that authenticates does so when there is no login" in run(server, "list").stderr
+        assert "a listener that authenticates does so without a login" in run(server, "list").stderr
     with listening(broker("4.1", **(more | {"mechanisms": ["GSSAPI"]}))) as server:
         result = run(server, "list", "--sasl-user", "alice", KWIRE_SASL_PASSWORD="guess")
     assert result.stderr == f"kwire: {server} has GSSAPI for authentication, and the login is for PLAIN.\n"

@@ -154,7 +154,7 @@ def test_K511_33_the_mbean_is_named_as_in_the_proposal() -> None:
     "text", ["", "kafka.server:", "kafka.server:type=socket-server-metrics", "other:type=x", "kafka.server:type=app-info,id=1"]
 )
 def test_what_is_no_name_of_the_gauge(text: str) -> None:
-    with pytest.raises(InputError, match="is no name of Kafka's gauge"):
+    with pytest.raises(InputError, match="is not a name of Kafka's gauge"):
         gauge_key(text)
 
 

@@ -202,7 +202,7 @@ def test_options_are_read_in_any_case_and_checked():
 def test_bodies_are_of_the_kind_that_is_asked_for():
     with pytest.raises(InputError, match="takes the name of a request, which HeartbeatResponse is not"):
         body_type("HeartbeatResponse", 0, None, "request", "from_kafka_request")
-    with pytest.raises(InputError, match="takes a message and its version together"):
+    with pytest.raises(InputError, match="needs message and version together"):
         body_type("HeartbeatResponse", None, None)
-    with pytest.raises(InputError, match="fields only with both"):
+    with pytest.raises(InputError, match="fields needs both"):
         body_type(None, None, ["group_id"])

@@ -74,9 +74,9 @@ def test_no_frames_no_rows():
         ("count(api_key)", "not 'count"),
         ("", "not ''"),
         ("count,count", "count twice"),
-        ([], "names nothing"),
+        ([], "is empty"),
         ("sum(client_id)", "sums integers"),
-        ("sum(topic)", "no column 'topic'"),
+        ("sum(topic)", "Unknown column 'topic'"),
     ],
 )
 def test_what_is_no_sum(text, reason):

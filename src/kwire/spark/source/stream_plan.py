@@ -136,7 +136,7 @@ class _Backlog:
                     return
                 # nothing is in it yet: it may be the next file of a ring, or a log with nothing but a banner, so nothing waits for it
             elif self._is_late(index, seen, last):
-                self._lose(f"{seen.file.location} belongs before data already read of {self._name} already")
+                self._lose(f"{seen.file.location} belongs before data already read of {self._name}")
                 known.add(seen.mark)
                 yield _Step(Piece(seen.file.location, "late"), seen, 0)
             elif seen.kind == "log":
