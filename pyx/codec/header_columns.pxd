@@ -40,7 +40,7 @@ cdef struct Header:
 
 cdef struct Entry:
     uint8_t* versions  # header version by api version; those above have the last
-    int32_t count
+    int32_t count  # up to the highest known version
 
 cdef struct Scan:
     Header[VERSIONS] headers
@@ -142,7 +142,7 @@ cdef inline const Entry* find_entry(const Scan* scan, int api_key) noexcept nogi
 cdef inline void scan_frame(const Scan* scan, Bytes base, const Output* out, Py_ssize_t row, Bytes frame, Py_ssize_t length) noexcept nogil:
     """The header of one frame. All is worked out first and written then: a store through a pointer to bytes may change anything."""
     cdef const Header* header = &scan.headers[scan.fallback]
-    cdef const Entry* entry
+    cdef const Entry* entry = NULL
     cdef Cursor cursor
     cdef Bytes p
     cdef int version = scan.fallback
@@ -162,6 +162,13 @@ cdef inline void scan_frame(const Scan* scan, Bytes base, const Output* out, Py_
             code = OK
             version = entry.versions[0 if api_version < 0 else api_version if api_version < entry.count else entry.count - 1]
             header = &scan.headers[version]
+    if unlikely(length < FIXED):
+        version = -1
+        code = TRUNCATED
+    elif unlikely((entry is NULL or not 0 <= api_version < entry.count) and load_32(frame) == <uint32_t>(length - LENGTH)):
+        version = api_key = api_version = -1  # the frame begins with its own length
+        code = BAD_LENGTH
+    else:
         correlation_id = <int32_t>load_32(frame + CORRELATION_AT)
         cursor_open(&cursor, frame, length, FIXED)
         if header.client is not NULL:
@@ -182,9 +189,6 @@ cdef inline void scan_frame(const Scan* scan, Bytes base, const Output* out, Py_
                 body_offset = p - base
             else:
                 code = fault
-    else:
-        version = api_key = api_version = -1
-        code = TRUNCATED
     out.header_version[row] = <int8_t>version
     out.api_key[row] = <int16_t>api_key
     out.api_version[row] = <int16_t>api_version

@@ -87,8 +87,8 @@ cdef class HeaderScanner:
         cdef const Header* header
         cdef int version
         cdef int number
-        for version in range(QUICK_VERSIONS):
-            number = entry.versions[version if version < entry.count else entry.count - 1]
+        for version in range(min(entry.count, <int>QUICK_VERSIONS)):
+            number = entry.versions[version]
             header = &self.scan.headers[number]
             if header.client is not NULL and header.rest == header.last and (header.plain or not header.program.flexible):
                 self.scan.quick[api_key * QUICK_VERSIONS + version] = <uint8_t>(1 + number + (QUICK_TAGGED if header.plain else 0))

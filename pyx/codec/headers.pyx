@@ -9,7 +9,7 @@ from cpython.buffer cimport PyBUF_SIMPLE, PyBuffer_Release, PyObject_GetBuffer
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_CheckExact, PyBytes_GET_SIZE
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from cpython.object cimport PyObject
-from libc.stdint cimport int16_t, uint8_t
+from libc.stdint cimport int16_t, uint8_t, uint32_t
 
 from build_id cimport build_id
 from codec.object_executor cimport build_struct
@@ -17,7 +17,7 @@ from codec.object_program cimport HIGHEST, LOWEST, Objects, objects_lower, objec
 from codec.object_values cimport Build, TextMemo, build_close, build_open, forget_texts
 from codec.program cimport raise_fault
 from codec.slotted cimport pool_use
-from wire.cursor cimport OK, Bytes, load_16
+from wire.cursor cimport OK, Bytes, load_16, load_32
 from wire.free_threading cimport FREE_THREADED, publish, published
 from wire.raw_python cimport raw_decref
 
@@ -54,15 +54,17 @@ cdef class HeaderReader:
     cdef Entry[KEYS] entries
     cdef dict decoders
     cdef object versions_of
+    cdef object refuse  # raises for a frame that begins with its length
     cdef dict others  # as `entries`, for keys outside the table
     cdef int fallback
     cdef object uuid
     cdef tuple empty
 
-    def __cinit__(self, dict decoders, versions_of, int fallback=1):
+    def __cinit__(self, dict decoders, versions_of, int fallback=1, refuse=None):
         # a copy: the programs point into these decoders' plans and classes
         self.decoders = dict(decoders)
         self.versions_of = versions_of
+        self.refuse = refuse
         self.others = {}
         self.fallback = fallback
         self.uuid = Uuid
@@ -129,6 +131,8 @@ cdef class HeaderReader:
             entry = &self.entries[api_key]
             if 0 <= api_version < published(&entry.count):
                 return entry.versions[api_version]
+        if strict and self.refuse is not None and load_32(frame) == <uint32_t>(size - PREFIX):
+            self.refuse(api_key, api_version, frame[:size])
         return self.unusual(api_key, api_version, strict)
 
     cdef int unusual(self, int api_key, int api_version, bint strict) except ASK:

@@ -10,6 +10,7 @@ Where a fault is placed (offset and path), for both twins; a value is checked in
   of elements or tagged fields that cannot fit into the bytes left: the count. A fixed-size field that follows others is named itself.
 * ``BAD_VARINT`` (a fifth byte above 0x0F), ``BAD_LENGTH`` (a compact length or count, a number of tagged fields or a tagged size above
   2^31-1; a compact string above 32,767), ``NULL_NOT_ALLOWED``: the first byte of the varint, the length, the count or the null marker.
+  ``BAD_LENGTH`` at byte 0 is also a request frame that begins with its own 4-byte length, and so has an unknown API or version.
   A varint that ends with the buffer before its fifth byte is ``TRUNCATED``.
 * ``BAD_UTF8``: the first byte of the string's content, which is checked after its bounds.
 * ``BAD_TAG``: the first byte of the tag number. Number, size and bounds of the payload are read first. A known tag is then read in place,

@@ -10,7 +10,7 @@ import pytest
 
 from kwire.codec.binary_chunks import chunks_of
 from kwire.codec.header_scan import HEADER_TYPES, HeaderScan
-from kwire.errors import Fault, WireError
+from kwire.errors import BadLength, Fault, WireError
 
 
 def rows_of(columns: Any) -> list[tuple[Any, ...]]:
@@ -167,6 +167,27 @@ def test_headers_in_a_binary_column(batch_of):
     chunked = pa.chunked_array([frames[:2], frames[2:], []], pa.binary())
     assert batch_of(chunked).equals(made)
     assert batch_of(pa.array([], pa.binary())).num_rows == batch_of(pa.chunked_array([], pa.binary())).num_rows == 0
+
+
+def test_a_frame_that_begins_with_its_own_length(batch_of, scan, codec):
+    # Heartbeat v1 of a client of 30 and of 40,000 bytes, of an api that Kafka does not have, and a v13 of Produce with nothing behind it
+    frames = [bytes.fromhex(f"000c000100000007{size:04x}") + b"c" * size for size in (30, 40_000)]
+    framed = [len(frame).to_bytes(4, "big") + frame for frame in frames]
+    framed += [bytes.fromhex("7fff000000000009"), bytes.fromhex("0000000d00000007000663636363636300")]
+    found = batch_of(pa.array(framed, pa.binary())).to_pylist()
+    for row, frame in zip(found[:2], framed[:2], strict=True):
+        assert row == {**dict.fromkeys(HEADER_TYPES), "frame_length": len(frame), "error": "BAD_LENGTH"}
+    assert [row["error"] for row in found[2:]] == ["TRUNCATED", None]
+    assert found[3]["api_version"] == 13
+    assert batch_of(pa.array(frames, pa.binary())).column("error").null_count == 2
+    columns = scan(stream_of(framed[:2]))
+    assert (list(columns.error), list(columns.api_key), list(columns.body_offset)) == ([Fault.BAD_LENGTH] * 2, [-1, -1], [-1, -1])
+    for frame in framed[:2]:
+        for read in (codec.frames.peek_header, codec.frames.decode_request):
+            with pytest.raises(BadLength, match="the first 4 bytes look like a length prefix; pass the frame without it"):
+                read(frame)
+        assert isinstance(codec.frames.decode_request(frame, strict=False).violation, BadLength)
+    assert codec.frames.peek_header(framed[3]).api_version == 13
 
 
 def test_broken_frames_in_a_column(batch_of, reference_codec, requests):

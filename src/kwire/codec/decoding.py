@@ -19,7 +19,7 @@ from kwire.codec.classes import CompiledCatalog, compiled
 from kwire.codec.frames import CorrelationId, Opaque, Request, Response
 from kwire.codec.impl import load_twin
 from kwire.codec.memory_views import read_only
-from kwire.errors import Fault, WireError, wire_error
+from kwire.errors import BadLength, Fault, WireError, wire_error
 from kwire.schema.header_versions import header_version_of
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "MEMORY_MULTIPLE", "MEMORY_MULTIPLE_OF_VIEWS", "MESSAGE_BYTES", "FrameReader", "decode", "decode_request", "decode_response",
-    "message_reader", "peek_header",
+    "message_reader", "peek_header", "with_length_hint",
 ]  # fmt: skip
 
 # The densest there is: an entry of AlterClientQuotasRequest v1, three bytes for an object and two empty lists, 59 for each byte. Others
@@ -41,6 +41,7 @@ MESSAGE_BYTES: Final = 32_768  # covers the pure backend's error lookup; 1,024 s
 LENGTH_BYTES: Final = 4  # in front of a frame, on the wire
 API_VERSIONS: Final = 18
 UNSUPPORTED_VERSION: Final = 35  # Kafka's error code
+_LENGTH_HINT: Final = " (the first 4 bytes look like a length prefix; pass the frame without it)"
 UNKNOWN_API_HEADER: Final = 1  # brokers read the header of an api that they do not know as version 1; nothing better is known
 
 
@@ -60,11 +61,15 @@ def _read_leniently(decoder: Any, data: Any, offset: int, memoryviews: bool) -> 
     return body, wire_error(Fault.TRAILING_BYTES, end, "", plan.message, plan.api_key, plan.version)
 
 
-def _with_length(frame: Any, error: WireError) -> WireError:
-    """Add a hint to the error of a frame that seems to start with its length."""
+def _begins_with_length(frame: Any) -> bool:
     view = memoryview(frame).cast("B")
-    if view.nbytes > LENGTH_BYTES and int.from_bytes(view[:LENGTH_BYTES], "big") == view.nbytes - LENGTH_BYTES:
-        error.reason += " (the first 4 bytes look like a length prefix; pass the frame without it)"
+    return view.nbytes > LENGTH_BYTES and int.from_bytes(view[:LENGTH_BYTES], "big") == view.nbytes - LENGTH_BYTES
+
+
+def with_length_hint(frame: Any, error: WireError) -> WireError:
+    """Add a hint to the error of a frame that seems to start with its length."""
+    if _begins_with_length(frame) and not error.reason.endswith(_LENGTH_HINT):
+        error.reason += _LENGTH_HINT
     return error
 
 
@@ -160,10 +165,11 @@ class PeekHeader(Protocol):
         strict: reject a client id that is not UTF-8; if False, replace the invalid bytes, as Kafka's Java readers do.
 
     Returns:
-        The `RequestHeader`. An unknown API key is no error; its header is read in version 1, as brokers do.
+        The `RequestHeader`. If not strict, the header of an unknown API is read in version 1, as brokers do.
 
     Raises:
-        WireError: the header is malformed, also if not strict.
+        WireError: the header is malformed, also if not strict; if strict, `UnknownApi`, and `BadLength` for a frame that begins with its
+            own length.
 
     Example:
         >>> import kwire
@@ -180,7 +186,9 @@ class FrameReader:
     def __init__(self, source: CompiledCatalog) -> None:
         self._source = source
         headers = {version: source.decoder("RequestHeader", version) for version in source.message("RequestHeader").valid_versions}
-        reader = load_twin("codec", "headers", source.twin).HeaderReader(headers, self._request_header_versions, UNKNOWN_API_HEADER)
+        reader = load_twin("codec", "headers", source.twin).HeaderReader(
+            headers, self._request_header_versions, UNKNOWN_API_HEADER, self._refuse_length
+        )
         self.read_request_header = reader.read
         """`read_request_header(frame, *, strict=True)` gives the `RequestHeader` of a frame and where its body begins."""
         # Calls from outside meet the twin's reader of usual frames first: no projection, a version that is known, nothing at fault.
@@ -198,9 +206,17 @@ class FrameReader:
         ranges = message.header_versions
         return tuple(header_version_of(ranges, version) for version in range(ranges[-1][0].lowest + 1))
 
-    def request_decoder(self, api_key: int, api_version: int, fields: Sequence[str] | None) -> Any:
-        """Return the decoder of a request's body, or the error that says why there is none."""
+    def _refuse_length(self, api_key: int, api_version: int, frame: Any) -> None:
+        """Raise for a frame that begins with its length, read as the header of an unknown API or version."""
+        error = self.request_decoder(api_key, api_version, None, frame)
+        if isinstance(error, BadLength):
+            raise error
+
+    def request_decoder(self, api_key: int, api_version: int, fields: Sequence[str] | None, frame: Any = b"") -> Any:
+        """Return the decoder of a request's body, or the error that says why there is none; `frame` may begin with its length."""
         message = self._source.catalog.request(api_key)
+        if (message is None or api_version not in message.valid_versions) and _begins_with_length(frame):
+            return with_length_hint(frame, wire_error(Fault.BAD_LENGTH, 0, "", "RequestHeader"))
         if message is None:
             return wire_error(Fault.UNKNOWN_API, 0, "api_key", "RequestHeader", api_key, api_version, f"unknown API key {api_key}")
         if api_version not in message.valid_versions:
@@ -217,11 +233,11 @@ class FrameReader:
         try:
             return self._read_request(frame, strict, fields, memoryviews)
         except WireError as error:
-            raise _with_length(frame, error) from None
+            raise with_length_hint(frame, error) from None
 
     def _read_request(self, frame: Any, strict: bool, fields: Sequence[str] | None, memoryviews: bool) -> Request[Any]:
         header, offset = self.read_request_header(frame, strict=strict)
-        decoder = self.request_decoder(header.api_key, header.api_version, fields)
+        decoder = self.request_decoder(header.api_key, header.api_version, fields, frame)
         if fields is None and not isinstance(decoder, WireError):
             self._requests.learn(header.api_key, header.api_version, self._header_decoder(header), decoder)
         body, violation = _attempt(decoder, frame, offset, strict, memoryviews)
@@ -249,7 +265,7 @@ class FrameReader:
         try:
             return self._read_response(frame, api_key, api_version, strict, fields, memoryviews)
         except WireError as error:
-            raise _with_length(frame, error) from None
+            raise with_length_hint(frame, error) from None
 
     def _read_response(
         self, frame: Any, api_key: int, api_version: int, strict: bool, fields: Sequence[str] | None, memoryviews: bool

@@ -47,7 +47,7 @@ class HeaderColumns:
     Attributes:
         frame_offset: offset of the frame's length in the buffer (int64).
         frame_length: frame size without its length (int32).
-        header_version, api_key, api_version: -1 if the frame ends before its client id (int8, int16, int16).
+        header_version, api_key, api_version: -1 if the frame ends before its client id, or begins with its own length (int8, int16, int16).
         correlation_id: 0 there (int32).
         client_id_offset, client_id_length: position in the buffer, -1 for none (int64, int32).
         body_offset: offset of the body in the buffer, -1 for an unreadable header (int64).
@@ -252,7 +252,8 @@ class HeaderScan:
             message = source.catalog.request(key)
             if message is not None:
                 ranges = message.header_versions
-                versions[key] = tuple(header_version_of(ranges, version) for version in range(ranges[-1][0].lowest + 1))
+                highest = max(ranges[-1][0].lowest, message.valid_versions.highest)
+                versions[key] = tuple(header_version_of(ranges, version) for version in range(highest + 1))
         _check(plans, versions)
         used = set(chain(*versions.values()))
         used = {version for version in used if _has_instance(plans[version])}
@@ -282,6 +283,7 @@ class HeaderScan:
             frames: of any binary type, without the 4-byte lengths.
             columns: columns of `HEADER_TYPES`, in this order; all by default. `body_offset` counts from the frame and is null for an
                 unreadable header; if the frame ends before its client id, all but `frame_length` and `error` (name of a `Fault`) are null.
+                So they are for a frame that begins with its own length (`BAD_LENGTH`).
 
         Raises:
             KwireError: the client ids take more than 2 GiB.

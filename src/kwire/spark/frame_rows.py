@@ -18,6 +18,7 @@ from kwire.codec.binary_chunks import chunks_of, messages_in
 from kwire.codec.classes import compiled
 from kwire.codec.column_layout import ERROR_FIELDS, MESSAGE_INDEX
 from kwire.codec.columns import to_arrow
+from kwire.codec.decoding import with_length_hint
 from kwire.codec.header_scan import HEADER_TYPES, header_batch
 from kwire.errors import Fault, InputError, WireError, wire_error
 from kwire.schema import catalog
@@ -107,7 +108,7 @@ class FrameRows:
         if self.options.fails and read.column("error").null_count < read.num_rows:
             errors = read.column("error")
             place = errors.is_valid().index(True).as_py()
-            self.options.refuse(wire_error(Fault[errors[place].as_py()], 0, "", "RequestHeader"), place)
+            self.options.refuse(_header_error(errors[place], frames[place]), place)
         return None, dict(zip(read.schema.names, read.columns, strict=True))
 
     def _messages(self, given: ArrowArray) -> tuple[Any, dict[str, Any]]:
@@ -148,7 +149,7 @@ class FrameRows:
         faults: dict[int, WireError] = {}
         for place in np.flatnonzero((starts < 0) & ~absent).tolist():
             row = place if rows is None else int(rows[place])
-            faults[place] = wire_error(Fault[heads.column("error")[row].as_py()], 0, "", "RequestHeader")
+            faults[place] = _header_error(heads.column("error")[row], given[place])
             self.options.refuse(faults[place], row)
         [chunk] = chunks_of(given)
         return rows, chunk._replace(starts=np.ascontiguousarray(starts, np.int32)), starts, faults
@@ -171,6 +172,10 @@ class FrameRows:
             bodies.append(body)
             starts.append(start)
         return None, bodies, starts, faults
+
+
+def _header_error(name: Any, frame: Any) -> WireError:
+    return with_length_hint(frame.as_py(), wire_error(Fault[name.as_py()], 0, "", "RequestHeader"))
 
 
 def _numbers(column: ArrowArray) -> Any:

@@ -20,7 +20,7 @@ from kwire.codec.decoding import API_VERSIONS, FrameReader
 from kwire.codec.header_scan import header_batch
 from kwire.codec.json_columns import JsonColumns
 from kwire.codec.json_text import json_text
-from kwire.errors import WireError
+from kwire.errors import BadLength, WireError
 from kwire.schema import catalog
 from kwire.spark.body_types import JSON_BODY, BodyType
 from kwire.spark.reading_options import ReadingOptions
@@ -188,9 +188,9 @@ class RequestStruct(_FrameStruct):
         key, version = header.api_key, header.api_version
         message = catalog().request(key)
         read = (key, version, None if message is None else message.name, header.correlation_id, header.client_id)
-        decoder = reader.request_decoder(key, version, None)
+        decoder = reader.request_decoder(key, version, None, frame)
         if isinstance(decoder, WireError):
-            return _Row(read, None, decoder)
+            return _Row(None if isinstance(decoder, BadLength) else read, None, decoder)
         try:
             return _Row(read, json_text(decoder.decode_whole(frame, start), version))
         except WireError as error:

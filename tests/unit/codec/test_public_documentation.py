@@ -13,8 +13,11 @@ import pytest
 import kwire
 from kwire import messages
 from kwire.codec import decoding
-from kwire.errors import InputError
+from kwire.errors import InputError, WireError
+from kwire.spark.body_types import JSON_BODY
+from kwire.spark.frame_rows import HEADER_COLUMNS, FrameRows
 from kwire.spark.frame_structs import RequestStruct
+from kwire.spark.reading_options import ReadingOptions
 
 
 @pytest.mark.parametrize(
@@ -57,3 +60,18 @@ def test_the_class_of_an_element_is_found() -> None:
 def test_text_is_no_frame(kind: pa.DataType) -> None:
     with pytest.raises(InputError, match="expected a binary column, got"):
         RequestStruct()(pa.array(["00120000"], kind))
+
+
+def test_spark_columns_name_a_frame_that_begins_with_its_own_length() -> None:
+    frame = bytes.fromhex("000c000100000007000163") + bytes.fromhex("000167" + "00000005" + "00016d")  # Heartbeat v1
+    column = pa.array([frame, len(frame).to_bytes(4, "big") + frame], pa.binary())
+    row = RequestStruct()(column)[1].as_py()
+    assert {name: value for name, value in row.items() if value is not None} == {"error": "BAD_LENGTH", "error_offset": 0, "error_path": ""}
+    batch = pa.record_batch([column], ["frame"])
+    [made] = FrameRows("frame", (), JSON_BODY, ReadingOptions())(iter([batch]))
+    assert made.to_pylist()[1] == {**dict.fromkeys(HEADER_COLUMNS), "error": "BAD_LENGTH"}
+    assert made.to_pylist()[0]["api_key"] == 12
+    with pytest.raises(WireError, match="the first 4 bytes look like a length prefix"):
+        RequestStruct(JSON_BODY, ReadingOptions("FAILFAST"))(column)
+    with pytest.raises(WireError, match="the first 4 bytes look like a length prefix"):
+        list(FrameRows("frame", (), JSON_BODY, ReadingOptions("FAILFAST"))(iter([batch])))

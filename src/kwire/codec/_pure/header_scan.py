@@ -55,7 +55,7 @@ class _Header:
 
 
 class HeaderScanner:
-    """Reader of the headers of request frames; `versions` has the header versions of each api key by api version."""
+    """Reader of the headers of request frames; `versions` has the header versions of each api key, up to its highest known version."""
 
     def __init__(self, plans: dict[int, Plan], versions: dict[int, tuple[int, ...]], fallback: int) -> None:
         self._headers = {version: _Header(plan) for version, plan in plans.items()}
@@ -69,6 +69,8 @@ class HeaderScanner:
             return -1, -1, -1, 0, -1, -1, -1, int(Fault.TRUNCATED)
         api_key, api_version, correlation_id = _FIXED.unpack_from(frame)
         known = self._versions.get(api_key)
+        if not 0 <= api_version < len(known or ()) and int.from_bytes(frame[:LENGTH], "big") == len(frame) - LENGTH:
+            return -1, -1, -1, 0, -1, -1, -1, int(Fault.BAD_LENGTH)  # the frame begins with its own length
         version, error = self._fallback, int(Fault.UNKNOWN_API)
         if known is not None:
             version, error = known[min(max(api_version, 0), len(known) - 1)], 0

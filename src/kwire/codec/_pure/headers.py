@@ -18,12 +18,19 @@ PREFIX: Final = struct.Struct(">hh")  # api key and api version begin a request 
 class HeaderReader:
     """Reader of request headers; `versions_of` returns the header versions of an api key by api version, None for an unknown api."""
 
-    __slots__ = ("_decoders", "_fallback", "_versions", "_versions_of")
+    __slots__ = ("_decoders", "_fallback", "_refuse", "_versions", "_versions_of")
 
-    def __init__(self, decoders: dict[int, Decoder], versions_of: Callable[[int], tuple[int, ...] | None], fallback: int = 1) -> None:
+    def __init__(
+        self,
+        decoders: dict[int, Decoder],
+        versions_of: Callable[[int], tuple[int, ...] | None],
+        fallback: int = 1,
+        refuse: Callable[[int, int, Any], None] | None = None,
+    ) -> None:
         self._decoders = decoders
         self._versions_of = versions_of
         self._fallback = fallback
+        self._refuse = refuse  # raises for a frame that begins with its length
         self._versions: dict[int, tuple[int, ...]] = {}
 
     def read(self, frame: Any, *, strict: bool = True) -> tuple[Any, int]:
@@ -32,6 +39,8 @@ class HeaderReader:
         if len(buffer) < PREFIX.size:
             return self._decoders[self._fallback].decode(buffer, 0, not strict)  # raises, with the place
         api_key, api_version = PREFIX.unpack_from(buffer)
+        if strict and self._refuse is not None and int.from_bytes(buffer[:4], "big") == len(buffer) - 4:
+            self._refuse(api_key, api_version, buffer)
         versions = self._versions.get(api_key)
         if versions is None:
             versions = self._versions_of(api_key)
