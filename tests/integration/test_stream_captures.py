@@ -99,11 +99,11 @@ def test_files_that_were_lost_are_told(fails: bool, folder: Path, state: Path) -
     query = Query(folder, state, failOnDataLoss=str(fails).lower(), table="violations")
     query.run()
     pieces[2].write_bytes(third)
-    check_loss(query, fails, "belongs before what was read", "trace_00002.pcap belongs before data already read of .*, and is skipped")
+    check_loss(query, fails, "belongs before data already read", "trace_00002.pcap belongs before data already read of .*, and is skipped")
     pieces[2].unlink()
 
     append(pieces[4], more)
-    check_loss(query, fails, "has grown since it was read: .*closedAfter", "trace_00004.pcap has grown since it was read; what was written")
+    check_loss(query, fails, "has grown since it was read: .*closedAfter", "trace_00004.pcap has grown since it was read; data after byte")
     assert fails or query.run() == 0
     pieces[4].unlink()
 
