@@ -23,22 +23,17 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 def catalog_options(command: Command) -> Command:
     """Add both options; the command takes `catalog_name` and `dialects`."""
-    dialects = cloup.option(
-        "--dialect",
-        "dialects",
-        multiple=True,
-        metavar="D",
-        shell_complete=complete_catalog,
-        help="Lay a proposal on it: kip-1313, kip-35-draft, kip-714-draft.",
-    )
-    named = cloup.option(
-        "--catalog",
-        "catalog_name",
-        metavar="C",
-        shell_complete=complete_catalog,
-        help="The messages of C: a release, a jar or folder of Kafka's definitions, a dialect.",
-    )
-    return named(dialects(command))
+    return cloup.option_group(
+        "Messages",
+        cloup.option(
+            "--catalog", "catalog_name", metavar="C", shell_complete=complete_catalog,
+            help="The messages of C: a release, a jar or folder of Kafka's definitions, a dialect.",
+        ),
+        cloup.option(
+            "--dialect", "dialects", multiple=True, metavar="D", shell_complete=complete_catalog,
+            help="Add a proposal to them: kip-1313, kip-35-draft, kip-714-draft.",
+        ),
+    )(command)  # fmt: skip
 
 
 @contextmanager

@@ -26,7 +26,7 @@ _TEXT: Final = frozenset(b"\t\n\r") | frozenset(range(32, 127))
 _HEAD_BYTES: Final = 24
 
 
-_FRAMES, _CAPTURES = cloup.OptionGroup("Frames"), cloup.OptionGroup("Captures")
+_FRAMES, _CAPTURES, _OUTPUT = map(cloup.OptionGroup, ("Frames", "Captures", "Output"))
 
 
 @cloup.command(short_help="Decode frames in hex or raw, or a capture, to JSON lines.")
@@ -48,7 +48,7 @@ _FRAMES, _CAPTURES = cloup.OptionGroup("Frames"), cloup.OptionGroup("Captures")
     metavar="N",
     help="Port where brokers listen, for a capture.",
 )
-@cloup.option("--show-secrets", is_flag=True, help="Show passwords, tokens and other secrets as they are, not as x.")
+@cloup.option("--show-secrets", group=_OUTPUT, is_flag=True, help="Show passwords, tokens and other secrets as they are, not as x.")
 @catalog_options
 @with_tls_options
 @with_store_options

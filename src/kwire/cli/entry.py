@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import click
+import cloup
 from click.exceptions import NoArgsIsHelpError
 
 from kwire import __version__
@@ -50,7 +51,7 @@ def _of_system(error: OSError) -> str:
     return f"{error.filename}: {error.strerror}" if error.filename is not None else error.strerror
 
 
-class Commands(click.Group):
+class Commands(cloup.Group):
     """A command group that prints errors as one sentence and exits with a status, in tests too."""
 
     def run(self, arguments: Sequence[str] | None = None) -> int:
@@ -97,7 +98,7 @@ class Commands(click.Group):
         sys.exit(self.run(args))
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@cloup.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.version_option(__version__, "-V", "--version", prog_name="kwire")
 def commands() -> None:
     """Find out which Kafka clients break before you upgrade the brokers, from packet captures or request logs.
@@ -112,6 +113,12 @@ def commands() -> None:
     """
 
 
-for _command in (demo, analyze, inspect, watch, decode, trim, diff, catalog, telemetry, report, proxy, doctor, completion):
-    commands.add_command(_command)
+for _task, _commands in {
+    "Report": (demo, analyze, report, diff),
+    "Capture": (inspect, watch, trim),
+    "Protocol": (catalog, decode),
+    "Brokers": (proxy, telemetry),
+    "Setup": (doctor, completion),
+}.items():
+    commands.section(_task, *_commands)
 add_shared_options(commands)

@@ -48,6 +48,7 @@ def _stopped_cleanly(out: str) -> Iterator[None]:
 
 def run_with_bar(request: JobRequest, page: Callable[[str], object] | None) -> JobReport:
     """Run the job, and print on stderr the engine if it may surprise, and the unreadable inputs; `page` writes the reports."""
+    from kwire.report.amounts import bytes_of
     from kwire.spark.job import run_job
     from kwire.spark.local_processes import LOCAL_BYTES
 
@@ -58,7 +59,7 @@ def run_with_bar(request: JobRequest, page: Callable[[str], object] | None) -> J
             reason = (
                 "PySpark is not installed (python -m pip install 'kwire[spark]')" if size >= LOCAL_BYTES else "--engine spark uses Spark"
             )
-            warn(f"{size / 1e6:,.1f} MB of captures: using the local engine; {reason}")
+            warn(f"{bytes_of(size)} of captures: using the local engine; {reason}")
 
     with _stopped_cleanly(request.out), progress_bar("Looking for captures") as progress:
         report = run_job(request, progress=progress, page=page, chosen=chosen)

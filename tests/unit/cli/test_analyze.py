@@ -49,7 +49,7 @@ def test_the_answer_comes_first_and_the_report_last(analysed: tuple[Path, Result
 def test_the_engine_is_named_only_when_asked(analysed: tuple[Path, Result], tmp_path: Path) -> None:
     assert analysed[1].stderr == ""
     said = run("analyze", SEED, "--out", str(tmp_path / "out"), "--verbose")
-    assert said.stderr == "kwire: 0.0 MB of captures: using the local engine; --engine spark uses Spark.\n"
+    assert said.stderr == "kwire: 16.6 kB of captures: using the local engine; --engine spark uses Spark.\n"
     asked = run("analyze", SEED, "--out", str(tmp_path / "asked"), "--engine", "local", "-v")
     assert asked.stderr == ""  # who asks for it knows
 
