@@ -176,7 +176,8 @@ def _compare_uses(old: _Side, new: _Side, labels: Mapping[str, str], limits: Thr
     for use in sorted(was.keys() | now.keys(), key=lambda use: (labels.get(use[0], use[0]), use[1], use[2])):
         before, after = was.get(use), now.get(use)
         client = labels.get(use[0], use[0])
-        if after is not None and after["errors"]:
+        # a new client has no errors before to compare with
+        if after is not None and after["errors"] and (use[0] in old.clients or use[0] not in here):
             names = tuple(sorted(after["names"] - (before["names"] if before else set())))
             share = after["errors"] / after["requests"] if after["requests"] else 1.0
             earlier = before["errors"] / before["requests"] if before and before["requests"] else 0.0

@@ -59,6 +59,14 @@ class Failure:
     requests_after: int
     new_error_names: tuple[str, ...]
 
+    @property
+    def before(self) -> str:
+        return f"{self.errors_before:,} of {self.requests_before:,}" if self.requests_before else "not used"
+
+    @property
+    def after(self) -> str:
+        return f"{self.errors_after:,} of {self.requests_after:,}"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictChange:

@@ -59,16 +59,7 @@ def _print(found: Comparison) -> None:
     def api(each: Any) -> str:
         return f"{each.api} v{each.version}"
 
-    failing = [
-        (
-            x.client,
-            api(x),
-            f"{x.errors_before:,} of {x.requests_before:,}",
-            f"{x.errors_after:,} of {x.requests_after:,}",
-            x.new_error_names,
-        )
-        for x in found.failing
-    ]
+    failing = [(x.client, api(x), x.before, x.after, x.new_error_names) for x in found.failing]
     _section("Newly failing", ["client", "api", "errors before", "errors now", "new errors"], failing, styles)
     _section(
         "Verdicts that got worse", ["client", "api", "release", "before", "now", "reason"],

@@ -59,8 +59,7 @@ def read_changes(before: str, after: AnalysisFolder) -> tuple[Listing, ...]:
         (
             "failing", "Newly failing", "Errors that a client did not get before, or gets much more often.",
             (client, api, Column("Errors before"), Column("Errors now"), Column("New errors")),
-            [(x.client, _api(x), f"{x.errors_before:,} of {x.requests_before:,}", f"{x.errors_after:,} of {x.requests_after:,}",
-              ", ".join(x.new_error_names)) for x in found.failing],
+            [(x.client, _api(x), x.before, x.after, ", ".join(x.new_error_names)) for x in found.failing],
             "No new failures.",
         ),
         (

@@ -9,7 +9,7 @@ from typing import Final
 from kwire.report.analysis_folder import AnalysisFolder, rows_of
 from kwire.report.records import record
 
-__all__ = ["CLIENTS_SHOWN", "FRAMES_SHOWN", "SEVERITIES", "BrokenRule", "Frame", "read_broken_rules"]
+__all__ = ["CLIENTS_SHOWN", "FILE_RULES", "FRAMES_SHOWN", "SEVERITIES", "BrokenRule", "Frame", "read_broken_rules"]
 
 FRAMES_SHOWN: Final = 20
 """Maximum of frames listed for one rule; the table has all."""
@@ -18,6 +18,14 @@ CLIENTS_SHOWN: Final = 10
 """Maximum of clients named for one rule, those that break it most."""
 
 SEVERITIES: Final = ("error", "warning", "info")
+
+FILE_RULES: Final = frozenset(
+    (
+        "capture_cut", "capture_damaged", "capture_empty", "capture_link_type", "capture_times", "capture_unreadable", "log_line_torn",
+        "log_line_unreadable", "log_lines_foreign", "log_without_times", "no_kafka", "series_connections", "series_order",
+    )
+)  # fmt: skip
+"""Rules of input files, which no client or broker violates (`docs/reference/violations.md`, Files)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +48,10 @@ class BrokenRule:
     connections: int
     clients: tuple[tuple[str, int], ...]
     frames: tuple[Frame, ...]
+
+    @property
+    def of_file(self) -> bool:
+        return self.rule in FILE_RULES
 
 
 def read_broken_rules(folder: AnalysisFolder) -> tuple[BrokenRule, ...]:

@@ -180,7 +180,7 @@ def _facts_of_files(folder: AnalysisFolder, totals: dict[str, int]) -> list[Fact
     for rule, (level, about, sentence) in _FILE_RULES.items():
         found = said.get(rule)
         if found:
-            more = f"And {counts[rule] - 3:,} more, see Violations." if counts[rule] > 3 else ""
+            more = f"And {counts[rule] - 3:,} more, see Problems of input files." if counts[rule] > 3 else ""
             count = bytes_of(totals["bytes_damaged"]) if rule == "capture_damaged" else plural(counts[rule], "file")
             facts.append(Fact(level=level, about=about, sentence=" ".join([sentence.format(count), *found[:3], more]).strip()))
     return facts

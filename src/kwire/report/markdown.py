@@ -160,14 +160,16 @@ def _encryption(report: Report) -> Iterator[str]:
 
 
 def _violations(report: Report) -> Iterator[str]:
-    rows = []
+    rows: dict[bool, list[list[str]]] = {False: [], True: []}
     for rule in report.rules:
         first = rule.frames[0]
         packet = "" if first.packet_number is None else f", packet {first.packet_number:,}"
         proof = f"{code(first.connection_id)}{packet}" if first.connection_id else words(first.capture)
-        rows.append([words(rule.severity), words(rule.rule), plural(rule.times, "time"), words(first.explanation), proof])
+        rows[rule.of_file].append([words(rule.severity), words(rule.rule), plural(rule.times, "time"), words(first.explanation), proof])
     headings = ["Severity", "Rule", "How often", "The first", "Where"]
-    yield from _section("Violations", headings, rows, "No protocol violations.")
+    yield from _section("Violations", headings, rows[False], "No protocol violations.")
+    if rows[True]:
+        yield from _section("Problems of input files", headings, rows[True], "")
 
 
 def _telemetry(report: Report) -> Iterator[str]:

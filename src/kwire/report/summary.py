@@ -63,6 +63,7 @@ class Summary:
         kafka: name of each target for people.
         fixes: action items grouped by fix, worst first.
         apart: peers that the headline does not count as clients (`kwire.report.inventory.Population`); may be empty.
+        violations: occurrences by severity, without problems of input files, which `facts` names.
     """
 
     answer: Answer
@@ -91,7 +92,8 @@ def summarize(out_dir: str | Path) -> Summary:
     coverage = read_coverage(folder, matrix.fleet)
     violations = dict.fromkeys(SEVERITIES, 0)
     for rule in read_broken_rules(folder):
-        violations[rule.severity] = violations.get(rule.severity, 0) + rule.times
+        if not rule.of_file:
+            violations[rule.severity] = violations.get(rule.severity, 0) + rule.times
     by_key = {client.client_key: client for client in clients}
     seen = population(matrix.fleet)
     brokers = read_brokers(folder)

@@ -16,6 +16,7 @@ from click.testing import CliRunner, Result
 from kwire.analysis.comparison import compare
 from kwire.analysis.differences import Thresholds
 from kwire.cli.entry import commands
+from kwire.report import render_report
 from kwire.tables.schemas import SCHEMAS
 
 Rows = dict[str, list[dict[str, Any]]]
@@ -94,6 +95,23 @@ def test_errors_that_there_were_not_before(before: Rows) -> None:
     (failure,) = changed(before, fail).failing
     assert (failure.client, failure.api, failure.version) == ("ad-bidder", "Fetch", 11)
     assert (failure.errors_before, failure.errors_after, failure.new_error_names) == (0, 2, ("TOPIC_AUTHORIZATION_FAILED",))
+
+
+def test_only_a_client_that_was_there_is_newly_failing(before: Rows, tmp_path: Path, analysis_tables: ModuleType) -> None:
+    """A new client is in the list of clients; a version that a client did not use before has no share of errors before."""
+    fail = {"errors": 2, "error_names": ["TOPIC_AUTHORIZATION_FAILED"]}
+    after = copy.deepcopy(before)
+    (fetch,) = [row for row in of_client(after, "api_usage", "key-ad-bidder-1.9.2-rdkafka-1.9.2") if row["api_name"] == "Fetch"]
+    for key in ("key-ad-bidder-1.9.2-rdkafka-1.9.2", "key-late"):
+        after["api_usage"].append({**fetch, **fail, "client_key": key, "api_version": 13, "requests": 4})
+    after["clients"].append({**of_client(after, "clients", fetch["client_key"])[0], "client_key": "key-late", "client_ids": ["late"]})
+    found = compare(tables(before), tables(after))
+    assert [(each.change, each.client) for each in found.clients] == [("new", "late")]
+    assert [(each.client, each.version, each.before, each.after) for each in found.failing] == [("ad-bidder", 13, "not used", "2 of 4")]
+    folders = [str(analysis_tables.write_tables(tmp_path / name, rows)) for name, rows in (("a", before), ("b", after))]
+    said = CliRunner().invoke(commands, ["diff", *folders]).stdout
+    assert "not used" in said
+    assert "0 of 0" not in said + render_report(folders[1], "md", before=folders[0])
 
 
 def test_an_error_that_was_there_counts_when_many_more_fail(before: Rows) -> None:

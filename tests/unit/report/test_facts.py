@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from types import ModuleType
@@ -17,7 +18,7 @@ from kwire.errors import InputError
 from kwire.report import render_report, summarize
 from kwire.report.amounts import bytes_of, compact, length_of_time, moment_after, share
 from kwire.report.analysis_folder import AnalysisFolder
-from kwire.report.broken_rules import FRAMES_SHOWN, read_broken_rules
+from kwire.report.broken_rules import FILE_RULES, FRAMES_SHOWN, read_broken_rules
 from kwire.report.connection_times import BINS, read_connection_times
 from kwire.report.coverage import read_coverage
 from kwire.report.fleet import read_fleet
@@ -87,7 +88,7 @@ def test_files_that_are_missing_or_not_whole_are_named(folder_of: Any) -> None:
     rows = [{"rule": rule, "severity": "error", "capture": name, "explanation": text} for rule, name, text in broken]
     coverage = read_coverage(folder_of(captures=[_capture(bytes_damaged=9)], violations=rows))
     said = {fact.about: (fact.level, fact.sentence) for fact in coverage.facts}
-    named = "b0.pcap is not a capture. b1.pcap is not a capture. b2.pcap is not a capture. And 2 more, see Violations."
+    named = "b0.pcap is not a capture. b1.pcap is not a capture. b2.pcap is not a capture. And 2 more, see Problems of input files."
     assert said["Unreadable"] == ("warning", f"Unreadable traffic is missing here (5 files). {named}")
     lost = "9 bytes of files are not packet records; their contents are missing here."
     assert said["Damaged"] == ("warning", f"{lost} d.pcap: 9 bytes at offset 40 are not packet records.")
@@ -262,7 +263,8 @@ def test_clients_group_by_library_and_version(folder_of: Any, analysis_tables: M
 def test_summary_for_the_terminal(tmp_path: Path, analysis_tables: ModuleType) -> None:
     fleet = [*analysis_tables.FLEET, analysis_tables.Used("\x1b[2Jclear", versions=analysis_tables.JAVA_09)]
     tables = analysis_tables.tables_of(fleet)
-    tables["violations"] = [analysis_tables.violation("bad_length", "error", "Too long.")]
+    unreadable = analysis_tables.violation("capture_unreadable", "error", "b.pcap is empty")
+    tables["violations"] = [analysis_tables.violation("bad_length", "error", "Too long."), unreadable]
     summary = summarize(analysis_tables.write_tables(tmp_path, tables))
     assert summary.headline.startswith("9 clients in 1 file, ")
     assert summary.apart == "1 program of the cluster itself"
@@ -274,7 +276,13 @@ def test_summary_for_the_terminal(tmp_path: Path, analysis_tables: ModuleType) -
     assert newest.clients == {"compatible": 4, "deprecated": 0, "unknown": 1, "breaks": 4}
     assert {one.client for one in summary.troubled} == {"erp-bridge", "pricing-svc", "gateway-v2", "late-reader", "\\x1b[2Jclear"}
     assert {one.first_release for one in summary.troubled} == {"4.0.2"}
-    assert summary.violations == {"error": 1, "warning": 0, "info": 0}
+    assert summary.violations == {"error": 1, "warning": 0, "info": 0}  # an empty file breaks no protocol
+    assert any(fact.about == "Unreadable" and "b.pcap is empty" in fact.sentence for fact in summary.facts)
+
+
+def test_the_rules_of_files_are_those_of_the_page_of_rules() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "reference" / "violations.md").read_text("utf-8")
+    assert set(re.findall(r"^\| `(\w+)`", page.split("## Files\n")[1].split("\n## ")[0], re.MULTILINE)) == FILE_RULES
 
 
 def _peers() -> dict[str, list[dict[str, Any]]]:

@@ -13,7 +13,7 @@ from types import ModuleType
 import pytest
 
 from kwire.errors import InputError
-from kwire.report import write_page
+from kwire.report import render_report, write_page
 from kwire.report.page import ROWS_SHOWN, _members
 
 SECTIONS = [
@@ -129,6 +129,17 @@ def test_ids_are_unique_and_tables_have_captions(hostile_page: Document) -> None
     assert {"th", "svg"} <= set(tags)
     assert all(attributes.get("scope") in ("col", "row") for tag, attributes in hostile_page.elements if tag == "th")
     assert all(attributes.get("aria-label") or attributes.get("aria-hidden") for tag, attributes in hostile_page.elements if tag == "svg")
+
+
+def test_an_empty_file_is_no_protocol_violation(tmp_path: Path, analysis_tables: ModuleType) -> None:
+    tables = analysis_tables.tables_of(analysis_tables.FLEET)
+    tables["violations"] = [analysis_tables.violation("capture_unreadable", "error", "b.pcap is empty")]
+    folder = analysis_tables.write_tables(tmp_path, tables)
+    page = Path(write_page(folder)).read_text(encoding="utf-8")
+    section = page[page.index('<section id="violations"') :]
+    assert re.search(r"No protocol violations\..*Problems of input files.*b\.pcap is empty", section, re.DOTALL)
+    text = render_report(folder, "md")
+    assert re.search(r"## Violations\n\nNo protocol violations\.\n\n## Problems of input files\n.*b\.pcap is empty", text, re.DOTALL)
 
 
 def test_empty_tables_have_a_sentence(tmp_path: Path, analysis_tables: ModuleType) -> None:
