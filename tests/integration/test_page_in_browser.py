@@ -74,6 +74,33 @@ def test_the_page_fits_the_width_and_no_box_scrolls(browser: Chrome, pages: Page
     assert boxes == []
 
 
+@pytest.mark.parametrize("size", SIZES, ids=["desk", "phone", "tablet", "small phone"])
+def test_charts_fill_their_cards(browser: Chrome, pages: Pages, size: tuple[int, int]) -> None:
+    show(browser, pages.hostile, size)
+    open_everything(browser)
+    room = browser.execute_script(
+        """
+        return [...document.querySelectorAll('.picture')].map((one) => {
+          const [drawn, ...others] = [...one.querySelectorAll('svg')].filter((svg) => svg.checkVisibility());
+          const style = getComputedStyle(one);
+          const inner = one.clientWidth - parseFloat(style.paddingLeft) - parseFloat(style.paddingRight);
+          return [others.length, Math.round(drawn.getBoundingClientRect().width - inner)];
+        });
+        """
+    )
+    assert len(room) >= 3
+    assert set(map(tuple, room)) == {(0, 0)}
+
+
+def test_tables_in_cards_share_their_columns(browser: Chrome, pages: Pages) -> None:
+    show(browser, pages.example)
+    left = "return [...document.querySelectorAll('.tickets td')].map((one) => one.getBoundingClientRect().left)"
+    assert len(set(browser.execute_script(left))) == 3
+    browser.find_element(By.CSS_SELECTOR, ".tickets summary").click()
+    wide = "return document.querySelector('.tickets pre').getBoundingClientRect().width"
+    until(browser, lambda: browser.execute_script(wide) > DESK[0] / 3)  # a ticket that is read has room
+
+
 def test_the_example_says_who_breaks(browser: Chrome, pages: Pages) -> None:
     """Each of these clients was also run against a real Kafka 4.3.1 broker, where the first three failed and the last two worked."""
     show(browser, pages.example)

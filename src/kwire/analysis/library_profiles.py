@@ -16,7 +16,7 @@ from typing import Any, Literal
 from kwire.analysis.release_ranges import broker_highest
 from kwire.schema.version_numbers import version_numbers
 
-__all__ = ["Fix", "Library", "Profile", "known_libraries", "named_library", "read_libraries"]
+__all__ = ["Fix", "Library", "Profile", "known_libraries", "named_library", "read_libraries", "release_month"]
 
 
 Choice = int | tuple[int, ...]
@@ -93,6 +93,7 @@ class Library:
         set_by_program: programs choose the versions, or may turn ApiVersions off.
         fixes: the first that is for an API counts.
         profiles: by version; several of one version if its versions depend on the program.
+        released: month of the first release with these numbers, such as `2019-03` of `1.0`.
     """
 
     name: str
@@ -102,6 +103,7 @@ class Library:
     set_by_program: Literal["versions", "negotiation"] | None
     fixes: tuple[Fix, ...]
     profiles: tuple[Profile, ...]
+    released: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def versions(self) -> tuple[str, ...]:
@@ -145,6 +147,7 @@ def _library(entry: Mapping[str, Any]) -> Library:
         entry.get("kafka_release", False), entry.get("set_by_program"),
         tuple(Fix(**fix) for fix in entry["fixes"]),
         tuple(sorted(profiles, key=lambda profile: version_numbers(profile.version))),
+        entry.get("released", {}),
     )  # fmt: skip
 
 
@@ -164,3 +167,14 @@ def named_library(software_name: str | None, software_version: str | None) -> tu
             found = re.fullmatch(pattern, software_version or "")
             return library, ".".join(map(str, version_numbers(found[1]))) or None if found else None
     return None
+
+
+@lru_cache(maxsize=4096)
+def release_month(name: str, version: str) -> str | None:
+    """Return when the minor version of a library was released, such as `2019-03`; `name` is the library's or what its clients send."""
+    named = named_library(name, version) or next(((library, version) for library in known_libraries() if library.name == name), None)
+    if named is None:
+        return None
+    library, wanted = named[0], version_numbers(named[1] or "")
+    lines = [line for line in library.released if version_numbers(line) <= wanted and version_numbers(line)[:2] == wanted[:2]]
+    return library.released[max(lines, key=version_numbers)] if lines else None

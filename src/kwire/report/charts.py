@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Any, Final
@@ -25,11 +25,12 @@ with warnings.catch_warnings():
     from pygal.style import Style
 sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, pygal.PluginImportFixer)]
 
-__all__ = ["NARROW", "WIDE", "Dot", "Series", "draw_columns", "draw_dots", "draw_rows", "draw_strip"]
+__all__ = ["MIDDLE", "NARROW", "WIDE", "Dot", "Series", "draw_columns", "draw_dots", "draw_rows", "draw_strip"]
 
-WIDE: Final = 920
-NARROW: Final = 340
-"""Width of a chart on a desktop and on a phone: each chart is drawn for both, so that its text is the size of the page's text."""
+WIDE: Final = 1100
+MIDDLE: Final = 640
+NARROW: Final = 360
+"""Widths that each chart is drawn for, so that its text is about the size of the page's text in any card."""
 
 _FONT: Final = 12
 _LETTER: Final = 7
@@ -56,6 +57,7 @@ class Dot:
     radius: float
     name: str
     title: str
+    label: str = ""
 
 
 def draw_columns(labels: Sequence[str], series: Sequence[Series], *, width: int, height: int, about: str) -> Markup:
@@ -88,25 +90,55 @@ def draw_strip(series: Sequence[Series], *, about: str, height: int = 48) -> Mar
     return Markup(str(svg).replace("<svg ", '<svg preserveAspectRatio="none" ', 1))
 
 
-def draw_dots(rows: Sequence[str], dots: Sequence[Dot], *, width: int, about: str) -> Markup:
-    """Draw dots on rows, the first row on top; `y` of a dot is its row, `x` is between 0 and 1."""
+def draw_dots(rows: Sequence[str], dots: Sequence[Dot], *, width: int, about: str, ticks: Mapping[str, float] | None = None) -> Markup:
+    """Draw dots on rows, the first row on top; `y` of a dot is its row, `x` of a dot or tick is between 0 and 1.
+
+    Labels stand below the first and last dot of a row, and below those between them that have room.
+    """
     chart = pygal.XY(
-        **(_options(width, 30 + 30 * len(rows)) | {"print_values": False}),
+        **_options(width, 50 + 40 * len(rows)),
         stroke=False,
         xrange=(-0.03, 1.03),
         range=(-0.5, len(rows) - 0.5),
         show_x_guides=False,
+        truncate_label=-1,
     )
-    chart.show_x_labels = False
+    chart.x_labels = [{"label": label, "value": x} for label, x in (ticks or {}).items()]
     rows = _short(rows, width)
+    labelled = _with_room(dots, width - _AXIS - _LETTER * max(map(len, rows), default=0))
     chart.y_labels = [{"label": label, "value": len(rows) - 1 - place} for place, label in enumerate(rows)]
     names = list(dict.fromkeys(dot.name for dot in dots))
     for name in names:
         chart.add(
             name,
-            [{"value": (dot.x, len(rows) - 1 - dot.y), "node": {"r": dot.radius}, "label": dot.title} for dot in dots if dot.name == name],
+            [
+                {
+                    "value": (dot.x, len(rows) - 1 - dot.y),
+                    "node": {"r": dot.radius},
+                    "label": dot.title,
+                    "formatter": lambda _, label=dot.label if place in labelled else "": label,
+                }
+                for place, dot in enumerate(dots)
+                if dot.name == name
+            ],
         )
     return _clean(chart, names, about, "dots")
+
+
+def _with_room(dots: Sequence[Dot], width: int) -> set[int]:
+    """Choose dots whose labels do not overlap, the ends of each row first."""
+    chosen: set[int] = set()
+    ends = {place for row in {dot.y for dot in dots} for x in (min, max) for place in [x(_of_row(dots, row), key=lambda at: dots[at].x)]}
+    for place in sorted(range(len(dots)), key=lambda at: (at not in ends, dots[at].x)):
+        dot = dots[place]
+        near = (other for other in map(dots.__getitem__, chosen) if other.y == dot.y)
+        if dot.label and all(abs(other.x - dot.x) * width > _LETTER * (len(other.label) + len(dot.label) + 1) / 2 for other in near):
+            chosen.add(place)
+    return chosen
+
+
+def _of_row(dots: Sequence[Dot], row: int) -> list[int]:
+    return [place for place, dot in enumerate(dots) if dot.y == row]
 
 
 def _highest(series: Sequence[Series]) -> float:
@@ -115,7 +147,7 @@ def _highest(series: Sequence[Series]) -> float:
 
 def _short(labels: Sequence[str], width: int) -> list[str]:
     """Shorten labels beside rows to a third of the picture; pygal shortens those of columns only."""
-    longest = 16 if width < WIDE else 44
+    longest = max(16, width // 25)
     return [label if len(label) <= longest else f"{label[: longest - 1]}…" for label in labels]
 
 
@@ -178,7 +210,8 @@ def _is_left_out(node: Any) -> bool:
         return True
     if node.tag == "rect":
         return 0.0 in (float(node.get("width", 1)), float(node.get("height", 1)))
-    return node.tag == "text" and "text-overlay" not in kind and node.get("text-anchor") == "middle" and (node.text or "") == "0"
+    is_zero = node.get("text-anchor") == "middle" and node.text == "0"
+    return node.tag == "text" and "text-overlay" not in kind and (is_zero or not node.text)
 
 
 def _name_marks(node: Any) -> None:

@@ -1,8 +1,9 @@
-"""The pictures of the page, each for a desktop and a phone; pictures over time are one drawing that stretches."""
+"""The pictures of the page, each in three widths; pictures over time are one drawing that stretches."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,9 +13,10 @@ from typing import Final
 from markupsafe import Markup
 
 from kwire.analysis.digests.of_clients import WORST_FIRST, release_order
+from kwire.analysis.library_profiles import release_month
 from kwire.report.amounts import compact, latency, length_of_time, moment, plural
 from kwire.report.burn_down import HistoryPoint
-from kwire.report.charts import NARROW, WIDE, Dot, Series, draw_columns, draw_dots, draw_rows, draw_strip
+from kwire.report.charts import MIDDLE, NARROW, WIDE, Dot, Series, draw_columns, draw_dots, draw_rows, draw_strip
 from kwire.report.connection_times import ConnectionTimes
 from kwire.report.fleet import Fleet
 from kwire.report.group_lines import GroupLine, GroupLines
@@ -30,15 +32,17 @@ __all__ = [
 
 LIBRARIES_DRAWN: Final = 16
 TOPICS_DRAWN: Final = 14
+_APART: Final = 0.12
 _PLAIN: Final = "plain"
 _LEGEND: Final = {"unjudged": "no verdict", _PLAIN: "neither"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """A chart for a desktop and one for a phone; `legend` has class and words of each colour."""
+    """A chart in three widths; `legend` has class and words of each colour."""
 
     wide: Markup
+    middle: Markup
     narrow: Markup
     legend: tuple[tuple[str, str], ...]
 
@@ -58,8 +62,9 @@ class ClientStrip:
     svg: Markup
 
 
-def _both(draw: Callable[[int], Markup], names: Iterable[str]) -> Picture:
-    return Picture(wide=draw(WIDE), narrow=draw(NARROW), legend=tuple((name, _LEGEND.get(name, name)) for name in names))
+def _picture(draw: Callable[[int], Markup], names: Iterable[str]) -> Picture:
+    legend = tuple((name, _LEGEND.get(name, name)) for name in names)
+    return Picture(wide=draw(WIDE), middle=draw(MIDDLE), narrow=draw(NARROW), legend=legend)
 
 
 def breaks_per_version(fleet: Fleet, columns: Sequence[Sequence[str]], names: Mapping[str, str]) -> Picture | None:
@@ -78,11 +83,11 @@ def breaks_per_version(fleet: Fleet, columns: Sequence[Sequence[str]], names: Ma
         for name in shown
     ]
     about = f"Applications by verdict on each Kafka version, {names[fleet.targets[0]]} to {names[fleet.targets[-1]]}"
-    return _both(lambda width: draw_columns(labels, series, width=width, height=210, about=about), shown)
+    return _picture(lambda width: draw_columns(labels, series, width=width, height=210, about=about), shown)
 
 
 def library_age(fleet: Fleet) -> Picture | None:
-    """Draw a dot for each library version and verdict, as large as it has applications; versions of a library from old to new."""
+    """Draw a dot for each library version and verdict, as large as it has applications, by the release of its minor version."""
     by_library: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
     for group in sorted(fleet.applications, key=lambda group: (release_order(group.version), group.worst or "")):
         by_library[group.library][group.version][group.worst or "unjudged"] += group.clients
@@ -95,30 +100,54 @@ def library_age(fleet: Fleet) -> Picture | None:
 
     libraries = sorted(by_library, key=rank)[:LIBRARIES_DRAWN]
     most = max(number for library in libraries for tally in by_library[library].values() for number in tally.values())
+    dates = {(library, version): _release(library, version) for library in libraries for version in by_library[library]}
+    axis = _TimeAxis([year for year, _ in dates.values()])
     dots: list[Dot] = []
     for row, library in enumerate(libraries):
-        versions = by_library[library]
-        for place, (version, tally) in enumerate(versions.items()):
-            x = place / (len(versions) - 1) if len(versions) > 1 else 0.5
+        undated = [version for version in by_library[library] if dates[library, version][0] is None]
+        for version, tally in by_library[library].items():
+            year, when = dates[library, version]
+            x = axis.place(year) if year is not None else _APART * undated.index(version) / len(undated)
             for name, number in sorted(tally.items(), key=lambda item: -item[1]):  # the smaller over the larger
                 said = _LEGEND.get(name, name)
-                title = f"{visible(library) or 'unknown library'} {visible(version)}: {plural(number, 'application')}, {said}"
-                dots.append(Dot(x, row, 5 + 8 * math.sqrt(number / most) if most > 1 else 6, name, title.replace(" :", ":")))
+                title = f"{visible(library) or 'unknown library'} {visible(version)}: {plural(number, 'application')}, {said}; {when}"
+                radius = 5 + 5 * math.sqrt(number / most) if most > 1 else 6
+                dots.append(Dot(x, row, radius, name, title.replace(" :", ":"), _brief(version).partition("-")[0]))
     shown = [name for name in (*WORST_FIRST, "unjudged") if any(dot.name == name for dot in dots)]
     labels = [visible(library, 40).strip() or "unknown library" for library in libraries]
-    ranges = [_range(list(by_library[library])) for library in libraries]
-    about = "Applications by library and version, old versions left, new ones right, coloured by verdict"
-
-    def draw(width: int) -> Markup:
-        rows = [f"{label}  {said}" if width == WIDE else label for label, said in zip(labels, ranges, strict=True)]
-        return draw_dots(rows, dots, width=width, about=about)
-
-    return _both(draw, shown)
+    about = "Applications by library and release date of the version, coloured by verdict"
+    return _picture(lambda width: draw_dots(labels, dots, width=width, about=about, ticks=axis.ticks(width)), shown)
 
 
-def _range(versions: Sequence[str]) -> str:
-    known = [_brief(version) for version in versions if version]
-    return "" if not known else known[0] if len(known) == 1 else f"{known[0]} … {known[-1]}"
+class _TimeAxis:
+    """Years from left to right, as numbers between 0 and 1; versions without a date (None) stand apart on the left."""
+
+    def __init__(self, years: Sequence[float | None]) -> None:
+        known = [year for year in years if year is not None]
+        self._first = math.floor(min(known, default=0))
+        self._last = max(math.ceil(max(known, default=0)), self._first + 1)
+        self._start = _APART + 0.08 if None in years else 0
+        self._has_years = bool(known)
+
+    def place(self, year: float) -> float:
+        return self._start + (1 - self._start) * (year - self._first) / (self._last - self._first)
+
+    def ticks(self, width: int) -> dict[str, float]:
+        step = math.ceil((self._last - self._first) * 90 / width)
+        years = range(self._last, self._first - 1, -step) if self._has_years else ()
+        return ({"no date": 0.0} if self._start else {}) | {str(year): self.place(year) for year in reversed(years)}
+
+
+def _release(library: str, version: str) -> tuple[float | None, str]:
+    """Return the year of a version, or of the middle of a range, with its month; and the same in words."""
+    words, years = version, list[float]()
+    for bound in filter(None, re.split("^after | and before |^before ", version)):
+        month = release_month(library, bound)
+        if month is None:
+            return None, "release date unknown"
+        words = words.replace(bound, month, 1)
+        years.append(int(month[:4]) + (int(month[5:]) - 1) / 12)
+    return (sum(years) / len(years), f"minor version released {words}") if years else (None, "release date unknown")
 
 
 def _brief(version: str) -> str:
@@ -146,7 +175,7 @@ def topic_losses(risks: Sequence[Topic]) -> Picture | None:
     series = [Series(name, tuple(map(float, values)), tuple(titles)) for name, values, titles in parts if any(values)]
     labels = [visible(one.name, 60).strip() or "(blank)" for one in drawn]
     about = "Producers and consumers of topics, those that break first"
-    return _both(lambda width: draw_rows(labels, series, width=width, about=about), [one.name for one in series])
+    return _picture(lambda width: draw_rows(labels, series, width=width, about=about), [one.name for one in series])
 
 
 def _of_side(side: SideRisk, name: str) -> int:
@@ -180,10 +209,10 @@ def burn_down(points: Sequence[HistoryPoint]) -> Picture | None:
     names = [one.name for one in series]
 
     def draw(width: int) -> Markup:
-        kept = [label if width == WIDE or place in (0, len(labels) - 1) else " " for place, label in enumerate(labels)]
+        kept = [label if width != NARROW or place in (0, len(labels) - 1) else " " for place, label in enumerate(labels)]
         return draw_columns(kept, series, width=width, height=210, about=about)
 
-    return _both(draw, names)
+    return _picture(draw, names)
 
 
 def connection_strip(times: ConnectionTimes) -> Markup:

@@ -25,7 +25,7 @@ SECTIONS = [
 class Document(HTMLParser):
     """Every element of a page, and the text of its scripts and styles."""
 
-    VOID = frozenset(("meta", "link", "br", "input", "line", "rect"))
+    VOID = frozenset(("meta", "link", "br", "col", "input", "line", "rect"))
 
     def __init__(self, path: str) -> None:
         super().__init__()

@@ -139,10 +139,42 @@ def test_libraries_that_break_are_drawn_first_also_behind_many_that_do_not() -> 
     ]
     picture = library_age(Fleet(targets=("4.0.2",), groups=tuple(groups)))
     assert picture is not None
-    texts = [text.text for text in ElementTree.fromstring(picture.wide).iter("text")]
-    assert "zebra  0.9 … 1.0" in texts
-    assert ("breaks", "zebra 0.9: 1 application, breaks") in marks(picture.wide)
-    assert len(texts) == 16
+    rows = [text.text for text in ElementTree.fromstring(picture.wide).findall(".//g[@class='axis y always_show']//text")]
+    assert len(rows) == 16
+    assert "zebra" in rows
+    assert ("breaks", "zebra 0.9: 1 application, breaks; release date unknown") in marks(picture.wide)
+
+
+MONTHS = {
+    "minor version released 2019-03": 2019 + 2 / 12,
+    "minor version released 2021-09": 2021 + 8 / 12,
+    "minor version released after 2015-01 and before 2016-05": 2015 + 8 / 12,
+}
+
+
+def test_library_versions_stand_at_their_release_date() -> None:
+    """By the public release history: librdkafka 1.0 March 2019, 1.8 September 2021; Kafka 0.8.2 January 2015, 0.10.0 May 2016."""
+    versions = [
+        ("librdkafka", "1.0.0"), ("confluent-kafka-python", "1.8.2-rdkafka-1.8.2"), ("apache-kafka-java", "after 0.8.2 and before 0.10.0"),
+        ("librdkafka", "99.0"), ("mine", "1.0"),
+    ]  # fmt: skip
+    picture = library_age(Fleet(targets=("4.0.2",), groups=tuple(group(*one, "compatible") for one in versions)))
+    assert picture is not None
+    for svg in (picture.wide, picture.middle, picture.narrow):
+        root = ElementTree.fromstring(svg)
+        at = {circle.findtext("title", ""): float(circle.get("cx", 0)) for circle in root.iter("circle")}
+        assert {title.partition("; ")[2]: x for title, x in at.items()}.keys() == {*MONTHS, "release date unknown"}
+        ticks = {text.text or "": float(text.get("x", 0)) for text in root.findall(".//g[@class='axis x']//text")}
+        (low, left), *_, (high, right) = [(int(label), x) for label, x in ticks.items() if label.isdigit()]
+        for title, x in at.items():
+            year = MONTHS.get(title.partition("; ")[2])
+            assert x == pytest.approx(ticks["no date"] if year is None else left + (right - left) * (year - low) / (high - low), abs=0.2)
+
+
+def test_labels_of_dots_stand_where_they_have_room() -> None:
+    dots = [Dot(x, 0, 5, "compatible", str(x), f"version {x}") for x in (0.0, 0.05, 0.5, 0.95, 1.0)]
+    texts = {text.text for text in ElementTree.fromstring(draw_dots(["row"], dots, width=600, about="")).iter("text")}
+    assert {text for text in texts if text and text.startswith("version")} == {"version 0.0", "version 0.5", "version 1.0"}
 
 
 def test_latency_is_drawn_as_median_and_what_is_above_it() -> None:
