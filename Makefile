@@ -68,7 +68,7 @@ lint: docs
 	$(PYTHON_IN) tools/lint_cython.py
 	$(VENV)/bin/lint-imports
 	$(TESTS) -n 2 -q tests/lint
-	$(VENV)/bin/zizmor --offline --quiet .github/workflows
+	$(VENV)/bin/zizmor --offline --quiet .github/workflows action.yml
 	@if command -v go >/dev/null; then go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12 .github/workflows/*.yml && \
 	    go run github.com/vale-cli/vale/v3/cmd/vale@v3.21.0 --output=line README.md docs; \
 	    else echo "kwire: workflows (actionlint) and prose (vale) were not checked, which needs Go"; fi

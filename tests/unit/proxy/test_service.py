@@ -29,7 +29,7 @@ def unit() -> dict[str, list[str]]:
 
 def image() -> dict[str, list[str]]:
     """Instructions of the container file, each with its arguments in order."""
-    text = (ROOT / "deploy" / "proxy" / "Dockerfile").read_text("utf-8")
+    text = (ROOT / "deploy" / "Dockerfile").read_text("utf-8")
     lines = re.sub(r"\\\n\s*", "", re.sub(r"^#.*\n", "", text, flags=re.MULTILINE)).splitlines()
     found: dict[str, list[str]] = defaultdict(list)
     for line in lines:
@@ -73,15 +73,18 @@ def test_paths_of_the_unit_are_those_of_the_page() -> None:
     # a folder's files get its name as a prefix (systemd.exec, LoadCredential)
     assert f"`/run/credentials/kwire-proxy.service/{name}_proxy.key`" in PAGE
     (command,) = settings["Service.ExecStart"]
-    assert image()["ENTRYPOINT"] == ['["kwire", "proxy", "' + command.rpartition(" ")[2] + '"]']
+    assert command.startswith("/opt/kwire/bin/kwire proxy /")
+    assert f" {command.rpartition(' ')[2]}\n" in PAGE.split("docker run ")[1]
     assert image()["VOLUME"] == [f"/var/lib/{state}"]
 
 
 def test_the_image_names_exact_versions() -> None:
     steps = image()
-    (base,) = steps["FROM"]
-    assert re.fullmatch(r"python:3\.\d+\.\d+-slim-\w+@sha256:[0-9a-f]{64}", base)
+    base, *stages = steps["FROM"]
+    assert re.fullmatch(r"python:3\.\d+\.\d+-slim-\w+@sha256:[0-9a-f]{64} AS base", base)
+    assert stages == ["base AS build", "base"]
     assert steps["ARG"] == [f"KWIRE={__version__}"]
-    assert '"kwire[cli,proxy]==${KWIRE}"' in steps["RUN"][0]
+    assert any('"kwire[cli,proxy,tls,redact]==${KWIRE}"' in each for each in steps["RUN"])
     assert steps["USER"] == ["10001"]
-    assert "KWIRE_REQUIRE_NATIVE=1" in steps["ENV"]
+    assert steps["ENTRYPOINT"] == ['["kwire"]']
+    assert "KWIRE_REQUIRE_NATIVE=1" in steps["ENV"][0]
