@@ -70,8 +70,9 @@ lint: docs
 	$(TESTS) -n 2 -q tests/lint
 	$(VENV)/bin/zizmor --offline --quiet .github/workflows action.yml
 	@if command -v go >/dev/null; then go run github.com/rhysd/actionlint/cmd/actionlint@v1.7.12 .github/workflows/*.yml && \
+	    go run github.com/compose-spec/compose-go/v2/cmd@v2.16.2 deploy/compose.yaml >build/compose.yaml && \
 	    go run github.com/vale-cli/vale/v3/cmd/vale@v3.21.0 --output=line README.md docs; \
-	    else echo "kwire: workflows (actionlint) and prose (vale) were not checked, which needs Go"; fi
+	    else echo "kwire: workflows (actionlint), the Compose file and prose (vale) were not checked, which needs Go"; fi
 
 docs: $(VENV)/.ready-test
 	NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict --site-dir build/site
