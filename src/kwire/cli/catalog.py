@@ -50,12 +50,12 @@ def _print_json(rows: Iterable[object]) -> None:
         click.echo(json_line(_plain(row)))
 
 
-@catalog.command("list", short_help="All apis.")
+@catalog.command("list", short_help="All APIs.")
 @cloup.option("--release", metavar="R", shell_complete=complete_release, help="Only messages that this Kafka release accepts (3.9, 4.0.0).")
 @catalog_options
 @cloup.option("--json", "as_json", is_flag=True, help="JSON lines.")
 def list_command(release: str | None, catalog_name: str | None, dialects: tuple[str, ...], as_json: bool) -> None:
-    """List all apis: key, name, every version ever released, and what the newest release, or R, accepts; or the apis of a catalog.
+    """List all APIs: key, name, every version ever released, and what the newest release, or R, accepts; or the APIs of a catalog.
 
     \b
     Examples:
@@ -68,7 +68,7 @@ def list_command(release: str | None, catalog_name: str | None, dialects: tuple[
 
     known = chosen_catalog(catalog_name, dialects)
     if release is not None and known is not None:
-        raise click.UsageError("--release is about the built-in catalog; the apis of a release alone are those of --catalog R.")
+        raise click.UsageError("--release is about the built-in catalog; the APIs of a release alone are those of --catalog R.")
     rows = list_apis(release, known)
     if as_json:
         _print_json(rows)
@@ -125,13 +125,13 @@ def releases_command(as_json: bool) -> None:
     print_table(["version", "releases"], [(minor, ", ".join(names)) for minor, names in minors.items()])
 
 
-@catalog.command("show", short_help="The fields of an api or a message.")
+@catalog.command("show", short_help="The fields of an API or a message.")
 @cloup.argument("api", metavar="API", shell_complete=complete_api)
 @cloup.option("--version", type=click.IntRange(0), metavar="N", help="Only the fields of this version.")
 @catalog_options
 @cloup.option("--json", "as_json", is_flag=True, help="JSON lines, one a message.")
 def show_command(api: str, version: int | None, catalog_name: str | None, dialects: tuple[str, ...], as_json: bool) -> None:
-    """Show the fields of API: an api by name or key, or any message by name.
+    """Show the fields of API: an API by name or key, or any message by name.
 
     \b
     Examples:
@@ -190,11 +190,11 @@ def _tag(field: FieldRow) -> str | None:
 @cloup.argument("older", metavar="A", shell_complete=complete_catalog)
 @cloup.argument("newer", metavar="B", shell_complete=complete_catalog)
 @cloup.option("--fields", is_flag=True, help="Also the fields that new versions bring or drop.")
-@cloup.option("--json", "as_json", is_flag=True, help="JSON lines, one an api or a message, with the fields.")
+@cloup.option("--json", "as_json", is_flag=True, help="JSON lines, one an API or a message, with the fields.")
 def diff_command(older: str, newer: str, fields: bool, as_json: bool) -> None:
     """Show what changes on the wire from A to B, each a release, a jar or a folder of Kafka's message definitions, or a dialect.
 
-    Of two releases: apis, versions that brokers accept, deprecations. Else what the definitions say, and where one version has two layouts.
+    Of two releases: APIs, versions that brokers accept, deprecations. Else what the definitions say, and where one version has two layouts.
     A dialect is laid on what it is compared with.
 
     \b

@@ -115,7 +115,7 @@ _THRESHOLDS, _OUTPUT = cloup.OptionGroup("Thresholds"), cloup.OptionGroup("Outpu
 def diff(before: str, after: str, as_json: bool, exit_code: bool, slower: float, least_requests: int) -> int:
     """Compare the analysis in DIR_A with the later one in DIR_B, folders or URIs that `kwire analyze` wrote.
 
-    Clients that are new, gone or of another version; versions of apis and topics that a client uses or used; errors that there were not
+    Clients that are new, gone or of another version; versions of APIs and topics that a client uses or used; errors that there were not
     before; verdicts that got worse; latencies (p50 and p99) that grew by --slower and by a millisecond at least.
 
     \b

@@ -66,7 +66,7 @@ def _with_headers(source: Catalog) -> Catalog:
 
 
 class Codec:
-    """All functions of the codec for one catalog; see the functions of `kwire` with the same names.
+    """Functions of the codec for one catalog, under their names in `kwire`.
 
     Messages whose definition gives the attributes and defaults of the built-in catalog's have its classes, so that an object of
     `kwire.messages` is written by a codec of a dialect too; the others have classes of their own. Objects of both pickle, and so does a

@@ -163,6 +163,9 @@ def asdict(message: MessageObject) -> dict[str, Any]:
 
     Fields that were not decoded (outside a projection) are left out, and so are unknown tagged fields where there are none.
 
+    Arguments:
+        message: an object of a message class.
+
     Raises:
         TypeError: not an object of a message class.
     """
@@ -175,6 +178,10 @@ def replace(message: AnyMessage, /, **changes: Any) -> AnyMessage:
     """Return a copy of a message with some fields changed, as `dataclasses.replace`; other values are shared with the original.
 
     Fields that were not decoded (outside a projection) stay so. `copy.replace` of Python 3.13 calls this.
+
+    Arguments:
+        message: an object of a message class.
+        changes: new values by field name.
 
     Raises:
         TypeError: not an object of a message class, or it has no such field.

@@ -65,7 +65,11 @@ class Columns:
         unknown_tags: bool = False,
         explode: bool = True,
     ) -> pa.Schema:
-        """Return the schema of `to_arrow` for these arguments; as Spark DDL: `kwire.codec.arrow_types.spark_ddl`."""
+        """Return the schema of `to_arrow` for these arguments; as Spark DDL: `kwire.codec.arrow_types.spark_ddl`.
+
+        Arguments:
+            name, version, fields, errors, unknown_tags, explode: as for `to_arrow`.
+        """
         shown = _shows_errors(errors)
         _, maker = self._reader(name, version, fields, unknown_tags, explode)
         return maker.schema_with_errors if shown else maker.schema
@@ -94,7 +98,8 @@ class Columns:
             unknown_tags: give each struct, the message too, a column `unknown_tagged_fields` with the tagged fields that the version does
                 not define. Without, they are skipped.
             explode: False: one row for each message with `fields` too, whose structs have only what `fields` name and the version has.
-            max_repeated: bytes that the copies of values above an exploded array may take in all; see the module for the default.
+            max_repeated: bytes that the copies of values above an exploded array may take in all; by default 48 per byte of input,
+                or 64 MiB if that is more.
 
         Raises:
             WireError: a message breaks a rule, bytes left over included; its `index` says which. `LimitExceeded` where its copies take more

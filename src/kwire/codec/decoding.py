@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from kwire.codec.classes import CompiledCatalog, compiled
+from kwire.codec.described import describe
 from kwire.codec.frames import CorrelationId, Opaque, Request, Response
 from kwire.codec.impl import load_twin
 from kwire.codec.memory_views import read_only
@@ -86,7 +87,7 @@ def _attempt(decoder: Any, data: Any, offset: int, strict: bool, memoryviews: bo
 
 
 class DecodeRequest(Protocol):
-    """Decode a request frame; api key and version come from its header.
+    """Decode a request frame; API key and version come from its header.
 
     Arguments:
         frame: header and body, without the 4-byte length; any contiguous buffer.
@@ -198,6 +199,9 @@ class FrameReader:
         self.decode_request: DecodeRequest = self._requests.decode_request
         self.decode_response: DecodeResponse = self._responses.decode_response
         self.peek_header: PeekHeader = reader.peek
+        describe(self.decode_request, DecodeRequest)
+        describe(self.decode_response, DecodeResponse)
+        describe(self.peek_header, PeekHeader)
 
     def _request_header_versions(self, api_key: int) -> tuple[int, ...] | None:
         message = self._source.catalog.request(api_key)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from kwire.codec.class_descriptions import message_name, replace
 from kwire.codec.classes import CompiledCatalog, compiled
+from kwire.codec.described import describe
 from kwire.codec.frames import CorrelationId, Opaque
 from kwire.codec.impl import load_twin
 from kwire.codec.written_values import Refusal, integer_of
@@ -39,7 +40,7 @@ class EncodeMessage(Protocol):
         version: the version to write it in.
 
     Raises:
-        EncodeError: Kafka has no such version, or does not let it carry a value; says which value and why.
+        EncodeError: Kafka has no such version, or does not let it carry a value; the text names the value and the reason.
         TypeError: not an object of a message class.
     """
 
@@ -50,11 +51,11 @@ class EncodeRequest(Protocol):
     """Encode the frame of a request, without its length, in the version of its header.
 
     Arguments:
-        header: a `RequestHeader`; api key and version select its version. An api key of 0, the default, means the api of the body's class.
-        body: a message object of that api, or an `Opaque`, whose bytes are written unchanged.
+        header: a `RequestHeader`; API key and version select its version. An API key of 0, the default, means the API of the body's class.
+        body: a message object of that API, or an `Opaque`, whose bytes are written unchanged.
 
     Raises:
-        EncodeError: as in `EncodeMessage`, for header and body; or the body is of another api.
+        EncodeError: as in `EncodeMessage`, for header and body; or the body is of another API.
         TypeError: no header, or no message object.
     """
 
@@ -68,11 +69,11 @@ class EncodeResponse(Protocol):
 
     Arguments:
         correlation_id: of the request (a decoded one keeps the tagged fields of its header), or a `ResponseHeader`.
-        body: a message object of that api, or an `Opaque`, whose bytes are written unchanged.
+        body: a message object of that API, or an `Opaque`, whose bytes are written unchanged.
         api_key, api_version: of the request; the version of the body.
 
     Raises:
-        EncodeError: as in `EncodeMessage`, for header and body; or the body is of another api.
+        EncodeError: as in `EncodeMessage`, for header and body; or the body is of another API.
         TypeError: no message object.
     """
 
@@ -93,6 +94,9 @@ class FrameWriter:
         self.encode: EncodeMessage = self._writer.encode
         self.encode_request: EncodeRequest = self._writer.encode_request
         self.encode_response: EncodeResponse = self._writer.encode_response
+        describe(self.encode, EncodeMessage)
+        describe(self.encode_request, EncodeRequest)
+        describe(self.encode_response, EncodeResponse)
 
     def __reduce__(self) -> Any:
         # The functions of the built-in catalog travel to Spark's workers as what they are there.

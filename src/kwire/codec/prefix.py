@@ -61,7 +61,10 @@ class PrefixReader:
     def decode_prefix(
         self, name: str, data: Buffer, version: int, *, offset: int = 0, fields: Sequence[str] | None = None, strict: bool = True
     ) -> tuple[Any, WireError | None]:
-        """Decode one message as far as its bytes go; see the module for the content of a truncated one.
+        """Decode one message as far as its bytes go, such as a body that was cut by a snap length.
+
+        Fields before the fault are set; reading another one raises AttributeError. A list holds its whole elements, of which the last
+        struct may be incomplete.
 
         Arguments:
             name: name of the message.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
+from kwire.codec.described import describe
 from kwire.codec.impl import Twin, load_native
 from kwire.protocol.relay.budget import HeldBudget as PureHeldBudget
 from kwire.protocol.relay.counters import RelayCounters as PureCounters
@@ -23,6 +24,8 @@ def _choose() -> tuple[Twin, type[PureConnection], type[PureDetector]]:
     detection = None if native is None else load_native("protocol", "direction_detection", "tracker")
     if native is None or detection is None:
         return "pure", PureConnection, PureDetector
+    describe(native.Connection, PureConnection)
+    describe(detection.DirectionDetector, PureDetector)
     return "native", native.Connection, detection.DirectionDetector
 
 

@@ -30,4 +30,6 @@ def _is_renamed(known: Any, name: str) -> bool:
 
 
 ApiKey = IntEnum("ApiKey", api_key_names(), module=__name__)  # type: ignore[misc]
+ApiKey.__doc__ = "API keys of Kafka's requests by name, such as `ApiKey.PRODUCE`; members are integers."
 ErrorCode = IntEnum("ErrorCode", {name: code for code, name in error_names().items()}, module=__name__)  # type: ignore[misc]
+ErrorCode.__doc__ = "Kafka's error codes by name, such as `ErrorCode.UNSUPPORTED_VERSION`; members are integers."

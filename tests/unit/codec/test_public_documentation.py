@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import json
+import os
 import subprocess
 import sys
 
@@ -75,3 +77,31 @@ def test_spark_columns_name_a_frame_that_begins_with_its_own_length() -> None:
         RequestStruct(JSON_BODY, ReadingOptions("FAILFAST"))(column)
     with pytest.raises(WireError, match="the first 4 bytes look like a length prefix"):
         list(FrameRows("frame", (), JSON_BODY, ReadingOptions("FAILFAST"))(iter([batch])))
+
+
+SURFACE = """
+import inspect, json, types, kwire, kwire.records, kwire.protocol, kwire.tables
+names = [(package.__name__, name, getattr(package, name)) for package in (kwire, kwire.records, kwire.protocol, kwire.tables)
+         for name in package.__all__ if callable(getattr(package, name))]
+names += [("kwire.protocol", f"{kind.__name__}.{name}", getattr(kind, name))
+          for kind in (kwire.protocol.Connection, kwire.protocol.DirectionDetector)
+          for name in dir(kind) if not name.startswith("_") and getattr(kind, name).__doc__ and callable(getattr(kind, name))]
+def plain(value):
+    try:
+        given = inspect.signature(value)
+    except ValueError:
+        return None
+    return [(each.name, each.kind.name, str(each.default)) for each in given.parameters.values() if each.name not in ("self", "twin")]
+print(json.dumps({f"{package}.{name}": (plain(value), inspect.getdoc(value)) for package, name, value in names}))
+"""
+
+
+def test_both_backends_have_the_same_signatures_and_docstrings() -> None:
+    native, pure = (
+        json.loads(subprocess.run([sys.executable, "-c", SURFACE], env={**os.environ, **by}, capture_output=True, check=True).stdout)
+        for by in ({"KWIRE_PURE": "0"}, {"KWIRE_PURE": "1", "KWIRE_REQUIRE_NATIVE": "0"})
+    )
+    assert len(native) > 60
+    assert {name: both for name in pure if (both := (native.get(name), pure[name]))[0] != both[1]} == {}
+    for name in ("kwire.decode_request", "kwire.encode", "kwire.Connection"):
+        assert "\nArguments:" in native[name][1]

@@ -46,6 +46,9 @@ class Control(NamedTuple):
 def read_control(record: Record) -> Control:
     """Read a record of a batch whose `is_control` is true.
 
+    Arguments:
+        record: one of the batch's records.
+
     Raises:
         WireError: key or value are too short; offsets count from their first byte.
     """

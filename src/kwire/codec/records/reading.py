@@ -11,6 +11,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from kwire.codec._pure.primitives import as_buffer
+from kwire.codec._pure.records import Record
+from kwire.codec.described import describe
 from kwire.codec.impl import Twin, backend, load_twin
 from kwire.codec.records.batch import RecordBatches, StoredBatch
 from kwire.codec.records.compression import MAX_DECOMPRESSED, UnpackLimit
@@ -35,6 +37,8 @@ class RecordReader:
         self.read_records = module.read_records
         self._scan = module.scan
         self.Record: Any = module.Record
+        if twin == "native":
+            describe(self.Record, Record)
         slots = ("_reader", "_check_crc", "_strict", "_limit", "_records", "fault")
         # The attributes of a header are the twin's; the rest is the same.
         self.StoredBatch: Any = type(
@@ -137,6 +141,11 @@ class RecordReader:
 
 @cache
 def record_reader(twin: Twin = backend) -> RecordReader:
+    """Return the reader of record batches of one backend; its methods are those of `kwire.records`.
+
+    Arguments:
+        twin: `native` or `pure`.
+    """
     return RecordReader(twin)
 
 

@@ -194,6 +194,11 @@ def _raise(refused: Refused, index: int) -> NoReturn:
 
 @cache
 def record_writer(twin: Twin = backend) -> RecordWriter:
+    """Return the writer of record batches of one backend; its methods are those of `kwire.records`.
+
+    Arguments:
+        twin: `native` or `pure`.
+    """
     return RecordWriter(twin)
 
 
