@@ -18,9 +18,9 @@ from codec.slotted cimport (
     Attribute, is_slotted, pool_make, slot_count, slot_get, slot_owned, slot_replace, slot_swap, slots_of, slotted_new, slotted_type,
 )
 
-from kwire.codec.class_descriptions import by_current_names, fields_of, replace
+from kwire.codec.class_descriptions import by_current_names, replace, shown_fields, text_of
 from kwire.codec.layout import Default
-from kwire.codec.memory_views import owned, shown
+from kwire.codec.memory_views import owned
 
 __all__ = ["MessageObject", "make_classes"]  # and POOL and LATER, for the other modules of this backend alone
 __build__ = build_id()
@@ -196,13 +196,11 @@ cdef class MessageObject:
     __hash__ = None
 
     def __repr__(self):
-        values = values_of(self)
-        if not values.get("unknown_tagged_fields"):
-            values.pop("unknown_tagged_fields", None)
-        return f"{type(self).__name__}({', '.join([f'{name}={shown(value)}' for name, value in values.items()])})"
+        class_info_of(self)  # raises for a class that was tampered with
+        return text_of(self)
 
     def __rich_repr__(self):
-        return fields_of(self)
+        return shown_fields(self)
 
     def __replace__(self, /, **changes):
         return replace(self, **changes)

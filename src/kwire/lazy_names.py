@@ -17,7 +17,7 @@ _EXTRAS = {"numpy": "arrow", "pyarrow": "arrow", "pyspark": "spark"}
 
 
 def lazy_getattr(namespace: dict[str, Any], homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """Make a package's `__getattr__`.
+    """Make a package's `__getattr__`, and its `__dir__`.
 
     Arguments:
         namespace: the package's ``globals()``, which keeps what was found.
@@ -42,4 +42,5 @@ def lazy_getattr(namespace: dict[str, Any], homes: Mapping[str, str]) -> Callabl
         namespace[name] = value
         return value
 
+    namespace["__dir__"] = lambda: sorted({*namespace["__all__"], *homes})
     return find

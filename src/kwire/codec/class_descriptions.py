@@ -7,6 +7,8 @@ from copy import copy
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from kwire.codec.layout import Default, SlotLayout
+from kwire.codec.memory_views import shown
+from kwire.codec.uuids import ZERO_UUID
 from kwire.schema.model import Field, Message, Struct, Versions, snake_name
 
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
 AnyMessage = TypeVar("AnyMessage")
 
-__all__ = ["asdict", "by_current_names", "describe", "held_type", "message_name", "replace", "wire_versions"]
+__all__ = ["asdict", "by_current_names", "describe", "held_type", "message_name", "replace", "shown_fields", "text_of", "wire_versions"]
 
 UNKNOWN: Final = "unknown_tagged_fields"
 PYTHON_TYPES: Final = {"bool": "bool", "float64": "float", "string": "str", "bytes": "bytes", "records": "bytes", "uuid": "Uuid"}
@@ -136,6 +138,19 @@ def fields_of(message: Any) -> Iterator[tuple[str, Any]]:
     for name in message.slot_names:
         if hasattr(message, name) and (name != UNKNOWN or message.unknown_tagged_fields):
             yield name, getattr(message, name)
+
+
+def text_of(message: Any) -> str:
+    """Return the `repr` of a message."""
+    return f"{type(message).__name__}({', '.join(f'{name}={shown(value)}' for name, value in shown_fields(message))})"
+
+
+def shown_fields(message: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the fields that a `repr` shows: a request header without the id of KIP-1313, a draft, does not show that field."""
+    is_header = type(message).layout.message == "RequestHeader"
+    for name, value in fields_of(message):
+        if not is_header or name != "client_instance_id" or value != ZERO_UUID:
+            yield name, value
 
 
 def _of_message(message: Any, function: str) -> None:

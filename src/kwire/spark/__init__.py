@@ -54,7 +54,3 @@ __all__ = [
 
 if not TYPE_CHECKING:
     __getattr__ = lazy_getattr(globals(), _HOME)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)

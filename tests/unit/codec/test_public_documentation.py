@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+import types
 
 import pyarrow as pa
 import pytest
@@ -39,6 +40,30 @@ def test_records_and_errors_can_be_imported() -> None:
 
 def test_dir_lists_the_packages() -> None:
     assert {"analysis", "capture", "errors", "report", "records", "spark", "tables"} <= set(dir(kwire))
+
+
+LAZY = ("", ".codec", ".messages", ".protocol", ".protocol.groups", ".protocol.negotiation", ".protocol.relay", ".protocol.telemetry",
+        ".records", ".schema", ".spark", ".telemetry_export")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LAZY)
+def test_dir_of_a_lazy_package_lists_what_it_has(name: str) -> None:
+    package = importlib.import_module(f"kwire{name}")
+    listed = dir(package)
+    assert listed == sorted(listed)
+    assert set(getattr(package, "__all__", ())) <= set(listed)
+    assert all(hasattr(package, each) for each in listed)
+
+
+@pytest.mark.parametrize("source", [messages, kwire.Codec(kwire.schema.catalog(), "pure").messages], ids=["native", "pure"])
+def test_a_header_hides_the_field_of_a_draft_that_it_does_not_use(source: types.ModuleType) -> None:
+    header = source.RequestHeader(api_key=18, client_id="a")
+    assert repr(header) == "RequestHeader(api_key=18, api_version=0, correlation_id=0, client_id='a')"
+    assert "client_instance_id=Uuid('AAAAAAAAAAAAAAAAAAAAAQ')" in repr(
+        kwire.replace(header, client_instance_id=kwire.Uuid(bytes(15) + b"\1"))
+    )
+    assert kwire.asdict(header)["client_instance_id"] == kwire.Uuid(16)
+    assert "client_instance_id=Uuid('AAAAAAAAAAAAAAAAAAAAAA')" in repr(source.GetTelemetrySubscriptionsRequest())
 
 
 def test_a_lazy_name_names_the_extra_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any, ClassVar, Final
 
-from kwire.codec.class_descriptions import by_current_names, fields_of, replace
+from kwire.codec.class_descriptions import by_current_names, replace, shown_fields, text_of
 from kwire.codec.layout import Default, SlotLayout, StructLayout
-from kwire.codec.memory_views import owned, shown
+from kwire.codec.memory_views import owned
 
 __all__ = ["MessageObject", "make_classes"]
 
@@ -61,13 +61,10 @@ class MessageObject:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        values = self._values()
-        if not values.get(UNKNOWN):
-            values.pop(UNKNOWN, None)
-        return f"{type(self).__name__}({', '.join(f'{name}={shown(value)}' for name, value in values.items())})"
+        return text_of(self)
 
     def __rich_repr__(self) -> Iterator[tuple[str, Any]]:
-        return fields_of(self)
+        return shown_fields(self)
 
     def __replace__(self, /, **changes: Any) -> MessageObject:
         return replace(self, **changes)

@@ -37,7 +37,3 @@ if not TYPE_CHECKING:
         if name == "Record":  # the class of the twin that runs
             return globals().setdefault(name, _find("record_reader")().Record)
         return _find(name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
