@@ -235,6 +235,7 @@ def read_server_hello(message: bytes) -> ServerHello | None:
     )  # fmt: skip
 
 
+@lru_cache(maxsize=64)  # a server chooses the same one on every connection
 def chosen_alpn(message: bytes) -> bytes | None:
     try:
         found = dict(_extensions(_Cursor(message[4:])))
@@ -245,27 +246,16 @@ def chosen_alpn(message: bytes) -> bytes | None:
 
 def first_certificate(message: bytes, is_13: bool) -> bytes | None:
     """Return the peer's own certificate in a Certificate message; None without one."""
-    cursor = _Cursor(message[4:])
-    try:
-        if is_13:
-            cursor.vector(1)
-        return _Cursor(cursor.vector(3)).vector(3)
-    except Short:
-        return None
+    at = 4 + (1 + int.from_bytes(message[4:5], "big") if is_13 else 0)
+    whole, size = int.from_bytes(message[at : at + 3], "big"), int.from_bytes(message[at + 3 : at + 6], "big")
+    return message[at + 6 : at + 6 + size] if at + 3 + whole <= len(message) and 3 + size <= whole else None
 
 
 def read_ticket(message: bytes, is_13: bool) -> bytes:
     """Return the ticket of a NewSessionTicket (RFC 5077; RFC 8446, 4.6.1), empty without one."""
-    cursor = _Cursor(message[4:])
-    try:
-        if not is_13:
-            cursor.take(4)
-            return cursor.vector(2)
-        cursor.take(8)
-        cursor.vector(1)
-        return cursor.vector(2)
-    except Short:
-        return b""
+    at = 8 + (5 + int.from_bytes(message[12:13], "big") if is_13 else 0)
+    size = int.from_bytes(message[at : at + 2], "big")
+    return message[at + 2 : at + 2 + size] if at + 2 + size <= len(message) else b""
 
 
 def premaster_name(message: bytes) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from kwire.protocol.tls_handshake import first_certificate, read_ticket
 from kwire.protocol.tls_hello import HelloReader
 
 
@@ -78,3 +79,19 @@ def test_the_fingerprint_is_the_published_one(step: int) -> None:
         for at in range(0, len(data), step):
             reader.take(data[at : at + step])
         assert reader.ja3 == digest
+
+
+def test_certificates_and_tickets_are_read_whole_or_not_at_all() -> None:
+    """By hand: Certificate with and without the request context of TLS 1.3, NewSessionTicket with and without age and nonce."""
+    chain = b"\0\0\x0a" + b"\0\0\2ab" + b"\0\0\2cd"
+    assert first_certificate(b"\x0b\0\0\x0d" + chain, is_13=False) == b"ab"
+    assert first_certificate(b"\x0b\0\0\x10" + b"\2xx" + chain, is_13=True) == b"ab"
+    assert first_certificate(b"\x0b\0\0\3" + b"\0\0\0", is_13=False) is None
+    assert first_certificate(b"\x0b\0\0\x0a" + b"\0\0\4" + b"\0\0\2ab", is_13=False) is None  # longer than its chain
+    ticket = b"\0\3abc"
+    assert read_ticket(b"\4\0\0\x09" + b"life" + ticket, is_13=False) == b"abc"
+    assert read_ticket(b"\4\0\0\x12" + b"life" + b"aged" + b"\2nn" + ticket + b"\0\0", is_13=True) == b"abc"
+    for size in range(4, 17):
+        assert first_certificate((b"\x0b\0\0\x0d" + chain)[:size], is_13=False) is None
+    for size in range(4, 13):
+        assert read_ticket((b"\4\0\0\x09" + b"life" + ticket)[:size], is_13=False) == b""

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Callable
+from binascii import unhexlify
+from collections.abc import Callable, Iterator
 from typing import Final
 
-__all__ = ["LONGEST_LINE", "MOST_LINES", "NAME_BYTES", "KeyLine", "has_all_secrets", "index_lines", "lines_at", "parse_line"]
+__all__ = ["LONGEST_LINE", "MOST_LINES", "NAME_BYTES", "KeyLine", "has_all_secrets", "index_lines", "lines_at", "lines_of", "parse_line"]
 
 KeyLine = tuple[str, bytes, bytes]
 
@@ -36,13 +37,17 @@ _OF_13: Final = frozenset(
 
 def parse_line(line: bytes) -> KeyLine | None:
     """Return label in capitals, second field and secret of a line; None for a comment or a broken line."""
-    found = _LINE.fullmatch(line.removesuffix(b"\n"))
-    if found is None or len(found[2]) & 1 or len(found[3]) & 1 or len(found[0]) >= LONGEST_LINE:
+    return _parts_of(_LINE.fullmatch(line.removesuffix(b"\n")))
+
+
+def _parts_of(found: re.Match[bytes] | None) -> KeyLine | None:
+    if found is None or found.end() - found.start() >= LONGEST_LINE:
         return None
-    label = found[1].decode("ascii").upper()
-    if label == "RSA" and b":" in found[0]:
-        label = "SESSION_ID"
-    return label, bytes.fromhex(found[2].decode("ascii")), bytes.fromhex(found[3].decode("ascii"))
+    label, name, secret = found.groups()
+    if len(name) & 1 or len(secret) & 1:
+        return None
+    kind = label.decode("ascii").upper()
+    return "SESSION_ID" if kind == "RSA" and b":" in found[0] else kind, unhexlify(name), unhexlify(secret)
 
 
 def index_lines(text: bytes, size: int, place: int, names: array[int], places: array[int]) -> None:
@@ -53,20 +58,22 @@ def index_lines(text: bytes, size: int, place: int, names: array[int], places: a
             places.append(place + found.start())
 
 
+def lines_of(text: bytes, size: int, place: int) -> Iterator[tuple[int, KeyLine]]:
+    """Yield the lines in the first `size` bytes, each with its offset from `place` on."""
+    for found in _LINE.finditer(text, 0, size):
+        line = _parts_of(found)
+        if line is not None:
+            yield place + found.start(), line
+
+
 def lines_at(name: bytes, places: list[int], read: Callable[[int, int], bytes]) -> list[KeyLine]:
     """Return the lines at some offsets, in order, whose second field is `name`; close ones are read at once."""
     if not places:
         return []
-    span = places[-1] - places[0]
-    together = read(places[0], span + LONGEST_LINE) if 0 <= span <= _READ_TOGETHER else None
-    found = []
-    for place in places:
-        at = place - places[0]
-        text = read(place, LONGEST_LINE) if together is None else together[at : at + LONGEST_LINE] if at >= 0 else b""
-        line = parse_line(text.partition(b"\n")[0])
-        if line is not None and line[1] == name:
-            found.append(line)
-    return found
+    first, span = min(places), max(places) - min(places)
+    text = read(first, span + LONGEST_LINE) if span <= _READ_TOGETHER else None
+    found = (_LINE.match(read(place, LONGEST_LINE)) if text is None else _LINE.match(text, place - first) for place in places)
+    return [line for line in map(_parts_of, found) if line is not None and line[1] == name]
 
 
 def has_all_secrets(lines: list[KeyLine]) -> bool:

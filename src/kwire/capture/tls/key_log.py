@@ -1,6 +1,7 @@
 """NSS key logs: lines `LABEL CLIENT_RANDOM SECRET` in hex, as SSLKEYLOGFILE and extract-tls-secrets write them (`key_lines`).
 
-Memory has the offset of each line by the first 8 bytes of its second field, 16 bytes a line; secrets stay in the file.
+Memory has the lines of a small log. Of a large one it has the offset of each line by the first 8 bytes of the line's second field,
+16 bytes a line; secrets stay in the file.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import os
 import weakref
 from array import array
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
@@ -20,6 +22,7 @@ from kwire.capture.tls.key_lines import (
     has_all_secrets,
     index_lines,
     lines_at,
+    lines_of,
     parse_line,
 )
 from kwire.errors import InputError
@@ -30,7 +33,8 @@ if TYPE_CHECKING:
 __all__ = ["KeyLog", "KeyText"]
 
 _READ_BYTES: Final = 1 << 22
-_MOST_RECENT: Final = 1 << 16  # lines that wait for being sorted in
+_MOST_RECENT: Final = 1 << 13  # lines in memory
+_NONE: Final[dict[int, KeyLine]] = {}
 
 _Stamp = tuple[int, int, int]
 
@@ -84,7 +88,7 @@ class KeyLog:
         self.location = location
         self._read_to = 0
         self._stamp: _Stamp | None = None  # of the file when it was read to its end
-        self._recent: dict[int, list[int]] = {}
+        self._recent: dict[int, dict[int, KeyLine]] = {}  # by name and offset
         self._recent_lines = 0
         self._names: np.ndarray[Any, Any] | None = None  # sorted
         self._places: np.ndarray[Any, Any] | None = None
@@ -93,7 +97,7 @@ class KeyLog:
         self._closing: weakref.finalize[..., KeyLog] | None = None
 
     def find(self, name: bytes) -> list[KeyLine]:
-        found = self._known(name)
+        found = self._known(name) if self._stamp is not None else []
         if has_all_secrets(found) and _stamp_of(os.fstat(self._descriptor)) == self._stamp:
             return found  # also if another file has its name now
         stamp = self._stamp_now()
@@ -104,17 +108,19 @@ class KeyLog:
                 self.__init__(self.location)  # type: ignore[misc] # another file has its name now
             self._read_on(file, stamp is None)
             if stamp is None:
-                return lines_at(name, self._places_of(name), lambda place, size: _read_at(file, place, size))
+                return self._known(name, lambda place, size: _read_at(file, place, size))
             self._keep_open(os.dup(file.fileno()))
             self._stamp = stamp
         return self._known(name)
 
-    def _known(self, name: bytes) -> list[KeyLine]:
-        """Return the lines the file had when it was last read; a line that has changed since then is left out."""
+    def _known(self, name: bytes, read: Callable[[int, int], bytes] | None = None) -> list[KeyLine]:
+        """Return the lines the file had when it was last read; one that is not in memory and has changed since then is left out."""
+        number = int.from_bytes(name[:NAME_BYTES], "big")
+        recent = [line for line in self._recent.get(number, _NONE).values() if line[1] == name]
+        if self._names is None:
+            return recent
         descriptor = self._descriptor
-        if descriptor < 0:
-            return []
-        return lines_at(name, self._places_of(name), lambda place, size: os.pread(descriptor, size, place))
+        return lines_at(name, self._places_of(number), read or (lambda place, size: os.pread(descriptor, size, place))) + recent
 
     def _keep_open(self, descriptor: int) -> None:
         if self._closing is not None:
@@ -140,15 +146,14 @@ class KeyLog:
         found: BinaryIO = file
         return found
 
-    def _places_of(self, name: bytes) -> list[int]:
+    def _places_of(self, number: int) -> list[int]:
         """Return the offsets of lines that may have a name, at most `MOST_LINES`."""
-        number, found = int.from_bytes(name[:NAME_BYTES], "big"), list[int]()
-        if self._names is not None and self._places is not None:
-            at = int(self._names.searchsorted(self._names.dtype.type(number)))
-            while at < len(self._names) and int(self._names[at]) == number and len(found) < MOST_LINES:
-                found.append(int(self._places[at]))
-                at += 1
-        return (found + self._recent.get(number, []))[:MOST_LINES]
+        assert self._names is not None
+        assert self._places is not None
+        at = int(self._names.searchsorted(self._names.dtype.type(number)))
+        end = int(self._names[at : at + MOST_LINES].searchsorted(self._names.dtype.type(number), "right"))
+        found: list[int] = self._places[at : at + end].tolist()
+        return found
 
     def _read_on(self, file: BinaryIO, is_remote: bool) -> None:
         size = file.seek(0, 2)
@@ -177,16 +182,16 @@ class KeyLog:
         return text[whole:]
 
     def _take_lines(self, text: bytes, size: int) -> None:
-        names, places = array("Q"), array("Q")
-        index_lines(text, size, self._read_to, names, places)
         if size > _READ_BYTES // 2:
+            names, places = array("Q"), array("Q")
+            index_lines(text, size, self._read_to, names, places)
             self._runs.append((names, places))
             return
-        for name, place in zip(names, places, strict=True):
-            known = self._recent.setdefault(name, [])
-            if place not in known and len(known) < MOST_LINES:
-                known.append(place)
-                self._recent_lines += 1
+        for place, line in lines_of(text, size, self._read_to):
+            known = self._recent.setdefault(int.from_bytes(line[1][:NAME_BYTES], "big"), {})
+            if place in known or len(known) < MOST_LINES:
+                self._recent_lines += place not in known
+                known[place] = line
         if self._recent_lines > _MOST_RECENT:
             pairs = [(name, each) for name, known in self._recent.items() for each in known]
             self._runs.append((array("Q", [pair[0] for pair in pairs]), array("Q", [pair[1] for pair in pairs])))

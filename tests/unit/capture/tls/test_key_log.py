@@ -137,6 +137,19 @@ def test_a_log_that_is_gone_still_gives_what_it_had(tmp_path: Path) -> None:
         log.find(b"\1" * 32)
 
 
+@pytest.mark.parametrize("others", [0, 20_000])
+def test_a_log_behind_a_uri_is_read_on(others: int, tmp_path: Path) -> None:
+    path = tmp_path / "keys.log"
+    more = "".join(f"CLIENT_RANDOM {number:064x} {SECRET.hex()}\n" for number in range(1, others + 1))
+    path.write_text(more + LINE)
+    log, later = KeyLog(path.as_uri()), b"\7" * 32
+    assert log.find(RANDOM) == log.find(RANDOM) == [("CLIENT_RANDOM", RANDOM, SECRET)]
+    with path.open("a") as file:
+        file.write(f"CLIENT_RANDOM {later.hex()} {SECRET.hex()}\n")
+    assert log.find(later) == [("CLIENT_RANDOM", later, SECRET)]
+    assert log.find(RANDOM) == [("CLIENT_RANDOM", RANDOM, SECRET)]
+
+
 def test_a_large_log_takes_few_bytes_a_line(tmp_path: Path) -> None:
     """Ten million lines have to fit into 1 GB: so 100,000 into 10 MB, beside what is read at once."""
     path = tmp_path / "keys.log"
