@@ -145,10 +145,11 @@ def test_the_gate_of_a_pipeline(machine: dict[str, str], tmp_path: Path) -> None
 
 def test_queries_of_the_tables(machine: dict[str, str], tmp_path: Path) -> None:
     install = INSTALL
-    duckdb, breaks, latency, columns, *_with_spark = blocks("docs/how-to/query-tables.md")
+    duckdb, breaks, latency, writers, columns, *_ = blocks("docs/how-to/query-tables.md")
     run(f"{install}\nkwire analyze {SAMPLE} --out report/\n{duckdb}", tmp_path, machine)
     assert "pricing-svc" in run(breaks, tmp_path, machine).stdout
     assert "Metadata" in run(latency, tmp_path, machine).stdout
+    assert "orders" in run(writers, tmp_path, machine).stdout
     assert "errors" in run(columns, tmp_path, machine).stdout
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import kwire
+from kwire.tables import SCHEMAS
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted(path for path in (ROOT / "docs").rglob("*.md") if "\n>>> " in path.read_text("utf-8"))
@@ -72,6 +73,30 @@ def test_the_notebook_names_clients_that_break(tmp_path, monkeypatch):
     for cell in cells:
         exec("".join(cell["source"]), names)
     assert names["broken"]
+
+
+def test_queries_of_the_tables_run(tmp_path, monkeypatch, capsys):
+    """Those of polars, which is not installed for tests, name columns that are there."""
+    blocks = re.findall(r"^```py\n(.*?)^```$", (ROOT / "docs" / "how-to" / "query-tables.md").read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    monkeypatch.chdir(tmp_path)
+    analyze = ["analyze", str(ROOT / "examples" / "upgrade-fleet.pcap.gz"), "--out", "report/", "--engine", "local", "--no-report", "-q"]
+    subprocess.run([sys.executable, "-m", "kwire", *analyze], capture_output=True, check=True)
+    shown = {"duckdb": [], "pandas": [], "pyarrow": [], "polars": []}
+    for block in blocks:
+        tool = re.match(r"(?:import|from) (\w+)", block)[1]
+        if tool == "polars":
+            table = re.search(r"report/(\w+)/", block)[1]
+            named = re.findall(r'(?:col|select|group_by|explode|sort)\(((?:"\w+"(?:, )?)+)', block)
+            columns = {name for names in named for name in re.findall(r'"(\w+)"', names)} - {"rebalances"}
+            assert len(columns) > 2
+            assert columns <= set(SCHEMAS[table].names)
+            shown[tool].append(table)
+        elif tool != "pyspark":
+            exec(block, {})
+            shown[tool].append(capsys.readouterr().out)
+    assert {tool: len(texts) for tool, texts in shown.items()} == {"duckdb": 3, "pandas": 2, "pyarrow": 1, "polars": 2}
+    assert "pricing-svc" in shown["duckdb"][0]
+    assert "librdkafka" in shown["pandas"][0]
 
 
 def test_pages_are_titled_as_the_navigation_names_them():

@@ -21,6 +21,14 @@ def hosts(data: bytes) -> list[str]:
     return [broker.host for broker in message.brokers]
 
 
+def code(data: bytes) -> int:
+    try:
+        kwire.records.decode(data)
+    except kwire.errors.WireError as error:
+        return error.code
+    return 0
+
+
 def whatever(name: str, data: memoryview) -> Any:
     assert_type(kwire.decode(name, data, 0), Any)
     assert_type(kwire.decode("MetadataResponse", data, 12, strict=False), Any)
