@@ -101,7 +101,7 @@ def proxied(block: str, folder: Path, environment: dict[str, str]) -> None:
 def test_the_blocks_of_readme(machine: dict[str, str], tmp_path: Path) -> None:
     _checkout, live, capture, changes, proxy = blocks("README.md")
     first = run(f"{INSTALL}\nkwire demo", tmp_path, machine)
-    assert "✕ 12 of 27 applications break on Kafka 4.0" in first.stdout
+    assert "✕ 3 of 20 applications break on Kafka 4.0" in first.stdout
     assert (tmp_path / "kwire-demo" / "report" / "report.html").exists()
     assert "rejects v0-v2" in run(changes, tmp_path, machine).stdout
     assert "erp-bridge" in run(live, tmp_path, machine).stdout
@@ -123,7 +123,7 @@ def test_the_blocks_of_readme(machine: dict[str, str], tmp_path: Path) -> None:
 def test_the_tutorials(machine: dict[str, str], tmp_path: Path) -> None:
     install, demo, again, question = blocks("docs/tutorials/first-report.md")
     run(install, tmp_path, machine)
-    assert "✕ 12 of 27 applications break on Kafka 4.0" in run(demo, tmp_path, machine).stdout
+    assert "✕ 3 of 20 applications break on Kafka 4.0" in run(demo, tmp_path, machine).stdout
     run(again, tmp_path, machine)
     assert "Metadata" in run(question, tmp_path, machine).stdout
     look, capture, analyze, append = blocks("docs/tutorials/your-cluster.md")

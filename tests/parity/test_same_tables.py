@@ -26,7 +26,7 @@ from read_by_twins import Reader, check, read_connections, sink_tables, using
 from tls_capture import KEY_LOG, PACKET, blocks
 
 DATA = Path(__file__).parents[1] / "captures" / "data"
-FLEET = Path(__file__).parents[2] / "examples" / "upgrade-fleet.pcap.gz"  # of `kwire demo`: many clients and APIs
+FLEET = Path(__file__).parents[2] / "examples" / "upgrade-fleet.pcap.gz"  # many clients and APIs
 CUT = ["gap-response", "hostile-requests", "ipv6", "late-join", "seed", "tcp-tricks"]
 Work = Callable[[Reader], None]
 

@@ -12,10 +12,13 @@ import cloup
 from kwire.cli.report_options import open_page, show_reports
 from kwire.errors import InputError
 
-__all__ = ["SAMPLE", "demo"]
+__all__ = ["OWNERS", "SAMPLE", "demo"]
 
-SAMPLE: Final = "upgrade-fleet.pcap.gz"
-"""Capture of 29 clients of many ages on one broker of Kafka 3.9 (kwire/samples)."""
+SAMPLE: Final = "three-brokers.pcap.gz"
+"""Capture of 20 clients of many ages on three brokers of Kafka 3.9 (kwire/samples)."""
+
+OWNERS: Final = "three-brokers-owners.csv"
+"""Teams of these clients."""
 
 
 @cloup.command(short_help="Make a report of a sample capture and open it in a browser.")
@@ -24,7 +27,7 @@ SAMPLE: Final = "upgrade-fleet.pcap.gz"
 def demo(out: str, open_it: bool) -> None:
     """Analyse the sample capture that comes with kwire and open the report. Needs no Java and no PySpark, and takes a few seconds.
 
-    DIR then holds the capture, and the analysis in DIR/report. A second run replaces them.
+    DIR then holds the capture, the file of owners, and the analysis in DIR/report. A second run replaces them.
 
     \b
     Examples:
@@ -39,13 +42,15 @@ def demo(out: str, open_it: bool) -> None:
     from kwire.spark.job import JobRequest
 
     folder = Path(out)
-    if folder.exists() and any(path.name not in (SAMPLE, "report") for path in folder.iterdir()):
+    if folder.exists() and any(path.name not in (SAMPLE, OWNERS, "report") for path in folder.iterdir()):
         raise InputError(f"{out} holds other files; choose another folder with --out")
     folder.mkdir(parents=True, exist_ok=True)
-    capture, analysis = folder / SAMPLE, str(folder / "report")
-    capture.write_bytes(resources.files("kwire.samples").joinpath(SAMPLE).read_bytes())
-    request = JobRequest(inputs=(str(capture),), out=analysis, engine="local", overwrite=True)
-    report = run_with_bar(request, lambda made: write_reports(made, command=f"kwire analyze {capture} --out {analysis}"))
+    capture, owners, analysis = folder / SAMPLE, folder / OWNERS, str(folder / "report")
+    for path in (capture, owners):
+        path.write_bytes(resources.files("kwire.samples").joinpath(path.name).read_bytes())
+    request = JobRequest(inputs=(str(capture),), out=analysis, engine="local", overwrite=True, owners=str(owners))
+    command = f"kwire analyze {capture} --owners {owners} --out {analysis}"
+    report = run_with_bar(request, lambda made: write_reports(made, command=command))
     print_outcome(report, summarize(analysis))
     page = f"{analysis}/{FILES['html']}"
     show_reports([page])

@@ -116,7 +116,8 @@ def _confidence(fleet: Fleet, coverage: Coverage) -> tuple[Confidence, tuple[str
     count = fleet.kinds["application"]
     inferred = sum(group.clients for group in fleet.applications if group.guessed)
     nameless = sum(group.clients for group in fleet.applications if not group.library)
-    warnings = [fact.sentence.partition(". ")[0].rstrip(".:") for fact in coverage.facts if fact.level == "warning"]
+    said = [fact.sentence.partition(". ")[0].rstrip(".:") for fact in coverage.facts if fact.level == "warning"]
+    warnings = [sentence[:1].lower() + sentence[1:] for sentence in said]  # they stand in parentheses
     length = coverage.length
     reasons = [f"{length_of_time(length)} captured"] if length is not None and length < _WEEK else []
     if inferred or nameless:

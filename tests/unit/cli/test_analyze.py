@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 from kwire.cli import demo, report_options, standard_input
 from kwire.cli.entry import commands
 from kwire.cli.exit_status import CLIENTS_BREAK, INCOMPLETE_INPUT, THIN_EVIDENCE
+from kwire.report import render_report
 from kwire.spark import local_processes
 
 ROOT = Path(__file__).parents[3]
@@ -210,9 +211,15 @@ def test_the_demo_needs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     for options in ((), ("--no-open",)):  # a second one replaces the first
         result = run("demo", *options)
         assert result.exit_code == 0, result.stderr
-        assert result.stdout.startswith("✕ 12 of 27 applications break on Kafka 4.0")
+        answer, confidence, *_ = result.stdout.splitlines()
+        assert answer == "✕ 3 of 20 applications break on Kafka 4.0 (brokers run 3.9)."
         assert opened == [(tmp_path / "kwire-demo" / "report" / "report.html").as_uri()]
-        assert {path.name for path in (tmp_path / "kwire-demo").iterdir()} == {"upgrade-fleet.pcap.gz", "report"}
+        assert {path.name for path in (tmp_path / "kwire-demo").iterdir()} == {demo.SAMPLE, demo.OWNERS, "report"}
+    assert {task["team"] for task in json.loads(render_report("kwire-demo/report", "json"))["tasks"]} >= {"Back office", "Edge"}
+    # what README shows is what the demo says
+    assert f"```text\n{answer}\n{confidence}\n```" in (ROOT / "README.md").read_text("utf-8")
+    assert f"```text\n{answer}\n```" in (ROOT / "docs" / "tutorials" / "first-report.md").read_text("utf-8")
+    assert answer.strip("✕ .").encode() in (ROOT / "docs" / "images" / "report.png").read_bytes()  # which tools/readme_picture.py writes
 
 
 def test_the_demo_leaves_other_folders_alone(tmp_path: Path) -> None:
@@ -224,7 +231,8 @@ def test_the_demo_leaves_other_folders_alone(tmp_path: Path) -> None:
 def test_the_sample_in_the_package_is_the_example() -> None:
     from importlib import resources
 
-    assert resources.files("kwire.samples").joinpath(demo.SAMPLE).read_bytes() == Path(SAMPLE).read_bytes()
+    for name in (demo.SAMPLE, demo.OWNERS):
+        assert resources.files("kwire.samples").joinpath(name).read_bytes() == (ROOT / "examples" / name).read_bytes()
 
 
 def test_kwire_alone_shows_its_help() -> None:

@@ -81,6 +81,19 @@ def test_connections_that_are_not_kafka_are_named(folder_of: Any) -> None:
     assert "4 connections could not be read as Kafka (3 TLS, 1 HTTP): 900 bytes are opaque." in opaque.sentence
 
 
+def test_the_confidence_says_its_reasons_in_words(folder_of: Any) -> None:
+    spoken = [{"protocol": name} for name in ["kafka"] * 5 + ["tls"] * 3 + ["http"]]
+    broken = [{"rule": "capture_unreadable", "severity": "error", "capture": "b.pcap", "explanation": "b.pcap is empty"}]
+    answer = summarize(folder_of(captures=[_capture(bytes_opaque=900)], connections=spoken, violations=broken).path).answer
+    assert answer.confidence == "low"
+    assert answer.reasons == (
+        "2 d captured",
+        "unreadable traffic is missing here (1 file)",
+        "4 connections could not be read as Kafka (3 TLS, 1 HTTP): 900 bytes are opaque",
+        "no Kafka client was seen",
+    )
+
+
 def test_files_that_are_missing_or_not_whole_are_named(folder_of: Any) -> None:
     broken = [("capture_unreadable", f"b{n}.pcap", f"b{n}.pcap is not a capture.") for n in range(5)]
     broken += [("capture_damaged", "d.pcap", "9 bytes at offset 40 are not packet records.")]
