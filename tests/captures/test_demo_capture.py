@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,17 @@ def test_clients_before_kip_896_break(tables: dict[str, pa.Table]) -> None:
     }
     # kafka-clients 0.10.2, sarama 1.23 set to 0.10.2 and kafkajs 1.4 send Produce 2, Fetch 2 or the like, which 4.0 removed
     assert breaks == {"pricing-svc", "edge-gateway", "web-frontend-old"}
+
+
+def test_steps_that_clients_expect_are_no_errors(tables: dict[str, pa.Table]) -> None:
+    """Kafka's clients take these codes as the next step (KIP-394, KIP-62, KIP-98); the column `error_code` keeps them."""
+    codes = Counter(row["error_name"] for row in tables["requests"].to_pylist() if row["error_code"])
+    steps = {"MEMBER_ID_REQUIRED", "REBALANCE_IN_PROGRESS", "COORDINATOR_LOAD_IN_PROGRESS"}
+    assert steps < codes.keys()
+    uses = tables["api_usage"].to_pylist()
+    assert {name for row in uses for name in row["error_names"] or ()} == codes.keys() - steps
+    counted = sum(count for name, count in codes.items() if name not in steps) + sum(row["disconnects"] or 0 for row in uses)
+    assert sum(row["errors"] for row in uses) == sum(row["errors"] for row in tables["clients"].to_pylist()) == counted
 
 
 def test_members_come_and_go_and_metrics_are_pushed(tables: dict[str, pa.Table]) -> None:
