@@ -259,6 +259,18 @@ def test_one_page_is_printed_before_the_details(browser: Chrome, pages: Pages) -
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
 
+def test_a_print_says_what_it_leaves_out_and_repeats_headings_with_their_text(browser: Chrome, pages: Pages) -> None:
+    """Chromium paints no button in a heading that it repeats; rows that only offer details say nothing on paper."""
+    show(browser, pages.example)
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    note = "return getComputedStyle(document.querySelector('[data-more=client-table]'), '::after').content"
+    assert browser.execute_script(note) == '"More clients are on the page and in the tables."'
+    buttons = "return [...new Set([...document.querySelectorAll('thead .sort')].map((one) => getComputedStyle(one).display))]"
+    assert browser.execute_script(buttons) == ["contents"]
+    assert "Details" not in shown(browser, "#client-table summary")
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
 def test_without_a_script_the_pictures_and_reasons_are_there(browser: Chrome, pages: Pages) -> None:
     browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     try:

@@ -152,9 +152,9 @@ def _short(labels: Sequence[str], width: int) -> list[str]:
 
 
 def _ticks(series: Sequence[Series]) -> list[int]:
-    """Return whole numbers from zero to the highest stack, five at most: steps are 1, 2 or 5 times a power of ten."""
+    """Return whole numbers from zero to the highest stack, six at most: steps are 1, 2 or 5 times a power of ten."""
     most = _highest(series)
-    step = next(size for size in (factor * 10**power for power in range(15) for factor in (1, 2, 5)) if most <= 4 * size)
+    step = next(size for size in (factor * 10**power for power in range(15) for factor in (1, 2, 5)) if most <= 5 * size)
     return [step * number for number in range(int(-(-most // step)) + 1)]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal
@@ -43,6 +44,7 @@ class GroupLine:
     Attributes:
         again: rebalances without the first generation seen, which is not one.
         trouble: expired members and failed heartbeats and commits, as (event, time); `troubled` is their number.
+        members: client and host of members that differences name, by member id.
     """
 
     group_id: str
@@ -56,6 +58,7 @@ class GroupLine:
     troubled: int
     expired: int
     most: int
+    members: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +111,10 @@ def read_group_lines(folder: AnalysisFolder) -> GroupLines:
     rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in rows_of(folder.digest, "group_lives"):
         rows[row["group_id"] or ""].append(row)
-    found = [_group(group_id, of_group) for group_id, of_group in rows.items()]
+    members: dict[str, dict[str, str]] = defaultdict(dict)
+    for row in rows_of(folder.digest, "members"):
+        members[row["group_id"]][row["member_id"]] = " at ".join(filter(None, (row["client_id"], row["client_address"])))
+    found = [_group(group_id, of_group, members[group_id]) for group_id, of_group in rows.items()]
     groups = [group for group in found if group.rebalances or group.troubled]
     ends = rows_of(folder.digest, "life_ends", pc.field("what") == "groups")
     return GroupLines(
@@ -119,12 +125,13 @@ def read_group_lines(folder: AnalysisFolder) -> GroupLines:
     )
 
 
-def _group(group_id: str, rows: list[dict[str, Any]]) -> GroupLine:
+def _group(group_id: str, rows: list[dict[str, Any]], members: Mapping[str, str]) -> GroupLine:
     sums = rows[0]
     return record(
         GroupLine,
         sums,
         group_id=group_id,
+        members=members,
         protocol=next((row["protocol"] for row in rows if row["protocol"]), ""),
         shown=tuple(record(Rebalance, row) for row in rows if row["event"] == "rebalance"),
         spent=timedelta(microseconds=sums["spent_us"]),

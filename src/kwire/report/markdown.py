@@ -13,6 +13,7 @@ from kwire.report.inventory import IDENTITY_SOURCES
 from kwire.report.lineage import Topic
 from kwire.report.listings import Listing
 from kwire.report.markdown_text import code, codes, table, words
+from kwire.report.member_names import named_members
 from kwire.report.owner_tasks import NO_TEAM
 from kwire.report.tickets import ticket
 
@@ -136,7 +137,8 @@ def _topics(report: Report) -> Iterator[str]:
 def _groups(report: Report) -> Iterator[str]:
     def row(group: GroupLine) -> list[str]:
         last = group.shown[-1] if group.shown else None
-        why = f"{moment(last.time)}: {last.reason}; {last.diff}" if last else ""
+        diff = "".join(part for part, _ in named_members(last.diff, group.members)) if last else ""
+        why = f"{moment(last.time)}: {last.reason}; {diff}" if last else ""
         return [code(group.group_id), count(group.most), count(group.again), length_of_time(group.spent), count(group.expired), words(why)]
 
     headings = ["Group", "Most members", "Rebalances", "Time spent", "Members expired", "The last (UTC)"]

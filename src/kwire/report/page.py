@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import gzip
 import hashlib
-import re
+from collections.abc import Mapping
 from dataclasses import fields
 from datetime import datetime, timedelta
 from functools import cache
@@ -28,6 +28,7 @@ from kwire.report.contents import Report, clients_drawn
 from kwire.report.fix_tickets import action_items
 from kwire.report.inventory import IDENTITY_SOURCES, applications
 from kwire.report.lineage import topics_at_risk
+from kwire.report.member_names import named_members
 from kwire.report.owner_tasks import NO_TEAM, needed
 from kwire.report.verdicts import VERDICTS, ClientVerdicts, release_order
 from kwire.report.version_use import ApiVersions
@@ -46,12 +47,6 @@ TICKETS_SHOWN: Final = 5
 FINDINGS_SHOWN: Final = 8
 GROUPS_DRAWN: Final = 20
 
-# A member id: the client id and a UUID, or since KIP-848 a UUID in base64.
-_MEMBER: Final = re.compile(
-    r"(?<![^\s;,])(?:(?P<client>[^\s;,]{1,249})-)?(?P<uuid>[0-9a-f]{8})(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![^\s;,])"
-    r"|(?<!\S)[\w-]{22}(?= (?:joined|left|expired|came|wants))"
-)
-_SIGN: Final = re.compile(r"(?:(?<=^)|(?<=; ))[+-](?=\S.* (?:joined|left|expired)(?:;|$))")
 _SCRIPTS: Final = ("lists.js", "pictures.js", "page.js")
 _STYLES: Final = ("page.css", "tables.css", "pictures.css")
 _SYMBOLS: Final = {"compatible": "✓", "deprecated": "!", "unknown": "?", "breaks": "✕", "unjudged": "·"}
@@ -243,18 +238,14 @@ def _packed(rows: list[str]) -> Markup:
     return Markup(base64.b64encode(gzip.compress(lines.encode(), 9, mtime=0)).decode())
 
 
-def _members(text: str) -> Markup:
-    """Shorten the ids of group members, with the whole as a tooltip; signs of a difference go, words beside them say the same."""
-    text = _SIGN.sub("", text)
-    if len(text) > SENTENCE or not _MEMBER.search(text):
+def _members(text: str, members: Mapping[str, str]) -> Markup:
+    """Name members in short, with the whole id as a tooltip."""
+    if len(text) > SENTENCE:
         return visible_html(text)
-    shown, end = list[Markup](), 0
-    for found in _MEMBER.finditer(text):
-        short = f"{(found['uuid'] or found[0])[:8]}…"
-        name = f"{found['client']} ({short})" if found["client"] else short
-        shown += [_part(text[end : found.start()]), Markup('<abbr title="{}">{}</abbr>').format(visible(found[0]), visible_html(name))]
-        end = found.end()
-    return Markup("").join([*shown, _part(text[end:])])
+    named = Markup('<abbr title="{}">{}</abbr>')
+    return Markup("").join(
+        _part(part) if whole is None else named.format(visible(whole), visible_html(part)) for part, whole in named_members(text, members)
+    )
 
 
 def _part(text: str) -> Markup:

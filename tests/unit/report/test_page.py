@@ -6,6 +6,7 @@ import base64
 import gzip
 import hashlib
 import re
+from datetime import datetime, timezone
 from html.parser import HTMLParser
 from pathlib import Path
 from types import ModuleType
@@ -14,7 +15,11 @@ import pytest
 
 from kwire.errors import InputError
 from kwire.report import render_report, write_page
-from kwire.report.page import ROWS_SHOWN, _members
+from kwire.report.analysis_folder import AnalysisFolder
+from kwire.report.contents import read_report
+from kwire.report.markdown import markdown
+from kwire.report.member_names import named_members
+from kwire.report.page import ROWS_SHOWN
 
 SECTIONS = [
     "coverage", "actions", "clients", "libraries", "topics", "versions", "traffic", "groups", "incidents", "violations", "telemetry",
@@ -196,9 +201,31 @@ def test_a_page_that_cannot_be_written_is_one_sentence(tmp_path: Path, analysis_
     assert not (out / ".report.html.part").exists()
 
 
-def test_members_are_named_in_short_and_without_the_signs_of_a_difference() -> None:
-    classic, static = "-ops--3-06add32a-1f0e-4b5c-9d3e-2a1b3c4d5e6f", "bpYzItiLSWCvU-zeh8fc7A"
-    shown = _members(f"-{classic} expired; +{static} joined; -<b> left")
-    assert re.findall('title="(.*?)"', shown) == [classic, static]
-    assert re.sub("<.*?>", "", shown) == "-ops--3 (06add32a…) expired; bpYzItiL… joined; &lt;b&gt; left"
-    assert re.sub("<.*?>", "", _members("a member joined")) == "a member joined"
+def test_members_are_named_by_client_and_host_with_their_whole_id_as_a_tooltip(tmp_path: Path, analysis_tables: ModuleType) -> None:
+    """A minus before an id would read as a part of it, in Markdown too; the words beside it say what happened."""
+    start = datetime(2026, 9, 8, 10, 0, tzinfo=timezone.utc)
+    ids = ("-ops--3-06add32a-1f0e-4b5c-9d3e-2a1b3c4d5e6f", "bpYzItiLSWCvU-zeh8fc7A", "T5pi+ckoRM/1WOqvhSjhtQ")
+    diff = f"-{ids[0]} expired; +{ids[1]} joined; -{ids[2]} left"
+    rebalance = {"group_id": "g", "event": "rebalance", "time": start, "reason": "a member joined", "diff": diff}
+    rows = [
+        {"group_id": "g", "event": "join", "member_id": ids[1], "client_id": "<b>ng-1", "client_address": "10.0.0.7"},
+        *({**rebalance, "members_before": number, "members_after": 2} for number in (0, 1)),
+    ]
+    out = analysis_tables.write_tables(tmp_path / "out", {"clients": [], "group_events": rows})
+    page = Document(write_page(out))
+    named = "-ops--3 (06add32a…) expired; <b>ng-1 at 10.0.0.7 (bpYzItiL…) joined; T5pi+cko… left"
+    assert named in page.text
+    assert [title for title in page.attributes("title") if title in ids] == [*ids] * 3
+    assert named in markdown(read_report(AnalysisFolder(out)))
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("-a-b left; a-b wants x instead of y; +c joined", "a-b left; a-b wants x instead of y; c joined"),
+        ("-a wants x instead of y; +-c joined", "-a wants x instead of y; -c joined"),
+        ("9 joined; same members", "9 joined; same members"),
+    ],
+)
+def test_signs_go_only_where_words_say_the_same(text: str, named: str) -> None:
+    assert "".join(part for part, _ in named_members(text, {})) == named

@@ -39,7 +39,7 @@ ANSWER_COLUMNS: Final[Mapping[str, Sequence[str]]] = {
     "clients": CLIENTS.names,
     "upgrade_impact": FINDING_COLUMNS,
     "topic_access": (*USE_COLUMNS, "unseen_requests", "compression", "magic", "error_names", "max_batch_bytes"),
-    "group_events": EVENTS,
+    "group_events": (*EVENTS, "member_id", "client_id", "client_address"),
     "api_usage": (
         "client_key",
         "api_key",

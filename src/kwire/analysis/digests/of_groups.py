@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute
 
 from kwire.analysis.columns import aggregated, flat
-from kwire.analysis.digests.tables import Digest, shaped
+from kwire.analysis.digests.tables import PAGE, Digest, reduced, shaped
 from kwire.analysis.group_lives import EVENTS, group_lives
 from kwire.tables.schemas import TIME
 
@@ -27,9 +27,18 @@ def of_groups(events: pa.Table, span: tuple[datetime, datetime] | None) -> Diges
     return {
         "group_lives": shaped("group_lives", lives),
         "groups": shaped("groups", counted),
+        "members": _members(events, lives),
         "rebalance_reasons": _reasons(events, counted),
         "life_ends": shaped("life_ends", what=pa.array(["groups"]), **{at: pa.array([time.as_py()], TIME) for at, time in ends}),
     }
+
+
+def _members(events: pa.Table, lives: pa.Table) -> pa.Table:
+    """Name the client of each member that a difference between generations names, with or without a sign."""
+    told = {word for diff in lives.column("diff").to_pylist() if diff for word in diff.replace(";", " ").split()}
+    names = pa.array(sorted(told | {word[1:] for word in told if word[0] in "+-"}), pa.string())
+    known: Any = pc.and_(pc.is_in(events.column("member_id"), value_set=names), pc.is_valid(events.column("client_id")))
+    return reduced("members", events.filter(known), PAGE)
 
 
 def _reasons(events: pa.Table, groups: pa.Table) -> pa.Table:

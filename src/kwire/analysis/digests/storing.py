@@ -23,7 +23,7 @@ __all__ = ["DIGEST_FILE", "read_digest", "state_of", "write_digest"]
 
 DIGEST_FILE: Final = "_digest.arrow"
 """The file in the folder of an analysis; readers of Parquet skip names that begin so."""
-_VERSION: Final = b"kwire digest 3\n"
+_VERSION: Final = b"kwire digest 4\n"
 
 
 def state_of(filesystem: FileSystem, path: str, parts: Mapping[str, Iterable[str]] | None = None) -> bytes:

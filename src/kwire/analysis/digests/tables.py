@@ -155,6 +155,7 @@ DIGESTS: Final[dict[str, DigestTable]] = {
         kept=("group_id", "again", "troubled"),
         order=(("again", "descending"), ("troubled", "descending"), ("group_id", "ascending")), limit="groups",
     ),
+    "members": DigestTable(keys=("group_id", "member_id"), highs=("client_id", "client_address")),
     "rebalance_reasons": DigestTable(
         kept=("group_id", "reason", "times", "again"), limit="listing",
         order=(("again", "descending"), ("group_id", "ascending"), ("times", "descending"), ("reason", "ascending")),
@@ -235,7 +236,7 @@ _TYPES: Final[dict[str, pa.DataType]] = {
 }
 _ONLY_NAMED: Final = (
     ("clients", "client_key", ("findings", "topics_of_clients", "client_hours")),
-    ("groups", "group_id", ("group_lives",)),
+    ("groups", "group_id", ("group_lives", "members")),
 )
 _WHOLE_ROWS: Final = {
     "clients": CLIENTS, "findings": UPGRADE_IMPACT, "group_lives": LIVES, "evidence": REQUESTS, "topic_uses": TOPIC_ACCESS,
