@@ -14,7 +14,10 @@ from kwire.report.analysis_folder import AnalysisFolder
 from kwire.report.fleet import Fleet, FleetGroup
 from kwire.report.records import record
 
-__all__ = ["IDENTITY_SOURCES", "Client", "LibraryVersion", "Population", "applications", "by_library", "population", "read_clients"]
+__all__ = [
+    "IDENTITY_SOURCES", "Client", "LibraryVersion", "Population", "applications", "by_library", "identified_by", "population",
+    "read_clients",
+]  # fmt: skip
 
 Kind = Literal["application", "cluster", "silent", "stranger"]
 
@@ -25,6 +28,11 @@ IDENTITY_SOURCES: Final = {
     "not_observed": "handshake not captured",
 }
 """Sources of a library's name, in words."""
+
+
+def identified_by(source: str, guessed: bool) -> str:
+    """Return the source in words; a client may name itself `unknown` and be inferred all the same."""
+    return "inferred" if guessed else IDENTITY_SOURCES.get(source, "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

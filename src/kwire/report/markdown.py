@@ -9,7 +9,7 @@ from kwire.analysis.digests.of_clients import WORST_FIRST
 from kwire.report.amounts import bytes_of, compact, count, length_of_time, moment, plural
 from kwire.report.contents import Report
 from kwire.report.group_lines import GroupLine
-from kwire.report.inventory import IDENTITY_SOURCES
+from kwire.report.inventory import identified_by
 from kwire.report.lineage import Topic
 from kwire.report.listings import Listing
 from kwire.report.markdown_text import code, codes, table, words
@@ -106,7 +106,7 @@ def _clients(report: Report) -> Iterator[str]:
         [
             codes(client.client_ids, 3),
             code(client.label),
-            IDENTITY_SOURCES.get(client.identity_source, ""),
+            identified_by(client.identity_source, client.guessed),
             codes(client.addresses, 3),
             codes(client.principals, 3),
             code(client.owner) if client.owner else "",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
 from kwire.report.fleet import Fleet
-from kwire.report.inventory import IDENTITY_SOURCES, Client
+from kwire.report.inventory import Client, identified_by
 from kwire.report.lineage import ClientTopics
 from kwire.report.verdicts import VERDICTS, ClientVerdicts, Finding, UpgradeMatrix, release_order
 
@@ -112,7 +112,7 @@ def _task(line: ClientVerdicts, client: Client, topics: ClientTopics, fleet: Fle
         client_ids=client.client_ids,
         library=client.library,
         version=client.version,
-        identity=IDENTITY_SOURCES.get(client.identity_source, ""),
+        identity=identified_by(client.identity_source, client.guessed),
         principals=client.principals,
         addresses=client.addresses,
         topics=topics,

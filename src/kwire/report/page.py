@@ -26,7 +26,7 @@ from kwire.report import amounts, pictures
 from kwire.report.broken_rules import SEVERITIES
 from kwire.report.contents import Report, clients_drawn
 from kwire.report.fix_tickets import action_items
-from kwire.report.inventory import IDENTITY_SOURCES, applications
+from kwire.report.inventory import applications, identified_by
 from kwire.report.lineage import topics_at_risk
 from kwire.report.member_names import named_members
 from kwire.report.owner_tasks import NO_TEAM, needed
@@ -183,7 +183,7 @@ def _templates() -> Environment:
         words=_WORDS,
         states=_STATES,
         kinds=_KINDS,
-        identity_sources=IDENTITY_SOURCES,
+        identified_by=identified_by,
         meanings=_MEANINGS,
         bars_shown=BARS_SHOWN,
         cover_shown=COVER_SHOWN,

@@ -16,7 +16,7 @@ from kwire.report.broker_list import read_brokers
 from kwire.report.coverage import Fact, Level, headline, read_coverage
 from kwire.report.fix_tickets import FixGroup, by_fix
 from kwire.report.fleet import Fleet
-from kwire.report.inventory import IDENTITY_SOURCES, Client, applications, by_library, population, read_clients
+from kwire.report.inventory import Client, applications, by_library, identified_by, population, read_clients
 from kwire.report.owner_tasks import owner_tasks
 from kwire.report.verdicts import VERDICTS, ClientVerdicts, read_upgrade_matrix
 from kwire.report.wire_text import SENTENCE, visible
@@ -138,7 +138,7 @@ def _libraries(fleet: Fleet) -> tuple[LibraryLine, ...]:
         LibraryLine(
             library=visible(line.library) or "unknown",
             version=visible(line.version),
-            identity=IDENTITY_SOURCES.get(line.identity_source, ""),
+            identity=identified_by(line.identity_source, line.guessed),
             clients=line.clients,
             connections=line.connections,
             requests=line.requests,

@@ -262,6 +262,18 @@ def test_violations_are_grouped_by_client(folder_of: Any, analysis_tables: Modul
     assert found["bad_utf8"].clients == (("mailer", 1),)
 
 
+def test_a_library_that_is_inferred_is_not_self_reported_too(folder_of: Any) -> None:
+    """A client may name itself `unknown` in ApiVersions."""
+    named = {"client_key": "k", "client_ids": ["app"], "identity_source": "api_versions", "software_name": "unknown", "requests": 1}
+    folder = folder_of(clients=[{**named, "library_guess": "platformatic-kafka 1.0"}])
+    (line,) = summarize(folder.path).libraries
+    assert (line.library, line.identity) == ("platformatic-kafka", "inferred")
+    for form in ("md", "html"):
+        text = render_report(folder.path, form)
+        assert "inferred" in text
+        assert "self-reported" not in text
+
+
 def test_clients_group_by_library_and_version(folder_of: Any, analysis_tables: ModuleType) -> None:
     folder = folder_of(**analysis_tables.tables_of(analysis_tables.FLEET))
     assert read_clients(folder)[-1].role == "broker"
