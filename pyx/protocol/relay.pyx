@@ -84,7 +84,7 @@ cdef class Relay:
     cdef object take(self, int side, data, int64_t t):
         cdef Py_buffer view
         if self.core.streams[side].ended:
-            raise ValueError("bytes behind the end of a direction")
+            raise ValueError("bytes received after the end of their direction")
         PyObject_GetBuffer(data, &view, PyBUF_SIMPLE)
         try:
             self.begin()

@@ -1,4 +1,4 @@
-"""Counts by texts of clients, which may be any: all but the most frequent count as `other`."""
+"""Counts by client-supplied texts: the most frequent texts are kept, all others count as `other`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ OTHER: Final = "other"
 
 
 def capped(counts: Counter[tuple[str, ...]], most: int, texts: int) -> Counter[tuple[str, ...]]:
-    """Return counts in which all but the `most` frequent combinations have `other` as their first `texts` labels; their sum stays."""
+    """Keep the `most` frequent combinations; replace the first `texts` labels of all others by `other`. The total stays the same."""
     sums: Counter[tuple[str, ...]] = Counter()
     for labels, count in counts.items():
         sums[labels[:texts]] += count

@@ -5,7 +5,7 @@ a null value is a tombstone. Up to 3.9 Kafka called the type the version of the 
 `__remote_log_metadata` have no keys; a value is a frame version (1), type and version as varints, and a message
 (`AbstractApiMessageSerde`).
 
-Every release adds types, and foreign records are found in these topics: strict reading raises `UnknownApi` for an unknown type and
+Every release adds types, and these topics may hold foreign records. Strict reading raises `UnknownApi` for an unknown type and
 `UnsupportedVersion` for an unknown version, lenient reading returns an `Opaque`.
 """
 
@@ -181,13 +181,13 @@ def _read_version(name: str, type_id: int, version: int, data: Any, version_at: 
 
 
 class CoordinatorRecord(NamedTuple):
-    """Record of an internal topic.
+    """Decoded record of an internal topic.
 
     Attributes:
-        type_id: type of the record, None if its key cannot be read so far.
+        type_id: type of the record, None if the key ends before it or is unreadable.
         key: message, or `Opaque`; None in a topic without keys.
         value: message, or `Opaque`; None for a tombstone.
-        key_version, value_version: versions in which they were read; None if they were not.
+        key_version, value_version: versions in which key and value were read; None for an unread one.
     """
 
     type_id: int | None

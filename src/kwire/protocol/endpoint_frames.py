@@ -1,4 +1,4 @@
-"""Frames received by an endpoint, which sees every byte, unlike a tap (`tracking.frames`): an invalid length is final."""
+"""Frames received by an endpoint. Unlike a tap (`tracking.frames`), it receives every byte, so an invalid length is final."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def framed(payload: bytes) -> bytes:
 
 
 class EndpointFrames:
-    """Frames in received bytes, at most `max_frame` bytes without their lengths (`socket.request.max.bytes` of brokers).
+    """Splitter of received bytes into frames of at most `max_frame` bytes, the length excluded (`socket.request.max.bytes` of brokers).
 
     `zero_length_answers` reads a length of 0 as 4, which the KIP-35 draft's "header with Length=0" literally means.
     """
@@ -29,7 +29,7 @@ class EndpointFrames:
         self._position = 0
 
     def feed(self, data: bytes | bytearray | memoryview) -> list[bytes]:
-        """Return the frames that end with these bytes, without their lengths; an invalid length is a final `BadLength`."""
+        """Return the frames that these bytes complete, without their lengths; an invalid length raises `BadLength`."""
         self._buffer += data
         frames: list[bytes] = []
         start, size = 0, len(self._buffer)

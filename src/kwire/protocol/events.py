@@ -1,6 +1,6 @@
 """Events of `Connection` and its summary.
 
-Times are nanoseconds since 1970 UTC. Text from the wire is hostile: escape it before showing it. Except for the payload of `MessageSeen`,
+Times are nanoseconds since 1970 UTC. Text from the wire is untrusted: escape it before showing it. Except for the payload of `MessageSeen`,
 no event holds a SASL token, a password or a record payload.
 """
 
@@ -26,34 +26,34 @@ StepKind = Literal["join", "sync", "leave", "heartbeat_error", "offset_commit_er
 
 @dataclass(slots=True)
 class RequestCompleted:
-    """Row of table `requests`, without the columns that only the series knows.
+    """Row of table `requests`, without the columns that the capture point adds.
 
-    A row comes when its outcome is known (answered, acks 0, given up at a gap, at the close or at the end), so rows come in the order of
-    completion.
+    A row is emitted when its outcome is known: on the answer, with acks 0, or given up at a gap, the close or the end. Rows are in the
+    order of completion.
 
     Attributes:
-        request_index: order of sending in the connection, from 0; -1 for an orphan response.
+        request_index: position among the requests of the connection, from 0; -1 for an orphan response.
         api_key, api_name, api_version: from the header; the name is None for an unknown key. All None for an orphan.
-        header_version: None if header or API are unknown.
+        header_version: None if the API or its version is unknown.
         correlation_id: None if the header was cut before it.
-        client_id: client id of this request, None for null and if it could not be read.
+        client_id: client id of this request; None if null or unreadable.
         client_instance_id: id in force at the request, in Kafka's 22 letters.
-        software_name, software_version: in force at the request, so that an ApiVersions request has those in force before it, as in the
-            broker's log; `unknown` if the client sent none, None if nothing was observed.
+        software_name, software_version: in force at the request; as in the broker's log, an ApiVersions request has the values in force
+            before it. `unknown` if the client sent none; None if not captured.
         principal: in force at the request, in Kafka's form `User:alice`; None without authentication.
         request_time, response_time: arrival of the last byte of the frame; None if not seen.
-        latency_us: time between the two, None across a gap.
+        latency_us: microseconds from request to response, None across a gap.
         request_bytes, response_bytes: size of the frame on the wire, with its 4-byte length and lost bytes.
         error_code: the response's top-level code if it is not 0, else the first non-zero code inside, in the order of the wire; None
             without a readable response, without a code in the schema, and if a cut hides the code that decides.
         throttle_time_ms, acks, first_topic, topic_count, group_id, transactional_id, rack_id, max_wait_ms: None if the schema has no such
             field, or if it was not seen.
         state: `answered`; `no_response_expected`: a Produce with acks 0; `abandoned`: the client closed before the whole answer came;
-            `unseen`: an answer may lie in bytes missing from the capture, or snaplen cut away whether one was wanted; `unanswered`: the
-            server was seen and gave none; `orphan_response`: a response alone. An answer that had begun when the server or the capture
-            ended counts.
+            `unseen`: the answer, or the acks field, may be in bytes missing from the capture; `unanswered`: the server sent no answer
+            although its bytes were captured; `orphan_response`: a response without a request. A response cut off by the end of the
+            connection or capture counts as an answer.
         body: how the request's body was read; `skipped` for an orphan.
-        packet_number, stream_offset: position of the first byte of the request's frame (of an orphan: the response's).
+        packet_number, stream_offset: position of the first byte of the request's frame; for an orphan, of the response's.
     """
 
     request_index: int
@@ -89,13 +89,13 @@ class RequestCompleted:
 
 @dataclass(slots=True)
 class ViolationFound:
-    """Broken rule of `kwire.protocol.rules`.
+    """Violation of a rule of `kwire.protocol.rules`.
 
     Attributes:
         direction: side that broke the rule.
         request_index: its request, None without one.
         packet_number, stream_offset, time: position in that direction.
-        software_name, client_id: of the connection, as far as seen.
+        software_name, client_id: values of the connection so far.
         explanation: one sentence; wire text in it is escaped and shortened.
     """
 
@@ -113,7 +113,7 @@ class ViolationFound:
 
 @dataclass(slots=True)
 class VersionsLearned:
-    """Ranges that the server advertised in an ApiVersions response, as far as it could be read.
+    """Version ranges in the readable part of an ApiVersions response.
 
     Attributes:
         versions: (lowest, highest) by API key.
@@ -130,7 +130,7 @@ class VersionsLearned:
 
 @dataclass(slots=True)
 class BrokerNode:
-    """Node as a response names it."""
+    """Broker node named in a response."""
 
     node_id: int
     host: str
@@ -163,7 +163,7 @@ class IdentityChanged:
 
 
 class PartitionUse(NamedTuple):
-    """Use of one partition by a request and its response; the counts are of whole record batches."""
+    """Use of one partition by a request and its response; counts include whole record batches only."""
 
     topic: str | None
     topic_id: str | None  # by version instead of the name, in Kafka's 22 letters
@@ -180,7 +180,7 @@ class PartitionUse(NamedTuple):
 
 @dataclass(slots=True)
 class TopicsUsed:
-    """Produce, Fetch or ShareFetch request and its response; each partition once, whichever of the two names it."""
+    """Produce, Fetch or ShareFetch request and its response; each partition is listed once."""
 
     request_index: int
     time: int  # of the request
@@ -193,14 +193,14 @@ class TopicsUsed:
 
 @dataclass(slots=True)
 class TopicsNamed:
-    """Names of topics by id (in Kafka's 22 letters), as a message has them together."""
+    """Topic names by topic id (in Kafka's 22 letters), from one message that has both."""
 
     time: int
     names: dict[str, str]
 
 
 class GroupMember(NamedTuple):
-    """Member in the leader's JoinGroup response, or as a leader or an administrator names it."""
+    """Group member in the leader's JoinGroup response, or in a request of a leader or an administrator."""
 
     member_id: str
     group_instance_id: str | None = None
@@ -267,7 +267,7 @@ class FrameSeen:
 
 
 class Asked(NamedTuple):
-    """Message whose frames are wanted; that of a refused ApiVersions request is answered in version 0 (KIP-511)."""
+    """Selection of the frames of one message; a refused ApiVersions request is answered in version 0 (KIP-511)."""
 
     direction: Direction
     api_key: int
@@ -276,7 +276,7 @@ class Asked(NamedTuple):
 
 @dataclass(slots=True)
 class MessageSeen:
-    """Frame of the wanted message, with its request as far as known; for a request, not its response."""
+    """Frame of the selected message. A response has its request, if known; a request has no response."""
 
     row: RequestCompleted
     payload: bytes  # without its length; of a damaged frame, the bytes before the loss
@@ -312,15 +312,14 @@ class ConnectionSummary:
         request_bytes, response_bytes: bytes seen, without `bytes_lost`.
         bytes_opaque: bytes of foreign protocols and of ranges without a frame.
         gaps: lost ranges in both directions.
-        requests, unanswered: rows so far; `unanswered` counts those in that state, so neither `abandoned` nor `unseen`.
+        requests, unanswered: rows so far; `unanswered` counts rows in that state only.
         proxied_address: client address of a PROXY header, `address:port`.
         tls_version, tls_sni, tls_ja3, tls_ja4: from a ClientHello.
         tls_cipher, tls_alpn, tls_client_subject, tls_decrypted, bytes_decrypted: set by the reader of TLS
             (`kwire.tables.encrypted_connection`).
-        sasl_mechanism, attempted_principal: attempts of the client, also failed ones; `principal` only after success.
+        sasl_mechanism, attempted_principal: attempts of the client, including failed ones; `principal` only after success.
         software_name, software_version: at the end; see `RequestCompleted`.
-        client_id: the most frequent one that is not empty, the first of equals.
-        first_seen, last_seen: None without a byte.
+        client_id: most frequent non-empty client id; on a tie, the first. first_seen, last_seen: None if no byte was captured.
         advertised: ranges of the last complete ApiVersions response, None without one.
     """
 

@@ -11,7 +11,7 @@ __all__ = ["EXPECTED_ERRORS", "ExpectedError", "are_errors", "is_error"]
 
 
 class ExpectedError(NamedTuple):
-    """Code with the keys of the APIs in which it is a step; empty for all APIs."""
+    """Error code, and the keys of the APIs in which it is an expected step; empty for all APIs."""
 
     code: int
     apis: tuple[int, ...] = ()
@@ -41,7 +41,7 @@ def is_error(api_key: int | None, code: int | None) -> bool | None:
 
 
 def are_errors(api_keys: npt.NDArray[np.integer[Any]], codes: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.bool_]:
-    """Do the same for columns, in which 0 stands for no code."""
+    """Do the same for columns; 0 means no error."""
     failed: npt.NDArray[np.bool_] = codes != 0
     at = np.flatnonzero(failed)  # few rows in most traffic
     wrong = codes[at]

@@ -1,7 +1,7 @@
-"""Client instance ids: creation, and the rule that a connection keeps one (KIP-714, KIP-1313).
+"""Client instance ids: creation, and the rule that a connection keeps its id (KIP-714, KIP-1313).
 
-A connection whose first request has request header 3 names the id there, and every later request but SaslHandshake repeats it. Decision
-where the proposal is silent: a connection that begins with an older header may name an id later, and must keep it from then on.
+If the first request has request header 3, it names the id, and every later request except SaslHandshake repeats it. The proposal does not
+cover connections that begin with an older header; here they may name an id later and must keep it from then on.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ WITH_INSTANCE_ID: Final = 3  # the request header that carries the id
 def new_instance_id(random: Callable[[int], bytes] = secrets.token_bytes, *, hyphens: bool = True) -> Uuid:
     """Return a random UUID of version 4, never a reserved one (0 and 1), as `org.apache.kafka.common.Uuid.randomUuid`.
 
-    Without `hyphens` its text has none, as in Kafka from 2026 on (apache/kafka#21313); else only a leading one is avoided, which a
-    command line would take for an option.
+    Without `hyphens` its text contains no hyphen, as in Kafka from 2026 on (apache/kafka#21313). Otherwise only a leading hyphen is
+    avoided, because a command line would read it as an option.
     """
     while True:
         data = bytearray(random(16))
@@ -35,7 +35,7 @@ def new_instance_id(random: Callable[[int], bytes] = secrets.token_bytes, *, hyp
 
 
 class InstanceIdRule:
-    """Rule that one connection keeps one client instance id (KIP-1313, "Proposed Changes"); do not show it SaslHandshake."""
+    """Rule that one connection keeps one client instance id (KIP-1313, "Proposed Changes"); do not call it for SaslHandshake."""
 
     __slots__ = ("instance_id",)
 
@@ -43,7 +43,7 @@ class InstanceIdRule:
         self.instance_id: Uuid | None = None
 
     def see(self, header_version: int, instance_id: bytes) -> str | None:
-        """Take a request header; return why a broker answers INVALID_REQUEST (42). A refused request changes nothing."""
+        """Check a request header; return the reason for INVALID_REQUEST (42), or None. A rejected request changes nothing."""
         if header_version < WITH_INSTANCE_ID:
             if self.instance_id is None:
                 return None

@@ -1,7 +1,7 @@
 """Contents of every `bytes` and `records` field of every message.
 
-A field is *nested* (a decoder reads it), *opaque* (known to its writer alone, or plain data) or *secret* (only its length is kept, and for
-tokens that cannot be guessed a hash). Looking inside never raises for bytes.
+A field is *nested* (a decoder reads it), *opaque* (plain data, or a private format of its writer) or *secret* (only its length is kept, and
+a hash if the value cannot be guessed). Invalid bytes never raise.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from kwire.schema import catalog
 __all__ = ["DECODERS", "MAX_DEPTH", "NOTHING_KNOWN", "Hidden", "Known", "Rule", "decode", "decode_nested", "read_principal", "rule_of"]
 
 MAX_DEPTH: Final = 4
-"""Messages inside messages: an Envelope with a JoinGroup with a subscription with user data. Kafka puts no Envelope into an Envelope."""
+"""Deepest nesting: an Envelope with a JoinGroup with a subscription with user data. Kafka does not nest Envelopes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """Knowledge about a message that an older version of it does not contain.
+    """Context of a message that its version may lack.
 
     Attributes:
         protocol_type: type of the group (KIP-559: missing in JoinGroupResponse below v7 and SyncGroup below v5).
@@ -58,11 +58,11 @@ NOTHING_KNOWN: Final = Known()
 
 @dataclass(slots=True, repr=False)
 class Hidden:
-    """Secret of a field, without the secret.
+    """Description of a secret field, without its value.
 
     Attributes:
         length: its bytes.
-        digest: first 12 hexadecimal digits of its SHA-256, if a machine made it; None if it could be guessed.
+        digest: first 12 hexadecimal digits of its SHA-256 if it was generated; None for values that can be guessed, such as passwords.
         principal: `User:NAME` claimed by a SASL token, None without one.
     """
 
@@ -89,7 +89,7 @@ def rule_of(message_name: str, field_path: str) -> Rule:
         field_path: in snake_case without indexes, such as `protocols.metadata`.
 
     Raises:
-        InputError: there is no such field.
+        InputError: unknown field.
     """
     rule = RULES.get((message_name, field_path))
     if rule is None:
@@ -118,7 +118,7 @@ def _request_frame(data: Any, known: Known) -> _Found:
 
 def _response_frame(data: Any, known: Known) -> _Found:
     if known.carried is None:
-        return _Found(Opaque(bytes(data), wire_error(Fault.UNKNOWN_API, 0, "", reason="only its request says what a response is")))
+        return _Found(Opaque(bytes(data), wire_error(Fault.UNKNOWN_API, 0, "", reason="its API key and version are unknown")))
     try:
         response = decode_response(data, *known.carried, strict=False)
     except WireError as error:
@@ -127,7 +127,7 @@ def _response_frame(data: Any, known: Known) -> _Found:
 
 
 def read_principal(data: Any) -> Embedded:
-    """Read a principal that a broker hands on (`DefaultKafkaPrincipalBuilder`), version first; never raise for bytes.
+    """Read a principal that a broker forwards (`DefaultKafkaPrincipalBuilder`), version first; never raise for bytes.
 
     A broker with its own principal builder usually writes something other than `DefaultPrincipalData`.
     """
@@ -198,19 +198,19 @@ def _look(rule: Rule, data: Any, known: Known, depth: int) -> _Found:
 
 
 def decode(message_name: str, field_path: str, data: Any, known: Known = NOTHING_KNOWN) -> Any:
-    """Look into the bytes of one field; never raise for bytes.
+    """Decode the bytes of one field; never raise for bytes.
 
     Arguments:
         message_name, field_path: see `rule_of`.
         data: any contiguous buffer.
-        known: knowledge from the message around the field and from elsewhere.
+        known: context from the surrounding message and the connection.
 
     Returns:
-        For a nested field a message, a `Request` or `Response`, a list (metric points, record batches), a text (an address), None for
-        nothing, `Opaque` for what cannot be read; the bytes of an opaque field; `Hidden` for a secret.
+        A nested field gives a message, a `Request` or `Response`, a list (metric points, record batches), a text (an address), None if
+        empty, or `Opaque` if unreadable. An opaque field gives its bytes, a secret field a `Hidden`.
 
     Raises:
-        InputError: there is no such field.
+        InputError: unknown field.
     """
     return _look(rule_of(message_name, field_path), data, known, 0).value
 
@@ -258,13 +258,13 @@ def _told(rule: Rule, owners: tuple[Any, ...], known: Known) -> Known:
 
 
 def decode_nested(message: Any, version: int, known: Known = NOTHING_KNOWN, *, records: bool = False) -> Iterator[tuple[str, Any]]:
-    """Look into every `bytes` and `records` field of a message, and into what is found there; never raise for bytes.
+    """Decode every `bytes` and `records` field of a message, recursively; never raise for bytes.
 
     Arguments:
         message: message object; an `Opaque` yields nothing.
         version: version in which it was read.
-        known: knowledge that the message does not contain.
-        records: look into record batches too (records are unpacked on access); else yield their bytes.
+        known: context that the message does not contain.
+        records: decode record batches too (records are unpacked on access); otherwise yield their bytes.
 
     Yields:
         Path of the field (`protocols[0].metadata`, and `protocols[0].metadata.user_data` inside it) and the result of `decode`, in the

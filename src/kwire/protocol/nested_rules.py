@@ -32,7 +32,7 @@ _BATCHES: Final = Rule("nested", "record batches")
 # The hash by which a broker knows a delegation token is the token's password for SCRAM (KIP-48).
 _TOKEN: Final = Rule("secret", "HMAC of a delegation token", hashed=True)
 _SALT: Final = Rule("secret", "salt of a SCRAM credential")
-_REMOTE: Final = Rule("opaque", "what the plug-in for remote storage keeps of a segment")
+_REMOTE: Final = Rule("opaque", "private segment data of the remote storage plug-in")
 
 
 def _rules() -> Iterator[tuple[str, str, Rule]]:
@@ -40,7 +40,7 @@ def _rules() -> Iterator[tuple[str, str, Rule]]:
     yield "ProduceRequest", "topic_data.partition_data.records", _BATCHES
     yield "FetchResponse", "responses.partitions.records", _BATCHES
     yield "ShareFetchResponse", "responses.partitions.records", _BATCHES
-    yield "FetchSnapshotResponse", "topics.partitions.unaligned_records", Rule("opaque", "a piece of a snapshot file, cut at any byte")
+    yield "FetchSnapshotResponse", "topics.partitions.unaligned_records", Rule("opaque", "part of a snapshot file, cut at any byte")
     # classic groups (KIP-559)
     yield "JoinGroupRequest", "protocols.metadata", _group(_METADATA, "name")
     yield "JoinGroupResponse", "members.metadata", _group(_METADATA, "protocol_name")
@@ -57,7 +57,7 @@ def _rules() -> Iterator[tuple[str, str, Rule]]:
         Rule("nested", "consumer metadata", (("protocol_name", "name"),)),
     )
     yield "ConsumerProtocolSubscription", "user_data", Rule("nested", "user data")
-    yield "ConsumerProtocolAssignment", "user_data", Rule("opaque", "user data: no assignor of Kafka's consumers writes any here")
+    yield "ConsumerProtocolAssignment", "user_data", Rule("opaque", "user data; Kafka's own assignors leave it empty")
     yield "ConnectProtocolMetadata", "allocation", Rule("nested", "connect assignment")
     # authentication
     yield "SaslAuthenticateRequest", "auth_bytes", Rule("secret", "SASL token of the client")

@@ -1,6 +1,6 @@
-"""Columns of the biggest table, `requests`, each declared once: every writer of rows, and the redaction, follows this table.
+"""Columns of the largest table, `requests`. Each is declared once; all writers of rows and the redaction use this table.
 
-A column from a field of message bodies needs a line here and an attribute of `kwire.protocol.events.RequestCompleted`, and nothing else.
+To add a column for a field of message bodies, add a line here and an attribute of `kwire.protocol.events.RequestCompleted`.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ Source = Literal["writer", "state", "time", "tcp", "series", "log"]
 
 
 class Body(NamedTuple):
-    """Field of message bodies, as a plan with a projection finds it."""
+    """Field of message bodies, found by a plan with a projection."""
 
     side: Literal["request", "response"]
     field: str = ""  # attribute of the message, dotted if deeper; for an array the first value that is not null
@@ -114,7 +114,7 @@ REQUEST_COLUMNS: Final = (
 )  # fmt: skip
 
 MOST_BODY_COLUMNS: Final = 12
-"""For so many a row of the native tracker has room (`MOST_COLUMNS` of pyx/protocol/request_rows.pxd)."""
+"""Largest number of such columns in a row of the native tracker (`MOST_COLUMNS` of pyx/protocol/request_rows.pxd)."""
 
 # The order of these is that of the native rows' slots, and of the values of `kwire.tables.request_logs`.
 BODY_COLUMNS: Final = tuple(each for each in REQUEST_COLUMNS if isinstance(each.source, Body))

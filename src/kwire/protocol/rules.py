@@ -120,5 +120,5 @@ def shown(text: str | bytes) -> str:
 
 
 def explain(rule: str, **facts: object) -> str:
-    """Return the sentence of a rule with its facts; pass strings from the wire through `shown`."""
+    """Return the sentence of a rule, filled with its facts; escape strings from the wire with `shown` first."""
     return RULES[rule].sentence.format(**facts)

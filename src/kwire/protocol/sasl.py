@@ -1,7 +1,8 @@
 """Identity from authentication: mechanism, attempted principal, and principal after success.
 
-After SaslHandshake v0 come raw tokens: a length and opaque bytes both ways (read as Kafka, a PLAIN token is "api 25972 version 27648").
-After SaslHandshake v1 tokens travel inside SaslAuthenticate (KIP-152). They hold passwords and bearer tokens: only the name is kept.
+Raw tokens follow SaslHandshake v0: a length and opaque bytes in both directions. Read as a Kafka header, a PLAIN token is "api 25972
+version 27648". After SaslHandshake v1 tokens travel inside SaslAuthenticate (KIP-152). They hold passwords and bearer tokens: only the name
+is kept.
 """
 
 from __future__ import annotations
@@ -67,19 +68,19 @@ def _oauth(token: bytes) -> str | None:
 
 
 def attempted_name(mechanism: str | None, token: bytes) -> str | None:
-    """Return the name in a client's first token: of PLAIN, of SCRAM, the unverified `sub` claim of OAUTHBEARER; None without one."""
+    """Return the user name in a client's first token: from PLAIN, SCRAM or the unverified `sub` claim of OAUTHBEARER; None without one."""
     read = {"PLAIN": _plain, "SCRAM-SHA-256": _scram, "SCRAM-SHA-512": _scram, "OAUTHBEARER": _oauth}.get(mechanism or "")
     name = None if read is None else read(token)
     return None if name is None else name[:MAX_NAME]
 
 
 def is_kerberos_token(token: bytes) -> bool:
-    """Return whether these bytes are the first token of a GSSAPI exchange; as a request header they would be api 24706 or so."""
+    """Return whether these bytes are the first token of a GSSAPI exchange."""
     return token[:1] == b"\x60" and _KERBEROS in token[:24]
 
 
 class SaslState:
-    """Authentication on one connection; a later one (KIP-368) starts over, its principal counts from its success on."""
+    """Authentication on one connection. Re-authentication (KIP-368) starts over; its principal applies once it succeeds."""
 
     __slots__ = ("attempted_principal", "failures", "is_unclear", "mechanism", "pending", "principal", "raw", "tokens")
 
@@ -114,7 +115,7 @@ class SaslState:
             self._fail()
 
     def client_token(self, token: bytes | None) -> None:
-        """Take a token of the client, raw or inside SaslAuthenticate; None if it was cut off."""
+        """Record a token of the client, raw or inside SaslAuthenticate; None if it was cut off."""
         self.tokens += 1
         self.pending = True
         self.is_unclear = False
@@ -123,7 +124,7 @@ class SaslState:
             self.attempted_principal = None if name is None else f"User:{name}"
 
     def server_token(self, token: bytes | None, error_code: int | None = 0) -> None:
-        """Take the server's answer to a token; token and error code are None if they were cut off."""
+        """Record the server's answer to a token; token and error code are None if they were cut off."""
         if error_code:
             self._fail()
         elif error_code is None or (token is None and self.mechanism == "OAUTHBEARER"):
@@ -141,13 +142,13 @@ class SaslState:
                 self._succeed()
 
     def went_on(self) -> None:
-        """Take a request that is not part of SASL: it ends an exchange whose end no answer shows (GSSAPI), or none that came."""
+        """Record a request outside SASL: it ends an exchange whose last answer is missing, such as GSSAPI's."""
         self.raw = False
         if self.pending and self.ends_unsaid:
             self._succeed()
 
     def closed_by_server(self) -> None:
-        """Take the server's close: in version 0 it refuses an open exchange so."""
+        """Record the server's close, which rejects an open exchange of version 0."""
         if self.pending and self.tokens:
             self._fail()
 

@@ -1,4 +1,4 @@
-"""JA3 and JA4 of a ClientHello: fingerprints of a TLS library, not of a program.
+"""JA3 and JA4 of a ClientHello, which identify a TLS library, not a program.
 
 JA3 (Althouse, Atkinson, Atkins): MD5 of version, ciphers, extensions, curves and point formats. JA4 (FoxIO's technical details, JA4 under
 BSD 3-Clause): `t13d1516h2_8daaf6152771_e5627efa2ab1`, with ciphers and extensions sorted. Both leave GREASE out.

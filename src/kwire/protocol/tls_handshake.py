@@ -1,4 +1,4 @@
-"""TLS handshake messages, as far as a reader of captures needs them (RFC 5246, RFC 8446).
+"""Parts of TLS handshake messages that a capture reader needs (RFC 5246, RFC 8446).
 
 message     type uint8, length uint24, body
 """
@@ -97,7 +97,7 @@ class ClientHello(NamedTuple):
 
 
 class ServerHello(NamedTuple):
-    """ServerHello message; `is_retry` for a HelloRetryRequest, `resumes` if a pre-shared key was taken (TLS 1.3)."""
+    """ServerHello message; `is_retry` marks a HelloRetryRequest, `resumes` a session with a pre-shared key (TLS 1.3)."""
 
     version: int
     random: bytes
@@ -137,7 +137,7 @@ class Messages:
 
 
 def is_grease(value: int) -> bool:
-    """Return whether a value is one of RFC 8701, which some libraries add: 0a0a, 1a1a, ... fafa."""
+    """Return whether a value is a GREASE value (RFC 8701), which some libraries add: 0a0a, 1a1a, ... fafa."""
     return value & 0x0F0F == 0x0A0A and value >> 8 == value & 0xFF
 
 
@@ -163,7 +163,7 @@ def _extensions(cursor: _Cursor) -> list[tuple[int, _Cursor]]:
 
 @lru_cache(maxsize=64)  # the tracker of a connection and the reader of its records look at the same one
 def read_client_hello(message: bytes) -> ClientHello | None:
-    """Read a ClientHello, perhaps cut; None if the session id is missing."""
+    """Read a possibly truncated ClientHello; return None if the session id is missing."""
     try:
         return _client_hello(_Cursor(message[4 : 4 + int.from_bytes(message[1:4], "big")]))
     except Short:

@@ -14,7 +14,7 @@ _HANDSHAKE: Final = 22
 
 
 class HelloReader:
-    """Reader of one direction of a handshake until its hello is whole, which alone is kept."""
+    """Reader of one direction of a handshake up to its hello message; only that message is kept."""
 
     __slots__ = ("_data", "done", "ja3", "ja4", "server_name", "version")
 

@@ -1,4 +1,4 @@
-"""State machines as tables, which draw their own Mermaid diagrams for docs/."""
+"""State machines as tables; each one draws its Mermaid diagram for docs/."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ Event = TypeVar("Event", bound=Enum)
 
 
 class InvalidTransition(KwireError):
-    """Event that the table does not have in the machine's state. The machine stays where it is."""
+    """Event that is not allowed in the machine's state. The state does not change."""
 
     def __init__(self, machine: str, state: Enum, event: Enum) -> None:
         super().__init__(f"{machine} cannot take {event.name} in state {state.name}")
 
 
 class Transitions(Generic[State, Event]):
-    """Transitions of a machine: next state by state and event; others are forbidden. A state without moves is an end.
+    """Transitions of a machine: the next state by state and event. Others are forbidden; a state without transitions is final.
 
-    Every state must be reached from `start`, and some state must take each event.
+    Every state must be reachable from `start`, and every event must occur in a transition.
     """
 
     __slots__ = ("_moves", "events", "name", "start", "states")

@@ -1,7 +1,7 @@
 """Broker's side of a KIP-848 group: epochs, fencing, reconciliation, static members (Kafka's `GroupMetadataManager`).
 
-Order of the checks. Of the request alone: ids, what a joining member must send, the epoch (42), the assignor (112). Then the group (69),
-room in it (81), the member or its static instance (25, 111, 82), its epoch (110).
+Order of the checks, with error codes. First the request alone: ids, mandatory fields of a joining member, the epoch (42), the assignor
+(112). Then the group (69), its size limit (81), the member or its static instance (25, 111, 82), its epoch (110).
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ _Fault = tuple[GroupError, str]
 
 
 class ConsumerGroupRole:
-    """One group at its coordinator.
+    """State of one group at its coordinator.
 
-    The target assignment follows at once when the epoch rises, as with `group.consumer.assignment.interval.ms=0`; brokers of 4.4 delay it
-    by default. Times are nanoseconds of a monotonic clock. Methods return outcomes in order.
+    A new target assignment is computed as soon as the epoch rises, as with `group.consumer.assignment.interval.ms=0`; brokers of 4.4 delay
+    it by default. Times are nanoseconds of a monotonic clock. Methods return outcomes in order.
 
     Arguments:
         topics: topics of the cluster by name; `topics_changed` replaces them.
-        assign: returns the assignment of each member id from the topics that each wants.
-        new_id: makes the id of a member that has none (version 0).
+        assign: function that returns the assignment by member id from the wanted topics by member id.
+        new_id: function that creates the id of a member without one (version 0).
         assignors: `group.consumer.assignors`.
         session_ms, heartbeat_ms: `group.consumer.session.timeout.ms`, `group.consumer.heartbeat.interval.ms`.
         max_size: `group.consumer.max.size`.
-        matches: whether a topic matches a pattern; brokers use RE2's syntax.
+        matches: function that tells whether a topic matches a pattern; brokers use RE2's syntax.
         first_epoch: epoch of the first member; 2 in brokers of 4.4.
 
     Attributes:
@@ -104,7 +104,7 @@ class ConsumerGroupRole:
     # heartbeats
 
     def heartbeat(self, request: Any, version: int, to: Hashable, t: int) -> list[Answer | MemberGone]:
-        """Take a ConsumerGroupHeartbeat request; `to` is returned in `Answer`."""
+        """Handle a ConsumerGroupHeartbeat request; `to` is returned in `Answer`."""
         fault = self._invalid(request, version)
         if fault is not None:
             return [self._no(fault, to, version)]
@@ -143,11 +143,11 @@ class ConsumerGroupRole:
         elif not request.group_id or request.instance_id == "" or request.rack_id == "":
             why = "the group id, the instance id or the rack is empty"
         elif epoch == JOIN_EPOCH and request.rebalance_timeout_ms == -1:
-            why = "who joins has to say its rebalance timeout"
+            why = "a joining member must send its rebalance timeout"
         elif epoch == JOIN_EPOCH and (request.topic_partitions is None or request.topic_partitions):
-            why = "who joins has no partitions, and has to say so"
+            why = "a joining member must send an empty list of partitions"
         elif epoch == JOIN_EPOCH and request.subscribed_topic_names is None and request.subscribed_topic_regex is None:
-            why = "who joins has to say which topics it wants"
+            why = "a joining member must send its topics"
         elif epoch == LEAVE_FOR_A_WHILE_EPOCH and request.instance_id is None:
             why = "only a static member can leave and return"
         elif epoch < LEAVE_FOR_A_WHILE_EPOCH:
@@ -163,7 +163,7 @@ class ConsumerGroupRole:
             if pattern:
                 self.matches(pattern, "")
         except re.error as error:
-            return GroupError.INVALID_REGULAR_EXPRESSION, f"the pattern cannot be read: {error}"
+            return GroupError.INVALID_REGULAR_EXPRESSION, f"invalid topic pattern: {error}"
         return None
 
     def _refuses(self, request: Any, member_id: str, owned: Partitions | None) -> _Fault | None:
@@ -176,7 +176,7 @@ class ConsumerGroupRole:
         if joins:
             return None
         if known is None:
-            return GroupError.UNKNOWN_MEMBER_ID, "the group has no such member"
+            return GroupError.UNKNOWN_MEMBER_ID, "unknown member id"
         if known != member_id:
             return GroupError.FENCED_INSTANCE_ID, "another member has this instance id"
         member = self.members[known]
@@ -256,7 +256,7 @@ class ConsumerGroupRole:
             self._move(ConsumerGroupEvent.RECONCILED)
 
     def topics_changed(self, topics: Mapping[str, Topic]) -> None:
-        """Replace the topics of the cluster; members learn it with their next heartbeats."""
+        """Replace the topics of the cluster; the next heartbeat of each member returns the change."""
         self.topics = dict(topics)
         if self.members:
             self._bump()
@@ -269,7 +269,7 @@ class ConsumerGroupRole:
         if self.state is ConsumerGroupState.DEAD or not self.exists:
             fault = GroupError.GROUP_ID_NOT_FOUND, f"group {self.group_id} is not there"
         elif known is None or known not in self.members:
-            fault = GroupError.UNKNOWN_MEMBER_ID, "the group has no such member"
+            fault = GroupError.UNKNOWN_MEMBER_ID, "unknown member id"
         elif known != request.member_id:
             fault = GroupError.FENCED_INSTANCE_ID, "another member has this instance id"
         if fault is not None or known is None:
@@ -297,7 +297,7 @@ class ConsumerGroupRole:
         return [MemberGone(member.member_id, why)]
 
     def tick(self, t: int) -> list[Answer | MemberGone]:
-        """Remove members that were silent for too long, or did not revoke in time."""
+        """Remove members whose session expired or that did not revoke in time."""
         out: list[Answer | MemberGone] = []
         for member in list(self.members.values()):
             if t >= member.heard + self.session:

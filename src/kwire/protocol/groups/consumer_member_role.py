@@ -1,7 +1,8 @@
-"""Client's side of a KIP-848 group: one heartbeat does all (`AbstractMembershipManager`, `ConsumerHeartbeatRequestManager`).
+"""Client's side of a KIP-848 group: one heartbeat API replaces JoinGroup, SyncGroup and LeaveGroup (`AbstractMembershipManager`,
+`ConsumerHeartbeatRequestManager`).
 
-A member joins with epoch 0 and sends everything then; later it sends changes. The coordinator answers with an epoch and, if it changed,
-with an assignment. Epoch -1 leaves, -2 leaves for a while, which static members do.
+A member joins with epoch 0 and sends all fields; later it sends only changes. The coordinator answers with an epoch and, if it changed,
+with an assignment. Epoch -1 leaves; -2, for static members, leaves temporarily.
 """
 
 from __future__ import annotations
@@ -34,9 +35,9 @@ _S, _E = ConsumerMemberState, ConsumerMemberEvent
 
 
 class ConsumerGroupMemberRole:
-    """One member of one group.
+    """State of one member of one group.
 
-    Times are nanoseconds of a monotonic clock. At most one heartbeat is in flight; the answer to one that leaves changes nothing.
+    Times are nanoseconds of a monotonic clock. At most one heartbeat is in flight; the answer to a leaving heartbeat is ignored.
 
     Arguments:
         member_id: id of the member, such as a random UUID; version 0 of the heartbeat allows an empty one and assigns one.
@@ -49,8 +50,8 @@ class ConsumerGroupMemberRole:
 
     Attributes:
         epoch: member epoch, 0 outside a group.
-        has: partitions that it has, by topic id.
-        coordinator_lost: another broker coordinates the group; the caller sets it to False when it has found it.
+        has: owned partitions by topic id.
+        coordinator_lost: True if another broker coordinates the group; the caller resets it after finding that broker.
     """
 
     def __init__(
@@ -124,10 +125,10 @@ class ConsumerGroupMemberRole:
         return [Ask(body)]
 
     def join(self, t: int) -> list[ConsumerMemberOutcome]:
-        """Join; also after `Fenced`, when the partitions are dropped.
+        """Join the group; call it also after `Fenced`, once the partitions are dropped.
 
         Raises:
-            InvalidTransition: the member has joined, is joining, or is at an end.
+            InvalidTransition: the member has joined, is joining, or has ended.
         """
         self._move(_E.JOIN)
         self.epoch, self.has, self._target, self._reconciling, self._stale = JOIN_EPOCH, {}, {}, None, False
@@ -193,10 +194,10 @@ class ConsumerGroupMemberRole:
         return [Reconcile(self.epoch, _less(self.has, self._target), _less(self._target, self.has), self._target)]
 
     def reconciled(self, t: int) -> list[ConsumerMemberOutcome]:
-        """Take the owner's completion of `Reconcile`; the next heartbeat is sent at once.
+        """Report that `Reconcile` is done; the next heartbeat is sent at once.
 
         Raises:
-            InvalidTransition: there was nothing to reconcile, or the member was fenced.
+            InvalidTransition: nothing is to be reconciled, or the member was fenced.
         """
         if self._reconciling is None:
             raise InvalidTransition(CONSUMER_MEMBER.name, self.state, _E.RECONCILED)
@@ -225,10 +226,10 @@ class ConsumerGroupMemberRole:
     # leaving
 
     def leave(self, t: int, *, stale: bool = False) -> list[ConsumerMemberOutcome]:
-        """Leave the group; `stale`: the owner has not polled for longer than it may.
+        """Leave the group; `stale`: the application exceeded its poll interval.
 
         Raises:
-            InvalidTransition: the member is leaving or at an end.
+            InvalidTransition: the member is leaving or has ended.
         """
         self._move(_E.LEAVE)
         self._stale = stale
@@ -237,7 +238,7 @@ class ConsumerGroupMemberRole:
         return [Drop(self.has)]
 
     def dropped(self, t: int) -> list[ConsumerMemberOutcome]:
-        """Take the owner's completion of `Drop`; the last heartbeat is sent as soon as no other is in flight.
+        """Report that `Drop` is done; the last heartbeat is sent as soon as no other is in flight.
 
         Raises:
             InvalidTransition: the member is not leaving.

@@ -34,7 +34,8 @@ class Drop:
 
 @dataclass(frozen=True, slots=True)
 class Fenced:
-    """Member: the coordinator has removed it. Drop its partitions without committing, as another member may have them; then call `join`."""
+    """Member: the coordinator has removed it. Drop its partitions without committing, because another member may own them; then call
+    `join`."""
 
     error: GroupError
     partitions: Partitions

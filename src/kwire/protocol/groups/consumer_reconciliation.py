@@ -1,4 +1,5 @@
-"""Steps of a member from its assignment to its target (`CurrentAssignmentBuilder`): a partition is assigned after its owner revoked it."""
+"""Steps of a member from its assignment to its target (`CurrentAssignmentBuilder`): a partition is assigned only after its previous owner
+has revoked it."""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ class ConsumerMember:
 
 
 def is_subset(some: Partitions | None, others: Partitions) -> bool:
-    """Return whether `others` contain all of `some`; False for None, which is not known."""
+    """Return whether `others` contain all of `some`; False if either is unknown (None)."""
     return some is not None and all(numbers <= others.get(topic, frozenset()) for topic, numbers in some.items())
 
 
@@ -46,7 +47,7 @@ def _owns(owned: Partitions | None, some: Partitions) -> bool:
 def reconcile(
     member: ConsumerMember, target: Partitions, target_epoch: int, owned: Partitions | None, is_taken: Callable[[Uuid, int], bool]
 ) -> None:
-    """Take a member one step towards its target; `owned` is None if it does not report its partitions."""
+    """Move a member one step towards its target; `owned` is None if it does not report its partitions."""
     if member.state is AtCoordinator.STABLE and member.epoch == target_epoch:
         return
     if member.state is AtCoordinator.UNREVOKED_PARTITIONS and _owns(owned, member.revoking):

@@ -1,7 +1,8 @@
 """Broker's side of a classic group: checks in Kafka's order, generations, timeouts (`GroupMetadataManager`, KIP-559, KIP-394, KIP-345).
 
-Order of the checks. SyncGroup: type and name are present (v5+), the group id, the member (25, 82), the generation (22), type and name are
-the group's (23). JoinGroup: the group id, the session timeout, room in the group, type and protocols (23), the member.
+Order of the checks, with error codes. SyncGroup: type and name are present (v5+), the group id, the member (25, 82), the generation (22),
+type and name equal the group's (23). JoinGroup: the group id, the session timeout, the group's size limit, type and protocols (23), the
+member.
 """
 
 from __future__ import annotations
@@ -29,18 +30,18 @@ _NEEDS_ID: Final = 4  # from this version of JoinGroup on a new member asks twic
 
 
 class GroupCoordinatorRole:
-    """One group at its coordinator.
+    """State of one group at its coordinator.
 
     Times are nanoseconds of a monotonic clock. Methods return outcomes in order; `to` is returned in `Answer`.
 
     Arguments:
-        new_id: makes the unique part of a member id, such as a random UUID.
+        new_id: function that creates the unique part of a member id, such as a random UUID.
         session_ms: lowest and highest session timeout (`group.min.session.timeout.ms`, `group.max.session.timeout.ms`).
         max_size: `group.max.size`.
         initial_delay_ms: `group.initial.rebalance.delay.ms`.
 
     Attributes:
-        generation, protocol_type, protocol_name, leader: in force; type, name and leader are None in an empty group.
+        generation, protocol_type, protocol_name, leader: current values; type, name and leader are None in an empty group.
         members: members by id, in the order of joining.
         pending: assigned but unused member ids, with their deadlines.
     """
@@ -87,7 +88,7 @@ class GroupCoordinatorRole:
     # JoinGroup
 
     def join(self, request: Any, version: int, to: Hashable, t: int, client_id: str = "") -> list[GroupOutcome]:
-        """Take a JoinGroup request; member ids begin with `client_id`, which is of its header."""
+        """Handle a JoinGroup request; member ids begin with `client_id`, the client id of its header."""
         asked = Asked(to, version)
         names = [each.name for each in request.protocols]
         lowest, highest = self.session_ms
@@ -119,7 +120,7 @@ class GroupCoordinatorRole:
         member_id = f"{client_id if instance is None else instance}-{self.new_id()}"
         if instance is None and asked.api_version >= _NEEDS_ID:
             self.pending[member_id] = t + request.session_timeout_ms * _MS
-            return [self._no(asked, member_id, GroupError.MEMBER_ID_REQUIRED, "a new member joins with the id that it is given")]
+            return [self._no(asked, member_id, GroupError.MEMBER_ID_REQUIRED, "a new member must join again with its assigned id")]
         out: list[GroupOutcome] = []
         old = self._instances.get(instance) if instance is not None else None
         if old is not None:
@@ -298,7 +299,7 @@ class GroupCoordinatorRole:
             if self._instances[instance_id] != member_id:
                 return GroupError.FENCED_INSTANCE_ID, "another member has this instance id now"
         if member_id not in self.members:
-            return GroupError.UNKNOWN_MEMBER_ID, "the group has no such member"
+            return GroupError.UNKNOWN_MEMBER_ID, "unknown member id"
         return None
 
     def _outsider(self, request: Any) -> tuple[GroupError, str] | None:
@@ -319,7 +320,7 @@ class GroupCoordinatorRole:
         return [Answer(to, messages.HeartbeatResponse(error_code=int(code)), version, why)]
 
     def leave(self, request: Any, version: int, to: Hashable, t: int) -> list[GroupOutcome]:
-        """Take a LeaveGroup request: of one member below v3, of several from v3 on (KIP-345)."""
+        """Handle a LeaveGroup request for one member (below v3) or several (from v3 on, KIP-345)."""
         identity = messages.LeaveGroupRequest.MemberIdentity
         leaving = request.members if version >= 3 else [identity(member_id=request.member_id)]
         out: list[GroupOutcome] = []

@@ -1,4 +1,4 @@
-"""Checks of KIP-559 for an observer: a request of a group against its answer.
+"""Checks of KIP-559 for an observer: compare a group request with its answer.
 
 A refusal (error 23) is reported with the member's offer; only the coordinator knows the other side.
 """
@@ -25,11 +25,11 @@ def _one(name: str | None) -> str:
 
 
 def exchange_faults(api_key: int, api_version: int, request: Any, response: Any) -> list[Fact]:
-    """Return broken rules of `kwire.protocol.rules` with their facts.
+    """Return violated rules of `kwire.protocol.rules` with their facts.
 
     Arguments:
         api_key, api_version: of the request; others than JoinGroup and SyncGroup return nothing.
-        request, response: bodies, perhaps cut short; None if unreadable.
+        request, response: bodies, possibly truncated; None if unreadable.
     """
     if request is None or response is None or not hasattr(response, "error_code"):
         return []

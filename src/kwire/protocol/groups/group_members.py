@@ -42,9 +42,10 @@ def shared_protocols(members: Iterable[Member]) -> set[str]:
 
 
 def chosen_protocol(members: Iterable[Member]) -> str:
-    """Return the protocol of a generation: each member votes for its first one that all have (`ClassicGroup.selectProtocol`).
+    """Return the protocol of a generation. Each member votes for its first protocol that all members support
+    (`ClassicGroup.selectProtocol`).
 
-    Of several with equal votes, the one voted for first wins; Kafka leaves it open.
+    On a tie, the protocol that was voted for first wins; Kafka does not define this.
     """
     voters = list(members)
     shared = shared_protocols(voters)
@@ -57,7 +58,7 @@ def clash_of(protocol_type: str, names: list[str], group_type: str | None, membe
     if group_type is None:
         if not protocol_type:
             return "the first member of a group must have a protocol type"
-        return None if names else "the first member of a group has to offer a protocol"
+        return None if names else "the first member of a group must offer a protocol"
     if protocol_type != group_type:
         return f"the member's protocol type is {shown_names([protocol_type])}, the group's is {shown_names([group_type])}"
     there = list(members)
@@ -68,4 +69,4 @@ def clash_of(protocol_type: str, names: list[str], group_type: str | None, membe
         for each in there[:3]
         if each.member_id != member_id
     )
-    return f"the member offers {shown_names(names)}, which not all of the group have" + (f": {have}" if have else "")
+    return f"the member offers {shown_names(names)}, which not all members support" + (f": {have}" if have else "")

@@ -1,4 +1,4 @@
-"""Guess of the protocol type of a group's bytes, for callers who ask: KIP-559 rejects guessing as error prone."""
+"""Optional guess of the protocol type of a group's bytes. KIP-559 rejects guessing as error-prone."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ __all__ = ["Guessed", "guess_protocol_type"]
 
 
 class Guessed(NamedTuple):
-    """Reading that may be wrong."""
+    """Decoded message whose guessed protocol type may be wrong."""
 
     protocol_type: str
     message: Any
 
 
 def guess_protocol_type(holds: Literal["metadata", "assignment"], data: Any) -> Guessed | None:
-    """Return the one known protocol type and version that fit a member's bytes to the end; None for none or several."""
+    """Return the protocol type and version that read a member's bytes to the end; None unless exactly one fits."""
     if not memoryview(data).nbytes:
         return None
     read = read_group_metadata if holds == "metadata" else read_group_assignment

@@ -1,12 +1,12 @@
 """Metadata, assignments and user data of members of classic groups, by protocol type (KIP-559).
 
 Bytes of the consumer protocol begin with their version. As in Kafka's ConsumerProtocol, a version above the newest is read as the newest,
-and trailing bytes are ignored; they are counted, and are a violation in a known version. kafka-go and kafkajs 1 write subscriptions of
-version 1 that end before OwnedPartitions, pykafka assignments that end before the user data: Kafka refuses them, a tap reads what is there.
-Unknown types stay opaque.
+and trailing bytes are ignored; they are counted, and in a known version they are a violation. kafka-go and kafkajs 1 write subscriptions of
+version 1 that end before OwnedPartitions, pykafka assignments that end before the user data. Kafka rejects these; a tap reads them up to
+their end. Unknown types stay opaque.
 
-`decode_` functions take `strict`: True raises `WireError` where Kafka refuses the bytes, False never raises for bytes and returns an
-`Opaque` for what cannot be read. `read_` functions never raise and also return what was wrong.
+`decode_` functions have the parameter `strict`: if True, they raise `WireError` where Kafka rejects the bytes; if False, they never raise
+for bytes and return an `Opaque` for unreadable parts. `read_` functions never raise and also return the anomalies.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _read(name: str, data: Any, strict: bool) -> Embedded:
 
 
 def _without_last_fields(source: CompiledCatalog, name: str, data: Any, failed: Embedded) -> Embedded:
-    """Read bytes that end exactly before a field: in the newest version without it, or with null user data."""
+    """Read bytes that end exactly before a field: use the newest version without that field, or null user data."""
     error = failed.violation
     assert error is not None
     assert failed.version is not None
@@ -89,7 +89,7 @@ def decode_subscription(data: Any, *, strict: bool = True) -> Any:
         strict: if False, return unknown tags, trailing bytes and unreadable bodies instead of raising.
 
     Raises:
-        WireError: Kafka refuses the bytes.
+        WireError: Kafka rejects the bytes.
     """
     return message_or_raise(_read("ConsumerProtocolSubscription", data, strict), strict)
 
@@ -128,7 +128,7 @@ def decode_group_metadata(protocol_type: str | None, data: Any, *, strict: bool 
         strict: if False, return unknown tags, trailing bytes and unreadable bodies instead of raising.
 
     Raises:
-        UnknownApi: the layout of the type is not known.
+        UnknownApi: unknown layout of the type.
         WireError: the bytes break a rule of the type's layout.
     """
     return message_or_raise(_read_of_type(protocol_type, 0, data, strict), strict)
@@ -175,11 +175,11 @@ def decode_user_data(assignor: str | None, data: Any, *, strict: bool = True) ->
         strict: if False, return unknown tags, trailing bytes and unreadable bodies instead of raising.
 
     Returns:
-        A message: `previous_assignment` and `generation` of `sticky`, whose version 0 (Kafka before 2.3) has no generation and gives -1;
-        `generation` of `cooperative-sticky`.
+        A message: `sticky` has `previous_assignment` and `generation` (-1 in version 0, before Kafka 2.3), `cooperative-sticky` has
+        `generation`.
 
     Raises:
-        UnknownApi: the layout of the assignor's user data is not known.
+        UnknownApi: unknown layout of the assignor's user data.
         WireError: the bytes break a rule of the layout.
     """
     return message_or_raise(_read_user_data(assignor, data, strict), strict)

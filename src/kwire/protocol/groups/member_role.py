@@ -1,7 +1,7 @@
 """Client's side of a classic group (`AbstractCoordinator`, KIP-559, KIP-394).
 
-An answer with a protocol type or name that is not the member's fails the join. Null, as in answers below JoinGroup v7 and SyncGroup v5,
-is accepted.
+The join fails if an answer names another protocol type or name than the member's. Null is accepted, because answers below JoinGroup v7 and
+SyncGroup v5 have neither.
 """
 
 from __future__ import annotations
@@ -29,20 +29,21 @@ _LATER: Final = frozenset((GroupError.COORDINATOR_LOAD_IN_PROGRESS, GroupError.C
 
 
 class GroupMemberRole:
-    """One member of one group.
+    """State of one member of one group.
 
-    Times are nanoseconds of a monotonic clock. Requests are sent one at a time: the method of its API takes the answer to each `Ask`.
+    Times are nanoseconds of a monotonic clock. Requests are sent one at a time. Pass the answer to each `Ask` to the method named after its
+    API.
 
     Arguments:
         protocols: name and metadata of the member's protocols, best first.
-        assign: makes a leader's assignments from the protocol and the members' metadata; by default none.
+        assign: function that computes a leader's assignments from the protocol and the members' metadata; by default all are empty.
         session_timeout_ms, rebalance_timeout_ms, heartbeat_interval_ms, retry_backoff_ms: as in Kafka's consumer.
         instance_id: id of a static member (KIP-345).
         reason: reason of joining, sent from JoinGroup v8 on.
 
     Attributes:
-        member_id, generation, protocol_name: from the coordinator; empty, -1 and None outside a generation.
-        coordinator_lost: another broker coordinates the group; the caller sets it to False when it has found it.
+        member_id, generation, protocol_name: values from the coordinator; empty, -1 and None outside a generation.
+        coordinator_lost: True if another broker coordinates the group; the caller resets it after finding that broker.
     """
 
     def __init__(
@@ -90,7 +91,7 @@ class GroupMemberRole:
         """Join the group.
 
         Raises:
-            InvalidTransition: the member has joined, is joining, or is at an end.
+            InvalidTransition: the member has joined, is joining, or has ended.
         """
         self._move(MemberEvent.ASKED)
         self._due = None
@@ -147,10 +148,10 @@ class GroupMemberRole:
         return [JoinedGroup(self.generation, self.member_id, self.protocol_name, leads), Ask(body)]
 
     def synced(self, response: Any, t: int) -> list[MemberOutcome]:
-        """Take a `SyncGroupResponse`, perhaps to a request of an earlier generation.
+        """Handle a `SyncGroupResponse`, possibly to a request of an earlier generation.
 
         Raises:
-            InvalidTransition: the member is at an end.
+            InvalidTransition: the member has ended.
         """
         sent, self._synced_for = self._synced_for, None
         if response.error_code:
@@ -200,7 +201,7 @@ class GroupMemberRole:
     # being in the group
 
     def beaten(self, response: Any, t: int) -> list[MemberOutcome]:
-        """Take a `HeartbeatResponse`; one of an earlier generation is ignored."""
+        """Handle a `HeartbeatResponse`; ignore one of an earlier generation."""
         if self.state not in (MemberState.STABLE, MemberState.COMPLETING_REBALANCE) or not response.error_code:
             return []
         if self.state is MemberState.COMPLETING_REBALANCE and response.error_code == GroupError.REBALANCE_IN_PROGRESS:
@@ -229,7 +230,7 @@ class GroupMemberRole:
             version: version of LeaveGroup; below 3 the request has one member and no list.
 
         Raises:
-            InvalidTransition: the member is at an end.
+            InvalidTransition: the member has ended.
         """
         self._move(MemberEvent.LEAVE)
         self._due = None

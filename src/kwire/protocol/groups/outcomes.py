@@ -15,7 +15,7 @@ GoneReason = Literal["left", "session_expired", "did_not_rejoin", "did_not_sync"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Coordinator: response to a request, at once or later; `to` is the caller's handle of it, `reason` explains an error."""
+    """Coordinator: response to a request. `to` is the caller's handle of the request, `reason` explains an error."""
 
     to: Hashable
     body: Any
@@ -44,14 +44,14 @@ GroupOutcome = Answer | Rebalanced | MemberGone
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Member: request to send, in a version that the broker has."""
+    """Member: request to send, in a version that the broker supports."""
 
     body: Any
 
 
 @dataclass(frozen=True, slots=True)
 class JoinedGroup:
-    """Member: it joined a generation; the assignments follow."""
+    """Member: a generation is joined; the assignments follow."""
 
     generation: int
     member_id: str
@@ -67,7 +67,7 @@ class Assigned:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """Member: the join failed for good."""
+    """Member: the join failed permanently."""
 
     error: GroupError | int
     reason: str

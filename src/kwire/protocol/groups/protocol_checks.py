@@ -11,10 +11,10 @@ __all__ = [
 ]  # fmt: skip
 
 JOIN_TYPE_SINCE: Final = 7
-"""The version of JoinGroup from which on its response has the protocol type."""
+"""First version of JoinGroup whose response has the protocol type."""
 
 SYNC_TYPE_SINCE: Final = 5
-"""The version of SyncGroup from which on request and response have protocol type and name."""
+"""First version of SyncGroup whose request and response have protocol type and name."""
 
 _PLACEHOLDER: Final = -1
 _MOST_SHOWN: Final = 8
@@ -23,7 +23,7 @@ _MOST_SHOWN: Final = 8
 def effective_rebalance_timeout(session_timeout_ms: int | None, rebalance_timeout_ms: int | None) -> int | None:
     """Return the time that a coordinator waits for the member to rejoin, in ms.
 
-    JoinGroup v0 has no rebalance timeout: the session timeout is both (KIP-62), and the field's default of -1 means nothing.
+    JoinGroup v0 has no rebalance timeout, so the session timeout serves as both (KIP-62).
     """
     return session_timeout_ms if rebalance_timeout_ms in (None, _PLACEHOLDER) else rebalance_timeout_ms
 
@@ -39,7 +39,7 @@ def differs(sent: str | None, known: str | None) -> bool:
 
 
 def protocol_name_to_write(name: str | None, version: int) -> str | None:
-    """Return the protocol name of a JoinGroup response: "none" is empty up to v6 and null from v7 on (`JoinGroupResponse`)."""
+    """Return the protocol name of a JoinGroup response; a missing name is empty up to v6 and null from v7 on (`JoinGroupResponse`)."""
     if version < JOIN_TYPE_SINCE:
         return name or ""
     return name or None

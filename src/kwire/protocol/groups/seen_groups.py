@@ -1,7 +1,7 @@
-"""Protocol types and names that older JoinGroup and SyncGroup lack, remembered from earlier messages, in bounded memory.
+"""Memory, of bounded size, for protocol types and names that older JoinGroup and SyncGroup versions lack.
 
-JoinGroup responses below v7 and SyncGroup below v5 carry bytes without their protocol (the gap that KIP-559 closed). An observer knows it
-from the JoinGroup before. Newer frames need nothing and leave nothing here.
+JoinGroup responses below v7 and SyncGroup below v5 carry bytes without their protocol, a gap closed by KIP-559. An observer takes the
+protocol from the JoinGroup request before. Newer frames do not use this class.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class SeenGroups:
     """Groups of one cluster.
 
     Arguments:
-        most: remembered groups; the least recently seen is dropped. A group with usual names takes about 300 bytes.
+        most: number of remembered groups; the least recently seen is dropped. A typical group takes about 300 bytes.
     """
 
     __slots__ = ("_groups", "most")
@@ -43,7 +43,7 @@ class SeenGroups:
         return len(self._groups)
 
     def request(self, api_key: int, api_version: int, body: Any) -> SeenGroup:
-        """Take a request of a group; return its protocol, from the request itself if it has it. Unknown names are None."""
+        """Record a request of a group; return its protocol, from the request itself if present. Unknown names are None."""
         if api_key == _JOIN:
             if api_version < JOIN_TYPE_SINCE:
                 self._learn(body.group_id, SeenGroup(body.protocol_type or None, None))
@@ -51,7 +51,7 @@ class SeenGroups:
         return self._told(api_key, api_version, body.group_id, body)
 
     def response(self, api_key: int, api_version: int, group_id: str, body: Any) -> SeenGroup:
-        """Take a response to a request of a group; see `request`."""
+        """Record a response to a group request, as in `request`."""
         if api_key == _JOIN and api_version < JOIN_TYPE_SINCE:
             known = self._groups.get(group_id, _UNKNOWN)
             name = protocol_name_read(body.protocol_name)

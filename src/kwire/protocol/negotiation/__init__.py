@@ -1,4 +1,4 @@
-"""Version negotiation, both roles (KIP-511, KIP-35 as released and as drafted), sans-IO: bytes and a clock in, outcomes out."""
+"""Version negotiation, both roles (KIP-511, KIP-35 as released and as drafted), sans-IO: input is bytes and a clock, output is outcomes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Broker's side of a connection: answers ApiVersions, authenticates, refuses what it does not have, hands on the rest.
+"""Broker's side of a connection: answers ApiVersions, authenticates, rejects unsupported requests, passes on the rest.
 
 Rules, as in Kafka's `SaslServerAuthenticator`, `RequestContext` and `KafkaApis`. Unknown versions of ApiVersions are answered in version 0,
 with error 35 and, since 2.4, with the range of ApiVersions; the body is not read. Any other unknown API or version closes the connection.
@@ -66,18 +66,18 @@ class _Slot:
 class NegotiatingBroker:
     """One connection of a broker with one client.
 
-    It keeps the frame being received and the headers of unanswered requests, as many as the caller lets come: Kafka reads no
-    further while one waits. Sources: KIP-511, KIP-35, `SaslServerAuthenticator`, `KafkaApis.handleApiVersionsRequest`.
+    It keeps the frame being received and the headers of unanswered requests. The caller limits their number; Kafka reads no further while
+    one waits. Sources: KIP-511, KIP-35, `SaslServerAuthenticator`, `KafkaApis.handleApiVersionsRequest`.
 
     Arguments:
         advertised: versions in ApiVersions, by API key.
         accepted: accepted versions by API key, if different: 4.x brokers advertise Produce v0 and accept v3 (KIP-896).
         codec: codec of the built-in catalog by default.
-        legacy_fallback: send no versions with error 35, as brokers before 2.4.
+        legacy_fallback: send error 35 without versions, as brokers before 2.4 do.
         software_rule: pattern of software name and version.
         unsupported: action for an unknown API or version: `close`, as released; `empty_answer`, the draft of KIP-35.
-        mechanisms: SASL mechanisms; without any, the listener does not authenticate.
-        cluster_id, node_id: a client that means another one gets error 129 (KIP-1242).
+        mechanisms: SASL mechanisms; if empty, the listener does not authenticate. cluster_id, node_id: ids of this broker; a client that
+        expects others gets error 129 (KIP-1242).
         instance_ids: rule that the client keeps one instance id (KIP-1313).
         answers: functions from request to response body, by API key.
 
@@ -125,7 +125,7 @@ class NegotiatingBroker:
 
     @classmethod
     def of_release(cls, name: str, **more: Any) -> NegotiatingBroker:
-        """Make a broker that advertises and accepts the versions of a release, such as `3.9`.
+        """Create a broker that advertises and accepts the versions of a release, such as `3.9`.
 
         Raises:
             InputError: no such release.
@@ -149,7 +149,7 @@ class NegotiatingBroker:
         return [Over(reason, error)]
 
     def receive(self, data: bytes | bytearray | memoryview, t: int) -> list[Outcome]:
-        """Take bytes of the client; bytes after the end are ignored."""
+        """Receive bytes from the client; ignore bytes after the end."""
         if self.over:
             return []
         try:
@@ -222,7 +222,7 @@ class NegotiatingBroker:
 
     def _out_of_order(self, key: int, version: int) -> list[Outcome]:
         name = self.codec.catalog.api_name(key) or str(key)
-        error = KwireError(f"{name} v{version} may not come while the connection is in state {self.state.name}")
+        error = KwireError(f"{name} v{version} is not allowed while the connection is in state {self.state.name}")
         # Where a token has to come Kafka says so before it closes, with ILLEGAL_SASL_STATE; before the handshake it does not.
         outcome = self._refuse(_ILLEGAL_SASL_STATE) if self.state is BrokerState.TOKENS else []
         return outcome + self._over(BrokerEvent.OUT_OF_ORDER, "out_of_order", error)
@@ -356,7 +356,7 @@ class NegotiatingBroker:
         return sum(each.frame is None for each in self._slots)
 
     def leave(self) -> list[Outcome]:
-        """Take the end of the connection, by either side."""
+        """Handle the end of the connection, by either side."""
         return [] if self.over else self._over(BrokerEvent.LEFT, "left")
 
 

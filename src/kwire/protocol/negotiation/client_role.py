@@ -1,8 +1,8 @@
-"""Client's side of a connection: asks for versions, falls back as KIP-511 says, and chooses the version of every request.
+"""Client's side of a connection: asks for versions, falls back as in KIP-511, and chooses the version of every request.
 
 Rules, as in Kafka's `NetworkClient.handleApiVersionsResponse`. ApiVersions is sent in the highest version. The answer may be in version 0
-whatever was asked: error 35 at its fixed offset decides that, never an attempt at reading. On error 35 the client asks again in the highest
-version that the broker lists for API 18, or in version 0. Any other error, and 35 on version 0, is final. Retries are limited.
+regardless of the request; only error 35 at its fixed offset decides that. On error 35 the client asks again in the highest version that the
+broker lists for API 18, or in version 0. Any other error, and 35 on version 0, is final. Retries are limited.
 """
 
 from __future__ import annotations
@@ -62,12 +62,12 @@ class NegotiatingClient:
         codec: codec of the built-in catalog by default.
         software: client software name and version, kwire's own by default; not sent below ApiVersions v3.
         instance_id: client instance id; sent if the header has a field for it (dialect `kip-1313`).
-        api_versions: first version of ApiVersions; by default the highest one whose header is that of version 2: brokers read the header of
-            an unknown ApiVersions request as version 2, and would take an instance id in it for tags.
-        own: versions of the client by API key, if fewer than in the codec's catalog.
+        api_versions: first version of ApiVersions; by default the highest one with request header 2. Brokers read the header of an unknown
+            ApiVersions request as version 2, and would read an instance id in it as tags.
+        own: versions of the client by API key, if it supports fewer than the codec's catalog.
         retries: number of repeated ApiVersions after error 35.
         timeout: nanoseconds to wait for a response.
-        fallback_release: release to assume of a broker that closes on ApiVersions; None to fail.
+        fallback_release: release assumed for a broker that closes on ApiVersions; None to fail.
         node: name of the broker in errors.
         cluster_id, node_id: intended broker; sent from ApiVersions v5 on (KIP-1242).
         client_ids: `per_request`: client id in every request; `first_wins`, a reading of KIP-1313: null in later requests whose header has
@@ -173,7 +173,7 @@ class NegotiatingClient:
         return self._frame_of(body, API_VERSIONS, version, t)
 
     def connected(self, t: int) -> list[Outcome]:
-        """Start on a new connection: the first one, or the one after `Reconnect`.
+        """Start on a new connection: the first, or one after `Reconnect`.
 
         Raises:
             InvalidTransition: it has started already.
@@ -188,7 +188,7 @@ class NegotiatingClient:
         return [Agreed(self.versions, None)]
 
     def ask_again(self, t: int, version: int | None = None) -> list[Outcome]:
-        """Ask for the versions again, as clients do after SASL; by default in the highest version.
+        """Send ApiVersions again, as clients do after SASL; by default in the highest version.
 
         Raises:
             InvalidTransition: not ready.
@@ -198,11 +198,11 @@ class NegotiatingClient:
         return [self._ask(self._highest_ask if version is None else version, t)]
 
     def send(self, body: Any, t: int, version: int | None = None) -> Send:
-        """Return a request in the version that both sides have, or in `version` even if the broker does not have it.
+        """Return a request in the highest common version, or in `version` even if the broker does not support it.
 
         Raises:
             InvalidTransition: not ready.
-            NoCommonVersion: the broker does not have the API, or no version of the client's.
+            NoCommonVersion: the broker does not support the API or any of the client's versions.
             EncodeError: the version cannot hold the body.
         """
         CLIENT_ROLE.after(self.state, ClientEvent.SENT)
@@ -216,7 +216,7 @@ class NegotiatingClient:
         return sent
 
     def receive(self, data: bytes | bytearray | memoryview, t: int) -> list[Outcome]:
-        """Take bytes of the broker; bytes after the end are ignored."""
+        """Receive bytes from the broker; ignore bytes after the end."""
         if self.over:
             return []
         try:

@@ -40,7 +40,7 @@ class NegotiationFailed(KwireError):
 
 
 class RequestNotSupported(KwireError):
-    """Request that the server answered with an empty answer: not supported (the KIP-35 draft)."""
+    """Request that the server answered with an empty body, which means "not supported" (the KIP-35 draft)."""
 
     def __init__(self, api: str, api_key: int, api_version: int, node: str) -> None:
         super().__init__(f"{api} v{api_version} is not supported by {node}")
@@ -52,7 +52,7 @@ class RequestNotSupported(KwireError):
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """Frames to write to the peer, with their lengths. They may hold SASL tokens and are not shown."""
+    """Frames to write to the peer, with their lengths. They may hold SASL tokens, so `repr` hides them."""
 
     data: bytes = field(repr=False)
     correlation_id: int | None = None
@@ -60,7 +60,7 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Retried:
-    """Client: the broker does not have a version of ApiVersions and is asked again."""
+    """Client: the broker does not support a version of ApiVersions and is asked again in another."""
 
     refused_version: int
     version: int
@@ -95,7 +95,7 @@ class NotSupported:
 
 @dataclass(frozen=True, slots=True)
 class Identified:
-    """Broker: software of the client; `unknown` below version 3. A later one replaces it."""
+    """Broker: software of the client; `unknown` below version 3. A later event replaces an earlier one."""
 
     name: str
     version: str
@@ -117,7 +117,7 @@ class Received:
 
 @dataclass(frozen=True, slots=True)
 class Over:
-    """End: the connection must be closed, or is."""
+    """End: the connection is closed or must be closed."""
 
     reason: CloseReason
     error: KwireError | None = None

@@ -39,11 +39,11 @@ def _xor(one: bytes, other: bytes) -> bytes:
 
 def _fields(message: bytes) -> dict[str, str]:
     if len(message) > _LONGEST:
-        raise ScramError(f"a message of SCRAM has {len(message)} bytes, more than {_LONGEST}")
+        raise ScramError(f"a SCRAM message has {len(message)} bytes, more than {_LONGEST}")
     try:
         parts = message.decode().split(",")
     except UnicodeDecodeError:
-        raise ScramError("a message of SCRAM is not UTF-8") from None
+        raise ScramError("a SCRAM message is not UTF-8") from None
     return {part[0]: part[2:] for part in parts if part[1:2] == "="}
 
 
@@ -51,7 +51,7 @@ def _bytes_of(fields: dict[str, str], letter: str) -> bytes:
     try:
         return b64decode(fields.get(letter, ""), validate=True)
     except (binascii.Error, ValueError):
-        raise ScramError(f"the {letter} of a message of SCRAM is not base64") from None
+        raise ScramError(f"the {letter} of a SCRAM message is not base64") from None
 
 
 class ScramCredential(NamedTuple):
@@ -67,7 +67,7 @@ class ScramCredential(NamedTuple):
 
     @classmethod
     def of(cls, mechanism: str, password: str, salt: bytes, iterations: int = MIN_ITERATIONS) -> ScramCredential:
-        """Make it of a password, which Kafka does not normalize."""
+        """Create the credential from a password, which Kafka does not normalize."""
         algorithm = SCRAM_MECHANISMS[mechanism]
         salted = hashlib.pbkdf2_hmac(algorithm, password.encode("utf-8", "surrogateescape"), salt, iterations)
         stored = hashlib.new(algorithm, _hmac(algorithm, salted, b"Client Key")).digest()
@@ -97,12 +97,12 @@ class ScramClient:
         """Return the answer to the server's first message.
 
         Raises:
-            ScramError: the server's message is invalid, or wants more iterations than `MAX_ITERATIONS`.
+            ScramError: the server's message is invalid or demands more iterations than `MAX_ITERATIONS`.
         """
         fields = _fields(server_first)
         nonce, salt, iterations = fields.get("r", ""), _bytes_of(fields, "s"), fields.get("i", "")
         if not nonce.startswith(self._nonce) or len(nonce) == len(self._nonce) or not salt:
-            raise ScramError("the server's nonce does not go on from the client's, or its salt is missing")
+            raise ScramError("the server's nonce does not begin with the client's, or the salt is missing")
         if not (
             iterations.isascii()
             and iterations.isdecimal()
@@ -122,20 +122,20 @@ class ScramClient:
         """Check the server's last message.
 
         Raises:
-            ScramError: it is an error, or the server does not know the password.
+            ScramError: the message is an error, or the server's signature is wrong.
         """
         fields = _fields(server_final)
         if "e" in fields:
             raise ScramError(f"the server says {fields['e'][:80]!r}")
         if self._signature is None or not hmac.compare_digest(_bytes_of(fields, "v"), self._signature):
-            raise ScramError("the server does not know the password")
+            raise ScramError("the server's signature is wrong: it does not know the password")
 
 
 class ScramServer:
     """Broker's side of one exchange, for `NegotiatingBroker(authenticate=...)`; each connection needs its own.
 
     Arguments:
-        credential: returns the credential by mechanism and user name, None for unknown users.
+        credential: function that returns the credential for a mechanism and user name, None for unknown users.
         nonce: random text without commas.
     """
 
@@ -147,7 +147,7 @@ class ScramServer:
         self._said: tuple[bytes, bytes] | None = None  # the client's first message without its head, the server's
 
     def __call__(self, mechanism: str, token: bytes) -> TokenAnswer:
-        """Answer a token; errors are refused in Kafka's words."""
+        """Answer a token; errors have Kafka's texts."""
         refused = TokenAnswer(
             refused=f"Authentication failed during authentication due to invalid credentials with SASL mechanism {mechanism}"
         )

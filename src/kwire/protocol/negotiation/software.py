@@ -1,4 +1,4 @@
-"""Client software names and versions that Kafka accepts, and cleaning of others (KIP-511)."""
+"""Client software names and versions: Kafka's check, and replacement of invalid characters (KIP-511)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def is_valid_software_text(text: str, rule: SoftwareRule = "released") -> bool:
     """Return whether Kafka accepts a software name or version.
 
     Arguments:
-        rule: `released`, as brokers do; `proposed`, the wider pattern of KIP-511's text.
+        rule: `released` for the pattern of brokers; `proposed` for the wider pattern in KIP-511.
     """
     return (_RELEASED if rule == "released" else _PROPOSED).match(text) is not None
 
@@ -29,17 +29,17 @@ def is_valid_software_text(text: str, rule: SoftwareRule = "released") -> bool:
 def is_valid_software(name: str, version: str, rule: SoftwareRule = "released") -> bool:
     """Return whether a broker accepts `client_software_name` and `client_software_version` in ApiVersions v3 or later.
 
-    A broker answers INVALID_REQUEST (42) otherwise. Below version 3 nothing is checked. Source: `ApiVersionsRequest.isValid`.
+    If not, a broker answers INVALID_REQUEST (42). Versions below 3 have no such fields. Source: `ApiVersionsRequest.isValid`.
     """
     return is_valid_software_text(name, rule) and is_valid_software_text(version, rule)
 
 
 def software_faults(name: str, version: str, rule: SoftwareRule = "released") -> tuple[str, ...]:
-    """Return the fields that a broker would refuse; arguments as for `is_valid_software`."""
+    """Return the fields that a broker would reject; arguments as for `is_valid_software`."""
     fields = (("client_software_name", name), ("client_software_version", version))
     return tuple(field for field, text in fields if not is_valid_software_text(text, rule))
 
 
 def clean_software_text(text: str) -> str:
-    """Return the text as librdkafka cleans its own names: other characters as hyphens, ends cut to letters and digits, perhaps empty."""
+    """Clean a text as librdkafka does: replace other characters by hyphens, then strip the ends to letters and digits; may be empty."""
     return _OTHER.sub("-", text).strip(".-")

@@ -1,4 +1,4 @@
-"""Versions of one broker, and the version of an API that a client uses with it (KIP-35 as released).
+"""Versions of one broker, and the choice of an API version for it (KIP-35 as released).
 
 The choice holds for one broker only. Ranges are inclusive; the highest version that both sides have is used. 4.x brokers advertise Produce
 from version 0 on and close the connection on versions 0 to 2 (KIP-896), so an advertised range is checked against the table of releases.
@@ -21,11 +21,11 @@ Standing = Literal["supported", "deprecated", "refused", "outside"]
 
 
 class NoCommonVersion(KwireError):
-    """A client and a broker have no version of an API in common, or the broker does not have the API.
+    """A client and a broker have no common version of an API, or the broker does not support the API.
 
     Attributes:
         api: its name, or its key as text if the catalog has no name.
-        ours, theirs: ranges; `theirs` is None if the broker does not have the API.
+        ours, theirs: ranges; `theirs` is None if the broker does not support the API.
         node: name of the broker.
     """
 
@@ -48,9 +48,9 @@ class BrokerVersions:
     Arguments:
         ranges: (lowest, highest) by API key, from ApiVersions; unknown keys are kept.
         known: catalog of the client.
-        own: versions of the client by API key, if fewer than in the catalog.
+        own: versions of the client by API key, if it supports fewer than the catalog.
         node: name of the broker in errors.
-        assumed: release of the ranges, if the broker could not be asked.
+        assumed: release whose ranges are assumed, if the broker has no ApiVersions.
     """
 
     def __init__(
@@ -88,18 +88,18 @@ class BrokerVersions:
         return message.api_key
 
     def own(self, api: str | int) -> Versions:
-        """Return the client's versions of an API; empty if it does not have it."""
+        """Return the client's versions of an API; empty if unsupported."""
         key = self._key(api)
         message = self._catalog.request(key)
         return self._own.get(key, message.valid_versions if message is not None else Versions(0, -1))
 
     @property
     def unknown(self) -> dict[int, Versions]:
-        """Versions of APIs that the catalog does not have: for display only."""
+        """Versions of APIs missing from the catalog, for display only."""
         return {key: each for key, each in self.ranges.items() if self._catalog.request(key) is None}
 
     def choose(self, api: str | int) -> int:
-        """Return the highest version that both sides have of an API, by name (`Metadata`) or key.
+        """Return the highest common version of an API, given by name (`Metadata`) or key.
 
         Raises:
             NoCommonVersion: there is none.
@@ -114,7 +114,7 @@ class BrokerVersions:
         raise NoCommonVersion(self._catalog.api_name(key) or str(key), ours, theirs, self.node)
 
     def supports(self, api: str | int, version: int | None = None) -> bool:
-        """Return whether the client can use an API with this broker: at all, or in one version.
+        """Return whether the client can use an API with this broker, in any version or in the given one.
 
         Raises:
             InputError: no API has that name.
@@ -156,7 +156,7 @@ class BrokerVersions:
 
 
 def common_ranges(brokers: Iterable[BrokerVersions]) -> dict[int, Versions]:
-    """Return the versions that all brokers have, by API key."""
+    """Return the versions that all brokers support, by API key."""
     shared: dict[int, Versions] | None = None
     for broker in brokers:
         if shared is None:
@@ -168,7 +168,7 @@ def common_ranges(brokers: Iterable[BrokerVersions]) -> dict[int, Versions]:
 
 
 def clamped(ranges: Mapping[int, Range], known: Catalog) -> dict[int, Versions]:
-    """Return the part of a broker's ranges that the catalog has too, for a proxy that must read everything."""
+    """Return the intersection of a broker's ranges with the catalog, for a proxy that must read every message."""
     kept = {}
     for key, given in ranges.items():
         message = known.request(key)

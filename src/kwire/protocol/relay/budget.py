@@ -1,4 +1,4 @@
-"""Limit of the bytes that all relays of a process keep together."""
+"""Shared limit of the bytes buffered by all relays of a process."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ __all__ = ["HeldBudget"]
 
 
 class HeldBudget:
-    """Budget shared by relays; `used` is the number of bytes that they keep."""
+    """Budget shared by relays; `used` is the number of buffered bytes."""
 
     __slots__ = ("limit", "used")
 

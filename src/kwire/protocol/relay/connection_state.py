@@ -1,4 +1,4 @@
-"""State shared by both directions of a relay: plan, limits, owed answers, held frames, and the moves of the current call."""
+"""State shared by both directions of a relay: plan, limits, owed answers, held frames, and the current call's `Moves`."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class ConnectionState:
         self.moves.held.append(held)
 
     def edited(self, direction: Direction, action: int, held: Held) -> list[Buffer] | None:
-        """Return the frame as edited by program number `action`; None, with a reason to close, if that fails."""
+        """Edit the frame with program number `action`; on failure set the reason to close and return None."""
         try:
             return list(self.plan.programs[action - 1].pieces(held.frame))
         except (WireError, EncodeError):
@@ -80,7 +80,7 @@ class ConnectionState:
         return shortest <= size <= self.max_frame
 
     def answer(self, correlation_id: int, frame: bytes) -> None:
-        """Answer a request behind all that is owed before."""
+        """Queue an answer behind all earlier owed answers."""
         self.owed.add(Owed("answer", correlation_id=correlation_id, frame=frame))
         self.send_answers()
 

@@ -1,6 +1,6 @@
-"""Counts of relays' exchanges by software, client id, API, version and error code, with a histogram of latencies.
+"""Counts of relayed exchanges by software, client id, API, version and error code, with a latency histogram.
 
-Clients can send any text, so texts and rows are capped: client ids and software beyond the caps count as `other`.
+Clients can send any text, so the number of texts and rows is limited.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ def bucket_of(latency_ns: int) -> int:
 class RelayCounters:
     """Counters shared by the relays of one thread; client ids and software beyond the limits count as `other`, rows as `dropped`.
 
-    An exchange counts when the last byte of its response has come, or, for a Produce with acks 0, that of its request. Own answers and own
-    requests, raw SASL tokens and unanswered requests do not count.
+    An exchange counts when the last byte of its response has arrived; a Produce with acks 0 counts at the end of its request. The relay's
+    own answers and requests, raw SASL tokens and unanswered requests do not count.
     """
 
     __slots__ = ("_clients", "_max_clients", "_max_series", "_max_software", "_series", "_software", "dropped")

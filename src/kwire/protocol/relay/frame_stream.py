@@ -1,4 +1,4 @@
-"""One direction of a relay: gathers what a verdict needs, and counts what passes.
+"""One direction of a relay: buffers the bytes that decide an action, and counts passing bytes.
 
     length    4 bytes
     token     2 bytes more, where a raw SASL token may be

@@ -1,4 +1,4 @@
-"""Parts at the beginning of frames that decide a relay's verdict."""
+"""Leading parts of frames that decide a relay's action."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _RANGES: Final = struct.Struct(">ihhh")
 
 
 def acks_of(payload: bytes, version: int) -> int | None:
-    """Return the acks of a Produce request of a known version, None if these bytes of its frame do not hold them."""
+    """Return the acks of a Produce request of a known version; None if the given bytes end before them."""
     try:
         _, offset = header_reader().read(payload, strict=False)
     except WireError:

@@ -20,23 +20,23 @@ CloseReason = Literal[
 # A sentence a reason; `{value}` is `Closing.value`. The native twin numbers the reasons in this order, from 1 on.
 CLOSE_TEXTS: Final[dict[CloseReason, str]] = {
     "length_negative": "frame length is {value}",
-    "length_too_large": "frame length {value} is over the limit",
-    "length_too_short": "a frame of {value} bytes has no room for its header",
+    "length_too_large": "frame length {value} exceeds the limit",
+    "length_too_short": "a frame of {value} bytes is too short for its header",
     "head_too_long": "header and acks do not end within {value} bytes",
     "header_malformed": "the header or the acks of a Produce cannot be read",
-    "response_unexpected": "the broker sent a response (correlation id {value}) and no request waits",
-    "response_mismatched": "the broker answered correlation id {value}, which is not the oldest request that waits",
-    "refused": "the plan closes this api and version (api key {value})",
+    "response_unexpected": "the broker sent a response (correlation id {value}), but no request is waiting",
+    "response_mismatched": "the broker answered correlation id {value}, which is not the oldest waiting request",
+    "refused": "a rule closes connections that use this api and version (api key {value})",
     "unknown_api": "unknown api or version (api key {value})",
-    "held_too_large": "held bytes of the connection reach {value}, which is over its limit",
-    "budget_exhausted": "held bytes of all connections are over their limit",
-    "program_failed": "an edit program cannot change its frame (api key {value})",
-    "program_too_large": "an edited frame of {value} bytes is over the limit",
-    "sasl_unknown_mechanism": "raw SASL tokens of a mechanism whose end cannot be recognised",
+    "held_too_large": "buffered bytes of the connection reach {value}, which exceeds its limit",
+    "budget_exhausted": "buffered bytes of all connections exceed their limit",
+    "program_failed": "a rule could not edit a frame (api key {value})",
+    "program_too_large": "an edited frame of {value} bytes exceeds the limit",
+    "sasl_unknown_mechanism": "raw SASL tokens of a mechanism whose end cannot be recognized; use SaslHandshake v1",
     "frame_unfinished": "the stream ended inside a frame",
-    "server_ended": "the broker ended the connection while {value} requests wait",
-    "sasl_without_handshake": "the plan closes connections that begin with a GSSAPI token instead of SaslHandshake",
-    "sasl_refused": "the broker refused SaslHandshake v0 (error {value}) and the client had sent more behind it",
+    "server_ended": "the broker ended the connection while {value} requests were waiting",
+    "sasl_without_handshake": "the connection begins with a GSSAPI token instead of SaslHandshake, which a rule rejects",
+    "sasl_refused": "the broker rejected SaslHandshake v0 (error {value}), but the client had already sent more bytes",
     "authentication_too_large": "an ApiVersions or SASL request of {value} bytes is longer than the 524,288 that brokers accept",
 }
 
@@ -55,7 +55,7 @@ class Closing:
 
 @dataclass(slots=True, eq=False)
 class Held:
-    """Whole frame that waits for `Relay.release` or `Relay.answer`. Bytes behind it in its direction wait too."""
+    """Whole frame that waits for `Relay.release` or `Relay.answer`. Later bytes of its direction wait too."""
 
     kind: Direction
     frame: bytes  # without its length

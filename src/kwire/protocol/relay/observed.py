@@ -1,4 +1,4 @@
-"""Values that a relay's counters take from the first bytes of passing frames: client id, software, error code."""
+"""Values for a relay's counters from the first bytes of passing frames: client id, software, error code."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def software_of(payload: bytes, version: int) -> Software | None:
 def error_at(api_key: int, version: int) -> int:
     """Return the offset of the error code in a response's frame, or -1 if it is not among the leading fixed-size fields.
 
-    A header of version 1 is assumed to be without tagged fields; `error_of` checks it.
+    The offset assumes that a header of version 1 has no tagged fields; `error_of` checks that.
     """
     message = catalog().response(api_key)
     if message is None or version not in message.valid_versions:

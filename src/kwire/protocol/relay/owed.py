@@ -28,7 +28,7 @@ OwedKind = Literal["broker", "token", "answer"]
 
 @dataclass(slots=True)
 class Owed:
-    """Owed answer; its API is SaslAuthenticate for a token that will be answered."""
+    """Owed answer; a raw token that will be answered has the API SaslAuthenticate."""
 
     kind: OwedKind
     api_key: int = -1
@@ -43,7 +43,7 @@ class Owed:
 
 
 class OwedQueue:
-    """Queue of a connection; `kept` counts the bytes of own answers that wait."""
+    """Queue of a connection; `kept` counts the bytes of the relay's own waiting answers."""
 
     __slots__ = ("_queue", "asked", "kept", "served")
 
@@ -87,7 +87,7 @@ class OwedQueue:
     def drop_last_token(self, correlation_id: int) -> None:
         """Remove the oldest token if the request behind it has this correlation id.
 
-        The last token of GSSAPI gets no answer (`GssKrb5Server.doHandshake2` returns null), so the response to the next request comes.
+        The last GSSAPI token gets no answer (`GssKrb5Server.doHandshake2` returns null); the next response answers the next request.
         """
         follower = next((each for each in self._queue if each.kind == "broker"), None)
         if follower is not None and follower.correlation_id == correlation_id:

@@ -1,6 +1,6 @@
-"""Table of a relay's actions by direction, API key and version, made from rules and the schema.
+"""Table of a relay's actions by direction, API key and version, built from rules and the schema.
 
-It is plain integers, so the native backend reads it without the GIL.
+The table holds plain integers, so the native backend reads it without the GIL.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class FrameEdit(Protocol):
     """Program that edits a frame, such as the edits of the codec."""
 
     def pieces(self, frame: bytes | memoryview, /) -> Iterable[bytes | bytearray | memoryview]:
-        """Return the edited frame without its length; a `WireError` or `EncodeError` closes with `program_failed`."""
+        """Return the edited frame without its length; after a `WireError` or `EncodeError` the relay closes with `program_failed`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +49,12 @@ class RelayRule:
 
 
 class RelayPlan:
-    """Immutable table, shared by relays. Of two rules for one frame the stronger action holds: CLOSE, REFUSE, CALL, program, PASS.
+    """Immutable table, shared by relays. If two rules match a frame, the stronger action applies: CLOSE, REFUSE, CALL, program, PASS.
 
     Arguments:
-        unknown: action for requests of an unknown API or version. `pass`: forward them and pair them by correlation id. `refuse`: the
-            client gets error 35 (UNSUPPORTED_VERSION) in the form of ApiVersions v0, as KIP-511 has it for ApiVersions alone; the
-            connection stays. `close`: as brokers do (`RequestContext.parseRequest`).
+        unknown: action for requests of an unknown API or version. `pass`: forward them and pair them by correlation id. `refuse`: answer
+            error 35 (UNSUPPORTED_VERSION) in the form of ApiVersions v0 and keep the connection; KIP-511 defines this for ApiVersions only.
+            `close`: close the connection, as brokers do (`RequestContext.parseRequest`).
         raw_gssapi: pass GSSAPI tokens without SaslHandshake; False closes the connection, as brokers do from 4.0 on (KAFKA-18339).
     """
 
@@ -64,7 +64,7 @@ class RelayPlan:
         self, rules: Iterable[RelayRule] = (), *, unknown: Unknown = "pass", raw_gssapi: bool = True, source: Catalog | None = None
     ) -> None:
         if unknown not in _OF_UNKNOWN:
-            raise ValueError(f"unknown is one of {', '.join(_OF_UNKNOWN)}, not {unknown!r}")
+            raise ValueError(f"unknown must be one of {', '.join(_OF_UNKNOWN)}, not {unknown!r}")
         self.source = catalog() if source is None else source
         self.unknown: Unknown = unknown
         self.raw_gssapi = raw_gssapi
@@ -88,7 +88,7 @@ class RelayPlan:
         return message is not None and version in message.valid_versions
 
     def header_version(self, api_key: int, version: int) -> int | None:
-        """Return a request's header version; None for an unknown API. Unknown versions have one too (KIP-511)."""
+        """Return a request's header version, also for unknown API versions (KIP-511); None for an unknown API."""
         message = self.source.request(api_key)
         return None if message is None or version < 0 else header_version_of(message.header_versions, version)
 

@@ -1,9 +1,9 @@
 """SASL tokens without a Kafka header, as after SaslHandshake v0 (KIP-43, `SaslServerAuthenticator.handleSaslToken`).
 
-They begin with error 0 in the response: a broker answers an authenticated client with error 34, and reads its next frame as a request
-(`KafkaApis.handleSaslHandshakeRequest`). A relay must know exactly where they end: the next frame of the client is a request then, and is
-owed a response. Most mechanisms have a fixed number of tokens. GSSAPI does not: its tokens begin with 0x60 (RFC 2743, 3.1) or 05 04
-(RFC 4121, 4.2.6.2), which no API key does. Tokens of other mechanisms cannot be distinguished from requests, and a relay does not guess.
+Raw tokens follow only a response with error 0. A broker answers an authenticated client with error 34 and reads its next frame as a request
+(`KafkaApis.handleSaslHandshakeRequest`). A relay must know exactly where they end, because the next frame of the client is a request and is
+owed a response. Most mechanisms have a fixed number of tokens. GSSAPI does not: its tokens begin with 0x60 (RFC 2743, 3.1) or 05 04 (RFC
+4121, 4.2.6.2), unlike any API key. Tokens of other mechanisms cannot be distinguished from requests, and a relay does not guess.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class RawTokens:
         self.sasl.handshake(_GSSAPI, 0)
 
     def is_token(self, frame: bytes) -> bool:
-        """Return whether the next frame of the client is a token, from its first two bytes; if not, raw tokens are over."""
+        """Return whether the next frame of the client is a token, judged by its first two bytes; if not, end the raw tokens."""
         expected = self.sasl.expected
         if expected is None:
             is_token = len(frame) < 2 or frame[:1] == FIRST_TOKEN or frame == _WRAP
@@ -59,7 +59,7 @@ class RawTokens:
         return is_token
 
     def client_token(self, token: bytes) -> bool:
-        """Take a token of the client; return False if the server owes none for it."""
+        """Record a token of the client; return False if the server sends no answer to it."""
         answered = not self._closing
         self._closing = False
         self.sasl.client_token(token)

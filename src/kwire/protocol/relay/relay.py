@@ -1,10 +1,10 @@
-"""Relay between one client and one broker, without sockets: bytes of either side in, pieces to send out.
+"""Relay between one client and one broker, without sockets: it takes bytes of either side and returns pieces to send.
 
     request    length | api key, version, correlation id | ...      decided after 12 bytes
     response   length | correlation id | ...                        decided after 8 bytes
 
-Pairing is strict: a response that is not the oldest one owed closes the connection. A capture may search for borders and guess; a relay
-that did would answer the wrong request. docs/internals/relay.md has the states and the sources of each rule.
+Pairing is strict: a response that is not the oldest one owed closes the connection. A capture reader may search for frame borders and
+guess; a relay must not, or it would answer the wrong request. docs/internals/relay.md has the states and the sources of each rule.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ __all__ = ["Relay"]
 
 
 class Relay:
-    """One connection; `max_held` limits held frames, bytes behind them and own answers, `budget` those of all relays that share it."""
+    """Relay of one connection. `max_held` limits its held frames, the bytes behind them and its own answers; `budget` limits them for all
+    relays that share it."""
 
     __slots__ = ("_budget", "_client", "_ended", "_reserved", "_server", "_state")
 
@@ -50,34 +51,34 @@ class Relay:
     # bytes
 
     def from_client(self, data: Buffer, t: int) -> Moves:
-        """Take the next bytes of the client, which must not change until all pieces are sent; `ValueError` after its end."""
+        """Receive bytes from the client, which must not change until all pieces are sent; raise `ValueError` after `end_client`."""
         return self._take(self._client, data, t)
 
     def from_server(self, data: Buffer, t: int) -> Moves:
-        """Take the next bytes of the broker, as `from_client` does."""
+        """Receive bytes from the broker, as `from_client` does."""
         return self._take(self._server, data, t)
 
     def end_client(self, t: int) -> Moves:
-        """Take the end of the client's direction (FIN). Owed answers still go to it."""
+        """Handle the end of the client's direction (FIN). The client still gets its owed answers."""
         self._ended["request"] = True
         return self._finish(t)
 
     def end_server(self, t: int) -> Moves:
-        """Take the end of the broker's direction; if requests wait for it, `close` is `server_ended`."""
+        """Handle the end of the broker's direction; if requests are unanswered, `close` is `server_ended`."""
         self._ended["response"] = True
         return self._finish(t)
 
     def use_plan(self, plan: RelayPlan) -> None:
-        """Follow another plan from now on. Frames that have begun to pass go on."""
+        """Use another plan from the next frame on."""
         self._state.plan = plan
 
     # frames that are held
 
     def release(self, held: Held, pieces: Iterable[Buffer] | None = None, *, t: int = 0, response: int | None = None) -> Moves:
-        """Send a held frame, or `pieces` without its length in its place; bytes behind it follow; `ValueError` if it is not held.
+        """Send a held frame, or `pieces` (without a length) in its place, then the bytes behind it; raise `ValueError` if it is not held.
 
-        API key and version must stay; the correlation id is set. `response` is the action for the response instead of the plan's: `PASS`,
-        `CALL`, `CLOSE` or the number of a program.
+        API key and version must not change; the correlation id is set here. `response` is the action for the response instead of the
+        plan's: `PASS`, `CALL`, `CLOSE` or the number of a program.
         """
         self._let_go(held)
         if self._state.closing is None:
@@ -89,9 +90,10 @@ class Relay:
         return self._go_on(held.kind, t)
 
     def answer(self, held: Held, frame: Buffer | None, *, t: int = 0) -> Moves:
-        """Answer a held request instead of the broker, behind all that was owed before; None for no answer.
+        """Answer a held request instead of the broker, after all earlier owed answers; None for no answer.
 
-        `frame` has its header and no length; its correlation id is set. `ValueError` if the request is not held, or the length invalid.
+        `frame` has a header and no length; its correlation id is set here. Raises `ValueError` if the request is not held or the frame is
+        too long.
         """
         if held.kind != "request":
             raise ValueError("only a request can be answered")
@@ -133,7 +135,7 @@ class Relay:
 
     @property
     def reads_client(self) -> bool:
-        """Whether to read from the client: False while its bytes would only be kept."""
+        """Whether to read from the client: False while its bytes would only be buffered."""
         return self.closing is None and not self._ended["request"] and not self._is_blocked("request")
 
     @property
@@ -150,7 +152,7 @@ class Relay:
 
     def _take(self, side: RequestSide | ResponseSide, data: Buffer, t: int) -> Moves:
         if self._ended[side.stream.direction]:
-            raise ValueError("bytes behind the end of a direction")
+            raise ValueError("bytes received after the end of their direction")
         self._feed(side, memoryview(data).cast("B"), t)
         return self._finish(t)
 

@@ -1,4 +1,4 @@
-"""Client's direction of a relay: verdicts over requests, and raw SASL tokens."""
+"""Client's direction of a relay: actions on requests, and raw SASL tokens."""
 
 from __future__ import annotations
 

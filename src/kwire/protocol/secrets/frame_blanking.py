@@ -1,7 +1,7 @@
 """Frames without secrets: record contents, SASL tokens, credentials, configuration values, user data.
 
-Lengths never change. Everything else stays, except bytes that the walk over the frame does not understand: behind a fault, tagged fields
-that no version defines, trailing bytes, unknown APIs.
+Lengths never change. All other bytes stay, except unreadable ones: bytes behind a fault, undefined tagged fields, trailing bytes, unknown
+APIs.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _walker(source: CompiledCatalog, name: str, version: int) -> FieldWalker:
 
 
 class FramePlan(NamedTuple):
-    """Plan for blanking frames of a message in one version without knowledge of others."""
+    """Plan for blanking a message in one version, if the frame alone suffices."""
 
     header: Marking  # only tagged fields that no version defines
     body: Marking
@@ -88,7 +88,7 @@ class FramePlan(NamedTuple):
 
 
 def frame_plan(direction: Direction, api_key: int, version: int) -> FramePlan | None:
-    """Return the native backend's plan; None for unknown messages and versions, and for messages that need more than the frame."""
+    """Return the native backend's plan; None for unknown messages or versions, and for messages that need other frames."""
     message = catalog().request(api_key) if direction == "request" else catalog().response(api_key)
     if message is None or version not in message.valid_versions or (direction == "request" and api_key in _GROUP_REQUESTS):
         return None
@@ -112,15 +112,15 @@ def frame_plan(direction: Direction, api_key: int, version: int) -> FramePlan | 
 
 @lru_cache(4096)
 def may_hold_secrets(direction: Direction, api_key: int, version: int) -> bool:
-    """Return whether a message may hold secrets beside the records, of which JSON has the sizes only."""
+    """Return whether a message may hold secrets outside its records; JSON has only the sizes of records."""
     plan = frame_plan(direction, api_key, version)
     return plan is None or not all(plan.records)
 
 
 class FrameBlanker:
-    """Blanks the frames of one connection; it remembers parts of a request that its response lacks.
+    """Blanker of the frames of one connection; it remembers parts of a request that the response lacks.
 
-    `group_types` are the protocol types of groups, shared by the connections of a cluster: a member's SyncGroup may lack its own.
+    `group_types` are the protocol types of groups, shared by the connections of a cluster: a member's SyncGroup may lack the type.
     """
 
     def __init__(
@@ -133,7 +133,7 @@ class FrameBlanker:
         self._groups: dict[int, str] = {}
 
     def request(self, frame: bytes, *, index: int = -1, mechanism: str | None = None, whole: bool = True) -> bytes:
-        """Return a request frame, or the bytes of it before a loss, without its secrets; its response is found by `index`."""
+        """Blank the secrets of a request frame, or of its bytes before a loss; `index` connects it with its response."""
         blanking = _Blanking(self, frame, mechanism, whole)
         blanking.request(index)
         return bytes(blanking.out)
@@ -148,7 +148,7 @@ class FrameBlanker:
         mechanism: str | None = None,
         whole: bool = True,
     ) -> bytes:
-        """Return a response frame without its secrets, as `request` does; API and version are None if its request is unknown."""
+        """Blank the secrets of a response frame, as in `request`; API and version are None if its request is unknown."""
         blanking = _Blanking(self, frame, mechanism, whole)
         blanking.group_id = self._groups.pop(index, None)
         blanking.carried = self._carried.pop(index, None)
@@ -188,7 +188,7 @@ class _Blanking:
             self.out[start:stop] = bytes((FILL,)) * (stop - start)
 
     def fill_rest(self, start: int) -> None:
-        """Fill the rest of a frame. Zeros alone hold no secret and stay: librdkafka 0.11 sends some behind a request."""
+        """Blank the rest of a frame, unless all bytes are zero: librdkafka 0.11 sends zeros behind a request."""
         if any(self.data[start:]):
             self.fill(start, len(self.data))
 
@@ -232,7 +232,7 @@ class _Blanking:
         self.fill_rest(end)
 
     def message(self, name: str, version: int, start: int) -> tuple[int, bool]:
-        """Blank one message at `start`; return the end of what is understood of it, and whether it could be read."""
+        """Blank one message at `start`; return the end of its readable part, and whether all of it was readable."""
         reading = _walker(self.source(name), name, version).walk(self.data, start, whole=self.whole)
         described: dict[str, tuple[int, int]] = {}
         for path, begin, stop in reading.spans:

@@ -1,8 +1,8 @@
 """Record batches without contents: keys, values and headers go; sizes, counts, offsets and times stay.
 
-The frame of every record is kept, so that record counts stay the same. A compressed payload keeps only its packing and unpacked size, but
-messages of magic 0 and 1 have their count inside only: their blanked contents are packed again. Valid checksums are made valid again.
-Control batches hold markers of Kafka's own: their keys stay.
+The frame of every record is kept, so that record counts stay the same. A compressed payload keeps only its codec and unpacked size.
+Messages of magic 0 and 1 have their count inside, so their blanked contents are compressed again. Valid checksums are recomputed. Control
+batches keep their keys, which are Kafka's own markers.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _fill(out: bytearray, start: int, stop: int) -> None:
 
 
 def blank_records(data: bytes, *, unpacked: bool = False) -> bytearray:
-    """Return record batches, of any magic and mixture, without contents, in as many bytes; `unpacked` ones were in a compressed message."""
+    """Blank record batches of any magic in place; `unpacked` ones were in a compressed message."""
     out = bytearray(data)
     batches = scan(data)
     end = 0

@@ -1,7 +1,7 @@
-"""Packs bytes again into exactly as many as before: a compressed message of magic 0 or 1 has its record count only inside.
+"""Compression of bytes to exactly their previous size, because a compressed message of magic 0 or 1 has its record count inside.
 
-Blanked records pack smaller than the original, and each format has room for the difference: a comment in the header of gzip, longer
-spellings of a literal in snappy, a stored block in LZ4. (Batches of magic 2, which alone may use Zstandard, have their count outside.)
+Blanked records compress better than the original, and each format can be padded: gzip by a comment in its header, snappy by longer
+literals, LZ4 by a stored block. Only batches of magic 2 may use Zstandard, and they have their count outside.
 
     gzip    header 10, comment with a zero behind it, deflated bytes, CRC-32, size
     snappy  size varint, elements: literals and copies (google/snappy, format_description.txt); a xerial stream has 16 bytes and a chunk's
@@ -70,7 +70,7 @@ def _literal(data: bytes, start: int, stop: int) -> bytes:
 
 
 def _snappy(data: bytes, size: int) -> bytes | None:
-    """Lengthen elements of a good packing until the size fits: copies become literals, literals are split."""
+    """Lengthen a compressed payload until the size fits: turn copies into literals, split literals."""
     block = bytes(_cramjam().snappy.compress_raw(data))
     at = read_varint(block, 0, len(block))[1]
     left = size - len(block)

@@ -1,6 +1,6 @@
 """Text fields that a shared capture must not contain: configuration values, and free texts of applications and brokers.
 
-A test looks at every string of the catalog whose name contains value, metadata or message, so each of a new release needs an entry.
+A test checks every string field of the catalog whose name contains value, metadata or message; new ones need an entry here.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import Final
 __all__ = ["HARMLESS_TEXTS", "SECRET_TEXTS"]
 
 _VALUE: Final = "value of a configuration, which may be a password"
-_METADATA: Final = "what an application keeps with its offset"
-_QUOTES: Final = "sentence of the broker, which may quote what it refuses"
+_METADATA: Final = "application data stored with an offset"
+_QUOTES: Final = "broker's error text, which may quote the rejected value"
 
 
 def _texts() -> Iterator[tuple[str, str, str]]:
@@ -65,4 +65,4 @@ HARMLESS_TEXTS: Final = frozenset(
         ("StreamsGroupMemberMetadataValue", "client_tags.value"),
     }
 )
-"""Texts that are called a value and are none of a configuration."""
+"""Texts named `value` that are not configuration values."""

@@ -1,6 +1,6 @@
 """SASL tokens without secrets: names stay, passwords, proofs, nonces, salts and bearer tokens go.
 
-A token keeps its length and its form, so that a later reader finds the same name and outcome. Unrecognised tokens are blanked as a whole.
+A token keeps its length and format, so that a later reader finds the same name and outcome. Unrecognised tokens are blanked as a whole.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from kwire.protocol.sasl import attempted_name, is_kerberos_token
 __all__ = ["FILL", "blank_client_token", "blank_server_token"]
 
 FILL: Final = 0x78
-"""The byte that stands for what was taken out: an `x`. As text it is valid, as a frame length impossible, as an api key unknown."""
+"""Replacement byte for secrets: `x` is valid text, but an impossible frame length and an unknown API key."""
 
 _KERBEROS_HEAD: Final = 24  # up to behind the mechanism's object identifier
 
@@ -72,7 +72,7 @@ def _oauth(token: bytes) -> bytes | None:
 
 
 def blank_client_token(mechanism: str | None, token: bytes) -> bytes:
-    """Return a whole token of a client without its secrets, in as many bytes and with the same `attempted_name`."""
+    """Blank the secrets of a client's token; its length and `attempted_name` stay the same."""
     blanked: bytes | None = None
     if mechanism == "PLAIN":
         blanked = _plain(token)
@@ -88,7 +88,7 @@ def blank_client_token(mechanism: str | None, token: bytes) -> bytes:
 
 
 def blank_server_token(mechanism: str | None, token: bytes) -> bytes:
-    """Return a token of a server without salt, nonce and signature; a SCRAM error, `e=...`, stays (RFC 5802)."""
+    """Blank salt, nonce and signature in a server's token; a SCRAM error, `e=...`, stays (RFC 5802)."""
     if mechanism is not None and mechanism.startswith("SCRAM-"):
         return token if token.startswith(b"e=") else b",".join(_scram_part(part) for part in token.split(b","))
     return _filled(len(token))

@@ -1,4 +1,4 @@
-"""Metrics pushed by clients (KIP-714), both roles, sans-IO: bytes or messages and a clock in, messages and outcomes out."""
+"""Metrics pushed by clients (KIP-714): both roles, sans-IO. Input is bytes or messages and a clock; output is messages and outcomes."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ __all__ = ["Accepted", "Disabled", "Failed", "PushLost", "Subscribed", "Telemetr
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subscribed:
-    """Subscription of a broker, with the wanted metrics."""
+    """Subscription from a broker, with the requested metrics."""
 
     subscription_id: int
     wanted: MetricSelector
@@ -29,7 +29,7 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failed:
-    """Failure of a request, for a log; `error_code` is None without an answer, `again_in_ms` if the subscription is not asked for again."""
+    """Failure of a request, for a log. `error_code` is None without an answer; `again_in_ms` is None if there is no retry."""
 
     reason: str
     error_code: int | None
@@ -38,7 +38,7 @@ class Failed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PushLost:
-    """Contents of a push that was not accepted. Cumulative values lose nothing by it, deltas are lost."""
+    """Contents of a rejected push. Deltas are lost; cumulative values are sent again."""
 
     points: int
     temporality: Temporality
@@ -46,7 +46,7 @@ class PushLost:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Disabled:
-    """Transition that Kafka's table does not have: nothing more is pushed."""
+    """Transition missing from Kafka's table: pushing stops."""
 
     reason: str
 

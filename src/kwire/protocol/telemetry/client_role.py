@@ -1,8 +1,8 @@
-"""Client's side of KIP-714: asks a broker for the wanted metrics, pushes them, says goodbye.
+"""Client's side of KIP-714: asks a broker for its subscription, pushes metrics, and ends with a terminating push.
 
 Rules, as in Kafka's `ClientTelemetryReporter`. The id in the first answer is used with every broker for the client's life. The first push
-after a subscription comes at a random part of the interval, later ones after exactly the interval. After errors the client asks again at
-once, after an interval, or never. Nothing of this may harm the application: faults are outcomes, never exceptions.
+after a subscription is delayed by a random part of the interval, later ones by exactly the interval. After errors the client asks again at
+once, after an interval, or never. Telemetry must not harm the application: faults are outcomes, never exceptions.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ class InstanceIdWait:
         self.deadline = deadline
 
     def result(self, t: int) -> Uuid | None:
-        """Return the id, None while it may still come.
+        """Return the id, or None while it is pending.
 
         Raises:
-            InstanceIdTimeout: the time is over.
+            InstanceIdTimeout: no id was assigned in time.
         """
         if self._client.instance_id != ZERO_UUID:
             return self._client.instance_id
@@ -65,25 +65,26 @@ class InstanceIdWait:
 
 
 class TelemetryClient:
-    """Metrics of one client, over all its connections. Times are nanoseconds of the Unix epoch: points carry them.
+    """Metrics of one client, over all its connections. Times are nanoseconds of the Unix epoch, as in the points.
 
     Arguments:
         codec: codec of the built-in catalog by default.
-        instance_id: id that the client gave itself (KIP-1313); zero lets the first broker assign one.
+        instance_id: id chosen by the client (KIP-1313); with zero, the first broker assigns one.
         enabled: `enable.metrics.push` (the proposal also writes `enable.telemetry`).
         random: source of the jitter.
-        jitter: parts of the interval between which the first push comes.
-        compressions: types that this side can write, beside none.
+        jitter: lowest and highest fraction of the interval before the first push.
+        compressions: types that this side can write, besides none.
         packer: compression function.
-        compress_above: payloads up to this many bytes are not compressed; 1000 in the proposal's draft, Java and librdkafka pack all.
+        compress_above: payloads up to this many bytes are not compressed. The proposal's draft uses 1000; Java and librdkafka compress all
+            payloads.
         request_timeout_ms: time after which a request counts as lost.
-        lost: after a lost request ask again after the default interval (`retry`) or never (`stop`, Java's clients of 2024).
+        lost: action after a lost request: `retry` after the default interval, or `stop` (Java's clients of 2024).
         terminating_metric: push the draft's `client.terminating` with the reason when the client ends.
 
     Attributes:
-        instance_id: zero until a broker assigned it.
+        instance_id: zero until a broker assigns it.
         subscription: the latest `Subscribed`, None before.
-        lost_pushes: number of pushes that were not accepted.
+        lost_pushes: number of rejected pushes.
     """
 
     def __init__(
@@ -147,11 +148,11 @@ class TelemetryClient:
         self._due = None if ms is None else t + int(ms * _MS)
 
     def next_request(self, t: int, *, supported: bool = True, version: int = 0) -> Any:
-        """Return the body of the due request, None without one.
+        """Return the body of the due request, or None.
 
         Arguments:
-            supported: whether the broker advertises both telemetry APIs; another one may, so a client waits the default interval.
-            version: version of the API; from 1 on (dialect `kip-1313`) the instance id is in the header only.
+            supported: whether the broker advertises both telemetry APIs; if not, the client waits the default interval and tries another.
+            version: version of the API; from 1 on (dialect `kip-1313`), only the header has the instance id.
         """
         due = self.due
         if due is None or t < due:
@@ -231,7 +232,7 @@ class TelemetryClient:
         return self.receive(body, t)
 
     def receive(self, body: Any, t: int) -> list[TelemetryOutcome]:
-        """Take the response to the request in flight; ignore one whose request no longer counts."""
+        """Handle the response to the request in flight; ignore a response to a request given up before."""
         flying = self._in_flight
         self._in_flight = None
         if flying is None or not self.state.name.endswith("IN_PROGRESS"):
@@ -256,7 +257,7 @@ class TelemetryClient:
     def _subscribed(self, body: Any, t: int) -> list[TelemetryOutcome]:
         if body.client_instance_id == ZERO_UUID and self.instance_id == ZERO_UUID:
             self._in_flight = GET_SUBSCRIPTIONS, 0
-            return self._failed(t, None, "the broker gave no client instance id", None)
+            return self._failed(t, None, "the broker did not assign a client instance id", None)
         if self.instance_id == ZERO_UUID:
             self.instance_id = Uuid(body.client_instance_id)
         wanted = MetricSelector(body.requested_metrics)
@@ -281,11 +282,11 @@ class TelemetryClient:
         return DEFAULT_INTERVAL_MS if self.lost_policy == "retry" else None
 
     def lost(self, t: int, *, unsupported: bool = False) -> list[TelemetryOutcome]:
-        """Give up the request in flight; `unsupported`: this broker does not have the API, whatever the policy another one is asked."""
+        """Give up the request in flight. `unsupported`: this broker does not support the API, so another one is asked."""
         if self._in_flight is None:
             return []
         wait = DEFAULT_INTERVAL_MS if unsupported else self._lost_ms()
-        return self._failed(t, None, "the broker does not have the api" if unsupported else "the request was lost", wait)
+        return self._failed(t, None, "the broker does not support the api" if unsupported else "the request was lost", wait)
 
     def _failed(self, t: int, code: int | None, reason: str, wait: int | None) -> list[TelemetryOutcome]:
         flying = self._in_flight

@@ -1,4 +1,4 @@
-"""State table of a client that pushes metrics: that of Kafka's `ClientTelemetryState`."""
+"""State table of a client that pushes metrics, as in Kafka's `ClientTelemetryState`."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ _WINDOW: Final = 60_000_000_000  # two samples of 30 s, Kafka's default
 
 
 class TelemetryCounters:
-    """Counts by name and instance; `forget` dropped instances to bound them."""
+    """Counts by name and instance; call `forget` for dropped instances to limit memory."""
 
     def __init__(self) -> None:
         self._counts: dict[str, Counter[Uuid]] = {name: Counter() for name in COUNTED}

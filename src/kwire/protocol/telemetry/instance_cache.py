@@ -1,4 +1,4 @@
-"""Client instances of a broker: bounded in number and time, and in new ones per connection and address."""
+"""Client instances of a broker, limited in number, in time, and in new instances per connection and address."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Instance:
         return True
 
     def may_push(self, t: int) -> bool:
-        """See `may_ask`; the first push after a question may come at any time, as clients delay it by a random part of the interval."""
+        """Do the same for a push. The first push after a subscription may come early."""
         first = self.asked is not None and (self.pushed is None or self.asked > self.pushed)
         if not first and not self._waited(t):
             return False
@@ -59,7 +59,7 @@ class Instance:
 
 
 class InstanceCache:
-    """Instances by id, least recently used first; beyond `limit` the first one is dropped."""
+    """Cache of instances by id; beyond `limit` the least recently used one is dropped."""
 
     def __init__(self, limit: int = INSTANCE_LIMIT, *, per_connection: int = 64, per_address: int = 4096) -> None:
         self.limit = limit
@@ -121,7 +121,7 @@ class InstanceCache:
         return self._drop_all(lambda each: t >= each.expires)
 
     def silent(self, t: int, grace_ms: int = 0) -> list[Uuid]:
-        """Return instances that count as gone: no push for one and a half intervals and the grace after an earlier one."""
+        """Return the ids of instances that stopped pushing: no push for one and a half intervals plus the grace period."""
         return [
             each.instance_id
             for each in self._instances.values()

@@ -19,7 +19,7 @@ CLIENT_LABELS: Final = ("client_rack", "group_id", "group_instance_id", "group_m
 """Labels of the resource that a client sends, as released."""
 
 OVERFLOW: Final = "other"
-"""The value that stands for those above a limit."""
+"""Replacement for label values above a limit."""
 
 _SUSPICIOUS: Final = re.compile(
     r"(^|[._-])(host(name)?|os|arch|user(name)?|password|passwd|secret|token|credential|env|jvm|java|pwd|home|cmd|command(line)?|path)"
@@ -29,7 +29,7 @@ _SUSPICIOUS: Final = re.compile(
 
 
 def client_labels(config: Mapping[str, str], member_id: str | None = None) -> dict[str, str]:
-    """Return the labels that a client sends with its metrics, from its configuration with dots, such as `group.instance.id`."""
+    """Return the labels that a client sends with its metrics, from its configuration keys such as `group.instance.id`."""
     names = (*CLIENT_LABELS, "application_id")
     found = {name: config[key] for name in names if config.get(key := name.replace("_", "."))}
     if member_id:
@@ -58,7 +58,7 @@ def suspicious_labels(points: Iterable[Mapping[str, Any]]) -> set[str]:
 
 
 class LabelLimit:
-    """Limit of the values of a label of a metric, and of such labels: further values become `other` and are counted."""
+    """Limit of the number of values per label of a metric, and of such labels. Further values become `other` and are counted."""
 
     def __init__(self, values: int = 1000, series: int = 10_000) -> None:
         self.values = values
@@ -94,9 +94,9 @@ class LabelLimit:
 
 
 class PrivateLabels:
-    """Removal of labels that name a person or a machine, or their hashes with a key, so that equal values stay equal.
+    """Removal or keyed hashing of labels that name a person or a machine; equal values have equal hashes.
 
-    A hash without a key is a `ValueError`: a plain hash of an address is undone by trying all addresses.
+    Hashing without a key raises `ValueError`, because a plain hash of an address is reversed by trying all addresses.
     """
 
     NAMES: Final = (

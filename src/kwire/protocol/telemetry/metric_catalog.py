@@ -56,7 +56,7 @@ REQUIRED_METRICS: Final[Mapping[str, tuple[str, ...]]] = {
         )
     ),
 }  # fmt: skip
-"""What every client of a kind must have (KIP-714 as released, "Required Metrics")."""
+"""Required metrics of producers and consumers (KIP-714 as released, "Required Metrics")."""
 
 _BROKER: Final[Mapping[str, tuple[str, ...]]] = {"broker_id": ()}
 _PARTITION: Final[Mapping[str, tuple[str, ...]]] = {"topic": (), "partition": (), "acks": ("all", "none", "leader")}
@@ -101,7 +101,7 @@ DRAFT_METRICS: Final[Mapping[str, MetricDefinition]] = {
     "client.producer.partition.record.success": _D("sum", _PARTITION),
     "client.terminating": _D("gauge", {"reason": ()}),
 }
-"""The draft's metrics, without `org.apache.kafka.`. A partition is `unassigned` before the partitioner ran."""
+"""The draft's metrics, without `org.apache.kafka.`. The partition is `unassigned` until the partitioner runs."""
 
 HOST_METRICS: Final[Mapping[str, MetricDefinition]] = {
     "client.process.memory.bytes": _D("gauge"),
@@ -110,7 +110,7 @@ HOST_METRICS: Final[Mapping[str, MetricDefinition]] = {
     "client.process.io.wait.time": _D("sum"),
     "client.process.pid": _D("gauge"),
 }
-"""The draft's optional metrics of the process; kwire sends none of them by itself."""
+"""Optional process metrics of the draft; kwire does not send them."""
 
 _AVERAGE: Final = re.compile(r"(.+)\.avg([0-9]{1,9})s", re.DOTALL)
 # What Java's clients and Streams name groups; the rest of a name is theirs to choose.

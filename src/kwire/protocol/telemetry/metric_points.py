@@ -12,17 +12,17 @@ from kwire.protocol.telemetry.otlp import parse_metrics
 __all__ = ["BYTES_OF_A_POINT", "MAX_METRICS", "MAX_POINTS", "POINTS_OF_ANY_PUSH", "decode_metrics", "first_points"]
 
 MAX_METRICS: Final = 8 << 20
-"""Bytes that a payload may unpack to, unless the caller says otherwise: eight times what a broker takes packed (`telemetry.max.bytes`).
-Metrics take up to some forty times their bytes while they are read."""
+"""Default limit of the unpacked size: eight times a broker's limit for packed payloads (`telemetry.max.bytes`). Reading needs up to forty
+times the unpacked size in memory."""
 
 MAX_POINTS: Final = 100_000
-"""Data points of one payload, unless the caller says otherwise: a point without anything is two bytes, but a dict when it is read."""
+"""Default limit of data points per payload: an empty point takes two bytes, but a whole dict once decoded."""
 
 POINTS_OF_ANY_PUSH: Final = 1_000
-"""Points of a push that the tables take however few bytes it has: an ordinary client pushes a few hundred."""
+"""Points of a push that the tables accept at any payload size; an ordinary client pushes a few hundred."""
 
 BYTES_OF_A_POINT: Final = 4
-"""Bytes of a push, as it was sent, for each point that the tables take beyond these: what is packed tighter is made to be."""
+"""Payload bytes, as sent, required per further point; only a hostile payload is packed more tightly."""
 
 _PARTS_PER_POINT: Final = 10  # groups, metrics, labels, buckets and the like that a payload may have for each point that it may have
 
@@ -37,19 +37,19 @@ _NO_VALUE: Final = 1  # flag of a point: no value was recorded
 def decode_metrics(data: Any, compression_type: int, *, limit: int = MAX_METRICS, max_points: int = MAX_POINTS) -> list[dict[str, Any]]:
     """Decode the metrics of a PushTelemetry request.
 
-    Clients send `MetricsData`; the proposal's `ExportMetricsServiceRequest` has the same bytes. No bytes are no metrics, whatever the
-    compression type (a client that ends may push none).
+    Clients send `MetricsData`; the proposal's `ExportMetricsServiceRequest` has the same bytes. An empty payload holds no metrics,
+    regardless of the compression type; a terminating client may push one.
 
     Arguments:
         data: the `metrics` field; any contiguous buffer.
         compression_type: the field of that name: 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd.
-        limit: bytes that the payload may unpack to.
-        max_points: data points that it may hold, with ten groups, metrics, labels and buckets each.
+        limit: largest unpacked size in bytes.
+        max_points: largest number of data points; for each, ten groups, metrics, labels and buckets are allowed.
 
     Returns:
         One dict per data point, in the order of the payload:
 
-        - `metric`, `unit`, `description`: of its metric, `""` if missing;
+        - `metric`, `unit`, `description`: name, unit and description of the metric, `""` if missing;
         - `type`: `gauge`, `sum`, `histogram`, `exponential_histogram` or `summary`;
         - `temporality`: `delta` or `cumulative`, None if the type has none or it is not sent;
         - `is_monotonic`: of a sum, else None;
@@ -62,9 +62,9 @@ def decode_metrics(data: Any, compression_type: int, *, limit: int = MAX_METRICS
         - `start_time_unix_nano` (0 if not sent), `time_unix_nano`.
 
     Raises:
-        UnsupportedVersion: no such compression type.
+        UnsupportedVersion: unknown compression type.
         BadLength: the payload is not OTLP metrics.
-        WireError: it cannot be unpacked, or is above a limit (`LimitExceeded`).
+        WireError: the payload cannot be unpacked or exceeds a limit (`LimitExceeded`).
         InputError: the packages of the extra `kwire[telemetry]` are not installed.
     """
     metrics = _parsed(data, compression_type, limit)
@@ -75,7 +75,7 @@ def first_points(data: Any, compression_type: int) -> tuple[list[dict[str, Any]]
     """Decode the first points of a push: `POINTS_OF_ANY_PUSH`, or one for each `BYTES_OF_A_POINT` of a larger one.
 
     Returns:
-        The points, and how many the push holds.
+        The decoded points, and the number of points in the push.
     """
     metrics = _parsed(data, compression_type, MAX_METRICS)
     if metrics is None:
@@ -103,7 +103,7 @@ def _parsed(data: Any, compression_type: int, limit: int) -> Any:
 
         view = memoryview(unpack(compression_type, _MAGIC, view, limit, 0, "metrics"))
     elif view.nbytes > limit:
-        _refuse(Fault.LIMIT_EXCEEDED, f"metrics of {view.nbytes} bytes are more than {limit}")
+        _refuse(Fault.LIMIT_EXCEEDED, f"metrics of {view.nbytes} bytes exceed the limit of {limit}")
     return parse_metrics(view)
 
 
@@ -112,7 +112,7 @@ def _refuse(fault: Fault, reason: str, path: str = "metrics") -> NoReturn:
 
 
 class _Reader:
-    """Reader of the points of one payload; it counts parts, as a payload of empty parts is small and takes long to read."""
+    """Reader of the points of one payload. It counts parts, because a small payload of empty parts takes long to read."""
 
     def __init__(self, max_points: int, held: int = 0) -> None:
         self._max_points = max_points
@@ -122,7 +122,7 @@ class _Reader:
     def _parts(self, parts: Any) -> Any:
         self._parts_left -= len(parts)
         if self._parts_left < 0:
-            _refuse(Fault.LIMIT_EXCEEDED, f"groups, metrics, labels and buckets are more than {self._max_points * _PARTS_PER_POINT}")
+            _refuse(Fault.LIMIT_EXCEEDED, f"groups, metrics, labels and buckets exceed the limit of {self._max_points * _PARTS_PER_POINT}")
         return parts
 
     def points(self, metrics: Any) -> Iterator[dict[str, Any]]:
@@ -139,7 +139,7 @@ class _Reader:
         held = getattr(metric, kind)
         self._points_left -= len(held.data_points)
         if self._points_left < 0:
-            _refuse(Fault.LIMIT_EXCEEDED, f"metric points are more than {self._max_points}")
+            _refuse(Fault.LIMIT_EXCEEDED, f"metric points exceed the limit of {self._max_points}")
         for point in held.data_points:
             yield {
                 "metric": metric.name,

@@ -1,4 +1,4 @@
-"""Metrics of a client, and the part of them in one push: all values, or additions since the last push."""
+"""Metrics of a client, and the points of one push: cumulative values or changes since the last push."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class MetricStore:
         self._gauges[self._key(name, labels)] = value
 
     def of_broker(self, node_id: int | None) -> str:
-        """Return the label `broker_id`: the client does not know its bootstrap servers' ids."""
+        """Return the value of the label `broker_id`; bootstrap servers have a fixed one, because their ids are unknown."""
         return UNKNOWN_BROKER if node_id is None or node_id < 0 else str(node_id)
 
     def labels(self, **labels: str | None) -> None:
@@ -56,10 +56,10 @@ class MetricStore:
         """Return the points of one push.
 
         Arguments:
-            wanted: whether a metric is pushed, by name.
-            temporality: `delta`, additions since the last call, or `cumulative`, since the beginning. On a change earlier pushes are
-                forgotten, as in Kafka: the first delta after it is the whole count.
-            t: now, nanoseconds of the Unix epoch.
+            wanted: function that tells by name whether a metric is pushed.
+            temporality: `delta` for changes since the last call, or `cumulative` for totals since the start. When it changes, earlier
+                pushes are forgotten, as in Kafka: the next delta is the whole count.
+            t: current time, nanoseconds of the Unix epoch.
         """
         if temporality != self._temporality:
             self._told.clear()

@@ -1,4 +1,4 @@
-"""OTLP bytes: points written as `MetricsData`, and labels added to a payload."""
+"""Writer of points as OTLP `MetricsData`, and of labels into a payload."""
 
 from __future__ import annotations
 
@@ -58,10 +58,10 @@ def _write_labels(attributes: Any, labels: Mapping[str, object]) -> None:
 
 
 def encode_metrics(points: Iterable[Mapping[str, Any]]) -> bytes:
-    """Write points of sums and gauges as OTLP `MetricsData`; no points are no bytes.
+    """Write points of sums and gauges as OTLP `MetricsData`; without points, return no bytes.
 
-    They are dicts as `decode_metrics` returns them; `metric`, `type` and `value` are needed, and `temporality` of a sum. Consecutive points
-    with equal resources share one. A text as value becomes a gauge of 1 with the label `value`.
+    Points are dicts as returned by `decode_metrics`; `metric`, `type` and `value` are required, and `temporality` for a sum. Consecutive
+    points with equal resources share one. A text value becomes a gauge of 1 with the label `value`.
     """
     whole = _layout().MetricsData()
     scope: Any = None

@@ -1,9 +1,9 @@
 """Broker's side of KIP-714: answers clients, enforces their interval, hands payloads to receivers.
 
 Rules and their order, as in Kafka's `ClientMetricsManager`. A push is rejected for an invalid id, an earlier last push, too short an
-interval (except the last push), the subscription, the compression, the size. `rules="strict"` does what the first releases do (3.7 and on),
-`intended` what they meant where the two differ: a question right after error 117 or 76 is answered inside the interval (4.4 does that;
-librdkafka would wait five minutes otherwise), and a refused last push may be repeated (apache/kafka#23094, still there in 4.4).
+interval (except the last push), the subscription, the compression, the size. `rules="strict"` follows Kafka 3.7 exactly. `intended` differs
+in two cases: a subscription request right after error 117 or 76 is answered within the interval (as in 4.4; otherwise librdkafka waits five
+minutes), and a rejected last push may be repeated (apache/kafka#23094, open in 4.4).
 """
 
 from __future__ import annotations
@@ -49,20 +49,20 @@ class TelemetryReceiver:
     """Telemetry of one broker, over all its connections. Times are nanoseconds of a monotonic clock.
 
     Arguments:
-        subscriptions: may change at any time.
-        receivers: without any, the broker does not advertise telemetry.
+        subscriptions: subscriptions of the cluster; they may change at any time.
+        receivers: receivers of payloads; if empty, the broker does not advertise telemetry.
         codec: codec of the built-in catalog by default.
-        random: returns random bytes, for new ids.
-        stopwatch: nanoseconds, to measure receivers.
+        random: function that returns random bytes, for new ids.
+        stopwatch: clock in nanoseconds, to measure receivers.
         max_bytes: longest payload as pushed (`telemetry.max.bytes`).
-        max_unpacked: bytes that a payload may unpack to; more is refused as a bad record.
+        max_unpacked: largest unpacked size in bytes; a larger payload is rejected as INVALID_RECORD.
         node_label: label of the broker's id: `broker_id` in the proposal, `node_id` in a revision of it.
-        unconfigured: answer without receivers: as with some (`kraft`), or error 35 (`zookeeper`).
-        known_ids: answer to a question with an id: the id, as Kafka's brokers do (`echo`), or zero, as KIP-1313 says (`zero`).
-        throttle_ms: throttle time of a connection, which is reported to the client.
+        unconfigured: behavior without receivers: answer as usual (`kraft`) or with error 35 (`zookeeper`).
+        known_ids: id in the answer to a client that has one: the same, as Kafka's brokers do (`echo`), or zero, as in KIP-1313 (`zero`).
+        throttle_ms: function that returns the throttle time of a connection, for the response.
 
     Attributes:
-        refused_ids: new instance ids refused because one connection or address brought too many.
+        refused_ids: number of new instance ids rejected because one connection or address sent too many.
     """
 
     def __init__(
@@ -107,8 +107,8 @@ class TelemetryReceiver:
         """Return the response frame to a request frame, both without their lengths.
 
         Raises:
-            WireError: the frame cannot be read; a broker closes the connection.
-            InputError: it is another API.
+            WireError: the frame is unreadable; a broker closes the connection.
+            InputError: the request is not a telemetry request.
         """
         request = self.codec.decode_request(frame)
         header, body = request.header, request.body
@@ -134,7 +134,7 @@ class TelemetryReceiver:
         elif name == "PushTelemetryRequest":
             answer = messages.PushTelemetryResponse(error_code=self._push(body, context, t))
         else:
-            raise InputError(f"{name} is no request of client telemetry.")
+            raise InputError(f"{name} is not a client telemetry request.")
         answer.throttle_time_ms = self._throttle_ms(context)
         return answer
 
@@ -269,7 +269,7 @@ class TelemetryReceiver:
             self.counters.forget(instance_id)
 
     def expire(self, t: int) -> None:
-        """Drop instances that were silent too long (`InstanceCache.life_ns`)."""
+        """Drop instances whose lifetime has passed (`InstanceCache.life_ns`)."""
         self._next_sweep = t + _SWEEP  # all are looked at, so not with each request
         for instance_id in self.cache.expire(t):
             self.counters.forget(instance_id)

@@ -17,15 +17,15 @@ __all__ = [
 ]  # fmt: skip
 
 OTLP_CONTENT_TYPE: Final = "OTLP"
-"""What Kafka's brokers give plug-ins (`ClientTelemetryPayload.contentType`)."""
+"""Content type of payloads for Kafka's broker plug-ins (`ClientTelemetryPayload.contentType`)."""
 
 
 class PushQuotaExceeded(KwireError):
-    """A connection pushed too much in an interval."""
+    """A connection exceeded its bytes per interval."""
 
 
 class PushQuota:
-    """Bytes that one connection may push in an interval: as sent, as unpacked and as stored together."""
+    """Limit of the bytes that one connection may push in an interval: the sum of sent, unpacked and stored bytes."""
 
     __slots__ = ("_since", "_used", "limit")
 
@@ -50,7 +50,7 @@ class PushContext:
 
     Attributes:
         connection: unique name of the connection.
-        quota: quota of the connection, None without a limit. Receivers take what they store.
+        quota: quota of the connection, None without a limit. Receivers charge stored bytes to it.
     """
 
     connection: str
@@ -70,9 +70,9 @@ class MetricsPayload:
 
     Attributes:
         data: OTLP `MetricsData`, unpacked.
-        labels: labels to add to each resource; `with_resource_labels` does it.
+        labels: labels to add to each resource, as `with_resource_labels` does.
         terminating: the client ends.
-        push_interval_ms: interval of its subscription (KIP-1217).
+        push_interval_ms: push interval of the client's subscription (KIP-1217).
     """
 
     instance_id: Uuid
@@ -86,7 +86,7 @@ class MetricsPayload:
         """Return the points, their resources with the labels added.
 
         Raises:
-            WireError: they are not OTLP metrics, or are above a limit.
+            WireError: the payload is not OTLP metrics or exceeds a limit.
         """
         found = decode_metrics(self.data, 0, limit=limit, max_points=max_points)
         labelled: dict[int, dict[str, Any]] = {}
@@ -99,10 +99,10 @@ class MetricsPayload:
 
 
 class MetricsReceiver(Protocol):
-    """Interface of Kafka's `ClientTelemetryReceiver`. Called while a request is handled: it must not block."""
+    """Interface like Kafka's `ClientTelemetryReceiver`. It is called while a request is handled and must not block."""
 
     def export(self, context: PushContext, payload: MetricsPayload) -> None:
-        """Take a payload; any error but `PushQuotaExceeded` is answered with INVALID_RECORD (87)."""
+        """Receive a payload; any error except `PushQuotaExceeded` is answered with INVALID_RECORD (87)."""
 
 
 class MemoryReceiver:
@@ -118,7 +118,7 @@ class MemoryReceiver:
 
 
 class QueueingReceiver:
-    """Receiver that queues payloads for another one that writes or sends; beyond `limit` they are dropped and counted."""
+    """Receiver that queues payloads for another receiver; payloads beyond `limit` are dropped and counted."""
 
     def __init__(self, receiver: MetricsReceiver, limit: int = 1000) -> None:
         self.receiver = receiver
@@ -136,7 +136,7 @@ class QueueingReceiver:
             self._waiting.append((context, payload))
 
     def drain(self, most: int | None = None) -> int:
-        """Hand on queued payloads, at most `most`; an error loses the payload that caused it. Return their number."""
+        """Pass on at most `most` queued payloads and return their number; an error loses the payload that caused it."""
         done = 0
         while self._waiting and (most is None or done < most):
             self.receiver.export(*self._waiting.popleft())

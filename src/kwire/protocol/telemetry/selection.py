@@ -10,10 +10,11 @@ ALL_METRICS = "*"
 
 
 class MetricSelector:
-    """Metrics that a broker asked for: all for one empty string or one `*`, none for an empty list, else prefixes.
+    """Selection of the metrics that a broker requests: one empty string or one `*` selects all, an empty list none; other texts are
+    prefixes.
 
-    A prefix has no wildcards, so `a.b.` does not mean `a.b`, and `*` among other prefixes is a prefix like any. The proposal writes all as
-    an empty string, Kafka's broker as `*` (`ClientTelemetryUtils.getSelectorFromRequestedMetrics`).
+    A prefix has no wildcards: `a.b.` does not match `a.b`, and `*` among other prefixes is matched literally. For all metrics the proposal
+    writes an empty string, Kafka's broker `*` (`ClientTelemetryUtils.getSelectorFromRequestedMetrics`).
     """
 
     __slots__ = ("everything", "nothing", "prefixes")

@@ -24,7 +24,7 @@ CLIENT_METRICS: Final = 16
 """The config resource type (`ConfigResource.Type.CLIENT_METRICS`)."""
 
 ENTITY_TYPE: Final = "client-metrics"
-"""What Kafka's tools call it."""
+"""Name of the resource type in Kafka's tools."""
 
 DEFAULT_INTERVAL_MS: Final = 300_000
 _INTERVALS: Final = range(100, 3_600_001)
@@ -36,7 +36,7 @@ MATCH_KEYS: Final = (
 
 
 class ClientIdentity(NamedTuple):
-    """Values of a client that a subscription may match; None if unknown."""
+    """Attributes of a client that a subscription can match; None if unknown."""
 
     client_instance_id: str | None = None
     client_id: str | None = None
@@ -68,7 +68,7 @@ class Subscription:
 
     Attributes:
         metrics: prefixes; `*` or an empty one for all.
-        match: patterns of whole values by attribute; none matches every client.
+        match: patterns of whole values by attribute; an empty one matches every client.
     """
 
     name: str
@@ -81,7 +81,8 @@ class Subscription:
         """Parse a config resource: `metrics` and `match` separated by commas, `interval.ms`, with Kafka's defaults.
 
         Raises:
-            InputError: Kafka would refuse it: an empty name, an unknown key, an interval outside 100 ms to an hour, a bad match entry.
+            InputError: Kafka would reject the resource: an empty name, an unknown key, an interval outside 100 ms to an hour, a bad match
+                entry.
         """
         if not name:
             raise InputError("A subscription needs a name.")
@@ -128,7 +129,7 @@ class SubscriptionTable:
         """Set a subscription; empty properties delete it.
 
         Raises:
-            InputError: Kafka would refuse it; then nothing changes.
+            InputError: Kafka would reject the subscription; nothing changes.
         """
         if not properties:
             if not name:
@@ -140,7 +141,8 @@ class SubscriptionTable:
         self.version += 1
 
     def wanted_of(self, client: ClientIdentity) -> Wanted:
-        """Return the union of the subscriptions that match a client, at the lowest interval; without one, nothing at the default."""
+        """Return the union of the subscriptions that match a client, at the lowest interval; without a match, no metrics at the default
+        interval."""
         mine = [each for each in self if each.matches(client)]
         prefixes = {prefix for each in mine for prefix in each.metrics}
         if prefixes & {ALL_METRICS, ""}:
@@ -163,7 +165,7 @@ def subscription_id_of(wanted: Wanted, instance_id: Uuid | bytes) -> int:
 
 
 def draft_interval_ms(instance_id: str, name: str, configs: Mapping[str, Mapping[str, int]]) -> int | None:
-    """Return the interval of one metric in the proposal's draft, by prefixes of instance id and metric; the lowest match counts."""
+    """Return the interval of one metric as in the proposal's draft: the lowest among the matching prefixes of instance id and metric."""
     matching = (
         interval
         for resource, entries in configs.items()

@@ -1,4 +1,4 @@
-"""Machine that follows a connection: bytes of both directions and their times in, requests with their responses out.
+"""Tracker of a connection: it takes the bytes of both directions with their times, and returns requests with their responses.
 
-`connection` is one tracked connection and the contract of the native backend; `direction_detection` first finds the server's side.
+`connection` tracks one connection and defines the native backend's behavior; `direction_detection` finds the server's side first.
 """

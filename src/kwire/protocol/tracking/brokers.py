@@ -18,7 +18,7 @@ NODE_FIELDS: Final = {
 
 
 def ranges_of(message: Any) -> dict[int, tuple[int, int]]:
-    """Return (lowest, highest) by API key of an ApiVersions response; of a cut one, the whole entries before the cut."""
+    """Return (lowest, highest) by API key of an ApiVersions response; a truncated one gives its whole entries."""
     ranges = {}
     for each in getattr(message, "api_keys", None) or ():
         highest = getattr(each, "max_version", None)

@@ -1,4 +1,4 @@
-"""Callbacks of the native tracker into Python, and the words for its numbers."""
+"""Callbacks of the native tracker into Python, and names for its numeric codes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _IS_BROKER_CLIENT: Final = 4
 
 
 class TrackerCallbacks:
-    """Callbacks of tracked connections (`kwire.Connection`); `kwire.tables` has more of them for rows."""
+    """Callbacks of tracked connections (`kwire.Connection`); `kwire.tables` adds callbacks for rows."""
 
     observing = True
     asked: Asked | None = None
@@ -50,18 +50,18 @@ class TrackerCallbacks:
 
     @staticmethod
     def group_fits(api_key: int, api_version: int, request: bytes, response: bytes) -> bool:
-        """Return whether a request of a group and its response, both whole frames, break no rule together."""
+        """Return whether a group's request and response, both whole frames, pass the checks of `exchange_checks`."""
         return not group_faults(api_key, api_version, (request, False), response, False)
 
     @staticmethod
     def nodes(api_key: int, api_version: int, request_index: int, payload: bytes, start: int, time_ns: int) -> BrokersLearned | None:
-        """Return the nodes in a response whose body begins at `start` and breaks no rule."""
+        """Return the nodes in a valid response whose body begins at `start`."""
         message, _ = response_decoders(api_key, api_version)[1].decode(payload, start, True)
         return nodes_of(catalog().api_name(api_key), request_index, time_ns, message)
 
     @staticmethod
     def body_of(payload: bytes) -> int:
-        """Return the offset of the body of a request whose header was read before; the frame's end if it cannot be read."""
+        """Return the body's offset in a request with a readable header; if unreadable, the end of the frame."""
         try:
             return int(header_reader().read(payload, strict=False)[1])
         except WireError:

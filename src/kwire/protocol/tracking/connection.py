@@ -1,4 +1,4 @@
-"""One tracked connection: bytes of both directions and a clock value in, events out.
+"""One tracked connection: it takes bytes of both directions with their times, and returns events.
 
 It keeps only what later bytes may need: unfinished frames, requests without response, identity and authentication, counts.
 """
@@ -47,16 +47,16 @@ class Connection:
     """Connection whose client side is known.
 
     Arguments:
-        joined_late: its beginning was not seen: the first bytes may be in the middle of a frame.
+        joined_late: the capture misses the beginning, so the first bytes may be in the middle of a frame.
         max_frame: longest accepted frame, in bytes.
         frames: report the position of each frame (`FrameSeen`).
-        bodies: API keys whose bodies are read, None for all. For others, rows have the header's columns and times, `body` is `skipped`, no
-            event has their contents, and frames are not kept. Bodies that identify the client (SaslHandshake, ApiVersions,
-            SaslAuthenticate, GetTelemetrySubscriptions) are always read, and so are the acks of a Produce.
+        bodies: API keys whose bodies are read, None for all. For other APIs, rows have only the header's columns and times, `body` is
+            `skipped`, and frames are not kept. Bodies that identify the client (SaslHandshake, ApiVersions, SaslAuthenticate,
+            GetTelemetrySubscriptions) and the acks of a Produce are always read.
         asked: return the frames of this message (`MessageSeen`).
 
     Raises:
-        RuntimeError: a method is called while another thread runs one.
+        RuntimeError: two threads call methods at the same time.
     """
 
     def __init__(
@@ -106,30 +106,30 @@ class Connection:
 
     @_alone
     def receive_request_bytes(self, data: bytes | bytearray | memoryview, t: int, packet: int = 0) -> list[Event]:
-        """Take the next bytes from the client.
+        """Receive the next bytes from the client.
 
         Arguments:
             data: any contiguous buffer; it is copied.
-            t: arrival, nanoseconds since 1970 UTC.
+            t: arrival time, nanoseconds since 1970 UTC.
             packet: number of the packet, for `packet_number`.
         """
         return self._receive("request", bytes(data), t, packet)
 
     @_alone
     def receive_response_bytes(self, data: bytes | bytearray | memoryview, t: int, packet: int = 0) -> list[Event]:
-        """Take the next bytes from the server; arguments as in `receive_request_bytes`."""
+        """Receive the next bytes from the server; arguments as in `receive_request_bytes`."""
         return self._receive("response", bytes(data), t, packet)
 
     @_alone
     def lost(self, direction: Direction, n: int, t: int, packet: int = 0, *, cut: bool = False) -> list[Event]:
-        """Skip the next `n` bytes of a direction, which are missing.
+        """Skip the next `n` bytes of a direction, which the capture misses.
 
         Arguments:
             direction: `request` or `response`.
             n: number of missing bytes.
             t: time of the discovery.
             packet: number of the packet at which the gap was found.
-            cut: snaplen cut them off: their packet was seen, so its time is known and latencies stay exact.
+            cut: whether snaplen cut them off; the packet's time is then known, so latencies stay exact.
         """
         if n <= 0:
             return []
@@ -159,12 +159,12 @@ class Connection:
         return events
 
     def authenticated(self, principal: str) -> None:
-        """Set the principal that the layer below has authenticated, as mutual TLS does; SASL may replace it."""
+        """Set the principal authenticated by the layer below, such as mutual TLS; SASL may replace it."""
         self._exchange.sasl.principal = principal
 
     @_alone
     def begins_late(self, direction: Direction) -> list[Event]:
-        """Start a direction whose first bytes, of unknown number, were not seen; call it before any of its bytes."""
+        """Mark a direction whose first bytes, of unknown number, are missing; call it before any of its bytes."""
         exchange = self._exchange
         exchange.missing = True
         self._openings[direction] = Opening(direction, True, self._splitters[direction].max_frame)
@@ -179,8 +179,8 @@ class Connection:
     def closed(self, direction: Direction, reset: bool, t: int, packet: int = 0) -> list[Event]:
         """End a direction, by FIN or, with `reset`, by RST.
 
-        When both have ended, waiting requests get no answer: `abandoned` if the client ended first. After a RST, bytes may come
-        that were on their way: then `finish` ends the connection.
+        When both have ended, waiting requests get no answer: `abandoned` if the client ended first. After a RST, bytes in transit may still
+        arrive; then `finish` ends the connection.
         """
         self._see(t)
         if self._closed_by is None:

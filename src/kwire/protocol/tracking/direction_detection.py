@@ -1,8 +1,8 @@
 """Detection of the server's side and of Kafka, then tracking of the connection.
 
 Evidence in this order: the side that sent the SYN is the client; a side whose port is among the given ones is the server; a response that
-answers a request; a side that sends whole requests is the client; the lower port. Until it is decided both readings are tracked and their
-events buffered; also until the connection is proven to be Kafka (`Exchange.proven`).
+answers a request; a side that sends whole requests is the client; the lower port. Until the direction is decided and the connection is
+proven to be Kafka, both directions are tracked and their events buffered (`Exchange.proven`).
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ DecidedBy = Literal["syn", "port", "response", "requests", "lower_port"]
 
 
 class DirectionDetector:
-    """Bytes of two sides, 0 and 1.
+    """Detector for a connection of two sides, 0 and 1.
 
     Arguments:
         port_0: port of side 0.
         port_1: port of side 1.
-        ports: known ports of servers (`--port`).
+        ports: known server ports (`--port`).
         max_frame: longest accepted frame.
         frames: report the position of each frame (`FrameSeen`).
         asked: return the frames of this message (`MessageSeen`).
-        proven: the sides are known to speak Kafka, as with a port among `ports`.
+        proven: whether the sides are known to use Kafka, for example by a port among `ports`.
 
     Attributes:
         server_side: 0, 1, or None while undecided.
@@ -76,7 +76,7 @@ class DirectionDetector:
         return None if self.server_side is None else self._readings.get(self.server_side)
 
     def opened(self, side: int, t: int, packet: int = 0) -> list[Event]:
-        """Take a SYN of this side, itself or through its acknowledgement: the side is the client, and its beginning is known."""
+        """Record a SYN of this side, captured or acknowledged: the side is the client, and its first byte is known."""
         if self.server_side is not None:
             return []
         if not self._readings:
@@ -85,7 +85,7 @@ class DirectionDetector:
         return self._given()
 
     def receive(self, side: int, data: bytes | bytearray | memoryview, t: int, packet: int = 0) -> list[Event]:
-        """Take the next bytes of a side; arguments as in `Connection.receive_request_bytes`."""
+        """Receive the next bytes of a side; arguments as in `Connection.receive_request_bytes`."""
         data = bytes(data)
         if not data:
             return []
@@ -127,7 +127,7 @@ class DirectionDetector:
         return events + self._given(ended=True)
 
     def summary(self) -> ConnectionSummary:
-        """Return the current state of the connection; while undecided, in the likelier reading."""
+        """Return the current state of the connection; while undecided, for the more likely direction."""
         self._join_late()
         server = self.server_side if self.server_side is not None else self._likelier()[0]
         return self._readings[server].summary()
@@ -198,7 +198,7 @@ class DirectionDetector:
 
 
 def not_kafka(reading: Connection, fresh: Connection) -> Connection:
-    """Return an unproven connection as one of a foreign protocol: `fresh`, which has read no frame."""
+    """Return an unproven connection as one of a foreign protocol; `fresh` has read no frame."""
     for name in _OF_BYTES:
         setattr(fresh, name, getattr(reading, name))
     fresh._openings = {"request": None, "response": None}

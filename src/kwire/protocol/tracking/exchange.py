@@ -100,7 +100,8 @@ class Exchange(ResponseEvents):
         return reading, None if found is None else found[0]
 
     def _proves(self, reading: RequestReading) -> bool:
-        """Return whether a request shows that this is Kafka: its body reads to the end, or, cut or a vendor's, it has a plain client id."""
+        """Return whether a request proves that this is Kafka: its body reads to the end, or a truncated or unknown one has a plain client
+        id."""
         if reading.body == "decoded":
             return all(rule != "trailing_bytes" for rule, _ in reading.broken)
         if reading.body == "truncated":

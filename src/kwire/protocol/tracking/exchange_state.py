@@ -1,4 +1,4 @@
-"""State of the exchange on one connection, and events that only report: violations, frames, messages."""
+"""State of the exchange on one connection, and its reporting events: violations, frames, messages."""
 
 from __future__ import annotations
 
@@ -116,12 +116,12 @@ class ExchangeState:
         self.pairing.broke()
 
     def heard(self) -> list[Event]:
-        """Return waiting violations of the client: the server is in the capture, so they hold unless bytes are missing."""
+        """Return the client's deferred violations. They are valid only if the server's bytes are captured without a loss."""
         events: list[Event] = [] if self.missing else list(self._unheard)
         self._unheard.clear()
         return events
 
     @property
     def unbroken(self) -> int:
-        """`response_breaks` for a request sent now: one less while the border is lost, as its response may pass unseen."""
+        """Return `response_breaks` for a request sent now: one less while the border is lost, because its response may be missed."""
         return self.response_breaks - self.seeks_responses

@@ -1,4 +1,4 @@
-"""Field plans of the native tracker: fields that it extracts from messages of an API version, and what it does with them."""
+"""Field plans of the native tracker: the fields to extract from messages of an API version, and their use."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def field_plan_of(kind: str, api_key: int, version: int) -> FieldPlan | None:
 
 
 def _in_runs(plan: Plan) -> Plan:
-    """Step over values of a fixed size together with their neighbours, marked or not."""
+    """Merge skips of neighboring fixed-size values into one."""
     ops = list(plan.ops)
     for at in range(0, len(ops), WIDTH):
         if ops[at] in FIXED_SIZE:

@@ -1,6 +1,6 @@
 """Fields of a body that the tracker reads: columns of `requests`, topics, error codes, for every API and version.
 
-Others are stepped over (a projection), so a large body costs little and a malformed one is still found.
+Other fields are skipped (a projection), so a large body costs little and malformed bodies are still detected.
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ def first_value(message: Any, path: Path | None) -> Any:
 
 
 def known_value(value: Any) -> Any:
-    """Return a value as in rows: the least int32 means null there, as no client or broker uses it."""
+    """Return a value as in rows, where the lowest int32 means null because no client or broker uses it."""
     return None if value == _LEAST_INT32 else value
 
 
@@ -195,9 +195,9 @@ def column_values(message: Any, fields: RequestFields | ResponseFields) -> dict[
 
 
 def topics_of(message: Any, fields: RequestFields, counts: dict[str, int] | None = None) -> tuple[str | None, int | None]:
-    """Return the name of the first topic and the number of topics; None and None if the field is missing or null (Metadata's "all").
+    """Return the name of the first topic and the number of topics; both are None if the field is missing or null (Metadata's "all").
 
-    `counts` are those of a cut message (`Prefix`): the array's own count is then the number, unknown for nested topics.
+    For a truncated message, `counts` (from `Prefix`) has the array's claimed length; it is unknown for nested topics.
     """
     held = None if fields.topics is None else getattr(message, fields.topics[0], None)
     if fields.topics is None or held is None:
@@ -213,9 +213,9 @@ def topics_of(message: Any, fields: RequestFields, counts: dict[str, int] | None
 
 
 def error_code_of(message: Any, fields: ResponseFields, is_whole: bool = True) -> int | None:
-    """Return the code of the whole response if it is not 0, else the first code inside that is not 0, else 0.
+    """Return the top-level error code if it is not 0, else the first nested code that is not 0, else 0.
 
-    None if the version has no code, and for a response that was cut before the code that decides.
+    Returns None if the version has no code, or if the response was cut before the deciding code.
     """
     codes = fields.error_codes
     top = getattr(message, "error_code", None) if TOP_ERROR in codes else 0
@@ -226,7 +226,7 @@ def error_code_of(message: Any, fields: ResponseFields, is_whole: bool = True) -
 
 
 def _first_code(struct: Any, tree: CodeTree) -> int:
-    """Return the first code of a tree that is not 0, else 0; most responses have none, so this makes no list."""
+    """Return the first non-zero code of a tree, else 0, without building a list."""
     for name, inner in tree:
         held = getattr(struct, name, None)
         if not inner:

@@ -1,6 +1,6 @@
-"""Protocol of a connection by its first bytes: Kafka, a PROXY header with something behind it, or a foreign protocol on the port.
+"""Protocol of a connection by its first bytes: Kafka, a PROXY header before another protocol, or a foreign protocol.
 
-A verdict depends on a prefix of the bytes alone and is given as soon as the bytes allow only one, so chunks do not matter.
+The result depends only on a prefix of the bytes, not on their chunks, and is returned as soon as it is certain.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class ProxyHeader(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """Verdict: `kafka` for possible Kafka, the name of a foreign protocol, `unknown`, `proxy` for a PROXY header, `more` if undecided."""
+    """Result: `kafka` for possible Kafka, the name of a foreign protocol, `unknown`, `proxy` for a PROXY header, `more` if undecided."""
 
     protocol: str
     proxy: ProxyHeader | None = None
@@ -89,7 +89,7 @@ _POSTGRES_PARAMETERS: Final = (b"user\0", b"database\0", b"application_name\0", 
 
 
 def _tls(data: bytes) -> Verdict:
-    """Recognise handshake and alert records; `16 03 01 00 00` is a frame length that only looks like one, as no record is empty."""
+    """Recognize handshake and alert records. `16 03 01 00 00` is a Kafka frame length, because TLS records are never empty."""
     if len(data) < 3:
         return MORE
     if data[2] > 4:
@@ -162,7 +162,7 @@ def _redis(data: bytes) -> Verdict | None:
 
 
 def _framed(data: bytes) -> Verdict:
-    """Distinguish Kafka from protocols that begin with a 4-byte length too, such as a PostgreSQL start-up, which reads as `Metadata v0`."""
+    """Distinguish Kafka from other protocols with a 4-byte length, such as a PostgreSQL start-up, which reads as `Metadata v0`."""
     size = int.from_bytes(data[:4], "big")
     if len(data) < 8:
         return MORE if len(data) < 4 + size else _KAFKA
@@ -189,7 +189,7 @@ def _framed(data: bytes) -> Verdict:
 
 
 def recognise(data: bytes, max_frame: int) -> Verdict:
-    """Judge the first bytes of the client, from the first one or from the first one behind a PROXY header."""
+    """Classify the first bytes of the client, at the start or behind a PROXY header."""
     verdict = _opening(data, _CLIENT_OPENINGS) or _redis(data)
     if verdict is not None:
         return verdict
@@ -199,7 +199,7 @@ def recognise(data: bytes, max_frame: int) -> Verdict:
 
 
 def recognise_server(data: bytes, max_frame: int) -> Verdict:
-    """Judge the first bytes of the server, which speaks first in SSH, SMTP and MySQL."""
+    """Classify the first bytes of the server, which sends first in SSH, SMTP and MySQL."""
     verdict = _opening(data, _SERVER_OPENINGS)
     if verdict is not None:
         return verdict
@@ -214,7 +214,7 @@ def recognise_server(data: bytes, max_frame: int) -> Verdict:
 
 
 def recognise_middle(data: bytes) -> Verdict:
-    """Judge the first seen bytes of a connection joined late: a TLS record, as a segment often begins with one."""
+    """Classify the first captured bytes of a connection joined late: a segment often begins with a TLS record."""
     if data[0] not in range(0x14, 0x18) or (len(data) > 1 and data[1] != 3):
         return _KAFKA
     if len(data) < 5:

@@ -1,13 +1,13 @@
-"""Splits one direction of a connection into frames, across losses, and finds unknown frame borders again.
+"""Splitter of one direction into frames; after a loss it searches for the next frame border.
 
     frame    length int32, then that many bytes
     stream   frame frame frame ...
 
 Theory of operation. While *in step* the next byte begins a frame. A loss inside a frame of known length damages that frame only: bytes
-before the loss are kept, and the next border follows from the length. A loss that takes a length with it, a late join and an impossible
-length all lead to *seeking*: every position is a candidate, and a `Judge` accepts it, rejects it or asks for more bytes. The candidate
-wins that can be accepted with the fewest bytes of the stream, so the result depends on the bytes alone, never on their chunks, and a false
-length that asks for much does not delay the search. A claimed length reserves nothing.
+before the loss are kept, and the next border follows from the length. A loss that includes a length, a late join and an impossible length
+all lead to *seeking*: every position is a candidate, and a `Judge` accepts it, rejects it or asks for more bytes. The candidate that needs
+the fewest bytes wins. So the result depends only on the bytes, not on their chunks, and a large false length does not delay the search. No
+memory is reserved for a claimed length.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ Enough = Callable[[bytes], int]
 
 
 class Judge(Protocol):
-    """Decides whether a frame begins at a position, while borders are unknown."""
+    """Decision whether a frame begins at a position, while borders are unknown."""
 
     def find(self, data: bytes, start: int) -> int:
-        """Return the first candidate from `start` on, -1 without one; the last `window` - 1 positions are left to a later call."""
+        """Return the first candidate from `start` on, or -1; a later call checks the last `window` - 1 positions."""
 
     @property
     def window(self) -> int: ...
     def judge(self, data: bytes, start: int) -> int:
-        """Return `REJECT`, or a number of bytes from `start` on: accepted if they are there, else needed before the next call."""
+        """Return `REJECT` or a number of bytes from `start` on: the frame is accepted if they are present, otherwise wait for them."""
 
     def salvage(self, data: bytes, start: int, lost: int, at_border: bool) -> bool:
-        """Return whether a frame begins at `start` although its end is lost: `lost` bytes are missing behind `data`.
+        """Return whether a frame begins at `start` whose end is among `lost` bytes missing behind `data`.
 
-        `at_border`: `start` is where the search began, the beginning of a segment; segments often begin with a frame.
+        `at_border`: `start` is the beginning of a segment, which often begins with a frame.
         """
 
 
@@ -77,7 +77,7 @@ class Frame:
 
 @dataclass(slots=True)
 class FrameFault:
-    """Offset at which no frame can be read: an impossible length, or a frame cut by the end."""
+    """Offset of an unreadable frame: an impossible length, or a frame cut by the end."""
 
     kind: Literal["negative", "too_large", "unfinished"]
     length: int
@@ -92,8 +92,8 @@ class FrameFault:
 class FrameSplitter:
     """Frames of one direction.
 
-    `enough` returns for the beginning of a payload how many bytes of it suffice, 0 for all: the rest is counted and not kept. It is called
-    again once these bytes are there, if it asks for more.
+    `enough` takes the first bytes of a payload and returns the number of bytes to keep, 0 for all; the rest is only counted. If it asks for
+    more bytes, it is called again with them.
     """
 
     __slots__ = (
@@ -127,7 +127,7 @@ class FrameSplitter:
         return self._base + len(self._buffer)
 
     def feed(self, data: bytes, t: int, packet: int, judge: Judge) -> Iterator[Frame | FrameFault]:
-        """Take the next bytes; yield frames and faults in their order. Must be run to its end."""
+        """Add bytes; yield frames and faults in order. Exhaust the iterator."""
         if self._broken is not None:
             taken = min(self._skip, len(data))
             self._skip -= taken
@@ -209,7 +209,7 @@ class FrameSplitter:
             del self._marks[:index]
 
     def _seek(self, data: bytes, pos: int, judge: Judge) -> tuple[int, int]:
-        """Return the offset of a frame and 0, or the end of the searched bytes and the number of bytes needed from there on."""
+        """Return the offset of a frame and 0; without one, the end of the search and the number of bytes needed from there."""
         base, best, end = self._base, -1, len(data) + 1
         waiting: list[tuple[int, int]] = []
         at = max(self._scanned - base, pos)
@@ -259,7 +259,7 @@ class FrameSplitter:
         return broken
 
     def lose(self, n: int, t: int, judge: Judge, cut: bool = False) -> Iterator[Frame]:
-        """Mark the next `n` bytes as lost, or as cut by snaplen; yield the frame that ends with them. Must be run to its end."""
+        """Mark the next `n` bytes as lost, or as cut by snaplen; yield the frame that ends with them. Exhaust the iterator."""
         if self._broken is not None:
             self._broken.damaged, self._broken.doubtful = True, False
             self._skipped_time = t

@@ -1,7 +1,7 @@
-"""Steps of group members: one request with its answer is at most one step.
+"""Steps of group members; a request and its answer are at most one step.
 
-Members of the newer groups (KIP-848, KIP-932, KIP-1071) send everything in a heartbeat, which is a step only for a join, a leave, a new
-assignment or an error.
+Members of the newer groups (KIP-848, KIP-932, KIP-1071) send everything in heartbeats; only a join, a leave, a new assignment or an error
+is a step.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _number(message: Any, *names: str) -> int | None:
 
 
 def _whole(message: Any, name: str, *attributes: str) -> list[Any]:
-    """Return the elements of an array that have these attributes: the last one of a cut body may lack some."""
+    """Return the elements of an array that have these attributes; in a truncated body the last one may lack some."""
     found: list[Any] = getattr(message, name, None) or []
     return found if not found or all(hasattr(found[-1], attribute) for attribute in attributes) else found[:-1]
 
@@ -74,9 +74,9 @@ def _subscribed(protocol_type: str, data: bytes) -> tuple[str, ...] | None:
 
 
 def assignment_of(protocol_type: str | None, data: bytes | None) -> list[tuple[str, list[int]]] | None:
-    """Return the partitions of an assignment by topic, the tasks of Connect by connector; None where nothing is decoded.
+    """Return an assignment's partitions by topic, or Connect's tasks by connector; None if it is not decoded.
 
-    -1 among the tasks is the connector itself (`ConnectProtocol.CONNECTOR_TASK`).
+    Task -1 is the connector itself (`ConnectProtocol.CONNECTOR_TASK`).
     """
     read = _assigned if len(data or b"") <= _MOST_REMEMBERED else _assigned.__wrapped__
     found = read(protocol_type or "", data or b"")
@@ -150,7 +150,7 @@ def _failed(step: GroupStep, request: Any, response: Any) -> bool:
 
 
 def _newer_heartbeat(step: GroupStep, request: Any, response: Any) -> bool:
-    """Fill a KIP-848 step: epoch 0 joins, -1 leaves, -2 leaves for a while; null means unchanged."""
+    """Fill a KIP-848 step: epoch 0 joins, -1 leaves, -2 leaves temporarily; null means unchanged."""
     asked = getattr(request, "member_epoch", None)
     step.member_id = _text(response, "member_id") or step.member_id
     step.generation = _number(response, "member_epoch")
@@ -205,7 +205,7 @@ _KINDS: Final[dict[int, tuple[StepKind, Callable[[GroupStep, Any, Any], bool]]]]
 
 
 def group_step(row: RequestCompleted, request: Any, response: Any) -> GroupStep | None:
-    """Return the step of a complete exchange, None without one; bodies as far as they can be read, None if not at all."""
+    """Return the step of a complete exchange, or None. Bodies may be truncated; an unreadable one is None."""
     assert row.api_key is not None
     group_id = _text(request, "group_id") or row.group_id
     if not group_id:

@@ -1,4 +1,4 @@
-"""Client identity: software name and version, client id, client instance id, and whether it is a broker or a controller."""
+"""Client identity: software name and version, client id, client instance id, and the mark of brokers and controllers."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def is_broker_client_id(client_id: str) -> bool:
 
 
 class ClientIdentity:
-    """Identity on one connection; if its beginning was `observed`, missing values were not sent."""
+    """Identity on one connection; if the capture has its beginning (`observed`), missing values were not sent."""
 
     __slots__ = ("_client_ids", "_doubted", "_introduced", "_observed", "instance_id", "role", "software", "source")
 
@@ -62,11 +62,11 @@ class ClientIdentity:
 
     @property
     def client_id(self) -> str | None:
-        """Most frequent client id that is not empty, the first of equals."""
+        """Most frequent non-empty client id; on a tie, the first."""
         return max(self._client_ids, key=self._client_ids.__getitem__, default=None)
 
     def lost_requests(self) -> None:
-        """Record that requests may have passed unseen: while the client is introducing itself, maybe one with a name."""
+        """Record that requests may be missing; at the start of a connection, one of them may have had the software name."""
         self._observed = False
         self._doubted = True
         if not self._introduced:
@@ -144,7 +144,8 @@ class ClientIdentity:
 
 
 def _is_replica(message: Any) -> bool:
-    """Return whether a Fetch is a follower's: consumers have replica id -1, DumpLog-like tools -2; from v15 on in a tagged struct."""
+    """Return whether a Fetch comes from a follower: consumers have replica id -1, debugging tools -2; from v15 on it is in a tagged
+    struct."""
     replica_id = getattr(message, "replica_id", -1)
     state = getattr(message, "replica_state", None)
     return max(replica_id, getattr(state, "replica_id", -1)) >= 0

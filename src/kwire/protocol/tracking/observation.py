@@ -1,7 +1,7 @@
 """Events of an exchange beyond its row: topics used, names of topic ids, steps of groups, metrics pushed.
 
-Whole frames are read with projections of their own, so that the native reader, which makes rows without a Python object, hands over only
-the frames that `watch_of` asks for.
+Whole frames are read with separate projections. The native reader builds rows without Python objects and passes only the frames that
+`watch_of` selects.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _TELEMETRY_PATHS = ("client_instance_id", "subscription_id", "terminating", "com
 
 
 class Watch(IntEnum):
-    """Observed exchanges of an API version, and whether the request's frame is needed."""
+    """Selection of observed exchanges of an API version, and whether the request's frame is needed."""
 
     NO = 0
     RESPONSE = 1  # the response alone, of every exchange
@@ -69,7 +69,7 @@ def _message(api_key: int, is_response: bool) -> Message:
 
 @cache
 def observed_paths(api_key: int, version: int, is_response: bool) -> tuple[str, ...] | None:
-    """Return the projection that `observe_messages` needs of a message of a watched API; None for all of it."""
+    """Return the projection of a watched API's message for `observe_messages`; None for all fields."""
     if api_key in TOPIC_USERS:
         paths = (("error_code",) if is_response else ()) + TOPIC_USERS[api_key][is_response].paths
     elif api_key == _PUSH_TELEMETRY and not is_response:
@@ -115,7 +115,7 @@ def _read(api_key: int, version: int, is_response: bool, payload: bytes, damaged
 
 
 def note_request(api_key: int, version: int, payload: bytes, damaged: bool = False) -> Any:
-    """Return what must wait for the outcome of a request, None for nothing; `damaged`: bytes behind `payload` are lost."""
+    """Return data of a request to keep until its outcome, or None; `damaged`: bytes behind `payload` are lost."""
     if watch_of(api_key, version) < Watch.BOTH:
         return None
     if api_key in TOPIC_USERS:
@@ -125,7 +125,7 @@ def note_request(api_key: int, version: int, payload: bytes, damaged: bool = Fal
 
 
 def observe(row: RequestCompleted, note: Any, payload: bytes | None, damaged: bool = False) -> list[Event]:
-    """Return events of a complete exchange beyond its row; `payload` is the response frame, None without one."""
+    """Return the events of a complete exchange besides its row; `payload` is the response frame, None if missing."""
     key, version = row.api_key, row.api_version
     if key is None or version is None or not _is_observed(row):
         return []
@@ -137,14 +137,15 @@ def observe(row: RequestCompleted, note: Any, payload: bytes | None, damaged: bo
 
 
 def group_faults(key: int | None, version: int | None, note: Any, payload: bytes, damaged: bool) -> list[tuple[str, dict[str, object]]]:
-    """Return faults between a group's request and response (`groups.exchange_faults`); a cut frame has none: the missing bytes may fit."""
+    """Return faults between a group's request and response (`groups.exchange_faults`); skip truncated frames, because the missing bytes may
+    be valid."""
     if key not in CHECKED_APIS or version is None or note is None or damaged or note[1]:
         return []
     return exchange_faults(key, version, _read(key, version, False, *note), _read(key, version, True, payload, damaged))
 
 
 def observe_messages(row: RequestCompleted, request: Any, response: Any) -> list[Event]:
-    """Return events of a complete exchange beyond its row, from the messages of a request log, None if unknown."""
+    """Return the events of a complete exchange besides its row, from messages of a request log (None if unknown)."""
     key, version = row.api_key, row.api_version
     if key is None or version is None or not _is_observed(row):
         return []

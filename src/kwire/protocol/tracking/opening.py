@@ -22,7 +22,7 @@ class FirstFault(NamedTuple):
 
 
 class Opening:
-    """First bytes of a direction; `skipped` counts those of PROXY headers, which the frames follow."""
+    """First bytes of a direction; `skipped` counts the bytes of PROXY headers before the frames."""
 
     __slots__ = ("_chunks", "_data", "_direction", "_joined_late", "_max_frame", "proxied_address", "skipped")
 
@@ -40,7 +40,7 @@ class Opening:
         return bool(self._data)
 
     def take(self, data: bytes, t: int, packet: int) -> str | None:
-        """Take the next bytes; return the protocol, `kafka` for possible Kafka, or None while it is undecided."""
+        """Add bytes; return the protocol, `kafka` for possible Kafka, or None while it is undecided."""
         self._chunks.append((data, t, packet))
         self._data += data
         while True:

@@ -1,8 +1,8 @@
-"""Pairs responses with requests: in order, checked by correlation id; by id over both queues after a gap or a disagreement.
+"""Pairing of responses with requests: in order, checked by correlation id; by id alone after a gap or a mismatch.
 
-A broker answers a connection's requests in order. That is the first rule, as correlation ids repeat and do not rise (Java begins with 1,
-continues with 0, and takes its SASL ids from the top). The id checks it. What does not fit stays in its queue: a response without a request
-may belong to a lost one, or to none.
+A broker answers a connection's requests in order. Order is the first rule, because correlation ids repeat and do not always rise: Java
+begins with 1, continues with 0, and counts SASL ids down from the top. The id is the check. An unmatched message stays in its queue,
+because its counterpart may be lost.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Waiting:
 
 @dataclass(slots=True)
 class Outcome:
-    """Outcome: `answered` (both), `given_up` (a request whose response is lost), `orphan` (a response alone)."""
+    """Outcome: `answered` (both), `given_up` (request without response), `orphan` (response without request)."""
 
     kind: Literal["answered", "given_up", "orphan"]
     waiting: Waiting | None
@@ -71,7 +71,7 @@ class _Held:
 
 
 def kept_bytes(row: RequestCompleted, note: Any) -> int:
-    """Return the bytes that a waiting request keeps beyond what every request keeps; not less than on the wire."""
+    """Return an upper bound of the variable bytes that a waiting request keeps."""
     texts = sum(len(text) for text in _TEXTS(row) if text and len(text) > ORDINARY_TEXT)
     if note is None:
         return texts
@@ -79,7 +79,7 @@ def kept_bytes(row: RequestCompleted, note: Any) -> int:
 
 
 class Pairing:
-    """Two queues of a connection: no held response has a waiting request."""
+    """Queues of waiting requests and of held responses, which match none of them."""
 
     __slots__ = ("_held", "_index", "_kept", "is_unclear", "last_answered", "losses", "waiting")
 
@@ -121,7 +121,7 @@ class Pairing:
         return outcomes
 
     def broke(self) -> None:
-        """Record that the border of responses was lost, with bytes of them: of the response of the only waiting request."""
+        """Record a loss of response bytes and of their frame border; the only waiting request loses its response."""
         if self.waiting and (len(self.waiting) == 1 or self.waiting[-2].is_lost):
             self.waiting[-1].is_lost = True
 
@@ -135,7 +135,7 @@ class Pairing:
         return None if found is None else self.waiting[found].row
 
     def answer(self, frame: Frame, correlation_id: int | None, response_breaks: int, keep: int = MAX_HELD_BYTES) -> list[Outcome]:
-        """Take a response, whose correlation id is None if lost; `keep` bytes are kept of one without a request."""
+        """Pair a response, whose correlation id is None if lost; without a request, keep `keep` bytes of it."""
         held = _Held(frame, correlation_id)
         found = self._find(held, response_breaks) if self.waiting else None
         if found is not None:
@@ -163,8 +163,8 @@ class Pairing:
     def _find_behind_break(self, correlation_id: int, response_breaks: int) -> int | None:
         """Find the request after a loss of responses.
 
-        Some clients give all their requests one id (pykafka). Then the id shows nothing, and a response belongs to the first request whose
-        response is not lost; if it may be lost, the request is unknown.
+        Some clients give all requests the same id (pykafka). Then a response belongs to the first request whose response is not lost; if
+        that is uncertain, the request is unknown.
         """
         found, several = self._index.possible(self.waiting, correlation_id)
         if found is None:

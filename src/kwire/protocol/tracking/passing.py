@@ -1,4 +1,4 @@
-"""Bodies that a connection skips (`Connection(bodies=...)`), so that a proxy does not pay for them with time or memory."""
+"""Bodies that a connection skips (`Connection(bodies=...)`), so that they cost a proxy no time or memory."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def plan_up_to_acks(version: int) -> Plan:
 
 
 def read_acks(payload: bytes, offset: int, version: int) -> tuple[int, int] | None:
-    """Return the acks of a Produce request of a released version, and the offset behind them; None if `payload` does not hold them."""
+    """Return the acks of a Produce request of a released version, and the offset behind them; None if `payload` ends before them."""
     read = read_damaged(plan_up_to_acks(version), payload, offset)
     return (read.message.acks, read.end) if read.error is None else None
 
@@ -49,7 +49,7 @@ class Passing:
         return self.bodies is None or api_key in self.bodies
 
     def request_head(self, payload: bytes) -> int:
-        """Return the number of bytes that suffice of an unfinished request, 0 for all; see `FrameSplitter`."""
+        """Return the number of bytes to keep of an incomplete request, 0 for all; see `FrameSplitter`."""
         if self._sasl.raw:
             return 0
         if len(payload) < REQUEST_HEAD.size:
@@ -68,7 +68,7 @@ class Passing:
         return max(2 * len(payload), _SOME_HEADER) if found is None else found[1]
 
     def response_head(self, payload: bytes) -> int:
-        """Return the same for a response: its correlation id suffices if the next waiting request has it and is skipped."""
+        """Do the same for a response: keep only its correlation id if the next waiting request has it and is skipped."""
         waiting = self._pairing.waiting
         if not waiting or waiting[0].row is None or waiting[0].row.body != "skipped" or self._pairing.holds:
             return 0

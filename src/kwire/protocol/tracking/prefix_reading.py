@@ -1,4 +1,4 @@
-"""Reading of cut or faulty bodies as far as they go, with replaced text and noted anomalies."""
+"""Reading of truncated or faulty bodies up to the fault; invalid text is replaced and anomalies are recorded."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ __all__ = ["Anomaly", "read_damaged"]
 
 
 def read_damaged(plan: Plan, data: bytes, offset: int = 0, limit: int | None = None) -> Prefix:
-    """Read a message as far as it goes, nothing from an offset behind the data; never raise for bytes."""
+    """Read a message up to a fault or the end of the data; never raise for bytes."""
     return read_prefix(plan, data, min(offset, len(data)), limit=limit, strict=False)

@@ -1,4 +1,4 @@
-"""Reads request and response frames for the tracker: header, first fields, and faults; never raises for bytes."""
+"""Reader of request and response frames for the tracker: header, first fields and faults. It never raises for bytes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Fact = tuple[str, dict[str, object]]  # a rule that was broken, and the facts of
 
 @dataclass(slots=True)
 class RequestReading:
-    """Contents of a request frame; None for what it was cut before."""
+    """Contents of a request frame; None for parts cut off."""
 
     api_key: int | None = None
     api_version: int | None = None
@@ -55,7 +55,7 @@ class RequestReading:
 
 @dataclass(slots=True)
 class ResponseReading:
-    """Contents of a response frame, read in `version`: 0 for an ApiVersions refusal."""
+    """Contents of a response frame, read in `version`; an ApiVersions refusal has version 0."""
 
     body: Body
     version: int
@@ -85,7 +85,7 @@ def _header_versions(api_key: int) -> tuple[int, ...] | None:
 
 @cache
 def request_decoder(api_key: int, version: int, whole: bool = False) -> Any:
-    """Return the decoder of a request's first fields, or of its whole body; the codec's own cache of projections is limited."""
+    """Return a cached decoder of a request's first fields or whole body; the codec's own cache of projections is too small."""
     message = catalog().request(api_key)
     assert message is not None
     return compiled().decoder(message.name, version, None if whole else request_fields(api_key, version).projection)
@@ -131,7 +131,7 @@ def _of_anomalies(anomalies: list[Anomaly], message: str) -> list[Fact]:
 
 
 def _tags_broken(message: Any, name: str) -> list[Fact]:
-    """Check that unknown tags ascend too; the codec puts defined ones into their fields."""
+    """Check that unknown tags ascend too; the codec checks only defined ones."""
     tags = [tag for tag, _ in message.unknown_tagged_fields]
     broken: list[Fact] = []
     if len(set(tags)) < len(tags):
@@ -165,7 +165,7 @@ def trailing_fact(label: str, count: int, end: int) -> Fact:
 
 
 def read_header(payload: bytes, damaged: bool = False) -> tuple[RequestReading, int | None]:
-    """Return the reading of a request's header, and the offset of its body; None if none can be read: `body` has the reason."""
+    """Read a request's header; return it and the body's offset, None if there is no readable body (`body` has the reason)."""
     reading = RequestReading()
     if len(payload) < REQUEST_HEAD.size:
         return reading, None
@@ -183,7 +183,7 @@ def read_header(payload: bytes, damaged: bool = False) -> tuple[RequestReading, 
 
 
 def read_request(payload: bytes, damaged: bool = False) -> RequestReading:
-    """Read a request frame, or of a damaged one the bytes before the loss."""
+    """Read a request frame, or the bytes before the loss of a damaged one."""
     reading, offset = read_header(payload, damaged)
     key, version = reading.api_key, reading.api_version
     if offset is None or key is None or version is None:
@@ -214,7 +214,7 @@ def _read_header(reading: RequestReading, payload: bytes, damaged: bool) -> int 
 
 @lru_cache(maxsize=4096)
 def released_header(key: int, version: int) -> tuple[bool, int | None]:
-    """Return whether some release has this request, and its header version; unknown versions have one too (KIP-511)."""
+    """Return whether any release has this request, and its header version, which unknown versions have too (KIP-511)."""
     message = catalog().request(key)
     if message is None or version < 0:
         return False, None
@@ -256,7 +256,7 @@ def _read_request_body(reading: RequestReading, payload: bytes, offset: int, key
 
 
 def read_response(payload: bytes, api_key: int, api_version: int, damaged: bool = False) -> ResponseReading:
-    """Read a response frame of at least 4 bytes, or of a damaged one the bytes before the loss; API and version are the request's."""
+    """Read a response frame of at least 4 bytes, or the bytes before the loss of a damaged one; API and version are the request's."""
     message = catalog().response(api_key)
     if message is None or (api_version not in message.valid_versions and api_key != API_VERSIONS):
         return ResponseReading("truncated" if damaged else "unsupported", api_version)

@@ -20,7 +20,7 @@ _CODEC_MAGIC: Final = {1: ("gzip", b"\x1f\x8b"), 3: ("lz4", b"\x04\x22\x4d\x18")
 
 
 def produced_batches_broken(reading: RequestReading) -> list[Fact]:
-    """Return the rules that the record batches of a decoded Produce request break, at most one fact a batch."""
+    """Return the rules violated by the record batches of a decoded Produce request, at most one per batch."""
     label = f"{api_label(reading.api_key, reading.api_version)} request"
     broken: list[Fact] = []
     for topic in reading.message.topic_data:
@@ -31,7 +31,7 @@ def produced_batches_broken(reading: RequestReading) -> list[Fact]:
 
 
 def fetched_batches_broken(message: Any, label: str) -> list[Fact]:
-    """Return the rules that the record batches of a decoded Fetch response break; a partition's last one may be cut (KIP-74)."""
+    """Return the rules violated by the record batches of a decoded Fetch response; a partition's last batch may be cut (KIP-74)."""
     broken: list[Fact] = []
     for topic in message.responses:
         for partition in topic.partitions:
@@ -86,7 +86,7 @@ def _of_batch(records: bytes, batch: StoredBatch) -> tuple[str, dict[str, Any]] 
 
 
 def _claimed_size(codec: int, payload: bytes) -> int:
-    """Return the unpacked size that a payload states, 0 without one: gzip's trailer, the optional sizes of LZ4 and Zstandard frames."""
+    """Return the unpacked size that a payload claims, or 0: gzip's trailer, the optional sizes of LZ4 and Zstandard frames."""
     if codec == 1:
         return int.from_bytes(payload[-4:], "little")
     if codec == 3:

@@ -1,4 +1,4 @@
-"""Events from the frames of a server: requests with their responses, orphan responses, violations, learned facts."""
+"""Events from the frames of a server: requests with their responses, orphan responses, violations, and facts about the cluster."""
 
 from __future__ import annotations
 

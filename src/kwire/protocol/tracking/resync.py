@@ -1,8 +1,8 @@
-"""Finds frame borders again: after a loss that took a length with it, and in a connection joined late.
+"""Search for frame borders after a loss that includes a length, and in a connection joined late.
 
-A border is accepted if a whole frame behind it reads without a fault to its last byte: a request of a released API and version, or the
-response to a waiting request. Four extra bytes of old librdkafka in ApiVersions v0 are no fault here. The beginning of a long frame is
-tried before its end is there, so that a false length does not delay the search.
+A border is accepted if a whole frame behind it is readable to its last byte: a request of a released API and version, or the
+response to a waiting request. The four extra bytes that old librdkafka sends in ApiVersions v0 are accepted. The beginning of a long frame
+is tried before its end arrives, so that a false length does not delay the search.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def _trial(have: int) -> int:
 
 
 def _agrees(decoder: Any, data: bytes, offset: int, length: int) -> bool:
-    """Return whether a body reads to its end, or its beginning fails only for missing bytes; `length` is of the whole frame."""
+    """Return whether a body is readable to its end, or fails only for missing bytes; `length` is the whole frame's."""
     whole = len(data) == length
     try:
         _, end = decoder.decode(data, offset)
@@ -56,7 +56,7 @@ def _agrees(decoder: Any, data: bytes, offset: int, length: int) -> bool:
 
 
 def _names_client(payload: bytes, length: int) -> bool:
-    """Return whether a long request has a plausible client id: random bytes often claim a long value and disprove it late."""
+    """Return whether a long request has a plausible client id; random bytes often claim a long value."""
     if length <= _TRIALS[-1]:
         return True
     try:
@@ -67,7 +67,7 @@ def _names_client(payload: bytes, length: int) -> bool:
 
 
 class RequestJudge:
-    """Judge of requests; `client_id` is the latest client id of the connection."""
+    """Judge for requests; `client_id` is the latest client id of the connection."""
 
     __slots__ = ("client_id",)
 
@@ -125,7 +125,7 @@ class RequestJudge:
 
 
 def judge_response(payload: bytes, length: int, api_key: int, api_version: int) -> int:
-    """Judge the response to a request of this API and version, see `Judge.judge`; `length` is that of the frame, at least 4."""
+    """Judge the response to a request of this API and version, see `Judge.judge`; `length` is the frame's, at least 4."""
     message = catalog().response(api_key)
     if message is None or api_version not in message.valid_versions:
         # Only the correlation id matches, so do not wait long.
@@ -152,7 +152,7 @@ def _reads(decoders: tuple[Any, Any], payload: bytes, length: int) -> bool:
 
 
 class ResponseJudge:
-    """Judge of responses to waiting requests."""
+    """Judge for responses to waiting requests."""
 
     __slots__ = ("_ids", "_pairing", "_pattern")
 
@@ -177,7 +177,7 @@ class ResponseJudge:
         return -1 if found is None else found.start()
 
     def _asked(self, data: bytes, start: int) -> RequestCompleted | None:
-        """Return the first waiting request with the id of a response; it may have been answered since the response was found."""
+        """Return the first waiting request with the id of a response; None if it has been answered meanwhile."""
         number = int.from_bytes(data[start + 4 : start + 8], "big", signed=True)
         return self._pairing.first_asked(number)
 

@@ -1,4 +1,4 @@
-"""Names and ids of topics in one message: every struct of the catalog that has both (KIP-516), as the schema shows."""
+"""Names and ids of topics in one message, from every struct of the catalog that has both (KIP-516)."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def naming_paths(api_key: int, version: int, is_response: bool) -> tuple[str, ..
 
 @lru_cache(maxsize=65_536)
 def text_of_id(topic_id: bytes) -> str | None:
-    """Return a topic id in Kafka's spelling; None for the zero id."""
+    """Return a topic id in Kafka's base64 form; None for the zero id."""
     return None if topic_id == ZERO_UUID else str(Uuid(topic_id))
 
 

@@ -1,6 +1,6 @@
-"""Topics used by a Produce, Fetch or ShareFetch, and the amount by partition, from the headers of record batches.
+"""Topics used by a Produce, Fetch or ShareFetch, and the bytes and records by partition, from the headers of record batches.
 
-A fetch session (KIP-227) requests only changes, and answers only partitions with data: a partition counts if either names it.
+In a fetch session (KIP-227), a request names only changed partitions and a response only those with data; either one counts.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _CODEC: Final = 7
 
 
 class Shape(NamedTuple):
-    """Attributes of the topics in a message: array, name (None: by id only), partitions, their number."""
+    """Attribute names of the topics in a message: array, topic name (None if by id only), partitions, partition number."""
 
     topics: str
     name: str | None
@@ -61,9 +61,9 @@ PartitionKey = tuple[str | None, str | None, int]
 
 
 def _uses(shape: Shape, message: Any) -> Iterator[PartitionUse]:
-    """Yield the uses in one message, in the order of the wire; of a cut message, those before the cut.
+    """Yield the uses in one message, in wire order; a truncated message yields those before the cut.
 
-    If the cut is inside the partitions of a topic, the last one before it is `unseen`: those behind it have no name.
+    If the cut is inside a topic's partitions, the last one before it is `unseen`, because the ones after it are unknown.
     """
     for topic in getattr(message, shape.topics, None) or ():
         name = getattr(topic, shape.name, None) if shape.name else None
@@ -122,14 +122,14 @@ def records_in(records: bytes) -> int:
 
 
 def noted(api_key: int, message: Any) -> list[PartitionUse]:
-    """Return the uses in a request; small, so that they can wait for the response without the records."""
+    """Return the uses in a request without its records, to be kept until the response."""
     return list(_uses(TOPIC_USERS[api_key][0], message))
 
 
 def used(api_key: int, note: list[PartitionUse], message: Any, is_request_whole: bool = True, is_whole: bool = True) -> list[PartitionUse]:
-    """Return the uses of request and response together, each partition once; the response is None if there is none.
+    """Return the uses of request and response together, each partition once; the response may be None.
 
-    A whole message that has the records names every partition with records.
+    If the message with the records is whole, it names every partition that has records.
     """
     request, response = TOPIC_USERS[api_key]
     missing = response.records and not is_whole

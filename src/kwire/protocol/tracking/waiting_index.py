@@ -1,14 +1,15 @@
-"""Index of waiting requests by correlation id, which also counts overtaken ones, without a look at all of them.
+"""Index of waiting requests by correlation id, which also counts overtaken requests without scanning all.
 
-The requests are in a list in the order of sending. The index is made when a response first disagrees with that order, and follows the list
-from then on: others may append to the list and remove its first request, as the native tracker does.
+The requests are in a list in the order of sending. The index is built when a response first violates that order, and then follows the list;
+other code may append requests and remove the first one, as the native tracker does.
 
     ordinal      of a request in the order of sending, counted from the making of the index; found in the list by bisection
     ids          ordinals by correlation id; those of removed requests are dropped when they are met
     answered     a bit at the ordinal of each request that was answered before an earlier one
     cursors      up to where all are tokens, and up to where an overtaking response gives up nothing more
 
-When more than half of the ordinals belong to removed requests, the index is made again. So a response costs the same whatever waits.
+When more than half of the ordinals belong to removed requests, the index is rebuilt. So the cost of a response does not depend on the
+number of waiting requests.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ class WaitingIndex:
         return None
 
     def possible(self, waiting: list[Waiting], correlation_id: int) -> tuple[int | None, bool]:
-        """Return the position of the first request with this correlation id whose response is not lost, and whether there is another."""
+        """Return the position of the first request with this correlation id and no lost response, and whether there are more."""
         self._follow(waiting)
         ordinals = self._ids.get(correlation_id, [])
         found: list[int] = []
@@ -103,9 +104,9 @@ class WaitingIndex:
         return at if at < len(waiting) else None
 
     def overtake(self, waiting: list[Waiting], found: int, response_breaks: int) -> list[Waiting]:
-        """Remove the requests before position `found`, which is answered, whose responses are lost; in the order of sending.
+        """Remove requests with lost responses before the answered one at position `found`; return them in the order of sending.
 
-        They were sent before the border of responses was last lost, may be silent, or are tokens.
+        Those were sent before responses last lost their border, may have no answer, or are tokens.
         """
         self._follow(waiting)
         ordinal = waiting[found].ordinal

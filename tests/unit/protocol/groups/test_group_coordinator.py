@@ -109,7 +109,7 @@ def test_K559_38_another_type_or_no_common_protocol() -> None:
     )
     (no_common,) = group.join(joining("", "sticky", "roundrobin"), 3, 0, 0, "c")
     assert no_common.body.error_code == INCONSISTENT
-    assert no_common.reason == "the member offers 'sticky', 'roundrobin', which not all of the group have: 'c-1' offers 'range'"
+    assert no_common.reason == "the member offers 'sticky', 'roundrobin', which not all members support: 'c-1' offers 'range'"
     assert group.state is GroupState.STABLE
     assert list(group.members) == [member]
 

@@ -65,7 +65,7 @@ def test_beginnings_that_are_wrong_are_refused(first: bytes) -> None:
 
 
 @pytest.mark.parametrize(("message", "why"), [
-    (SERVER_FIRST.replace(b"rOpr", b"sOpr"), "nonce does not go on"), (b"r=rOprNGfwEbeRWgbNEkqO,s=W22Z,i=4096", "nonce does not go on"),
+    (SERVER_FIRST.replace(b"rOpr", b"sOpr"), "nonce does not begin"), (b"r=rOprNGfwEbeRWgbNEkqO,s=W22Z,i=4096", "nonce does not begin"),
     (SERVER_FIRST.replace(b"4096", b"4095"), "wants '4095' iterations"), (SERVER_FIRST + b"0000", "wants '40960000' iterations"),
     (SERVER_FIRST.replace(b"4096", b"0000000040960000"), "wants '000000004096' iterations"),
     (SERVER_FIRST.replace(b"4096", b"x"), "wants 'x' iterations"), (SERVER_FIRST.replace(b"W22", b"!22"), "is not base64"),

@@ -155,7 +155,7 @@ def test_an_answer_without_an_id_is_the_end() -> None:
     machine = client()
     machine.next_request(0)
     (said,) = machine.receive(subscription(client_instance_id=ZERO_UUID), 0)
-    assert said == Failed(reason="the broker gave no client instance id", error_code=None, again_in_ms=None)
+    assert said == Failed(reason="the broker did not assign a client instance id", error_code=None, again_in_ms=None)
 
 
 def test_K714_17_where_nothing_is_wanted_the_broker_is_asked_again_after_the_interval() -> None:

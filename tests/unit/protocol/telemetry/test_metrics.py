@@ -148,7 +148,7 @@ def test_payloads_are_bounded(compression_type):
 def test_points_are_bounded():
     data = payload(gauge(*[otlp.NumberDataPoint()] * 30))
     assert len(decode_metrics(data, 0, max_points=30)) == 30
-    with pytest.raises(LimitExceeded, match="metric points are more than 29"):
+    with pytest.raises(LimitExceeded, match="metric points exceed the limit of 29"):
         decode_metrics(data, 0, max_points=29)
 
 
@@ -163,7 +163,7 @@ def test_points_are_bounded():
 def test_empty_parts_are_bounded(metrics):
     data = metrics.SerializeToString()
     assert decode_metrics(data, 0) == []
-    with pytest.raises(LimitExceeded, match="groups, metrics, labels and buckets are more than 100 "):
+    with pytest.raises(LimitExceeded, match="groups, metrics, labels and buckets exceed the limit of 100 "):
         decode_metrics(data, 0, max_points=10)
 
 
