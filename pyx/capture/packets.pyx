@@ -223,7 +223,7 @@ cdef class Router:
 
     def __cinit__(self, uint32_t shares):
         if not shares:
-            raise ValueError("packets need a share to go to")
+            raise ValueError("expected at least one share")
         self.routes.count = shares
         self.routes.latest_ns = INT64_MIN
         self.routes.sweep_bits = SWEEP_BITS

@@ -1,1 +1,1 @@
-"""Captures: packets out of files, TCP streams out of packets, files into series."""
+"""Captures: reading of packets from files, TCP streams from packets, and grouping of files into series."""

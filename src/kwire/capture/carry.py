@@ -1,13 +1,13 @@
-"""State of a series between its files: all connections, and nothing else is kept.
+"""State of a series between its files: the connections, and nothing else.
 
-Theory of operation. A four-tuple may be used again: a SYN with a new initial sequence number begins its next connection, as does payload
-long after the last one was closed. A closed connection lingers for late copies and acknowledgements. Whenever the capture's time reaches a
-new multiple of 2**`SWEEP_BITS` ns, connections whose time is over end, and so do SYNs without an answer. Sweeps go by time, not by files
-or counts, so any cut of the series gives the same events: a reader of some connections has to see of all others no more than the packets
-that reach a new multiple (`packet_routes`).
+Theory of operation. A four-tuple may be used again: a SYN with a new initial sequence number begins its next connection, and so does
+payload long after the last connection closed. A closed connection lingers for late copies and acknowledgements. Whenever the capture's time
+reaches a new multiple of 2**`SWEEP_BITS` ns, expired connections and unanswered SYNs end. Sweeps depend on time, not on files or counts, so
+any division of the series gives the same events. A reader of some connections needs, of all others, only the packets that reach a new
+multiple (`packet_routes`).
 
-A half-open connection takes a few bytes (`half_open`). Beyond `MAX_OPEN` of them the oldest end, a sixteenth at a time; of other
-connections those that were silent for longest. Later packets of theirs begin a new connection.
+A half-open connection takes a few bytes (`half_open`). Beyond `MAX_OPEN`, connections end, a sixteenth at a time: the oldest half-open
+ones, or the other ones that were silent longest. Their later packets begin a new connection.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _SILENCE: Final = attrgetter("last_ns", "begun")
 
 
 class SeriesStreams(Protocol):
-    """Interface of what passes packets to their connections, as `SeriesCarry` does."""
+    """Interface of `SeriesCarry`: passes packets to their connections."""
 
     @property
     def scan(self) -> ScanCarry:
@@ -51,24 +51,24 @@ class SeriesStreams(Protocol):
     def take(self, data: bytes, columns: PacketColumns, sink: StreamSink) -> None: ...
     def finish(self, sink: StreamSink) -> None: ...
     def connections(self) -> list[TcpConnection]:
-        """Return connections that are open or linger, in order of their beginning, without half-open ones."""
+        """Return open and lingering connections in order of their beginning, without half-open ones."""
 
 
 class SeriesCarry:
-    """Connections of a series between two files.
+    """State of a series between two files: its connections.
 
     Attributes:
-        live: connections that are open or linger, by endpoints (`TcpConnection.key`).
-        half_open: connections with a SYN and perhaps a refusal, packed (`kwire.capture.half_open`), the oldest first.
+        live: open and lingering connections by endpoints (`TcpConnection.key`).
+        half_open: connections with only a SYN and maybe a reset, packed (`kwire.capture.half_open`), the oldest first.
         ended_early: connections that `MAX_OPEN` ended.
         begun: connections so far.
-        lives: number of connections of each pair of endpoints.
-        packets: TCP packets so far.
+        lives: number of connections by pair of endpoints.
+        packets: number of TCP packets so far.
         latest_ns: latest packet time.
-        strays: packets of no connection: late acknowledgements and resets.
-        watched: those of `live` that a sweep has to check.
-        share: (k, n): only connections of share k of n are kept.
-        by_hosts: shares have all connections between two hosts (`is_of_share`).
+        strays: number of packets without a connection: late acknowledgements and resets.
+        watched: connections of `live` that a sweep must check.
+        share: (k, n) to keep only the connections of share k of n.
+        by_hosts: whether all connections between two hosts are in one share (`is_of_share`).
     """
 
     __slots__ = (
@@ -131,7 +131,7 @@ class SeriesCarry:
         self.packets += len(columns)
 
     def take_with_streams(self, key: bytes, segment: Segment, sink: StreamSink) -> None:
-        """Take any packet: it may begin or end a connection, fill a hole, or come too early; `key` is its endpoints."""
+        """Process any packet: it may begin or end a connection, fill a hole, or come too early; `key` is its endpoints."""
         connection = self.live.get(key)
         before = self.half_open.get(key) if connection is None else None
         if before is not None:
@@ -159,7 +159,7 @@ class SeriesCarry:
             self.end(connection, connection.last_ns, 0, sink)
 
     def end_silent(self, before_ns: int, sink: StreamSink) -> None:
-        """End connections without a packet since `before_ns`: their end was not captured."""
+        """End connections without a packet since `before_ns`, because their end was not captured."""
         silent = [connection for connection in self.live.values() if connection.last_ns < before_ns]
         half_open = [key for key, packed in self.half_open.items() if times_of(packed)[0] < before_ns]
         for connection in self._with_half_open(silent, half_open):
@@ -178,12 +178,12 @@ class SeriesCarry:
         return connection
 
     def _with_half_open(self, connections: Iterable[TcpConnection], keys: list[bytes]) -> Iterator[TcpConnection]:
-        """Yield connections in order of their beginning; a half-open one is unpacked in its turn."""
+        """Yield connections in order of their beginning, half-open ones unpacked."""
         keys.sort(key=self.half_open.__getitem__)
         return merge(sorted(connections, key=_BEGUN), map(self._unpack, keys), key=_BEGUN)
 
     def _place(self, key: bytes, connection: TcpConnection | None, segment: Segment, sink: StreamSink) -> TcpConnection | None:
-        """Find or begin the connection of a packet; None for a packet of an ended one."""
+        """Find or begin the connection of a packet; return None if the connection has ended."""
         begins = segment.original > 0 and not segment.flags & RST
         if segment.flags & SYN:
             if connection is not None and not _is_next(connection, segment):
@@ -223,7 +223,7 @@ class SeriesCarry:
                 self.watched.pop(connection.key, None)
 
     def look_after(self, connection: TcpConnection, packet: int, sink: StreamSink) -> None:
-        """End a connection whose time is over; of a silent one resolve what is missing."""
+        """End an expired connection; if it only fell silent, give up its holes."""
         silence_ns = self.latest_ns - connection.last_ns
         if self._is_over(connection.last_ns, connection.closed_ns, connection.answered):
             self.end(connection, self.latest_ns, packet, sink)
@@ -239,7 +239,7 @@ class SeriesCarry:
 def is_of_share(key: bytes, share: tuple[int, int], by_hosts: bool = False) -> bool:
     """Tell whether a connection belongs to share k of n, k from 0.
 
-    With `by_hosts` ports do not count, so that sessions resumed with a server (RFC 5077; RFC 8446, 2.2) are in one share.
+    With `by_hosts` ports are ignored, so that a TLS session and its resumptions (RFC 5077; RFC 8446, 2.2) are in one share.
     """
     if by_hosts:
         size = 4 if key[0] == 4 else 16
@@ -248,7 +248,7 @@ def is_of_share(key: bytes, share: tuple[int, int], by_hosts: bool = False) -> b
 
 
 def _is_next(connection: TcpConnection, syn: Segment) -> bool:
-    """Tell whether a SYN begins a new connection, rather than being a copy or swapped with the packet after it."""
+    """Tell whether a SYN begins a new connection; it may also be a copy, or swapped with the next packet."""
     own, other = connection.flows[syn.direction], connection.flows[1 - syn.direction]
     if own.isn == syn.seq:
         return False

@@ -1,4 +1,4 @@
-"""Byte streams written as TCP packets: pcapng of exported PDUs (link type 252), with tags for addresses and the dissector `tcp`.
+"""Writer of byte streams as TCP packets: pcapng of exported PDUs (link type 252), with tags for addresses and the dissector `tcp`.
 
 Sequence numbers count the bytes of the streams.
 """
@@ -31,7 +31,7 @@ _MOST_PAYLOAD: Final = 1 << 16
 
 
 class ExportedTalk:
-    """One connection, whose methods return packets; direction 0 is from a to b."""
+    """Writer of one connection; its methods return packets, and direction 0 is from a to b."""
 
     __slots__ = ("_closed", "_ends", "_tags", "numbers")
 
@@ -42,7 +42,7 @@ class ExportedTalk:
         self.numbers = [0, 0]
 
     def opened(self, client: int, time_ns: int, *, answered: bool = True) -> bytes:
-        """Return the handshake; without the server's SYN if it was not `answered`, because its first bytes may be missing."""
+        """Return the handshake; unless `answered`, omit the server's SYN, because its first bytes may be missing."""
         made = self._packet(client, _SYN, b"", time_ns)
         self.numbers[client] += 1
         if answered:
@@ -69,7 +69,7 @@ class ExportedTalk:
         return made
 
     def lost(self, direction: int, count: int, time_ns: int) -> bytes:
-        """Skip bytes of a direction; the other end acknowledges them, so no capture will bring them later."""
+        """Skip bytes of a direction; the other end acknowledges them, so they count as lost."""
         self.numbers[direction] += count
         return self._packet(1 - direction, _ACK, b"", time_ns)
 

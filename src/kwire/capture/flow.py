@@ -1,7 +1,7 @@
-"""One direction of a TCP connection: segments in any order in, an in-order byte stream out.
+"""One direction of a TCP connection: takes segments in any order and returns an in-order byte stream.
 
-Rules: the first byte seen wins, delivered or waiting; bytes cut by snaplen are missing and never waited for; captured bytes replace cut
-ones while both wait. A hole becomes a gap only by `give_up`.
+Rules: of two values for one byte, the first captured one wins. Bytes cut by snaplen are missing at once, unless a captured copy arrives
+while they wait. A hole becomes a gap only by `give_up`.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _RECENT: Final = 4
 
 
 def distance(ahead: int, behind: int) -> int:
-    """Return the signed distance of two sequence numbers, across the wrap at 2**32."""
+    """Return the signed distance of two sequence numbers modulo 2**32."""
     return (ahead - behind + 0x80000000 & 0xFFFFFFFF) - 0x80000000
 
 
 class Fragment(NamedTuple):
-    """Bytes behind a hole; `data` is None if snaplen cut them. Positions count stream bytes from 0."""
+    """Segment behind a hole; `data` is None if snaplen cut it. Positions count stream bytes from 0."""
 
     start: int
     end: int
@@ -44,13 +44,14 @@ class Flow:
 
     Attributes:
         isn: initial sequence number, from the SYN or its acknowledgement, else None.
-        next: sequence number of the next byte, None at first.
-        position: stream bytes before `next`, delivered or lost.
-        anchored: the beginning is known, so missing bytes from here on are a hole.
+        next: sequence number of the next byte, None before the first packet.
+        position: number of stream bytes before `next`, delivered or lost.
+        anchored: whether the beginning is known, so that missing bytes are a hole.
         fin_at: position of the FIN, None before it.
-        finished: the stream was delivered up to its FIN, or reset.
-        packets, payload_packets, bytes, bytes_cut, bytes_lost, gaps, retransmissions, duplicates, strays: counters; `bytes` are delivered
-            ones, `gaps` are ranges cut by snaplen or lost, a duplicate is a packet captured twice, a stray is far outside the window.
+        finished: whether the stream was delivered up to its FIN, or reset.
+        packets, payload_packets, bytes, bytes_cut, bytes_lost, gaps, retransmissions, duplicates, strays: counters. `bytes` counts
+            delivered bytes and `gaps` ranges cut by snaplen or lost. A duplicate is a packet captured twice; a stray is far outside the
+            window.
     """
 
     __slots__ = (
@@ -101,7 +102,7 @@ class Flow:
         return True
 
     def segment(self, seq: int, data: bytes, original: int, time_ns: int, packet: int, copy: bool, deliver: Deliver, lose: Lose) -> None:
-        """Take the payload of one packet; `original` counts it on the wire, `copy` says that the packet was captured before."""
+        """Add the payload of one packet; `original` is its size on the wire, `copy` marks a packet captured before."""
         if self.next is None:
             self.next = seq
         offset = distance(seq, self.next)
@@ -142,7 +143,7 @@ class Flow:
             lose(cut, True, time_ns, packet)
 
     def _wait(self, start: int, data: bytes, original: int, time_ns: int, packet: int) -> bool:
-        """Keep the new bytes of a segment behind the hole; return whether there were any."""
+        """Buffer the new bytes of a segment behind the hole; return whether it had any."""
         fresh = False
         middle, end = start + len(data), start + original
         if start < self.position:

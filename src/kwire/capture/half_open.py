@@ -1,7 +1,7 @@
-"""Connections with only a SYN, and perhaps its refusal, as packed bytes: a port scan or a SYN flood has millions of them.
+"""Packed form of connections with only a SYN and maybe a reset; a port scan or SYN flood has millions of them.
 
 `SeriesCarry` packs a half-open `TcpConnection` after each packet and unpacks it for the next one. Both backends write the same bytes. A
-connection whose attachment is not bytes stays an object.
+connection is not packed if its attachment is not bytes.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _MOST_PACKETS: Final = 0xFFFF
 
 
 def pack_half_open(connection: TcpConnection) -> bytes | None:
-    """Pack a connection with nothing but a SYN, its copies and a reset of the other side; None for any other."""
+    """Pack a connection that has only a SYN, its copies and a reset of the other side; return None for others."""
     side, kept = connection.opened_by, connection.attachment
     if side is None or not (isinstance(kept, bytes) or (connection.ignored and kept is None)):
         return None

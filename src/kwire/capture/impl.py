@@ -1,6 +1,6 @@
-"""Choice of the backend of this package, by the rules of `kwire.codec.impl`: packet scanner, TCP reassembly, TLS records.
+"""Choice of this package's backend, by the rules of `kwire.codec.impl`: packet scanner, TCP reassembly, TLS records.
 
-State is stored in the form of the pure backend, and is of the chosen backend when it is read.
+State is stored in the form of the pure backend and converted to the chosen backend when read.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ packets: Final[ModuleType] = _chosen[1]
 
 
 def series_carry(share: tuple[int, int] = (0, 1), by_hosts: bool = False) -> SeriesCarry:
-    """Make the state of a series at its beginning, of one share of its connections (`kwire.capture.carry.is_of_share`)."""
+    """Create the initial state of a series, for one share of its connections (`kwire.capture.carry.is_of_share`)."""
     # by name: the pure one imports this module
     room = importlib.import_module("kwire.capture.carry") if backend == "pure" else load_twin("capture", "carry", "native")
     made: SeriesCarry = room.SeriesCarry(share, by_hosts)
@@ -47,7 +47,7 @@ def series_carry(share: tuple[int, int] = (0, 1), by_hosts: bool = False) -> Ser
 
 
 def record_stream(state: RecordState | None = None) -> Records:
-    """Make a splitter of one direction of TLS into records, from a stored state or at its beginning."""
+    """Create a splitter of one direction of TLS into records, initially or from a stored state."""
     made: Records = _record_stream(backend)(state)
     return made
 

@@ -1,4 +1,4 @@
-"""Names of the link types that captures have and kwire may not read (https://www.tcpdump.org/linktypes.html)."""
+"""Names of link types, including those that kwire cannot read (https://www.tcpdump.org/linktypes.html)."""
 
 from __future__ import annotations
 

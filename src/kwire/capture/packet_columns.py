@@ -1,4 +1,4 @@
-"""Result of a scan, one row a TCP packet in flat arrays, and its state between the chunks of one file."""
+"""Result of a scan: flat arrays with one row per TCP packet, and the state between the chunks of one file."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ class Interface:
 
 @dataclass(slots=True)
 class EarlyFragment:
-    """Fragment of an IP packet that was captured before the first one of its packet.
+    """IP fragment captured before the first fragment of its packet.
 
     Attributes:
-        number, time_ns: of its own packet record.
+        number, time_ns: number and time of the fragment's packet record.
     """
 
     number: int
@@ -76,7 +76,7 @@ class FragmentedPacket:
     """IP packet with missing fragments.
 
     Attributes:
-        endpoints, direction, seq, ack, flags, signature: of the TCP header in the first fragment, as in `PacketColumns`.
+        endpoints, direction, seq, ack, flags, signature: values of the TCP header in the first fragment, as in `PacketColumns`.
     """
 
     name: bytes  # IP version, source, target, protocol, identification (4 bytes)
@@ -100,9 +100,9 @@ class ScanCarry:
     """State of the scan between the files of a series.
 
     Attributes:
-        fragmented: IP packets in fragments by name, in the order they were first seen; `MAX_FRAGMENTED_PACKETS` and `MAX_FRAGMENT_BYTES`
-            bound it.
-        exported: next sequence numbers of both directions by endpoint pair: the scan numbers exported PDUs, which have none, as a stream
+        fragmented: fragmented IP packets by identity, in the order of their first fragments, limited by `MAX_FRAGMENTED_PACKETS` and
+            `MAX_FRAGMENT_BYTES`.
+        exported: next sequence numbers of both directions by endpoint pair. Exported PDUs have none, so the scan numbers them as a stream
             without holes.
     """
 
@@ -115,12 +115,12 @@ class FileState:
     """State of the scan of one file between two chunks; times are nanoseconds since 1970, UTC.
 
     Attributes:
-        packets, tcp, fragments, others, unreadable: packets by kind, as in `kwire.capture.files.capture_chunks.FileFacts`; `tcp` are rows.
-        captured_bytes, original_bytes: sums over all packets, as stored and as they were on the wire.
-        secrets: offset and size of each key log in the Decryption Secrets Blocks of the latest chunk; the caller takes them.
-        strict: a pcapng block whose two lengths differ, or an odd pcap record, ends the scan as damage does, and in pcap the one before it
-            too if it may be overwritten at its end (`kwire.capture.files.damaged_records` finds the right ones); a pcap record is read when
-            the header behind it is there.
+        packets, tcp, fragments, others, unreadable: packets by kind, as in `kwire.capture.files.capture_chunks.FileFacts`; `tcp` counts
+        rows. captured_bytes, original_bytes: sums over all packets, in the file and on the wire.
+        secrets: offset and size of each key log in the Decryption Secrets Blocks of the latest chunk; the caller reads them.
+        strict: whether a pcapng block with two different lengths, or an odd pcap record, ends the scan like damage. In pcap, a record is
+            read only once the next header is present, and dropped if that header suggests an overwritten end;
+            `kwire.capture.files.damaged_records` then finds the valid records.
     """
 
     kind: int  # `PCAP`, `PCAPNG` or `ROUTED`
@@ -157,11 +157,11 @@ class FileState:
 
 @dataclass(slots=True)
 class PacketColumns:
-    """TCP packets of one chunk. A fragment of an IP packet is a row with its part of the TCP payload.
+    """TCP packets of one chunk. An IP fragment is a row with its part of the TCP payload.
 
     Attributes:
         seq, ack, signature: uint32; two copies of one packet have one signature, a retransmission has another.
-        offset: first payload byte in the chunk, or, from the chunk's length on, in `spilled` behind it (int64).
+        offset: position of the first payload byte in the chunk followed by `spilled` (int64).
         captured, original: payload bytes in the file and on the wire (int32).
         keys: distinct endpoint pairs: IP version, address a, port a, address b, port b; a is the smaller.
     """

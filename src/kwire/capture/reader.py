@@ -1,11 +1,11 @@
-"""Read a series as a fold: one file and the state in, events out, the state changed.
+"""Reading of a series file by file: each call takes a file and the state, emits events, and updates the state.
 
     carry = SeriesCarry()
     for location in pieces:
         facts = read_piece(location, carry, sink)
     finish_series(carry, sink)
 
-A file that ends inside a packet, or whose records make no sense, is read up to there; the offset is a fact of the file.
+A file that ends inside a packet, or has invalid records, is read up to that offset, which is in the facts of the file.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def read_piece(
     """Read one file of a series: a path, URI, open binary stream, or a set of captures of several points (`files.capture_points`).
 
     Raises:
-        InputError: the file is missing, unreadable, empty or not a capture. The state is unchanged then.
+        InputError: the file is missing, unreadable, empty or not a capture. The state is unchanged.
     """
     steps = iter_piece(location, carry, sink, chunk_bytes=chunk_bytes, progress=progress)
     while True:

@@ -13,9 +13,9 @@ _STREAM: Final = "standard input"
 
 
 class SecretsBlock:
-    """The key log of one block, whose text `repr` does not show; a stored state has its place in the file only.
+    """Key log of one block, hidden in `repr`; a stored state has only its position in the file.
 
-    A block of a stream, with an empty location, ends with the process.
+    A block of a stream has an empty location and is lost with the process.
     """
 
     __slots__ = ("_text", "at", "location", "size")
@@ -36,11 +36,11 @@ class SecretsBlock:
         return self.location, self.at
 
     def text(self) -> bytes:
-        """Return the key log, read again from the file after a stored state; InputError if that is not as it was."""
+        """Return the key log, reading it again from the file if restored; raise InputError if the file has changed."""
         if self._text is not None:
             return self._text
         if not self.location:
-            raise InputError("the secrets of a capture that came as a stream are gone: give them with --tls-keys")
+            raise InputError("the secrets of a streamed capture are no longer available; pass them with --tls-keys")
         with open_capture(self.location, hashed=False) as source:
             rest = self.at
             while rest and (passed := source.read(min(rest, CHUNK_BYTES))):

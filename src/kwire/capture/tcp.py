@@ -1,9 +1,8 @@
-"""One TCP connection: packets in, two streams out, in an order that obeys the acknowledgements.
+"""One TCP connection: takes packets and returns two streams, in an order consistent with acknowledgements.
 
-A packet that acknowledges unseen bytes is *early*: the capture swapped it with the packet that has them, or they were lost. Early packets
-are held while `REORDER_PACKETS` more packets may fill the hole; then the hole is a gap. So a response never comes before its request, and
-a swap makes no gap. A RST beyond the bytes seen is early too; if both sides continue, its receiver ignored it (RFC 9293, 3.10.7.4: outside
-the window).
+A packet that acknowledges bytes not yet captured is *early*: the capture swapped it with the packet that has them, or they were lost. Early
+packets are held for up to `REORDER_PACKETS` packets; then the hole is a gap. So a response never precedes its request, and a swap causes no
+gap. A RST beyond the captured bytes is early too; if both sides continue, its receiver ignored it (RFC 9293, 3.10.7.4: outside the window).
 """
 
 from __future__ import annotations
@@ -51,15 +50,14 @@ class TcpConnection:
 
     Attributes:
         key: both endpoints as packed bytes: IP version, address a, port a, address b, port b.
-        n: number of connections of the same endpoints before it.
+        n: number of earlier connections of the same endpoints.
         opened_by: direction of the SYN, None if the connection was joined in the middle.
-        flows: the streams a to b and b to a.
-        first_ns, last_ns: times of the first and the latest packet.
-        answered: more than a lone SYN was seen.
+        flows: streams from a to b and from b to a. first_ns, last_ns: times of the first and the latest packet.
+        answered: whether more than a SYN was captured.
         closed_ns: time when both sides had closed or one had reset, else None.
-        attachment: state of the layer above.
-        ignored: the layer above wants no streams of it.
-        begun: its number among the open connections of its series.
+        attachment: state of the layer above this one.
+        ignored: whether the layer above skips its streams.
+        begun: number of the connection among the open connections of its series.
     """
 
     __slots__ = ("answered", "attachment", "begun", "closed_ns", "first_ns", "flows", "held", "ignored", "key", "last_ns", "n", "opened_by")
@@ -79,7 +77,7 @@ class TcpConnection:
 
     @property
     def expires(self) -> bool:
-        """True if time alone changes it: it is closed, has no answer, or holds packets."""
+        """True if it can change by time alone: it is closed, unanswered, or holds packets."""
         return self.closed_ns is not None or not self.answered or bool(self.held)
 
     @property
@@ -92,7 +90,7 @@ class TcpConnection:
 
     @property
     def refused(self) -> bool:
-        """True if a RST answered the SYN. Behind a FIN there was a connection, whatever the capture lacks."""
+        """True if a RST answered the SYN; after a FIN, there was a connection."""
         return (
             self.closed_ns is not None
             and not any(flow.fin_at is not None for flow in self.flows)
@@ -101,7 +99,7 @@ class TcpConnection:
         )
 
     def in_order(self, direction: int, seq: int, ack: int, flags: int, captured: int, original: int, signature: int, time_ns: int) -> bool:
-        """Take a packet of an undisturbed connection at little cost: True to deliver its payload, False if `receive` has to take it."""
+        """Handle a packet of an in-order connection quickly: return True to deliver its payload, False if `receive` must handle it."""
         own, other = self.flows[direction], self.flows[1 - direction]
         if (
             self.held
@@ -148,7 +146,7 @@ class TcpConnection:
             self._process(segment, sink)
 
     def resolve(self, sink: StreamSink) -> None:
-        """Make gaps of the holes that an acknowledgement passed."""
+        """Turn holes before an acknowledgement into gaps."""
         self._release(sink, 0)
 
     def finish(self, time_ns: int, packet: int, sink: StreamSink) -> None:
@@ -157,7 +155,7 @@ class TcpConnection:
             self._give_up_waiting(direction, time_ns, packet, sink)
 
     def _early_by(self, segment: Segment) -> int:
-        """Return how many unseen bytes of the other side (of its own, for a RST) the packet presupposes."""
+        """Return the number of missing bytes that the packet implies, of the other side or, for a RST, of its own."""
         flags = segment.flags
         if flags & RST:
             flow, sequence = self.flows[segment.direction], segment.seq
@@ -176,7 +174,7 @@ class TcpConnection:
         return segment.direction == hole and not segment.flags & RST and distance(needed, segment.seq) > 0
 
     def _is_reset_ignored(self, segment: Segment) -> bool:
-        """Tell whether the first packet held is a RST after which both sides continued, the sender with this segment far below it."""
+        """Tell whether the first held packet is a RST that was ignored: both sides continued, the sender with this much lower segment."""
         if not self.held or not self.held[0].flags & RST or not self._fills(segment):
             return False
         first = self.held[0]

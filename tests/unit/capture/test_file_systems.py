@@ -226,7 +226,7 @@ def test_a_store_that_fails_for_good_is_no_end_of_a_file(store: _Counted, pack: 
         capture.read(10)
         store.faults = 3
         with pytest.raises(
-            KwireError, match=r"^s3://lake/x cannot be read on at byte 4096: the store fails, after several tries too"
+            KwireError, match=r"^cannot continue reading s3://lake/x at byte 4096: the store fails, after several tries too"
         ) as told:
             capture.read(100_000)
     assert not isinstance(told.value, InputError)  # which would have the file left out

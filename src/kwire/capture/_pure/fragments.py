@@ -1,7 +1,7 @@
-"""IP fragments to rows without reassembly: TCP is a stream, so each fragment is a segment of its own.
+"""Conversion of IP fragments to rows without reassembly: TCP is a stream, so each fragment is a separate segment.
 
-The first fragment has the TCP header, and so the sequence numbers of all others; what comes before it waits in the state. A TCP header
-that does not fit into the first fragment is not read.
+The first fragment has the TCP header, which gives the sequence numbers of all others; fragments before it wait in the state. A TCP header
+that is split across fragments is not read.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _UNKNOWN: Final = -1
 
 
 class Fragments:
-    """Fragments of a chunk; `spilled` is payload that had waited (`PacketColumns.spilled`)."""
+    """Fragments of a chunk; `spilled` is the payload of waiting fragments (`PacketColumns.spilled`)."""
 
     def __init__(self, rows: PacketRows) -> None:
         self._rows = rows
@@ -39,7 +39,7 @@ class Fragments:
         self.spilled = bytearray()
 
     def take(self, view: PacketView, time_ns: int) -> None:
-        """Take a packet whose fate is `packet_view.FRAGMENT`; the view is used up."""
+        """Add a packet whose fate is `packet_view.FRAGMENT`; the view is consumed."""
         self._state.fragments += 1
         self._chunk_bytes = len(view.data)
         at, end, length, place, more = view.at, view.end, view.end - view.at + view.cut, view.fragment_at, view.more
@@ -112,7 +112,7 @@ class Fragments:
     def _settle(
         self, packet: FragmentedPacket, number: int, time_ns: int, place: int, length: int, more: bool, at: int, stored: int
     ) -> None:
-        """Make a row of `length` bytes of a packet, the stored ones at `at`, once its headers are known."""
+        """Add a row for `length` bytes of a packet, stored at `at`, once its headers are known."""
         self._state.fragments -= 1
         if packet.fate == OTHER:
             self._state.others += 1

@@ -1,12 +1,11 @@
-"""Packets to the shares of a series: as they are, with their number, one after the other.
+"""Routing of packets to the shares of a series: each packet is appended unchanged, with its number.
 
 The pure backend of pyx/capture/packet_routes.pxd. A packet with ports goes to the share of its connection. A fragment of an IP packet goes
-to
-all: only earlier packets tell its connection, and every share comes to the same result. All shares get the headers of a packet with which
-the time of the capture reaches a new multiple of 2**`SWEEP_BITS` ns, because sweeps come then. Whether it is new is decided by this piece
-alone: one that was reached before changes nothing. Each packet has a header, little-endian::
+to all shares, because only earlier packets tell its connection. When the capture's time reaches a new multiple of 2**`SWEEP_BITS` ns, all
+shares get the headers of that packet, because it starts a sweep. A multiple that an earlier range has reached already changes nothing. Each
+packet has a header, little-endian::
 
-    time 8 | number in the piece, from 1 4 | link type 4 | captured 4 | original 4
+    time 8 | number in the range, from 1 4 | link type 4 | captured 4 | original 4
 """
 
 from __future__ import annotations
@@ -27,13 +26,13 @@ _HEADER: Final = struct.Struct("<qIIII").pack
 class Router:
     def __init__(self, shares: int) -> None:
         if not shares:
-            raise ValueError("packets need a share to go to")
+            raise ValueError("expected at least one share")
         self._buffers = [bytearray() for _ in range(shares)]
         self._latest_ns = -(1 << 63)
 
     @property
     def held(self) -> int:
-        """Bytes that wait to be taken."""
+        """Number of bytes not yet taken."""
         return sum(map(len, self._buffers))
 
     def take(self, share: int) -> bytes:
@@ -45,7 +44,7 @@ class Router:
     def add(
         self, state: FileState, view: PacketView, fate: int, link_type: int, time_ns: int, at: int, captured: int, original: int
     ) -> None:
-        """Take a packet, at `at` of the view's data, whose fate is TCP, FRAGMENT or EXPORTED, and count it unless it is a fragment."""
+        """Route a packet at `at` of the view's data, whose fate is TCP, FRAGMENT or EXPORTED; count it unless it is a fragment."""
         number = state.packets & 0xFFFFFFFF
         whole = _HEADER(time_ns, number, link_type, captured, original) + view.data[at : at + captured]
         if fate == FRAGMENT:

@@ -1,4 +1,4 @@
-"""Rows of packet columns: from a TCP header, and from an exported PDU that has none."""
+"""Rows of packet columns, from a TCP header or from an exported PDU without one."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class PacketRows:
         self.add(self.state.packets, time_ns, header, header.payload, captured, original)
 
     def exported(self, view: PacketView, time_ns: int) -> None:
-        """Add an exported PDU, numbered by its tags or else after the PDU before it in its direction."""
+        """Add an exported PDU; its sequence number is in its tags or follows the previous PDU of its direction."""
         endpoints, direction = endpoints_of(view, view.ports)
         captured, original = view.end - view.at, view.end - view.at + view.cut
         numbers = self.state.carry.exported.get(endpoints, (_FIRST_NUMBER, _FIRST_NUMBER))

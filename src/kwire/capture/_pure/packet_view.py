@@ -1,7 +1,7 @@
-"""From the first byte of a captured packet to its TCP header, through whatever wraps it.
+"""Decapsulation of a captured packet, from its first byte to its TCP header.
 
-A view is a window on the packet that each layer makes smaller. A layer returns the *kind* of the next one (an EtherType, or one of the
-numbers below) or the packet's *fate*. Each layer takes at least one byte, so a hostile packet costs no more than its size.
+A view is a window on the packet that each layer narrows. A layer returns the *kind* of the next one (an EtherType, or a number below) or
+the packet's *fate*. Each layer consumes at least one byte, so the cost is bounded by the packet's size.
 """
 
 from __future__ import annotations
@@ -73,10 +73,11 @@ class PacketView:
     """Window on one packet.
 
     Attributes:
-        at, end, cut: next byte and end of the stored ones (offsets in `data`), and bytes beyond on the wire.
-        version, source, target, identification: of the innermost IP header, addresses packed; version 0 before one was seen.
-        protocol, fragment_id, fragment_at, more: of an IP fragment: protocol, identification, offset in bytes, and whether others follow.
-        numbers: of an exported PDU: sequence number, that of its end and the other side's, and the TCP flags; None without them.
+        at, end, cut: offsets in `data` of the next byte and of the end of the stored bytes, and number of bytes cut off. version, source,
+        target, identification: values of the innermost IP header, addresses packed; version 0 before the first one. protocol, fragment_id,
+        fragment_at, more: values of an IP fragment: protocol, identification, offset in bytes, and whether others follow.
+        numbers: values of an exported PDU: its sequence number, the number of its end, the other side's number, and the TCP flags; None if
+            it has none.
     """
 
     __slots__ = (
@@ -114,7 +115,7 @@ class PacketView:
         return self.follow(self._link(link_type))
 
     def follow(self, kind: int) -> int:
-        """Peel layers, the first of `kind`, until the fate is known."""
+        """Skip layers, starting with `kind`, until the fate is known."""
         while kind > UNREAD:
             if kind == _IPV4:
                 kind = self._ipv4()
@@ -191,7 +192,7 @@ class PacketView:
         return self._exported() if link_type == 252 else UNREAD
 
     def _wrapped(self, link_type: int) -> int:
-        """Skip headers with their own length and link type of the packet behind them; return that type, or less than 0 for the fate."""
+        """Skip headers that hold their length and the packet's link type; return that type, or a negative fate."""
         at, data, least = self.at, self.data, 8 if link_type == _PPI else 12
         if self.end - at < least:
             return -UNREADABLE
@@ -203,7 +204,7 @@ class PacketView:
         return -UNREAD if inner == _PPI or inner in _PKTAP or inner > 0xFFFF else inner
 
     def _nflog(self) -> int:
-        """Find the IP packet among the attributes of Linux' netfilter, which are in the byte order of the capturing machine."""
+        """Find the IP packet among Linux netfilter attributes, which have the capturing machine's byte order."""
         data, at = self.data, self.at + 4
         order: Literal["little", "big"] = "little" if self.end - at >= 4 and data[at + 2] else "big"  # types are below 256
         while self.end - at >= 4:
@@ -250,7 +251,7 @@ class PacketView:
         return OTHER
 
     def _mpls(self, kind: int) -> int:
-        """Skip one label; the first bits behind the last one tell what follows (RFC 4928)."""
+        """Skip one label; the first bits behind the last label identify the next protocol (RFC 4928)."""
         at, left = self.at, self.end - self.at
         if left < 4:
             return UNREADABLE
@@ -399,7 +400,7 @@ class PacketView:
         return self._take(size, _ether_type(kind))
 
     def _exported(self) -> int:
-        """Read tags, then a PDU, as Wireshark exports and as taps without packets write."""
+        """Read tags, then a PDU, as written by Wireshark's export and by taps without packets."""
         data = self.data
         self.source = self.target = b""
         self.identification = 0
@@ -453,7 +454,7 @@ class PacketView:
 
 
 def _kind_of(number: int) -> int:
-    """Return the kind behind a length or EtherType field; cooked captures say 4 for LLC."""
+    """Return the kind behind a length or EtherType field; cooked captures use 4 for LLC."""
     return number if number >= _LEAST_ETHER_TYPE else _LLC
 
 

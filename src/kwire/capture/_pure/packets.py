@@ -1,4 +1,4 @@
-"""One chunk of a capture file to packet columns.
+"""Conversion of one chunk of a capture file to packet columns.
 
 Layouts (pcap record; pcapng enhanced packet, obsolete packet, simple packet block)::
 
@@ -55,7 +55,7 @@ _MOST_DROPPED: Final = (1 << 40) - 1
 
 
 def read_on(rest: bytes, read_into: Callable[[memoryview], int], size: int) -> bytes:
-    """Return `rest` and up to `size` bytes more; `read_into` fills a buffer and returns its bytes, 0 only at the end."""
+    """Return `rest` and up to `size` more bytes; `read_into` fills a buffer and returns the number of bytes, 0 only at the end."""
     made, had = bytearray(rest) + bytearray(size), len(rest)
     with memoryview(made) as view:
         while had < len(made) and (got := read_into(view[had:])):
@@ -82,7 +82,7 @@ def route(data: bytes, start: int, state: FileState, router: Router) -> tuple[in
 def nanoseconds(ticks: int, resolution: int, offset_s: int) -> int:
     """Turn clock ticks (uint64) into nanoseconds modulo 2**63, from 1823 to 2116.
 
-    Any two times are then less than 2**63 apart, as native integers need it.
+    Any two times are then less than 2**63 apart, as native integers require.
     """
     power = resolution & 0x7F
     if resolution & 0x80:
@@ -146,7 +146,7 @@ class _Scanner:
         columns.consumed = at
 
     def implausible_record(self, at: int, fraction_ns: int, timed: bool, time_ns: int) -> int:
-        """Return the fault of a pcap record's header, 0, `_LENGTHS` or `_TIME`; `time_ns` is the time of the record before."""
+        """Return the fault of a pcap record's header: 0 for none, `_LENGTHS` or `_TIME`; `time_ns` is the previous record's time."""
         seconds, fraction, captured, original = struct.unpack_from(">IIII" if self.state.big_endian else "<IIII", self.data, at)
         if fraction * fraction_ns >= 1_000_000_000 or (timed and abs(seconds * 1_000_000_000 + fraction * fraction_ns - time_ns) > NEAR_NS):
             return _TIME
@@ -182,7 +182,7 @@ class _Scanner:
         columns.consumed = at
 
     def routed(self) -> None:
-        """Return the counts of a chunk for a `Router`, which counts packets itself, but no fragments."""
+        """Return the counts of a chunk for a `Router`, which counts all packets except fragments."""
         data, state, columns = self.data, self.state, self.columns
         read = struct.Struct("<qIIII").unpack_from
         at, end, before = columns.consumed, len(data), state.packets
@@ -276,7 +276,7 @@ class _Scanner:
             self.state.interfaces[index].dropped = sum(drops.values())
 
     def options(self, at: int, end: int) -> list[tuple[int, int, int]]:
-        """Yield code, offset and length of the value of each whole option."""
+        """Yield the code, value offset and value length of each whole option."""
         found = []
         while end - at >= 4:
             code, length = self.u16(at), self.u16(at + 2)

@@ -1,1 +1,1 @@
-"""Parts of capture files for tasks that read at the same time."""
+"""Division of capture files into parts for parallel tasks."""

@@ -1,7 +1,7 @@
-"""Hash of a file that several tasks read: SHA-256 over the SHA-256 of its blocks, so that no task has to read all of it.
+"""Hash of a file read by several tasks: SHA-256 over the SHA-256 of its blocks, so no task needs the whole file.
 
-A range hashes the blocks that begin in it, to the end of the last. So the value does not depend on how a file was divided. It has the
-prefix `BLOCK_HASH`, and differs from the plain SHA-256 of the same file:
+A range hashes the blocks that begin in it, up to the end of the last one, so the value does not depend on the division. It has the prefix
+`BLOCK_HASH` and differs from the plain SHA-256 of the file:
 
     python3 -c 'import hashlib,sys; f=open(sys.argv[1],"rb"); print(hashlib.sha256(b"".join(
         hashlib.sha256(b).digest() for b in iter(lambda: f.read(4<<20), b""))).hexdigest())' FILE
@@ -18,7 +18,7 @@ __all__ = ["BLOCK_BYTES", "BLOCK_HASH", "BlockDigests", "block_hash", "block_has
 BLOCK_BYTES: Final = 4 << 20
 
 BLOCK_HASH: Final = "sha256-4MiB:"
-"""Stands before the hash where it is one over blocks."""
+"""Prefix of a hash over blocks."""
 
 _DIGEST_BYTES: Final = 32
 
@@ -49,7 +49,7 @@ class BlockDigests:
         self._block, self._held = hashlib.sha256(), 0
 
     def finish(self, end: int, size: int, read_at: Callable[[int, int], bytes]) -> bytes:
-        """Hash to the end of the last block, and return the digests, 32 bytes each; all bytes up to `end` were taken."""
+        """Finish the last block and return the digests, 32 bytes each; call it after all bytes up to `end`."""
         if self._held:
             self.update(read_at(end, min(BLOCK_BYTES - self._held, size - end)))
         if self._held:
@@ -61,7 +61,7 @@ def block_hash(digests: Iterable[bytes]) -> str:
     whole = hashlib.sha256()
     for each in digests:
         if len(each) % _DIGEST_BYTES:
-            raise ValueError(f"{len(each)} bytes are not a number of digests of {_DIGEST_BYTES} bytes")
+            raise ValueError(f"{len(each)} bytes are not a multiple of {_DIGEST_BYTES}, the size of a digest")
         whole.update(each)
     return BLOCK_HASH + whole.hexdigest()
 

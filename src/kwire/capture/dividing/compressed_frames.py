@@ -1,12 +1,12 @@
-"""Frames of a compressed file, which depend on nothing before them, found from any offset: tasks can share such a file.
+"""Search for independent frames of a compressed file from any offset, so that several tasks can read it.
 
-zstd (RFC 8878): `pzstd`, the seekable format and concatenated files have many frames. The headers of its blocks lead through a frame, so
-its end is found without unpacking. BGZF (SAM specification, 4.1; `bgzip`): members of gzip of up to 64 KiB, each with its size in a field
-of its header. Other gzip files do not have the length of a member; they are read as one.
+zstd (RFC 8878): `pzstd`, the seekable format and concatenated files have many frames. The end of a frame follows from its block headers,
+without unpacking. BGZF (SAM specification, 4.1; `bgzip`): gzip members of up to 64 KiB, each with its size in its header. Other gzip files
+lack the size of a member and are read by one task.
 
-Payload may look like a frame: Kafka's batches are compressed with zstd too, and incompressible data is stored unchanged. So a candidate
-counts if its sizes lead to another frame or to the end of the file. That is strong, but no proof: a border counts in the end when the range
-before it ends there (`kwire.capture.dividing.packet_routing.join_ranges`).
+Payload may look like a frame: Kafka's batches are compressed with zstd too, and incompressible data is stored unchanged. So a candidate is
+accepted only if its sizes lead to another frame or to the end of the file. That is strong evidence, but not proof: a border becomes final
+when the range before it ends there (`kwire.capture.dividing.packet_routing.join_ranges`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from kwire.capture.files.formats import ZSTD_MAGIC, compression_of, is_skippable
 __all__ = ["MAX_FRAME_BYTES", "CompressedFrames", "frames_of"]
 
 MAX_FRAME_BYTES: Final = 64 << 20
-"""A zstd file whose first frame is longer, as stored, is read as one: its frames are not looked for."""
+"""Largest stored first frame of a zstd file that is divided; a file with a longer one is read by one task."""
 
 FrameKind = Literal["zstd", "bgzf"]
 
@@ -42,7 +42,7 @@ class CompressedFrames:
         self._start, self._window = 0, b""
 
     def after(self, start: int, end: int) -> int | None:
-        """Find the first frame that begins from `start` to before `end`."""
+        """Find the first frame that begins in [`start`, `end`)."""
         at = start
         while at < end:
             data = self._read(at, min(_READ_BYTES, end + len(self._magic) - 1 - at))
@@ -68,7 +68,7 @@ class CompressedFrames:
         return frames > 1
 
     def _leads_on(self, at: int) -> bool:
-        """Return whether the sizes here lead to another frame, to the end of the file, or far enough."""
+        """Return whether the sizes at this offset lead to another frame, the end of the file, or far enough."""
         following = at
         for _ in range(1 if self._kind == "zstd" else _CHAINED):
             end = self._end_of(following, _WALKED_BYTES)
@@ -86,7 +86,7 @@ class CompressedFrames:
         return self._kind == "zstd" and is_skippable_frame(self._bytes(at, 4))
 
     def _end_of(self, at: int, most: int) -> int | None:
-        """Return the end of the frame here, or an offset in it at least `most` bytes away; None without a frame."""
+        """Return the end of the frame at this offset, or an offset in it at least `most` bytes away; None without a frame."""
         if self._kind == "bgzf":
             head = self._bytes(at, _BGZF_HEADER_BYTES)
             is_block = head[:4] == _BGZF and head[10:16] == _BGZF_FIELD

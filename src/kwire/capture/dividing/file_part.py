@@ -14,7 +14,7 @@ __all__ = ["FilePart", "open_part"]
 
 
 class FilePart:
-    """The bytes of a part, in order, with the interface of `file_ranges.PartSource`; never unpacked."""
+    """Stored bytes of a part, in order, with the interface of `file_ranges.PartSource`."""
 
     def __init__(self, stored: Any, blocks: StoredBlocks | None, start: int, end: int | None) -> None:
         self._stored, self._blocks, self._at, self._end = stored, blocks, start, end
@@ -43,7 +43,7 @@ class FilePart:
         return found
 
     def read_at(self, at: int, size: int) -> bytes:
-        """Read bytes at an offset of the file, fewer only at its end; the position stays."""
+        """Read bytes at an offset of the file, fewer only at its end; keep the position."""
         if self._blocks is not None:
             return self._blocks.read_at(at, size)
         try:

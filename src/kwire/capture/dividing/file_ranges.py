@@ -1,10 +1,9 @@
 """Ranges of a capture file for tasks, from one packet record to another.
 
 A plain pcap file is divided where records begin (`kwire.capture.dividing.record_borders`). A compressed one is divided where frames begin
-(`kwire.capture.dividing.compressed_frames`), whatever record they cut: the first record that begins in a frame is found, with the same
-proof, in the bytes unpacked from there, and the bytes before it belong to the range before. Such a place is a *virtual offset*, as in
-BGZF's
-indexes: the stored offset of the frame, and a number of unpacked bytes behind it.
+(`kwire.capture.dividing.compressed_frames`), even inside a record. The first record that begins in a frame is found in the unpacked bytes
+with the same proof; bytes before it belong to the previous range. Such a position is a *virtual offset*, as in BGZF's indexes: the stored
+offset of the frame plus a number of unpacked bytes.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ _READ_BYTES: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class FileRange:
-    """Range for one task of the first step.
+    """Range of a file for one task of the first step.
 
     A file that cannot be divided (pcapng, gzip of one member, zstd of one frame) is part 0, and the others are empty.
     """
@@ -44,7 +43,7 @@ class FileRange:
 
 
 class PartSource(Protocol):
-    """Interface of the bytes of a part, as of `kwire.capture.files.source.CaptureSource`."""
+    """Interface of the bytes of a part, like `kwire.capture.files.source.CaptureSource`."""
 
     @property
     def compression(self) -> Literal["gzip", "zstd"] | None: ...
@@ -58,7 +57,7 @@ class PartSource(Protocol):
         """Read up to `size` bytes; none only at the end."""
 
     def block_digests(self, size: int) -> bytes:
-        """Return the digests of the stored blocks that begin in this part, when all of it is read; `size` is that of the file."""
+        """Return the digests of the stored blocks that begin in this part, after reading all of it; `size` is the file's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +89,7 @@ class LocatedRange:
 
 
 class FramedPart:
-    """Some frames of a compressed file, unpacked: without the first `behind` bytes, and with the `tail`, which is of the next frame."""
+    """Unpacked frames of a compressed file, without the first `behind` bytes, plus the `tail` from the next frame."""
 
     def __init__(self, stored: FilePart, behind: int, tail: bytes) -> None:
         self._stored, self._tail = stored, tail
@@ -124,7 +123,7 @@ def virtual_offset(frame: int, behind: int) -> int:
 
 
 def locate(given: FileRange) -> LocatedRange | None:
-    """Find a part of a file that is to be divided, None for an empty one. Each task finds its own, and all find the same."""
+    """Find the bounds of a part of a file, None for an empty one. Each task computes its own part; the results are consistent."""
     with open_part(given.location, 0) as stored:
         head = stored.read_at(0, PCAP_HEADER_BYTES)
         if compression_of(head) is None:
@@ -134,7 +133,7 @@ def locate(given: FileRange) -> LocatedRange | None:
 
 
 def whole_reason(location: str, size: int) -> str:
-    """Return why a file cannot be read in parts, a noun phrase; empty for a plain pcap file or one compressed in several frames."""
+    """Return the reason why a file cannot be divided, as a noun phrase; empty if it can."""
     with open_part(location, 0) as stored:
         head = stored.read_at(0, PCAP_HEADER_BYTES)
         compression = compression_of(head)
@@ -184,9 +183,9 @@ def _locate_framed(given: FileRange, frames: CompressedFrames, read: Callable[[i
 def _framed_border(
     given: FileRange, part: int, frames: CompressedFrames, read: Callable[[int, int], bytes], state: FileState
 ) -> tuple[int, bytes] | None:
-    """Return the stored offset of a part's first frame, and the bytes in it before the first record; None for an empty part.
+    """Return the stored offset of a part's first frame, and the number of bytes before its first record; None for an empty part.
 
-    The record is looked for before the next part, so that borders keep their order.
+    The search ends at the next part, so that borders keep their order.
     """
     if part == 0:
         return 0, bytes(PCAP_HEADER_BYTES)

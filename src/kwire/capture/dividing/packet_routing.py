@@ -1,11 +1,11 @@
-"""A series read in two steps by many tasks: packets to the shares of their connections, then each share as if it were the series.
+"""Reading of a series in two parallel steps: route packets to shares of connections, then read each share like a series.
 
 Theory of operation. A task of the first step reads one *range*: a file, or a part of a pcap file between two records
-(`kwire.capture.dividing.file_ranges`). It reads each packet far enough to know its connection and appends it to that connection's share,
-with its number in the range (`impl.packets.Router`). When all ranges are read their counts are joined (`join_ranges`): only then the number
-of the first packet of a range in its file is known, and that the ranges of a file follow each other without a gap. The second step scans
-the packets of one share in their order and continues as with a file (`read_routed`). The rows are those of a series that one task reads,
-because a share has everything that one connection has to know of others (`_pure/packet_routes.py`).
+(`kwire.capture.dividing.file_ranges`). It reads each packet's endpoints and appends it to the share of its connection, with its number in
+the range (`impl.packets.Router`). When all ranges are read, their counts are joined (`join_ranges`), which gives the number of each range's
+first packet and shows that the ranges follow each other without a gap. The second step scans the packets of one share in order, as if they
+were a file (`read_routed`). The rows equal those of a single task, because a share holds everything that its connections need
+(`_pure/packet_routes.py`).
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ class RangeFacts:
     """Result of a task of the first step.
 
     Attributes:
-        start: offset of its first record; None without one. In compressed files this and `border` are virtual offsets
+        start: offset of its first record; None without one. In compressed files, it and `border` are virtual offsets
             (`kwire.capture.dividing.file_ranges`).
-        compression, sha256, stored_bytes: of the file, if one range is all of it.
-        blocks: digests of the blocks of the file that begin in the range (`kwire.capture.dividing.block_hash`), if it is not all of it.
+        compression, sha256, stored_bytes: values of the file, if one range is the whole file.
+        blocks: digests of the file's blocks that begin in the range (`kwire.capture.dividing.block_hash`), if there are several ranges.
     """
 
     part: int  # number of the range in the file
@@ -67,7 +67,7 @@ class RangeFacts:
 
 @dataclass(frozen=True, slots=True)
 class RoutedFile:
-    """A file for the second step."""
+    """File of the second step."""
 
     location: str
     facts: FileFacts | None  # counts of the first step, without fragments. None if the file cannot be read, or is a log
@@ -79,7 +79,7 @@ class RoutedFile:
 
 @dataclass(slots=True)
 class RoutedPiece:
-    """A file whose packets come from the first step: `kwire.tables.series` takes it instead of a path.
+    """File whose packets come from the first step; `kwire.tables.series` accepts it instead of a path.
 
     `chunks` are packets of one share in order, each with the number of packets of the file before its range.
     """
@@ -94,7 +94,7 @@ class RoutedPiece:
 def route_range(
     given: FileRange, shares: int, hand_over: Callable[[Any], None], *, progress: Callable[[int], None] | None = None
 ) -> RangeFacts:
-    """Read a range and hand the contents of an `impl.packets.Router` over, share by share; errors of the file are in the result."""
+    """Read a range and pass its routed packets on, share by share; errors of the file are in the result."""
     facts = RangeFacts(given.part)
     try:
         _route(given, shares, hand_over, progress or _quiet, facts)
@@ -178,8 +178,8 @@ def _route(given: FileRange, shares: int, hand_over: Callable[[Any], None], prog
 def join_ranges(location: str, ranges: Iterable[RangeFacts]) -> RoutedFile | None:
     """Join the ranges of a file.
 
-    None if a range does not begin where the one before it ends, or the last ends early: the file is damaged, or its records break the rules
-    of the proof. It has to be read as one range then.
+    Returns None if a range does not begin at the end of the previous one, or the last one ends early: the file is damaged, or its records
+    break the rules of the proof. One task must then read the whole file.
     """
     found = sorted(ranges, key=lambda facts: facts.part)
     if error := next((facts.error for facts in found if facts.error), ""):
@@ -247,7 +247,7 @@ def read_routed(
         state.packets = before
         columns = impl.packets.scan(data, 0, state)
         if columns.consumed != len(data):
-            raise ValueError(f"{len(data) - columns.consumed} bytes of routed packets of {counted.location} are no packets")
+            raise ValueError(f"{len(data) - columns.consumed} bytes of routed packets of {counted.location} are not packets")
         carry.take(data + columns.spilled if columns.spilled else data, columns, sink)
         if progress is not None:
             progress(len(data))

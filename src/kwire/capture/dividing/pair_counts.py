@@ -1,11 +1,11 @@
-"""Number of connections of each pair of endpoints: kept for the whole series, in memory for the latest pairs, on disk for the rest.
+"""Number of connections of each pair of endpoints in a series; recent pairs are in memory, the rest on disk.
 
-The number is part of the id of a connection whose ports are used again, maybe days later, and tells a late packet of a forgotten connection
-from the first packet of one that was there before the capture began. So it must not be forgotten, nor fill the memory.
+The number is part of the connection id, because ports may be used again days later. It also distinguishes a late packet of an ended
+connection from the first packet of a connection older than the capture. So it must be kept without filling the memory.
 
-A stream writes the counts after every batch, so there they are kept as changes (`keep_changes`): blocks that stay the same, and the changes
-since the last of them. Blocks of like sizes are merged up to a size that fits the memory, as in a log-structured merge tree; all are
-replaced when half of their contents is out of date.
+A stream writes the counts after every batch, so it keeps immutable blocks and the changes since the last block (`keep_changes`). As in a
+log-structured merge tree, blocks of similar size are merged up to a size that fits the memory; all are rewritten when half of their
+contents is outdated.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["RECENT_PAIRS", "PairCounts", "SealedPairs"]
 
 RECENT_PAIRS: Final = 65_536
-"""Pairs that are kept in memory, at some 150 bytes each; when there are more, they go to disk and others begin."""
+"""Number of pairs in memory, at about 150 bytes each; when it is exceeded, they are written to disk."""
 
 _SEALED_PAIRS: Final = 16_384  # changes that become a block
 _MERGED_PAIRS: Final = 1 << 18  # of the largest block, which is merged in memory
@@ -38,7 +38,7 @@ _MOST_BLOCK_BYTES: Final = _COUNT_BYTES + _MERGED_PAIRS * (1 + _COUNT_BYTES + 37
 
 
 class SealedPairs(bytes):
-    """A packed block of pairs that stays the same, so that it can be stored once, and apart."""
+    """Immutable packed block of pairs, which is stored once, in its own file."""
 
     __slots__ = ()
 
@@ -96,7 +96,7 @@ class PairCounts:
             self._seal()
 
     def keep_changes(self) -> None:
-        """Keep blocks that stay the same (`SealedPairs`), and the changes since, as the state from now on."""
+        """From now on, keep immutable blocks (`SealedPairs`) and the changes since as the state."""
         if self._sealed is None and self._disk is None and len(self._recent) < _SEALED_PAIRS:
             self._sealed, self._changed = [], dict(self._recent)
         elif self._sealed is None:
@@ -164,9 +164,9 @@ class PairCounts:
         self._recent = {}
 
     def __getstate__(self) -> list[bytes] | tuple[list[SealedPairs], bytes, int]:
-        """Return packed blocks of pairs, which in their order have most bytes in common.
+        """Pack pairs into blocks, sorted so that neighbors share the most bytes.
 
-        With `keep_changes`, return the sealed blocks, and one of the changes.
+        With `keep_changes`, return the sealed blocks and one block of the changes.
         """
         if self._sealed is None:
             return self._blocks()

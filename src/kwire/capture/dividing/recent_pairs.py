@@ -1,9 +1,9 @@
-"""Counts as of `PairCounts`, but pairs that were idle for some time are forgotten.
+"""Connection counts like `PairCounts`, which drop pairs that were idle for some time.
 
-A stream runs for months, and each batch would write every pair that it ever saw. With this it keeps the pairs of the last one to two idle
-times: there are two generations of counts, and when the later one is as old as the idle time it becomes the earlier one, which goes.
+A stream runs for months, and each batch would write every pair ever seen. This class keeps the pairs of the last one to two idle times, in
+two generations of counts. When the newer generation is as old as the idle time, it replaces the older one.
 
-No id of a connection is used twice: a pair that may have been forgotten is counted from above all earlier numbers.
+Connection ids stay unique: a pair that may have been dropped continues above all earlier numbers.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ __all__ = ["RecentPairs"]
 
 
 class RecentPairs:
-    """Replacement of `PairCounts` in a series; a pair is forgotten after one to two `idle_ns` of the capture without a new connection."""
+    """Replacement of `PairCounts` in a series; drops a pair after one to two `idle_ns` of capture time without a new connection."""
 
     __slots__ = ("_base", "_earlier", "_highest", "_idle_ns", "_latest", "_since_ns")
 
@@ -39,7 +39,7 @@ class RecentPairs:
         return n
 
     def forget(self, now_ns: int) -> None:
-        """Forget idle pairs, by the time of the latest packet."""
+        """Drop idle pairs, given the time of the latest packet."""
         if self._since_ns is None:
             self._since_ns = now_ns
         if now_ns - self._since_ns < self._idle_ns:

@@ -1,16 +1,15 @@
-"""Record borders of a huge pcap file, found from any offset, with proof, so that several tasks can read one file.
+"""Search with proof for record borders of a large pcap file from any offset, so that several tasks can read it.
 
 A pcap file has no marks between its records, and payload may look like records (a capture may even hold another capture). The proof is that
 of RAPCAP. Some record begins within one longest record from any offset, so each offset there is a *candidate*. From a candidate its length
-field leads to the next record, and so on: a *chain*. A chain ends where a record is impossible; chains that meet stay together. The chain
-of the true candidate never ends, so when all remaining chains have met, they have met at a true record. While two chains are apart, more
-bytes are read. Only what no packet can be is impossible: captured bytes <= original bytes <= `MAX_PACKET_BYTES`; plausible times and link
-layers prove nothing. (Both rules are needed: four bytes behind each true header there is another one, with the original length as its
-captured length, and in most files they are the same.)
+field leads to the next record, and so on: a *chain*. A chain ends at an impossible record; chains that meet stay together. The chain of the
+true candidate never ends, so once all remaining chains have met, they have met at a true record. Until then, more bytes are read. A record
+is possible if captured bytes <= original bytes <= `MAX_PACKET_BYTES`; plausible times and link layers prove nothing. Both rules are needed,
+because a false header four bytes behind each true one has the original length as its captured length.
 
-The proof holds for a file that is whole from the offset on, and whose records keep these rules and the snapshot length of its header.
-Behind damage no border is one for the scan, which stops there; so a range counts only when the scan of the range before it ends exactly at
-its start (`kwire.capture.dividing.packet_routing.join_ranges`), and then it is a true border in any file.
+The proof holds for a file that is undamaged from the offset on, and whose records obey these rules and the snapshot length. The scan stops
+at damage, so a range is accepted only if the scan of the previous range ends exactly at its start
+(`kwire.capture.dividing.packet_routing.join_ranges`), which makes it a true border in any file.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from kwire.capture.packet_columns import MAX_PACKET_BYTES, FileState
 __all__ = ["MAX_SEARCH_BYTES", "RecordBorders", "find_record", "longest_packet"]
 
 MAX_SEARCH_BYTES: Final = 64 << 20
-"""Where chains have not met after so many bytes, the part is not worth looking for: it is read together with the one before."""
+"""Limit of the search: if chains have not met after so many bytes, the part is merged with the previous one."""
 
 # tcpdump's default. Writers that say less do not always mean it: a packet that was put together by a card is longer than 64 KiB.
 _LEAST_SNAPLEN: Final = 1 << 18
@@ -38,9 +37,9 @@ _CHECKED_BYTES: Final = 1 << 20
 def find_record(
     data: bytes, start: int, state: FileState, *, longest: int = MAX_PACKET_BYTES, longest_original: int = MAX_PACKET_BYTES
 ) -> int | None:
-    """Find a true record behind any offset of a pcap file; None when a proof takes more bytes.
+    """Find a true record behind any offset of a pcap file; None if the proof needs more bytes.
 
-    The record is behind `start` in `data`, perhaps at the end of `data` or beyond it.
+    The record is behind `start` in `data`, possibly at the end of `data` or beyond.
     """
     header, end = state.record_header, len(data)
     lengths = struct.Struct(">II" if state.big_endian else "<II").unpack_from
@@ -64,7 +63,7 @@ def find_record(
 
 
 def _behind_candidates(data: bytes, start: int, window: int, state: FileState, longest: int, longest_original: int) -> list[int]:
-    """Return where chains leave the window of candidates, in order: every offset in it is one, so one step from each is enough."""
+    """Return the offsets, in order, at which chains leave the window; every offset in it is a candidate, so one step each suffices."""
     import numpy as np
 
     count = window - start
@@ -83,9 +82,9 @@ def longest_packet(state: FileState) -> int:
 
 
 class RecordBorders:
-    """Records at which a pcap file is divided into parts of about equal size.
+    """Records at which a pcap file is divided into parts of similar size.
 
-    The reader of a part finds its borders alone: they depend on the file, its size and the number of parts.
+    Each reader finds the borders of its part alone, because they depend only on the file, its size and the number of parts.
     """
 
     def __init__(self, read: Callable[[int, int], bytes], size: int, parts: int, state: FileState, longest: int | None = None) -> None:
@@ -97,7 +96,7 @@ class RecordBorders:
         self._reach = min(MAX_SEARCH_BYTES, reach) if keeps else 0
 
     def start_of(self, part: int) -> int | None:
-        """Return the start of a part, None if it could not be proven: then it belongs to the part before."""
+        """Return the start of a part; None if it cannot be proven, so that the part is merged with the previous one."""
         if part == 0:
             return PCAP_HEADER_BYTES
         target = PCAP_HEADER_BYTES + (self._size - PCAP_HEADER_BYTES) * part // self._parts

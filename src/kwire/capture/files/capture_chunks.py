@@ -1,6 +1,6 @@
-"""One capture file as chunks of packet columns, and its facts.
+"""Reading of one capture file as chunks of packet columns, and its facts.
 
-A file that ends inside a packet is read up to there. After damage, reading continues at the next proven record
+A file that ends inside a packet is read up to that packet. After damage, reading continues at the next proven record
 (`kwire.capture.files.damaged_records`). Both are facts of the file.
 """
 
@@ -30,11 +30,11 @@ class FileFacts:
     """Facts of a capture file after it was read; times are nanoseconds since 1970, UTC.
 
     Attributes:
-        start_ns, end_ns: earliest and latest packet, None without packets.
+        start_ns, end_ns: times of the earliest and latest packet, None without packets.
         tcp_packets, fragments, other_packets, unreadable_packets: packets by kind; `fragments` lack their first fragment, unreadable ones
             are cut inside their headers, malformed, or of an unknown link type.
         packet_bytes, packet_bytes_stored: sums of packet lengths on the wire and in the file.
-        damage_count, damaged_bytes: number of all ranges, and sum of their sizes.
+        damage_count, damaged_bytes: number and total size of damaged ranges.
     """
 
     location: str  # path or URI as given
@@ -70,7 +70,7 @@ class FileReading:
         state: state of the scan.
         position: offset in the (decompressed) file after the last record read.
         damages: skipped ranges.
-        reason: cause of an early end, empty if whole so far.
+        reason: cause of an early end, else empty.
     """
 
     __slots__ = ("damages", "position", "reason", "state")
@@ -91,7 +91,7 @@ def iter_chunks(
 ) -> Generator[tuple[bytes, PacketColumns], None, FileFacts]:
     """Read a file to its end; the generator returns the facts.
 
-    `before` is the part that is not read another time (`read_again`). The bytes are those that the offsets of the columns point into.
+    `before` is the part read earlier, which is skipped (`read_again`). Offsets of the columns point into the yielded bytes.
 
     Raises:
         InputError: the file is empty or not a capture.
@@ -132,7 +132,7 @@ def iter_chunks(
 
 
 def read_again(name: str, source: CaptureSource, chunk_bytes: int) -> FileReading:
-    """Find how far a file was read when it was only as long as `source`, without its packets."""
+    """Return the read position that the file had when it was as short as `source`, without its packets."""
     reading, data, at = _begin(name, source, chunk_bytes)
     for _ in _iter_records(name, reading, data, at, source, chunk_bytes, lambda _count: None):
         pass

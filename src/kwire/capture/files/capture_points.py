@@ -1,8 +1,8 @@
-"""Captures of the same traffic from several points, read as one.
+"""Captures of the same traffic from several capture points, read as one.
 
-Such a set is one piece of a series. Its location lists all files: ``points:``, then the points separated by ``|``, each with its files in
-order separated by ``,``. Files of a point are read in sequence, points side by side by time. Packets seen at two points compare the clocks:
-half of the difference between both directions is the latency, the rest the clock's offset.
+Such a set is one item of a series. Its location lists all files: ``points:``, then the points separated by ``|``, each with its files in
+order separated by ``,``. Files of a point are read in sequence; points are merged by time. Packets captured at two points compare the
+clocks: the two directions together give the latency and the clock's offset.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ def points_of(location: str) -> list[list[str]]:
 
 
 def names_in(location: str) -> list[str]:
-    """Return the files of a location of several points, or the location itself."""
+    """Return all files of a location, which may have several points."""
     return [location, *(each for files in points_of(location) for each in files)] if is_of_points(location) else [location]
 
 
 class _Point:
-    """The files of one point as a run of chunks."""
+    """Files of one capture point as a sequence of chunks."""
 
     def __init__(self, files: Sequence[tuple[str, int | None]], chunk_bytes: int, progress: Callable[[int], None]) -> None:
         self.facts: list[FileFacts] = []
@@ -80,7 +80,7 @@ class _Point:
                 self.faults.append(str(error))
 
     def rows(self, point: int, offset_ns: int) -> Iterator[tuple[int, int, PointRow]]:
-        """Yield rows with a time that never falls and the point's number, to be merged by."""
+        """Yield rows with their merge key: a time that never decreases, and the point's number."""
         latest = -(1 << 63)
         chunk = self._first
         self._first = None
@@ -101,20 +101,20 @@ class _Point:
 
 
 def clock_offsets(beginnings: Sequence[PacketColumns]) -> list[int]:
-    """Compare the clocks of capture points by packets that both a point and the first point saw.
+    """Compare the clock of each capture point with the first point's, by packets captured at both.
 
     Args:
         beginnings: the first packets of each point.
 
     Returns:
-        Nanoseconds by which each point's clock is ahead of the first point's; 0 without a common packet.
+        Nanoseconds by which each point's clock is ahead of the first point's; 0 if there is no common packet.
     """
     known = dict(_marked(beginnings[0]))
     return [0, *(_offset(known, columns) for columns in beginnings[1:])]
 
 
 def _marked(columns: PacketColumns) -> Iterator[tuple[tuple[bytes, int, int], int]]:
-    """Yield packets that can be recognised, once each: endpoints, direction and sequence number of those with payload."""
+    """Yield an identity of each packet with payload, once: endpoints, direction and sequence number."""
     seen = set()
     for row in range(len(columns)):
         if columns.original[row] or columns.flags[row] & SYN:
@@ -145,7 +145,7 @@ class _Merged:
         self._keys: dict[bytes, int] = {}
 
     def take_secrets(self, points: Iterable[_Point]) -> None:
-        """Take the Decryption Secrets Blocks of the points."""
+        """Return the Decryption Secrets Blocks of the points."""
         for point in points:
             self.columns.secrets += point.secrets
             point.secrets.clear()
@@ -182,10 +182,10 @@ def iter_points(
         sizes: bytes of each file to read, in the order of `names_in`; empty for whole files.
 
     Yields:
-        Columns, and the bytes that their offsets point into, as `iter_chunks`; packet numbers count in the file of the point that saw them.
+        Columns, and the bytes that their offsets point into, as `iter_chunks`; packet numbers refer to the file that holds the packet.
 
     Raises:
-        InputError: a point has no readable file. One unreadable file of several is in the facts.
+        InputError: a point has no readable file. Other unreadable files are in the facts.
     """
     limits = iter(sizes or (None,) * (len(names_in(location)) - 1))
     points = [_Point([(file, next(limits)) for file in files], chunk_bytes, progress) for files in points_of(location)]

@@ -1,16 +1,17 @@
-"""Recovery behind damage in a capture file: the next record that several records in a row prove.
+"""Recovery after damage in a capture file: search for the next record that is proven by several records in a row.
 
-Structure comes before time. A record is *plausible* if it holds no more bytes than were on the wire, within the snapshot length, and its
-packet's link layer makes sense. `PROVING_RECORDS` plausible records in a row prove their border, or fewer that end exactly at the file's
-end. In pcapng each block repeats its length at its end, which proves more.
+Structure is checked before time. A record is *plausible* if its captured bytes do not exceed its original bytes and the snapshot length,
+and its packet's link layer is readable. `PROVING_RECORDS` plausible records in a row prove their border, and so do fewer that end exactly
+at the end of the file. In pcapng each block repeats its length at its end, which is further evidence.
 
-The scan of a pcap file stops (`FileState.strict`) at odd lengths and at a leap in time, the first signs of overwritten headers. Records
-that prove each other are then read whatever their times. Records of odd lengths (some writers know no original length) are read if their
-times are near or their packets make sense. Otherwise the record in front counts only if its TCP checksum is right, or if a run of one byte
-begins behind it, since nothing shows where the damage of a header began.
+The scan of a pcap file stops (`FileState.strict`) at odd lengths and at a jump in time, the first signs of overwritten headers. Records
+that prove each other are then read regardless of their times. Records of odd lengths (some writers leave the original length out) are read
+if their times are near or their packets are readable. Otherwise the record before them is kept only if its TCP checksum is right, or if a
+run of one byte begins behind it, because the damage may begin inside it.
 
-Behind damage, times choose between rival borders: the next border near in time to the last packet before the damage; a distant one only if
-its records fill the whole window. The window grows as long as nothing is found, so a search costs what it skips.
+Behind damage, times choose between possible borders: the next border near in time to the last packet before the damage wins; a distant one
+is accepted only if its records fill the whole window. The window grows until a border is found, so the cost is proportional to the skipped
+bytes.
 """
 
 from __future__ import annotations
@@ -28,10 +29,10 @@ from kwire.capture.packet_columns import MAX_BLOCK_BYTES, MAX_PACKET_BYTES, NEAR
 __all__ = ["MAX_DAMAGES", "PROVING_RECORDS", "Damage", "Damages", "read_behind_damage"]
 
 PROVING_RECORDS: Final = 4
-"""So many plausible records in a row prove the border in front of the first."""
+"""Number of plausible records in a row that prove the border in front of the first."""
 
 MAX_DAMAGES: Final = 100
-"""Damages of one file that are named; all are counted."""
+"""Number of damaged ranges listed per file; all are counted."""
 
 _FIRST_WINDOW: Final = 1 << 12
 _READ_BYTES: Final = 1 << 20
@@ -57,8 +58,7 @@ class Damages:
     """Damages of one file.
 
     Attributes:
-        first: the first `MAX_DAMAGES` of them.
-        count, size: number and bytes of all.
+        first: the first `MAX_DAMAGES` ranges. count, size: number and total bytes of all ranges.
     """
 
     def __init__(self) -> None:
@@ -67,9 +67,9 @@ class Damages:
         self._implausible = 0
 
     def skip(self, position: int, data: bytes, read: Callable[[int], bytes], state: FileState) -> tuple[bytes, int]:
-        """Find where a file can be read on, and count the skipped bytes; but nothing of odd, right records (`FileState.proven`).
+        """Find the next readable record and count the skipped bytes, except odd but valid records (`FileState.proven`).
 
-        Returns the bytes from the next proven record on and their offset; no bytes if there is none: nothing is counted then.
+        Returns the bytes from the next proven record on, and their offset. If there is none, returns no bytes and counts nothing.
         """
         if state.kind == PCAP:
             data, state.proven, is_odd = _right_records(data, read, state)
@@ -94,7 +94,7 @@ class Damage(NamedTuple):
 
 
 def read_behind_damage(data: bytes, read: Callable[[int], bytes], state: FileState) -> tuple[bytes, int]:
-    """Return the bytes from the next proven record on, empty without one, and the number of bytes skipped before it."""
+    """Return the bytes from the next proven record on (empty if there is none), and the number of skipped bytes."""
     records = _PcapRecords(state) if state.kind == PCAP else _PcapngRecords(state)
     skipped, at, window, ended = 0, 1, _FIRST_WINDOW, False
     while True:
@@ -113,7 +113,8 @@ def read_behind_damage(data: bytes, read: Callable[[int], bytes], state: FileSta
 
 
 def _right_records(data: bytes, read: Callable[[int], bytes], state: FileState) -> tuple[bytes, int, bool]:
-    """Check the pcap records at which a scan stopped: the bytes read, how many hold readable records, and whether one of these is odd."""
+    """Check the pcap records at which a scan stopped; return the bytes read, the number of bytes with readable records, and whether one of
+    them is odd."""
     records = _PcapRecords(state)
     ended = False
     while (right := records.right(data, ended)) is None:
@@ -135,7 +136,7 @@ class _Records(ABC):
     def search(self, data: bytes, start: int, stop: int, ended: bool) -> tuple[int | None, int]:
         """Search for a proven record that begins in `data[start:stop]`; `ended` if no bytes follow.
 
-        Returns its offset, or None; and the offset up to which none begins, behind which more bytes are needed.
+        Returns its offset or None, and the offset up to which no record begins; behind that, more bytes are needed.
         """
         far = None
         for at in self.candidates(data, start, stop):
@@ -156,16 +157,16 @@ class _Records(ABC):
 
     @abstractmethod
     def following(self, data: bytes, at: int) -> int | None:
-        """Return the end of a plausible record, perhaps behind the data; None for an implausible one. Its header is whole."""
+        """Return the end of a plausible record with a whole header, possibly behind the data; None for an implausible one."""
 
     def begin(self) -> None:
         self._near_ns, self._is_near = self._known, True
         self._times: list[int] = []
 
     def _proven(self, data: bytes, at: int, ended: bool, far: bool) -> bool | None:
-        """Return whether plausible records follow each other from here on; None if more bytes are needed.
+        """Return whether a chain of plausible records begins here; None if more bytes are needed.
 
-        If `far`, their times may be far from those before the damage (`_is_near`); they must then fill all of `reach`.
+        If `far`, their times may differ widely from those before the damage (`_is_near`), but they must fill all of `reach`.
         """
         self.begin()
         begun, end, records = at, len(data), 0
@@ -188,7 +189,7 @@ class _Records(ABC):
         return not (is_nearer and abs(second - first) > NEAR_NS)
 
     def _take_time(self, time_ns: int) -> bool:
-        """Take the time of the chain's next record; return whether it is near."""
+        """Record the time of the chain's next record; return whether it is near."""
         self._times.append(time_ns)
         if self._near_ns is None:
             self._near_ns = time_ns  # nothing was read before the damage: the records of a chain are near each other
@@ -206,7 +207,7 @@ class _PcapRecords(_Records):
     """Records of a pcap file.
 
     Attributes:
-        stops_behind: `right` found exactly one right record.
+        stops_behind: whether `right` found exactly one valid record.
     """
 
     def __init__(self, state: FileState) -> None:
@@ -222,7 +223,7 @@ class _PcapRecords(_Records):
         self._lenient = self.stops_behind = False
 
     def right(self, data: bytes, ended: bool) -> int | None:
-        """Count the bytes of right records, however odd the first is; None if it takes more bytes."""
+        """Count the bytes of valid records, of which the first may be odd; None if more bytes are needed."""
         for self._lenient in (True, False):
             if (right := self._chain(data, ended)) != 0:
                 return right
@@ -242,7 +243,7 @@ class _PcapRecords(_Records):
         return first if self.stops_behind else 0
 
     def _chain(self, data: bytes, ended: bool) -> int | None:
-        """Return the end of a chain of plausible records; 0 without one, None if it takes more bytes."""
+        """Return the end of a chain of plausible records; 0 without one, None if more bytes are needed."""
         self.begin()
         end, at, records, empty = len(data), 0, 0, 0
         while records < PROVING_RECORDS and not (at == end and ended):

@@ -1,8 +1,8 @@
 """Detection of capture files by their first bytes.
 
-pcap: a 24-byte header whose magic number has byte order and clock (a1b2c3d4 microseconds, a1b23c4d nanoseconds, a1b2cd34 microseconds
+pcap: a 24-byte header whose magic number gives byte order and time unit (a1b2c3d4 microseconds, a1b23c4d nanoseconds, a1b2cd34 microseconds
 with eight more bytes a record, as Kuznetzov's patched libpcap wrote). pcapng: a section header block, 0a0d0d0a. Compressed files begin with
-the magic number of gzip (1f8b), of zstd (28b52ffd) or of a zstd frame without content (50 to 5f, 2a4d18); their names are not trusted.
+the magic number of gzip (1f8b), of zstd (28b52ffd) or of a zstd frame without content (50 to 5f, 2a4d18); file names are not used.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ def compression_of(head: bytes) -> Literal["gzip", "zstd"] | None:
 
 
 def is_skippable_frame(head: bytes) -> bool:
-    """Return whether a zstd frame without content begins (RFC 8878, 3.1.2): `pzstd` writes one before each frame of data."""
+    """Return whether a zstd frame without content begins here (RFC 8878, 3.1.2); `pzstd` writes one before each frame of data."""
     return len(head) >= 4 and head[1:4] == b"\x2a\x4d\x18" and 0x50 <= head[0] <= 0x5F
 
 
 def cut_header(head: bytes) -> str:
-    """Return the truncated header that a file consists of: ``truncated pcap header (20 of 24 bytes)``; empty for others."""
+    """Describe a file that consists of a truncated header: ``truncated pcap header (20 of 24 bytes)``; return an empty text for others."""
     if len(head) < 4:
         return ""
     if head[:4] == _SECTION_HEADER and len(head) < _SECTION_BYTES:
@@ -49,7 +49,8 @@ def cut_header(head: bytes) -> str:
 
 
 def identify(head: bytes) -> tuple[FileState, int] | None:
-    """Return the initial state of the scan and the offset of the first record, by a file's first 24 bytes; None for no capture."""
+    """Return the initial state of the scan and the offset of the first record, from a file's first 24 bytes; None if it is not a
+    capture."""
     if head[:4] == _SECTION_HEADER:
         return (FileState(PCAPNG), 0) if len(head) >= 12 and head[8:12] in (b"\x1a\x2b\x3c\x4d", b"\x4d\x3c\x2b\x1a") else None
     if len(head) < PCAP_HEADER_BYTES:

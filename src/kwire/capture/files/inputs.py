@@ -1,6 +1,6 @@
-"""Captures and request logs named by a user's files, folders, globs and URIs.
+"""Captures and request logs given as files, folders, globs and URIs.
 
-A missing file is a fact beside the files; it is an error only if nothing is left.
+A missing file is reported with the files; it is an error only if no file is found.
 """
 
 from __future__ import annotations
@@ -42,29 +42,30 @@ class CaptureFile:
 
 @dataclass(frozen=True, slots=True)
 class MissingInput:
-    """An argument without a file; `reason` is a whole sentence."""
+    """Argument that matches no file; `reason` is a whole sentence."""
 
     argument: str
     reason: str
 
 
 def is_capture_name(name: str) -> bool:
-    """Return whether a name looks like a capture: .pcap, .pcapng, .cap, perhaps with a rotation number, perhaps compressed."""
+    """Return whether a name looks like a capture: .pcap, .pcapng or .cap, optionally with a rotation number and a compression suffix."""
     return not name.startswith(".") and _CAPTURE_NAME.search(name) is not None
 
 
 def expand_inputs(
     arguments: Sequence[str], accepts: Callable[[str], bool] | None = None, what: str = "capture file and no request log"
 ) -> tuple[list[CaptureFile], list[MissingInput]]:
-    """Find the files that the arguments name: each once, in the order of the arguments and of names below one; and the missing ones.
+    """Find the files of the arguments, each once, in the order of arguments, then of names; and the arguments without a file.
 
     Args:
-        arguments: files, folders (searched recursively for captures, and for logs that hold requests), globs and URIs, with ``*`` too.
-        accepts: names to take from a folder, if other files than captures and request logs are meant.
+        arguments: files, folders (searched recursively for captures, and for logs that hold requests), globs, and URIs, which may contain
+            ``*``.
+        accepts: filter for names in a folder, if other files than captures and request logs are wanted.
         what: noun for the sentence about a folder without such files.
 
     Raises:
-        InputError: nothing is left to read, or a URI holds a password.
+        InputError: no file is found, or a URI holds a password.
     """
     for argument in arguments:
         refuse_secrets(argument)  # before one of them is named in a table
@@ -80,7 +81,7 @@ def expand_inputs(
             files.setdefault(_identity(file.location), file)
     if not files:
         if not missing:
-            raise InputError("no capture files are given")
+            raise InputError("no capture files given")
         if len(missing) == 1:
             raise InputError(missing[0].reason)
         raise InputError(f"none of the {len(missing)} inputs can be read; the first: {missing[0].reason}")
@@ -88,7 +89,7 @@ def expand_inputs(
 
 
 class _Place:
-    """An argument split at its first wildcard; spells a path below it as the user would."""
+    """Argument split at its first wildcard; it writes paths below it in the user's form."""
 
     def __init__(self, argument: str) -> None:
         text, query = argument, ""
@@ -151,7 +152,7 @@ def _expand(argument: str, accepts: Callable[[str], bool] | None, what: str) -> 
             else:
                 infos = [info]
     except PermissionError as error:
-        raise InputError(f"{argument} may not be read: permission denied") from error
+        raise InputError(f"cannot read {argument}: permission denied") from error
     except OSError as error:
         raise InputError(f"{argument} cannot be read: {reason_of(error)}") from error
     for info in infos:
@@ -203,5 +204,5 @@ def _match(filesystem: FileSystem, folder: str, parts: list[str]) -> set[str]:
 
 
 def _identity(location: str) -> str:
-    """Return one text for one file, whatever its spelling."""
+    """Return the same text for every spelling of a file."""
     return place_of(location) if "://" in location else os.path.realpath(location)

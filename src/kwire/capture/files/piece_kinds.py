@@ -25,7 +25,7 @@ _HEAD_BYTES: Final = 1 << 20
 
 
 def kind_of(location: str) -> PieceKind:
-    """Detect the kind of a file, or of captures of several points; InputError if it is of neither."""
+    """Detect the kind of a file, or of captures of several points; raise InputError for any other file."""
     if is_of_points(location):
         return "packets"
     with open_capture(location, hashed=False, block_bytes=HEAD_BYTES) as source:
@@ -85,7 +85,7 @@ def _head(read: Callable[[int], bytes]) -> bytes:
 
 
 def _kind(head: bytes, name: str, *, patient: bool = False) -> PieceKind | None:
-    """Return the kind, None for neither; with `patient` more bytes may come."""
+    """Return the kind, or None; with `patient`, more bytes may follow."""
     if identify(head[:PCAP_HEADER_BYTES]) is not None:
         return "packets"
     if is_log_head(head):
@@ -109,7 +109,7 @@ def _known(kind: PieceKind | None, name: str) -> PieceKind:
 
 
 class _Replayed(io.RawIOBase):
-    """A stream that repeats the bytes read of it, then continues."""
+    """Stream that repeats the bytes already read, then continues."""
 
     def __init__(self, head: bytes, stream: BinaryIO) -> None:
         super().__init__()

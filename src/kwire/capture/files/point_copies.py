@@ -1,10 +1,10 @@
-"""Recognition of packets that are copies of others, in traffic captured at several points.
+"""Removal of copies of packets in traffic captured at several points.
 
-Theory of operation. The first point that sees a connection is its *home*; both times of a latency come from its clock. A packet of another
-point is a copy if its bytes have come already. Otherwise home may still deliver it, so it is held. It is released when home continues
-behind it (home lost it), when it fills a hole, or after `HOLD_NS`. Bytes identify copies, not packets: network cards cut segments
-differently at each point, and checksums made by the card are missing. Only home's retransmissions count, so nothing counts twice. Pure
-acknowledgements of other points carry nothing and are dropped.
+Theory of operation. The first point that captures a connection is its *home*; both times of a latency come from its clock. A packet of
+another point is a copy if its bytes were captured before. Otherwise it is held, because home may still have it. It is released when home
+continues behind it (home lost it), when it fills a hole, or after `HOLD_NS`. Copies are recognized by their bytes, not by packets: network
+cards cut segments differently at each point, and checksums made by the card are missing. Only home's retransmissions count, so nothing
+counts twice. Pure acknowledgements of other points are dropped.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MOST_RANGES: Final = 32
 
 @dataclass(slots=True, eq=False)
 class PointRow:
-    """A row of packet columns and its point; times are those of the first point's clock."""
+    """Row of packet columns and its point; times are on the first point's clock."""
 
     point: int
     number: int
@@ -50,7 +50,7 @@ class PointRow:
 
 
 class _Flow:
-    """Bytes seen of one direction of a connection, from any point; offsets are sequence numbers that do not wrap."""
+    """Captured ranges of one direction of a connection, from any point; offsets are unwrapped sequence numbers."""
 
     __slots__ = ("highest", "isn", "latest", "ranges", "reset")
 
@@ -98,7 +98,7 @@ class _Connection:
 
 
 class CopyFilter:
-    """Takes the rows of all points by time, and returns each part of the traffic once."""
+    """Filter that takes the rows of all points in time order and returns each part of the traffic once."""
 
     def __init__(self) -> None:
         self._connections: dict[bytes, _Connection] = {}
@@ -106,7 +106,7 @@ class CopyFilter:
         self._until_sweep = _SWEEP_ROWS
 
     def take(self, row: PointRow) -> list[PointRow]:
-        """Take the next row; return rows now known to be no copies."""
+        """Add a row; return the rows that are certainly not copies."""
         before_ns = row.time_ns - HOLD_NS
         kept = self._expire(before_ns) if self._held and self._held[0][0] < before_ns else []
         self._until_sweep -= 1
@@ -136,7 +136,7 @@ class CopyFilter:
         return kept
 
     def finish(self) -> list[PointRow]:
-        """Return the rows still held."""
+        """Return the rows that are still held."""
         return self._expire(None)
 
     @staticmethod
@@ -170,7 +170,7 @@ class CopyFilter:
         self._held.append((row.time_ns, connection, row))
 
     def _release(self, connection: _Connection, row: PointRow) -> list[PointRow]:
-        """Release rows that home missed, and forget rows that have come from home."""
+        """Release rows that home missed, and drop rows that home has captured."""
         acked = connection.flows[1 - row.direction].place(row.ack) if row.flags & ACK else None
         free: list[PointRow] = []
         kept: deque[PointRow] = deque()
@@ -191,7 +191,7 @@ class CopyFilter:
 
     @staticmethod
     def _let_go(connection: _Connection, held: PointRow) -> bool:
-        """Stop waiting for a row; return whether it is still new."""
+        """Stop holding a row; return whether it is still new."""
         held.done = True
         flow = connection.flows[held.direction]
         if held.start == held.end:
@@ -223,7 +223,7 @@ class CopyFilter:
 
 
 def _begins(connection: _Connection, row: PointRow) -> bool:
-    """Return whether this is the SYN of another connection between the same endpoints."""
+    """Return whether this is the SYN of a new connection between the same endpoints."""
     if row.flags & (SYN | ACK) != SYN:
         return False
     flow = connection.flows[row.direction]

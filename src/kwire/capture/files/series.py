@@ -1,8 +1,9 @@
 """Grouping of files into series, and their order.
 
-Rotating captures are named by their tools: ``x.pcap x.pcap1 x.pcap2`` (tcpdump -C, padded with -W), ``x-20240101120000.pcap`` (tcpdump -G),
-``x_00001_20240101120000.pcapng`` (dumpcap -b, editcap), ``x.pcap x.pcap.1 x.pcap.2.gz`` (logrotate; the higher number is older). A number
-of one or two digits inside a name is not a rotation number: ``broker-1.pcap`` and ``broker-2.pcap`` are two capture points.
+Capture tools name rotating files in these forms: ``x.pcap x.pcap1 x.pcap2`` (tcpdump -C, padded with -W), ``x-20240101120000.pcap``
+(tcpdump -G), ``x_00001_20240101120000.pcapng`` (dumpcap -b, editcap), ``x.pcap x.pcap.1 x.pcap.2.gz`` (logrotate; the higher number is
+older). A number of one or two digits inside a name is not a rotation number: ``broker-1.pcap`` and ``broker-2.pcap`` are two capture
+points.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class Series:
     Attributes:
         name: folder and file name with ``*`` for the rotating part.
         pieces: the files.
-        disorder: sentence if names and first packets give different orders, else empty.
+        disorder: sentence for the user if names and first packets give different orders, else empty.
     """
 
     name: str
@@ -65,10 +66,10 @@ def group_series(
     Args:
         files: result of `kwire.capture.files.inputs.expand_inputs`.
         rule: ``name`` (files of one folder whose names differ only in a rotation number or time), ``folder`` (all files of a folder),
-            ``all`` (one series), ``file`` (each file alone), ``match:REGEX`` (files whose locations give the same text for the groups of
-            the expression), ``points`` (the same traffic from several points, told apart by ``name``: each packet counts once), or
-            ``points:REGEX`` (the same, for each text that the expression gives).
-        first_packet: returns the time of a location's first packet, for tests; by default the file is opened.
+            ``all`` (one series), ``file`` (each file alone), ``match:REGEX`` (files with equal group values of the expression in their
+            locations), ``points`` (several capture points of the same traffic, distinguished by ``name``; each packet counts once), or
+            ``points:REGEX`` (the same, separately for each group value).
+        first_packet: function that returns the time of a location's first packet, for tests; by default the file is opened.
 
     Raises:
         InputError: the rule is invalid.
@@ -85,7 +86,7 @@ def group_series(
 
 
 def _seen_twice(files: Sequence[CaptureFile], rule: str, read_time: Callable[[str], int | None]) -> list[Series]:
-    """Make each group of files a series of one piece: the files of all its points, read side by side."""
+    """Make each group of files a series of one item: the files of all its points, read together."""
     groups: dict[str, list[CaptureFile]] = {}
     key_of = points_key(rule)
     for file in files:
@@ -106,7 +107,7 @@ def _seen_twice(files: Sequence[CaptureFile], rule: str, read_time: Callable[[st
 
 
 def _of_one_kind(groups: dict[str, list[CaptureFile]]) -> Iterator[tuple[str, list[CaptureFile]]]:
-    """Split packets and lines of logs, which have no common order, into series of their own."""
+    """Split captures and request logs, which have no common order, into separate series."""
     for name, group in groups.items():
         logs = [file for file in group if is_log(file)] if len(group) > 1 else []
         packets = [file for file in group if file not in logs]
@@ -127,7 +128,7 @@ def is_log(file: CaptureFile) -> bool:
 def first_packet_ns(location: str) -> int | None:
     """Return the time of a file's first packet or log entry, nanoseconds since 1970; None without one.
 
-    The zone of a log does not matter for its order.
+    The time zone of a log does not affect its order.
     """
     try:
         with open_capture(location, block_bytes=HEAD_BYTES) as source:
@@ -144,10 +145,10 @@ def first_packet_ns(location: str) -> int | None:
 
 
 def series_key(rule: str) -> Callable[[CaptureFile], str]:
-    """Make the function that returns the name of a file's series.
+    """Return a function that gives the name of a file's series.
 
     Args:
-        rule: as for `group_series`, without the points.
+        rule: rule of `group_series`, except ``points``.
 
     Raises:
         InputError: the rule is invalid.
@@ -170,7 +171,7 @@ def series_key(rule: str) -> Callable[[CaptureFile], str]:
 
 
 def points_key(rule: str) -> Callable[[CaptureFile], str]:
-    """Make the function that returns the name of a file's traffic, for the rules of points.
+    """Return a function that gives the name of a file's traffic, for the ``points`` rules.
 
     Args:
         rule: ``points`` or ``points:REGEX``.
@@ -187,7 +188,7 @@ def _matched(pattern: re.Pattern[str], location: str) -> str:
 
 
 def _rotation(name: str) -> _Rotation:
-    """Split a name into its template and the numbers to order by."""
+    """Split a name into its template and its sort numbers."""
     bare = _COMPRESSED.sub("", name)
     split = _EXTENSION.match(bare)
     if split is None:
@@ -214,7 +215,7 @@ def in_order(name: str, group: list[CaptureFile], read_time: Callable[[str], int
     Args:
         name: name of the series.
         group: its files.
-        read_time: returns the time of the first packet of a location, None without one.
+        read_time: function that returns the time of a location's first packet, or None.
     """
     if len(group) == 1:
         return Series(name, tuple(group))

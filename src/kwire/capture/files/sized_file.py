@@ -1,4 +1,4 @@
-"""A file of which a planned number of bytes is read, though somebody may still write to it."""
+"""File read up to a planned size, because it may still be written."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["SizedFile"]
 
 @dataclass(frozen=True, slots=True)
 class SizedFile:
-    """A capture or request log of which only the first bytes are read: `kwire.tables.series` takes it like a path."""
+    """Capture or request log of which only the first bytes are read; `kwire.tables.series` accepts it like a path."""
 
     location: str  # path or URI
     size: int  # stored bytes to read

@@ -1,7 +1,7 @@
 """Opening of captures on disks, object stores (`kwire.files.file_systems`) and streams, with gzip and zstd.
 
-Bytes are hashed as stored while they are read; of tasks that share a series, one hashes each file. A file is never held whole: a file on a
-store is read block by block.
+Stored bytes are hashed while they are read; if several tasks share a series, one task hashes each file. Files are read block by block,
+never as a whole.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ CHUNK_BYTES: Final = 1 << 20
 # What is asked of an object store at once: each request takes long to begin.
 _BLOCK_BYTES: Final = 8 << 20
 HEAD_BYTES: Final = 1 << 18
-"""What to ask an object store for where the beginning of a file may be enough."""
+"""Size of the first request to an object store, if the beginning of a file may suffice."""
 # Seconds between tries at a block, after the store's own client has given up its tries.
 _PAUSES: Final = (0.5, 2.0)
 
@@ -39,9 +39,9 @@ class StoredBytes(Protocol):
 
 
 class StoredBlocks:
-    """A file on a store, read block by block; a failed block is retried alone.
+    """File on a store, read block by block; only a failed block is retried.
 
-    A store that failed for good is a KwireError: the file is not at fault, so this does not end it early.
+    A permanent failure of the store raises KwireError; it does not count as an early end of the file.
     """
 
     def __init__(self, location: str, file: Any, block_bytes: int = _BLOCK_BYTES, at: int = 0) -> None:
@@ -60,19 +60,19 @@ class StoredBlocks:
         return found
 
     def read_at(self, at: int, size: int) -> bytes:
-        """Read bytes from any offset; `read` continues from its own."""
+        """Read bytes from any offset without moving the position of `read`."""
         for pause in (*_PAUSES, None):
             try:
                 return bytes(self._file.read_at(size, at))
             except OSError as error:
                 if pause is None:
-                    raise KwireError(f"{self._location} cannot be read on at byte {at}: {reason_of(error)}") from error
+                    raise KwireError(f"cannot continue reading {self._location} at byte {at}: {reason_of(error)}") from error
                 time.sleep(pause)
         raise AssertionError
 
 
 class _Hashed:
-    """Passes bytes through and hashes them, beginning with those already read."""
+    """Reader that hashes bytes on the way, beginning with those already read."""
 
     def __init__(self, stored: NativeFile | BinaryIO | StoredBytes, live: bool, hashed: bool, limit: int | None) -> None:
         self._limit = limit
@@ -113,7 +113,7 @@ class _Hashed:
         return count
 
     def has_more(self) -> bool:
-        """Return whether the file continues behind the limit."""
+        """Return whether the file is longer than the limit."""
         return self._limit is not None and self.count >= self._limit and bool(self._read(1))
 
     def _take(self, size: int) -> bytes:
@@ -132,9 +132,9 @@ class _Hashed:
 
 
 class CaptureSource:
-    """The bytes of one capture file, decompressed.
+    """Decompressed bytes of one capture file.
 
-    If it is `live`, somebody may still write at the other end: `read` returns what is there.
+    If it is `live`, the file may still be written, so `read` returns the bytes available.
     """
 
     def __init__(
@@ -151,7 +151,7 @@ class CaptureSource:
         return self._stored.count
 
     def read(self, size: int) -> bytes:
-        """Read `size` bytes, fewer only at the end of the file or from a live source; none only at the end."""
+        """Read `size` bytes, fewer only at the end or from a live source; return no bytes only at the end."""
         parts = []
         while size > 0 and not self.damage:
             try:
@@ -168,7 +168,7 @@ class CaptureSource:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def read_on(self, rest: bytes, size: int) -> bytes:
-        """Return `rest` and the next bytes of `read`, nothing only at the end."""
+        """Return `rest` and the next bytes of `read`; empty only at the end."""
         if self.compression or not self._stored.fills:
             more = self.read(size)
             return rest + more if rest else more
@@ -182,9 +182,9 @@ class CaptureSource:
         return self._stored.read(size)
 
     def read_behind(self, position: int, size: int) -> bytes:
-        """Read from the beginning to behind a position; return the bytes from there on, none only at the end.
+        """Read from the beginning past a position; return the bytes after it, empty only at the end.
 
-        Each step reads `size` bytes, as a reader of the whole file does, so both get equally far if compressed bytes end early.
+        Each step reads `size` bytes, as a reader of the whole file does, so that both stop at the same point if compressed bytes end early.
         """
         while found := self.read(size):
             if len(found) > position:
@@ -193,7 +193,7 @@ class CaptureSource:
         return b""
 
     def has_more(self) -> bool:
-        """Return whether the file continues behind `limit`; asked once, after all bytes up to there."""
+        """Return whether the file is longer than `limit`; call it once, after reading up to the limit."""
         return self._stored.has_more()
 
     def sha256(self) -> str:
@@ -210,7 +210,7 @@ class CaptureSource:
 def open_capture(
     location: str | BinaryIO, *, hashed: bool = True, block_bytes: int = _BLOCK_BYTES, limit: int | None = None
 ) -> Iterator[CaptureSource]:
-    """Open a path, a URI or a binary stream; `limit` is the number of stored bytes to read of a path or URI.
+    """Open a path, a URI or a binary stream; `limit` is the number of stored bytes to read from a path or URI.
 
     Raises:
         InputError: the file is missing or unreadable.
@@ -224,7 +224,7 @@ def open_capture(
 
 @contextmanager
 def open_stored(location: str, *, streamed: bool = True) -> Iterator[tuple[NativeFile, bool]]:
-    """Open a stored path or URI; return Arrow's file, and whether it is on a local disk.
+    """Open a path or URI; return Arrow's file, and whether it is on a local disk.
 
     Raises:
         InputError: the file is missing or unreadable.
@@ -236,7 +236,7 @@ def open_stored(location: str, *, streamed: bool = True) -> Iterator[tuple[Nativ
     except FileNotFoundError as error:
         raise InputError(f"{location} does not exist") from error
     except PermissionError as error:
-        raise InputError(f"{location} may not be read: permission denied") from error
+        raise InputError(f"cannot read {location}: permission denied") from error
     except OSError as error:
         raise InputError(f"{location} cannot be opened: {reason_of(error)}") from error
     with stored:

@@ -1,7 +1,7 @@
 """Unpacking of gzip and zstd files, member by member: bytes unpacked before an error are kept.
 
 A file has any number of members (zstd: frames). Zeros behind the last one are ignored, since tapes and block devices pad with them. Other
-bytes there, and a cut or damaged member, are an error, raised after all bytes before it.
+trailing bytes and a truncated or damaged member raise an error, after all bytes before it were returned.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _RESERVED_BLOCK: Final = 3
 
 
 class StoredMembers(Protocol):
-    """Stored bytes that can be looked at before they are read."""
+    """Stored bytes that can be peeked."""
 
     def peek(self, size: int) -> bytes:
         """Return the next `size` bytes or more, fewer only at the end."""
@@ -48,7 +48,7 @@ class Unpacked:
             self._plain = pyarrow.CompressedInputStream(pyarrow.PythonFile(self._frames, mode="r"), kind)
 
     def read(self, size: int) -> bytes:
-        """Read up to `size` bytes; OSError if the next bytes are not a member, or a cut or damaged one."""
+        """Read up to `size` bytes; raise OSError if the next bytes are not a whole, undamaged member."""
         while self._unpack is not None or self._begin():
             if self._unpack is not None and (found := self._unpack(size)):
                 return found
@@ -104,7 +104,7 @@ class _GzipMember:
 
 
 def _before_error(inflate: Any, data: bytes) -> bytes:
-    """Unpack byte by byte, up to the error."""
+    """Unpack byte by byte until the error."""
     parts = []
     try:
         for at in range(len(data)):

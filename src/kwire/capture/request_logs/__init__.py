@@ -1,5 +1,5 @@
-"""Request logs of Kafka brokers: lines in, entries with their bodies out.
+"""Request logs of Kafka brokers: reading of lines into entries with their bodies.
 
-`typed_lines` reads JSON lines as brokers write them, with msgspec. `lines` is the contract and the fallback: it reads every form, good or
-bad, and `bodies` makes messages of it.
+`typed_lines` reads JSON lines as brokers write them, with msgspec. `lines` is the reference and the fallback: it reads every form, valid or
+not, and `bodies` converts bodies to messages.
 """

@@ -1,6 +1,6 @@
-"""Bodies of a request log as messages with the attributes of decoded frames, so that the same rules read both.
+"""Conversion of request log bodies to messages with the attributes of decoded frames, so that the same rules apply to both.
 
-Logs have the field names of their release; the catalog leads from former names to today's. Only requested fields are built.
+Logs have the field names of their release; the catalog maps former names to current ones. Only requested fields are built.
 """
 
 from __future__ import annotations
@@ -40,13 +40,13 @@ Convert = Callable[[Any], Any]
 
 
 class BodyFault(ValueError):
-    """Fault of a body that does not fit its api and version; the text is one clause."""
+    """A body does not match its api and version; the text is one clause."""
 
 
 def read_body(name: str, version: int, fields: tuple[str, ...] | None, body: dict[str, Any], exact: bool) -> SimpleNamespace:
-    """Make a message of a body, in a projection of `fields`.
+    """Convert a body to a message with only the given `fields`.
 
-    If `exact`, missing fields are at their defaults; otherwise they are unknown, and the message lacks the attribute.
+    If `exact`, missing fields have their defaults; otherwise the message lacks the attribute.
 
     Raises:
         BodyFault: a value has the wrong type or does not fit its field.
@@ -55,7 +55,7 @@ def read_body(name: str, version: int, fields: tuple[str, ...] | None, body: dic
 
 
 def default_struct(plan: Plan, block: int) -> SimpleNamespace:
-    """Make the struct of a block of a plan, all fields at their defaults."""
+    """Create the struct of a plan's block, with defaults for all fields."""
     return _StructReader(plan, block).read({}, True)
 
 
@@ -120,7 +120,7 @@ class _StructReader:
         return message
 
     def element(self, value: Any) -> SimpleNamespace:
-        """Read an element of an array, or a nested struct, which have all fields."""
+        """Read an array element or a nested struct, which has all fields."""
         if isinstance(value, str) and self._texts is not None:
             value = {self._texts: value}
         if not isinstance(value, dict):
@@ -222,7 +222,7 @@ def _uuid(name: str, value: Any) -> Any:
 
 
 def _bytes(value: Any) -> bytes | None:
-    """Read base64; text forms have the size only, and blanked bytes are no base64."""
+    """Read base64; return None for the sizes in text forms and for blanked bytes."""
     try:
         return base64.b64decode(value, validate=True) if isinstance(value, str) else None
     except (binascii.Error, ValueError):

@@ -1,4 +1,4 @@
-"""One entry of a request log: a request that the broker has completed."""
+"""Entry of a request log: a request completed by the broker."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ __all__ = ["ConnectionName", "LogEntry", "UnreadableLine", "WantedBodies", "api_
 
 
 class UnreadableLine(ValueError):
-    """Fault of a line that looks like an entry; the text is one clause."""
+    """A line looks like an entry but is invalid; the text is one clause."""
 
 
 class WantedBodies(NamedTuple):
-    """Bodies that typed lines read of an api at a version: name of the message and a projection; a response of None stays JSON text."""
+    """Bodies to read from typed lines of an api version: message name and projection. If the response is None, it stays JSON text."""
 
     request: tuple[str, tuple[str, ...] | None]
     response: tuple[str, tuple[str, ...] | None] | None
 
 
 class ConnectionName(NamedTuple):
-    """The broker's name of a connection, ``server:port-client:port-index`` or, from 4.0 on, ``...-processor-index``.
+    """Connection name of a broker, ``server:port-client:port-index`` or, from 4.0 on, ``...-processor-index``.
 
     Attributes:
-        server_address, server_port, client_address, client_port: its ends; addresses in the shortest spelling.
+        server_address, server_port, client_address, client_port: endpoints of the connection; addresses are in their shortest form.
     """
 
     server_address: str
@@ -38,14 +38,13 @@ class ConnectionName(NamedTuple):
 
 
 class LogEntry(NamedTuple):
-    """A request in the log; durations are microseconds, None if the line has none.
+    """Request in the log; durations are in microseconds, None if missing.
 
     Attributes:
-        form: `typed` if bodies are messages; `json`, `text`: form of the line, whose bodies are dictionaries.
-        request, response: bodies; JSON text if wanted; None if missing or unreadable. JSON has every field that is not at a tagged default,
-            text forms leave fields out.
+        form: `typed` if bodies are messages; `json` or `text`, the form of the line, if bodies are dictionaries. request, response: bodies,
+        or JSON text if selected; None if missing or unreadable. JSON omits only tagged fields with default values; text forms omit more.
         total_us, queue_us, local_us, remote_us: totalTime, requestQueueTime, localTime, remoteTime.
-        state: as in `RequestCompleted`, if the line has it: brokers log answered requests only, `kwire decode` writes others too.
+        state: state as in `RequestCompleted`, if the line has it. Brokers log only answered requests, `kwire decode` others too.
     """
 
     line: int  # number of the line in its file, from 1
@@ -80,7 +79,7 @@ _CONNECTION: Final = re.compile(r"\[?([0-9A-Za-z.:%_]+?)\]?:([0-9]{1,5})-\[?([0-
 
 @lru_cache(maxsize=65_536)
 def connection_name(text: str) -> ConnectionName:
-    """Read the broker's name of a connection, IPv6 addresses with or without square brackets."""
+    """Parse a broker's connection name; IPv6 addresses may have square brackets."""
     found = _CONNECTION.fullmatch(text)
     if found is None or int(found[2]) > 65_535 or int(found[4]) > 65_535:
         raise UnreadableLine(f"{text[:80]!a} is no connection")
@@ -104,7 +103,7 @@ _FORMER_NAMES: Final = {
 
 @lru_cache(maxsize=512)
 def api_key_of(name: str) -> int:
-    """Return the key of an api by the name of its constant in Kafka, ``FIND_COORDINATOR``."""
+    """Return the key of an api by its constant name in Kafka, such as ``FIND_COORDINATOR``."""
     for key in catalog().api_keys:
         own = catalog().api_name(key)
         if own is not None and snake_name(own).upper() == name:
@@ -115,7 +114,7 @@ def api_key_of(name: str) -> int:
 
 
 def int_of(value: Any, bits: int, what: str) -> int:
-    """Read a header's number, an integer or its decimal text, of `bits` bits; `what` is its name for the message."""
+    """Read a number of `bits` bits from a header, as an integer or decimal text; `what` names it in errors."""
     if value.__class__ is int and -(1 << bits - 1) <= value < 1 << bits - 1:  # nearly all
         return int(value)
     if isinstance(value, str) and re.fullmatch(r"-?[0-9]{1,20}", value):

@@ -51,9 +51,9 @@ def exchange_entry(
     blanker: FrameBlanker | None,
     codec: Codec = BUILT_IN,
 ) -> dict[str, Any]:
-    """Make the entry of a request, from frames without their lengths; None if bytes are missing or there is none.
+    """Create the entry of a request from frames without their lengths; return None if bytes are missing or no entry exists.
 
-    `connection` is `SERVER:PORT-CLIENT:PORT-N`, `highest` the highest version of each api that the broker advertised.
+    `connection` is `SERVER:PORT-CLIENT:PORT-N`; `highest` has the highest advertised version of each api.
     """
     return _entry(event, connection, request, response, _blanked(event, request, response, blanker, codec), highest, codec)
 
@@ -130,7 +130,7 @@ class _Bodies(NamedTuple):
 
 @cache
 def _bodies(api_key: int, version: int) -> _Bodies | None:
-    """Return None if a line takes more than the JSON of the messages."""
+    """Return None if a line needs more than the JSON of the messages."""
     if not is_written_plainly(api_key, version):
         return None
     known, source = BUILT_IN.catalog, compiled()
@@ -158,7 +158,8 @@ def exchange_line(
 ) -> bytes:
     """Write the entry of `exchange_entry` as a line of a log, with its line break.
 
-    Frames are written directly if possible, without message objects. Frames with secrets are not: their faults are those before blanking.
+    If possible, frames are written directly, without message objects. Frames with secrets are not, because their faults must be found
+    before blanking.
     """
     blanked = _blanked(event, request, response, blanker, BUILT_IN)
     if request is not None and blanked == (request, response):
@@ -171,7 +172,8 @@ def exchange_line(
 def _plain_line(
     event: RequestCompleted, connection: str, request: bytes, response: bytes | None, highest: Mapping[int, int]
 ) -> bytes | None:
-    """Write a line from the frames; None if it takes more than the JSON of the messages in today's names, or a message breaks a rule."""
+    """Write a line from the frames; return None if it needs more than the JSON of the messages with current names, or a message is
+    invalid."""
     if event.api_key is None or event.api_version is None or release_of_names(highest, event.api_key) is not None:
         return None
     bodies = _bodies(event.api_key, event.api_version)

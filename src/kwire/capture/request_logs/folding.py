@@ -1,8 +1,8 @@
-"""From lines to entries: joins entries across line breaks and files, and reports unreadable lines.
+"""Conversion of lines to entries: joins entries across line breaks and files, and reports unreadable lines.
 
-An entry in a text form continues in the next line if a client id or an error message has a line break. A file that was cut by size ends
+An entry in a text form continues in the next line if a client id or an error message has a line break. A file rotated by size may end
 inside a line, and the next one begins with its rest. Container runtimes split long lines (`line_parts`). A line that begins an entry ends
-what was held.
+the pending one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MAX_JOINED_LINES: Final = 64
 
 
 class LineFault(NamedTuple):
-    """A line that looks like an entry and cannot be read."""
+    """Unreadable line that looks like an entry."""
 
     file: int  # index of its file in the series
     line: int  # its number there, from 1
@@ -50,7 +50,7 @@ ReadLine = Callable[[bytes, int], LogEntry | None]
 
 
 def typed_reader(zone: tzinfo, wanted: Wanted) -> ReadLine | None:
-    """Load the reader of typed lines with the first log, because captures do without msgspec; None where it is not installed."""
+    """Load the reader of typed lines with the first log, because captures do not need msgspec; return None if it is not installed."""
     if importlib.util.find_spec("msgspec") is None:
         return None
     from kwire.capture.request_logs.typed_lines import line_reader
@@ -63,7 +63,7 @@ def _never(_line: bytes, _number: int) -> LogEntry | None:
 
 
 class EntryFolder:
-    """State between two lines, and between two files; `foreign` counts lines of other loggers by index of the file."""
+    """State between two lines or files; `foreign` counts lines of other loggers by file index."""
 
     __slots__ = ("_held", "_parts", "_read", "_wanted", "_zone", "foreign")
 
@@ -81,15 +81,15 @@ class EntryFolder:
         return self._held is not None or bool(self._parts.waiting)
 
     def fast_path(self) -> ReadLine:
-        """Return the reader of whole typed lines, for use while nothing waits; it returns None for a line that `feed` has to take."""
+        """Return the reader of whole typed lines, for use while no entry is pending; it returns None for lines that need `feed`."""
         if self._read is None:
             self._read = (None if self._wanted is None else typed_reader(self._zone, self._wanted)) or _never
         return self._read
 
     def feed(self, file: int, line: str, number: int, *, whole: bool = True) -> Iterator[Item]:
-        """Take the next line, without its end; only the last of a file may be not `whole`.
+        """Add a line without its line break; only the last line of a file may be incomplete (`whole` is False).
 
-        Yields entries, each with the index of the file that it begins in, and faults.
+        Yields entries, each with the index of its first file, and faults.
         """
         if not whole:
             yield from self._feed(file, line, number, whole=False)
@@ -136,7 +136,7 @@ class EntryFolder:
             yield from self._settle(_Held(file, number, (line,), False))
 
     def skip(self, file: int, lines: int) -> None:
-        """Count blank lines of a file behind `MAX_JOINED_LINES` others, where no entry continues."""
+        """Count blank lines that follow `MAX_JOINED_LINES` others; no entry continues there."""
         self._count(file, lines)
 
     def waiting_file(self, default: int) -> int:

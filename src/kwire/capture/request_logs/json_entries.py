@@ -1,6 +1,6 @@
 """Frames in the form of the broker's JSON request log (kafka.network.RequestConvertToJson, KIP-673).
 
-Records are given by their size. A body that cannot be read is null, and `error` has the reason. Callers blank secrets in frames first.
+Records are replaced by their size. An unreadable body is null, and `error` has the reason. Callers must blank secrets in frames first.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _LOOKED_INTO: Final = frozenset((18, _ENVELOPE, _SHARE_FETCH))
 
 
 def read_request(codec: Codec, frame: bytes, blanked: bytes) -> Request:
-    """Decode a request: body of the blanked frame, violation of the original one."""
+    """Decode a request; return the body of the blanked frame and the violation of the original one."""
     read = codec.decode_request(frame, strict=False)
     if blanked != frame and not isinstance(read.body, Opaque):
         read.body = codec.decode_request(blanked, strict=False).body
@@ -49,7 +49,7 @@ def _body(codec: Codec, body: Any, version: int) -> dict[str, Any] | None:
 
 @cache
 def releases_before_renames(message: str) -> tuple[str, ...]:
-    """Return the minor releases with JSON logs that were the last ones with some former name of a message's fields, oldest first."""
+    """Return the last minor release with JSON logs of each former field name of a message, oldest first."""
     fields = (field for struct in catalog()[message].structs.values() for field in struct.fields)
     found = {last for field in fields for _, last in field.former_names if release_key(last) >= release_key(_FIRST_RELEASE)}
     return tuple(sorted(found, key=release_key))
@@ -62,7 +62,7 @@ def _highest_in(minor: str) -> dict[int, int]:
 
 
 def release_of_names(highest: Mapping[int, int], api_key: int) -> str | None:
-    """Return the release whose names a broker writes into the requests of an api, None for today's names; arguments as of `in_names_of`."""
+    """Return the release whose field names a broker writes in requests of an api, None for current names; arguments as in `in_names_of`."""
     request = BUILT_IN.catalog.request(api_key)
     for minor in releases_before_renames(request.name) if request is not None and api_key in highest else ():
         known = _highest_in(minor)
@@ -86,7 +86,7 @@ def _renamed(value: Any, message: Message, struct: str, minor: str) -> Any:
 
 
 def in_names_of(highest: Mapping[int, int], request: dict[str, Any], api_key: int) -> dict[str, Any]:
-    """Return a request's JSON with the field names of the broker's release; apis without an advertised version count as the newest."""
+    """Return a request's JSON with the field names of the broker's release; without an advertised version, use the newest."""
     minor, message = release_of_names(highest, api_key), BUILT_IN.catalog.request(api_key)
     if minor is None or message is None:
         return request
@@ -135,7 +135,7 @@ def is_written_plainly(api_key: int, api_version: int) -> bool:
 
 
 def request_entry(request: Request, codec: Codec = BUILT_IN) -> dict[str, Any]:
-    """Return `requestHeader` and `request` of a line, and `error` if the body breaks a rule."""
+    """Return `requestHeader` and `request` of a line, and `error` if the body is invalid."""
     header = request.header
     entry = {"requestHeader": _header(codec, header), "request": _body(codec, request.body, header.api_version)}
     if header.api_key == _ENVELOPE and entry["request"] is not None:
@@ -145,7 +145,7 @@ def request_entry(request: Request, codec: Codec = BUILT_IN) -> dict[str, Any]:
 
 
 def carried_by(request: Request, codec: Codec = BUILT_IN) -> tuple[int, int] | None:
-    """Return api key and version of the request in an Envelope (KIP-590), None for any other request."""
+    """Return api key and version of the request inside an Envelope (KIP-590), None for other requests."""
     if request.header.api_key != _ENVELOPE or isinstance(request.body, Opaque):
         return None
     try:
@@ -156,9 +156,9 @@ def carried_by(request: Request, codec: Codec = BUILT_IN) -> tuple[int, int] | N
 
 
 def response_entry(response: Response, carried: tuple[int, int] | None = None, codec: Codec = BUILT_IN) -> dict[str, Any]:
-    """Return `responseHeader` and `response` of a line, and `error` if the body breaks a rule.
+    """Return `responseHeader` and `response` of a line, and `error` if the body is invalid.
 
-    `carried` is, of the response to an Envelope, api key and version of the request in it.
+    For the response to an Envelope, `carried` has the api key and version of the inner request.
     """
     entry: dict[str, Any] = {
         "responseHeader": {"correlationId": response.header.correlation_id},

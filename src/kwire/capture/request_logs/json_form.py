@@ -48,7 +48,7 @@ def is_entry(value: Any) -> bool:
 
 
 def wrapped_text(value: Any, zone: tzinfo) -> tuple[str, int | None, str | None] | None:
-    """Unpack an entry that a JSON layout has wrapped into a message: the message, the instant beside it, and the level."""
+    """Unwrap an entry from a JSON layout; return its message, time and level."""
     if not isinstance(value, dict):
         return None
     message = next((text for text in value.values() if isinstance(text, str) and MARK in text), None)

@@ -1,6 +1,6 @@
-"""Lines that a container runtime has split into parts: CRI tags them `P` and `F`, Docker's json-file ends the last one with a line break.
+"""Joining of lines split by a container runtime: CRI tags parts `P` and `F`; in Docker's json-file the last part ends with a line break.
 
-Parts of stdout and stderr may be interleaved, so each stream has parts of its own that wait.
+Parts of stdout and stderr may be interleaved, so pending parts are kept per stream.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _BREAK: Final = re.compile(r"(?<!\\)(?:\\\\)*\\n$")
 
 
 class JoinedLine(NamedTuple):
-    """Parts of a line that follow each other.
+    """Consecutive parts of a line.
 
     Attributes:
-        file, line: of the first part.
+        file, line: position of the first part.
     """
 
     file: int
@@ -48,12 +48,12 @@ class LineParts:
         self.waiting: dict[str, JoinedLine] = {}
 
     def take(self, file: int, line: str, number: int, is_torn: Callable[[str], bool]) -> list[JoinedLine]:
-        """Take a line; return the lines that are complete now: this line, a joined one, or none.
+        """Add a line; return the completed lines: this one, a joined one, or none.
 
-        Some shippers remove the line break at the end of Docker's lines, so only a torn line can be the first part of one.
+        Some log shippers remove the line break at the end of Docker's lines, so a first part is recognized by its torn entry.
 
         Raises:
-            UnreadableLine: its parts are too long together.
+            UnreadableLine: the joined parts are too long.
         """
         docker = _DOCKER.match(line)
         part = docker or _CRI.match(line)

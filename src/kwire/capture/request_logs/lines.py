@@ -1,6 +1,6 @@
 """Lines of a request log: entries, lines of other loggers, and broken lines.
 
-An entry is recognised by its content, whatever the layout: ``Completed request:`` in the line, or a JSON object with a `requestHeader`.
+An entry is recognized by its content, in any layout: ``Completed request:`` in the line, or a JSON object with a `requestHeader`.
 The text before it gives time and level. Other lines (start-up messages, stack traces) are counted and skipped.
 """
 
@@ -26,7 +26,7 @@ _FEW: Final = 0.02
 
 
 def is_log_head(head: bytes) -> bool:
-    """Tell whether the first bytes of a decompressed file are text with an entry of a request log; the first lines may be others."""
+    """Tell whether the first bytes of a decompressed file are text with an entry of a request log, possibly after other lines."""
     if MARK.encode() not in head and _HEADER_KEY.encode() not in head:
         return False
     looked_at = head.lstrip(b"\0")[:_LOOKED_AT]  # logrotate's copytruncate leaves zeros where the log was before
@@ -34,21 +34,21 @@ def is_log_head(head: bytes) -> bool:
 
 
 def starts_entry(line: str) -> bool:
-    """Tell whether a line is, or looks like, an entry; also one with its end or beginning torn off."""
+    """Tell whether a line looks like an entry, even if its beginning or end is missing."""
     return MARK in line or _HEADER_KEY in line or (line.lstrip().startswith('{"') and not line.rstrip().endswith("}"))
 
 
 def goes_on(line: str) -> bool:
-    """Tell whether an entry in a text form continues in the next line: a client id or an error message in it has a line break."""
+    """Tell whether a text entry continues in the next line, because a client id or an error message contains a line break."""
     _, mark, text = line.partition(MARK)
     return bool(mark) and not text.lstrip().startswith('{"') and is_unfinished(text)
 
 
 def read_line(line: str, number: int, zone: tzinfo = timezone.utc) -> LogEntry | None:
-    """Read a line, without its end; None for a line that is not of the request log.
+    """Read a line without its line break; return None for a line of another logger.
 
     Raises:
-        UnreadableLine: it looks like an entry and cannot be read.
+        UnreadableLine: the line looks like an entry but cannot be read.
     """
     if line.lstrip().startswith("{"):
         return _read_json_line(line, number, zone)

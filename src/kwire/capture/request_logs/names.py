@@ -1,7 +1,7 @@
 """Names of request logs and their rotation.
 
-Kafka's own appender rolls by the hour, ``kafka-request.log`` to ``kafka-request.log.2026-01-01-00``; logrotate and log4j's appender
-by size count, ``kafka-request.log.1``, the higher the older. The name without a number is the newest.
+Kafka's own appender rolls by the hour, ``kafka-request.log`` to ``kafka-request.log.2026-01-01-00``; logrotate and log4j's size-based
+appender count, ``kafka-request.log.1``, where higher numbers are older. The name without a number is the newest.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _NEWEST: Final = 10**14
 
 
 class LogRotation(NamedTuple):
-    """Rotation of a log's name: the name without it, numbers to order by, and whether a higher number is an older file."""
+    """Parsed rotation of a log's name: the base name, sort numbers, and whether a higher number means an older file."""
 
     template: str
     order: tuple[int, ...]
@@ -33,7 +33,7 @@ class LogRotation(NamedTuple):
 
 
 def is_log_name(name: str) -> bool:
-    """Tell whether a file in a folder may be a request log by its name; its content decides."""
+    """Tell whether a file in a folder may be a request log by its name; the content is checked later."""
     return not name.startswith(".") and _NAME.match(name) is not None
 
 

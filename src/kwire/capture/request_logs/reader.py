@@ -1,7 +1,7 @@
 """Read one file of a request log, a chunk at a time.
 
-A log that is still written to ends anywhere: inside a line, a character, a gzip member. Entries end with its last whole line, and the bytes
-behind that are kept (`LogPosition`) until the file has grown or is complete.
+A log that is still being written may end inside a line, a character or a gzip member. Entries are read up to its last whole line; the bytes
+behind it are kept (`LogPosition`) until the file grows or is complete.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class LogPosition(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogFileFacts:
-    """Facts of a file of a request log; with a position, where a later run continues, for an incomplete one."""
+    """Facts of a request log file; an incomplete one has the position at which a later run continues."""
 
     location: str
     compression: Literal["gzip", "zstd"] | None
@@ -61,8 +61,8 @@ def iter_log(
 ) -> Generator[Iterator[Item], None, LogFileFacts]:
     """Read one file of a series of logs, plain, gzip or zstd; the generator returns the facts.
 
-    A file that may grow is read up to `limit` stored bytes; its incomplete last line stays in `LogFileFacts.position`. Each entry is made
-    when it is asked for, so that a line is used while it is in the processor's cache.
+    A file that may grow is read up to `limit` stored bytes; its incomplete last line stays in `LogFileFacts.position`. Entries are created
+    on demand, so that a line is used while it is in the CPU cache.
     """
     name = location if isinstance(location, str) else "standard input"
     with open_capture(location, limit=limit) as source:
@@ -118,7 +118,7 @@ def _text(line: bytes) -> str:
 
 
 class _Chunk(NamedTuple):
-    """Consecutive lines (None for one that is too long) from number `first` on, and the number of blank lines behind them."""
+    """Consecutive lines from number `first` on (None for an overlong one), and the number of blank lines behind them."""
 
     first: int
     lines: list[bytes | None]
@@ -127,11 +127,11 @@ class _Chunk(NamedTuple):
 
 
 class _Lines:
-    """Lines of a source, chunk by chunk.
+    """Reader of a source's lines, chunk by chunk.
 
     Attributes:
         count: lines so far.
-        position: where reading stopped; after the last chunk.
+        position: position after the last chunk read.
     """
 
     def __init__(self, source: CaptureSource, before: LogPosition, grows: bool) -> None:
@@ -163,7 +163,7 @@ class _Lines:
             yield self._chunk([last], False)
 
     def _blocks(self) -> Iterator[tuple[bytes, int, int]]:
-        """Yield bytes of lines, the number of blank lines behind them that are only counted, and the size of those."""
+        """Yield bytes of lines, and the number and size of the blank lines behind them, which are only counted."""
         found = self._source.read_behind(self.position.read, _CHUNK_BYTES)
         while found:
             at = 0

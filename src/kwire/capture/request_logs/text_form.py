@@ -58,7 +58,7 @@ _SIZE: Final = re.compile(r"(.+)-([0-9]+)=(-?[0-9]+)")
 
 
 def is_unfinished(text: str) -> bool:
-    """Tell whether an entry continues in the next line: a text in its body had a line break."""
+    """Tell whether an entry continues in the next line, because a text in its body contains a line break."""
     return " from connection " not in text or ";totalTime:" not in text
 
 
@@ -128,7 +128,7 @@ def _sized_topics(sizes: list[Any]) -> list[dict[str, Any]]:
 
 
 def _named_body(key: int, text: str) -> dict[str, Any]:
-    """Read the body of 0.9's first form: ``RequiredAcks: 1; AckTimeoutMs: 30000 ms; TopicAndPartition: [orders,0] -> 135``."""
+    """Read the body of 0.9's old form: ``RequiredAcks: 1; AckTimeoutMs: 30000 ms; TopicAndPartition: [orders,0] -> 135``."""
     body: dict[str, Any] = {}
     for part in text.split(";"):
         name, sign, value = part.strip().partition(":")

@@ -1,8 +1,8 @@
-"""Values as Java's toString methods write them, read back into dictionaries, lists and text.
+"""Parser of values written by Java's toString methods, into dictionaries, lists and text.
 
-Kafka's brokers up to 2.7 log bodies so: ``{acks=1,topics=[{topic=a,partitions=[{partition=0}]}]}`` (`Struct`), and from 2.4 on also
-``MetadataRequestData(topics=[MetadataRequestTopic(name='a')])`` (generated messages). Nothing in them is escaped, so a text with a
-comma or a brace cannot be told from structure; unbalanced values are given up as a whole, never guessed.
+Brokers up to 2.7 log bodies in this form: ``{acks=1,topics=[{topic=a,partitions=[{partition=0}]}]}`` (`Struct`), and from 2.4 on also
+``MetadataRequestData(topics=[MetadataRequestTopic(name='a')])`` (generated messages). Texts are not escaped, so a comma or brace in a text
+looks like structure; unbalanced values are rejected as a whole, never guessed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _STOP: Final = re.compile(r"[,\[\]{}()]")
 
 
 class TextFault(ValueError):
-    """A text that no toString method writes."""
+    """Text that no toString method writes."""
 
 
 def read_value(text: str, at: int = 0) -> tuple[Any, int]:
@@ -80,7 +80,7 @@ def _next(text: str, at: int, closing: str) -> int:
 
 
 def _quoted(text: str, at: int) -> tuple[str, int]:
-    """Read a text in single quotes, which may hold single quotes: the one before a comma or a bracket ends it."""
+    """Read a text in single quotes, which may contain single quotes; it ends at a quote before a comma or a bracket."""
     end = at
     while True:
         end = text.find("'", end + 1)

@@ -1,7 +1,7 @@
-"""Times in a request log: stamps before a line, and durations inside it.
+"""Times in a request log: timestamps before a line, and durations inside it.
 
-log4j writes the broker's local time without its zone, so a log is read as UTC unless the caller names a zone. Stamps of container runtimes
-and shippers usually have a zone and take precedence.
+log4j writes the broker's local time without its zone, so a log is read as UTC unless the caller names a zone. Timestamps of container
+runtimes and log shippers usually have a zone and take precedence.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def zone_of(name: str | None) -> tzinfo:
     """Return a time zone by its name: ``UTC``, an IANA name such as ``Europe/Berlin``, or None for UTC.
 
     Raises:
-        InputError: there is no such zone.
+        InputError: unknown time zone.
     """
     if name is None or name.upper() in ("UTC", "Z"):
         return timezone.utc
@@ -47,7 +47,7 @@ def zone_of(name: str | None) -> tzinfo:
 def find_stamp(prefix: str, zone: tzinfo) -> int | None:
     """Find the time of a line in the text before the request, in microseconds since 1970, UTC.
 
-    Of several stamps the first with a zone counts, else the last.
+    Of several timestamps, the first with a zone is used, else the last.
     """
     found = None
     for stamp in _STAMP.finditer(prefix):
@@ -77,7 +77,7 @@ def _offset_minute(day: str, hour: str, minute: str, offset: str) -> int:
 
 
 def stamp_us(value: Any, zone: tzinfo) -> int | None:
-    """Read an instant as JSON layouts write it, a text with a date or a number, as microseconds since 1970, UTC; None for others."""
+    """Read a time of a JSON layout, a date text or a number, as microseconds since 1970, UTC; return None for others."""
     if isinstance(value, str):
         return find_stamp(value, zone)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -88,7 +88,7 @@ def stamp_us(value: Any, zone: tzinfo) -> int | None:
 
 
 def duration_us(milliseconds: Any) -> int | None:
-    """Turn milliseconds into microseconds; a text may have a comma for its decimal sign, as 0.11 writes numbers in the broker's locale."""
+    """Convert milliseconds to microseconds; a text may have a decimal comma, because 0.11 writes numbers in the broker's locale."""
     if milliseconds.__class__ is float and 0 <= milliseconds <= LONGEST_MS:  # nearly all
         return round(milliseconds * 1000)
     if isinstance(milliseconds, bool) or not isinstance(milliseconds, (int, float, str)):

@@ -1,6 +1,6 @@
 """Types of the bodies of a JSON request log: a msgspec struct of a plan's fields.
 
-`json_form` and `bodies` are the contract: a body of another type, or without a field, is left to them.
+`json_form` and `bodies` are the reference; they read bodies with another type or a missing field.
 """
 
 from __future__ import annotations
@@ -35,7 +35,8 @@ _LONGEST_KEPT: Final = 36  # with hyphens; spaces around it may be many
 
 
 def struct_of(plan: Plan, index: int = 0, *, minor: str = "") -> type[msgspec.Struct]:
-    """Make the type of a block of a plan, in the field names of a minor release (then without sizes of `_WITHOUT_SIZES`), or of today."""
+    """Create the type of a plan's block, with current field names or those of a minor release (then without the sizes of
+    `_WITHOUT_SIZES`)."""
     block = plan.blocks[index]
     fields = catalog()[plan.message].structs[plan.layouts[block.layout].name].fields
     typed: list[Any] = []
@@ -81,7 +82,7 @@ def _default_of(plan: Plan, operation: Operation, slot: SlotLayout) -> Any:
 
 
 def converted(_kind: type, value: Any) -> Uuid:
-    """Read an id, for which msgspec has no type: `dec_hook` of a decoder."""
+    """Read an id, for which msgspec has no type; used as a decoder's `dec_hook`."""
     if value.__class__ is not str:
         raise ValueError("an id is a text")
     return _uuid(value) if len(value) <= _LONGEST_KEPT else Uuid.parse(value)
@@ -96,7 +97,7 @@ Decode = Callable[[bytes], Any]
 
 
 def body_decoders(version: int, wanted: WantedBodies, is_response: bool) -> tuple[Decode, ...]:
-    """Return decoders of a body to try in turn: of today's form, then of former releases' forms; empty for a body wanted as text."""
+    """Return the decoders of a body to try in order: the current form, then those of former releases; empty for a body kept as text."""
     body = wanted.response if is_response else wanted.request
     if body is None:
         return ()

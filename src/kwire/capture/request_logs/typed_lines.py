@@ -1,7 +1,7 @@
-"""Read JSON lines as brokers write them with msgspec: a struct of the line, and typed structs of its bodies (`typed_bodies`).
+"""Reader of brokers' JSON lines with msgspec: a struct of the line, and typed structs of its bodies (`typed_bodies`).
 
-`lines` is the contract and the fallback: a line of any other shape, good or bad, is None here. A number of thousands of digits or
-brackets a thousand deep in an unused value are accepted here and refused there.
+`lines` is the reference and the fallback: a line in any other form gives None here. Only unused values may differ: this reader accepts
+numbers of thousands of digits and brackets nested a thousand deep, which `lines` rejects.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ _decode_line: Final = msgspec.json.Decoder(_Line).decode
 
 
 def line_reader(zone: tzinfo, wanted: Callable[[int, int], WantedBodies | None]) -> Callable[[bytes, int], LogEntry | None]:
-    """Return a function that makes an entry of a line and its number, None if the fallback has to read the line."""
+    """Return a function that converts a line and its number to an entry, or to None if the fallback must read the line."""
 
     @lru_cache(maxsize=4096)
     def decoders_of(key: int, version: int) -> tuple[tuple[Decode, ...], tuple[Decode, ...]] | None:
@@ -120,7 +120,7 @@ def line_reader(zone: tzinfo, wanted: Callable[[int, int], WantedBodies | None])
 
 
 def _body(decoders: tuple[Decode, ...], text: bytes) -> Any:
-    """Return the message of a body, its text if no decoder is given, None for what is not an object; Produce without acks has `""`."""
+    """Return the message of a body, or its text if no decoder is given; None if it is not an object. Produce without acks has `""`."""
     if text[0] != 0x7B:
         return None
     if not decoders:

@@ -28,7 +28,7 @@ class AddressPseudonyms:
 
     Arguments:
         key: secret bytes; equal keys give equal pseudonyms.
-        keep_prefix: leading bits of IPv4 addresses that stay, and twice as many of IPv6 addresses; None for none.
+        keep_prefix: number of leading bits of IPv4 addresses to keep; twice as many of IPv6 addresses stay. None keeps none.
 
     Raises:
         InputError: the package `yacryptopan` is missing.
@@ -66,14 +66,14 @@ class AddressPseudonyms:
         return str(ipaddress.ip_address(self.packed(ipaddress.ip_address(text).packed)))
 
     def hardware(self, address: bytes) -> bytes:
-        """Return the pseudonym of a hardware address of 6 bytes: locally administered, and a group stays a group."""
+        """Return the pseudonym of a hardware address of 6 bytes: a locally administered address; a group address stays one."""
         if address in _NO_CARDS:
             return address
         digest = hashlib.blake2b(address, key=self._key, digest_size=6, person=b"card").digest()
         return bytes(((digest[0] | _LOCAL_BIT) & ~_GROUP_BIT | address[0] & _GROUP_BIT,)) + digest[1:]
 
     def host(self, text: bytes) -> bytes:
-        """Return a pseudonym of a host name, of the same length; the empty text and `*` stay."""
+        """Return a pseudonym of the same length for a host name; the empty text and `*` stay."""
         if text in (b"", b"*"):
             return text
         return b"".join(self._letters(text, len(text)))[: len(text)]

@@ -25,10 +25,10 @@ _PLAIN_TAGS: Final = frozenset((0, 12, 13, 14, 24, 25, 26, 27, 32, 34))
 
 
 class _AddressedView(PacketView):
-    """A view that rewrites addresses while it peels the layers.
+    """View that rewrites addresses while it skips the layers.
 
     Attributes:
-        out: rewritten packet; offsets are those of `data` less `base`.
+        out: rewritten packet; its offsets are those of `data` minus `base`.
     """
 
     __slots__ = ("base", "out", "pseudonyms")
@@ -147,9 +147,9 @@ class _AddressedView(PacketView):
 
 
 def rewrite_packet(data: bytes, at: int, end: int, cut: int, link_type: int, pseudonyms: AddressPseudonyms, checked: bool) -> bytes:
-    """Return a packet with pseudonyms for its addresses; bytes behind its headers stay.
+    """Replace a packet's addresses by pseudonyms; bytes behind its headers stay.
 
-    `cut` more bytes were on the wire. If `checked`, the TCP checksum was right; that is unknown for a fragment.
+    `cut` is the number of bytes cut off. `checked` tells that the TCP checksum was right; for a fragment that is unknown.
     """
     view = _AddressedView(data, at, end, cut, pseudonyms)
     fate = view.find(link_type)

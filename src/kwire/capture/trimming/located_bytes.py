@@ -1,4 +1,4 @@
-"""Bytes with their offsets in files, so that a change in a stream reaches the packets that brought it."""
+"""Bytes with their offsets in files, so that a change in a stream can be written back to its packets."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["NOWHERE", "LocatedBytes", "Place", "StreamTail"]
 
 
 class Place(NamedTuple):
-    """An offset in one of the files; `file` is -1 if unknown."""
+    """Offset in one of the files; `file` is -1 if unknown."""
 
     file: int
     at: int
@@ -23,7 +23,7 @@ NOWHERE: Final = Place(-1, 0)
 
 
 class LocatedBytes(bytes):
-    """Bytes with their place; slices keep theirs. `known` leads from offsets to the places of later stretches."""
+    """Bytes with their place in a file, which slices keep. `known` maps offsets to the places of later stretches."""
 
     place: Place
     elsewhere: dict[int, Place]
@@ -47,7 +47,7 @@ class LocatedBytes(bytes):
 
 
 class StreamTail:
-    """The latest bytes of one direction of a connection, with their places."""
+    """Latest bytes of one direction of a connection, with their places."""
 
     def __init__(self) -> None:
         self.position = 0

@@ -1,6 +1,6 @@
-"""Packet records of a capture file, and other contents that reveal more than they must.
+"""Packet records of a capture file, and other contents that may reveal secrets.
 
-A pcapng file may also hold comments, keys that decrypt TLS, the journal of the machine and vendors' blocks: these are *erasures*. Layouts
+A pcapng file may also hold comments, TLS keys, journal entries and vendor blocks: these are *erasures*. Layouts
 are those of `kwire.capture._pure.packets`.
 """
 
@@ -34,7 +34,7 @@ _SECTION_NAMES: Final = (2, 3, 4)  # hardware, operating system, application
 
 
 class PacketRecord(NamedTuple):
-    """A packet: its number in the file, its bounds, and its link type, -1 for an invalid record."""
+    """Packet in a file: its number, its bounds, and its link type, -1 for an invalid record."""
 
     number: int
     at: int
@@ -44,16 +44,16 @@ class PacketRecord(NamedTuple):
 
 
 class Erasure(NamedTuple):
-    """Bytes of a file that packets do not need."""
+    """Bytes of a file that are not part of packets."""
 
     at: int
     end: int
 
 
 class RecordWalker:
-    """Walks over the records of one file, chunk by chunk.
+    """Iterator over the records of one file, chunk by chunk.
 
-    If `with_names`, resolved names are also erased, and names and addresses of interfaces.
+    If `with_names`, resolved names and the names and addresses of interfaces are erased too.
     """
 
     def __init__(self, state: FileState, *, with_names: bool = False) -> None:
@@ -65,7 +65,7 @@ class RecordWalker:
         self._number = 0
 
     def walk(self, data: bytes, at: int, end: int) -> Iterator[PacketRecord | Erasure]:
-        """Find the records of a chunk between bounds that the scan of the same chunk found (`consumed`)."""
+        """Find the records of a chunk within the bounds found by its scan (`consumed`)."""
         return self._pcap(data, at, end) if self._is_pcap else self._pcapng(data, at, end)
 
     def whole(self, data: bytes) -> int:

@@ -1,4 +1,4 @@
-"""PROXY protocol headers with pseudonyms (HAProxy's proxy-protocol.txt, versions 1 and 2); their length stays."""
+"""Pseudonyms in PROXY protocol headers (HAProxy's proxy-protocol.txt, versions 1 and 2); lengths stay."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _FIELD_HEAD: Final = 3
 
 
 def proxy_header_of(data: bytes, pseudonyms: AddressPseudonyms) -> bytes:
-    """Return the PROXY headers at the beginning of `data` under pseudonyms, in as many bytes; other data stays.
+    """Replace addresses in PROXY headers at the beginning of `data` by pseudonyms; the length and all other data stay.
 
-    A text header becomes one of an unknown client, since a pseudonym may be longer than the address.
+    A text header is replaced by one of an unknown client, because a pseudonym may be longer than the address.
     """
     out = b""
     while data:

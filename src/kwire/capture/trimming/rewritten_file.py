@@ -1,4 +1,4 @@
-"""An output file that is written under a temporary name, changed at any offset, and renamed when it is whole."""
+"""Output file that is written under a temporary name, changed at any offset, and renamed when complete."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Compression = Literal["gzip", "zstd"] | None
 
 
 class RewrittenFile:
-    """One output file; InputError if it exists and is not to be overwritten, or cannot be written."""
+    """Output file; raises InputError if it exists and may not be overwritten, or cannot be written."""
 
     def __init__(self, path: str, *, overwrite: bool = False) -> None:
         self.path = Path(path)
@@ -28,7 +28,7 @@ class RewrittenFile:
         if self.path.is_dir():
             raise InputError(f"{path} is a folder; name a file")
         if self.path.exists() and not overwrite:
-            raise InputError(f"{path} exists already; give --overwrite to replace it, or another name")
+            raise InputError(f"{path} exists already; use --overwrite to replace it, or another name")
         try:
             self._file: BinaryIO = new_file(self._aside, buffering=0)
         except OSError as error:
@@ -83,7 +83,7 @@ class RewrittenFile:
         self._file = self._aside.open("r+b", buffering=0)
 
     def abandon(self) -> None:
-        """Remove the file. Never raises: it follows another error, or `publish`, which leaves nothing to remove."""
+        """Remove the file, if it exists. Never raises, because it runs after another error or after `publish`."""
         with suppress(OSError):
             self._file.close()
         with suppress(OSError):

@@ -1,4 +1,4 @@
-"""Reading of a series' streams as an analysis does; puts the bytes that may stay back into the packets."""
+"""Reading of a series' streams as in an analysis; bytes without secrets are written back into the packets."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ class _Tracked:
 
 
 class TrimmedStreams(StreamSink):
-    """Blanks streams frame by frame; connections of other ports than the given ones keep nothing.
+    """Blanker of streams, frame by frame; connections on other than the given ports keep no payload.
 
-    `patch` takes a place, the new bytes, and how many of them are unchanged. Pseudonyms replace hosts in messages, PROXY headers and TLS.
+    `patch` takes a place, the new bytes, and the number of unchanged bytes. Pseudonyms replace hosts in messages, PROXY headers and TLS.
     """
 
     def __init__(self, ports: frozenset[int], patch: Patch, pseudonyms: AddressPseudonyms | None = None) -> None:
@@ -134,7 +134,7 @@ class TrimmedStreams(StreamSink):
         return None if self._pseudonyms is None else proxy_header_of(header, self._pseudonyms)
 
     def _put(self, tail: StreamTail, offset: int, original: bytes, blanked: bytes | None) -> None:
-        """Put the bytes of a stretch into their packets; None for `blanked` restores the original."""
+        """Write the bytes of a stretch into their packets; None for `blanked` restores the original."""
         data = original if blanked is None else blanked
         for place, first, last in tail.places(offset, len(data)):
             part, was = data[first:last], original[first:last]
@@ -146,7 +146,7 @@ class TrimmedStreams(StreamSink):
             self._patch(data.place, bytes(data), len(data))
 
     def _look_for_tls(self, tracked: _Tracked) -> None:
-        """Keep TLS: it is encrypted, and its clear text is part of the tables."""
+        """Keep TLS bytes: they are encrypted, and the tables use their plaintext headers."""
         found = tracked.detector.connection
         if found is None or found.protocol != "tls" or self._pseudonyms is not None:  # its hellos and certificates name hosts
             return
@@ -157,7 +157,7 @@ class TrimmedStreams(StreamSink):
                 self._patch(place, part, len(part))
 
     def _keep_openings(self, tracked: _Tracked) -> None:
-        """Keep the fewest first bytes that identify the protocol of a direction without a frame."""
+        """Keep only the first bytes that identify the protocol of a direction without a frame."""
         server, found = tracked.detector.server_side, tracked.detector.connection
         if server is None or found is None or found.joined_late:
             return
@@ -180,7 +180,7 @@ def _equal_bytes(one: bytes, other: bytes) -> int:
 
 
 def _telling(data: bytes, of_server: bool) -> tuple[int, int]:
-    """Return how many first bytes identify the protocol when the others are filled, and how many of them are PROXY headers."""
+    """Return the number of first bytes that identify the protocol when the others are blanked, and how many of them are PROXY headers."""
     judge = recognise_server if of_server else recognise
     verdict = judge(data, MAX_FRAME) if data else MORE
     if verdict.proxy is not None:

@@ -1,14 +1,13 @@
-"""Captures in which secrets are overwritten: the same packets, the same tables.
+"""Removal of secrets from captures: packets and tables stay the same.
 
     trim([("eth0_00001.pcap", "trimmed/eth0_00001.pcap"), ...])
 
-Theory of operation. A payload byte stays only if it was understood. Every packet is first written with its headers alone, its payload
-filled with `x`. Its bytes then pass the same reassembly and tracker as in an analysis, but keep their places. Each frame that the tracker
-sees is blanked (`protocol.secrets.frame_blanking`) and written back where its bytes came from. So lengths, sequence numbers and times stay.
-Unclaimed bytes stay filled: copies of a segment, holes in frames, foreign protocols, packets that are not TCP. TLS is restored, since it is
-encrypted.
+Theory of operation. A payload byte stays only if it was decoded. First, every packet is written with its payload replaced by `x`. Its bytes
+then pass through the reassembly and tracker of an analysis, with their places in the file. Each frame is blanked
+(`protocol.secrets.frame_blanking`) and written back to its places. So lengths, sequence numbers and times stay. All other payload stays
+`x`: copies of a segment, holes in frames, foreign protocols, packets other than TCP. TLS is restored, because it is encrypted.
 
-The files of a series are trimmed together, since a frame may begin in one and end in the next. Memory does not grow with their size.
+The files of a series are trimmed together, because a frame may begin in one and end in the next. Memory does not grow with their size.
 """
 
 from __future__ import annotations
@@ -49,8 +48,7 @@ class TrimmedFile:
     """Result of one file.
 
     Attributes:
-        source, target: as given.
-        payload_bytes, kept_bytes: TCP payload, and how much of it stayed.
+        source, target: input and output names. payload_bytes, kept_bytes: number of TCP payload bytes, and of unchanged ones.
     """
 
     source: str
@@ -73,7 +71,7 @@ class _Piece:
         self.early: dict[int, tuple[int, int]] = {}  # by packet number: where a fragment's bytes lie in the file
 
     def blank(self, data: bytes, start: int, end: int, walker: RecordWalker, position: int) -> bytearray:
-        """Return the whole records of a chunk with their headers alone."""
+        """Return the whole records of a chunk with blanked payloads."""
         out = bytearray(data[start:end])
         for record in walker.walk(data, start, end):
             at, stop, filler = record.at, record.end, FILL
@@ -103,7 +101,7 @@ class _Piece:
         return min(view.at, record.end), FILL if fate in (FRAGMENT, EXPORTED) else _NO_HEADER
 
     def located(self, data: bytes, position: int, columns: PacketColumns) -> LocatedBytes:
-        """Return a chunk, and payload spilled from earlier ones, as bytes with places."""
+        """Return a chunk, and payload kept from earlier ones, as bytes with places."""
         found = LocatedBytes.of(data + columns.spilled, Place(self.number, position))
         found.plain = len(data)
         for number, offset, captured in zip(columns.number, columns.offset, columns.captured, strict=True):
@@ -115,7 +113,7 @@ class _Piece:
         return found
 
     def finish_packets(self, walker: RecordWalker, pseudonyms: AddressPseudonyms | None) -> None:
-        """Restore the checksums that were right, under pseudonyms for the addresses if given."""
+        """Recompute the checksums that were right, with pseudonymous addresses if given."""
         at, data = len(self.head), b""
         while True:
             while at in self.skipped:
@@ -141,13 +139,13 @@ class _Piece:
 
 
 class _Files:
-    """The output files of a series, all or none of them."""
+    """Output files of a series, written all or none."""
 
     def __init__(self) -> None:
         self.pieces: list[_Piece] = []
 
     def patch(self, place: Place, data: bytes, kept: int) -> None:
-        """Write bytes back into the packets that brought them; `kept` of them are unchanged."""
+        """Write bytes back into their packets; `kept` of them are unchanged."""
         if place.file >= 0:
             piece = self.pieces[place.file]
             piece.file.patch(place.at, data)
@@ -174,14 +172,14 @@ def trim(
     """Write captures without record contents, SASL tokens, credentials, configuration values and user data.
 
     Args:
-        pairs: files of one series in order, each with the name of its output; format and compression stay.
+        pairs: files of one series in order, each with its output name; format and compression stay.
         ports: TCP ports of brokers; empty to detect them.
         progress: called with the stored bytes read since the last call.
-        pseudonyms: replace the addresses in all headers, and the hosts in messages. Only the beginning of TLS stays then, since its
-            handshake names hosts.
+        pseudonyms: replacements of addresses in headers and of hosts in messages. Of TLS, only the beginning stays, because the handshake
+            names hosts.
 
     Raises:
-        InputError: a file is unreadable or not a capture, or an output exists or cannot be written. No output is left then.
+        InputError: a file is unreadable or not a capture, or an output exists or cannot be written. No output remains.
     """
     files = _Files()
     carry = impl.series_carry()
@@ -212,7 +210,7 @@ def _trim_file(
     *,
     with_names: bool,
 ) -> RecordWalker:
-    """Read one file; return a walker that begins it again."""
+    """Read one file; return a walker positioned at its beginning."""
     name = piece.report.source
     data, (state, start) = _begin(name, source, CHUNK_BYTES)
     walker, again = RecordWalker(state, with_names=with_names), RecordWalker(state)

@@ -419,7 +419,7 @@ def test_an_end_waits_for_what_is_held(twin: Any) -> None:
     moves = relay.release(held, response=PASS)
     assert sent(moves) == (heartbeat(1), b"")
     assert moves.end_server
-    with pytest.raises(ValueError, match="behind the end"):
+    with pytest.raises(ValueError, match="after the end"):
         relay.from_client(b"x", 3)
 
 

@@ -352,7 +352,7 @@ def test_the_node_may_have_the_label_of_the_later_text() -> None:
 
 
 def test_K714_105_other_signals_are_refused() -> None:
-    with pytest.raises(InputError, match=r"^MetadataRequest is no request of client telemetry\.$"):
+    with pytest.raises(InputError, match=r"^MetadataRequest is not a client telemetry request\.$"):
         Broker().role.answer(kwire.messages.MetadataRequest(), HERE, 0)
 
 
