@@ -246,7 +246,7 @@ cdef class ColumnReader:
 
     cdef int fail(self) except -1:
         if self.rows.store.failure == TOO_LARGE:
-            raise KwireError("a column of the batch would hold more than 2 GiB: give fewer messages at a time")
+            raise KwireError("a column of the batch would exceed 2 GiB: pass fewer messages at a time")
         raise MemoryError
 
     cdef int learn(self, Py_ssize_t count, Py_ssize_t size) except -1:

@@ -224,14 +224,14 @@ def test_what_cannot_be_gone_on_with_is_said(tmp_path: Path) -> None:
     out = run(pieces[1:2], tmp_path / "out", append=True)
     with pytest.raises(InputError, match=r"belongs before .*, which was read already"):
         run(pieces[:2], out, append=True)
-    with pytest.raises(InputError, match="--port left out; give the same"):
+    with pytest.raises(InputError, match="--port left out; use the same"):
         run(pieces[1:2], out, append=True, ports=(9092,))
     read = Path(pieces[1]).read_bytes()
     Path(pieces[1]).write_bytes(read[:-1])
     with pytest.raises(InputError, match=r"has changed since it was read: .* bytes then"):
         run(pieces[1:2], out, append=True)
     Path(pieces[1]).write_bytes(read[:100] + bytes([read[100] ^ 1]) + read[101:] + b"more")
-    with pytest.raises(InputError, match=r"has changed since it was read: its first .* bytes are others"):
+    with pytest.raises(InputError, match=r"has changed since it was read: its first .* bytes differ"):
         run(pieces[1:2], out, append=True)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "notes.txt").write_text("keep me")

@@ -122,11 +122,11 @@ def test_packed_series_go_on_too(over_midnight: list[str], tmp_path: Path) -> No
 
 def test_the_layout_changes_when_an_analysis_is_replaced_and_never_when_it_grows(over_midnight: list[str], tmp_path: Path) -> None:
     out = run(over_midnight[:1], tmp_path / "out")
-    with pytest.raises(InputError, match="was made with --partition-by left out; give the same, or use --overwrite"):
+    with pytest.raises(InputError, match="was made with --partition-by left out; use the same, or --overwrite"):
         by_date(over_midnight, out, append=True)
     by_date(over_midnight, out, overwrite=True)
     check_dates(out)
-    with pytest.raises(InputError, match="was made with --partition-by date; give the same, or use --overwrite"):
+    with pytest.raises(InputError, match="was made with --partition-by date; use the same, or --overwrite"):
         run(over_midnight, out, append=True)
     assert (out / SUCCESS).exists()
     run(over_midnight, out, overwrite=True)

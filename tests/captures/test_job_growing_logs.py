@@ -203,7 +203,7 @@ def test_a_log_that_was_written_over_is_refused(tmp_path: Path) -> None:
     path.write_bytes(data[:100_000])
     run([path], tmp_path / "out", append=True)
     path.write_bytes(data[:50] + b"!" + data[51:])
-    with pytest.raises(InputError, match=r"has changed since it was read: its first 100,000 bytes are others"):
+    with pytest.raises(InputError, match=r"has changed since it was read: its first 100,000 bytes differ"):
         run([path], tmp_path / "out", append=True)
 
 

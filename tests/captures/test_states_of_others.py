@@ -94,7 +94,7 @@ def test_a_pickle_in_a_state_is_never_read(begun: tuple[list[str], Path], tmp_pa
     ]
     for form in forms:
         state.write_bytes(form)
-        assert "is no valid state" in refused(pieces, out) or "written by kwire" in refused(pieces, out)
+        assert "is not a valid state" in refused(pieces, out) or "written by kwire" in refused(pieces, out)
         assert not marker.exists()
     assert length
 
@@ -152,7 +152,7 @@ def test_an_invalid_manifest_is_refused(begun: tuple[list[str], Path]) -> None:
             assert "invalid manifest" in refused(pieces, out), (key, value)
     for text in ("3", "[]", "{", "[" * 100_000):
         (out / MANIFEST).write_text(text)
-        assert "without what --append needs" in refused(pieces, out)
+        assert "without the state that --append needs" in refused(pieces, out)
 
 
 def test_rows_that_arrow_cannot_read_are_refused() -> None:
@@ -173,7 +173,7 @@ def test_the_command_fails_with_the_sentence(begun: tuple[list[str], Path]) -> N
     state.write_bytes(state.read_bytes()[:-1])
     found = CliRunner().invoke(commands, ["analyze", *pieces, "--out", str(out), "--append"])
     assert found.exit_code != 0
-    assert "is no valid state" in found.output
+    assert "is not a valid state" in found.output
     assert "use --overwrite" in found.output
     assert "Traceback" not in found.output
 
@@ -185,7 +185,7 @@ def test_without_msgspec_a_folder_is_whole_but_cannot_be_appended_to(
     with monkeypatch.context() as without:
         without.setattr("kwire.spark.series_task.has_states", lambda: False)
         run_job(JobRequest(inputs=tuple(pieces[:1]), out=str(out)))
-    assert "without what --append needs" in refused(pieces, out)
+    assert "without the state that --append needs" in refused(pieces, out)
 
 
 def read(path: str) -> TablesCarry:

@@ -91,7 +91,7 @@ def test_the_pure_twin_through_py_files_works_and_says_that_it_is_slow(cluster: 
     (warning,) = told["warnings"]
     assert re.match(
         r"On both executors the pure Python backend of kwire runs, tens of times slower: it was imported from .*/kwire\.zip/kwire, "
-        r"and Python loads no compiled module from a zip \(--py-files, addPyFile\); leave that out and call kwire\.spark\.ship\(spark\)\.$",
+        r"and Python loads no compiled module from a zip \(--py-files, addPyFile\); drop the zip and call kwire\.spark\.ship\(spark\)\.$",
         warning,
     )
     assert warning == told["ship"]

@@ -162,8 +162,8 @@ def test_files_whose_columns_differ(folder: Path) -> None:
     ("given", "reason"),
     [
         ({"source": "csv"}, "captures, parquet or arrow, not 'csv'"),
-        ({"source": "captures"}, "column of the kwire data source goes with source=parquet"),
-        ({"source": "parquet"}, "name it by the option column"),
+        ({"source": "captures"}, "column of the kwire data source needs source=parquet"),
+        ({"source": "parquet"}, "name it with the option column"),
         ({"source": "parquet", "column": "value", "bodies": "yes"}, "true or false, not 'yes'"),
         ({"source": "parquet", "column": "value", "aggregate": "avg(x)"}, "not 'avg"),
         ({"source": "parquet", "column": "value", "table": "requests"}, "one of the options table and source"),
@@ -181,7 +181,7 @@ def test_options_that_make_no_sense(given: dict[str, str], reason: str) -> None:
     ("given", "reason"),
     [
         ({"column": "frame"}, "no column 'frame'; it has id, day, value, unread"),
-        ({"column": "unread"}, "holds int64, and frames are binary"),
+        ({"column": "unread"}, "holds int64, but frames must be binary"),
         ({"keep": "nothing"}, "no column 'nothing'"),
         ({"columns": "api_key,topic"}, "Unknown column 'topic'"),
         ({"pathGlobFilter": "*.x", "keep": "id"}, "No file found, so the types of id are unknown"),

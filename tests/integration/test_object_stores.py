@@ -328,8 +328,8 @@ def test_a_store_that_asks_to_slow_down_is_asked_again(store: Store) -> None:
         ),
         (
             ("s3://captures/monday/", "--out", "out", "--master", "spark://127.0.0.1:1"),
-            "the output folder out is on this machine, and executors of spark://127.0.0.1:1 may be on others; give a URI that all of them "
-            "reach (s3://bucket/...), or file://",
+            "the output folder out is on this machine, but executors of spark://127.0.0.1:1 may be on others; use a URI that all of them "
+            "can reach (s3://bucket/...), or file://",
         ),
         (("s3://AKIAIOSFODNN7EXAMPLE:wJalrXUtnFEMI@captures/x", "--out", "out"), "a s3:// URI holds a password, which would be written"),
     ],

@@ -96,7 +96,7 @@ def test_map_frames(spark: SparkSession) -> None:
     assert {row.id for row in dropped.collect()} == {"a"}
     with pytest.raises(InputError, match="finds no column 'other'"):
         kwire.spark.map_frames(df, "other")
-    with pytest.raises(InputError, match="makes a column 'error' that is kept too"):
+    with pytest.raises(InputError, match="creates a column 'error' that the DataFrame has too"):
         kwire.spark.map_frames(df.withColumnRenamed("id", "error"), "frame")
 
 

@@ -83,11 +83,11 @@ def test_a_series_that_ended_may_begin_again(folder: Path, state: Path) -> None:
     ("options", "told"),
     [
         ({"statelocation": ""}, "need the option stateLocation"),
-        ({"table": "upgrade_impact"}, "sums up whole captures, which a stream never has"),
+        ({"table": "upgrade_impact"}, "which sums up whole captures; choose one of"),
         ({"series": "points"}, "read side by side"),
         ({"maxbytespertrigger": "1", "maxfilespertrigger": "1"}, "not both"),
-        ({"closedafter": "soon"}, "The option closedAfter of the kwire data source is a duration such as '10 minutes', not 'soon'"),
-        ({"failondataloss": "maybe"}, "failOnDataLoss of the kwire data source is true or false"),
+        ({"closedafter": "soon"}, "The option closedAfter of the kwire data source must be a duration such as '10 minutes', not 'soon'"),
+        ({"failondataloss": "maybe"}, "failOnDataLoss of the kwire data source must be true or false"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(options: dict[str, str], told: str, folder: Path, state: Path) -> None:

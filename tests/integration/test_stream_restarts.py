@@ -109,7 +109,7 @@ def test_a_state_that_is_gone_or_of_another_version_is_told(folder: Path, state:
         query.read(start, end)
     monkeypatch.undo()
     shutil.rmtree(state)
-    with pytest.raises(InputError, match="without it the stream has to begin with a new checkpoint"):
+    with pytest.raises(InputError, match="without it the stream must start with a new checkpoint"):
         query.read(start, end)
 
 
@@ -131,7 +131,7 @@ def test_a_checkpoint_of_another_query_is_refused(folder: Path, state: Path) -> 
     query = Query(folder, state, ports="9092,9093")
     query.run()
     query.restart(table="connections")
-    with pytest.raises(InputError, match="is of a query with the option table=requests, which is connections now; begin with a new one"):
+    with pytest.raises(InputError, match="belongs to a query with table=requests, but it is connections now; use a new checkpoint"):
         query.run()
     query.options.pop("ports")
     query.restart(table="requests")

@@ -1,4 +1,4 @@
-"""Bytes to messages and back: plans, two backends that execute them, frames and JSON, as a lazy facade."""
+"""Decoding and encoding of messages: plans, two backends that execute them, frames and JSON. Submodules are imported on first use."""
 
 from __future__ import annotations
 

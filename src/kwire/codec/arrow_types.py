@@ -1,7 +1,7 @@
 """Table of Kafka, Arrow and Spark types.
 
-Spark takes neither unsigned integers nor fixed-size or large binary types, so unsigned ones become the next wider signed one and a UUID
-becomes its text (22 characters of base64url, as Kafka writes it). ``records`` fields are the bytes of their batches.
+Spark takes neither unsigned integers nor fixed-size or large binary types, so unsigned integers become the next wider signed type, and a
+UUID its text (22 characters of base64url, as Kafka writes it). ``records`` fields are the bytes of their batches.
 
 | Kafka | Arrow | Spark |
 |---|---|---|
@@ -44,7 +44,7 @@ SPARK_TYPES: Final[dict[ArrowType, str]] = {
 }  # fmt: skip
 
 UNKNOWN_TAGS_TYPE: Final = pa.list_(pa.struct([("tag", pa.int64()), ("value", pa.binary())]))
-"""Tagged fields that the version does not define: their numbers, any 32 bits, and their bytes."""
+"""Type of tagged fields that the version does not define: their numbers (32 bits) and their bytes."""
 
 
 def arrow_scalar(code: int) -> ArrowType:

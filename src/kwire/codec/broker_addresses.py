@@ -1,7 +1,7 @@
-"""The addresses of brokers in a message at a version, and rewriting them all.
+"""Addresses of brokers in a message at a version, and their rewriting.
 
-The node id of a host and port is the nearest field with Kafka's `entityType` `brokerId`, there or in a struct around. A name beside it is
-that of the listener, for a node may be a broker and a controller under one id.
+The node id of a host and port is the nearest field with Kafka's `entityType` `brokerId`, in the same struct or one around it. A name beside
+it is the listener's, because a node may be a broker and a controller with the same id.
 """
 
 from __future__ import annotations
@@ -24,12 +24,11 @@ Address = tuple[str, int]
 
 
 class BrokerAddress(NamedTuple):
-    """An address that a frame holds.
+    """Broker address in a frame.
 
     Attributes:
-        node_id: node id; None where the message does not say it.
-        host, port: as in the frame.
-        listener: name of the listener, such as `CONTROLLER`; None where the message does not say it.
+        node_id: node id; None if the message does not have it. host, port: values in the frame.
+        listener: name of the listener, such as `CONTROLLER`; None if the message does not have it.
         message: name of the message, such as `DescribeQuorumResponse`.
         path: path of the host in the message, without indexes, such as `nodes.listeners.host`.
     """
@@ -43,13 +42,13 @@ class BrokerAddress(NamedTuple):
 
 
 class AddressTable:
-    """New addresses by node id; a function of a `BrokerAddress` that a compiled edit looks up without Python.
+    """New addresses by node id. A compiled edit looks them up without calling Python.
 
     Arguments:
-        addresses: node id, or (node id, name of the listener), to (host, port). The listener's own entry comes first; the node id -1
-            stands for brokers whose node id the message does not say.
-        kept_listeners: names of listeners whose addresses stay: those of controllers, which clients do not connect to.
-        unknown: what is done with a broker that has no entry: `refuse` with an EncodeError, or `keep` its address.
+        addresses: node id, or (node id, name of the listener), to (host, port). The listener's own entry comes first; the node id -1 is
+            used for brokers whose node id is not in the message.
+        kept_listeners: names of listeners whose addresses stay, such as those of controllers, to which clients do not connect.
+        unknown: action for a broker without an entry: `refuse` it with an EncodeError, or `keep` its address.
     """
 
     __slots__ = ("addresses", "kept_listeners", "unknown")
@@ -83,7 +82,7 @@ class AddressTable:
 
 NewAddress: TypeAlias = Callable[[BrokerAddress], Address] | Callable[[int | None, str, int], Address]
 Addresses: TypeAlias = Mapping[Any, Address] | NewAddress
-"""A function of one argument, a `BrokerAddress`, or of three, (node id, host, port), that gives (host, port); or a mapping, see
+"""Function that returns (host, port), of one argument, a `BrokerAddress`, or three, (node id, host, port); or a mapping, see
 `FrameSplicer.rewrite_brokers`."""
 
 _PORTS: Final = {"host": "port", "host_name": "port", "v0_host": "v0_port"}
@@ -147,7 +146,7 @@ def broker_fields(message: Message, version: int) -> tuple[tuple[Rule, ...], tup
 
 
 def _takes_one(function: Callable[..., Any]) -> bool:
-    """Tell whether a function takes one argument, the address; all others take the node id, the host and the port."""
+    """Tell whether a function has one parameter, the address; other functions have three: node id, host and port."""
     import inspect  # it takes milliseconds to load, and most proxies give a mapping
 
     try:
@@ -171,7 +170,7 @@ def _looked_up(given: Mapping[Any, Address]) -> Callable[..., Address]:
 
 
 def _new_address(addresses: Addresses, message: str, path: str) -> Callable[..., Address]:
-    """Give a function of node id, host, port and listener, for the addresses at a path."""
+    """Return a function of node id, host, port and listener, for the addresses at a path."""
     given: Any = addresses
     if isinstance(given, Mapping):
         return _looked_up(given)
@@ -181,7 +180,7 @@ def _new_address(addresses: Addresses, message: str, path: str) -> Callable[...,
 
 
 class ChangeAddress:
-    """An action for an address: (node id, listener, host, port), the first two where the message has them."""
+    """Action for an address: (node id, listener, host, port); the first two only if the message has them."""
 
     __slots__ = ("_new_address", "addresses", "has_listener", "has_node")
 
@@ -208,7 +207,7 @@ def _refuse(old: Any) -> Outcome:
 
 
 class BrokerRewriting:
-    """Rewrites the addresses of brokers in the messages of a catalog."""
+    """Rewriter of brokers' addresses in the messages of a catalog."""
 
     def __init__(self, splicers: Splicers) -> None:
         self._splicers = splicers
@@ -217,7 +216,7 @@ class BrokerRewriting:
         self._last: tuple[Any, WorkOf] | None = None
 
     def works(self, addresses: Addresses) -> WorkOf:
-        """Give the work for each message."""
+        """Return the work for each message."""
         last = self._last
         if last is None or last[0] is not addresses:
             last = self._last = addresses, Works(partial(self._work, addresses))

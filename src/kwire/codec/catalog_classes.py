@@ -13,7 +13,7 @@ __all__ = ["Alias", "ClassSet", "add_aliases", "aliases_of", "class_set", "is_al
 
 
 class Alias(NamedTuple):
-    """Another name of an attribute (`broker_id` of `node_id`); `layout` is the index of its struct's layout."""
+    """Alias of an attribute (`broker_id` of `node_id`); `layout` is the index of its struct's layout."""
 
     layout: int
     name: str
@@ -59,7 +59,7 @@ def _alias_of(attribute: str) -> property:
 
 
 def _shared_name(own: Any, alias: Alias, defaults: dict[str, Any]) -> property:
-    """Return a property for a name that an older field had; it reads the one of the two that has a value."""
+    """Return a property for a former field name; it reads whichever of the two attributes has a value."""
 
     def read(message: Any) -> Any:
         former = getattr(message, alias.attribute, defaults[alias.attribute])
@@ -88,7 +88,7 @@ _SETS: Final[dict[tuple[Twin, tuple[StructLayout, ...], tuple[Alias, ...]], Clas
 
 
 def class_set(layouts: tuple[StructLayout, ...], aliases: tuple[Alias, ...] = (), twin: Twin = backend) -> ClassSet:
-    """Return the classes of these layouts, made once."""
+    """Return the classes of these layouts, which are cached."""
     key = twin, layouts, aliases
     found = _SETS.get(key)
     return found if found is not None else _SETS.setdefault(key, ClassSet(layouts, aliases, twin))
@@ -106,5 +106,5 @@ def aliases_of(message: Message) -> tuple[Alias, ...]:
 
 
 def is_alike(one: Message, other: Message) -> bool:
-    """Return whether the classes of `other` serve `one`: equal attributes, no alias missing."""
+    """Return whether `one` can use the classes of `other`: equal attributes, no alias missing."""
     return layouts_of(one) == layouts_of(other) and set(aliases_of(one)) <= set(aliases_of(other))

@@ -68,9 +68,8 @@ def _with_headers(source: Catalog) -> Catalog:
 class Codec:
     """Functions of the codec for one catalog, under their names in `kwire`.
 
-    Messages whose definition gives the attributes and defaults of the built-in catalog's have its classes, so that an object of
-    `kwire.messages` is written by a codec of a dialect too; the others have classes of their own. Objects of both pickle, and so does a
-    codec.
+    Messages with the same attributes and defaults as in the built-in catalog share its classes, so a codec of a dialect also writes objects
+    of `kwire.messages`; other messages have their own classes. Message objects and codecs can be pickled.
 
     Arguments:
         source: the catalog. One without `RequestHeader` and `ResponseHeader`, such as a folder with a few messages, gets the built-in ones.

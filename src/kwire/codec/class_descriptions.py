@@ -43,7 +43,8 @@ def _within(inner: Versions, outer: Versions) -> str:
 
 
 def wire_versions(message: Message, field: Field) -> str:
-    """Return the versions in which a field exists, is null or tagged: ``3+, null in 5+, tag 0``; empty for a field of all versions."""
+    """Describe the versions in which a field exists, is nullable or tagged: ``3+, null in 5+, tag 0``; empty for a plain field of all
+    versions."""
     found = [_within(field.versions, message.valid_versions)]
     if field.nullable_versions and (where := _within(field.nullable_versions, field.versions)):
         found.append(f"null in {where}")
@@ -95,7 +96,7 @@ def _api_key(_kind: Any, message: Message, _struct: Struct) -> ApiKey | int | No
 
 
 class _Made:
-    """Class attribute computed when read."""
+    """Class attribute that is computed on access."""
 
     __slots__ = ("make", "message", "struct")
 
@@ -134,7 +135,7 @@ def by_current_names(kind: Any, values: dict[str, Any]) -> dict[str, Any]:
 
 
 def fields_of(message: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the fields that hold something, in order; unknown tagged fields only if there are some."""
+    """Yield the fields that have values, in order; unknown tagged fields only if there are any."""
     for name in message.slot_names:
         if hasattr(message, name) and (name != UNKNOWN or message.unknown_tagged_fields):
             yield name, getattr(message, name)
@@ -176,7 +177,7 @@ def _plain(value: Any) -> Any:
 def asdict(message: MessageObject) -> dict[str, Any]:
     """Return the fields of a message by name, as `dataclasses.asdict`: nested structs become dicts, lists and tuples are copied.
 
-    Fields that were not decoded (outside a projection) are left out, and so are unknown tagged fields where there are none.
+    Fields that were not decoded (outside a projection) and empty unknown tagged fields are left out.
 
     Arguments:
         message: an object of a message class.
@@ -192,14 +193,14 @@ def asdict(message: MessageObject) -> dict[str, Any]:
 def replace(message: AnyMessage, /, **changes: Any) -> AnyMessage:
     """Return a copy of a message with some fields changed, as `dataclasses.replace`; other values are shared with the original.
 
-    Fields that were not decoded (outside a projection) stay so. `copy.replace` of Python 3.13 calls this.
+    Fields that were not decoded (outside a projection) stay undecoded. `copy.replace` of Python 3.13 calls this.
 
     Arguments:
         message: an object of a message class.
         changes: new values by field name.
 
     Raises:
-        TypeError: not an object of a message class, or it has no such field.
+        TypeError: not an object of a message class, or an unknown field.
     """
     _of_message(message, "replace")
     made: Any = copy(message)

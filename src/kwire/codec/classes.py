@@ -1,4 +1,4 @@
-"""Message classes and decoders of a catalog, made once."""
+"""Message classes and decoders of a catalog, which are cached."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ MAX_PROJECTIONS: Final = 256  # callers make up projections at run time
 class CompiledCatalog:
     """Classes, plans, decoders and encoders of a catalog.
 
-    Classes of the built-in catalog are `kwire.messages.NAME`, so their objects pickle. Another catalog shares a class if its definition
-    has the same attributes and defaults, else it has its own (`kwire.codec.catalog_classes`).
+    Classes of the built-in catalog are `kwire.messages.NAME`, so their objects pickle. Another catalog shares a class if its definition has
+    the same attributes and defaults; otherwise it has its own (`kwire.codec.catalog_classes`).
     """
 
     def __init__(self, source: Catalog, twin: Twin = backend) -> None:
@@ -37,7 +37,7 @@ class CompiledCatalog:
         self._encoders: dict[tuple[str, int], Any] = {}
 
     def message(self, name: str | type) -> Message:
-        """Return the definition of a message, by name or class; raise a KwireError that names those that are spelled alike."""
+        """Return the definition of a message, by name or class; raise a KwireError that lists similar names."""
         name = self._name(name)
         try:
             return self.catalog[name]

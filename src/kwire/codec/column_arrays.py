@@ -24,7 +24,7 @@ def batch_of(arrays: Sequence[ArrowArray], schema: pa.Schema, rows: int) -> pa.R
 
 
 class TooMuchRepeated(Exception):
-    """Copies of values above an exploded array exceed the limit; `messages` are the rejected ones, in order."""
+    """Copies of values above an exploded array exceed the limit; `messages` has the rejected ones, in order."""
 
     def __init__(self, messages: list[int]) -> None:
         super().__init__()
@@ -50,7 +50,7 @@ class BatchMaker:
     ) -> pa.RecordBatch:
         """Return the result of one batch of `rows` messages; raise `TooMuchRepeated` beyond the limit for copies of values.
 
-        `errors` are the error columns with a row per message, None for none; `faultless` says that all of them are null.
+        `errors` has the error columns with a row per message, or is None; `faultless` marks that all of them are null.
         """
         schema = self.schema if errors is None else self.schema_with_errors
         if len(self._levels) == 1 and faultless:

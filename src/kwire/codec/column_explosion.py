@@ -1,6 +1,6 @@
-"""One row per element of an exploded array.
+"""Rows of exploded arrays: one row per element.
 
-A text of 32 KB over an array of 60,000 elements is 2 GB, so all copies are added up before any of them is made.
+A text of 32 KB over an array of 60,000 elements makes 2 GB, so the size of all copies is computed before any is made.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ class Filled(Protocol):
         """Return the columns of a level, `message_index` first if the layout has it, and null error columns with `errors`."""
 
     def offsets(self, column: int, rows: int) -> Any:
-        """Return where the elements of each row of an array begin, and the last end (int32)."""
+        """Return the offsets of the elements of each row of an array, and the last end (int32)."""
 
 
 class RepeatLimit(NamedTuple):
-    """Bytes that copies of repeated values may take: `least`, or the result of `most`, which may read all messages."""
+    """Limit of the bytes of copied values: `least`, or the result of `most`, which may read all messages."""
 
     least: int
     most: Callable[[], int]
@@ -60,7 +60,7 @@ def sizes_of_rows(array: ArrowArray) -> Numbers:
 
 
 class Explosion:
-    """Row of each level in each row of the result; `rows` is the number of messages."""
+    """Row numbers of each level for each row of the result; `rows` is the number of messages."""
 
     def __init__(self, filled: Filled, layout: ColumnLayout, rows: int) -> None:
         self.rows = [rows]  # of each level

@@ -1,9 +1,9 @@
 """Columns of a message: the plan as a tree, the levels of rows, and the content of each column.
 
 Without `fields` a message is one row; arrays become lists, structs become structs. With `fields` each path gives a column of that name, and
-arrays that paths lead *into* are exploded, one row per element: from the top, while exactly one array of a level is entered. Where paths
-enter two arrays side by side (``brokers.host`` and ``topics.name``), both stay lists of structs, in columns named after the arrays. A path
-that ends at an array does not explode it.
+arrays *inside* paths are exploded, one row per element, from the top down, while paths enter only one array of a level. If paths enter two
+arrays of one level (``brokers.host`` and ``topics.name``), both stay lists of structs, in columns named after the arrays. An array at the
+end of a path is not exploded.
 
 Which arrays explode depends on paths and definition, not on the version; columns that the version lacks are null. Exploding is *outer*, as
 in Spark's ``explode_outer``: a null or empty array leaves one row. If a path leads into an array, ``message_index`` is the first column.
@@ -44,14 +44,14 @@ class Column(NamedTuple):
 
 
 class Level(NamedTuple):
-    """Rows of one kind: messages, or elements of the array to which `steps` lead from the level above."""
+    """Level of rows: messages, or elements of the array at `steps` from the level above."""
 
     block: int
     steps: tuple[int, ...]
 
 
 class ColumnLayout(NamedTuple):
-    """Columns to fill and to return, of a plan in which each block is used once; `columns` leaves `message_index` and error columns out."""
+    """Columns to fill and to return, for a plan in which each block is used once; `columns` omits `message_index` and error columns."""
 
     plan: Plan
     unknown_tags: bool
@@ -174,7 +174,7 @@ class _Describer:
         return tuple(levels), tuple(columns.values())
 
     def _walk(self, block: int, names: Sequence[str]) -> tuple[tuple[int, ...], bool]:
-        """Return the operations along names, through structs, to the first entered array or the end; and whether the version has them."""
+        """Return the operations along names, through structs, up to the first array or the end; and whether the version has them."""
         steps: list[int] = []
         for name in names:
             number = self.find(block, name)
@@ -188,7 +188,7 @@ class _Describer:
         return tuple(steps), True
 
     def array_on(self, path: tuple[str, ...], start: int) -> tuple[str, ...]:
-        """Return the prefix of a path that ends at the first array after `start` that it enters, in any version; else empty."""
+        """Return the prefix of a path up to the first array after `start` that it enters in any version; empty if there is none."""
         fields = self.message.fields
         for index, step in enumerate(path[:-1]):
             field = next(each for each in fields if attribute_of(self.message, each) == step)

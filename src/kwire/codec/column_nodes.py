@@ -1,4 +1,4 @@
-"""Columns as a preorder tree of nodes for Arrow's C data interface; the native backend makes a batch of it in one call."""
+"""Columns as a preorder tree of nodes for Arrow's C data interface, from which the native backend creates a batch in one call."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kwire.codec.plan import WIDTH, Op
 __all__ = ["IMPORT_BATCH", "Kind", "Node", "level_nodes", "null_nodes"]
 
 IMPORT_BATCH: Final[Any] = getattr(pa.RecordBatch, "_import_from_c")  # noqa: B009 - it is not in the type stubs
-"""Arrow's way to take what its C data interface describes, with a schema that is there; the way with capsules reads the schema anew."""
+"""Arrow's import through the C data interface with an existing schema; the import with capsules would read the schema each time."""
 
 
 class Kind(IntEnum):

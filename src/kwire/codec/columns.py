@@ -93,13 +93,13 @@ class Columns:
             buffers: one message each: contiguous buffers, or an Arrow array of any binary type; None and null give a row of nulls.
             version: the version they are in.
             fields: paths such as ``topics.partitions.leader_id``; arrays that they lead into are exploded (`kwire.codec.column_layout`).
-            errors: what a message that breaks a rule does: `raise`, or give a row of nulls with the columns `error` (name of the `Fault`),
-                `error_offset` (in its message) and `error_path`, which are null for the others.
-            unknown_tags: give each struct, the message too, a column `unknown_tagged_fields` with the tagged fields that the version does
-                not define. Without, they are skipped.
-            explode: False: one row for each message with `fields` too, whose structs have only what `fields` name and the version has.
-            max_repeated: bytes that the copies of values above an exploded array may take in all; by default 48 per byte of input,
-                or 64 MiB if that is more.
+            errors: behavior for a malformed message: `raise`, or `column` for a row of nulls with the columns `error` (name of the
+                `Fault`), `error_offset` (in its message) and `error_path`, which are null for valid messages.
+            unknown_tags: add to each struct, including the message, a column `unknown_tagged_fields` with the tagged fields that the
+                version does not define. If False, they are skipped.
+            explode: if False, return one row per message even with `fields`; its structs have only the selected fields of the version.
+            max_repeated: limit of the bytes of copied values above exploded arrays; by default 48 per byte of input, or 64 MiB if that is
+                more.
 
         Raises:
             WireError: a message breaks a rule, bytes left over included; its `index` says which. `LimitExceeded` where its copies take more

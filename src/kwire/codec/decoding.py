@@ -75,7 +75,7 @@ def with_length_hint(frame: Any, error: WireError) -> WireError:
 
 
 def _attempt(decoder: Any, data: Any, offset: int, strict: bool, memoryviews: bool) -> tuple[Any, WireError | None]:
-    """Return a body and its fault; `decoder` may be the error that says why there is no decoder."""
+    """Return a body and its fault; `decoder` may be an error instead, if there is no decoder."""
     if isinstance(decoder, WireError):
         return Opaque(_bytes_from(data, offset, memoryviews), decoder), decoder
     if not strict:
@@ -191,7 +191,7 @@ class FrameReader:
             headers, self._request_header_versions, UNKNOWN_API_HEADER, self._refuse_length
         )
         self.read_request_header = reader.read
-        """`read_request_header(frame, *, strict=True)` gives the `RequestHeader` of a frame and where its body begins."""
+        """`read_request_header(frame, *, strict=True)` returns the `RequestHeader` of a frame and the offset of its body."""
         # Calls from outside meet the twin's reader of usual frames first: no projection, a version that is known, nothing at fault.
         frames = load_twin("codec", "frames", source.twin)
         self._requests = frames.RequestReader(Request, self._decode_request)
@@ -250,7 +250,7 @@ class FrameReader:
         return Request(header, body, violation)
 
     def response_decoders(self, api_key: int, api_version: int, fields: Sequence[str] | None) -> tuple[Any, Any]:
-        """Return the decoders of a response's header and body; the latter may be the error that says why there is none."""
+        """Return the decoders of a response's header and body; the latter may be an error, if there is none."""
         message = self._source.catalog.response(api_key)
         if message is None:
             reason = f"unknown API key {api_key}"

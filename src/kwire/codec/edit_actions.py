@@ -1,7 +1,8 @@
-"""Actions of an edit at the places that its walk finds: one for each field, or for the fields of a rule.
+"""Actions of an edit at the places found by its walk: one for each field, or for the fields of a rule.
 
-An action is a function of the old values, what it reads before what it writes. It gives a tuple of new values for what it writes, None for
-no change, or `DROPPED` to take out the element around it. Native code runs most classes here without Python and calls other actions.
+An action is a function of the old values: first those that it only reads, then those that it writes. It returns a tuple of new values, None
+for no change, or `DROPPED` to remove the element around them. Native code runs most classes of this module without Python; it calls other
+actions.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class Dropped(Enum):
 
 
 DROPPED: Final = Dropped.DROPPED
-"""The element around the place is taken out."""
+"""Result that removes the element around the place."""
 
 Outcome: TypeAlias = tuple[Any, ...] | Dropped | None
 EditAction: TypeAlias = Callable[..., Outcome]
@@ -40,7 +41,7 @@ EditAction: TypeAlias = Callable[..., Outcome]
 
 @dataclass(slots=True, eq=False)
 class SetValue:
-    """One value for all places, and its bytes; `path` is that of the one place that must be there, empty where there may be none."""
+    """Action that writes one value, with its bytes, to all places; `path` is the path of the only, mandatory place, or empty."""
 
     value: Any
     content: bytes | None
@@ -52,7 +53,7 @@ class SetValue:
 
 @dataclass(slots=True, eq=False)
 class ApplyFunction:
-    """A function from the old value to the new one."""
+    """Action that calls a function from the old value to the new one."""
 
     function: Callable[[Any], Any]
 
@@ -62,7 +63,7 @@ class ApplyFunction:
 
 @dataclass(slots=True, eq=False)
 class MapValue:
-    """A text by a mapping, which may map null too; a text that it lacks stays."""
+    """Action that maps a text, or null, by a mapping; other texts stay."""
 
     names: Mapping[Any, Any]
 
@@ -72,7 +73,7 @@ class MapValue:
 
 @dataclass(slots=True, eq=False)
 class Rename:
-    """Names, by a mapping, a prefix or a function."""
+    """Action that maps names, by a mapping, a prefix or a function."""
 
     names: EditNames
 
@@ -95,10 +96,10 @@ class Rename:
 
 @dataclass(slots=True, eq=False)
 class RenameResource:
-    """The name of a resource: (type, name) or (type, pattern, name). The type decides, then the name.
+    """Action for the name of a resource: (type, name) or (type, pattern, name). The type selects the mapping.
 
-    In an ACL null, the empty name and `*` mean all of a type. A configuration has no such name: the empty one of a broker stands for all
-    brokers.
+    In an ACL, null, the empty name and `*` mean all resources of a type. In a configuration, only a broker may have an empty name, which
+    means all brokers.
     """
 
     by_type: Mapping[int, Rename]
@@ -120,7 +121,7 @@ class RenameResource:
 
 @dataclass(slots=True, eq=False)
 class RenameKey:
-    """A key of FindCoordinator: (type, key)."""
+    """Action for a key of FindCoordinator: (type, key)."""
 
     by_type: Mapping[int, Rename]
 
@@ -133,7 +134,7 @@ class RenameKey:
 
 @dataclass(slots=True, eq=False)
 class RefuseValue:
-    """A field that must be empty, because what it holds cannot be changed."""
+    """Action for a field that must be empty, because its contents cannot be changed."""
 
     what: str
 
@@ -145,7 +146,7 @@ class RefuseValue:
 
 @dataclass(slots=True, eq=False)
 class RemoveText:
-    """A text out of which each occurrence of `text` is taken; with `blank` all of it is, where `text` occurs."""
+    """Action that removes each occurrence of `text`; with `blank`, a value that contains it becomes empty."""
 
     text: str
     blank: bool
@@ -158,7 +159,7 @@ class RemoveText:
 
 @dataclass(slots=True, eq=False)
 class HideNamed:
-    """A name whose element is taken out where all of it matches."""
+    """Action that removes the element whose whole name matches."""
 
     pattern: re.Pattern[str]
 
@@ -168,7 +169,7 @@ class HideNamed:
 
 @dataclass(slots=True, eq=False)
 class LimitRange:
-    """A range of ApiVersions: (api key, lowest, highest)."""
+    """Action for a range of ApiVersions: (api key, lowest, highest)."""
 
     limits: VersionLimits
 
@@ -181,7 +182,7 @@ class LimitRange:
 
 @dataclass(slots=True, eq=False)
 class LimitFeature:
-    """The name of a supported feature."""
+    """Action for the name of a supported feature."""
 
     limits: VersionLimits
 
@@ -191,7 +192,7 @@ class LimitFeature:
 
 @dataclass(slots=True, eq=False)
 class LimitLevel:
-    """A finalized feature: (name, highest level)."""
+    """Action for a finalized feature: (name, highest level)."""
 
     limits: VersionLimits
 

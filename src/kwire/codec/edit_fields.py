@@ -1,4 +1,4 @@
-"""The fields of a message at a version that a proxy may have to change: names, addresses, ids and texts."""
+"""Fields of a message at a version that a proxy may need to change: names, addresses, ids and texts."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ _TEXTS: Final = "error_message"
 
 
 class FieldsAbout(NamedTuple):
-    """Paths of fields without indexes, by what they hold; empty where a version has none.
+    """Paths of fields without indexes, by their contents; empty if a version has none.
 
     Attributes:
-        topics: names of topics: fields, resources, and bytes of group members.
+        topics: topic names in fields, resources and bytes of group members.
         topic_ids: ids of topics.
         groups: ids of groups.
         transactional_ids: transactional ids.
         keys: keys of FindCoordinator: ids of groups or transactional ids.
-        addresses: hosts of brokers; the port stands beside each.
-        error_texts: texts of errors, which may say names.
-        uncovered: fields that may hold names or addresses which cannot be changed: patterns, frames within frames.
+        addresses: hosts of brokers; each has a port beside it.
+        error_texts: error texts, which may contain names.
+        uncovered: fields that may hold names or addresses that cannot be changed: patterns, frames within frames.
     """
 
     topics: tuple[str, ...] = ()
@@ -101,7 +101,7 @@ def fields_about(direction: str, api_key: int, api_version: int) -> FieldsAbout:
         api_version: version of the request; the fields are those of the frame's body.
 
     Raises:
-        UnknownApi, UnsupportedVersion: no release has it.
+        UnknownApi, UnsupportedVersion: no release has the API or version.
         ValueError: no such direction.
     """
     return _fields_of(message_of(direction, api_key, api_version, catalog()), api_version)

@@ -1,4 +1,4 @@
-"""Names that an edit changes: prefixes that it adds and takes off. Each is a function too, so `rename_topics` takes it as well."""
+"""Changes of names in an edit: prefixes to add or remove. Each is a function too, so it can be passed to `rename_topics`."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ _SHOWN: Final = 64  # characters of a name that an error shows
 
 @dataclass(frozen=True, slots=True)
 class AddPrefix:
-    """`orders` becomes `acme.orders`. Null stays.
+    """Prefix to add: `orders` becomes `acme.orders`. Null stays.
 
     Arguments:
         prefix: not empty.
-        empty: the empty name gets the prefix too; else it stays. It is a group of its own in OffsetCommit and OffsetFetch.
+        empty: if True, the empty name gets the prefix too; otherwise it stays. In OffsetCommit and OffsetFetch, the empty name is a valid
+            group.
     """
 
     prefix: str
@@ -35,13 +36,13 @@ class AddPrefix:
 
 @dataclass(frozen=True, slots=True)
 class RemovePrefix:
-    """`acme.orders` becomes `orders`. Null stays.
+    """Prefix to remove: `acme.orders` becomes `orders`. Null stays.
 
     Arguments:
         prefix: not empty.
-        foreign: what is done with a name that does not begin with it. `refuse`: an EncodeError, and a relay closes. `drop`: the nearest
-            element of an array of structs around it is taken out; where there is none, as `refuse`. `keep`: it stays.
-        empty: the empty name is such a name too; else it stays. See `AddPrefix`.
+        foreign: action for a name without the prefix. `refuse`: raise an EncodeError, and a relay closes the connection. `drop`: remove the
+            nearest element of an array of structs around it; without one, as `refuse`. `keep`: keep it.
+        empty: if True, the empty name is treated as a name without the prefix; otherwise it stays. See `AddPrefix`.
     """
 
     prefix: str
@@ -63,7 +64,7 @@ class RemovePrefix:
 
 
 EditNames: TypeAlias = Mapping[str, str] | AddPrefix | RemovePrefix | Callable[[str], str]
-"""Old name to new name: a mapping (a name that it lacks stays), a prefix, or a function, which is not called for null and empty names."""
+"""Change from old to new names: a mapping (other names stay), a prefix, or a function, which is not called for null and empty names."""
 
 
 def _check(prefix: str) -> None:

@@ -1,4 +1,4 @@
-"""The plan of an edit of one kind of frame: the places that it looks for, and an action for each."""
+"""Plan of an edit of one kind of frame: the places to find, and an action for each."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ _API_VERSIONS: Final = 18
 
 @dataclass(frozen=True, slots=True)
 class EditChanges:
-    """Changes; None leaves fields as they are.
+    """Changes of an edit; None leaves fields unchanged.
 
     Attributes:
         topics, groups, transactional_ids: new names.
-        protocol_type: of the group, for versions that do not say it: JoinGroup responses up to 6, SyncGroup up to 4.
-        addresses: new addresses of brokers, best an `AddressTable`; see `rewrite_brokers`.
-        limits: of an ApiVersions response.
-        error_text: taken out of the texts of errors wherever it occurs.
-        blank_errors: a text of an error in which it occurs becomes empty.
-        uncovered: what is done where names may be that cannot be changed, see `rename_topics`.
-        other_resources: what is done with resources that are neither topics nor groups, where the message names resources.
-        kept_resources: types of resources that stay, even where others are refused.
-        hidden_configs: entries of DescribeConfigs responses, and synonyms in them, that are dropped: those with such a name.
+        protocol_type: protocol type of the group, for versions without it: JoinGroup responses up to 6, SyncGroup up to 4.
+        addresses: new addresses of brokers, preferably an `AddressTable`; see `rewrite_brokers`.
+        limits: limits of an ApiVersions response.
+        error_text: text to remove from error texts.
+        blank_errors: if True, an error text that contains it becomes empty.
+        uncovered: action for fields that may hold names that cannot be changed; see `rename_topics`.
+        other_resources: action for resources that are neither topics nor groups.
+        kept_resources: types of resources to keep even if others are refused.
+        hidden_configs: pattern of names of entries and synonyms to drop from DescribeConfigs responses.
     """
 
     topics: EditNames | None = None
@@ -68,7 +68,7 @@ class EditChanges:
     hidden_configs: re.Pattern[str] | None = None
 
     def joined(self, other: EditChanges) -> EditChanges | None:
-        """Give the changes of both; None where both change one thing in different ways."""
+        """Merge two changes; None if they conflict."""
         made = self
         for each in fields(self):
             mine, its = getattr(self, each.name), getattr(other, each.name)
@@ -99,7 +99,7 @@ class _Parts:
 
 
 def edit_plan(source: CompiledCatalog, message: Message, version: int, changes: EditChanges, group_change: GroupChange) -> EditPlan | None:
-    """Make the plan for a message at a version; None where it has nothing to change."""
+    """Create the plan for a message at a version; None if there is nothing to change."""
     about, parts = fields_of(message, version), _Parts()
     _names(parts, message, version, about, changes, group_change)
     if changes.addresses is not None:
@@ -154,12 +154,12 @@ def _names(parts: _Parts, message: Message, version: int, about: FieldsAbout, ch
 
 
 def _of_all_names(rename: Rename) -> Rename:
-    """With the empty name: no configuration of a topic or group has it, so it must not reach the broker as it is."""
+    """Include the empty name: configurations of topics and groups never have it, so it must not reach the broker unchanged."""
     return Rename(AddPrefix(rename.names.prefix, empty=True)) if isinstance(rename.names, AddPrefix) else rename
 
 
 def _keys(parts: _Parts, about: FieldsAbout, renames: dict[str, Rename]) -> None:
-    """Plan the keys of FindCoordinator: the type beside them says whose they are, which arrays and responses lack."""
+    """Plan the keys of FindCoordinator; the field beside them has their type, which arrays and responses lack."""
     groups, ids = renames.get("groups"), renames.get("transactional_ids")
     if groups is None and ids is None:
         return

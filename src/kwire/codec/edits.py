@@ -1,10 +1,10 @@
-"""An edit of one kind of frame, worked out once and run over many: what a proxy changes in requests and responses as they pass.
+"""Edit of one kind of frame, compiled once and applied to many: the changes that a proxy makes in requests and responses.
 
-    names       topics, groups and transactional ids, wherever a message says them: by a mapping, or a prefix added or taken off
+    names topics, groups and transactional ids: by a mapping, or a prefix added or removed
     addresses   of brokers, by node id and listener
     elements    of arrays that are dropped: other tenants' topics, apis and features that a release lacks
     ranges      of ApiVersions, cut to a release
-    texts       of errors, out of which a prefix is taken
+    texts of errors, from which a prefix is removed
     header      the correlation id, 4 bytes in place
 
 All other bytes stay: unknown tagged fields, lengths in more bytes than they need, and bytes behind the message, which Kafka ignores
@@ -40,21 +40,21 @@ def _renaming(source: CompiledCatalog) -> TopicRenaming:
 
 
 class Edit:
-    """Changes frames of one api at one version in one direction.
+    """Edit of frames of one api at one version in one direction.
 
     Arguments:
         direction: `request` or `response`.
-        api_key, api_version: of the body: error 35 of ApiVersions is always version 0 (KIP-511).
+        api_key, api_version: API key and version of the body; error 35 of ApiVersions is always version 0 (KIP-511).
         changes: what is changed.
         source: the compiled catalog, by default Kafka's own.
 
     Attributes:
         direction, api_key, api_version, changes: as given.
-        is_empty: the message has nothing that is changed; `pieces` gives the frame.
-        program: the backend's program, None where `is_empty`.
+        is_empty: True if nothing in the message changes; `pieces` then returns the frame.
+        program: the backend's program, None if `is_empty`.
 
     Raises:
-        UnknownApi, UnsupportedVersion: the catalog does not have it.
+        UnknownApi, UnsupportedVersion: the catalog lacks the API or version.
     """
 
     __slots__ = ("_id_at", "_source", "api_key", "api_version", "changes", "direction", "program")
@@ -87,15 +87,15 @@ class Edit:
 
         Arguments:
             frame: header and body, without the 4-byte length. Any contiguous buffer.
-            correlation_id: a new one, in place.
-            framed: the 4-byte length comes first.
+            correlation_id: new correlation id, None to keep the old one.
+            framed: whether the result begins with the 4-byte length.
 
         Returns:
-            Its bytes in order: views of `frame` where long stretches stay, and made bytes.
+            The new bytes in order: views of long unchanged parts of `frame`, and new bytes.
 
         Raises:
             WireError: the frame cannot be read up to the end of its message, or is of another api or version.
-            EncodeError: a new value does not fit, or what must not be there is.
+            EncodeError: a new value does not fit, or the frame has a name that is refused.
         """
         self._check(frame)
         number = None if correlation_id is None else correlation_id.to_bytes(4, "big", signed=True)
@@ -120,7 +120,7 @@ class Edit:
             raise wire_error(Fault.UNSUPPORTED_VERSION, 2, "api_version", "RequestHeader", key, version, reason)
 
     def joined(self, other: Edit) -> Edit | None:
-        """One edit that does what both do, None where they change one thing in different ways or are of different frames."""
+        """Merge two edits into one; None if they conflict or are for different frames."""
         if (self.direction, self.api_key, self.api_version) != (other.direction, other.api_key, other.api_version):
             return None
         changes = self.changes.joined(other.changes)

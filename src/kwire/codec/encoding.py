@@ -37,7 +37,7 @@ class EncodeMessage(Protocol):
 
     Arguments:
         message: an object of a message class.
-        version: the version to write it in.
+        version: version to write.
 
     Raises:
         EncodeError: Kafka has no such version, or does not let it carry a value; the text names the value and the reason.
@@ -103,7 +103,7 @@ class FrameWriter:
         return "_FRAMES" if self is _FRAMES else (FrameWriter, (self._source,))
 
     def _body(self, message: Any, version: int, function: str) -> Any:
-        """Return and learn the encoder of a class in a version."""
+        """Return the encoder of a class in a version, and cache it."""
         kind = type(message)
         name = message_name(message, function)
         known = self._source.catalog.messages.get(name)
@@ -116,7 +116,7 @@ class FrameWriter:
         return encoder
 
     def _of_api(self, body: Any, kind: str, api_key: int, function: str) -> None:
-        """Reject the body of another api. Two messages of a renamed api share a key."""
+        """Reject a body of another api; two messages of a renamed api share a key."""
         message = self._source.message(message_name(body, function))
         if message.kind != kind or message.api_key != api_key:
             reason = f"the body of a {kind} with api key {api_key} cannot be a {message.name}"

@@ -1,4 +1,4 @@
-"""The places of chosen fields in the bytes of a message: one walk by the plan, as far as the bytes can be read."""
+"""Places of chosen fields in the bytes of a message, found by a walk over the readable part."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 __all__ = ["UNKNOWN_TAG", "FieldWalker", "Span", "SpanReading", "marking_of"]
 
 UNKNOWN_TAG: Final = "unknown_tagged_fields"
-"""The path of a tagged field that no version defines has this step alone."""
+"""Path of tagged fields that no version defines: this step only."""
 
 Path = tuple[str, ...]
 
 
 class SpanReading(NamedTuple):
-    """Result of a walk: fields in order, the fault, and up to where the bytes were understood, a length or marker at fault included."""
+    """Result of a walk: fields in order, the fault, and the end of the readable part, including a faulty length or marker."""
 
     end: int
     fault: Fault | None
@@ -43,19 +43,19 @@ def _texts(plan: Plan, block: int = 0, path: Path = ()) -> Iterator[Path]:
 
 
 def marking_of(source: CompiledCatalog, name: str, version: int, wanted: Callable[[Path], bool]) -> tuple[Marking, tuple[Path, ...]]:
-    """Mark the fields of a `FieldWalker`: the plan with the fields as singles, and the path of each single."""
+    """Return the plan with the fields of a `FieldWalker` as singles, and the path of each single."""
     paths = tuple(path for path in _texts(source.plan(name, version)) if wanted(path))
     singles = tuple(map(".".join, paths))
     return mark(compile_plan(source.message(name), version, singles), singles, ()), paths
 
 
 class FieldWalker:
-    """Walks messages of one plan; `wanted` chooses string and bytes fields by their paths."""
+    """Walker over messages of one plan; `wanted` selects string and bytes fields by their paths."""
 
     def __init__(self, source: CompiledCatalog, name: str, version: int, wanted: Callable[[Path], bool]) -> None:
         marking, paths = marking_of(source, name, version, wanted)
         self._spans = load_twin("codec", "field_spans", source.twin).FieldSpans(marking, paths, (UNKNOWN_TAG,))
 
     def walk(self, data: Buffer, offset: int, *, whole: bool = True) -> SpanReading:
-        """Find the fields that are wanted, and never raise for what the bytes are; without `whole`, the message's end was cut off."""
+        """Find the selected fields; never raise for invalid bytes. Unless `whole`, the end of the message was cut off."""
         return SpanReading(*self._spans.find(data, offset, whole))

@@ -43,7 +43,7 @@ class Opaque:
     """Unreadable body.
 
     Attributes:
-        data: all its bytes; a memory view with `memoryviews`.
+        data: all bytes of the body; a memory view with `memoryviews`.
         reason: `UnknownApi`, `UnsupportedVersion`, or the fault of the bytes.
     """
 
@@ -73,7 +73,7 @@ class Request(Generic[Body]):
     """Decoded request frame.
 
     Attributes:
-        header: `RequestHeader` object; with API key and version.
+        header: `RequestHeader` object with API key and version.
         body: message object, or `Opaque` in lenient mode.
         violation: tolerated fault in lenient mode: reason of an opaque body, or `TrailingBytes`; else None.
     """

@@ -1,7 +1,7 @@
-"""Layouts that Kafka writes into group bytes without a published message definition, in the shape of those definitions.
+"""Definitions of layouts in group bytes for which Kafka has no published message definition.
 
-They are of `StickyAssignor`, `CooperativeStickyAssignor`, `ConnectProtocol` and `IncrementalCooperativeConnectProtocol`, whose version 2,
-for session keys (KIP-507), has the layout of version 1.
+They describe `StickyAssignor`, `CooperativeStickyAssignor`, `ConnectProtocol` and `IncrementalCooperativeConnectProtocol`. Version 2 of the
+last one, for session keys (KIP-507), has the layout of version 1.
 """
 
 from __future__ import annotations

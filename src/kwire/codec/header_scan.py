@@ -1,6 +1,6 @@
 """Headers of a stream of request frames as columns: `kwire.scan_headers`.
 
-A row is a whole frame, good or bad; an incomplete last frame is left for the next buffer, which begins at `end`. Headers of unknown apis
+A row is a whole frame, valid or not; an incomplete last frame is left for the next buffer, which begins at `end`. Headers of unknown apis
 are read in version 1, as brokers do, with an `error`; a known api in an unknown version has its highest header (KIP-511). Header 3, so far
 only in dialects (KIP-1313), adds the client instance id.
 """
@@ -48,8 +48,7 @@ class HeaderColumns:
         frame_offset: offset of the frame's length in the buffer (int64).
         frame_length: frame size without its length (int32).
         header_version, api_key, api_version: -1 if the frame ends before its client id, or begins with its own length (int8, int16, int16).
-        correlation_id: 0 there (int32).
-        client_id_offset, client_id_length: position in the buffer, -1 for none (int64, int32).
+        correlation_id: 0 in that case (int32). client_id_offset, client_id_length: position in the buffer, -1 for none (int64, int32).
         body_offset: offset of the body in the buffer, -1 for an unreadable header (int64).
         error: a `Fault`, 0 for none (int8).
         end: end of the last whole frame.
@@ -109,7 +108,7 @@ class HeaderColumns:
 
     @cached_property
     def client_ids(self) -> list[str | None]:
-        """Client id of each frame, invalid UTF-8 replaced as in Java. Equal ones share an object."""
+        """Client id of each frame, invalid UTF-8 replaced as in Java. Equal client ids share an object."""
         view = memoryview(self._data).cast("B")
         seen: dict[bytes, str] = {}
         texts: list[str | None] = []
@@ -228,7 +227,7 @@ def _has_instance(plan: Plan) -> bool:
 
 
 def _check(plans: dict[int, Plan], versions: dict[int, tuple[int, ...]]) -> None:
-    """Refuse headers that the backends cannot read: they rely on the place of the first fields and the type of the client id."""
+    """Reject headers that the backends cannot read, because they rely on the position of the first fields and the type of the client id."""
     if not plans.keys() >= {_UNKNOWN_API_HEADER, *chain(*versions.values())} or max(plans) >= _HEADER_VERSIONS:
         raise ValueError("request headers have versions that the catalog lacks, or too many")
     if not all(versions.values()) or not all(0 <= key <= 0x7FFF for key in versions):
@@ -277,10 +276,10 @@ class HeaderScan:
         return HeaderColumns(buffer, self._layout, columns, count, end, fault, self._instances)
 
     def header_batch(self, frames: pa.Array[Any] | pa.ChunkedArray[Any], columns: Iterable[str] | None = None) -> pa.RecordBatch:
-        """Read the headers of request frames in an Arrow array; a row per frame, nulls for a null.
+        """Read the headers of request frames in an Arrow array; return a row per frame, and a row of nulls for a null.
 
         Arguments:
-            frames: of any binary type, without the 4-byte lengths.
+            frames: Arrow array of any binary type; frames have no 4-byte lengths.
             columns: columns of `HEADER_TYPES`, in this order; all by default. `body_offset` counts from the frame and is null for an
                 unreadable header; if the frame ends before its client id, all but `frame_length` and `error` (name of a `Fault`) are null.
                 So they are for a frame that begins with its own length (`BAD_LENGTH`).

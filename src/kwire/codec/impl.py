@@ -3,7 +3,8 @@
 `KWIRE_PURE=1` forces the pure backend, `KWIRE_REQUIRE_NATIVE=1` turns a missing extension into an ImportError; else the native backend is
 used if it loads. It does not load from a zip (Spark's ``--py-files``) or in a second interpreter of a process; then a warning is given.
 
-Native modules share compiled object layouts, so all of a process must be of one build: one that was replaced on disk later is rejected.
+Native modules share compiled object layouts, so all modules in a process must come from one build; a module replaced on disk later is
+rejected.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ def _find(room: str, names: tuple[str, ...]) -> None:
 
 
 def _compare_builds() -> None:
-    """Compare builds of the native modules loaded since the last call; raise an ImportError (on later calls too) if they differ."""
+    """Compare the builds of native modules loaded since the last call; raise an ImportError, also on later calls, if they differ."""
     loaded = [(name, module) for name, module in sys.modules.items() if name.startswith("kwire.") and _NATIVE in name]
     for name, module in loaded:
         build = getattr(module, "__build__", "")
@@ -93,7 +94,7 @@ def _say_unused(room: str, error: ImportError) -> None:
         reason = f"kwire was imported from {loader.archive}; Python loads no compiled module from a zip"
         cure = ". On Spark, leave out --py-files and addPyFile and call kwire.spark.ship(spark)."
     elif any(path.suffix in (".so", ".pyd") for folder in map(Path, folders) if folder.is_dir() for path in folder.iterdir()):
-        reason, cure = "kwire's compiled modules are there and cannot be used", f": {error}"
+        reason, cure = "kwire's compiled modules are installed but cannot be used", f": {error}"
     else:
         return
     _said.add(room)

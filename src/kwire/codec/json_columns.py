@@ -31,7 +31,7 @@ class JsonColumns:
         return self._source.decoder(found.name, api_version)
 
     def texts(self, bodies: BinaryChunk, api_keys: Any, api_versions: Any) -> tuple[Any, list[int]]:
-        """Return the JSON of bodies (without headers), null for a null, and the indexes of those not written, which are null too.
+        """Return the JSON of bodies (without headers), null for a null, and the indexes of bodies not written, which are null too.
 
         Not written are malformed messages, unknown versions, and tagged fields in an order that Kafka never writes. `api_keys` and
         `api_versions` are int16 buffers.

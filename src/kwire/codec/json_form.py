@@ -1,8 +1,9 @@
-"""Messages as plain dicts and lists, exactly the JSON of Kafka's JsonConverter classes.
+"""Messages as plain dicts and lists, equal to the JSON of Kafka's JsonConverter classes.
 
 Names are camelCase; bytes and records are base64; uuids are base64url without padding. Fields that the version lacks, tagged fields at
-their default and unknown tagged fields are left out. As in those classes and `kwire.encode`, a field that the version lacks must hold its
-default unless it is ignorable. With `records=False`, record batches become their size (`recordsSizeInBytes`), as in a broker's request log.
+their default and unknown tagged fields are left out. As in those classes and in `kwire.encode`, a field that the version lacks must have
+its default unless it is ignorable. With `records=False`, record batches become their size (`recordsSizeInBytes`), as in a broker's request
+log.
 """
 
 from __future__ import annotations
@@ -152,9 +153,9 @@ def to_json(message: MessageObject, version: int, records: bool = True, *, sourc
 
     Arguments:
         message: an object of a message class.
-        version: the version to write it in.
-        records: write record batches as base64; else their size, as a broker's request log does.
-        source: the catalog of the message's class, the built-in one when not given.
+        version: version to write.
+        records: whether to write record batches as base64; if False, write their size, as a broker's request log does.
+        source: catalog of the message's class; the built-in one by default.
 
     Raises:
         EncodeError: a field that the version lacks, and that is not ignorable, does not hold its default.

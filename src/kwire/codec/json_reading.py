@@ -34,7 +34,7 @@ _RANGES: Final = {
 
 
 class _Refused(Exception):
-    """A value that the converter rejects; `steps` of its path grow from the inside out."""
+    """Value that the converter rejects; the `steps` of its path are added from the inside out."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
@@ -81,7 +81,7 @@ _int32: Final = _integer_of("int32")
 
 
 def _int8(value: Any) -> int:
-    """Convert as MessageUtil.jsonNodeToByte, which accepts 128 to 256 and lowers them by 128 (200 becomes 72, 256 becomes -128)."""
+    """Convert like MessageUtil.jsonNodeToByte, which accepts 128 to 256 and lowers them by 128 (200 becomes 72, 256 becomes -128)."""
     number: int = _int32(value)
     if number > 127:
         if number > 256:
@@ -230,7 +230,7 @@ def _reader(source: CompiledCatalog, name: str, version: int) -> Convert:
 
 
 def from_json(name: str, obj: Any, version: int, *, source: CompiledCatalog | None = None) -> Any:
-    """Make a message from JSON as Kafka's JsonConverter classes write it: ``from_json("MetadataRequest", {"topics": None}, 4)``.
+    """Create a message from the JSON of Kafka's JsonConverter classes: ``from_json("MetadataRequest", {"topics": None}, 4)``.
 
     Arguments:
         name: name of the message.
@@ -239,7 +239,7 @@ def from_json(name: str, obj: Any, version: int, *, source: CompiledCatalog | No
         source: catalog of the message; the built-in one by default.
 
     Raises:
-        EncodeError: a field is missing, or Kafka's `JsonConverter.read` rejects a value; has the path.
+        EncodeError: a field is missing, or Kafka's `JsonConverter.read` rejects a value; the error has the path.
         UnsupportedVersion: the message has no such version.
         KwireError: no such message.
     """

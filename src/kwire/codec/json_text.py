@@ -1,4 +1,4 @@
-"""Text of Kafka's JSON, and the tables from which the native backend writes it."""
+"""Text of Kafka's JSON, and the native backend's tables for it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class FieldText(NamedTuple):
 
 
 def field_texts(plan: Plan, classes: tuple[type, ...], *, records: bool = True) -> tuple[FieldText, ...] | None:
-    """Return the texts of a plan's operations; None if a tagged field may hold a float (0.0 equals -0.0, their texts differ)."""
+    """Return the texts of a plan's operations; None if a tagged field may hold a float, because 0.0 equals -0.0 but has another text."""
     found = [FieldText(_SLACK, 0)] * (len(plan.ops) // WIDTH)
     for block in plan.blocks:
         slots = plan.layouts[block.layout].slots

@@ -21,7 +21,7 @@ class Default(IntEnum):
 
 
 class SlotLayout(NamedTuple):
-    """An attribute; a `scalar_array` is held as a tuple, which the garbage collector need not track."""
+    """Attribute of a struct; a `scalar_array` is stored as a tuple, which the garbage collector need not track."""
 
     attribute: str
     json_name: str
@@ -32,7 +32,7 @@ class SlotLayout(NamedTuple):
 
 
 class StructLayout(NamedTuple):
-    """A struct of a message; `tracked` by the garbage collector if it may refer to objects with references."""
+    """Struct of a message; the garbage collector must track it (`tracked`) if it may refer to objects with references."""
 
     message: str
     name: str
@@ -49,7 +49,7 @@ def attribute_of(message: Message, field: Field) -> str:
 
 
 def fields_by_name(fields: Sequence[Field], version: int, spell: Callable[[str], str]) -> dict[str, Field]:
-    """Map current and former names to fields of a struct; those in the version come first, then those whose current name it is."""
+    """Map current and former names to fields of a struct; fields of the version take precedence, then current names."""
     found = {}
     for present in (False, True):
         there = [each for each in fields if (version in each.versions) is present]

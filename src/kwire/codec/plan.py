@@ -56,14 +56,14 @@ class Flag(IntFlag):
 
 
 class Operation(NamedTuple):
-    """An operation, as the `WIDTH` integers of `Plan.ops`.
+    """Operation, stored as `WIDTH` integers of `Plan.ops`.
 
     Attributes:
-        tag: number of the tagged field, -1 for others.
-        element: of an ARRAY: the `Op` of its elements (`STRUCT` for structs); 0 otherwise.
-        block: of a STRUCT or an ARRAY of structs: the block to run; -1 otherwise.
-        minimum: of an ARRAY: the fewest bytes that one element takes, at least 1; else the fewest bytes that the field takes.
-        field: index of the field in its struct's layout (equal to `slot`); kept apart so that columns can number their outputs.
+        tag: tag of a tagged field, -1 for others.
+        element: for an ARRAY, the `Op` of its elements (`STRUCT` for structs); 0 otherwise.
+        block: for a STRUCT or an ARRAY of structs, the block to run; -1 otherwise.
+        minimum: for an ARRAY, the smallest size of one element, at least 1; otherwise the smallest size of the field.
+        field: index of the field in its struct's layout (equal to `slot`); a separate value so that columns can number their outputs.
     """
 
     code: int
@@ -77,7 +77,7 @@ class Operation(NamedTuple):
 
 
 class Absent(NamedTuple):
-    """A slot that the wire does not fill at this version, with its default (`kwire.codec.layout.Default`).
+    """Slot that the wire does not fill at this version, with its default (`kwire.codec.layout.Default`).
 
     The encoder rejects another value unless the field is `ignorable`. Tagged fields of the version are included (`tagged`), as the wire
     may omit them.
@@ -91,7 +91,7 @@ class Absent(NamedTuple):
 
 
 class Block(NamedTuple):
-    """A struct at the plan's version: operations from number `first`, the tagged ones behind the others, by ascending tag.
+    """Struct at the plan's version: operations from number `first`; tagged ones follow the others, by ascending tag.
 
     Kafka's generated readers reject `refused_tags`, which only other versions of this struct define, and keep undefined ones.
     """
@@ -106,7 +106,7 @@ class Block(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """A compiled message version; block 0 and layout 0 are the message's own."""
+    """Compiled message version; block 0 and layout 0 belong to the message itself."""
 
     message: str
     version: int
@@ -121,7 +121,7 @@ class Plan(NamedTuple):
         return Operation(*self.ops[index * WIDTH : (index + 1) * WIDTH])
 
     def attribute(self, block: int, index: int) -> str:
-        """Return the attribute of operation `index` in block `block`: a step of an error's path."""
+        """Return the attribute of operation `index` in block `block`, a step of an error's path."""
         return self.layouts[self.blocks[block].layout].slots[self.ops[index * WIDTH + 1]].attribute
 
 
@@ -268,7 +268,7 @@ class _Compiler:
 def compile_plan(message: Message, version: int, fields: Iterable[str] | None = None) -> Plan:
     """Compile a message at a valid version, with a projection if `fields` is given.
 
-    A path to a struct or an array of structs includes all in it. Raises KwireError for a path that names no field at any version.
+    A path to a struct or an array of structs includes all its fields. Raises KwireError for a path that exists in no version.
     """
     chosen = None if fields is None else tuple(current_path(message, version, path) for path in fields)
     compiler = _Compiler(message, version, chosen)

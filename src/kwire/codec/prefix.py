@@ -1,9 +1,9 @@
 """Reader of truncated messages: bodies cut by snaplen or a gap, or malformed further down.
 
-Fields before the fault are set; the field with the fault is not (reading it raises AttributeError), except that
+Fields before the fault are set. The field with the fault is not set (reading it raises AttributeError), except that
 
-* an array holds its whole elements, once its count was read; the last one may be an incomplete struct;
-* a struct that has begun holds its whole fields;
+* an array holds its whole elements if its count was read; the last one may be an incomplete struct;
+* a partial struct holds its whole fields;
 * fields that the version lacks hold their defaults, tagged ones only after a whole tagged section; unknown tags are those before the fault.
 
 So the error's path leads to the fault through existing objects. An array ends where its bytes end, whatever its count. Such bodies are
@@ -28,7 +28,7 @@ __all__ = ["Anomaly", "Prefix", "PrefixReader", "decode_prefix", "read_prefix"]
 
 
 class Prefix(NamedTuple):
-    """Result of a partial read; `counts` has, by attribute, the count on the wire of the array in which reading ended."""
+    """Result of a partial read; `counts` has, by attribute, the claimed count of the array in which reading ended."""
 
     message: Any
     error: WireError | None
@@ -42,7 +42,7 @@ class PrefixReader:
         self._source = source
 
     def read(self, plan: Plan, data: Any, offset: int = 0, *, limit: int | None = None, strict: bool = True) -> Prefix:
-        """Read one message as far as its bytes go; never raise for its content, and ignore what follows it.
+        """Read one message up to its end or the first fault; never raise for its content, and ignore trailing bytes.
 
         A length beyond `limit` is `BadLength`, as no following bytes could satisfy it.
         """
@@ -72,10 +72,10 @@ class PrefixReader:
             version: version of the message.
             offset: start of the message, in bytes.
             fields: paths of the fields to decode; the others are skipped.
-            strict: stop at invalid UTF-8; else replace it, as Java's readers do.
+            strict: stop at invalid UTF-8; if False, replace it, as Java's readers do.
 
         Returns:
-            The message, and the error that ended the reading, or None. Trailing bytes are an error too; the message is whole then.
+            The message, and the error that ended the reading, or None. Trailing bytes are an error too, but the message is whole.
 
         Raises:
             KwireError: no such message, or a path names no field of it.

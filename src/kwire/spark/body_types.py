@@ -1,4 +1,4 @@
-"""The body of a frame as a column: Kafka's JSON, or the struct of one message at one version."""
+"""Type of a `body` column: Kafka's JSON, or the struct of one message at one version."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["JSON_BODY", "BodyType", "body_type", "ddl"]
 
 
 class BodyType(NamedTuple):
-    """Type of a `body` column; without a message it is JSON, and the version is -1."""
+    """Type of a `body` column; without a message, it is JSON and the version is -1."""
 
     message: str | None = None
     version: int = -1
@@ -33,7 +33,7 @@ class BodyType(NamedTuple):
 
     @property
     def rows_schema(self) -> pa.Schema:
-        """Columns of rows, one for each element of the arrays that the fields lead into (`kwire.to_arrow`)."""
+        """Type with one row for each element of the arrays in the fields' paths (`kwire.to_arrow`)."""
         assert self.message is not None
         found = arrow_schema(self.message, self.version, self.fields)
         return pa.schema([field for field in found if field.name != MESSAGE_INDEX])
@@ -48,7 +48,7 @@ class BodyType(NamedTuple):
         return -1 if found is None else found
 
     def read(self, bodies: BinaryChunk, absent: Any) -> tuple[Any, pa.RecordBatch]:
-        """Return the structs of messages, and the columns `error`, `error_offset` and `error_path`; `absent` marks nulls."""
+        """Convert messages to structs, and to the columns `error`, `error_offset` and `error_path`; `absent` marks nulls."""
         assert self.message is not None
         batch = to_arrow(self.message, bodies, self.version, self.fields, errors="column", explode=False)
         names = self.schema.names
@@ -65,7 +65,7 @@ JSON_BODY: Final = BodyType()
 def body_type(
     message: str | None, version: int | None, fields: str | Iterable[str] | None, kind: str | None = None, function: str = "ddl"
 ) -> BodyType:
-    """Return the type that a caller asks for, of a `kind` (``request``, ``response``, None for any); otherwise as `ddl`."""
+    """Return the requested type of a message of a `kind` (``request``, ``response``, None for any); arguments as in `ddl`."""
     if message is None or version is None:
         if message is not None or version is not None or fields is not None:
             raise InputError(f"{function} needs message and version together; fields needs both.")
@@ -89,7 +89,7 @@ def ddl(message: str, version: int, fields: str | Iterable[str] | None = None) -
 
     Raises:
         InputError: none of the fields is in the version.
-        KwireError: no such message or field.
+        KwireError: unknown message or field.
         UnsupportedVersion: the message has no such version.
     """
     return spark_ddl(body_type(message, version, fields).schema)

@@ -1,12 +1,13 @@
-"""The tables of an analysis as tables of a Spark catalog: registered where they are, or copied into tables that the catalog manages.
+"""Tables of an analysis in a Spark catalog: registered in place, or copied into tables managed by the catalog.
 
 | Catalog | Without `partition_by` | With it |
 |---|---|---|
-| Spark's own (Hive, Glue, in memory) | an external table, by `date` as the folder is | a managed Parquet table, partitioned by `date` |
+| Spark's own (Hive, Glue, in memory) | an external table, partitioned by `date` if the folder is | a managed Parquet table, partitioned by
+`date` |
 | Delta, Iceberg | a managed table | a managed table, partitioned by `date` |
 
-A managed table is overwritten as a whole each time: appending to an analysis changes the rows of connections that were open. Delta and
-Iceberg do so in one step, with the history that they keep.
+A managed table is overwritten as a whole each time, because appending to an analysis changes the rows of connections that were open. Delta
+and Iceberg do so in one step and keep the history.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["DATED", "register_tables"]
 
 DATED: Final[dict[str, tuple[str, ...]]] = {**BEGINS, "group_events": ("time",), "client_hourly": ("hour",)}
-"""The tables that are partitioned by date, with the time that the date is of (UTC): the first of these columns that is not null."""
+"""Tables partitioned by date, with the columns of the time; the first one that is not null gives the date (UTC)."""
 
 _DATE_COMMENT: Final = "day of the row [UTC]"
 _DATE_COLUMN: Final = f", `date` DATE COMMENT '{_DATE_COMMENT}'"
@@ -46,13 +47,13 @@ def register_tables(spark: SparkSession, out: str, namespace: str, partition_by:
         spark: the session.
         out: output folder of the analysis, path or URI.
         namespace: database or schema, `db` or `catalog.db`; created if missing.
-        partition_by: `date` to copy the rows into tables that are partitioned by day, in UTC; None not to.
+        partition_by: `date` to copy the rows into tables partitioned by day (UTC); None to register the tables in place.
 
     Returns:
-        The names of the tables.
+        Names of the tables.
 
     Raises:
-        InputError: the folder has no complete analysis, or a table of that name is not of this folder.
+        InputError: the folder has no complete analysis, or a table of that name belongs to another folder.
     """
     if partition_by not in (None, "date"):
         raise InputError(f"tables can be partitioned by date, not by {partition_by}")
@@ -156,7 +157,7 @@ def _viewed(spark: SparkSession, rows: DataFrame, name: str) -> Iterator[str]:
 
 @contextmanager
 def _whole_tables(spark: SparkSession) -> Iterator[None]:
-    """Overwrite all partitions, also in a session that overwrites only those that get rows."""
+    """Overwrite all partitions, even in a session that overwrites only partitions with new rows."""
     before = spark.conf.get(_OVERWRITE_MODE, None)
     spark.conf.set(_OVERWRITE_MODE, "static")
     try:

@@ -1,7 +1,7 @@
-"""Parts of a task whose rows are divided by date, `TABLE/date=2026-11-23/NAME`.
+"""Writing of a task's rows to parts by date, `TABLE/date=2026-11-23/NAME`.
 
-Captures may hold any number of dates, in any order. So the rows of a few row groups wait in memory before the date that has most of them
-gets a file; most files are written at the end, one after the other.
+Captures may hold any number of dates, in any order. So the rows of a few row groups are buffered before the date with the most rows gets a
+file; most files are written at the end, one after the other.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from kwire.tables.dates import NO_DATE, rows_by_date
 __all__ = ["MAX_DATES", "DatedParts"]
 
 MAX_DATES: Final = 4000
-"""Dates of a table in a task, eleven years. Only damaged times have more; their rows are filed as those without a time."""
+"""Largest number of dates of a table in a task, eleven years. More dates come only from damaged times; their rows are written like rows
+without a time."""
 
 _WAITING_ROWS: Final = 4 * ROW_GROUP
 _OPEN_FILES: Final = 128
@@ -37,7 +38,7 @@ _Key = tuple[str, str, str]  # table, folder, name
 
 
 class DatedParts:
-    """Writer of these parts, a context manager; `begun` is called with each part whose file is begun."""
+    """Writer of these parts, a context manager; `begun` is called with each new part."""
 
     def __init__(self, location: str, begun: Callable[[str], object]) -> None:
         self._location, self._begun = location, begun

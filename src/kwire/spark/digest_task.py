@@ -1,4 +1,4 @@
-"""The digest of the tables of rows; that of tables divided by key comes from `kwire.spark.finish_task`."""
+"""Digest of the tables of rows; `kwire.spark.finish_task` makes the digest of tables divided by key."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["digest_rows", "merged"]
 
 _AT_ONCE: Final = 64
-"""Digests that are unpacked at once."""
+"""Number of digests that are unpacked at once."""
 _PARTS_OF_TASK: Final = 32
 _NUMBER: Final = re.compile(r"-(\d{5})\b")
 
@@ -44,7 +44,7 @@ def digest_rows(
 
 
 def _tasks(parts: Iterable[Part], wanted: Wanted, slots: int) -> list[tuple[Part, ...]]:
-    """Divide the parts; those of one reading task stay together, as they have a connection and its violations."""
+    """Divide the parts; parts of one reading task stay together, because they hold connections and their violations."""
     groups: dict[str, list[Part]] = defaultdict(list)
     for part in parts:
         table, _, name = part[0].partition("/")

@@ -1,6 +1,6 @@
-"""Facts of files that the driver plans with: their unpacked size, and whether they can be read in parts.
+"""Facts of files for the driver's plan: their unpacked size, and whether they can be read in parts.
 
-Only the plan depends on them: the tasks look for themselves, and their rows are the same.
+Only the plan depends on these facts; the tasks check the files again, and the rows stay the same.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from kwire.errors import InputError
 __all__ = ["UNPACKED_A_STORED", "unpacked_bytes", "whole_files"]
 
 UNPACKED_A_STORED: Final = 4
-"""A compressed capture is taken for so many times its size: gzip makes a third of real ones, zstd a fifth."""
+"""Assumed ratio of unpacked to compressed size of a capture; gzip reaches about 3 on real captures, zstd 5."""
 
 # A guess by the name costs nothing, where opening the file costs a request of an object store.
 _COMPRESSED: Final = re.compile(r"\.(gz|zst|zstd)(\?.*)?$", re.IGNORECASE)
@@ -30,7 +30,7 @@ def unpacked_bytes(location: str, size: int) -> int:
 
 
 def whole_files(files: Iterable[tuple[str, int]]) -> dict[str, str]:
-    """Return the kind (`file_ranges.whole_reason`) of each file that one task has to read, by location; empty for an unreadable one."""
+    """Return by location why one task must read a file (`file_ranges.whole_reason`); empty for an unreadable one."""
 
     def look(location: str, size: int) -> str | None:
         try:

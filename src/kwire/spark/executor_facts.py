@@ -1,7 +1,7 @@
-"""Facts of a Python of Spark's executors, and of what it can import.
+"""Facts of a Python on Spark's executors, and of the modules that it can import.
 
-The text of this module travels to Pythons that may lack kwire and may be of another release than the driver's: it uses the standard library
-alone, and is run there, not imported.
+The source of this module is sent to executors, which may lack kwire and may run another Python release. So it uses only the standard
+library, and is executed there, not imported.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _version(package: str) -> str | None:
 
 
 def _why_pure(kwire: Any) -> str:
-    """Return why the compiled modules are not in use: `asked`, `zip`, or Python's own message."""
+    """Return the reason why the compiled modules are not used: `asked`, `zip`, or Python's message."""
     if os.environ.get("KWIRE_PURE") == "1":
         return "asked"
     if not Path(kwire.__file__).parent.is_dir():
@@ -65,7 +65,7 @@ def _of_kwire() -> dict[str, str | None]:
 
 
 def facts() -> dict[str, str | None]:
-    """Return facts of this Python; `why` says what is wrong with its kwire, None if it is just not there."""
+    """Return facts of this Python; `why` is the fault of its kwire, or None if kwire is not installed."""
     return {
         "host": socket.gethostname(),
         "folder": str(Path.cwd()),
@@ -79,10 +79,10 @@ def facts() -> dict[str, str | None]:
 
 
 def look(source: str, within: bool, pause: float, question: str) -> dict[str, str | None]:
-    """Return the facts from inside a task.
+    """Return the facts, called inside a task.
 
-    Without `within`, another process imports kwire: Spark reuses a worker, which keeps the kwire it has imported. The `pause` leaves other
-    executors their share of the tasks; a worker that has answered a `question` starts no second process for another task.
+    Without `within`, another process imports kwire, because Spark reuses workers, and a worker keeps the kwire that it imported. The
+    `pause` lets other executors get tasks too; a worker starts only one process per `question`.
     """
     time.sleep(pause)
     if within or "kwire" in sys.modules or importlib.util.find_spec("kwire") is None:

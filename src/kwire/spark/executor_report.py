@@ -1,4 +1,4 @@
-"""Facts of the executors of a session, which need not have kwire, and what is wrong with them."""
+"""Facts and faults of a session's executors, which need not have kwire."""
 
 from __future__ import annotations
 
@@ -28,15 +28,16 @@ _PAUSE_SECONDS: Final = 0.2
 _OLDEST_ARROW: Final = 18
 
 COLUMNS: Final = ("host", "python", "kwire", "twin", "pyarrow", "numpy", "pandas", "msgspec", "system")
-"""What a table of executors shows of each."""
+"""Columns of the table of executors."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PythonFacts:
-    """A Python of the driver or an executor.
+    """Python of the driver or of an executor.
 
-    Each executor has a `folder` of its own. `suffix` is that of the compiled modules it can load, and `place` the folder of kwire. `why` is
-    `asked`, `zip` or Python's message on a missing kwire or a pure backend; None if kwire is just not there. A missing package is None.
+    Each executor has its own `folder`. `suffix` is the suffix of compiled modules that it can load, and `place` the folder of kwire. `why`
+    is `asked`, `zip` or Python's message if kwire or its native backend cannot be loaded; None if kwire is not installed. The version of a
+    missing package is None.
     """
 
     host: str
@@ -67,9 +68,9 @@ class ExecutorReport:
 
     Attributes:
         driver: this Python.
-        executors: the executors that answered.
-        faults: sentences on why kwire cannot run there.
-        warnings: sentences on why it runs badly.
+        executors: executors that answered.
+        faults: reasons why kwire cannot run there, as sentences.
+        warnings: reasons why it runs slowly or was not checked, as sentences.
     """
 
     driver: PythonFacts
@@ -97,19 +98,19 @@ class ExecutorReport:
 
 
 def doctor(spark: SparkSession | SparkContext) -> ExecutorReport:
-    """Run a task on each executor and report Python, kwire and its backend, the versions of its dependencies, and what is wrong.
+    """Run a task on each executor and report Python, kwire, its backend, versions of dependencies, and faults.
 
     Args:
         spark: a session, classic or Spark Connect, or a context.
 
     Raises:
-        KwireError: the executors run no Python at all.
+        KwireError: the executors cannot run Python.
     """
     return examine(spark)
 
 
 def examine(spark: SparkSession | SparkContext, *, within: bool = False) -> ExecutorReport:
-    """Report as `doctor`; with `within`, import kwire in the processes that run tasks, which then keep it."""
+    """Report as `doctor` does; with `within`, import kwire in the processes that run tasks."""
     from pyspark.errors import PySparkException
 
     try:
@@ -148,7 +149,7 @@ def examine(spark: SparkSession | SparkContext, *, within: bool = False) -> Exec
 
 @contextmanager
 def _question(source: str, within: bool) -> Iterator[Callable[[int], str]]:
-    """Yield the function that a task runs, for as long as Spark may pickle it."""
+    """Yield the function that a task runs; it can be pickled while the context is open."""
     from pyspark import cloudpickle
 
     pickling: Any = cloudpickle  # without types
@@ -180,7 +181,7 @@ def _by_session(spark: Any, source: str, within: bool) -> list[str]:
 
 
 def _by_java(context: SparkContext, source: str) -> list[str]:
-    """Ask the executors' Python as a program of its own: PySpark refuses to talk to one of another release."""
+    """Query the executors' Python in a separate program, because PySpark rejects workers of another Python release."""
     from py4j.protocol import Py4JError
 
     # any release of Python may be there, so what -P does from 3.11 on is done by hand, before the first import from the path
@@ -195,7 +196,7 @@ def _by_java(context: SparkContext, source: str) -> list[str]:
 
 
 def _registered(context: SparkContext) -> int | None:
-    """Return Spark's own count of executors, 1 for the driver alone; None if it is unknown."""
+    """Return Spark's number of executors, 1 for the driver alone; None if unknown."""
     from py4j.protocol import Py4JError
 
     with suppress(Py4JError, AttributeError):
@@ -229,7 +230,7 @@ def _faults(driver: PythonFacts, executors: Sequence[PythonFacts]) -> Iterator[s
     for (python, executable), some in _grouped(foreign, "python", "executable"):
         yield (
             f"{who(some)} Python is {python} ({executable}), this driver's {driver.python}: PySpark wants the same minor version on both; "
-            "set PYSPARK_PYTHON to one that is there on all machines."
+            "set PYSPARK_PYTHON to a Python that all machines have."
         )
     if foreign:
         return  # none of the rest matters before that
@@ -245,8 +246,8 @@ def _faults(driver: PythonFacts, executors: Sequence[PythonFacts]) -> Iterator[s
             yield f"{who(some)} kwire cannot be imported: {why.rstrip('.')}."
     for (version,), some in _grouped((each for each in executors if each.kwire not in (None, driver.kwire)), "kwire"):
         yield (
-            f"{who(some)} kwire is {version} ({some[0].place}), this driver's {driver.kwire}: functions travel by name, so both must be of "
-            "one version; kwire.spark.ship(spark) puts the driver's there."
+            f"{who(some)} kwire is {version} ({some[0].place}), this driver's {driver.kwire}: functions are sent by name, so both "
+            "must have the same version; kwire.spark.ship(spark) installs the driver's there."
         )
 
 
@@ -261,7 +262,7 @@ def _reason(one: PythonFacts) -> str:
     if one.why == "zip":
         return (
             f"it was imported from {one.place}, and Python loads no compiled module from a zip (--py-files, addPyFile); "
-            "leave that out and call kwire.spark.ship(spark)"
+            "drop the zip and call kwire.spark.ship(spark)"
         )
     if one.why == "asked":
         return "KWIRE_PURE=1 asks for it"

@@ -1,6 +1,6 @@
-"""The last step of the job: a task for each bucket of keys merges the sums of these keys and writes their tables.
+"""Last step of the job: for each bucket of keys, a task merges the sums of these keys and writes their tables.
 
-The nodes of servers and the offers of brokers need all series: they are small, so the driver sends them to every task.
+Server nodes and brokers' version ranges need all series; they are small, so the driver sends them to every task.
 """
 
 from __future__ import annotations
@@ -34,15 +34,16 @@ if TYPE_CHECKING:
 __all__ = ["BUCKET_BYTES", "FinishResult", "Finishing", "bits_of", "gathered", "finish_tables", "run_finish", "write_table"]
 
 BUCKET_BYTES: Final = 8 << 20
-"""Bytes of sums, as stored, that are worth a task of their own; in memory they are about ten times as many."""
+"""Stored bytes of sums that justify a separate task; in memory they take about ten times as much."""
 
 STEP_BYTES: Final = 1 << 20
-"""Bytes of sums, as stored, that a task finishes at a time: of addresses that only tried to connect they take fifty times as many."""
+"""Stored bytes of sums that a task finishes at a time; sums of addresses with failed connections only take fifty times as much in
+memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finishing:
-    """Input of all tasks of this step; the number of buckets is ``1 << bits``."""
+    """Input shared by all tasks of this step, with ``1 << bits`` buckets."""
 
     out: str
     run: int
@@ -55,7 +56,7 @@ class Finishing:
 
 @dataclass(slots=True)
 class FinishResult:
-    """Outcome of a task: `digest` is packed, `moves` are as the tables have them."""
+    """Outcome of a task; `digest` is packed, `moves` has the values of the tables."""
 
     parts: list[str] = field(default_factory=list)
     digest: bytes = b""
@@ -63,10 +64,10 @@ class FinishResult:
 
 
 GATHERED_BYTES: Final = 64 << 20
-"""Bytes of sums, as stored, that one task puts together first where there are more buckets than the files of tasks are divided into."""
+"""Stored bytes of sums that one task merges first, if there are more buckets than divisions of the tasks' files."""
 
 MAX_BITS: Final = 14
-"""There are no more than ``1 << MAX_BITS`` buckets."""
+"""Largest number of bits: at most ``1 << MAX_BITS`` buckets."""
 
 _FEW_BITS: Final = 6  # files of tasks have so many or little fewer
 
@@ -77,9 +78,10 @@ def bits_of(files: Iterable[SumsFile], size: int) -> int:
 
 
 def gathered(spark: SparkSession | SparkContext | LocalProcesses, out: str, files: Sequence[SumsFile]) -> tuple[list[SumsFile], int]:
-    """Merge many files of sums into few that are divided by bucket, and return the bits; a few hundred megabytes stay as they are.
+    """Merge many files of sums into a few that are divided by bucket, and return the bits; up to a few hundred megabytes are left
+    unchanged.
 
-    Otherwise each task of the last step would read most of all sums, to pick its own. The new files are not published.
+    Otherwise each task of the last step would read most of all sums to select its own. The new files are not published.
     """
     bits = bits_of(files, BUCKET_BYTES)
     if bits <= _FEW_BITS:

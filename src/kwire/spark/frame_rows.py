@@ -1,8 +1,8 @@
-"""Rows of frames in a binary column: what `map_frames` does to the batches of a DataFrame.
+"""Rows of frames in a binary column: the mapping of batches for `map_frames`.
 
 Without a message, a request frame becomes the columns of its header. With one, request frames of that message and version become its
-columns as `kwire.to_arrow` returns them, one row for each element of the arrays that the fields lead into, and others are dropped; all
-response frames and bodies are read as that message. A null stays a row of nulls, as for Spark's `explode_outer`.
+columns as `kwire.to_arrow` returns them, one row for each element of the arrays in the fields' paths, and other frames are dropped; all
+response frames and bodies are read as that message. A null gives a row of nulls, as in Spark's `explode_outer`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = ["HEADER_COLUMNS", "FrameRows"]
 
 _SLICE: Final = 65_536  # rows of a batch that goes back to Spark
 HEADER_COLUMNS: Final = ("api_key", "api_version", "correlation_id", "client_id", "error")
-"""What a request header becomes where no columns are named; others are those of `kwire.codec.header_scan.HEADER_TYPES`."""
+"""Default columns of a request header; `kwire.codec.header_scan.HEADER_TYPES` has all."""
 
 
 class FrameRows:
@@ -63,7 +63,7 @@ class FrameRows:
             if self.columns.count(name) > 1:
                 raise InputError(f"The column {name!r} is asked for twice.")
         if not self.columns:
-            raise InputError(f"No column is asked for; there are {', '.join(known)}.")
+            raise InputError(f"No column is requested; available are {', '.join(known)}.")
 
     @property
     def _message_columns(self) -> pa.Schema:
@@ -112,7 +112,7 @@ class FrameRows:
         return None, dict(zip(read.schema.names, read.columns, strict=True))
 
     def _messages(self, given: ArrowArray) -> tuple[Any, dict[str, Any]]:
-        """Return the frame of each row, None if each frame has one row, and the columns."""
+        """Return the frame index of each row (None if each frame has one row), and the columns."""
         rows, bodies, starts, faults = self._bodies(given)
         message = str(self.body.message)
         errors: Any = "raise" if self.options.fails else "column"
@@ -131,7 +131,7 @@ class FrameRows:
         return rows[messages], found
 
     def _bodies(self, given: ArrowArray) -> tuple[Any, Any, Any, dict[int, WireError]]:
-        """Return frames, bytes and offsets of the messages to read, None for all and for 0, and the faults of headers."""
+        """Return frame indexes (None for all), bytes and offsets (None for 0) of the messages to read, and the faults of headers."""
         kind = catalog()[str(self.body.message)].kind
         if not self.header or kind not in ("request", "response"):
             return None, given, None, {}

@@ -1,7 +1,7 @@
-"""Request and response frames in a binary column to structs of header fields, body and faults. One Arrow array in, one out.
+"""Conversion of request and response frames in a binary column to structs of header fields, body and faults.
 
-A frame that breaks a rule keeps the readable part of its header; its body is null. A typed body is also null for a frame of another message
-or version, which is no fault. Rows are read as columns; invalid and unusual ones are then read one by one, for the texts of their faults.
+An invalid frame keeps the readable part of its header, and its body is null. A typed body is also null for a frame of another message or
+version, which is not a fault. Rows are read as columns; invalid and unusual ones are then read one by one to get the texts of their faults.
 """
 
 from __future__ import annotations
@@ -100,7 +100,8 @@ class _FrameStruct:
     def _struct(
         self, frames: Any, header: list[Any], bodies: Any, alone: Mapping[int, _Row], absent: Any, faults: Mapping[int, Any]
     ) -> Any:
-        """Build the structs; values of rows in `alone` count, and `faults` of typed bodies are name, offset in the frame and path."""
+        """Build the structs; values in `alone` replace those of the columns, and `faults` of typed bodies are name, offset in the frame and
+        path."""
         kind = self.type
         fields = [kind.field(index) for index in range(kind.num_fields)]
         empty = (None,) * len(header)
@@ -211,14 +212,14 @@ def _one_array(values: Any) -> Any:
 class ResponseStruct(_FrameStruct):
     """Mapping of response frames to structs of `api_key`, `api_version`, `message`, `correlation_id`, `body` and faults.
 
-    `api_version` is the version of the body: 0 where a broker refused the version of an ApiVersions request (KIP-511).
+    `api_version` is the version of the body: 0 if a broker refused the version of an ApiVersions request (KIP-511).
     """
 
     takes = 3
     header = (("api_key", pa.int16()), ("api_version", pa.int16()), ("message", pa.string()), ("correlation_id", pa.int32()))
 
     def __call__(self, frames: Any, api_keys: Any, api_versions: Any) -> Any:
-        """Return the structs of frames, given with api keys and versions of their requests; a null in any gives a null."""
+        """Return the structs of frames, given the api keys and versions of their requests; a null in any of them gives a null."""
         frames = _one_array(frames)
         [chunk] = chunks_of(frames)
         found = list(messages_of(chunk))

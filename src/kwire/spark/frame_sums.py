@@ -1,7 +1,7 @@
-"""Sums over the rows of frames, made where the frames are read: a row a group crosses to Spark, not a row a frame.
+"""Sums over the rows of frames, made in the workers, so that one row per group is sent to Spark, not one per frame.
 
-A task returns more than one row of a group if its groups exceed `MOST_ROWS`; the caller adds them. Columns are named as Spark names them:
-`count`, `sum(frame_length)`.
+A task returns several rows of one group if it has more than `MOST_ROWS` groups; the caller adds them up. Columns are named as Spark names
+them: `count`, `sum(frame_length)`.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def aggregates_of(given: str | Iterable[str]) -> tuple[Aggregate, ...]:
             raise InputError(f"aggregate names {each.name} twice.")
         found.append(each)
     if not found:
-        raise InputError("aggregate is empty: give count, sum(COLUMN), min(COLUMN) or max(COLUMN).")
+        raise InputError("aggregate is empty: use count, sum(COLUMN), min(COLUMN) or max(COLUMN).")
     return tuple(found)
 
 
@@ -62,13 +62,13 @@ class FrameSums:
         self.aggregates = aggregates
         for each in aggregates:
             if each.column in groups:
-                raise InputError(f"The column {each.column!r} makes the groups, so aggregate cannot sum it: leave it out of columns.")
+                raise InputError(f"The column {each.column!r} is a grouping column, so aggregate cannot sum it: remove it from columns.")
             if each.column and not pa.types.is_integer(rows.schema.field(each.column).type):
-                raise InputError(f"aggregate sums integers, which {each.column!r} does not hold.")
+                raise InputError(f"aggregate sums integers, but {each.column!r} does not hold integers.")
 
     @property
     def schema(self) -> pa.Schema:
-        """Columns behind those of the groups that are kept columns (`FrameRows.kept`)."""
+        """Grouping columns that are copied from the input (`FrameRows.kept`)."""
         rows = self.rows.schema
         own = [rows.field(name) for name in self.groups if name not in self.rows.kept]
         return pa.schema([*own, *(pa.field(each.name, self._type(each)) for each in self.aggregates)])
@@ -122,12 +122,12 @@ def frames_to_rows(
     columns: tuple[str, ...] | None = None,
     aggregate: str | Iterable[str] | None = None,
 ) -> FrameRows | FrameSums:
-    """Return the mapping of batches to rows or, with `aggregate`, to sums (`aggregates_of`); other arguments as of `FrameRows`."""
+    """Return the mapping of batches to rows or, with `aggregate`, to sums (`aggregates_of`); other arguments as in `FrameRows`."""
     if aggregate is None:
         return FrameRows(column, kept, body, options, header, columns)
     aggregates = aggregates_of(aggregate)
     if options.corrupt_record is not None:
-        raise InputError("aggregate leaves no row for columnNameOfCorruptRecord: give one of the two.")
+        raise InputError("aggregate returns no rows for columnNameOfCorruptRecord: use only one of the two.")
     summed = [each.column for each in aggregates if each.column]
     if columns is None:
         usual = _HEADER_GROUPS if body.message is None else body.rows_schema.names

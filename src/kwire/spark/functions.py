@@ -62,7 +62,7 @@ def _by_pandas(make: Any, name: str) -> Any:
 
 
 def _called(name: str, make: Any, *columns: Column | str, of_bytes: int = 1) -> Column:
-    """Call the function; the column is null where the first `of_bytes` columns, which hold bytes, are null."""
+    """Call the function; the result is null where the first `of_bytes` columns, which hold bytes, are null."""
     from pyspark.sql import functions
 
     made: Column = _function(make, name)(*columns)
@@ -240,7 +240,7 @@ def map_frames(
     if missing := [name for name in (col, *kept) if name not in held]:
         raise InputError(f"map_frames finds no column {missing[0]!r} in the DataFrame; it has {', '.join(held)}.")
     if twice := [name for name in rows.schema.names if name in kept]:
-        raise InputError(f"map_frames makes a column {twice[0]!r} that is kept too: leave it out of keep, or rename it.")
+        raise InputError(f"map_frames creates a column {twice[0]!r} that the DataFrame has too: remove it from keep, or rename it.")
     made = _struct_type(rows.schema)
     needed = df.select(*(f"`{name}`" for name in dict.fromkeys((*kept, col))))
     mapped = needed.mapInArrow(rows, StructType([*(held[name] for name in kept), *made.fields]))

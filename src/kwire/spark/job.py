@@ -1,8 +1,8 @@
 """The analysis job: tasks read the captures, tasks for buckets of keys finish the tables, and the folder is published at the end.
 
-Tasks run on Spark or in processes of this machine (`kwire.spark.local_processes`), and write the same tables. The job only schedules: rows
-come from `kwire.tables`, answers from `kwire.analysis`. Each task opens its files and writes rows and sums itself, so payloads never cross
-between the JVM and Python; the driver gets back what every task needs of the cluster.
+Tasks run on Spark or in local processes (`kwire.spark.local_processes`), and write the same tables. The job only schedules: `kwire.tables`
+makes rows, `kwire.analysis` the results. Each task opens its files and writes its rows and sums, so payloads never cross between the JVM
+and Python. The driver collects only facts of the cluster that every task needs.
 """
 
 from __future__ import annotations
@@ -72,21 +72,20 @@ class JobRequest:
     Attributes:
         inputs: files, folders, globs, URIs.
         out: output folder, path or URI.
-        engine: engine of the tasks: `local` (processes of this machine, no Java), `spark`, or `auto`
+        engine: engine of the tasks: `local` (local processes, no Java), `spark`, or `auto`
             (`kwire.spark.local_processes.choose_engine`). The tables are the same.
         master: Spark master, None for the default.
-        ports: TCP ports of brokers; empty to find them out.
-        target_releases: empty for the default targets.
+        ports: TCP ports of brokers; empty to detect them.
+        target_releases: releases to judge; empty for the default targets.
         broker_release: release of the observed brokers, if no ApiVersions response shows it.
         series_rule: rule that groups files (`kwire.capture.files.series.group_series`).
         overwrite: replace an earlier analysis in `out`.
         log_zone: time zone of request logs, None for UTC.
         owners: path of the file with the owners of clients, None without one.
-        redaction: what to hash in all that is written, None for nothing.
+        redaction: values to hash in all outputs, None for none.
         append: add new files to the analysis in `out`.
-        partition_by: `date` to divide the rows that have a time by their dates, `TABLE/date=2026-11-23/part-*` (UTC); None for parts
-            of all dates.
-        region, endpoint: of the object stores of `inputs` and `out` (`kwire.files.file_systems.StoreOptions`).
+        partition_by: `date` to divide rows with a time by date, `TABLE/date=2026-11-23/part-*` (UTC); None for no division. region,
+            endpoint: region and endpoint of the object stores of `inputs` and `out` (`kwire.files.file_systems.StoreOptions`).
     """
 
     inputs: tuple[str, ...]
@@ -112,19 +111,19 @@ class JobReport:
     """Result of an analysis.
 
     Attributes:
-        out: the folder as given.
+        out: output folder, as given.
         engine: engine of the tasks, `local` or `spark`.
         read: number of files read.
         skipped: inputs that could not be read, each with the reason.
         warnings: sentences on files.
         requests: rows in table `requests`.
-        unread: packets of unknown link types.
-        thin: sentences on why the captures are too incomplete to trust (`kwire.analysis.quality`).
-        bytes_read: bytes of the files to read, as stored, each once.
-        phases: duration of each phase.
+        unread: number of packets of unknown link types.
+        thin: reasons, as sentences, why the captures are too incomplete to trust (`kwire.analysis.quality`).
+        bytes_read: stored size of the files to read.
+        phases: durations by phase.
         cpu_seconds: CPU time of all tasks.
-        keeps: a later run can append to the analysis.
-        plan: how the captures were divided (`kwire.spark.plan_facts`).
+        keeps: whether a later run can append to the analysis.
+        plan: division of the captures into tasks (`kwire.spark.plan_facts`).
     """
 
     out: str
@@ -154,7 +153,7 @@ def _redaction_of(request: JobRequest, series: Sequence[Series]) -> Redaction | 
 
 
 def _check_some_readable(files: Sequence[CaptureFile]) -> None:
-    """Refuse files that cannot be read, where that is quick to see; the job would find out after Spark has started."""
+    """Reject unreadable files early if the check is quick; otherwise the job fails only after Spark has started."""
     if len(files) > _QUICK_LOOK:
         return
     faults = []
@@ -184,7 +183,7 @@ def _take_results(results: Sequence[SeriesResult], report: JobReport) -> list[st
 
 
 def _manifest(request: JobRequest, report: JobReport, run: int, entries: Sequence[Mapping[str, Any]], captures: pa.Table) -> dict[str, Any]:
-    """Return what the folder was made from: enough to tell whether the same input gives the same tables, and to append to it."""
+    """Return the inputs and options of the analysis, for comparing runs and for appending."""
     columns = ("capture", "series", "sha256", "packets")
     growing = {} if request.redaction or not report.keeps else {"state": STATE_VERSION, "series": entries}
     return {
@@ -224,7 +223,7 @@ def _missing_rows(missing: Sequence[MissingInput]) -> list[pa.RecordBatch]:
 
 
 def _all_sums(results: Sequence[SeriesResult], kept: Sequence[str], location: str) -> tuple[list[SumsFile], Partial]:
-    """Return the files with sums, of this run and earlier ones, and the sums that are not divided by key."""
+    """Return the files with sums of this run and earlier ones, and the sums that are not divided by key."""
     earlier = [sums_file(location, part) for part in kept if is_sums(part)]
     earlier += [file for part in kept if is_state(part) for file in sums_of_state(location, part)]
     files = [*(file for result in results for file in result.sums), *earlier]
@@ -233,14 +232,14 @@ def _all_sums(results: Sequence[SeriesResult], kept: Sequence[str], location: st
 
 
 def _check_same(request: JobRequest, manifest: Mapping[str, Any]) -> None:
-    """Refuse to append with other ports, series rule, time zone or layout, or with another version of kwire."""
+    """Reject appending with other ports, series rule, time zone or layout, or with another version of kwire."""
     if (manifest.get("version"), manifest.get("state")) != (kwire.__version__, STATE_VERSION):
         raise InputError(
             f"{request.out} was written by kwire {manifest.get('version')}, which this version cannot append to; use --overwrite."
         )
     if request.redaction is not None:
         raise InputError(
-            "--append keeps earlier rows unchanged, so it cannot be used with --redact; redact a copy of the analysis at the end."
+            "--append keeps earlier rows unchanged, so it cannot be used with --redact; redact a copy of the analysis instead."
         )
     for name, option, asked in (
         ("ports", "--port", list(request.ports)),
@@ -250,7 +249,7 @@ def _check_same(request: JobRequest, manifest: Mapping[str, Any]) -> None:
     ):
         if manifest.get(name) != asked:
             before = _shown(manifest.get(name))
-            raise InputError(f"{request.out} was made with {option} {before}; give the same, or use --overwrite.")
+            raise InputError(f"{request.out} was made with {option} {before}; use the same, or --overwrite.")
     from kwire.spark.manifest_types import check_manifest  # needs msgspec, as states do
 
     check_manifest(request.out, manifest)
@@ -267,17 +266,17 @@ def run_job(
     page: Callable[[str], object] | None = None,
     chosen: Callable[[Engine, int], object] | None = None,
 ) -> JobReport:
-    """Analyse captures into an output folder.
+    """Analyze captures into an output folder.
 
     Args:
-        request: what to analyse and where to.
+        request: inputs, output folder and options.
         progress: called with the phase, the bytes read and all bytes (0 and 0 if unknown).
         page: called with the folder when the tables are complete, before the folder is marked complete.
         chosen: called with the engine, `local` or `spark`, and the bytes of the captures, before anything is read.
 
     Raises:
-        InputError: nothing can be read, the folder exists or cannot be written, executors would not see a file, or Spark or Java is
-            missing. The run then leaves nothing that looks complete.
+        InputError: nothing can be read, the folder exists or cannot be written, executors cannot reach a file, or Spark or Java is missing.
+            The run leaves no folder that looks complete.
     """
     given = StoreOptions(request.region, request.endpoint)
     with store_options(None if given == StoreOptions() else given):
@@ -299,7 +298,7 @@ def run_job(
 
 
 class _Job:
-    """One run: it plans its tasks, reads the captures, finishes the tables and publishes them, in this order."""
+    """One run, which plans its tasks, reads the captures, finishes the tables and publishes them."""
 
     def __init__(self, request: JobRequest, progress: Progress) -> None:
         if request.engine == "local" and request.master is not None:
@@ -397,7 +396,7 @@ class _Job:
         report.phases.end("by_key")
 
     def _all_parts(self) -> dict[str, bool]:
-        """Return the parts of the analysis, and whether this run wrote them."""
+        """Return the parts of the analysis, each with whether this run wrote it."""
         return dict.fromkeys(self._plan.kept, False) | dict.fromkeys(self._parts, True)
 
     def _write_small(self, cluster: Cluster) -> None:
@@ -424,7 +423,7 @@ class _Job:
         report.phases.end("answers")
 
     def write_page(self, page: Callable[[str], object] | None) -> None:
-        """Write the report, and mark the folder complete: the tables are whole without it, and it can be made again."""
+        """Write the report and mark the folder complete; the tables do not need the report, which can be made again."""
         is_whole = False
         try:
             if page is not None:

@@ -1,7 +1,7 @@
-"""Columns that need all series, filled in at the end: `node_id` of `connections`, and `client_key` where a key has moved.
+"""Columns that need all series and are filled in at the end: `node_id` of `connections`, and `client_key` if a key has changed.
 
-Tasks write a row with the key of its connection and without a node. The last tasks read all parts, also of earlier runs, and rewrite
-those that change.
+Tasks write a row with the key of its connection and without a node. The last tasks read all parts, including those of earlier runs, and
+rewrite those that change.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def fill_late(
 ) -> tuple[list[str], float]:
     """Fill in the columns; return parts of an earlier run that were rewritten, and CPU seconds.
 
-    Of `whole`, `nodes` and `servers` are needed; `shown` returns an address as redacted parts have it.
+    Only `nodes` and `servers` of `whole` are used; `shown` converts an address to its redacted form.
     """
     chosen = [part for part in parts if part[0].partition("/")[0] in (KEYED if moves else KEYED[:1])]
     count = min(slots, len(chosen))

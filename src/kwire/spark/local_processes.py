@@ -1,6 +1,6 @@
-"""Runs the tasks of a job in processes of this machine, without Spark and without Java.
+"""Local engine: runs the tasks of a job in local processes, without Spark and Java.
 
-`kwire analyze` does so by default below `LOCAL_BYTES` of captures: Spark takes longer to start than such captures take to read.
+`kwire analyze` uses it by default below `LOCAL_BYTES` of captures, because reading them takes less time than starting Spark.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 LOCAL_BYTES: Final = 256 << 20
-"""Captures of fewer bytes, as stored, are analysed without Spark unless it is asked for."""
+"""Stored size below which captures are analyzed without Spark, unless it is requested."""
 
 PROCESS_BYTES: Final = 16 << 20
-"""Bytes of captures, as stored, that are worth a process: each new one loads Arrow first."""
+"""Stored bytes of captures that justify another process, which must load Arrow first."""
 
 SAFE_PATH: Final = "PYTHONSAFEPATH"
-"""With it Python imports nothing from the folder that it is started in: captures of other people are there."""
+"""Environment variable that stops Python from importing modules from the working folder, which may hold untrusted files."""
 
 
 def choose_engine(asked: Engine, master: str | None, size: int) -> Literal["local", "spark"]:
-    """Choose the engine: `auto` takes Spark where a master or a session is given, and from `LOCAL_BYTES` on if PySpark is installed."""
+    """Choose the engine: `auto` uses Spark if a master or a session is given, or from `LOCAL_BYTES` on if PySpark is installed."""
     if asked != "auto":
         return asked
     if master is not None or os.environ.keys() & {"SPARK_REMOTE", "PYSPARK_GATEWAY_PORT"} or _has_session():
@@ -58,7 +58,7 @@ def processors() -> int:
 
 @dataclass(slots=True)
 class LocalProcesses:
-    """Runs `slots` tasks at once, each in its own process; a single slot is the calling process.
+    """Pool that runs `slots` tasks at once, each in its own process; a single slot is the calling process.
 
     A program that calls `kwire.spark.run_job` on many captures needs Python's usual guard, ``if __name__ == "__main__":``, because new
     processes import its main module (`multiprocessing`, start method ``spawn``).
@@ -71,7 +71,7 @@ class LocalProcesses:
         return cls(max(1, min(processors(), size // PROCESS_BYTES)))
 
     def run_each(self, items: Sequence[Item], work: Callable[[Item], Result]) -> list[Result]:
-        """Call `work` with each item, which both pickle, and return the results in the order of the items."""
+        """Call `work` with each item and return the results in order; `work` and items must be picklable."""
         count = min(self.slots, len(items))
         if count <= 1:
             return [work(item) for item in items]
@@ -89,7 +89,7 @@ class LocalProcesses:
         except BrokenProcessPool as error:
             pool.shutdown()
             raise KwireError(
-                f"a worker process was ended{_how(processes)}, perhaps for lack of memory; give --engine spark, or analyse fewer files "
+                f"a worker process was ended{_how(processes)}, perhaps for lack of memory; use --engine spark, or analyze fewer files "
                 "at a time"
             ) from error
         finally:
@@ -100,7 +100,7 @@ class LocalProcesses:
 
 
 def _how(processes: Sequence[Any]) -> str:
-    """Say how the first process ended; the pool itself ends the others by SIGTERM."""
+    """Describe how the first process ended; the pool ends the others by SIGTERM."""
     for code in (process.exitcode or 0 for process in processes):
         if code not in (0, -signal.SIGTERM):
             return f" by {signal.Signals(-code).name}" if code < 0 else f" with status {code}"
@@ -109,7 +109,7 @@ def _how(processes: Sequence[Any]) -> str:
 
 @contextmanager
 def safe_path(environment: MutableMapping[str, str]) -> Iterator[None]:
-    """Start Python with `SAFE_PATH` in an environment, and put that back at the end."""
+    """Set `SAFE_PATH` for child processes, and restore the environment at the end."""
     before = environment.get(SAFE_PATH)
     environment[SAFE_PATH] = "1"
     try:
@@ -135,7 +135,7 @@ def _begin(work: Callable[[Any], Any]) -> None:
 
 
 def _end_with_parent() -> None:
-    """End with a parent that was killed: the pool's workers would wait for ever, as each holds both ends of its queue."""
+    """End this worker if the parent was killed; otherwise it would wait forever, because workers hold both ends of their queue."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

@@ -1,6 +1,6 @@
-"""Work for workers that run nothing else: those of a Spark that kwire has started for its own tasks.
+"""Work for dedicated workers: those of a Spark that kwire started for its own tasks.
 
-On this machine they are forks of `kwire.spark.worker_daemon`. On a cluster PySpark's own daemon starts them, before kwire is loaded.
+Local ones are forks of `kwire.spark.worker_daemon`. On a cluster, PySpark's daemon starts them before kwire is loaded.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Item = TypeVar("Item")
 
 
 class LoneWork(Generic[Item]):
-    """Function for an item, in a worker that leaves pandas out before it imports what the function needs."""
+    """Function for an item, called in a worker that disables pandas before it imports the function's modules."""
 
     def __init__(self, work: Callable[[Item], bytes]) -> None:
         self._work = work
@@ -26,7 +26,7 @@ class LoneWork(Generic[Item]):
         return self._work(item)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the function as bytes, which wait for the worker to be ready."""
+        """Pickle the function as bytes, which are unpickled once the worker is ready."""
         from pyspark import cloudpickle
 
         return _arrived, (cloudpickle.dumps(self._work),)  # type: ignore[no-untyped-call]

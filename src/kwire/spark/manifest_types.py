@@ -1,4 +1,4 @@
-"""Types of the manifest of an analysis that a run appends to: others may have written it."""
+"""Types of the manifest of an analysis that a run appends to; they are checked, because the file is untrusted."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class _Manifest(TypedDict):
 
 
 def check_manifest(shown: str, manifest: Any) -> None:
-    """Check types and values; no part is outside the folder."""
+    """Check types and values; reject parts outside the folder."""
     try:
         found = msgspec.convert(manifest, _Manifest)
         if any(not len(each["states"]) == len(each["waiting"]) == each["shares"] for each in found["series"]):

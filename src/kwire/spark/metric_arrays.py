@@ -1,4 +1,4 @@
-"""Pushed metrics (KIP-714) in a binary column to arrays of data points."""
+"""Conversion of pushed metrics (KIP-714) in a binary column to arrays of data points."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class MetricArrays:
         self.options = options or ReadingOptions()
 
     def __call__(self, payloads: Any, compressions: Any) -> Any:
-        """Return the points of payloads, given with their compression types; a null in either gives a null."""
+        """Return the points of payloads, given their compression types; a null in either gives a null."""
         rows: list[list[dict[str, Any]] | None] = []
         for data, compression in zip(messages_in(payloads), compressions.to_pylist(), strict=True):
             if data is None or compression is None:

@@ -1,7 +1,7 @@
 """Records of `__consumer_offsets` to structs.
 
-A struct has group, topic, partition and member, and one struct for each kind of value that any release writes, of which at most one is not
-null. A field that the version of a value lacks is null.
+A struct has group, topic, partition and member, and one struct for each kind of value in any release; at most one of these is not null.
+Fields missing from a value's version are null.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _value_types() -> dict[str, ArrowType]:
 
 
 def _widened(array: ArrowArray, kind: ArrowType) -> ArrowArray:
-    """Convert an array to a type whose structs have more fields, which become null."""
+    """Convert an array to a type whose structs have more fields; the new fields are null."""
     if pa.types.is_struct(kind):
         held = {field.name: array.field(index) for index, field in enumerate(array.type)}
         fields = [kind.field(index) for index in range(kind.num_fields)]
@@ -77,7 +77,8 @@ def _widened(array: ArrowArray, kind: ArrowType) -> ArrowArray:
 
 
 class OffsetStructs:
-    """Mapping of keys and values of `__consumer_offsets` to structs; the bytes kept of invalid ones are a struct of `key` and `value`."""
+    """Mapping of keys and values of `__consumer_offsets` to structs; the bytes of invalid records are kept as a struct of `key` and
+    `value`."""
 
     takes = 2
 

@@ -1,4 +1,4 @@
-"""The folder of an analysis: staged, published as a whole, marked complete last. For stores without rename: `store_folder`.
+"""Output folder of an analysis: staged, published as a whole, marked complete last. `store_folder` is for stores without rename.
 
     DIR/_staging/run.json           who writes
     DIR/_staging/TABLE/part-*       while the job runs
@@ -8,10 +8,10 @@
     DIR/_manifest.json              what was read and written
     DIR/_SUCCESS                    last of all
 
-A run that failed or was killed leaves no `_SUCCESS`; it or the next run removes its staging. A run that appends and is killed while it
-publishes is finished by the next one, from `publish.json`: every step of publishing can be repeated. Names of parts are made of the task,
-the run and a token of the attempt. A task that Spark runs twice, or twice at once, writes two files, and the one is published whose result
-came back; nothing overwrites files of another run or attempt.
+A run that failed or was killed leaves no `_SUCCESS`; it or the next run removes its staging. If an appending run is killed while it
+publishes, the next one finishes it from `publish.json`, because every step of publishing can be repeated. Names of parts consist of the
+task, the run and a token of the attempt. If Spark runs a task twice, two files are written, and the one whose result was returned is
+published; files of another run or attempt are never overwritten.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ _PUBLISH: Final = f"{STAGING}/publish.json"
 
 
 def manifest_text(manifest: Mapping[str, Any]) -> str:
-    """Write a manifest as JSON, a line for each member and for each element of a list of objects.
+    """Write a manifest as JSON, with a line for each member and for each element of a list of objects.
 
-    Python's encoder is ten times as fast on a line as on indented text, and a manifest may name ten thousand files.
+    Python's encoder is ten times as fast without indentation, and a manifest may list ten thousand files.
     """
     members = []
     for name, value in manifest.items():
@@ -58,7 +58,7 @@ def manifest_text(manifest: Mapping[str, Any]) -> str:
 
 
 class OutputFolder:
-    """Output folder of one run on a file system with rename; only files of `tables` are ever removed."""
+    """Output folder of one run on a file system with rename; it removes only files of `tables`."""
 
     def __init__(self, location: str, tables: Sequence[str]) -> None:
         self.location = location if "://" in location else str(Path(location).absolute())
@@ -91,7 +91,7 @@ class OutputFolder:
             file.write(text.encode())
 
     def _read(self, name: str) -> Any:
-        """Return the JSON object of a file, None if it is missing or half written."""
+        """Return the JSON object of a file, None if the file is missing or incomplete."""
         if self._kind(name) != "file":
             return None
         with self._filesystem.open_input_stream(f"{self._path}/{name}", compression=None) as file:
@@ -104,7 +104,7 @@ class OutputFolder:
     def begin(self, *, overwrite: bool = False, append: bool = False) -> dict[str, Any] | None:
         """Prepare the folder for staging, and return the manifest of the analysis to continue.
 
-        A folder that holds only the staging of a killed run counts as missing. An overwritten analysis stays until `publish`.
+        A folder with only the staging of a killed run counts as missing. An overwritten analysis stays until `publish`.
         """
         with self._told():
             kind = self._kind()
@@ -139,13 +139,13 @@ class OutputFolder:
             raise InputError(f"Another run is writing to {self._shown}; wait for it, or choose another --out.")
 
     def _check_links(self) -> None:
-        """Refuse links inside the folder, which lead to files of others."""
+        """Reject links inside the folder, which may lead to other files."""
         link = first_link(self._path) if self._is_local else None
         if link is not None:
-            raise InputError(f"{link} is a link, and kwire writes through none; remove it, or choose another --out.")
+            raise InputError(f"{link} is a link, and kwire does not write through links; remove it, or choose another --out.")
 
     def _earlier(self) -> dict[str, Any] | None:
-        """Return the manifest of the analysis in the folder; first finish a run that was killed while it published."""
+        """Return the manifest of the analysis in the folder, after finishing a run that was killed while publishing."""
         plan = self._read(_PUBLISH)
         if plan is not None:
             from kwire.spark.manifest_types import check_manifest  # needs msgspec, as --append does
@@ -160,7 +160,7 @@ class OutputFolder:
 
     def _growing(self, manifest: dict[str, Any] | None) -> dict[str, Any]:
         if manifest is None or "series" not in manifest:
-            raise InputError(f"{self._shown} was written without what --append needs; use --overwrite.")
+            raise InputError(f"{self._shown} was written without the state that --append needs; use --overwrite.")
         return manifest
 
     def _names(self) -> set[str]:
@@ -186,10 +186,10 @@ class OutputFolder:
         if not overwrite:
             raise InputError(f"{self._shown} exists already; choose a folder that does not exist yet.")
         if held - {*self.tables, MANIFEST, HISTORY, *REPORTS}:
-            raise InputError(f"{self._shown} holds something else than an analysis, so it is not overwritten; choose another --out.")
+            raise InputError(f"{self._shown} does not hold an analysis, so it is not overwritten; choose another --out.")
 
     def _in_use(self) -> bool:
-        """Return whether the run that staged here is alive; staging of other machines counts as left over."""
+        """Return whether the run that staged here is alive; staging from other machines counts as abandoned."""
         run = self._read(RUN)
         try:
             host, pid = run["host"], int(run["pid"])
@@ -274,7 +274,7 @@ class OutputFolder:
                 self._filesystem.move(info.path, f"{self._path}/{folder}/{info.base_name}")
 
     def remove_page(self) -> None:
-        """Remove a report that may be half written. Never raises: it follows another fault."""
+        """Remove a report that may be incomplete. Never raises, because it runs after another error."""
         with suppress(OSError):
             self._remove(*REPORTS)
 
@@ -296,7 +296,8 @@ class OutputFolder:
                 self.abandon()
 
     def abandon(self) -> None:
-        """Remove what this run staged; an earlier analysis that was not replaced yet stays. Never raises: it follows another fault."""
+        """Remove the staging of this run; an earlier analysis that was not yet replaced stays. Never raises, because it runs after another
+        error."""
         with suppress(OSError):
             if self._kind(_PUBLISH) and not self._made:
                 return  # the next run goes on from here; an analysis that half stands there would be lost

@@ -1,8 +1,8 @@
-"""Files with routed packets, from the task that read a range to the tasks that read its connections, in the staging of the output folder.
+"""Files with routed packets in the staging folder, written by the task that read a range, read by the tasks of its connections.
 
-Each time a task holds enough, the packets of all shares are appended; the sizes come last. Spark's own shuffle would carry the same bytes
-through its JVMs, which takes 15 s of CPU a GB (benchmarks/costs.md), would lose them with an executor, and is not open to Python in
-Spark Connect.
+When a task's buffer is full, the packets of all shares are appended; the sizes are written last. Spark's own shuffle would carry the same
+bytes through its JVMs, which takes 15 s of CPU a GB (benchmarks/costs.md), would lose them with an executor, and is not available to Python
+in Spark Connect.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _LARGEST: Final = 16
 
 @dataclass(frozen=True, slots=True)
 class PacketFile:
-    """A file with the packets of a range: `times` blocks up to `end`, then 8 bytes for each size. Without packets the name is empty."""
+    """File with the packets of a range: `times` blocks up to `end`, then 8 bytes for each size. Without packets, the name is empty."""
 
     name: str
     shares: int
@@ -55,7 +55,7 @@ class PacketFile:
 
 
 class PacketFileWriter:
-    """Writer of the packets of a range, a context manager; it makes the file when there is something to write."""
+    """Writer of the packets of a range, a context manager; it creates the file on the first write."""
 
     def __init__(self, out: str, index: int, shares: int) -> None:
         self._out, self._name, self._shares = out, f"{index:05d}-{secrets.token_hex(4)}", shares

@@ -1,7 +1,7 @@
-"""Packs of small series that one task reads, as Spark packs small files, but only for its own sources.
+"""Packing of small series into one task, as Spark's own sources pack small files.
 
-A task costs a tenth of a second of CPU to start and a few files, and a fleet that is captured pod by pod has ten thousand series. A pack
-stays together when its analysis is appended to; one that has grown too large for one task is divided.
+Starting a task costs a tenth of a second of CPU and a few files, and a fleet that is captured per pod has ten thousand series. A pack stays
+together when its analysis is appended to; a pack that has grown too large for one task is divided.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ if TYPE_CHECKING:
 __all__ = ["OPEN_BYTES", "PACK_BYTES", "SMALLEST_PACK_BYTES", "pack_limit", "packs_of", "repacked"]
 
 OPEN_BYTES: Final = 256 << 10
-"""What a series costs beside its bytes, as the bytes of a series that cost as much to read: opening it, ending it."""
+"""Fixed cost of opening and ending a series, as the number of bytes that take the same time to read."""
 
 PACK_BYTES: Final = 128 << 20
 """Maximum cost of a pack in bytes, including `OPEN_BYTES` per series."""
 
 SMALLEST_PACK_BYTES: Final = 16 << 20
-"""A pack of less is not worth a task, however many cores are idle."""
+"""Smallest cost in bytes that justifies a task, even if cores are idle."""
 
 
 def pack_limit(sizes: Iterable[int], slots: int) -> int:
-    """Return the highest cost of a pack in bytes, which leaves all cores something to do."""
+    """Return the highest cost of a pack in bytes that keeps all cores busy."""
     whole = sum(size + OPEN_BYTES for size in sizes)
     return min(PACK_BYTES, max(SMALLEST_PACK_BYTES, -(-whole // slots)))
 
 
 def packs_of(sizes: Sequence[int], names: Sequence[str], limit: int) -> list[list[int]]:
-    """Pack series in their order, and return their indexes; a pack, whose state is kept by names, has no name twice."""
+    """Pack series in order, and return their indexes. Names in a pack are unique, because its state is stored by name."""
     packs: list[list[int]] = []
     cost, held = 0, set[str]()
     for index, (size, name) in enumerate(zip(sizes, names, strict=True)):
@@ -47,9 +47,10 @@ def packs_of(sizes: Sequence[int], names: Sequence[str], limit: int) -> list[lis
 
 
 def repacked(plans: Sequence[SeriesPlan], slots: int, number: int) -> tuple[list[SeriesPlan], int]:
-    """Divide the packs of an earlier run that have grown beyond one task, by their fresh bytes; return plans and next free number.
+    """Divide packs of an earlier run that have become too large for one task, by their new bytes; return the plans and the next free
+    number.
 
-    The first task keeps the pack's number, and with it the sums of closed connections.
+    The first task keeps the pack's number and its sums of closed connections.
     """
     packs: dict[int, list[int]] = {}
     for index, plan in enumerate(plans):

@@ -1,7 +1,7 @@
-"""Column functions for Spark without `arrow_udf` (before 4.1): the same Arrow functions, called by way of pandas.
+"""Column functions for Spark without `arrow_udf` (before 4.1): the same Arrow functions, called through pandas.
 
-A `pandas_udf` that returns structs returns a DataFrame, in which no row can be null: the column is made null afterwards where the bytes
-are, but in SQL (`kwire.spark.register`) it is a struct of nulls.
+A `pandas_udf` returns structs as a DataFrame, in which a row cannot be null. So the column is set to null afterwards where the bytes are
+null; in SQL (`kwire.spark.register`) it is a struct of nulls.
 """
 
 from __future__ import annotations

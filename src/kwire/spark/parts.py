@@ -1,7 +1,7 @@
-"""Parts of tables on their way into an output folder, for tasks.
+"""Writing and reading of parts of tables in an output folder, for tasks.
 
-On file systems with rename, a part is written in the staging and renamed when it is whole. Object stores show a file only when it is whole:
-there a part is written at its final place, under a name that no other run or attempt has, and counts once the manifest names it.
+On file systems with rename, a part is written in the staging folder and renamed when complete. On object stores, a part is written to its
+final place under a unique name, and is valid once the manifest lists it.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ __all__ = [
 
 STAGING: Final = "_staging"
 RUN: Final = f"{STAGING}/run.json"
-"""Who writes, as long as the run is."""
+"""File that names the writing run, while it is active."""
 STATE: Final = "_state"
-"""What it takes to go on with the analysis when there are new files; readers of tables pass over names that begin so."""
+"""Folder with the state for appending to the analysis; table readers ignore names with this prefix."""
 _PROGRESS: Final = "read-"
 # Rows: smaller batches are put together first, since Parquet begins every column of each of them.
 _SMALL_BATCH: Final = 1_000
@@ -41,14 +41,15 @@ _WITHOUT_FOLDERS: Final = frozenset(("s3", "gcs", "abfs"))
 # Numbers that mostly grow from row to row, as times do: differences take half the room and half the time of a dictionary of them.
 _RISING: Final = frozenset(("packet_number", "stream_offset"))
 ROW_GROUP: Final = 131_072
-"""Rows of a row group: enough for columns to compress well, and a reader can still take a part of a big file."""
+"""Rows per row group: large enough for good compression, small enough to read parts of a big file."""
 
 Part = tuple[str, bool]
-"""`TABLE/NAME`, and whether this run wrote it; those of an earlier run are published."""
+"""Part `TABLE/NAME`, and whether this run wrote it; parts of an earlier run are published."""
 
 
 def output_place(location: str) -> tuple[FileSystem, str]:
-    """Split the location of an output folder into a file system and a path; local paths become absolute, as tasks have other folders."""
+    """Split the location of an output folder into a file system and a path; local paths become absolute, because tasks run in other
+    folders."""
     filesystem, path = filesystem_of(location if "://" in location else str(Path(location).absolute()))
     return filesystem, path.rstrip("/")
 
@@ -61,7 +62,7 @@ def written_place(location: str, part: str) -> tuple[FileSystem, str]:
 
 @contextmanager
 def opened_part(location: str, part: str, is_fresh: bool) -> Iterator[pq.ParquetFile]:
-    """Open a part of a table to read it: in the staging if it `is_fresh`, else published."""
+    """Open a part of a table for reading, from the staging folder if it `is_fresh`, else as published."""
     import pyarrow.parquet as pq
 
     filesystem, path = written_place(location, part) if is_fresh else output_place(location)
@@ -98,11 +99,11 @@ def check_running(location: str) -> None:
 
 
 def _not_there(location: str) -> InputError:
-    return InputError(f"{location} is not there on {socket.gethostname()}; give an --out that all machines share, such as a URI.")
+    return InputError(f"{location} does not exist on {socket.gethostname()}; use an --out that all machines share, such as a URI.")
 
 
 def progress_file(location: str) -> Path | None:
-    """Return the file where this process writes the bytes that its tasks have read; None on an object store."""
+    """Return the file in which this process reports the number of bytes read; None on an object store."""
     return None if "://" in location else Path(location, STAGING, f"{_PROGRESS}{socket.gethostname()}-{os.getpid()}")
 
 
@@ -111,7 +112,7 @@ def bytes_read(location: str) -> int:
 
 
 def read_progress(file: Path) -> int:
-    """Return the bytes that a process has read; 0 if it has not begun, or is just writing."""
+    """Return the number of bytes that a process has read; 0 if the file is missing or incomplete."""
     try:
         return int(file.read_text() or 0)
     except (OSError, ValueError):
@@ -131,9 +132,9 @@ def _encodings(schema: pa.Schema) -> dict[str, Any]:
 
 
 class _Landing:
-    """Place where a file of a part is written, and its publication.
+    """Temporary and final place of a part's file.
 
-    The staging exists as long as the run: an attempt that outlives its run leaves nothing behind.
+    The staging folder exists only during the run, so an attempt that outlives its run leaves no files.
     """
 
     def __init__(self, location: str, folder: str, name: str, *, private: bool = False) -> None:
@@ -172,13 +173,13 @@ class _Landing:
             raise
 
     def remove(self) -> None:
-        """Remove the file. Never raises: it follows another fault."""
+        """Remove the file. Never raises, because it runs after another error."""
         with suppress(OSError):
             self.filesystem.delete_file(self.path)
 
 
 class PartWriter:
-    """Writer of one part of a table, a context manager; the part counts when it is whole and the folder is published."""
+    """Writer of one part of a table, a context manager; the part is valid once it is complete and the folder is published."""
 
     def __init__(self, location: str, table: str, name: str, schema: pa.Schema) -> None:
         self._location = location
@@ -204,7 +205,7 @@ class PartWriter:
             self.flush()
 
     def flush(self) -> None:
-        """Write the rows that wait for a full row group; errors as for `write`."""
+        """Write the buffered rows; errors as in `write`."""
         import pyarrow as pa
 
         if self._waiting:
@@ -225,7 +226,7 @@ class PartWriter:
             self._landing.land()
 
     def discard(self) -> None:
-        """Remove the file. Never raises: it follows another fault."""
+        """Remove the file. Never raises, because it runs after another error."""
         with suppress(OSError):
             self._writer.close()
         self._landing.remove()

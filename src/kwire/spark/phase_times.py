@@ -1,4 +1,4 @@
-"""Duration of each phase of a run, which shows what the captures cost and what Spark costs."""
+"""Duration of each phase of a run, which separates the cost of the captures from the cost of Spark."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ PHASES: Final = {
     "answers": "aggregation",
     "page": "report",
 }
-"""The phases in their order, as a summary names them.
+"""Names of the phases in order, as in a summary.
 
-Packets are routed where many tasks share a series. The first pass over the captures makes rows; the second fills in what only the end of a
-series tells, writes the rows and sums them up. The tables of clients and groups are finished in tasks too, by key.
+Packets are routed if several tasks share a series. The first pass over the captures makes rows. The second one fills in columns known only
+at the end of a series, writes the rows and sums them up. The tables of clients and groups are finished in tasks by key.
 """
 
 
 class PhaseTimes:
-    """Seconds of wall clock by name of `PHASES`, for phases that have ended."""
+    """Wall-clock seconds of ended phases, by name in `PHASES`."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
@@ -42,7 +42,7 @@ class PhaseTimes:
         self.seconds[phase] = self.seconds.get(phase, 0.0) + self._lap()
 
     def end_tasks(self, tasks: Iterable[Mapping[str, float]], waited: float = 0.0) -> None:
-        """End the phases of tasks, and divide their time by the seconds of their phases."""
+        """End the phases of tasks, and divide the elapsed time in proportion to the tasks' phases."""
         sums: dict[str, float] = {}
         for task in tasks:
             for phase, seconds in task.items():

@@ -1,4 +1,4 @@
-"""Facts of a plan for the manifest, and warnings of large files that one task has to read."""
+"""Facts of a plan for the manifest, and warnings about large files that one task must read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WORTH_WORDS: Final = 4
 
 
 def plan_facts(plan: Plan, routes: Sequence[RouteTask]) -> dict[str, Any]:
-    """Return how a run is divided, without names; of the series that tasks share, the 100 of most tasks."""
+    """Return the division of a run without names; of the shared series, list the 100 with the most tasks."""
     ranges = Counter(route.series for route in routes)
     fresh = [each for each in plan.series if each.fresh]
     routed = iter(range(len(ranges)))
@@ -36,11 +36,11 @@ def plan_facts(plan: Plan, routes: Sequence[RouteTask]) -> dict[str, Any]:
 
 
 def undivided_sentences(large: Sequence[tuple[str, int]], whole: Mapping[str, str]) -> list[str]:
-    """Name large files, given with the tasks they are worth, that one task has to read, and how several could read them."""
+    """List large files that one task must read, given their desired number of tasks, and tell how several tasks could read them."""
     found = []
     for location, parts in large:
         kind = whole.get(location)
         if kind and parts >= _WORTH_WORDS:
-            better = "a plain pcap file, or one that bgzip or pzstd compressed, is read by several"
+            better = "several tasks can read a plain pcap file, or one compressed by bgzip or pzstd"
             found.append(f"{location} is {kind}, so one task unpacks and routes it; {better}.")
     return found[:3] + ([f"{len(found) - 3:,} more large files are read by one task each."] if len(found) > 3 else [])

@@ -1,13 +1,13 @@
-"""Which tasks a run has: series, their shares, and what of them an earlier run has read already.
+"""Planning of a run's tasks: series, their shares, and the parts that an earlier run has read.
 
-A series is one task as long as other series keep the machines busy; small series are packed, several to a task (`kwire.spark.packing`).
-Where there are more cores than series, the connections of a series are divided into shares, and packets are routed to them in a first step
-(`kwire.capture.dividing.packet_routing`): for two shares this costs as much as two tasks that scan all packets, for more it costs less.
-Packets that cannot be routed, those of encrypted connections with key logs, of several points and of files that have grown, are scanned by
-the task of each share. No connection is ever cut, so the rows are those of one task. benchmarks/costs.md has the figures.
+A series is one task if other series keep the machines busy; small series are packed, several per task (`kwire.spark.packing`).
+If there are more cores than series, the connections of a series are divided into shares, and packets are routed to them in a first step
+(`kwire.capture.dividing.packet_routing`). For two shares this costs as much as two tasks that scan all packets, for more it costs less.
+Some packets cannot be routed: those of encrypted connections with key logs, of several points, and of grown files. The task of each share
+scans these. Connections are never divided, so the rows equal those of a single task. benchmarks/costs.md has the figures.
 
-The tasks are imported when there is a use for them: with them comes all of `kwire.analysis`, and the data source plans without it, in
-processes that Spark starts for each query.
+Tasks are imported on demand because they import all of `kwire.analysis`; the data source plans without it, in processes that Spark starts
+for each query.
 """
 
 from __future__ import annotations
@@ -45,22 +45,22 @@ __all__ = [
 ]
 
 MAX_SCANNING_SHARES: Final = 16
-"""Tasks of one series at most that scan all of it: most of the time of more would go into packets that are not their own."""
+"""Largest number of tasks that scan the same series; more would spend most time on packets of other tasks."""
 
 MAX_ROUTED_SHARES: Final = 2048
-"""Tasks of one series at most to which packets are routed: what goes to each at a time gets smaller and smaller."""
+"""Largest number of tasks of one series to which packets are routed; with more, the blocks become too small."""
 
 SHARE_BYTES: Final = 32 << 20
-"""Bytes of a series, unpacked, that are worth a task of their own."""
+"""Unpacked bytes of a series that justify another task."""
 
 
 @dataclass(frozen=True, slots=True)
 class SeriesPlan:
-    """One series in a run.
+    """Plan of one series in a run.
 
-    The tasks of its other shares follow `number`. `earlier` has the state of an earlier run by share. `read_before` are bytes of the first
-    fresh file that an earlier run has read; None for a new file. A `packed` series shares its number with others. With `by_hosts` a share
-    has all connections between two hosts (`kwire.capture.carry.is_of_share`).
+    The tasks of its other shares have the numbers after `number`. `earlier` has the state of an earlier run by share. `read_before` is the
+    number of bytes of the first fresh file that an earlier run has read; None for a new file. A `packed` series shares its number with
+    others. With `by_hosts`, a share has all connections between two hosts (`kwire.capture.carry.is_of_share`).
     """
 
     name: str
@@ -87,7 +87,7 @@ class SeriesPlan:
         return self.files[len(self.files) - len(self.fresh) :]
 
     def files_read(self, skipped: Collection[str]) -> tuple[tuple[str, int], ...]:
-        """Return the files as the next run knows them; the newest stays as it was before if it could not be read."""
+        """Return the file entries for the next run; if the newest file could not be read, it keeps its former entry."""
         if not self.fresh or self.fresh[-1] not in skipped:
             return self.files
         known = self.files[:-1]
@@ -110,7 +110,7 @@ class Plan:
     divided: frozenset[int] = frozenset()
 
     def tasks(self, model: Mapping[str, Any]) -> tuple[list[SeriesTask], list[list[SeriesTask]]]:
-        """Return the tasks that read files where they are, and by series those whose packets are routed; all have the fields of `model`."""
+        """Return the tasks that read files directly, and by series the tasks with routed packets; all have the fields of `model`."""
         from kwire.spark.series_task import SeriesTask
 
         packs: dict[int, list[SeriesPlan]] = {}
@@ -134,13 +134,13 @@ class Plan:
         return found, routed
 
     def renewed(self) -> set[int]:
-        """Return the numbers of series with something to read; all series of a pack are read again."""
+        """Return the numbers of series with new data; all series of a pack are included."""
         return {each.number for each in self.series if each.fresh} | self.divided
 
     def entries(self, parts: Iterable[str], skipped: Collection[str] = (), unread: Collection[str] = ()) -> list[dict[str, Any]]:
         """Return the entries of series in the manifest, which the next run continues from.
 
-        It tries the newest of `skipped` files of a series again; `unread` packed series stay in their packs.
+        That run retries the newest of a series' `skipped` files; `unread` packed series stay in their packs.
         """
         by_task: dict[tuple[int, bool], list[str]] = defaultdict(list)
         for part in parts:
@@ -169,7 +169,7 @@ class Plan:
         return entries
 
     def without_kafka(self, captures: pa.Table, ports: Iterable[int]) -> list[pa.RecordBatch]:
-        """Return the violations of series that several tasks read without finding a request."""
+        """Return the violations of series in which several tasks together found no request."""
         found = []
         for each in self.series:
             rows = [row for row in captures.to_pylist() if row["series"] == each.name] if each.shares > 1 else []
@@ -193,12 +193,12 @@ def plan_of(
         series: all series.
         slots: number of tasks that can run at once.
         earlier: manifest of the analysis to append to, None for a new one.
-        packing: small series share tasks. Not where a later run may replace a series, as with captures of several points.
-        routing: a step before the tasks can route packets.
+        packing: whether small series share tasks; not possible if a later run may replace a series, as with captures of several points.
+        routing: whether a step before the tasks can route packets.
 
     Raises:
-        InputError: a file that was read before has changed, a new one belongs before those that were read, or files of captures of several
-            points are missing.
+        InputError: a file read before has changed, a new file belongs before those already read, or files of captures of several points are
+            missing.
     """
     entries: Sequence[Mapping[str, Any]] = (earlier or {}).get("series", ())
     replaced = read_again(series, entries, (earlier or {}).get("series_rule", "points"))
@@ -244,7 +244,7 @@ def _is_routed(files: Sequence[str], shares: int) -> bool:
 def _matched(
     series: Sequence[Series], entries: Sequence[Mapping[str, Any]], hashes: Mapping[str, str]
 ) -> list[tuple[Series | None, Mapping[str, Any]]]:
-    """Pair each series of the earlier run with its files now; a series of one file had that file's name."""
+    """Pair each series of the earlier run with its present files; a series of one file had that file's name."""
     by_file = {place(file.location): each for each in series for file in each.pieces}
     by_name = {each.name: each for each in series}
     found: list[tuple[Series | None, Mapping[str, Any]]] = []
@@ -270,7 +270,7 @@ def _rolled_alone(series: Sequence[Series], entry: Mapping[str, Any], hashes: Ma
 
 
 def still_written(plan: Plan) -> list[str]:
-    """Return sentences on files that have grown while they were read; only the newest of a series or point is looked at."""
+    """Return sentences about files that grew while they were read; only the newest of a series or point is checked."""
     return [
         f"{location} has grown while it was read: its first {size:,} bytes are in the analysis, "
         f"{more:,} more are left for a run with --append."
@@ -326,7 +326,7 @@ def _known(series: Series | None, entry: Mapping[str, Any], hashes: Mapping[str,
 
 
 def _kept(plan: Plan, earlier: Mapping[str, Any] | None, replaced: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    """Return the parts that stay: settled rows, and those of series without new files. The driver writes its own again."""
+    """Return the parts that stay: settled rows, and rows of series without new files. The driver rewrites its own parts."""
     if earlier is None:
         return ()
     from kwire.spark.sums_files import is_sums

@@ -1,7 +1,7 @@
-"""Runs the tasks that read series, on Spark or in processes of this machine.
+"""Running of the tasks that read series, on Spark or in local processes.
 
-Packets are routed first, since all slots can do that. Then all tasks that read connections run in one go, the longest first: a series, or a
-share with one huge connection, begins at once, and the others fit around it.
+Packets are routed first, because all slots can take part. Then all tasks that read connections run together, the longest first, so that a
+series or share with one huge connection starts early.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def run_reading(
 
 
 def longest_first(readings: Sequence[Reading], sizes: Mapping[str, int], heavy: Mapping[tuple[int, int], int]) -> list[Reading]:
-    """Sort tasks by the bytes that they read, so that no long one begins when all others are done."""
+    """Sort tasks by the bytes that they read, so that a long one does not start last."""
 
     def size(reading: Reading) -> int:
         task, series = reading

@@ -1,4 +1,4 @@
-"""How a column function or a reader treats invalid bytes: the options of Spark's own readers."""
+"""Options for invalid bytes in column functions and readers, as in Spark's own readers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CORRUPT: Final = "columnNameOfCorruptRecord"
 
 
 class ReadingOptions(NamedTuple):
-    """The options, checked; without `corrupt_record` there is no column of unreadable bytes."""
+    """Checked options; without `corrupt_record` there is no column of unreadable bytes."""
 
     mode: str = PERMISSIVE
     corrupt_record: str | None = None
@@ -39,9 +39,9 @@ class ReadingOptions(NamedTuple):
 
 
 def reading_options(options: Mapping[str, str] | None, function: str, *, drops: bool = False, keeps: bool = True) -> ReadingOptions:
-    """Check options; names and modes are read in any case.
+    """Check options; names and modes are case-insensitive.
 
-    A column function cannot drop rows, and refuses DROPMALFORMED as Spark's `from_json` does.
+    A column function cannot drop rows, so it rejects DROPMALFORMED, as Spark's `from_json` does.
     """
     found = ReadingOptions()
     for name, value in (options or {}).items():
@@ -50,10 +50,10 @@ def reading_options(options: Mapping[str, str] | None, function: str, *, drops: 
         elif keeps and name.lower() == _CORRUPT.lower():
             found = found._replace(corrupt_record=value)
         else:
-            raise InputError(f"{function} has no option {name!r}; there is {_MODE}{f' and {_CORRUPT}' if keeps else ''}.")
+            raise InputError(f"{function} has no option {name!r}; available: {_MODE}{f' and {_CORRUPT}' if keeps else ''}.")
     modes = (PERMISSIVE, DROPMALFORMED, FAILFAST) if drops else (PERMISSIVE, FAILFAST)
     if found.mode not in modes:
-        raise InputError(f"{function} does not know the mode {found.mode}; its modes are {', '.join(modes)}.")
+        raise InputError(f"{function} has no mode {found.mode}; its modes are {', '.join(modes)}.")
     return found
 
 

@@ -1,4 +1,4 @@
-"""Record batches in a binary column to arrays of records."""
+"""Conversion of record batches in a binary column to arrays of records."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class RecordArrays:
         self.options = options or ReadingOptions()
 
     def __call__(self, buffers: Any) -> Any:
-        """Return the records of an array of any binary type; a null gives a null, no bytes or a cut batch give no records."""
+        """Return the records of an array of any binary type; a null gives a null; empty bytes or a truncated batch give no records."""
         found = messages_in(buffers)
         batch = to_arrow(found, errors="raise" if self.options.fails else "column")
         counts = np.bincount(np.asarray(batch.column(0)), minlength=len(found))

@@ -1,4 +1,4 @@
-"""Reads a series in two steps (`kwire.capture.dividing.packet_routing`): packets of file ranges are routed, then shares are read."""
+"""Tasks that read a series in two steps (`kwire.capture.dividing.packet_routing`): routing of file ranges, then reading of shares."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kwire.spark.task_parts import Unwritten, progress_of, writing
 __all__ = ["RANGE_BYTES", "RouteResult", "RouteTask", "RoutedSeries", "large_files", "resolve", "route_tasks", "run_route", "run_share"]
 
 RANGE_BYTES: Final = 128 << 20
-"""Bytes of a file, unpacked, that are worth a task of their own in the first step."""
+"""Unpacked bytes of a file that justify another task in the first step."""
 
 # Rounds of tasks in the first step, at most: each task looks for its borders and writes a file.
 _ROUNDS: Final = 8
@@ -29,7 +29,7 @@ _ROUNDS: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class RouteTask:
-    """A task of the first step; `series` and `file` are indexes."""
+    """Task of the first step; `series` and `file` are indexes."""
 
     index: int
     series: int
@@ -42,7 +42,7 @@ class RouteTask:
 
 @dataclass(slots=True)
 class RouteResult:
-    """Outcome of a task of the first step; `largest` are the shares with the most bytes."""
+    """Outcome of a task of the first step; `largest` has the shares with the most bytes."""
 
     facts: RangeFacts
     packets: PacketFile
@@ -53,7 +53,7 @@ class RouteResult:
 
 @dataclass(slots=True)
 class RoutedSeries:
-    """A series whose packets are routed; each valid range of a file has the number of packets of the file before it."""
+    """Series whose packets are routed; each valid range of a file has the number of packets before it."""
 
     files: list[RoutedFile] = field(default_factory=list)
     ranges: list[list[tuple[PacketFile, int]]] = field(default_factory=list)
@@ -62,7 +62,7 @@ class RoutedSeries:
 def route_tasks(
     series: Sequence[Sequence[SeriesTask]], sizes: Mapping[str, int], slots: int, undivided: Collection[str] = ()
 ) -> list[RouteTask]:
-    """Plan the first step for the tasks of the second, by series."""
+    """Plan the first step for the tasks of the second one, by series."""
     found: list[RouteTask] = []
     for number, file, location, parts in _parts(series, sizes, slots):
         model = series[number][0]
@@ -73,7 +73,7 @@ def route_tasks(
 
 
 def large_files(series: Sequence[Sequence[SeriesTask]], sizes: Mapping[str, int], slots: int) -> list[tuple[str, int]]:
-    """Return the files that are worth several tasks of the first step, with their number; arguments as for `route_tasks`."""
+    """Return the files that justify several tasks in the first step, with the number of tasks; arguments as in `route_tasks`."""
     return [(location, parts) for _, _, location, parts in _parts(series, sizes, slots) if parts > 1]
 
 
@@ -103,7 +103,8 @@ def run_route(task: RouteTask) -> RouteResult:
 
 
 def resolve(tasks: Sequence[RouteTask], results: Sequence[RouteResult]) -> tuple[list[RoutedSeries], list[str]]:
-    """Join the ranges of files; return series, and locations of files that have to be read as one range: then the series are not valid."""
+    """Join the ranges of files; return the series, and the locations of files that must be read as one range. If there are any, the series
+    are invalid."""
     ranges: dict[tuple[int, int], list[tuple[RouteTask, RouteResult]]] = defaultdict(list)
     for task, result in zip(tasks, results, strict=True):
         ranges[task.series, task.file].append((task, result))

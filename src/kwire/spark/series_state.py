@@ -1,11 +1,11 @@
-"""State of a task for the next run, which continues its series when there are new files.
+"""State of a task from which the next run continues its series with new files.
 
-It has the carries of the series, as they were before the end; the sums of closed connections that are in no file that stays
-(`kwire.spark.sums_files`); and rows of open connections that are in no table (steps of groups). Their other rows are in the tables, in
-parts named `open-...`. All of it is data (`kwire.tables.carry_state`), since others may write to the folder.
+It holds the carries of the series before their end; the sums of closed connections that are not in a lasting file
+(`kwire.spark.sums_files`); and rows of open connections that are not in a table (steps of groups). Other rows of open connections are in
+parts named `open-...`. The state is plain data (`kwire.tables.carry_state`), because the folder is untrusted.
 
-The file holds the sums of closed and of open connections, each as a file of sums; then the rest; then the lengths of the three, 8 bytes
-each, and the form of the file.
+The file holds the sums of closed and of open connections, each as a file of sums; then the rest; then the three lengths, 8 bytes each, and
+the format version.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ __all__ = [
 ]
 
 STATE_VERSION: Final = 10
-"""Of the form of a state, and of sums."""
+"""Format version of states and sums."""
 
 _MOST_BYTES: Final = 1 << 36
 _END: Final = struct.Struct("<3q8s")
@@ -60,7 +60,7 @@ _FORM: Final = b"kwstat10"
 
 @dataclass(frozen=True, slots=True)
 class SeriesState:
-    """State of one task; `waiting` has rows of open connections that are in no table, by series and table."""
+    """State of one task; `waiting` has rows of open connections that are not in a table, by series and table."""
 
     carries: dict[str, bytes]
     settled: Partial
@@ -73,12 +73,12 @@ _CODEC: Final = "zstd"
 
 
 def has_states() -> bool:
-    """Return whether this Python can read and write states; without them an analysis cannot be appended to."""
+    """Return whether this Python can read and write states, which --append needs."""
     return importlib.util.find_spec("msgspec") is not None
 
 
 def write_state(location: str, name: str, state: SeriesState, still: Partial) -> list[SumsFile]:
-    """Write a state, and return the two files with sums in it; the next run counts the open connections of `still` again."""
+    """Write a state, and return its two files with sums; the next run counts the open connections of `still` again."""
     waiting = {series: {table: written_rows(rows) for table, rows in tables.items()} for series, tables in state.waiting.items()}
     data = packed((state.carries, waiting))
     rest: _Rest = kwire.__version__, len(data), pa.compress(data, _CODEC, asbytes=True)  # carries of small series are much alike
@@ -107,7 +107,7 @@ def _lengths(file: Any) -> tuple[int, ...]:
     size = file.size()
     *lengths, form = _END.unpack(file.read_at(_END.size, max(size - _END.size, 0)))
     if form != _FORM or min(lengths) < 0 or sum(lengths) + _END.size != size or size > _MOST_BYTES:
-        raise BadState("it is cut off, damaged, or of another version of kwire")
+        raise BadState("it is truncated, damaged, or written by another version of kwire")
     return tuple(lengths)
 
 
@@ -123,12 +123,12 @@ def _opened(location: str, part: str) -> Iterator[Any]:
 
 @contextmanager
 def _refusing(location: str, name: str) -> Iterator[None]:
-    """Turn the errors of an invalid state into one that names it."""
+    """Convert errors of an invalid state into one that names the state."""
     try:
         with reading_state():
             yield
     except BadState as error:
-        raise InputError(f"{location} cannot be appended to: {STATE}/{name} is no valid state: {error}; use --overwrite.") from error
+        raise InputError(f"{location} cannot be appended to: {STATE}/{name} is not a valid state: {error}; use --overwrite.") from error
 
 
 def read_state(location: str, name: str) -> SeriesState:
@@ -149,7 +149,7 @@ def read_state(location: str, name: str) -> SeriesState:
 
 
 def resumed(location: str, name: str, carry: bytes) -> TablesCarry:
-    """Return the carry of a series from a state; location and name as for `read_state`."""
+    """Return the carry of a series from a state; location and name as in `read_state`."""
     from kwire.tables.carry_state import unpack_carry  # msgspec is loaded where states are
 
     with _refusing(location, name):

@@ -1,6 +1,7 @@
-"""Reads series in a task of the job: writes their rows, and returns the small sums. No Spark here.
+"""Task of the job that reads series, writes their rows and returns small sums; it does not depend on Spark.
 
-A task reads one series, a share of its connections, or several small series (`kwire.spark.packing`): one part a table, one state.
+A task reads one series, a share of its connections, or several small series (`kwire.spark.packing`). It writes one part per table, and one
+state.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from kwire.tables.series_rows import SETTLE_BYTES, SPOOLED, Fate
 __all__ = ["WRITTEN", "Earlier", "Piece", "SeriesFiles", "SeriesResult", "SeriesTask", "in_folder", "run_task"]
 
 WRITTEN: Final = ("requests", "connections", "violations", "telemetry")
-"""The tables whose rows a task writes."""
+"""Tables whose rows a task writes."""
 
 _KINDS: Final[dict[Fate, str]] = {"settled": "part", "waiting": "open", "end": "end"}
 _OBJECTS_TO_COLLECT: Final = 50_000
@@ -52,7 +53,7 @@ _Batches = dict[str, list[pa.RecordBatch]]
 class Earlier:
     """Outcome of an earlier run that a task continues.
 
-    `waiting` are parts with the rows of connections that were open. Of the tasks of a divided pack, one continues the sums `with_sums`.
+    `waiting` has parts with the rows of connections that were open. If a pack was divided, only the task `with_sums` continues its sums.
     """
 
     state: str
@@ -64,7 +65,8 @@ class Earlier:
 class SeriesFiles:
     """Files of a series that a task reads.
 
-    With `sizes`, bytes written later are left for the next run. `read_before` are bytes of the first file that an earlier run has read.
+    With `sizes`, bytes written later are left for the next run. `read_before` is the number of bytes of the first file that an earlier run
+    has read.
     """
 
     name: str
@@ -76,7 +78,7 @@ class SeriesFiles:
     renamed: tuple[tuple[str, str], ...] = ()
 
     def pieces(self) -> list[Piece]:
-        """Return the files as far as they are read."""
+        """Return the files, limited to the bytes to read."""
         if not self.sizes:
             return [*self.locations]
         before = [self.read_before, *[None] * (len(self.locations) - 1)]
@@ -85,9 +87,9 @@ class SeriesFiles:
 
 @dataclass(frozen=True, slots=True)
 class SeriesTask:
-    """A task that reads series, the k-th of n shares `(k, n)` of their connections.
+    """Task that reads series, or share k of n, `(k, n)`, of their connections.
 
-    The number names its parts, with the run and a token of the attempt. Relative locations start from the driver's `folder`.
+    Its parts are named by the number, the run and a token of the attempt. Relative locations are relative to the driver's `folder`.
     """
 
     number: int
@@ -129,7 +131,7 @@ class SeriesResult:
 def in_folder(folder: str, locations: Iterable[str]) -> Iterator[None]:
     """Change to the driver's working folder while files are read whose locations are relative to it.
 
-    Only for these: modules that ``--py-files`` put on the path of a worker may be named relative to the worker's own folder.
+    Other files do not need this; and modules of ``--py-files`` may be relative to the worker's own folder.
     """
     names = [name for location in locations for name in (names_in(location)[1:] or [location])]
     relative = any("://" not in name and not Path(name).is_absolute() for name in names)
@@ -146,7 +148,7 @@ def in_folder(folder: str, locations: Iterable[str]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _gc_relaxed() -> Iterator[None]:
-    """Collect rarely, and never through modules and schemas, which stay: by Python's own thresholds it takes 3 % of a task's time."""
+    """Run the garbage collector rarely, and exclude modules and schemas; with Python's defaults it takes 3 % of a task's time."""
     thresholds = gc.get_threshold()
     gc.freeze()
     gc.set_threshold(_OBJECTS_TO_COLLECT, *thresholds[1:])
@@ -158,9 +160,9 @@ def _gc_relaxed() -> Iterator[None]:
 
 
 def run_task(task: SeriesTask, routed: Sequence[Piece] | None = None) -> SeriesResult:
-    """Read series, write their rows into the staging of the output folder and sum them up.
+    """Read series, write their rows into the staging folder and sum them up.
 
-    A file that cannot be read is a row in `violations`. `routed` are files of the only series, where its packets were routed.
+    An unreadable file is a row in `violations`. `routed` has the files of the only series if its packets were routed.
     """
     task = task if has_states() else replace(task, keep_state=False)
     result = SeriesResult(task.number, task.share[0], began=time.time(), keeps=task.keep_state)
@@ -278,7 +280,7 @@ class _Reading:
         self._settling += time.perf_counter() - since
 
     def _take(self, member: SeriesFiles, rows: SeriesRows) -> None:
-        """Write the rows of a series, and sum them up or keep them to be summed up with those of others."""
+        """Write the rows of a series, and sum them up now or later with those of others."""
         views = [("part", rows.settled), ("end", rows.open)] if self._keeps else [("part", rows.whole)]
         sums = [] if self._is_packed else [RequestSums(view) for _, view in views]
         kept: list[_Batches] = [{} for _ in views]
@@ -314,7 +316,7 @@ class _Reading:
         self._still += map(partial_of_series, self._open.take())
 
     def _skip_all(self, member: SeriesFiles, pieces: Sequence[Piece]) -> None:
-        """Report each file of a series of which nothing can be read; a run that reads it after all writes this again."""
+        """Report each file of a series without readable data; a later run that can read it rewrites the report."""
         carry = begin_series(member.name, self._task.ports, share=self._task.share)
         batches: list[pa.RecordBatch] = []
         for location, piece in zip(member.locations, pieces, strict=True):
@@ -328,7 +330,7 @@ class _Reading:
 
 
 def _by_series(batch: pa.RecordBatch) -> Iterator[tuple[str, pa.RecordBatch]]:
-    """Cut a batch where its rows pass from one series to the next."""
+    """Split a batch between the rows of different series."""
     column: Any = batch.column("series")
     if not len(column):
         return

@@ -1,4 +1,4 @@
-"""Starts Spark for the analysis, or takes the active session."""
+"""Start of Spark for the analysis, or use of the active session."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ LOCAL_SETTINGS: Final = {
     "spark.python.unix.domain.socket.enabled": "false" if os.name == "nt" else "true",
     "spark.sql.shuffle.partitions": "2",
 }
-"""What a run on this machine alone sets; a cluster's own settings stand otherwise."""
+"""Settings of a local run; a cluster keeps its own settings."""
 
 _SCHEDULING_SETTINGS: Final = {
     # A JVM that only hands out tasks lives for seconds and runs nothing often: compiling its code well takes longer than running it.
@@ -54,7 +54,7 @@ _SCHEDULING_SETTINGS: Final = {
 }
 
 ALONE: Final = "spark.kwire.alone"
-"""Is set where executors belong to a Spark that kwire started for its own tasks: their Python workers run nothing else."""
+"""Set on executors of a Spark that kwire started, whose Python workers run only kwire's tasks."""
 
 # the message of a line of Spark's log, or of an exception that ends the launcher
 # A JVM that was told to go needs less than a second.
@@ -67,7 +67,7 @@ def _cause(log: IO[str]) -> str:
     log.seek(0)
     lines = [line.strip() for line in log.read().splitlines() if line.strip() and not line.lstrip().startswith("at ")]
     told = [found[1] for line in lines if (found := _REASON.search(line))]
-    reason = told[0] if told else lines[-1] if lines else "the Java process ended without a word"
+    reason = told[0] if told else lines[-1] if lines else "the Java process ended without a message"
     return reason[:300].rstrip(".")
 
 
@@ -75,8 +75,8 @@ def _cause(log: IO[str]) -> str:
 def _signals_held() -> Iterator[None]:
     """Hold the first Ctrl-C until the JVM is up.
 
-    A JVM whose driver leaves while it starts finds the folder gone where it should report, and hangs for good; once it is up it ends with
-    its driver. A second signal does not wait.
+    If the driver ends while its JVM starts, the JVM cannot report its port and hangs; once started, it ends with its driver. A second
+    signal is not held.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -105,7 +105,7 @@ def _signals_held() -> Iterator[None]:
 
 
 def _launch(master: str | None, name: str, *, scheduling: bool) -> SparkContext:
-    """Start a JVM whose log goes to a file, as it would fill a terminal."""
+    """Start a JVM that logs to a file instead of the terminal."""
     from py4j.protocol import Py4JError  # type: ignore[import-untyped]
     from pyspark import SparkConf, SparkContext
     from pyspark.errors import PySparkException
@@ -144,7 +144,7 @@ def _stop(spark: SparkSession | SparkContext) -> None:
 
 
 def _end_java() -> None:
-    """End a JVM that was launched here: PySpark keeps it for the next session, which has its own log and settings."""
+    """End a JVM that was launched here; PySpark would reuse it for the next session, with the old log and settings."""
     from py4j.protocol import Py4JError
     from pyspark import SparkContext
 
@@ -168,7 +168,7 @@ def _end_java() -> None:
 
 @contextmanager
 def open_session(master: str | None = None, name: str = "kwire analyze") -> Iterator[SparkSession]:
-    """Yield a Spark session: the active one, which then stays open, else a new one, which is stopped at the end.
+    """Yield a Spark session: the active one, which stays open, else a new one, which is stopped at the end.
 
     Args:
         master: Spark master (`local[4]`, `spark://host:7077`, `yarn`, `k8s://...`), or a Spark Connect address (`sc://host`); None for the
@@ -194,9 +194,9 @@ def open_session(master: str | None = None, name: str = "kwire analyze") -> Iter
 
 @contextmanager
 def open_spark(master: str | None = None, name: str = "kwire analyze") -> Iterator[SparkSession | SparkContext]:
-    """Yield what runs tasks (`kwire.spark.task_running`): the active session, else Spark without a session.
+    """Yield a runner of tasks (`kwire.spark.task_running`): the active session, else Spark without a session.
 
-    A session brings SQL, whose planner takes longer to load and compile than all the rest takes to start.
+    Without a session, SQL is not loaded, which would take most of the start-up time.
     """
     with _opened(master, name, scheduling=True) as spark:
         yield spark
@@ -204,7 +204,7 @@ def open_spark(master: str | None = None, name: str = "kwire analyze") -> Iterat
 
 @contextmanager
 def _opened(master: str | None, name: str, *, scheduling: bool) -> Iterator[SparkSession | SparkContext]:
-    """Yield the active session, one that a builder makes, or a context of a JVM that starts and ends here."""
+    """Yield the active session, a new session, or the context of a JVM that starts and ends here."""
     try:
         from pyspark.errors import PySparkException
         from pyspark.sql import SparkSession

@@ -1,4 +1,4 @@
-"""Sums of closed connections: in memory while they are few, then in files, so that a task's memory does not grow with its series."""
+"""Sums of closed connections, first in memory, then in files, so that a task's memory does not grow with its series."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kwire.spark.sums_files import SumsFile, write_sums
 __all__ = ["SUMS_BYTES", "SettledSums"]
 
 SUMS_BYTES: Final = 8 << 20
-"""So much of sums waits in a task; what is more once equal keys are put together becomes a file."""
+"""Size of sums that a task keeps in memory; if they exceed it after merging equal keys, they are written to a file."""
 
 
 class SettledSums:
@@ -40,7 +40,7 @@ class SettledSums:
             self._limit = max(SUMS_BYTES, 2 * self._bytes)
 
     def take(self) -> Partial:
-        """Return the sums that are in no file, and forget them."""
+        """Return and clear the sums that are not in a file."""
         merged = merge(self._waiting)
         self._waiting, self._bytes = [], 0
         return merged

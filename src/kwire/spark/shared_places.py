@@ -1,4 +1,4 @@
-"""Detects local files that executors on other machines would not see, before tasks miss them."""
+"""Early check for local files that executors on other machines cannot reach."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _THIS_HOST: Final = frozenset(("localhost", "127.0.0.1", "::1", "[::1]"))
 
 
 def check_shared(master: str | None, out: str, inputs: Iterable[str]) -> None:
-    """Check that executors see the inputs and the output of a job.
+    """Check that executors can reach the inputs and the output of a job.
 
-    A plain path is local. A ``file://`` URI says that the folder is mounted on all machines, which only its owner can know.
+    A plain path is local. With a ``file://`` URI, the user states that the folder is mounted on all machines.
     """
     if master is None or not (master == "yarn" or "://" in master):
         return
@@ -30,7 +30,7 @@ def check_shared(master: str | None, out: str, inputs: Iterable[str]) -> None:
         if "://" not in place:
             shared = Path(place).absolute().as_uri()
             raise InputError(
-                f"{what} {place} is on this machine, and executors of {master} may be on others; give a URI that all of them reach "
+                f"{what} {place} is on this machine, but executors of {master} may be on others; use a URI that all of them can reach "
                 f"(s3://bucket/...), or {shared} if that folder is mounted on all of them."
             )
 

@@ -1,8 +1,8 @@
-"""Puts kwire with its compiled modules on the executors of a session.
+"""Installation of kwire with its compiled modules on the executors of a session.
 
-Python loads no compiled module from a zip, so `--py-files` and `addPyFile` give executors the pure backend. Spark unpacks archives, under
-the name behind a ``#``, into the folder of its files on each executor, which is on the path of its Python workers. So an archive of the
-contents of the package, unpacked as ``kwire``, is the package.
+Python cannot load compiled modules from a zip, so `--py-files` and `addPyFile` give executors the pure backend. Spark unpacks archives into
+a folder on the path of each executor's Python workers, under the name after ``#``. So an archive with the contents of the package, unpacked
+as ``kwire``, works as the package.
 """
 
 from __future__ import annotations
@@ -49,23 +49,24 @@ _VARIABLE: Final = "KWIRE_SHIPPED"
 
 
 def ship(spark: SparkSession | SparkContext, wheel: str | None = None, *, require_native: bool = True) -> ExecutorReport:
-    """Put this driver's kwire, with its compiled modules, on the executors that lack it or have another version.
+    """Install this driver's kwire, with its compiled modules, on executors that lack it or have another version.
 
-    It holds for the session's whole application (for the session with Spark Connect), for executors that join later too. Call it before
-    you make functions and DataFrames that use kwire.
+    It applies to the session's whole application (with Spark Connect, to the session), including executors that join later. Call it before
+    you create functions and DataFrames that use kwire.
 
     Args:
         spark: a session, classic or Spark Connect, or a context.
         wheel: a wheel of kwire for the executors' Python and system, if they differ from the driver's; this installation of kwire
             otherwise.
-        require_native: raise if the native modules do not load there; else the pure-Python backend runs, and the report shows it.
+        require_native: raise an error if the native modules do not load there; if False, the pure-Python backend runs and the report shows
+            it.
 
     Returns:
         Facts of the executors afterwards.
 
     Raises:
         InputError: the wheel is not of this version of kwire, or neither it nor the driver's kwire has compiled modules for the executors.
-        KwireError: the executors run no Python, or cannot run kwire with what they have.
+        KwireError: the executors cannot run Python, or lack dependencies of kwire.
     """
     report = _shipped(spark, wheel, require_native)
     if report.faults:
@@ -74,7 +75,7 @@ def ship(spark: SparkSession | SparkContext, wheel: str | None = None, *, requir
 
 
 def ship_for_job(spark: SparkSession | SparkContext) -> list[str]:
-    """Put kwire on the executors of a job, and return sentences on what is wrong."""
+    """Install kwire on the executors of a job, and return its faults as sentences."""
     if is_local(spark):
         return []
     report = _shipped(spark, None, require_native=False)
@@ -161,7 +162,7 @@ def _packed(wheel: str | None) -> tuple[bytes, frozenset[str]]:
 
 @cache
 def _archive(wheel: str | None) -> tuple[Path, frozenset[str]]:
-    """Write the archive into a folder that stays as long as this process: executors fetch it when they first need it."""
+    """Write the archive into a folder that is kept until the process ends, because executors fetch it on demand."""
     data, suffixes = _packed(wheel)
     folder = Path(tempfile.mkdtemp(prefix="kwire-ship-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
@@ -189,7 +190,7 @@ def _of_wheel(wheel: str) -> Iterator[tuple[str, bytes]]:
         with zipfile.ZipFile(wheel) as archive:
             metadata = f"{_PACKAGE}-{kwire.__version__}.dist-info/METADATA"
             if metadata not in archive.namelist():
-                raise InputError(f"{wheel} is no wheel of kwire {kwire.__version__}, which this driver runs.")
+                raise InputError(f"{wheel} is not a wheel of kwire {kwire.__version__}, which this driver runs.")
             for name in sorted(archive.namelist()):
                 if name.startswith(f"{_PACKAGE}/") and not name.endswith(("/", ".pyi")):
                     yield name.removeprefix(f"{_PACKAGE}/"), archive.read(name)

@@ -1,13 +1,13 @@
-"""The folder of an analysis on a store without rename: an object store, or any file system of fsspec.
+"""Output folder of an analysis on a store without rename: an object store, or any file system of fsspec.
 
     DIR/_staging/run.json           who writes, and whether there was an analysis
     DIR/TABLE/part-*                or DIR/TABLE/date=DATE/part-*: final, under a name that no other run or attempt has
     DIR/_manifest.json              the parts that count: written in one step, when all of them are there
     DIR/_SUCCESS                    last of all
 
-A run that replaces an analysis or appends to it removes `_SUCCESS` before its tasks write beside the old parts; the manifest names the old
-parts until it names the new ones. A run that fails puts `_SUCCESS` back and removes what it wrote. A run that is killed leaves an analysis
-without `_SUCCESS`, which the next run continues from its manifest, and parts without a name in it, which the next run removes.
+A run that replaces an analysis or appends to it first removes `_SUCCESS`; its tasks then write beside the old parts, which the manifest
+lists until it is replaced. A run that fails restores `_SUCCESS` and removes its files. A run that is killed leaves an analysis without
+`_SUCCESS`, which the next run continues from its manifest, and unlisted parts, which the next run removes.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ __all__ = ["StoreFolder", "output_folder"]
 
 
 def output_folder(location: str, tables: Sequence[str]) -> OutputFolder:
-    """Return the output folder of one run, for its kind of file system; arguments as for `OutputFolder`."""
+    """Return the output folder of one run, for its kind of file system; arguments as in `OutputFolder`."""
     kind = OutputFolder if has_rename(output_place(location)[0]) else StoreFolder
     return kind(location, tables)
 
 
 class StoreFolder(OutputFolder):
-    """The output folder of one run on a store, for the driver; arguments, methods and errors as of `OutputFolder`."""
+    """Output folder of one run on a store, for the driver; arguments, methods and errors as in `OutputFolder`."""
 
     def __init__(self, location: str, tables: Sequence[str]) -> None:
         super().__init__(location, tables)
@@ -66,10 +66,10 @@ class StoreFolder(OutputFolder):
         return manifest if append else None
 
     def _standing(self, held: set[str], run: Mapping[str, Any] | None, append: bool) -> dict[str, Any] | None:
-        """Return the manifest of the analysis in the folder, empty if it has none; None without an analysis.
+        """Return the manifest of the analysis in the folder (empty if missing); None without an analysis.
 
-        A run that was killed after its manifest was written has made an analysis that can be continued. If it was the first one, nobody was
-        told so, and a run that does not append may write over it.
+        If a run was killed after writing its manifest, its analysis can be continued. If it was the first run, a run without --append may
+        overwrite it.
         """
         if SUCCESS in held:
             return self._read(MANIFEST) or {}
@@ -77,7 +77,7 @@ class StoreFolder(OutputFolder):
         if run is None or manifest is None or not (append or run.get("earlier")):
             return None
         if append and not _parts_of(manifest) <= self._written():
-            raise InputError(f"{self._shown} lacks parts that its manifest names; use --overwrite.")
+            raise InputError(f"{self._shown} lacks parts listed in its manifest; use --overwrite.")
         return manifest
 
     def _written(self) -> set[str]:

@@ -1,12 +1,12 @@
-"""Files with sums, between the tasks that read captures and those that finish the answers.
+"""Files with sums, written by the tasks that read captures and read by the tasks that finish the tables.
 
-A file holds the tables that are not divided, then a piece for each of its buckets (`kwire.analysis.key_buckets`), then the end of each
-piece, 8 bytes; the CRC-32 of these, and their number. A piece is a record (`kwire.tables.state_records`): its plain length in 8 bytes, and
-its contents, compressed (zstd). A large file is divided more finely; a reader takes all pieces of its bucket in one read, or picks its rows
-from a coarser piece.
+A file holds the undivided tables; a piece for each bucket (`kwire.analysis.key_buckets`); the end of each piece, 8 bytes; the CRC-32 of
+these ends, and their number. A piece is a record (`kwire.tables.state_records`): its unpacked length in 8 bytes, and its contents,
+compressed with zstd. A large file is divided more finely; a reader gets all pieces of its bucket in one read, or selects its rows from a
+coarser piece.
 
-`_state/sums-*` have sums of closed connections and stay when an analysis is appended to, as settled rows do. The state of a task holds two
-more such files (`kwire.spark.series_state`).
+`_state/sums-*` have sums of closed connections, which stay when an analysis is appended to. The state of a task holds two more such files
+(`kwire.spark.series_state`).
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ __all__ = [
 ]  # fmt: skip
 
 PIECE_BYTES: Final = 128 << 10
-"""Bytes of a piece of a file, in memory, about."""
+"""Approximate size of a piece in memory."""
 
 MAX_BITS: Final = 10
-"""A file has no more than ``1 << MAX_BITS`` pieces."""
+"""Largest number of bits: a file has at most ``1 << MAX_BITS`` pieces."""
 
 _END: Final = np.dtype("<i8")
 _TAIL: Final = struct.Struct("<IQ")
@@ -46,7 +46,7 @@ _TAIL: Final = struct.Struct("<IQ")
 
 @dataclass(frozen=True, slots=True)
 class SumsFile:
-    """A file with sums, or one inside the `part` at an offset."""
+    """File with sums, which may be embedded in the `part` at an offset."""
 
     part: str
     is_fresh: bool
@@ -55,7 +55,7 @@ class SumsFile:
 
 
 def is_sums(part: str) -> bool:
-    """Return whether a part, `TABLE/NAME`, is a file of its own with sums."""
+    """Return whether a part, `TABLE/NAME`, is a separate file with sums."""
     return part.startswith(f"{STATE}/sums-")
 
 
@@ -150,7 +150,7 @@ class _Reader:
         self._file.close()
 
     def pieces(self, start: int, stop: int) -> list[Partial]:
-        """Return pieces, read at once; the first piece of a file has the tables that are not divided."""
+        """Return pieces in one read; the first piece of a file has the undivided tables."""
         with self._reading():
             ends = self._ends[start : stop + 1]
             data = self._read(ends[0], ends[-1])

@@ -1,4 +1,4 @@
-"""Parts of tables, and signs of progress, that a task writes while it reads."""
+"""Parts of tables and progress reports that a task writes while it reads."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PROGRESS_SECONDS: Final = 0.2
 
 
 class Unwritten(Exception):
-    """An output that cannot be written: not to be taken for a file that cannot be read."""
+    """Output that cannot be written, as opposed to an input that cannot be read."""
 
 
 @contextlib.contextmanager
@@ -40,10 +40,10 @@ def writing() -> Iterator[None]:
 
 
 def progress_of(out: str) -> Callable[[int], None]:
-    """Return a function that tells the driver the bytes read, by a small file beside the parts; object stores have none.
+    """Return a function that reports the bytes read in a small file beside the parts; it does nothing on object stores.
 
-    Tasks of a process share its file, so that the driver looks at as many files as there are processes, not tasks. Spark's own
-    status tracker counts tasks, of which a run may have two, and there is none without Spark.
+    Tasks of a process share its file, so the driver reads one file per process, not per task. Spark's status tracker counts only tasks, of
+    which a run may have two, and needs Spark.
     """
     file = progress_file(out)
     count = 0 if file is None else read_progress(file)
@@ -62,7 +62,7 @@ def progress_of(out: str) -> Callable[[int], None]:
 
 
 class TaskParts:
-    """The parts of tables that a task writes, each from its first row on; a context manager."""
+    """Parts of tables that a task writes, each created with its first row; a context manager."""
 
     def __init__(self, task: SeriesTask, result: SeriesResult) -> None:
         self._task, self._result = task, result
@@ -83,7 +83,7 @@ class TaskParts:
         return f"{kind}-{self._task.number:05d}-{self._task.run:03d}-{self._attempt}"
 
     def write(self, table: str, kind: str, batch: pa.RecordBatch) -> None:
-        """Append rows to a part of a kind: `part` for rows that stay, `open` and `end` for rows that the next run writes again."""
+        """Append rows to a part of a kind: `part` for final rows, `open` and `end` for rows that the next run rewrites."""
         rows = batch if self._redactor is None else self._redactor.batch(table, batch)
         with writing():
             if self._dated is not None and table in BEGINS:

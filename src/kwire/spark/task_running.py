@@ -1,4 +1,4 @@
-"""Runs tasks on Spark, and reports their progress."""
+"""Running of tasks on Spark, with progress reports."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def context_of(spark: SparkSession | SparkContext) -> SparkContext | None:
 
 
 def is_local(spark: SparkSession | SparkContext) -> bool:
-    """Return whether tasks run in this process's own Java and with its own Python, without executors."""
+    """Return whether tasks run in this process's Java and Python, without executors."""
     context = context_of(spark)
     return context is not None and (context.master or "").partition("[")[0] == "local"
 
@@ -74,7 +74,7 @@ def slots_of(spark: SparkSession | SparkContext | LocalProcesses) -> int:
 
 @contextmanager
 def watching(out: str, total: int, size: int, progress: Callable[[str, int, int], None]) -> Iterator[None]:
-    """Report the phase, the bytes read of `size` and `size`, each byte once, while tasks that share files read `total` bytes."""
+    """Report the phase, the bytes read and their `size`, counting each byte once, although tasks that share files read `total` bytes."""
     over = threading.Event()
 
     def watch() -> None:
@@ -92,7 +92,7 @@ def watching(out: str, total: int, size: int, progress: Callable[[str, int, int]
 
 @dataclass(frozen=True, slots=True)
 class _Work(Generic[Item, Result]):
-    """Function for items of tasks, with the options of files in force on the driver; the error that it raises travels as its result."""
+    """Function for items of tasks, called with the driver's file options; an error that it raises is returned as its result."""
 
     work: Callable[[Item], Result]
     store: StoreOptions
@@ -111,7 +111,8 @@ class _Work(Generic[Item, Result]):
 def run_each(
     spark: SparkSession | SparkContext | LocalProcesses, items: Sequence[Item], work: Callable[[Item], Result]
 ) -> tuple[list[Result], float]:
-    """Call a function, which pickles and goes to each machine once, with each item in a task; return ordered results and CPU seconds."""
+    """Call a picklable function with each item in a task; return ordered results and CPU seconds. The function is sent to each machine
+    once."""
     if not items:
         return [], 0.0
     told = _run_all(spark, items, _Work(work, current_store_options(), current_tls_options()))
@@ -155,10 +156,10 @@ def _by_session(spark: SparkSession, items: Sequence[Any], work: Callable[[Any],
 
 
 def reason_of_spark(error: Exception) -> str:
-    """Return a clause with Python's or else Java's own message, without stack frames."""
+    """Return a clause with Python's message, else Java's, without stack frames."""
     # asked without an import: a client of Spark Connect has no py4j
     if type(error).__module__ == "py4j.protocol" and not hasattr(error, "java_exception"):
-        return "the connection to Spark's Java process broke, so it has ended: it may have had too little memory"
+        return "the connection to Spark's Java process broke, so that process has ended, perhaps for lack of memory"
     java = getattr(error, "java_exception", None)
     text = (str(error) if java is None else str(java.getMessage())).partition("Driver stacktrace:")[0]
     if said := _start_fault(text):
@@ -181,12 +182,12 @@ def reason_of_spark(error: Exception) -> str:
 def _start_fault(text: str) -> str:
     if ended := _ENDED.search(text):
         said = [line.strip() for line in ended[1].splitlines() if line.strip()]
-        return f"{_NO_WORKER}: {said[-1] if said else 'it ended without a word'}"
+        return f"{_NO_WORKER}: {said[-1] if said else 'it ended without a message'}"
     if missing := _NO_PROGRAM.search(text):
         return f"{_NO_WORKER}: {missing[0]}"
     if _PRINTED.search(text):
         # Spark takes the first four bytes for a length, so that this can also look as if Java had no memory left
-        return f"{_NO_WORKER}: something that it imports prints to standard output, such as a sitecustomize.py or a module on PYTHONPATH"
+        return f"{_NO_WORKER}: a module that it imports prints to standard output, such as a sitecustomize.py or a module on PYTHONPATH"
     if _JAVA_GONE in text:
         return f"{_NO_WORKER}, or Spark's Java process had no memory left, so that Spark ended"
     return ""

@@ -1,6 +1,6 @@
-"""Starts the Python workers of a local session that kwire has to itself: it loads what tasks need, and the workers are its forks.
+"""Daemon for the Python workers of a local session used only by kwire: it imports the tasks' modules once and forks the workers.
 
-PySpark's own daemon loads nothing, so each worker would import everything again: 1.5 s a worker (benchmarks/costs.md).
+PySpark's own daemon imports nothing, so each worker would import everything again: 1.5 s per worker (benchmarks/costs.md).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _LOADED: Final = ("pyarrow.acero", "pyarrow.parquet", "pyspark.worker", "kwire.s
 
 @contextmanager
 def _output_to_stderr() -> Iterator[None]:
-    """Redirect output of imported modules: Spark reads the daemon's address from standard output."""
+    """Redirect output of imported modules, because Spark reads the daemon's address from standard output."""
     kept = os.dup(1)
     os.dup2(2, 1)
     try:
@@ -33,7 +33,7 @@ def _output_to_stderr() -> Iterator[None]:
 
 
 def main() -> None:
-    """Load, and fork a worker whenever Spark asks for one."""
+    """Import modules, then fork a worker whenever Spark requests one."""
     from pyspark.daemon import manager
 
     gc.disable()

@@ -57,7 +57,7 @@ def test_a_closed_pipe_ends_as_the_signal_would() -> None:
         ("analyze none*.pcap --out out", "no file matches"),
         ("analyze SEED --out folder", "folder exists already"),
         ("analyze SEED --out notes.txt", "is a file, not a folder"),
-        ("analyze SEED --out foreign --overwrite", "holds something else than an analysis"),
+        ("analyze SEED --out foreign --overwrite", "does not hold an analysis"),
         # below a file there can be no folder, whoever asks: root may write everywhere else
         ("analyze SEED --out notes.txt/out", "cannot be written: Not a directory"),
         ("analyze SEED --out out --target-release 9.9", "unknown Kafka release 9.9"),

@@ -39,7 +39,7 @@ def test_the_installed_twin_is_picked(twin):
 def test_half_a_native_twin_is_none():
     done = run(HIDE_NATIVE + "import kwire; print(kwire.backend, kwire.peek_header(bytes(10)).client_id)")
     assert done.stdout.strip() == "pure"
-    assert "RuntimeWarning: kwire's compiled modules are there and cannot be used, so the pure Python backend runs" in done.stderr
+    assert "RuntimeWarning: kwire's compiled modules are installed but cannot be used, so the pure Python backend runs" in done.stderr
 
 
 def test_native_by_force():
@@ -148,4 +148,4 @@ def test_a_second_interpreter_says_that_the_pure_twin_runs(twin):
     """Python refuses the compiled modules there: Cython's keep their state in the process."""
     if twin == "native":
         done = run(SECOND.format(inner=INNER))
-        assert done.stdout.startswith("pure pure pure 1 kwire's compiled modules are there and cannot be used"), done.stdout + done.stderr
+        assert done.stdout.startswith("pure pure pure 1 kwire's compiled modules are installed but cannot"), done.stdout + done.stderr

@@ -104,8 +104,8 @@ STARTS = [
     ("org.x.SparkException: \nError from python worker:\n  boom\nPYTHONPATH was:\n  z\norg.x: EOFException", "boom"),
     ("org.x.SparkException: \nError from python worker:\n  Traceback (most recent call last):\n    File x\n      import y\n"
      "  ImportError: no y\nPYTHONPATH was:\n  z", "ImportError: no y"),
-    ("org.x.SparkException: \nError from python worker:\n\nPYTHONPATH was:\n  z", "it ended without a word"),
-    (f"java.lang.OutOfMemoryError: Java heap space{DAEMON}", "something that it imports prints to standard output"),
+    ("org.x.SparkException: \nError from python worker:\n\nPYTHONPATH was:\n  z", "it ended without a message"),
+    (f"java.lang.OutOfMemoryError: Java heap space{DAEMON}", "a module that it imports prints to standard output"),
     (f"org.x.SparkException: \nBad data in pyspark.daemon's standard output. Invalid port number{DAEMON}", "prints to standard output"),
 ]  # fmt: skip
 
@@ -171,7 +171,7 @@ def test_a_wheel_serves_as_well(tmp_path: Path) -> None:
     write_archive(str(tmp_path / "x.zip"), wheel(tmp_path))
     with zipfile.ZipFile(tmp_path / "x.zip") as archive:
         assert archive.namelist() == ["__init__.py", "codec/_native/structs.cpython-399-darwin.so"]
-    with pytest.raises(InputError, match=r"kwire-9\.whl is no wheel of kwire 0"):
+    with pytest.raises(InputError, match=r"kwire-9\.whl is not a wheel of kwire 0"):
         write_archive(str(tmp_path / "x.zip"), wheel(tmp_path, "9"))
     (tmp_path / "not.whl").write_text("a wheel")
     with pytest.raises(InputError, match=r"not\.whl is not a wheel"):
@@ -237,7 +237,7 @@ def test_modules_that_do_not_load_there_are_an_error(monkeypatch: pytest.MonkeyP
 
 def test_a_zip_on_the_path_hides_what_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     session = Session(monkeypatch, executor(1, twin="pure", why="zip", place="/spark/x.zip/kwire"))
-    with pytest.raises(InputError, match=r"imported from /spark/x\.zip/kwire, .*\(--py-files, addPyFile\); leave that out"):
+    with pytest.raises(InputError, match=r"imported from /spark/x\.zip/kwire, .*\(--py-files, addPyFile\); drop the zip"):
         ship(session)  # type: ignore[arg-type]
     assert "tens of times slower" in ship_for_job(session)[0]  # type: ignore[arg-type]
     assert not session.sent

@@ -193,7 +193,7 @@ def test_empty_batches_have_the_type():
 def test_options_are_read_in_any_case_and_checked():
     assert reading_options({"MODE": "failfast", "columnnameofcorruptrecord": "c"}, "f") == ReadingOptions("FAILFAST", "c")
     assert reading_options({"mode": "dropMalformed"}, "f", drops=True).drops
-    with pytest.raises(InputError, match="from_x does not know the mode DROPMALFORMED; its modes are PERMISSIVE, FAILFAST"):
+    with pytest.raises(InputError, match="from_x has no mode DROPMALFORMED; its modes are PERMISSIVE, FAILFAST"):
         reading_options({"mode": "DROPMALFORMED"}, "from_x")
     with pytest.raises(InputError, match="from_x has no option 'modus'"):
         reading_options({"modus": "FAILFAST"}, "from_x")

@@ -85,7 +85,7 @@ def test_what_is_no_sum(text, reason):
 
 
 def test_sums_beside_what_they_leave_no_row_for():
-    with pytest.raises(InputError, match="makes the groups"):
+    with pytest.raises(InputError, match="is a grouping column"):
         frames_to_rows("frame", (), HEADERS, PLAIN, True, ("api_key",), "max(api_key)")
     with pytest.raises(InputError, match="columnNameOfCorruptRecord"):
         frames_to_rows("frame", (), HEADERS, ReadingOptions(corrupt_record="bad"), True, None, "count")

@@ -109,15 +109,15 @@ def test_a_run_that_is_alive_is_left_alone(place: Place) -> None:
 
 def test_parts_that_executors_wrote_elsewhere_are_missed(place: Place) -> None:
     folder = output_folder(place.location, TABLES)
-    with pytest.raises(InputError, match=r"1 parts that executors wrote are not in .*; give an --out that all machines"), folder.writing():
+    with pytest.raises(InputError, match=r"1 parts that executors wrote are not in .*; use an --out that all machines"), folder.writing():
         folder.publish({}, ["first/part-0.parquet"])
     assert not place.store.exists(place.path)
 
 
 def test_an_attempt_that_outlives_its_run_leaves_nothing(place: Place) -> None:
     parts = place.analyse("a", 1)
-    with pytest.raises(InputError, match=r"out is not there on .*; give an --out that all machines share"):
+    with pytest.raises(InputError, match=r"out does not exist on .*; use an --out that all machines share"):
         place.write("first", "late.parquet", 2)
-    with pytest.raises(InputError, match="is not there on"):
+    with pytest.raises(InputError, match="does not exist on"):
         write_blob(place.location, "_state", "state-0", b"x")
     assert place.files() == {*parts, MANIFEST, SUCCESS}

@@ -61,7 +61,7 @@ def test_attempts_of_a_task_have_files_of_their_own(out: str) -> None:
 
 
 def test_where_no_run_is_nothing_is_written(tmp_path: Path) -> None:
-    with PacketFileWriter(str(tmp_path / "gone"), 0, 1) as writer, pytest.raises(InputError, match="is not there on"):
+    with PacketFileWriter(str(tmp_path / "gone"), 0, 1) as writer, pytest.raises(InputError, match="does not exist on"):
         writer.add(Held(b"late"))
     assert list(tmp_path.iterdir()) == []
 

@@ -117,7 +117,7 @@ def test_what_a_plan_says_of_itself() -> None:
     }
     assert undivided_sentences([("x.gz", 3), ("y.gz", 4), ("z", 9)], {"x.gz": "small", "y.gz": "gzip without the blocks of bgzip"}) == [
         "y.gz is gzip without the blocks of bgzip, so one task unpacks and routes it; "
-        "a plain pcap file, or one that bgzip or pzstd compressed, is read by several."
+        "several tasks can read a plain pcap file, or one compressed by bgzip or pzstd."
     ]
 
 

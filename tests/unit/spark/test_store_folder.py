@@ -127,7 +127,7 @@ def test_a_task_that_fails_leaves_no_part(store: Any) -> None:
 def test_an_attempt_whose_run_ends_while_it_writes_leaves_nothing(store: Any) -> None:
     parts = analyse("a", 1)
     folder().begin(overwrite=True)
-    with pytest.raises(InputError, match="is not there on"), PartWriter(OUT, "first", "late.parquet", SCHEMA):
+    with pytest.raises(InputError, match="does not exist on"), PartWriter(OUT, "first", "late.parquet", SCHEMA):
         store.rm(f"/lake/out/{RUN}")  # the run ends while the attempt writes
     assert files(store) == {*parts, MANIFEST}
 
@@ -167,7 +167,7 @@ def test_a_first_run_killed_after_its_manifest_can_be_gone_on_with(store: Any) -
     assert (folder().begin(append=True) or {})["parts"] == {"first": ["part-a.parquet"]}
     forget_who_writes()
     store.rm(f"/lake/out/{part}")
-    with pytest.raises(InputError, match="lacks parts that its manifest names; use --overwrite"):
+    with pytest.raises(InputError, match="lacks parts listed in its manifest; use --overwrite"):
         folder().begin(append=True)
 
 
@@ -211,7 +211,7 @@ def test_readers_see_the_parts_that_the_manifest_names(store: Any) -> None:
 @pytest.mark.parametrize("master", ["spark://host:7077", "yarn", "k8s://https://host:443", "sc://host"])
 def test_a_plain_path_is_refused_where_executors_may_not_see_it(master: str) -> None:
     with pytest.raises(
-        InputError, match=rf"the output folder /data/out is on this machine, and executors of {master} may .* file:///data/out if"
+        InputError, match=rf"the output folder /data/out is on this machine, but executors of {master} may .* file:///data/out if"
     ):
         check_shared(master, "/data/out", ("s3://lake/x",))
     with pytest.raises(InputError, match=r"the input x\*\.pcap is on this machine"):

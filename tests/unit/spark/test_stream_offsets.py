@@ -27,7 +27,7 @@ def test_an_offset_comes_back_from_its_json() -> None:
 @pytest.mark.parametrize("other", [{"v": 0}, {"batch": "3"}, {"series": {"x": {"read": [{"location": 1}]}}}, {"stream": None}])
 def test_what_is_no_offset_is_refused(other: dict[str, Any]) -> None:
     stored = StreamOffset("stream", ASKED, 3, {"x": SERIES}).to_json() | other
-    with pytest.raises(InputError, match="no offset that this version of kwire reads; begin with a new checkpoint"):
+    with pytest.raises(InputError, match="this version of kwire cannot read the checkpoint's offset; start with a new checkpoint"):
         StreamOffset.from_json(stored, ASKED)
 
 

@@ -34,5 +34,5 @@ def test_durations(text: str, seconds: float) -> None:
 
 @pytest.mark.parametrize("text", ["", "soon", "ten minutes", "-1 s", "1 month"])
 def test_durations_that_are_none(text: str) -> None:
-    with pytest.raises(InputError, match=r"closedAfter of the kwire data source is a duration such as '10 minutes', not"):
+    with pytest.raises(InputError, match=r"closedAfter of the kwire data source must be a duration such as '10 minutes', not"):
         stream_options({"closedafter": text})

@@ -1,1 +1,1 @@
-"""Pure-Python backend: the readable contract."""
+"""Pure-Python backend, the readable reference."""

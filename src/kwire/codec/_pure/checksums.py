@@ -39,4 +39,4 @@ def _choose() -> Callable[[Any], int]:
 
 
 crc32c = _choose()
-"""The CRC-32C of a buffer."""
+"""Return the CRC-32C of a buffer."""

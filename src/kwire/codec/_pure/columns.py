@@ -39,7 +39,7 @@ class _Filled:
             self._rows.append([element for elements in arrays for element in elements])
 
     def _held(self, level: int, block: int, steps: tuple[int, ...]) -> list[Any]:
-        """Give what the fields at the end of the steps hold, row by row."""
+        """Yield the values of the fields at the end of the steps, row by row."""
         held = self._rows[level]
         for number in steps:
             name, block = self._plan.attribute(block, number), self._plan.operation(number).block
@@ -47,7 +47,7 @@ class _Filled:
         return held
 
     def _plain(self, value: Any, code: int, block: int, element: int = 0) -> Any:
-        """Give a value as pyarrow takes it, a struct as a tuple."""
+        """Convert a value for pyarrow; a struct becomes a tuple."""
         if value is None:
             return None
         if code == Op.ARRAY:
@@ -72,7 +72,7 @@ class _Filled:
         except pa.ArrowCapacityError:
             made = None
         if not isinstance(made, pa.Array):  # pyarrow makes chunks of what is too large for one
-            raise KwireError("a column of the batch would hold more than 2 GiB: give fewer messages at a time")
+            raise KwireError("a column of the batch would exceed 2 GiB: pass fewer messages at a time")
         return made
 
     def batch(self, level: int, rows: int, errors: bool, schema: pa.Schema, importer: Any) -> pa.RecordBatch:

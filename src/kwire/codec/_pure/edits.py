@@ -1,4 +1,4 @@
-"""Edits of the pure backend: what actions make of the places that a walk has found, as pieces of the frame and new bytes."""
+"""Edits of the pure backend: actions on the places found by a walk, returned as pieces of the frame and new bytes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Change = tuple[int, int, bytes]  # what lies between two offsets becomes these b
 def misplaced(
     marking: Marking, data: Any, offset: int, begin: int, error: EncodeError | WireError, strict: bool
 ) -> EncodeError | WireError:
-    """Add the path of the place at `begin` to an error about the value there; a `WireError` is about bytes inside it."""
+    """Add the path of the place at `begin` to an error about its value; a `WireError` concerns bytes inside it."""
     plan = marking.plan
     for _, places in walk_over(MarkedPlan(marking), as_buffer(data), offset, strict).found:
         for place in places:
@@ -43,7 +43,7 @@ def misplaced(
 
 
 class EditProgram:
-    """An edit of one kind of frame; `header` is the decoder of the frame's header, None for a program that only splices."""
+    """Edit of one kind of frame; `header` decodes the frame's header, None for a program that only splices."""
 
     __slots__ = ("_header", "_marked", "_plan", "capsule")
 
@@ -54,7 +54,7 @@ class EditProgram:
         self.capsule = None  # the native backend's program
 
     def pieces(self, frame: Any, id_at: int, correlation_id: bytes | None, framed: bool) -> list[bytes | memoryview]:
-        """Edit a frame whose correlation id lies at `id_at`; see `kwire.codec.edits.Edit.pieces`."""
+        """Edit a frame whose correlation id is at `id_at`; see `kwire.codec.edits.Edit.pieces`."""
         data = self._buffer(frame)
         changes, size = self._changes(data, self._header.skip(data), self._plan.singles, self._plan.rules, False)
         if correlation_id is not None:
@@ -62,10 +62,10 @@ class EditProgram:
         return _joined(data, changes, size.to_bytes(4, "big") if framed else b"")
 
     def splice(self, data: Any, offset: int, singles: tuple[EditAction, ...], rules: tuple[EditAction, ...], strict: bool = True) -> bytes:
-        """Rewrite a message with actions of the caller, and copy what is before it.
+        """Rewrite a message with the caller's actions, and copy the bytes before it.
 
-        `singles` has an action for each choice of the plan's patterns or, without patterns, for each single of the marking. Gives `data`
-        itself where it is `bytes` and nothing changes.
+        `singles` has an action for each choice of the plan's patterns or, without patterns, for each single of the marking. Returns `data`
+        itself if it is `bytes` and nothing changes.
         """
         buffer = self._buffer(data)
         changes, _ = self._changes(buffer, offset, singles, rules, strict)
@@ -83,7 +83,7 @@ class EditProgram:
     def _changes(
         self, data: Buffer, offset: int, singles: tuple[EditAction, ...], rules: tuple[EditAction, ...], strict: bool
     ) -> tuple[list[Change], int]:
-        """Work out all changes in the order of the bytes, and the new size."""
+        """Return all changes in the order of the bytes, and the new size."""
         plan = self._plan.marking.plan
         changes = _Changes(self._plan, data, offset, walk_over(self._marked, data, offset, strict), strict).made(singles, rules)
         size = len(data) + sum(len(content) - (stop - start) for start, stop, content in changes)
@@ -127,7 +127,7 @@ class _Changes:
         return changes
 
     def _choice(self, place: Place | None) -> int:
-        """Find the choice for the place of a single, -1 for none."""
+        """Find the choice for the place of a single; -1 if there is none."""
         assert place is not None
         single, patterns = place.leaf.single, self.plan.patterns
         if not patterns:
@@ -165,7 +165,7 @@ class _Changes:
         raise wrong
 
     def _spread(self) -> None:
-        """Drop what lies in dropped elements; arrays count what is left."""
+        """Drop changes inside dropped elements, and reduce the counts of their arrays."""
         for element in self.walk.elements:  # those around come before
             if self._is_gone(element.array.element):
                 element.is_dropped = True

@@ -1,4 +1,4 @@
-"""The places of chosen fields of a message in the pure backend: a walk that lists them."""
+"""Places of chosen fields of a message in the pure backend, listed by a walk."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from kwire.errors import Fault
 __all__ = ["FieldSpans"]
 
 Span = tuple[tuple[str, ...], int, int]
-"""A field: its path of attributes without indexes, where its content begins and ends."""
+"""Place of a field: its path of attributes without indexes, and the bounds of its content."""
 
 
 class FieldSpans:
-    """Finds fields in messages of one plan, which are its singles; `unknown` is the path of the tagged fields that no version defines."""
+    """Finder of a plan's singles in messages; `unknown` is the path for tagged fields that no version defines."""
 
     def __init__(self, marking: Marking, paths: tuple[tuple[str, ...], ...], unknown: tuple[str, ...]) -> None:
         self._marked = MarkedPlan(marking)
@@ -24,7 +24,7 @@ class FieldSpans:
         self._unknown = unknown
 
     def find(self, data: Any, offset: int, whole: bool) -> tuple[int, Fault | None, list[Span]]:
-        """Return up to where the message was understood, what ended the walk, None for a whole message, and the fields without nulls."""
+        """Return the end of the readable part, the fault that ended the walk (None for a whole message), and the fields without nulls."""
         buffer = as_buffer(data)
         walk = SpanWalk(self._marked, buffer, min(offset, len(buffer)), lists=True, cut=not whole)
         fault = None

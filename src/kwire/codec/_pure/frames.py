@@ -1,4 +1,5 @@
-"""Whole frames in one call, header and body: well-formed frames of a learned api and version. The careful reader handles all others."""
+"""Reader of whole frames, header and body, in one call: well-formed frames of a known api and version. The careful reader handles all
+others."""
 
 from __future__ import annotations
 

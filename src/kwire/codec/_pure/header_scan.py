@@ -27,7 +27,7 @@ _FIXED: Final = struct.Struct(">hhi")  # api key, api version and correlation id
 
 
 class _Header:
-    """A header version; `nullable` is None for one without a client id."""
+    """Header version; `nullable` is None if it has no client id."""
 
     def __init__(self, plan: Plan) -> None:
         block = plan.blocks[0]
@@ -108,7 +108,7 @@ class HeaderScanner:
     def scan_column(self, chunk: Any, with_texts: bool) -> tuple[list[Any], tuple[Any, Any, bool] | None]:
         """Read the headers of the frames in a `BinaryChunk`; offsets count from the frame, and a null has a `frame_length` of -1.
 
-        With `with_texts` also returns where each client id ends (int32, 0 first), their content, and whether all of it is UTF-8.
+        With `with_texts`, also returns the end offsets of client ids (int32, 0 first), their content, and whether all of it is UTF-8.
         """
         from kwire.codec.binary_chunks import messages_of
 

@@ -77,7 +77,7 @@ class MessageWriter:
         self._requests[kind, version, api_key] = header
 
     def learn_response(self, kind: type, version: int, api_key: int, head_size: int) -> None:
-        """Learn a response whose header is a correlation id, alone (4 bytes) or with an empty tagged section (5)."""
+        """Add a writer of responses whose header is a correlation id, alone (4 bytes) or with an empty tagged section (5)."""
         self._responses[kind, version, api_key] = _HEADS[head_size]
 
     def encode(self, message: Any, version: int) -> bytes:

@@ -68,7 +68,7 @@ class Decoder:
         return value, pos
 
     def decode_whole(self, data: Any, offset: int = 0, lenient: bool = False, memoryviews: bool = False) -> Any:
-        """Read one message that ends with the buffer; as `decode`, and raise `TrailingBytes`."""
+        """Read one message that ends with the buffer, as `decode` does; raise `TrailingBytes` otherwise."""
         value, pos, end = self._run(data, offset, lenient, True, memoryviews)
         if pos != end:
             raise_for(Fault.TRAILING_BYTES, pos, "", self.plan.message, self.plan.api_key, self.plan.version)

@@ -1,4 +1,4 @@
-"""Reads of single values at a position, with the position after each; a fault travels as `Break` and collects its path on the way."""
+"""Readers of single values at a position, which also return the next position. A fault is raised as `Break`, and callers add its path."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAX_LENGTH: Final = 0x7FFFFFFF
 
 
 class Break(Exception):
-    """A fault in flight: code, offset and path steps (attributes and indexes), innermost first."""
+    """Raised fault: code, offset and path steps (attributes and indexes), innermost first."""
 
     def __init__(self, code: Fault, offset: int, *steps: str | int) -> None:
         super().__init__()

@@ -1,8 +1,8 @@
-"""Readers: a plan as Python source, one function for each struct, compiled when a message is read first.
+"""Readers: Python source generated from a plan, one function per struct, compiled when a message is first read.
 
-A reader takes what is well-formed as fast as Python can, and nothing else: on whatever is odd it raises one of `FALLBACK_ERRORS` and leaves
-it to the walk over the same bytes (`kwire.codec._pure.walk`) to say what is wrong, or that nothing is. So its source holds no error's code,
-offset or path. For a struct of an int32, a nullable compact string and an array of structs it is::
+A reader handles only usual, well-formed bytes, as fast as Python can. For all others it raises one of `FALLBACK_ERRORS`, and a walk over
+the same bytes (`kwire.codec._pure.walk`) reads them or reports the fault. So its source has no error codes, offsets or paths. For a struct
+of an int32, a nullable compact string and an array of structs it is::
 
     def read_1(data, pos, end, count):
         made = []
@@ -27,11 +27,11 @@ offset or path. For a struct of an int32, a nullable compact string and an array
                 pos = tags_read_1(t, data, pos - 1, end)
         return made, pos
 
-Reading single bytes and unpacking beyond the end raises by itself; slices do not, so the caller of a reader has to look whether the
-position that it gives is beyond the end, and everything that loops is held against the bytes left before.
+Reading single bytes and unpacking beyond the end raise errors, but slices do not. So the caller must check whether the returned position is
+beyond the end, and counts are checked against the remaining bytes before each loop.
 
-All text in the source is written here, but for the attributes of slots, which the schema's loader lets pass only as Kafka's letters and
-digits; other values get in as objects by number (`C1`, `U2`, `K3`).
+All text in the source comes from this module, except for attribute names, which the schema's loader restricts to letters and digits; other
+values are passed as numbered objects (`C1`, `U2`, `K3`).
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ class _Source(SourceText):
             self._tags_function(f"tags_{name}", index, build)
 
     def _defaults(self, index: int) -> None:
-        """Write defaults, of tagged fields too, as most are absent."""
+        """Write defaults, including those of tagged fields, because most are absent."""
         block = self.plan.blocks[index]
         slots = self.plan.layouts[block.layout].slots
         constants: list[tuple[str, Any]] = []
@@ -341,7 +341,7 @@ def reader_source(
 def make_reader(plan: Plan, classes: tuple[type, ...], build: bool, of_bytes: bool, views: bool = False) -> Reader:
     """Compile the reader of a plan: `read(data, pos, end, 1)` gives a list of one message, None without `build`, and its end.
 
-    The end is beyond `end` if bytes are missing. Bytes are read as `bytes` or else as memory views; `views` leaves values in them.
+    The returned end is beyond `end` if bytes are missing. The data is `bytes` or a memory view; with `views`, values are views too.
     """
     if not can_be_source(plan):
         return _leave_to_the_walk

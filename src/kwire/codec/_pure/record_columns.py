@@ -146,7 +146,7 @@ class Columns:
         self._rows += 1
 
     def finish(self, nodes: Any, schema: pa.Schema, importer: Any) -> pa.RecordBatch:
-        """Give the columns that the schema names; nothing can be added afterwards."""
+        """Return the columns of the schema; nothing can be added afterwards."""
         self._finished = True
         bad = np.zeros(self._rows, bool)
         bad[self._bad] = True

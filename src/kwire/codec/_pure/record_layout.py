@@ -1,4 +1,4 @@
-"""Record batches and messages as they lie in a buffer: headers, records, record headers. Kafka's DefaultRecordBatch and LegacyRecord.
+"""Layout of record batches and messages in a buffer: headers, records, record headers (Kafka's DefaultRecordBatch and LegacyRecord).
 
     magic 2    base offset int64, length int32, leader epoch int32, magic int8, CRC-32C uint32 of all that follows, attributes int16,
                last offset delta int32, base timestamp int64, max timestamp int64, producer id int64, producer epoch int16,
@@ -7,7 +7,7 @@
     magic 0,1  offset int64, length int32, CRC-32 uint32 of all that follows, magic int8, attributes int8, timestamp int64 (magic 1 only),
                key and value with int32 lengths; the value of a compressed message is a set of messages
 
-A fault is a `Flaw`: both twins find the same one, the first in the order of these lines.
+A fault is a `Flaw`; both backends find the same one, the first in the order of these lines.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ Made = TypeVar("Made")
 
 
 class BatchHeader:
-    """The header of a batch, or of a message of magic 0 or 1, which Kafka treats as a batch; `flaw` is its fault as six numbers.
+    """Header of a batch, or of a message of magic 0 or 1, which Kafka treats as a batch; `flaw` is its fault as six numbers.
 
-    `stored_offset` is that of the first record in magic 2, of the last in a compressed message; `stored_count` is -1 for a message.
+    `stored_offset` is the first record's offset in magic 2, the last one's in a compressed message; `stored_count` is -1 for a message.
     """
 
     __slots__ = (

@@ -1,4 +1,4 @@
-"""Record batches and messages out of records, where the native backend meets what it does not write itself."""
+"""Writer of record batches and messages, for the pure backend and for values that the native backend does not write."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ABSENT: Final = b"\x01"  # the length -1 as a zigzag varint
 
 
 class Refused(Exception):
-    """A value that cannot be written, with a path below the batch such as ``.records[3].key``."""
+    """Error for a value that cannot be written, with a path below the batch such as ``.records[3].key``."""
 
     def __init__(self, reason: str, path: str = "") -> None:
         super().__init__()
@@ -104,7 +104,7 @@ class _Order:
         self.max_timestamp = -1
 
     def place(self, offset: int, timestamp: int, index: int) -> int:
-        """Return the record's offset; -1 follows the record before."""
+        """Return the record's offset; for -1, the one after the previous record's."""
         if not -1 <= offset <= _HIGHEST:
             raise Refused(_OFFSETS, f".records[{index}].offset")
         if offset == -1:
@@ -171,7 +171,7 @@ def write_batch(
     base_sequence: int,
     pack: Pack | None,
 ) -> bytes:
-    """Return a batch of magic 2; what is None is derived from the records, and `attributes` says the codec of `pack`."""
+    """Return a batch of magic 2; None values are derived from the records, and `attributes` has the codec of `pack`."""
     order = _Order(first_offset(records) if base_offset is None else base_offset)
     base = base_timestamp
     written: list[bytes] = []

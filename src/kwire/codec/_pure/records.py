@@ -27,12 +27,12 @@ def _integer(value: SupportsIndex, highest: int, name: str) -> int:
 
 
 class Record:
-    """A record. Integers are what `operator.index` accepts; floats are rejected.
+    """Record of a batch. `operator.index` converts integers; floats are rejected.
 
     Attributes:
-        offset: in the partition; -1 to follow the record before when written.
+        offset: offset in the partition; when written, -1 means the one after the previous record's.
         timestamp: milliseconds since 1970; -1 if the format has none.
-        sequence: of an idempotent producer; -1 if there is none.
+        sequence: sequence number of an idempotent producer; -1 if there is none.
         headers: pairs of name and bytes or None.
 
     Raises:

@@ -17,13 +17,13 @@ __all__ = ["SourceText", "can_be_source", "function_of"]
 
 
 def can_be_source(plan: Plan) -> bool:
-    """Return whether source can spell all attributes of a plan (``from`` it cannot)."""
+    """Return whether all attributes of a plan can be used in source; keywords such as ``from`` cannot."""
     attributes = {slot.attribute for layout in plan.layouts for slot in layout.slots}
     return all(each.isidentifier() for each in attributes) and not any(map(keyword.iskeyword, attributes))
 
 
 class SourceText:
-    """Source of functions; `names` holds the objects that it refers to."""
+    """Source of functions; `names` has the objects that it refers to."""
 
     def __init__(self, names: dict[str, Any]) -> None:
         self.names = names

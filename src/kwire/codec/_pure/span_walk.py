@@ -1,7 +1,7 @@
-"""The walk that finds where the leaves of a marking lie in the bytes of a message, and which tagged fields are around them.
+"""Walk that finds the places of a marking's leaves in the bytes of a message, and the tagged fields around them.
 
-It reads as the decoders do with a projection on the leaves, and breaks where they do. A walk that *lists* is for bytes of any quality: it
-also finds every tagged field that no version defines, does not check text, and knows up to where it understood the bytes.
+It reads like a decoder with a projection on the leaves, and stops at the same faults. A walk that *lists* accepts invalid bytes: it also
+finds tagged fields that no version defines, does not check text, and returns the end of the readable part.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _UNKNOWN_TAG: Final = Leaf(-1, int(Op.BYTES), False, False, -1, -1)
 
 
 class Place(NamedTuple):
-    """A value in the bytes: offsets of its length (`begin`), its content, and what follows; a null has no content.
+    """Place of a value: offsets of its length (`begin`), of its content, and of the next byte; a null has no content.
 
-    `section` and `element` are the innermost around it, indexes of the walk's lists, -1 for none.
+    `section` and `element` are the innermost ones around it, as indexes of the walk's lists, -1 for none.
     """
 
     leaf: Leaf
@@ -43,7 +43,7 @@ class Place(NamedTuple):
 
 @dataclass(slots=True)
 class ArraySpan:
-    """An array whose elements are written down; `begin` and `stop` are those of its count, `dropped` counts what an edit drops."""
+    """Array whose elements are recorded; `begin` and `stop` are the bounds of its count, `dropped` is the number of dropped elements."""
 
     begin: int
     stop: int
@@ -56,7 +56,7 @@ class ArraySpan:
 
 @dataclass(slots=True)
 class Element:
-    """An element of such an array."""
+    """Element of such an array."""
 
     array: ArraySpan
     begin: int
@@ -66,7 +66,7 @@ class Element:
 
 @dataclass(slots=True)
 class Section:
-    """A tagged field that was walked into: where its size is, and by how much its content grows."""
+    """Tagged field around leaves: the place of its size, and the growth of its content."""
 
     begin: int
     stop: int
@@ -89,7 +89,7 @@ class _Field(NamedTuple):
 
 
 class _Struct(NamedTuple):
-    """One block of a plan, spelled out; `registers` are emptied where it begins, `rules` applied where it ends."""
+    """Block of a plan; `registers` are cleared at its beginning, `rules` applied at its end."""
 
     untagged: tuple[_Field, ...]
     tagged: dict[int, _Field]
@@ -99,7 +99,7 @@ class _Struct(NamedTuple):
 
 
 class MarkedPlan:
-    """A marking as walks take it."""
+    """Marking, prepared for walks."""
 
     def __init__(self, marking: Marking) -> None:
         self.marking = marking
@@ -109,7 +109,7 @@ class MarkedPlan:
         self._steppers: dict[int, Reader] = {}  # made when first asked for
 
     def stepper(self, block: int) -> Reader:
-        """Give the reader that steps over structs of a block without leaves."""
+        """Return the reader that skips structs of a block without leaves."""
         found = self._steppers.get(block)
         if found is None:
             plan = self.marking.plan
@@ -146,9 +146,9 @@ class MarkedPlan:
 
 
 class SpanWalk:
-    """The walk over one message; with `cut`, the bytes end before the message does.
+    """Walk over one message; with `cut`, the bytes end before the message does.
 
-    `found` has for a single (-1, (place,)), for a rule its number and the places of what it reads and writes. Elements around others come
+    `found` has (-1, (place,)) for a single; for a rule it has its number and the places that it reads and writes. Outer elements come
     first.
     """
 
@@ -327,7 +327,7 @@ class SpanWalk:
 
 
 def walk_over(marked: MarkedPlan, data: Buffer, offset: int, strict: bool = True) -> SpanWalk:
-    """Walk over a message; `strict`: no bytes follow it."""
+    """Walk over a message; with `strict`, reject trailing bytes."""
     plan = marked.marking.plan
     walk = SpanWalk(marked, data, offset)
     try:

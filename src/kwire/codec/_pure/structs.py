@@ -17,7 +17,7 @@ UNKNOWN: Final = "unknown_tagged_fields"
 
 
 class MessageObject:
-    """Base of all message classes. Slots outside a projection stay empty: reading one raises AttributeError."""
+    """Base of all message classes. Slots outside a projection stay empty, and reading one raises AttributeError."""
 
     __slots__ = ()
 
@@ -103,7 +103,7 @@ def default_maker(kind: type) -> Callable[[], Any]:
 
 
 def make_classes(layouts: tuple[StructLayout, ...]) -> tuple[type, ...]:
-    """Make the classes of a message's structs, in order of `layouts`; nested ones become attributes of the first."""
+    """Create the classes of a message's structs, in order of `layouts`; nested ones become attributes of the first."""
     made: list[type[MessageObject]] = []
     for layout in layouts:
         names = (*(slot.attribute for slot in layout.slots), UNKNOWN)

@@ -1,7 +1,7 @@
-"""Walks over bytes by a plan: the exact meaning of reading.
+"""Walks over bytes by a plan, which define reading exactly.
 
-An *exact* walk ends at the first broken rule, a count too large for the bytes left included; it finds the faults that generated readers
-reject. A *partial* walk (`kwire.codec.prefix`) reads as far as the bytes go. Both note what Java's readers ignore.
+An *exact* walk ends at the first fault, including a count too large for the remaining bytes; it reports the faults of bytes that generated
+readers reject. A *partial* walk (`kwire.codec.prefix`) reads up to the end of the data. Both record anomalies that Java's readers ignore.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class Anomaly(NamedTuple):
 
 
 class _TagOrder:
-    """Tags of one section; notes the first out of order and the first repeated."""
+    """Tags of one section; records the first out of order and the first repeated one."""
 
     def __init__(self) -> None:
         self._seen: dict[int, None] = {}  # in the order in which they came
@@ -81,7 +81,7 @@ class Walk:
             beyond the data is `TRUNCATED`.
 
     Attributes:
-        counts: of a partial walk: array counts on the wire, by attribute of the outermost arrays.
+        counts: array counts on the wire in a partial walk, by attribute of the outermost arrays.
     """
 
     def __init__(

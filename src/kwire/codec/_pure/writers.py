@@ -1,8 +1,8 @@
-"""Writers: a plan as Python source, one function for each struct, compiled when a message is written first.
+"""Writers: Python source generated from a plan, one function per struct, compiled when a message is first written.
 
-A writer takes what is usual as fast as Python can, and nothing else: on whatever is odd it raises one of `FALLBACK_ERRORS` and leaves it to
-the walk over the same objects (`kwire.codec.write_walk`) to write it, or to say what is wrong. For a struct of an int32, a nullable compact
-string and an array of structs it is::
+A writer handles only usual values, as fast as Python can. For all others it raises one of `FALLBACK_ERRORS`, and a walk over the same
+objects (`kwire.codec.write_walk`) writes them or reports the fault. For a struct of an int32, a nullable compact string and an array of
+structs it is::
 
     def write_1(items, out):
         for t in items:
@@ -28,9 +28,9 @@ string and an array of structs it is::
             else:
                 out(ZERO)
 
-Each attribute is read once, and arrays are copied before they are counted, so whatever other threads or `__index__` do meanwhile, the bytes
-are a message. All text in the source is written here, but for attributes, which the schema's loader lets pass only as Kafka's letters and
-digits; other values get in as objects by number (`C1`, `P2`, `K5`).
+Each attribute is read once, and arrays are copied before they are counted, so the bytes are a valid message even if other threads or
+`__index__` change the object meanwhile. All text in the source comes from this module, except for attribute names, which the schema's
+loader restricts to letters and digits; other values are passed as numbered objects (`C1`, `P2`, `K5`).
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ Writer = Callable[[Any, Out], None]
 
 
 class NeedsFallback(Exception):
-    """A value that the writer leaves to the walk."""
+    """Signal that the walk must write a value."""
 
 
 FALLBACK_ERRORS: Final = (NeedsFallback, Refusal, struct.error, TypeError, AttributeError, ValueError, OverflowError)
@@ -64,7 +64,7 @@ _SHORT_ARRAYS: Final = 17  # arrays with fewer elements of fixed size have their
 
 
 def _uuid(value: Any) -> Any:
-    """Return a UUID of the usual type; `struct` would pad or cut others."""
+    """Return a UUID of the usual type; `struct` would pad or truncate others."""
     if (type(value) is Uuid or type(value) is bytes) and len(value) == 16:
         return value
     raise NeedsFallback

@@ -1,4 +1,4 @@
-"""Record batches of magic 0, 1 and 2, read and written, as objects and as columns. A lazy facade."""
+"""Reading and writing of record batches of magic 0, 1 and 2, as objects and as columns. Submodules are imported on first use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Record batches as read: headers at once, records on demand."""
+"""Record batches read from a buffer: headers at once, records on demand."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CODEC: Final = 0x07
 
 
 class StoredBatch:
-    """A record batch of magic 2, or a message of magic 0 or 1, which Kafka treats as a batch, as it was read.
+    """Record batch of magic 2 as read, or a message of magic 0 or 1, which Kafka treats as a batch.
 
     Attributes:
         position: offset in the buffer.
@@ -34,7 +34,7 @@ class StoredBatch:
         base_timestamp: base of the records' timestamps; the message's own before magic 2.
         max_timestamp: milliseconds since 1970; -1 in magic 0.
         last_offset_delta: last offset minus first.
-        stored_offset: offset at the front: the first record's in magic 2, the last one's in a compressed message.
+        stored_offset: offset in the header: the first record's in magic 2, the last one's in a compressed message.
         fault: fault found (only with ``strict=False``), or None.
     """
 
@@ -74,7 +74,7 @@ class StoredBatch:
 
     @property
     def timestamp_type(self) -> str:
-        """As Kafka writes it: ``NoTimestampType`` (magic 0), ``CreateTime`` or ``LogAppendTime``."""
+        """Kafka's name: ``NoTimestampType`` (magic 0), ``CreateTime`` or ``LogAppendTime``."""
         if self.magic == 0:
             return "NoTimestampType"
         return "LogAppendTime" if self.attributes & LOG_APPEND_TIME else "CreateTime"
@@ -94,7 +94,7 @@ class StoredBatch:
 
     @property
     def count(self) -> int | None:
-        """Number of records; None in magic 0 and 1, as in Kafka: a compressed message does not have it."""
+        """Number of records; None in magic 0 and 1, as in Kafka, because a compressed message does not store it."""
         return self.stored_count if self.magic == 2 else None
 
     @property
@@ -102,7 +102,7 @@ class StoredBatch:
         """Offset of the first record; unpacks a compressed batch of magic 0 or 1.
 
         Raises:
-            WireError: it cannot be unpacked.
+            WireError: the batch cannot be unpacked.
         """
         if self.magic == 2 or not self.attributes & _CODEC:
             return self.stored_offset
@@ -128,8 +128,8 @@ class StoredBatch:
         """Records, read and unpacked on first use.
 
         Raises:
-            WireError: unreadable; `LimitExceeded` if the batches read so far unpack to too much. With ``strict=False`` the records before
-                the fault are returned and `fault` is set.
+            WireError: unreadable records; `LimitExceeded` if the batches read so far exceed the unpacked limit. With ``strict=False`` the
+                records before the fault are returned and `fault` is set.
             InputError: the library for this codec is not installed.
         """
         if self._records is None:
@@ -171,10 +171,10 @@ class StoredBatch:
         return self._records is not None and self._read(self._unpack_again) != self._records
 
     def replace(self, **changes: Any) -> RecordBatch:
-        """Return a changed copy to be written; arguments as in `RecordBatch`.
+        """Return a changed copy for writing; arguments as in `RecordBatch`.
 
-        New `records` also change the last offset and the timestamps. Records in a batch with log append time take the log's timestamps,
-        since the producer's are lost.
+        New `records` also change the last offset and the timestamps. Records in a batch with log append time get the log's timestamps,
+        because the producer's are lost.
 
         Raises:
             WireError: the records cannot be read.

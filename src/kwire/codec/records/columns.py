@@ -28,7 +28,7 @@ _TYPES: Final[dict[str, Any]] = {
 }  # fmt: skip
 COLUMNS: Final = tuple(_TYPES)
 OF_RECORDS: Final = frozenset(("sequence", "offset", "timestamp", "key", "value", "headers"))
-"""Columns that are read out of records; the others are in the headers of batches."""
+"""Columns that are read from records; the others are in the headers of batches."""
 _NUMBERS: Final = {name: number for number, name in enumerate(COLUMNS)}
 _HEADER_KEY: Final = len(COLUMNS) - 1  # columns behind those of records: keys and values of headers
 ALWAYS: Final = ("buffer", "batch")  # known of a batch that cannot be read too
@@ -74,7 +74,7 @@ def chosen(fields: Any) -> tuple[str, ...]:
     """Return the requested columns; raise InputError for one that records do not have."""
     wanted = COLUMNS if fields is None else tuple(fields)
     if unknown := [name for name in wanted if name not in COLUMNS]:
-        raise InputError(f"Records have no column {unknown[0]!r}; there are {', '.join(COLUMNS)}.")
+        raise InputError(f"Records have no column {unknown[0]!r}; choose from {', '.join(COLUMNS)}.")
     return wanted
 
 

@@ -1,4 +1,4 @@
-"""Unpacks records of compressed batches within a limit; output buffers grow up to it, whatever the payload claims."""
+"""Unpacking of compressed batches within a limit; output buffers grow up to it, regardless of the claimed size."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ __all__ = [
 ]  # fmt: skip
 
 MAX_DECOMPRESSED: Final = 64 << 20
-"""Bytes that one batch may unpack to, unless the caller says otherwise: Kafka's default for a request is 100 MiB, for a batch 1 MiB."""
+"""Default limit of the unpacked size of one batch; Kafka's default limit of a request is 100 MiB, of a batch 1 MiB."""
 UNPACKED_BYTES: Final = 128 << 20
 UNPACKED_MULTIPLE: Final = 64
-"""Default limit of the unpacked batches of one call: bytes, and bytes per byte of input."""
+"""Default limits of the unpacked batches of one call: in bytes, and in bytes per byte of input."""
 
 CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd")
 HIGHEST_CODEC: Final = {0: 3, 1: 3, 2: 4}  # by magic: zstd came with KIP-110, for magic 2 alone
@@ -59,7 +59,7 @@ def unpack(codec: int, magic: int, payload: Buffer, limit: int, offset: int, pat
 
 
 class UnpackLimit:
-    """Budget of unpacked bytes for the batches of one call; a rejected batch counts as far as it was unpacked."""
+    """Budget of unpacked bytes for the batches of one call; for a rejected batch, the bytes unpacked so far count."""
 
     __slots__ = ("each", "left", "total")
 
@@ -83,7 +83,7 @@ class UnpackLimit:
         return data
 
     def claim(self, size: int, offset: int, path: str) -> None:
-        """Count a batch that is not unpacked with the smallest size that its records may have."""
+        """Charge a batch that is not unpacked with the smallest possible size of its records."""
         limit = min(self.each, self.left)
         if size > limit:
             raise_for(Fault.LIMIT_EXCEEDED, offset, path, reason=f"the records would take {size} bytes or more, {limit} are allowed")
@@ -191,7 +191,7 @@ def _with_right_checksum(payload: Buffer) -> Buffer | bytearray:
 
 
 def lz4_header_checksum(descriptor: bytes) -> int:
-    """Return the checksum of an LZ4 frame header: of fewer than 16 bytes from the flags on, for magic 0 with the mark (KAFKA-3160)."""
+    """Return the checksum of an LZ4 frame header from the flags on; in magic 0 it includes the magic number (KAFKA-3160)."""
     return _xxh32_of_short(descriptor) >> 8 & 0xFF
 
 

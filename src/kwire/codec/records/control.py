@@ -31,9 +31,9 @@ class Control(NamedTuple):
 
     Attributes:
         control_type: Kafka's name, ``UNKNOWN`` for a type that Kafka does not have.
-        version: of the key; newer ones only add to it.
-        coordinator_epoch: of the end of a transaction, else None.
-        message: message in the value of KRaft's records, else None.
+        version: version of the key; newer versions only add fields.
+        coordinator_epoch: coordinator epoch of a transaction's end, else None.
+        message: message in the value of a KRaft record, else None.
     """
 
     control_type_id: int
@@ -73,16 +73,15 @@ def read_control(record: Record) -> Control:
 def control_record(
     control_type: str, *, coordinator_epoch: int | None = None, message: Any = None, offset: int = -1, timestamp: int = -1
 ) -> Record:
-    """Make a record for a batch with `is_control`, as Kafka's EndTransactionMarker and ControlRecordUtils; see `read_control`.
+    """Create a record for a batch with `is_control`, like Kafka's EndTransactionMarker and ControlRecordUtils; see `read_control`.
 
     Arguments:
         control_type: Kafka's name: ``COMMIT``, ``ABORT``, ``LEADER_CHANGE`` ...
-        coordinator_epoch: of the transaction coordinator, for ``COMMIT`` and ``ABORT`` alone.
-        message: `LeaderChangeMessage` and others, for those of KRaft alone.
-        offset, timestamp: of the record.
+        coordinator_epoch: epoch of the transaction coordinator, only for ``COMMIT`` and ``ABORT``.
+        message: message such as `LeaderChangeMessage`, only for KRaft's types. offset, timestamp: values of the record.
 
     Raises:
-        EncodeError: no such type, or it has another content.
+        EncodeError: unknown type, or content of another type.
     """
     from kwire.codec.encoding import encode
     from kwire.codec.records.reading import record_reader

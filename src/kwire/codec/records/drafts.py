@@ -1,4 +1,4 @@
-"""Record batches to be written, as by Kafka's MemoryRecordsBuilder."""
+"""Record batches to write, as in Kafka's MemoryRecordsBuilder."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ _SEEN: Final = ("base_offset", "last_offset", "base_timestamp", "max_timestamp")
 
 
 class RecordBatch:
-    """A batch of records to be written: in magic 0 and 1 one message per record, or one compressed message for all.
+    """Batch of records to write; in magic 0 and 1, one message per record, or one compressed message for all.
 
     Arguments:
         records: `Record` objects, or tuples of key, value and optionally timestamp and headers (faster), in the order of their offsets;
-            offset -1, as in tuples, follows the record before.
+            offset -1, as in tuples, means the one after the previous record's.
         magic: 0, 1 or 2.
         compression: ``none``, ``gzip``, ``snappy``, ``lz4`` or ``zstd`` (magic 2 only).
         timestamp_type: ``CreateTime`` or ``LogAppendTime``; ``NoTimestampType`` in magic 0.
         base_offset: by default the first record's offset, or 0.
-        last_offset: by default the last record's; compaction may have removed the last records.
-        partition_leader_epoch: of the leader that appended it; -1 before.
+        last_offset: by default the last record's; it may be higher if compaction removed the last records.
+        partition_leader_epoch: epoch of the leader that appended the batch; -1 before.
         base_timestamp: base of the timestamps; by default the first record's, or the delete horizon.
         max_timestamp: milliseconds since 1970; by default the highest of the records. With log append time, the time of all records.
-        producer_id, producer_epoch, base_sequence: of an idempotent or transactional producer.
-        delete_horizon_ms: when tombstones and markers may be deleted (KIP-534).
+        producer_id, producer_epoch, base_sequence: values of an idempotent or transactional producer.
+        delete_horizon_ms: time after which tombstones and markers may be deleted (KIP-534).
 
     Values are checked when the batch is written; `records` is a list that may be changed.
     """
@@ -88,7 +88,7 @@ class RecordBatch:
 
     @classmethod
     def of(cls, batch: StoredBatch) -> RecordBatch:
-        """Return a batch to be written with the records and fields of one that was read.
+        """Return a batch to write, with the records and fields of one that was read.
 
         Raises:
             WireError: the records cannot be read.

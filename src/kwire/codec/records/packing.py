@@ -1,7 +1,7 @@
-"""Packs the records of a batch in the framings of Kafka's producers (`org.apache.kafka.common.compress`).
+"""Compression of a batch's records in the framings of Kafka's producers (`org.apache.kafka.common.compress`).
 
-gzip is Python's own; snappy, lz4 and zstd come from `cramjam` (extra ``records``). Kafka's lz4 blocks must be independent, so the frame is
-made here of blocks packed one by one.
+gzip comes with Python; snappy, lz4 and zstd come from `cramjam` (extra ``records``). Kafka's lz4 blocks must be independent, so blocks are
+packed one by one and framed here.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from kwire.errors import InputError
 __all__ = ["LEVELS", "pack"]
 
 LEVELS: Final = {"gzip": (1, 9), "lz4": (1, 17), "zstd": (-131072, 22)}
-"""Lowest and highest level of the codecs that have levels, as Kafka's ``compression.*.level`` take them (KIP-390)."""
+"""Lowest and highest level of the codecs with levels, as in Kafka's ``compression.*.level`` (KIP-390)."""
 
 _ZSTD_LEVEL: Final = 3  # Kafka's default
 _GZIP: Final = 16 + zlib.MAX_WBITS

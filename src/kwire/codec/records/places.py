@@ -1,4 +1,4 @@
-"""Positions of faults in record batches, and their exceptions. Backends report a `Flaw`; its path and text are made here."""
+"""Positions of faults in record batches, and their exceptions. Backends report a `Flaw`; this module adds its path and text."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Place(IntEnum):
 
 
 class Flaw(NamedTuple):
-    """A fault as a backend found it; `record` is -1 for one of the batch, `detail` the magic, codec or checksum that was found."""
+    """Fault as found by a backend; `record` is -1 for a fault of the batch, `detail` the magic, codec or checksum found."""
 
     code: int
     offset: int
@@ -75,7 +75,7 @@ def _reason(flaw: Flaw) -> str:
 
 
 def flaw_error(flaw: Flaw, batch: int, unpacked_from: int = -1, prefix: str = "") -> WireError:
-    """Return the exception for a fault; `unpacked_from` is where the compressed payload begins if its offset counts unpacked bytes."""
+    """Return the exception for a fault; if its offset counts unpacked bytes, `unpacked_from` is the offset of the compressed payload."""
     place = Place(flaw.place)
     if flaw.record < 0:
         path = f"{prefix}batches[{batch}].{_BATCH_FIELDS[place]}"

@@ -54,15 +54,15 @@ class RecordReader:
         check_crc: bool = True,
         strict: bool = True,
     ) -> RecordBatches:
-        """Read record batches of magic 0, 1 and 2, in any mixture: headers now, records when `StoredBatch.records` is read.
+        """Read record batches of magic 0, 1 and 2, in any mixture: headers at once, records when `StoredBatch.records` is accessed.
 
         Arguments:
             data: batches as in Produce and Fetch or in a segment file; any contiguous buffer, kept without a copy.
             max_decompressed: maximum unpacked size of the records of one batch.
             max_unpacked: maximum for all batches that are read; by default 128 MiB, or 64 bytes per byte of `data` if that is more
                 (`UNPACKED_BYTES`, `UNPACKED_MULTIPLE` in `kwire.codec.records`).
-            check_crc: compare the checksums: of batches now, of messages inside compressed ones when they are read.
-            strict: raise faults; else set `StoredBatch.fault` and `RecordBatches.fault` and return what can be read.
+            check_crc: verify checksums: of batches at once, of messages inside compressed ones when they are read.
+            strict: raise faults; if False, set `StoredBatch.fault` and `RecordBatches.fault` and return the readable part.
 
         Returns:
             The batches, without a truncated last one: `RecordBatches.tail_bytes` has its size.
@@ -90,10 +90,10 @@ class RecordReader:
 
         Arguments:
             data: as for `decode`.
-            check_crc: compare the checksums, which reads all bytes.
+            check_crc: verify the checksums, which reads all bytes.
 
         Returns:
-            The batches up to the first whose end is unknown; faults are in `StoredBatch.fault` and `RecordBatches.fault`.
+            The batches up to the first one with an unknown end; faults are in `StoredBatch.fault` and `RecordBatches.fault`.
         """
         return self.decode(data, check_crc=check_crc, strict=False)
 
@@ -107,17 +107,17 @@ class RecordReader:
         check_crc: bool = True,
         errors: Literal["raise", "column"] = "raise",
     ) -> pa.RecordBatch:
-        """Read the records of many buffers as columns, a row per record, without an object for any record.
+        """Read the records of many buffers as columns, one row per record, without Python objects.
 
         Arguments:
             buffers: an iterable of buffers of record batches, or a binary Arrow array; a null gives no rows.
-            fields: columns of `kwire.codec.records.columns.COLUMNS`; all when None. If none of `OF_RECORDS` there is among them, compressed
-                batches of magic 2 are not unpacked: they have as many rows as their headers say, and faults of their records stay unseen.
+            fields: columns of `kwire.codec.records.columns.COLUMNS`; None for all. Without any column of `OF_RECORDS`, compressed batches
+                of magic 2 are not unpacked: their headers give the number of rows, and faults of their records are not detected.
             max_decompressed: maximum unpacked size of the records of one batch.
             max_unpacked: maximum for all batches; by default 128 MiB, or 64 bytes per byte of input if that is more. Batches that are not
                 unpacked count with 7 bytes a record, the smallest size.
             check_crc: compare the checksums.
-            errors: ``raise`` or ``column``: a malformed batch is then one row of nulls with its fault in column ``error``.
+            errors: ``raise``, or ``column`` for one row of nulls per malformed batch, with its fault in column ``error``.
 
         Returns:
             A `pyarrow.RecordBatch`. ``buffer`` and ``batch`` are indexes from 0; ``sequence`` and ``producer_id`` are -1 if there is none;

@@ -52,7 +52,7 @@ class ConsumerGroupRole:
         assignors: `group.consumer.assignors`.
         session_ms, heartbeat_ms: `group.consumer.session.timeout.ms`, `group.consumer.heartbeat.interval.ms`.
         max_size: `group.consumer.max.size`.
-        matches: function that tells whether a topic matches a pattern; brokers use RE2's syntax.
+        matches: function that returns whether a topic matches a pattern; brokers use RE2's syntax.
         first_epoch: epoch of the first member; 2 in brokers of 4.4.
 
     Attributes:

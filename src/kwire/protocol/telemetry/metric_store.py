@@ -56,7 +56,7 @@ class MetricStore:
         """Return the points of one push.
 
         Arguments:
-            wanted: function that tells by name whether a metric is pushed.
+            wanted: function that returns by name whether a metric is pushed.
             temporality: `delta` for changes since the last call, or `cumulative` for totals since the start. When it changes, earlier
                 pushes are forgotten, as in Kafka: the next delta is the whole count.
             t: current time, nanoseconds of the Unix epoch.

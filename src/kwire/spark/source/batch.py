@@ -1,4 +1,4 @@
-"""Reader of a batch: one task a series or share of it, rows as Arrow batches."""
+"""Reader of a batch: one task per series or share, which returns rows as Arrow batches."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ class KwireReader(DataSourceReader):
 
 
 class FilteringReader(KwireReader):
-    """Reader for a session that offers the conditions of a query; Spark refuses it in any other, so it is made only on request."""
+    """Reader for a session with filter push-down. Spark rejects it in other sessions, so it is used only on request."""
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
-        """Take the conditions that are understood; Spark checks all of them again."""
+        """Keep the conditions that this reader can apply; Spark checks all of them again."""
         from kwire.spark.source.filters import condition_of
 
         self.condition = condition_of(filters, row_schema(self.options))

@@ -1,6 +1,6 @@
 """Data source of `spark.read.format("kwire")` and `spark.readStream.format("kwire")`, by Spark's Python API (4.0 and newer).
 
-Spark imports this on the driver whenever a session looks for a data source, so everything else is imported late.
+Spark imports this module on the driver whenever a session searches for a data source, so all other imports are late.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Conditions of `where` that the reader can apply before rows go to Spark, which checks them again.
+"""Conditions of `where` that the reader applies before rows are sent to Spark, which checks them again.
 
-So a condition that is not understood costs time and no rows. Numbers other than integers are left to Spark, where NaN equals itself.
+So an unsupported condition only costs time. Conditions on non-integer numbers are left to Spark, where NaN equals itself.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _COMPARED: Final[dict[str, Callable[[Any, Any], Any]]] = {
 
 
 def condition_of(filters: Iterable[datasource.Filter], schema: pa.Schema) -> pc.Expression | None:
-    """Combine all conditions that Spark gives, None if none is understood; `schema` is that of the rows."""
+    """Combine all supported conditions from Spark; return None if there are none. `schema` is the schema of the rows."""
     known = [found for each in filters if (found := _expression(each, schema)) is not None]
     return reduce(and_, known) if known else None
 

@@ -1,7 +1,7 @@
-"""Frames in Parquet and Arrow files, which a task opens itself: no row passes through Spark before it is decoded.
+"""Frames in Parquet and Arrow files, which a task opens itself, so rows are decoded before Spark gets them.
 
-Large files are divided: a task reads the row groups of Parquet whose middle is in its part of the bytes, as Spark's own reader does, or the
-record batches of its share of an Arrow file. So the driver opens only one file, for the types of the kept columns.
+Large files are divided: a task reads the Parquet row groups whose middle is in its byte range, as Spark's own reader does, or its share of
+an Arrow file's record batches. The driver opens only one file, to get the types of the kept columns.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _PLAIN: Final = frozenset((
 
 @dataclass(frozen=True, slots=True)
 class FilePart:
-    """A share of a file: `(k, n)` for the k-th of n."""
+    """Share `(k, n)` of a file, the k-th of n."""
 
     location: str
     size: int
@@ -62,12 +62,12 @@ def kept_fields(files: FrameFiles, location: str) -> list[Any]:
     if not any(
         check(kind) for check in (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary, pa.types.is_binary_view)
     ):
-        raise InputError(f"The column {files.column!r} of {location} holds {kind}, and frames are binary.")
+        raise InputError(f"The column {files.column!r} of {location} holds {kind}, but frames must be binary.")
     found = []
     for name in files.keep:
         wanted = _kept_type(schema.field(name).type)
         if wanted is None:
-            raise InputError(f"The column {name!r} of {location} is {schema.field(name).type}, which cannot be kept: only plain types can.")
+            raise InputError(f"The column {name!r} of {location} is {schema.field(name).type}, which keep does not support.")
         found.append(pa.field(name, wanted))
     return found
 
@@ -126,13 +126,13 @@ def _opened(files: FrameFiles, location: str) -> _ParquetFile | _ArrowFile:
 
 
 def batches_of_parts(parts: Sequence[FilePart], files: FrameFiles, kept: Sequence[Any], skip_corrupt: bool) -> Iterator[pa.RecordBatch]:
-    """Read the frames of one task, with the kept columns; `skip_corrupt` drops the rest of a file that cannot be read further."""
+    """Read the frames of one task, with the kept columns; `skip_corrupt` skips the rest of a damaged file."""
     names = [*(field.name for field in kept), *((files.column,) if files.column not in files.keep else ())]
     for part in parts:
         try:
             with closing(_opened(files, part.location)) as file:
                 if missing := [name for name in names if name not in file.schema.names]:
-                    raise InputError(f"{part.location} has no column {missing[0]!r}; other files that are read with it have one.")
+                    raise InputError(f"{part.location} has no column {missing[0]!r}; but other files of the query have one.")
                 for batch in file.batches(names, part.size, part.share):
                     columns = [_cast(batch.column(field.name), field, part) for field in kept]
                     if files.column not in files.keep:

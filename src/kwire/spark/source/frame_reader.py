@@ -1,4 +1,4 @@
-"""Reader of files with frames: tasks as large as Spark's own, rows or sums as of `kwire.spark.map_frames`."""
+"""Reader of files with frames: tasks have the size of Spark's own; rows or sums are those of `kwire.spark.map_frames`."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def frame_schema(options: SourceOptions) -> pa.Schema:
     """Return all columns: the kept ones, then those made of frames."""
     kept, made = _kept(options), _rows(options, options.columns).schema
     if twice := [name for name in made.names if name in [field.name for field in kept]]:
-        raise InputError(f"The kwire data source makes a column {twice[0]!r} that is kept too: leave it out of keep.")
+        raise InputError(f"The kwire data source creates a column {twice[0]!r} that the files have too: remove it from keep.")
     return pa.schema([*kept, *made])
 
 
@@ -99,7 +99,7 @@ class FrameFileReader(DataSourceReader):
 
 
 def plan_parts(files: list[CaptureFile], slots: int) -> list[FramePartition]:
-    """Divide files among tasks, `slots` of which can run at once: large files are divided, small ones read together, as by Spark."""
+    """Divide files among tasks, `slots` of which can run at once; as in Spark, large files are divided and small ones grouped."""
     weight = sum(file.size + _OPEN_COST for file in files)
     most = max(_OPEN_COST, min(_MOST_BYTES, weight // slots))
     found: list[FramePartition] = []

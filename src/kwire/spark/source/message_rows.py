@@ -1,4 +1,4 @@
-"""One message of captures to rows: a row for each element of its arrays, with its place and client."""
+"""Conversion of one message of captures to rows: a row for each element of its arrays, with its position and client."""
 
 from __future__ import annotations
 

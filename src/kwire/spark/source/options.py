@@ -1,4 +1,4 @@
-"""Options of the data source, as of `.option(...)`, checked. Spark gives all values as text and all names in lower case."""
+"""Checked options of the data source, from `.option(...)`. Spark passes all values as text and all names in lower case."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ _UNITS: Final = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceOptions:
-    """The options; Spark pickles them.
+    """Checked options; Spark pickles them.
 
     Attributes:
         paths: files, folders, globs and URIs, as given.
         table: one of `kwire.tables.SCHEMAS`; ignored for messages.
         body: message to read instead of a table; `JSON_BODY` for none.
         columns: columns to return, in this order; None for all.
-        reading: how to treat invalid bytes.
+        reading: treatment of invalid bytes.
         series: rule that groups files (`kwire.capture.files.series.group_series`).
         path_glob_filter: pattern of file names; None for all.
         store: options of object stores.
         tls: options of encrypted connections.
         ignore_missing_files, ignore_corrupt_files: skip files that are missing or cannot be read.
-        push_filters: apply conditions of `where` in the reader; Spark must have been told to offer them.
-        min_partitions: number of tasks if there are fewer series; None for the processors of the driver.
-        target_releases, broker_release: for `upgrade_impact`, as of `kwire analyze`.
-        max_bytes_per_trigger, max_files_per_trigger: limits of streams; None for none.
+        push_filters: apply conditions of `where` in the reader; a Spark setting must enable that too.
+        min_partitions: number of tasks if there are fewer series; None for the number of the driver's processors. target_releases,
+        broker_release: releases for `upgrade_impact`, as in `kwire analyze`. max_bytes_per_trigger, max_files_per_trigger: limits of
+        streams; None for no limit.
         stream: other options of streams.
         frames: options of Parquet or Arrow files; None for captures and request logs.
     """
@@ -78,7 +78,7 @@ class SourceOptions:
 
     @property
     def reads_messages(self) -> bool:
-        """Whether messages of captures are read instead of a table."""
+        """True if messages of captures are read instead of a table."""
         return self.body.message is not None and self.frames is None
 
 
@@ -89,9 +89,9 @@ def source_options(options: Mapping[str, str]) -> SourceOptions:
     frames = frame_files(given)
     body = _body_of(given, frames)
     if frames is not None and "table" in given:
-        raise InputError(f"{_WHO} has tables of captures: give one of the options table and source={frames.format}.")
+        raise InputError(f"{_WHO} reads tables from captures only: use one of the options table and source={frames.format}.")
     if body.message is None and frames is None and "columnnameofcorruptrecord" in reading:
-        raise InputError("The option columnNameOfCorruptRecord goes with the option message: the rows of tables are not made of bytes.")
+        raise InputError("The option columnNameOfCorruptRecord needs the option message, because rows of tables have no bytes.")
     found = SourceOptions(
         paths=_paths(given),
         table=_table(given.pop("table", None), body),
@@ -117,7 +117,7 @@ def source_options(options: Mapping[str, str]) -> SourceOptions:
     )
     _refuse_tokens(found)
     if given:
-        warnings.warn(f"{_WHO} does not know the option{'s' * (len(given) > 1)} {', '.join(sorted(given))}.", stacklevel=2)
+        warnings.warn(f"{_WHO} has no option{'s' * (len(given) > 1)} {', '.join(sorted(given))}.", stacklevel=2)
     return found
 
 
@@ -128,23 +128,23 @@ def _taken(given: dict[str, str], name: str, read: Callable[[str], Any], default
     try:
         return read(text)
     except ValueError as error:
-        raise InputError(f"The option {name} of the kwire data source is {error}, not {text!r}.") from None
+        raise InputError(f"The option {name} of the kwire data source must be {error}, not {text!r}.") from None
 
 
 def _paths(given: dict[str, str]) -> tuple[str, ...]:
     one, several = given.pop("path", None), given.pop("paths", None)
     found = tuple(json.loads(several)) if several else ()
     if one is not None and found:
-        raise InputError(f"{_WHO} takes paths by the option path or by load(...), not by both.")
+        raise InputError(f"{_WHO} takes paths from the option path or from load(...), not from both.")
     found = found or ((one,) if one else ())
     if not found:
-        raise InputError(f"{_WHO} has no path: give files, folders or globs to load(...), or the option path.")
+        raise InputError(f"{_WHO} has no path: pass files, folders or globs to load(...), or use the option path.")
     return found
 
 
 def _table(name: str | None, body: BodyType) -> str:
     if name is not None and body.message is not None:
-        raise InputError(f"{_WHO} reads a table or a message: give one of the options table and message.")
+        raise InputError(f"{_WHO} reads a table or a message: use one of the options table and message.")
     found = "requests" if name is None else name.lower()
     if found not in SCHEMAS:
         raise InputError(f"{_WHO} has no table {name!r}; its tables are {', '.join(SCHEMAS)}.")
@@ -161,7 +161,7 @@ def _body_of(given: dict[str, str], frames: FrameFiles | None) -> BodyType:
 
 
 def with_corrupt_record(options: SourceOptions, names: Iterable[str]) -> SourceOptions:
-    """Return the options for a user's own schema: a column of Spark's usual name keeps the bytes of unreadable messages."""
+    """Return the options for a user's own schema; a column with Spark's default name keeps the bytes of unreadable messages."""
     if (
         (not options.reads_messages and options.frames is None)
         or options.reading.corrupt_record is not None
@@ -177,7 +177,7 @@ def _refuse_tokens(options: SourceOptions) -> None:
     body = options.body
     if body.message in _TOKENS and (body.fields is None or "auth_bytes" in body.fields or options.reading.corrupt_record is not None):
         raise InputError(
-            f"kwire keeps no passwords: name the fields of {body.message} by the option fields, without auth_bytes, and no column for "
+            f"kwire does not keep passwords: select fields of {body.message} with the option fields, without auth_bytes, and no column for "
             "corrupt records."
         )
 
@@ -204,7 +204,7 @@ def _version(text: str) -> int:
 
 
 def _ports(text: str) -> tuple[int, ...]:
-    return tuple(_number(part, 1, 65535, "port numbers with commas between them") for part in text.split(","))
+    return tuple(_number(part, 1, 65535, "a comma-separated list of port numbers") for part in text.split(","))
 
 
 def _count(text: str) -> int:

@@ -26,7 +26,7 @@ _SHARED: Final = frozenset(("requests", "telemetry"))
 
 @dataclass(frozen=True, slots=True)
 class SeriesPart:
-    """A series, or the k-th of n shares `(k, n)` of its connections; `disorder` is a sentence on the odd order of its files, or empty."""
+    """Series, or share `(k, n)` of its connections; `disorder` is a sentence about an odd order of its files, or empty."""
 
     name: str
     locations: tuple[str, ...]
@@ -41,11 +41,11 @@ class SeriesPartition(InputPartition):
 
 
 def plan_partitions(options: SourceOptions) -> list[SeriesPartition]:
-    """Find the files and divide them among tasks.
+    """Find the files, and divide them among tasks.
 
-    A single task reads a table that sums up connections of all series, like a small analysis; other tables get a task for each series, or
-    for each share of a series if there are fewer series than `min_partitions`. The shares scan: a source has no step before its tasks that
-    could route packets.
+    A table that sums up connections of all series has a single task, like a small analysis. Other tables have a task for each series, or
+    for each share of a series if there are fewer series than `min_partitions`. Each share scans all packets, because a data source cannot
+    route packets in an earlier step.
     """
     series = group_series(input_files(options), options.series)
     if not options.reads_messages and options.table not in ROW_TABLES:
@@ -65,7 +65,8 @@ def _part(series: Series) -> SeriesPart:
 
 
 def input_files(options: SourceOptions, endings: tuple[str, ...] = (), what: str = "") -> list[CaptureFile]:
-    """Return the files of the paths, by `endings` of their names, else captures; local ones absolute, as tasks work in other folders."""
+    """Return the files of the paths, by `endings` of their names, else captures; local paths are absolute, because tasks run in other
+    folders."""
 
     def accepts(name: str) -> bool:
         return not name.startswith((".", "_")) and name.lower().endswith(endings)
@@ -84,5 +85,5 @@ def input_files(options: SourceOptions, endings: tuple[str, ...] = (), what: str
 
 
 def absolute_path(path: str) -> str:
-    """Return a local path as an absolute one, as tasks work in other folders; a URI unchanged."""
+    """Make a local path absolute, because tasks run in other folders; return a URI unchanged."""
     return path if "://" in path else str(Path(path).absolute())

@@ -1,4 +1,4 @@
-"""Errors as a user of Spark should see them: Spark shows the Python stack of an error first, and its text last."""
+"""Errors without kwire's stack, because Spark shows the Python stack first and the message last."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["plain_errors"]
 
 
 def plain_errors(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Remove kwire's own stack from its errors; for methods that Spark calls, not generators."""
+    """Remove kwire's stack from its errors; for methods that Spark calls, not for generators."""
 
     @wraps(method)
     def told(*given: Any, **named: Any) -> Any:

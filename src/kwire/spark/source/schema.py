@@ -1,4 +1,4 @@
-"""Columns of the data source, and those that a query gets."""
+"""Columns of the data source and of its queries."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def row_schema(options: SourceOptions) -> pa.Schema:
         return SCHEMAS[options.table]
     made = frame_rows(options).schema
     if twice := [name for name in made.names if made.names.count(name) > 1 or name in MESSAGE_EVIDENCE.names]:
-        raise InputError(f"The option columnNameOfCorruptRecord names the column {twice[0]}, which is there already.")
+        raise InputError(f"The option columnNameOfCorruptRecord names the column {twice[0]}, which exists already.")
     return pa.schema([*MESSAGE_EVIDENCE, *made])
 
 
 def schema_ddl(options: SourceOptions) -> str:
-    """Return the columns of a query without a schema of its own, as Spark's DDL."""
+    """Return the columns of a query without a user's schema, as Spark's DDL."""
     whole = row_schema(options)
     names = whole.names if options.columns is None or options.frames is not None else options.columns
     _check_names(names, whole)
@@ -43,12 +43,12 @@ def schema_ddl(options: SourceOptions) -> str:
 
 
 def in_schema(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """Return the columns of a query, with the schema exactly as Spark declares it."""
+    """Return the columns of a query, with the schema exactly as declared by Spark."""
     return pa.RecordBatch.from_arrays([rows.column(name) for name in schema.names], schema=schema)
 
 
 def output_columns(options: SourceOptions, given: StructType) -> pa.Schema:
-    """Check the schema that Spark asks for: that of the source, or a user's own with some of its columns in any order."""
+    """Check the requested schema: the schema of the source, or a user's own with some of its columns in any order."""
     from pyspark.sql.pandas.types import to_arrow_schema
 
     # until Spark 4.0 times are always in UTC there
@@ -59,9 +59,9 @@ def output_columns(options: SourceOptions, given: StructType) -> pa.Schema:
     for field in wanted:
         known = whole.field(field.name).type
         if not field.type.equals(known):
-            raise InputError(f"The kwire data source gives the column {field.name} as {_ddl_type(known)}; the schema says otherwise.")
+            raise InputError(f"The kwire data source gives the column {field.name} as {_ddl_type(known)}, but the schema has another type.")
         if not field.nullable:
-            raise InputError(f"The column {field.name} of the kwire data source may be null; the schema says NOT NULL.")
+            raise InputError(f"The column {field.name} of the kwire data source may be null, but the schema has NOT NULL.")
     return wanted
 
 
@@ -70,7 +70,7 @@ def _check_names(names: Sequence[str], whole: pa.Schema) -> None:
         if name not in whole.names:
             raise InputError(f"The kwire data source has no column {name!r} here; its columns are {', '.join(whole.names)}.")
     if twice := [name for name in names if names.count(name) > 1]:
-        raise InputError(f"The kwire data source is asked for the column {twice[0]} twice.")
+        raise InputError(f"The schema for the kwire data source has the column {twice[0]} twice.")
 
 
 def _ddl_comment(field: pa.Field[Any]) -> str:

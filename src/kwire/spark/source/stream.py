@@ -1,10 +1,11 @@
-"""Reader of a stream: closed files of rotating captures and growing request logs, exactly once (`spark.readStream.format("kwire")`).
+"""Reader of a stream, which returns closed files of rotating captures and growing request logs exactly once
+(`spark.readStream.format("kwire")`).
 
-Theory of operation. Spark asks the driver for an offset (`latestOffset`): that is a plan (`stream_plan`) of the pieces of each series that
-come next, and is in the checkpoint before the batch runs. Each series is a task: it takes the state of its last batch from the state
-folder, reads its pieces, writes the next state and returns its rows (`stream_batch`). A batch that runs again, because the driver was
-killed or a task failed, reads the same pieces from the same state, so it returns the same rows and writes the same state; Spark's sinks
-count a batch once. `commit` removes states that no batch can begin with any more.
+Theory of operation. Spark requests an offset from the driver (`latestOffset`): a plan (`stream_plan`) of the next pieces (files or lines)
+of each series, which is in the checkpoint before the batch runs. Each series is a task: it loads the state of its last batch from the state
+folder, reads its pieces, writes the next state and returns its rows (`stream_batch`). If the driver is killed or a task fails, the batch
+runs again. It then reads the same pieces from the same state, so rows and state are the same, and Spark's sinks write a batch once.
+`commit` removes states that are no longer needed.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from kwire.tables.schemas import ROW_TABLES
 try:
     from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit, ReadMaxBytes, ReadMaxFiles, SupportsTriggerAvailableNow
 except ImportError as missing:
-    raise InputError("streams of kwire need Spark 4.2 or newer, whose data sources can limit how much is read.") from missing
+    raise InputError("streams of kwire need Spark 4.2 or newer, whose data sources can limit the size of a batch.") from missing
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
@@ -50,7 +51,7 @@ class _SeriesPartition(InputPartition):
 
 
 class KwireStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
-    """Reader of captures and request logs as they come; Spark pickles it."""
+    """Reader of captures and request logs as they arrive; Spark pickles it."""
 
     def __init__(self, schema: StructType, options: SourceOptions) -> None:
         options = with_corrupt_record(options, schema.names)
@@ -66,7 +67,7 @@ class KwireStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     # On the driver.
 
     def initialOffset(self) -> dict[str, Any]:
-        """Return the beginning of a new query. The name of the stream travels with its offsets."""
+        """Return the first offset of a new query. Offsets include the name of the stream."""
         return StreamOffset(self._stream, self._asked).to_json()
 
     def getDefaultReadLimit(self) -> ReadLimit:
@@ -76,7 +77,7 @@ class KwireStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return ReadAllAvailable() if options.max_files_per_trigger is None else ReadMaxFiles(options.max_files_per_trigger)
 
     def prepareForTriggerAvailableNow(self) -> None:
-        """List the files now; later ones are for the next query."""
+        """List the files now; later files are read by the next query."""
         with store_options(self._options.store), tls_options(self._options.tls):
             self._frozen = self._look(), time.time_ns()
 
@@ -106,7 +107,7 @@ class KwireStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         ]
 
     def commit(self, end: dict[str, Any]) -> None:
-        """Remove states from before the batch that ends here, which a checkpoint set back by one batch may need once more."""
+        """Remove states older than the batch that ends here; a checkpoint that is set back by one batch still needs that one."""
         offset = StreamOffset.from_json(end, self._asked)
         with store_options(self._options.store), tls_options(self._options.tls):
             self._states(offset).forget({name: series.base for name, series in offset.series.items()})
@@ -123,7 +124,7 @@ class KwireStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return self._watch.look()
 
     def _series(self, files: list[SeenFile], offset: StreamOffset) -> Mapping[str, list[SeenFile]]:
-        """Group files by series, in order, with the followed log where rotation took it out of sight."""
+        """Group files by series, in order, including a followed log that rotation has renamed."""
         rule = self._options.series
         name_of = series_key(rule)
         groups: dict[str, list[SeenFile]] = {}
@@ -154,15 +155,15 @@ def _check(options: SourceOptions) -> None:
     if options.frames is not None:
         raise InputError(f"A stream of kwire reads captures and logs; follow {options.frames.format} files with Spark, and use map_frames.")
     if not options.reads_messages and options.table not in ROW_TABLES:
-        raise InputError(f"The table {options.table} sums up whole captures, which a stream never has; it has {', '.join(ROW_TABLES)}.")
+        raise InputError(f"A stream cannot return {options.table}, which sums up whole captures; choose one of {', '.join(ROW_TABLES)}.")
     if options.series.partition(":")[0] == "points":
-        raise InputError("Captures of several points are read side by side, which needs all of them at once; a stream cannot.")
+        raise InputError("A stream cannot read captures of several points, because it would need all of them at once.")
     if options.max_bytes_per_trigger is not None and options.max_files_per_trigger is not None:
-        raise InputError("Give one of the options maxBytesPerTrigger and maxFilesPerTrigger, not both.")
+        raise InputError("Use one of the options maxBytesPerTrigger and maxFilesPerTrigger, not both.")
     if options.stream.state_location is None:
         raise InputError(
-            "Streams of kwire need the option stateLocation: a folder that driver and executors reach, best the query's checkpointLocation "
-            "itself; there lies what connections that are still open leave from batch to batch."
+            "Streams of kwire need the option stateLocation: a folder for the state of open connections that driver and executors "
+            "can reach, such as the query's checkpointLocation."
         )
 
 

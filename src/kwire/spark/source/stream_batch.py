@@ -1,7 +1,7 @@
-"""One series in one batch of a stream, for one task: pieces and the state before them in, rows and the state behind them out.
+"""Task for one series in one batch of a stream: it reads pieces and the earlier state, and returns rows and the next state.
 
-A row names its client as it is known when the batch ends. Rows of a connection that has only introduced itself so far (ApiVersions, SASL)
-wait in the state for its first request of another kind, so that they name the same client as in a batch that reads to the end.
+A row names its client as known at the end of the batch. Rows of a connection with only introductory requests so far (ApiVersions, SASL) are
+kept in the state until its first other request, so that they name the same client as in a batch query.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ _INTRODUCTIONS: Final = frozenset((None, "ApiVersions", "SaslHandshake", "SaslAu
 class SeriesBatch:
     """Input of one task of a batch.
 
-    `base` is the version of the state before the pieces, 0 for none, and `version` of that behind them. `again` are pieces of earlier
-    batches without a state.
+    `base` is the version of the state before the pieces (0 for none), and `version` the version of the state after them. `again` has pieces
+    of earlier batches without a state.
     """
 
     stream: str
@@ -65,7 +65,7 @@ class SeriesBatch:
 
 
 def series_rows(batch: SeriesBatch, options: SourceOptions) -> Iterator[pa.RecordBatch]:
-    """Read the pieces of a batch, write the state, and yield the rows: the caller may stop asking for them."""
+    """Read the pieces of a batch, write the state, then yield the rows; the caller may stop early."""
     assert options.stream.state_location is not None
     folder = StateFolder(options.stream.state_location, batch.stream)
     state = folder.read(batch.series, batch.base) if batch.base else SeriesState(_begin(batch.series, options))
@@ -86,7 +86,7 @@ def _begin(series: str, options: SourceOptions) -> TablesCarry:
 
 
 class _Advance:
-    """Change of a state by the pieces of one batch; a context manager, as its rows may be in a temporary file."""
+    """Update of a state by the pieces of one batch; a context manager, because its rows may be in a temporary file."""
 
     def __init__(self, state: SeriesState, series: str, options: SourceOptions) -> None:
         self._state = state
@@ -215,7 +215,7 @@ class _Advance:
         self._state.log = None
 
     def _end(self) -> None:
-        """End the series: later files begin anew, except for the numbers of connections and of lines."""
+        """End the series: later files start with an empty state, except for the numbers of connections and lines."""
         state = self._state
         lines = None if state.log is None else state.log[1]
         self._close_log()
@@ -248,7 +248,7 @@ class _Advance:
             self._spool.add(batch)
 
     def _name_clients(self) -> None:
-        """Find the keys of all clients, and hold back rows whose clients are not known yet."""
+        """Find the keys of all clients, and hold back rows of unknown clients."""
         if not self._takes_keys:
             return
         names: list[str | None] = []
@@ -284,7 +284,7 @@ def _with_nodes(connections: Iterable[pa.RecordBatch], carry: TablesCarry) -> li
 
 
 def _live(carry: TablesCarry) -> Iterator[tuple[str, str, str | None]]:
-    """Yield id, client key as it is known, and latest API of each connection that is not over."""
+    """Yield id, current client key and latest API of each open connection."""
     for connection in carry.streams.connections():
         tracked = tracked_on(connection)
         if tracked is not None and tracked.connection_id is not None:

@@ -1,7 +1,7 @@
 """Files that a stream reads, identified by their first bytes.
 
-Rotation renames logs, `copytruncate` copies them, ring captures reuse names, and closed files get compressed. The first bytes,
-decompressed, stay with the content.
+Rotation renames logs, `copytruncate` copies them, ring captures reuse names, and closed files get compressed. The first decompressed bytes
+stay the same.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _STEP: Final = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class SeenFile:
-    """A file as it was seen; `head` is its first `HEAD_BYTES`, decompressed, and times are nanoseconds since 1970."""
+    """Listed file; `head` has its first `HEAD_BYTES` decompressed bytes, and times are nanoseconds since 1970."""
 
     file: CaptureFile
     changed_ns: int
@@ -46,18 +46,18 @@ class SeenFile:
 
     @property
     def mark(self) -> str:
-        """Mark of a file that nobody writes to; the marks of captures without packets differ by name."""
+        """Hash that identifies a closed file; for captures without packets, it includes the name."""
         if self.kind == "capture" and self.began_ns is not None:
             return mark_of(self.head, b"%d" % self.began_ns)
         return mark_of(self.head) if self.kind == "log" else mark_of(self.head, self.file.name.encode())
 
     def begins_as(self, head: int, mark: str) -> bool:
-        """Return whether its first `head` bytes have this mark."""
+        """Return whether its first `head` bytes have this hash."""
         return 0 < head <= len(self.head) and mark_of(self.head[:head]) == mark
 
 
 class FileWatch:
-    """Listing of files, which are opened again only when they have changed."""
+    """Listing of files; a file is opened again only after a change."""
 
     def __init__(self, arguments: tuple[str, ...], wanted: Callable[[str], bool] | None = None) -> None:
         self._arguments = arguments
@@ -83,7 +83,7 @@ class FileWatch:
         return list(found.values())
 
     def look_at(self, file: CaptureFile) -> SeenFile | None:
-        """Return one file, None if it is gone."""
+        """Return one listed file, None if it is gone."""
         info = _info(file.location)
         return None if info is None else self._seen(file, info)
 
@@ -112,7 +112,7 @@ def _check_exists(argument: str) -> None:
 
 
 def _infos(files: Sequence[CaptureFile]) -> dict[str, FileInfo]:
-    """Return sizes and times by location, asked for by the folder: a store takes as long for one file as for a thousand."""
+    """Return sizes and times by location, one request per folder, because a store needs the same time for one file as for a thousand."""
     from pyarrow.fs import FileSelector
 
     found: dict[str, FileInfo] = {}
@@ -148,7 +148,7 @@ def head_of(location: str) -> tuple[bytes, bool]:
 
 
 def locate(location: str, head: int, mark: str) -> str | None:
-    """Find a file, which may have been renamed or compressed, in its folder by the mark of its first `head` bytes; None if it is gone."""
+    """Find a file that may have been renamed or compressed, by the hash of its first `head` bytes; return None if it is gone."""
     if not head:
         return location if _info(location) is not None else None
     folder = location.rpartition("/")[0]
@@ -179,7 +179,7 @@ def _neighbours(folder: str, location: str) -> Iterator[str]:
 
 
 class LogRange(RawIOBase):
-    """Some bytes of a source; `left` is the number still to come, None if unknown."""
+    """Range of a source's bytes; `left` is the number of remaining bytes, None if unknown."""
 
     def __init__(self, source: CaptureSource, size: int | None) -> None:
         super().__init__()
@@ -199,7 +199,7 @@ class LogRange(RawIOBase):
 
 @contextmanager
 def open_range(location: str, start: int, stop: int | None) -> Iterator[LogRange]:
-    """Open the decompressed bytes of a file from `start` to `stop`, None for its end."""
+    """Open the decompressed bytes of a file from `start` to `stop` (None for its end)."""
     size = None if stop is None else stop - start
     filesystem, path = filesystem_of(location)
     try:
@@ -219,7 +219,7 @@ def open_range(location: str, start: int, stop: int | None) -> Iterator[LogRange
 
 
 def line_end(location: str, start: int, stop: int, most: int | None) -> int:
-    """Find the end of the whole lines of a log that can be read now, or `start`; a single line may be longer than `most` bytes."""
+    """Find the end of the last whole line within `most` bytes, or `start` if there is none; one longer line is allowed."""
     limit = stop if most is None else min(stop, start + most)
     filesystem, path = filesystem_of(location)
     with filesystem.open_input_file(path) as file:

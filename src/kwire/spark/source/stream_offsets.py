@@ -1,9 +1,8 @@
 """Offsets of a stream, as the JSON in Spark's checkpoint.
 
-An offset has, for each series, the files that are done, the position in the growing log, and the pieces of its own batch: a batch that runs
-again reads the same pieces. Files are identified by their first bytes, because rotation gives the name of one file to the next. The carry
-of
-each series is too big for an offset: it is in the state folder (`stream_state`), and its version here.
+For each series, an offset has the finished files, the position in the growing log, and the pieces of its batch, so that a repeated batch
+reads the same pieces. Files are identified by their first bytes, because rotation gives the name of one file to the next. The state of each
+series is too large for an offset, so the state folder has it (`stream_state`), and the offset its version.
 """
 
 from __future__ import annotations
@@ -21,23 +20,23 @@ from kwire.errors import InputError
 __all__ = ["HEAD_BYTES", "LastFile", "LogPlace", "Piece", "SeriesOffset", "StreamOffset", "mark_of"]
 
 HEAD_BYTES: Final = 4096
-"""So many of the first bytes tell one file from another: they hold the first packet with its time, or the first line of a log."""
+"""Number of first bytes that identify a file: they include the first packet with its time, or the first line of a log."""
 
 _VERSION: Final = 2
 
 
 def mark_of(*parts: bytes) -> str:
-    """Hash what identifies a file: 48 bits, as a folder does not hold millions of files."""
+    """Hash the identity of a file to 48 bits, enough for a folder without millions of files."""
     return urlsafe_b64encode(hashlib.blake2b(b"\0".join(parts), digest_size=6).digest()).decode()
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A file, or some lines of a log, that a batch reads.
+    """File, or lines of a log, that a batch reads.
 
     Its kind is `capture`, `log`, `lost` (the rest of a log is gone), `late` (a file came after its successor), `grown` (since it was
     read) or `end` of the series. A log is read from `start` to `stop`, decompressed, None for its end; for a capture `stop` is its stored
-    size. Of the `last` piece of a file nothing is read later.
+    size. Nothing of a file is read after its `last` piece.
     """
 
     location: str
@@ -51,7 +50,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class LogPlace:
-    """Position in the growing log; `at` is the end of the last whole line, in decompressed bytes."""
+    """Position in a growing log; `at` is the end of the last whole line, in decompressed bytes."""
 
     location: str
     head: int
@@ -61,9 +60,9 @@ class LogPlace:
 
 @dataclass(frozen=True, slots=True)
 class LastFile:
-    """The newest file of a series that is done.
+    """Newest finished file of a series.
 
-    `head` is 0 for a capture without packets, as all of these begin alike; `size` is None if it is compressed.
+    `head` is 0 for a capture without packets, because all such files begin alike; `size` is None if it is compressed.
     """
 
     location: str
@@ -77,8 +76,9 @@ class LastFile:
 class SeriesOffset:
     """Position in a series.
 
-    `done` are marks of the present files that are read. The latest batch began with the state of version `base` and left `state`. Pieces of
-    batches between them are read `again`, without their rows: those batches left no state, because no query read all their rows.
+    `done` has hashes of the present files that were read. The latest batch began with the state of version `base` and wrote version
+    `state`. Pieces of batches between them are read `again` without returning rows; those batches wrote no state, because no query read all
+    their rows.
     """
 
     done: frozenset[str] = frozenset()
@@ -94,7 +94,7 @@ class SeriesOffset:
 
 @dataclass(frozen=True, slots=True)
 class StreamOffset:
-    """Position in a stream; all batches need the same `asked`, the options that decide the rows."""
+    """Position in a stream; all batches need the same `asked`, the options that affect rows."""
 
     stream: str
     asked: Mapping[str, str] = field(default_factory=dict)
@@ -102,11 +102,11 @@ class StreamOffset:
     series: Mapping[str, SeriesOffset] = field(default_factory=dict)
 
     def advanced(self, series: Mapping[str, SeriesOffset]) -> StreamOffset:
-        """Return the offset behind one more batch, with these series changed."""
+        """Return the offset after one more batch, with these series changed."""
         return replace(self, batch=self.batch + 1, series={**self.series, **series})
 
     def to_json(self) -> dict[str, Any]:
-        """Return the JSON that Spark stores, the same for equal offsets."""
+        """Return the JSON for Spark's checkpoint; equal offsets have equal JSON."""
         found: dict[str, Any] = msgspec.to_builtins(self, order="deterministic")
         return {"v": _VERSION, **found}
 
@@ -116,9 +116,9 @@ class StreamOffset:
         try:
             found = msgspec.convert(value if value.get("v") == _VERSION else None, cls)
         except msgspec.ValidationError as error:
-            raise InputError("the checkpoint holds no offset that this version of kwire reads; begin with a new checkpoint.") from error
+            raise InputError("this version of kwire cannot read the checkpoint's offset; start with a new checkpoint.") from error
         for name, before in found.asked.items():
             if asked[name] != before:
                 then, now = before or "left out", asked[name] or "left out"
-                raise InputError(f"the checkpoint is of a query with the option {name}={then}, which is {now} now; begin with a new one.")
+                raise InputError(f"the checkpoint belongs to a query with {name}={then}, but it is {now} now; use a new checkpoint.")
         return found

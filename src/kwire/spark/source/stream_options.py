@@ -1,4 +1,4 @@
-"""Options of streams: when a file or a series is over, the folder of states, and what to do about lost data."""
+"""Options of streams: end of files and series, folder of states, and behavior on lost data."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ _SECONDS: Final = {
 }  # fmt: skip
 
 LEAST_IDLE_SECONDS: Final = 60
-"""Packets of a connection that is over may come as late: TIME-WAIT of TCP (RFC 9293), as operating systems have it."""
+"""Shortest allowed time in seconds: late packets of a closed connection arrive within TCP's TIME-WAIT (RFC 9293)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamOptions:
-    """The options; Spark pickles them. Times are seconds.
+    """Checked options; Spark pickles them. Times are in seconds.
 
     Attributes:
-        state_location: folder, path or URI, that driver and executors reach; None without a stream.
-        closed_after: time without a change after which a capture counts as closed.
-        series_ends_after: time without anything new after which a series is over; None for never.
-        pairs_forgotten_after: time without a new connection, in the captures, after which endpoints may be forgotten; None for never.
-        fail_on_data_loss: stop when data is gone before it was read; otherwise it is a row in `violations`.
+        state_location: folder (path or URI) that driver and executors can reach; None without a stream.
+        closed_after: time without changes after which a capture counts as closed.
+        series_ends_after: time without new data after which a series ends; None for never.
+        pairs_forgotten_after: capture time without a new connection after which endpoints may be dropped; None for never.
+        fail_on_data_loss: stop if data is lost before it is read; otherwise the loss is a row in `violations`.
     """
 
     state_location: str | None = None
@@ -41,11 +41,11 @@ class StreamOptions:
 
 
 def stream_options(given: dict[str, str]) -> StreamOptions:
-    """Take the options of streams out of those given, by names in lower case."""
+    """Select the options of streams from all options (lower-case names)."""
     forgotten = given.pop("pairsforgottenafter", None)
     ends, loss = given.pop("seriesendsafter", None), given.pop("failondataloss", "true").lower()
     if loss not in ("true", "false"):
-        raise InputError(f"The option failOnDataLoss of the kwire data source is true or false, not {loss!r}.")
+        raise InputError(f"The option failOnDataLoss of the kwire data source must be true or false, not {loss!r}.")
     return StreamOptions(
         state_location=_folder(given.pop("statelocation", None)),
         closed_after=_seconds("closedAfter", given.pop("closedafter", "5 minutes")),
@@ -76,5 +76,5 @@ def _seconds(name: str, text: str) -> float:
     if unit not in _SECONDS and unit is not None:
         unit = unit.removesuffix("s")
     if found is None or unit not in _SECONDS:
-        raise InputError(f"The option {name} of the kwire data source is a duration such as '10 minutes', not {text!r}.")
+        raise InputError(f"The option {name} of the kwire data source must be a duration such as '10 minutes', not {text!r}.")
     return float(found[1]) * _SECONDS[unit]

@@ -1,9 +1,9 @@
-"""Plan of the next batch of a stream: a pure function of the offset, the files and the clock.
+"""Plan of the next batch of a stream, a pure function of the offset, the files and the clock.
 
 A capture is read once, whole, when it is closed: a later file of its series was changed at the same time or after it (tools that rotate
-close one file before they open the next), or it was not changed for a while. For compressed files only the latter counts. A request log is
-read to its last whole line; a torn line waits. Its end is read when a later file of its series is there. Over all series, the file that
-was changed first comes first.
+close one file before they open the next), or it did not change for a while. Only the latter applies to compressed files. A request log is
+read to its last whole line; its end is read once a later file of its series exists. Over all series, the file with the earliest change
+comes first.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LineEnd = Callable[[Piece, int | None], int]
 
 @dataclass(frozen=True, slots=True)
 class BatchLimit:
-    """Limits of a batch; None for none. One piece is always read, however big it is."""
+    """Limits of a batch; None for no limit. At least one piece is read, regardless of its size."""
 
     max_bytes: int | None = None
     max_files: int | None = None
@@ -38,7 +38,7 @@ class BatchLimit:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A piece that can be read next: all of a file that can be read now."""
+    """Next piece to read: the readable part of a file."""
 
     piece: Piece
     seen: SeenFile | None
@@ -55,9 +55,9 @@ def plan_batch(
     line_end: LineEnd,
     has_state: Callable[[str, int], bool],
 ) -> StreamOffset:
-    """Plan the next batch; return the offset where it ends, with its pieces, or `start` itself without anything to read.
+    """Plan the next batch; return the offset at its end, with its pieces, or `start` itself if there is nothing to read.
 
-    `lying` has the files of each series in order, and `now_ns` is of the clock of the files' times.
+    `lying` has the files of each series in order; `now_ns` is the current time on the clock of the files' times.
     """
     backlogs = {name: _Backlog(name, files, start.series.get(name, SeriesOffset()), options, now_ns) for name, files in lying.items()}
     for name, offset in start.series.items():
@@ -84,13 +84,13 @@ def plan_batch(
 
 
 def followed(files: Sequence[SeenFile], log: LogPlace) -> SeenFile | None:
-    """Find the log that is followed; of several copies, the one that keeps the name."""
+    """Find the followed log; if there are several copies, the one with the same name."""
     same = [seen for seen in files if seen.begins_as(log.head, log.mark) and (seen.compressed or seen.file.size >= log.at)]
     return min(same, key=lambda seen: (seen.file.location != log.location, seen.compressed), default=None)
 
 
 class _Backlog:
-    """Unread files of a series; `cut` where the limit ended inside the first of the next `steps`."""
+    """Unread files of a series; `cut` if the limit ended inside the first of the next `steps`."""
 
     def __init__(self, name: str, files: Sequence[SeenFile], offset: SeriesOffset, options: StreamOptions, now_ns: int) -> None:
         self._name = name
@@ -162,7 +162,7 @@ class _Backlog:
         return None
 
     def _grown(self, last: int | None) -> Iterator[_Step]:
-        """Report that the file which was read last was not closed when it was read."""
+        """Report that the latest file was still open when it was read."""
         seen, before = None if last is None else self._files[last], self._last
         if seen is None or seen.compressed or before is None or before.size is None or not self._is_last(seen, before):
             return
@@ -172,7 +172,7 @@ class _Backlog:
             yield _Step(Piece(seen.file.location, "grown", start=before.size), seen, 0)
 
     def _is_copy(self, seen: SeenFile, log: LogPlace | None) -> bool:
-        """Return whether a file begins as the followed log or as the file that was read last: a copy, or one that has grown."""
+        """Return whether a file begins like the followed log or the latest file, as a copy or a grown file does."""
         if log is not None and seen.begins_as(log.head, log.mark):
             return True
         return self._offset.last is not None and self._is_last(seen, self._offset.last)
@@ -188,7 +188,7 @@ class _Backlog:
         return before is not None and seen.began_ns is not None and seen.began_ns < before
 
     def _is_closed(self, index: int) -> bool:
-        """Return whether nobody writes to a file any more; True for plain logs, which are read by lines."""
+        """Return whether a file is closed; True for plain logs, which are read by lines."""
         seen = self._files[index]
         if seen.kind == "log" and not seen.compressed:
             return True
@@ -210,9 +210,9 @@ class _Backlog:
     # What the batch takes of it.
 
     def take(self, left: int | None, *, must: bool, line_end: LineEnd) -> int | None:
-        """Take the first step, or some lines of it, within `left` bytes; return its size, None where nothing can be taken.
+        """Take the first step, or some of its lines, within `left` bytes; return its size, or None if it does not fit.
 
-        A batch that `must` have something takes one line or file of any size.
+        With `must`, take one line or file of any size.
         """
         step = self.steps[0]
         piece, seen, size = step.piece, step.seen, step.size
@@ -266,7 +266,7 @@ class _Backlog:
         self._last = LastFile(seen.file.location, head, mark_of(seen.head), size, seen.began_ns)
 
     def end(self, batch: int, has_state: Callable[[str, int], bool]) -> SeriesOffset | None:
-        """Return the offset behind the pieces taken, None without any."""
+        """Return the offset after the pieces taken, or None."""
         before = self._offset
         changed_ns = max([before.changed_ns, *(seen.changed_ns for seen in self._files)])
         ends_after = self._options.series_ends_after

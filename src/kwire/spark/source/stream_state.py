@@ -1,10 +1,9 @@
 """States of a stream: the state of each series and batch that the next batch continues from.
 
-Pairs of endpoints, most of a state, are written as changes: blocks that stay the same are in files of their own, named by the hash of their
-bytes, and states name them (`kwire.capture.dividing.pair_counts`). A state is a function of the files that were read, so a batch that runs
-again
-writes the same one: that makes the stream exact across a killed driver, as long as files are there whole or not at all. States are data
-(`kwire.tables.carry_state`), since others may write to the folder.
+Pairs of endpoints, the largest part of a state, are written as changes: immutable blocks are in separate files, named by the hash of their
+bytes, and states refer to them (`kwire.capture.dividing.pair_counts`). A state depends only on the files read, so a repeated batch writes
+the same state. This makes the stream exactly-once even if the driver is killed, provided that files are written atomically. States are
+plain data (`kwire.tables.carry_state`), because the folder is untrusted.
 """
 
 from __future__ import annotations
@@ -53,10 +52,10 @@ class _Rest(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
 
 @dataclass(slots=True)
 class SeriesState:
-    """State of a series behind a batch.
+    """State of a series after a batch.
 
-    `log` has the number of the followed request log, None if the carry does not know it yet, and its lines read; None without a log. Rows
-    `held` are of connections whose client is not known yet.
+    `log` has the number of the followed request log (None if not assigned yet) and its lines read; None without a log. Rows `held` belong
+    to connections with unknown clients.
     """
 
     carry: TablesCarry
@@ -65,7 +64,7 @@ class SeriesState:
 
 
 class StateFolder:
-    """The states of one stream, in the folder of the option `stateLocation`."""
+    """States of one stream, in the folder of the option `stateLocation`."""
 
     def __init__(self, location: str, stream: str) -> None:
         self._location = location
@@ -91,11 +90,11 @@ class StateFolder:
         except OSError as error:
             raise InputError(
                 f"the state of {series} after batch {version} cannot be read from {self._location} ({reason_of(error)}); without it the "
-                "stream has to begin with a new checkpoint"
+                "stream must start with a new checkpoint"
             ) from error
         except BadState as error:
             raise InputError(
-                f"the state of {series} after batch {version} in {self._location} is invalid: {error}; begin with a new checkpoint"
+                f"the state of {series} after batch {version} in {self._location} is invalid: {error}; start with a new checkpoint"
             ) from error
         return SeriesState(carry, rest.log, held)
 
@@ -125,7 +124,7 @@ class StateFolder:
         return bool(filesystem.get_file_info(f"{folder}/{_name(series, version)}").type == FileType.File)
 
     def forget(self, oldest: dict[str, int]) -> None:
-        """Remove the states and blocks that no batch needs; `oldest` has the oldest wanted version of each series."""
+        """Remove unneeded states and blocks; `oldest` has the oldest needed version of each series."""
         from pyarrow.fs import FileSelector
 
         filesystem, folder = self._place()
@@ -154,7 +153,7 @@ def _content(filesystem: FileSystem, path: str) -> bytes:
 
 
 def _leave(filesystem: FileSystem, folder: str, name: str, data: bytes) -> None:
-    """Write a file that nobody sees before it is whole."""
+    """Write a file atomically."""
     renames = has_rename(filesystem)  # elsewhere a file is seen when it is closed
     written = f"{folder}/.{name}-{os.getpid()}" if renames else f"{folder}/{name}"
     write_private(filesystem, written, data)

@@ -1,4 +1,4 @@
-"""Rows of the tables, for one task."""
+"""Rows of tables, for one task."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _series_rows(part: SeriesPart, options: SourceOptions) -> Iterator[pa.Record
 
 
 def checked(batch: pa.RecordBatch, options: SourceOptions) -> pa.RecordBatch:
-    """Drop malformed requests, or raise KwireError for one, as the mode says."""
+    """Drop malformed requests, or raise KwireError for the first one, depending on the mode."""
     bad: Any = pc.fill_null(pc.equal(batch.column("body"), pa.scalar("malformed")), pa.scalar(False))
     if not pc.any(bad).as_py():
         return batch
@@ -58,7 +58,7 @@ def checked(batch: pa.RecordBatch, options: SourceOptions) -> pa.RecordBatch:
     row = batch.filter(bad).slice(0, 1).to_pylist()[0]
     raise KwireError(
         f"{row['capture']}: {row['api_name']} v{row['api_version']}, request {row['request_index']} of {row['connection_id']} at packet "
-        f"{row['packet_number']}, breaks a rule of the wire format, and the mode is FAILFAST"
+        f"{row['packet_number']}, is malformed, and the mode is FAILFAST"
     )
 
 
