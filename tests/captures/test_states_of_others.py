@@ -272,7 +272,7 @@ def test_states_of_a_stream_hold_no_pickle(tmp_path: Path) -> None:
         whole[:60] + b"\xff" + whole[61:],
     ):
         state.write_bytes(data)
-        with pytest.raises(InputError, match="begin with a new checkpoint"):
+        with pytest.raises(InputError, match="start with a new checkpoint"):
             folder.read("s", 1)
         folder.forget({"t": 1})
         assert not marker.exists()

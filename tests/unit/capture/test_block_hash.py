@@ -56,5 +56,5 @@ def test_the_size_of_a_block_is_in_the_name(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_digests_that_are_cut() -> None:
-    with pytest.raises(ValueError, match="31 bytes are not a number of digests of 32 bytes"):
+    with pytest.raises(ValueError, match="31 bytes are not a multiple of 32"):
         block_hash([b"x" * 31])

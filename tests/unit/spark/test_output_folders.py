@@ -109,7 +109,7 @@ def test_a_run_that_is_alive_is_left_alone(place: Place) -> None:
 
 def test_parts_that_executors_wrote_elsewhere_are_missed(place: Place) -> None:
     folder = output_folder(place.location, TABLES)
-    with pytest.raises(InputError, match=r"1 parts that executors wrote are not in .*; use an --out that all machines"), folder.writing():
+    with pytest.raises(InputError, match=r"1 parts that executors wrote are not in .*; give an --out that all machines"), folder.writing():
         folder.publish({}, ["first/part-0.parquet"])
     assert not place.store.exists(place.path)
 

@@ -33,5 +33,5 @@ def test_what_is_no_offset_is_refused(other: dict[str, Any]) -> None:
 
 def test_a_query_with_other_options_is_refused() -> None:
     stored = StreamOffset("stream", ASKED).to_json()
-    with pytest.raises(InputError, match="with the option logZone=left out, which is Europe/Berlin now"):
+    with pytest.raises(InputError, match="with logZone=left out, but it is Europe/Berlin now"):
         StreamOffset.from_json(stored, ASKED | {"logZone": "Europe/Berlin"})
