@@ -142,7 +142,7 @@ cdef inline const Entry* find_entry(const Scan* scan, int api_key) noexcept nogi
 cdef inline void scan_frame(const Scan* scan, Bytes base, const Output* out, Py_ssize_t row, Bytes frame, Py_ssize_t length) noexcept nogil:
     """The header of one frame. All is worked out first and written then: a store through a pointer to bytes may change anything."""
     cdef const Header* header = &scan.headers[scan.fallback]
-    cdef const Entry* entry = NULL
+    cdef const Entry* entry
     cdef Cursor cursor
     cdef Bytes p
     cdef int version = scan.fallback
@@ -162,13 +162,6 @@ cdef inline void scan_frame(const Scan* scan, Bytes base, const Output* out, Py_
             code = OK
             version = entry.versions[0 if api_version < 0 else api_version if api_version < entry.count else entry.count - 1]
             header = &scan.headers[version]
-    if unlikely(length < FIXED):
-        version = -1
-        code = TRUNCATED
-    elif unlikely((entry is NULL or not 0 <= api_version < entry.count) and load_32(frame) == <uint32_t>(length - LENGTH)):
-        version = api_key = api_version = -1  # the frame begins with its own length
-        code = BAD_LENGTH
-    else:
         correlation_id = <int32_t>load_32(frame + CORRELATION_AT)
         cursor_open(&cursor, frame, length, FIXED)
         if header.client is not NULL:
@@ -189,6 +182,9 @@ cdef inline void scan_frame(const Scan* scan, Bytes base, const Output* out, Py_
                 body_offset = p - base
             else:
                 code = fault
+    else:
+        version = api_key = api_version = -1
+        code = TRUNCATED
     out.header_version[row] = <int8_t>version
     out.api_key[row] = <int16_t>api_key
     out.api_version[row] = <int16_t>api_version
@@ -199,6 +195,24 @@ cdef inline void scan_frame(const Scan* scan, Bytes base, const Output* out, Py_
     out.error[row] = <int8_t>code
     out.frame_offset[row] = frame - base - LENGTH
     out.frame_length[row] = <int32_t>length
+
+
+cdef inline void scan_own_length(const Scan* scan, const Output* out, Py_ssize_t row, Bytes frame, Py_ssize_t length) noexcept nogil:
+    """Refuse a frame that begins with its own length, and so has an unknown api or version. Apart, as it slows `scan_frame` down."""
+    cdef const Entry* entry
+    cdef int api_version
+    if likely(length < FIXED or load_32(frame) != <uint32_t>(length - LENGTH)):
+        return
+    entry = find_entry(scan, <int16_t>load_16(frame))
+    api_version = <int16_t>load_16(frame + VERSION_AT)
+    if entry is not NULL and 0 <= api_version < entry.count:
+        return
+    out.header_version[row] = -1
+    out.api_key[row] = out.api_version[row] = -1
+    out.correlation_id[row] = 0
+    out.client_id_offset[row] = out.body_offset[row] = -1
+    out.client_id_length[row] = -1
+    out.error[row] = BAD_LENGTH
 
 
 cdef inline bint scan_frames(const Scan* scan, Place* place, Output* out) noexcept nogil:
@@ -224,6 +238,7 @@ cdef inline bint scan_frames(const Scan* scan, Place* place, Output* out) noexce
         p += LENGTH
         if unlikely(not scan_quick(scan.quick, base, &to, row, p, length)):
             scan_frame(scan, base, &to, row, p, length)
+            scan_own_length(scan, &to, row, p, length)
         row += 1
         p += length
     out.count = row
@@ -255,6 +270,7 @@ cdef inline Py_ssize_t scan_elements(const Scan* scan, const BinaryColumn* frame
             continue
         if unlikely(not scan_quick(scan.quick, frame, &to, row, frame, size)):
             scan_frame(scan, frame, &to, row, frame, size)
+            scan_own_length(scan, &to, row, frame, size)
         to.frame_offset[row] = <int64_t>frame
     return -1
 
