@@ -46,8 +46,8 @@ fuzz) set -- --group fuzz ;;
 *) stop "tools/environment.sh takes demo, test, bench or fuzz, not $what." ;;
 esac
 # What tests drive beside Python: the page is opened in a real browser (Debian's packages carry browser and driver of one version), and a part
-# of the catalog is rebuilt from Kafka's published jars, which Maven fetches. Clients in Go and JavaScript go through the proxy. Benchmarks run
-# against Wireshark's decoder too.
+# of the catalog is rebuilt from Kafka's published jars, which Maven fetches. Clients in Go and JavaScript go through the proxy. `kwire capture`
+# runs dumpcap. Benchmarks run against Wireshark's decoder too.
 missing=
 quicker=
 case $what in
@@ -55,6 +55,7 @@ test)
     command -v chromedriver >/dev/null 2>&1 || missing="chromium chromium-driver"
     { command -v mvn && command -v java; } >/dev/null 2>&1 || missing="$missing maven default-jre-headless"
     { command -v go && command -v npm; } >/dev/null 2>&1 || missing="$missing golang-go npm"
+    command -v dumpcap >/dev/null 2>&1 || missing="$missing wireshark-common"
     command -v ccache >/dev/null 2>&1 || quicker=ccache
     ;;
 bench)

@@ -15,6 +15,7 @@ from click.exceptions import NoArgsIsHelpError
 
 from kwire import __version__
 from kwire.cli.analyze import analyze
+from kwire.cli.capture import capture
 from kwire.cli.catalog import catalog
 from kwire.cli.completion import completion
 from kwire.cli.decode import decode
@@ -115,7 +116,7 @@ def commands() -> None:
 
 for _task, _commands in {
     "Report": (demo, analyze, report, diff),
-    "Capture": (inspect, watch, trim),
+    "Capture": (capture, inspect, watch, trim),
     "Protocol": (catalog, decode),
     "Brokers": (proxy, telemetry),
     "Setup": (doctor, completion),
