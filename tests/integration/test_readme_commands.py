@@ -27,14 +27,18 @@ pytestmark = [pytest.mark.matrix, pytest.mark.build, pytest.mark.xdist_group("bu
 
 INSTALL = "pip install 'kwire[cli]'"  # of README, once released
 STAND_INS = {
-    "sudo": 'exec "$@"',
-    "ssh": 'shift; exec sh -c "$*"',
+    "sudo": '[ "$1" = -n ] && shift && export UNTIL_STOPPED=1; exec "$@"',
+    "ssh": 'for last; do :; done; eval "exec $last"',
     "timeout": 'shift; exec "$@"',
     "uvx": '[ "$1" = --from ] && shift 2; exec "$@"',
     "browser": 'echo "$1" >> "$OPENED"',
     "tcpdump": f"""file=-
+[ "$1" = -r ] && reads=1
 while [ $# -gt 0 ]; do [ "$1" = -w ] && file=$2; shift; done
-case $file in -) gzip -dc {SAMPLE} ;; *) gzip -dc {SAMPLE} > "$(date +"$file")" ;; esac""",
+[ "$reads" ] && exec cat > "${{file}}00"
+case $file in -) gzip -dc {SAMPLE} ;; *) gzip -dc {SAMPLE} > "$(date +"$file")" ;; esac
+trap 'exit 0' INT
+while [ "$UNTIL_STOPPED" ]; do sleep 0.1; done""",
 }
 
 
@@ -105,9 +109,9 @@ def test_the_blocks_of_readme(machine: dict[str, str], tmp_path: Path) -> None:
     assert (tmp_path / "kwire-demo" / "report" / "report.html").exists()
     assert "rejects v0-v2" in run(changes, tmp_path, machine).stdout
     assert "erp-bridge" in run(live, tmp_path, machine).stdout
-    assert "12 of 27 applications break" in run(capture, tmp_path, machine).stdout
+    assert "12 of 27 applications break" in run(capture.replace("1d", "2s --port 19092"), tmp_path, machine).stdout
     opened = Path(machine["OPENED"]).read_text().split()
-    assert [Path(each).parent.parent.name for each in opened] == ["kwire-demo", tmp_path.name]
+    assert [Path(each).parent.parent.name for each in opened] == ["kwire-demo", "week"]
     proxied(proxy.replace("'.[", "'kwire["), tmp_path, machine)
     # neither Spark nor Java came with it
     listed = run("pip list", tmp_path, machine).stdout

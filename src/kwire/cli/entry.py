@@ -109,6 +109,7 @@ def commands() -> None:
       kwire demo
       sudo tcpdump -i any -U -w - 'tcp port 9092' | kwire inspect -
       kwire analyze kafka-*.pcap --out report/ --open
+      kwire capture --host broker-1 --duration 1d --out week/ --open
 
     Completion in the shell: eval "$(kwire completion bash)" in ~/.bashrc.
     """

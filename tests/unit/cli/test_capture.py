@@ -63,6 +63,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("CALLS", str(tmp_path / "calls"))
     monkeypatch.setenv("DIES", "")
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    monkeypatch.setattr(sys, "argv", ["/opt/kwire/bin/kwire"])
     monkeypatch.chdir(tmp_path)
     return tmp_path / "calls"
 
@@ -214,7 +215,7 @@ def test_a_capture_that_ends_early_is_kept(machine: Path, monkeypatch: pytest.Mo
     assert "Report: out/report/report.html" in result.stdout
 
 
-ROOT_HINT = f"run kwire as root, as in: sudo {Path(sys.argv[0]).absolute()} capture"
+ROOT_HINT = "run kwire as root, as in: sudo /opt/kwire/bin/kwire capture"
 
 
 @pytest.mark.parametrize(
