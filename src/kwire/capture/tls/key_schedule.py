@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import hmac
-from typing import Final, NamedTuple
+from functools import cache
+from typing import Any, Final, NamedTuple
 
 from kwire.capture.tls.cipher_suites import Suite
 
-__all__ = ["MASTER_BYTES", "Keys", "expand_label", "keys_12", "keys_13", "master_secret", "next_secret", "prf"]
+__all__ = ["MASTER_BYTES", "Keys", "expand_label", "keyed_hash", "keys_12", "keys_13", "mac", "master_secret", "next_secret", "prf"]
 
 MASTER_BYTES: Final = 48
 _IV_BYTES: Final = 12
@@ -25,23 +25,53 @@ class Keys(NamedTuple):
         return "Keys(...)"
 
 
+@cache
+def _hash_of(digest: str) -> Any:
+    from cryptography.hazmat.primitives import hashes
+
+    return getattr(hashes, digest.upper())()
+
+
+def keyed_hash(secret: bytes, digest: str) -> Any:
+    """Return an HMAC for many texts under one secret, which `mac` copies: half of the work is the key's."""
+    from cryptography.hazmat.primitives.hmac import HMAC
+
+    return HMAC(secret, _hash_of(digest))
+
+
+def mac(keyed: Any, text: bytes) -> bytes:
+    copied = keyed.copy()
+    copied.update(text)
+    made: bytes = copied.finalize()
+    return made
+
+
+@cache
+def _info(label: str, length: int) -> bytes:
+    full = b"tls13 " + label.encode()
+    return length.to_bytes(2, "big") + bytes((len(full),)) + full
+
+
 def expand_label(secret: bytes, label: str, context: bytes, length: int, digest: str) -> bytes:
     """Return HKDF-Expand-Label of a label without `tls13 `, of at most 255 times the hash's bytes."""
-    full = b"tls13 " + label.encode()
-    info = length.to_bytes(2, "big") + bytes((len(full),)) + full + bytes((len(context),)) + context
+    return _expand(keyed_hash(secret, digest), _info(label, length) + bytes((len(context),)) + context, length)
+
+
+def _expand(keyed: Any, info: bytes, length: int) -> bytes:
     made = block = b""
     count = 0
     while len(made) < length:
         count += 1
-        block = hmac.digest(secret, block + info + bytes((count,)), digest)
+        block = mac(keyed, block + info + bytes((count,)))
         made += block
     return made[:length]
 
 
 def keys_13(secret: bytes, suite: Suite) -> Keys:
     """Return the traffic keys of a TLS 1.3 traffic secret (RFC 8446, 7.3)."""
-    key = expand_label(secret, "key", b"", suite.key_bytes, suite.hash)
-    return Keys(key, expand_label(secret, "iv", b"", _IV_BYTES, suite.hash))
+    keyed = keyed_hash(secret, suite.hash)
+    key = _expand(keyed, _info("key", suite.key_bytes) + b"\0", suite.key_bytes)
+    return Keys(key, _expand(keyed, _info("iv", _IV_BYTES) + b"\0", _IV_BYTES))
 
 
 def next_secret(secret: bytes, suite: Suite) -> bytes:
@@ -51,11 +81,11 @@ def next_secret(secret: bytes, suite: Suite) -> bytes:
 
 def prf(secret: bytes, label: bytes, seed: bytes, length: int, digest: str) -> bytes:
     """Return the PRF of TLS 1.2: P_hash(secret, label + seed)."""
-    seed = label + seed
+    seed, keyed = label + seed, keyed_hash(secret, digest)
     made, step = b"", seed
     while len(made) < length:
-        step = hmac.digest(secret, step, digest)
-        made += hmac.digest(secret, step + seed, digest)
+        step = mac(keyed, step)
+        made += mac(keyed, step + seed)
     return made[:length]
 
 

@@ -15,7 +15,7 @@ from functools import cache
 from typing import Any, Final, NamedTuple
 
 from kwire.capture.tls.cipher_suites import Suite
-from kwire.capture.tls.key_schedule import Keys
+from kwire.capture.tls.key_schedule import Keys, keyed_hash, mac
 from kwire.errors import InputError
 
 __all__ = ["NEEDED", "Opened", "RecordCipher", "require_cryptography"]
@@ -52,7 +52,7 @@ def _aead_classes() -> tuple[Any, Any, Any]:
 class RecordCipher:
     """Cipher of the records of one direction under one set of keys, which `repr` does not show."""
 
-    __slots__ = ("_blocks", "_encrypt_then_mac", "_is_13", "_keys", "_mac_bytes", "_overhead", "_suite", "aead")
+    __slots__ = ("_blocks", "_encrypt_then_mac", "_is_13", "_keyed", "_keys", "_mac_bytes", "_overhead", "_suite", "aead")
 
     def __init__(self, suite: Suite, keys: Keys, *, is_13: bool, encrypt_then_mac: bool = False) -> None:
         self._suite = suite
@@ -61,6 +61,7 @@ class RecordCipher:
         self._encrypt_then_mac = encrypt_then_mac
         self.aead = self._cipher()
         self._blocks: Any = None
+        self._keyed: Any = None
         self._mac_bytes = hashlib.new(suite.mac).digest_size if suite.mac else 0
         tag = 8 if suite.cipher == "ccm_8" else 16
         self._overhead = tag if is_13 or suite.cipher == "chacha20" else tag + _EXPLICIT
@@ -123,14 +124,16 @@ class RecordCipher:
         return bytes(self.aead.decrypt(nonce, sealed, additional))
 
     def _mac(self, sequence: int, kind: int, version: int, data: bytes) -> bytes:
-        assert self._suite.mac is not None
-        return hmac.digest(self._keys.mac_key, _ADDITIONAL.pack(sequence, kind, version, len(data)) + data, self._suite.mac)
+        if self._keyed is None:
+            assert self._suite.mac is not None
+            self._keyed = keyed_hash(self._keys.mac_key, self._suite.mac)
+        return mac(self._keyed, _ADDITIONAL.pack(sequence, kind, version, len(data)) + data)
 
     def _open_cbc(self, sequence: int, kind: int, version: int, body: bytes) -> Opened | None:
         mac_bytes = self._mac_bytes
         if self._encrypt_then_mac:
-            body, mac = body[:-mac_bytes], body[-mac_bytes:]
-            if not hmac.compare_digest(mac, self._mac(sequence, kind, version, body)):
+            body, tag = body[:-mac_bytes], body[-mac_bytes:]
+            if not hmac.compare_digest(tag, self._mac(sequence, kind, version, body)):
                 return None
         if len(body) < 2 * _BLOCK or len(body) % _BLOCK:
             return None
@@ -140,8 +143,8 @@ class RecordCipher:
             return None
         if self._encrypt_then_mac:
             return Opened(kind, padded[:end], 0)
-        data, mac = padded[: max(end - mac_bytes, 0)], padded[max(end - mac_bytes, 0) : end]
-        return Opened(kind, data, 0) if hmac.compare_digest(mac, self._mac(sequence, kind, version, data)) else None
+        data, tag = padded[: max(end - mac_bytes, 0)], padded[max(end - mac_bytes, 0) : end]
+        return Opened(kind, data, 0) if hmac.compare_digest(tag, self._mac(sequence, kind, version, data)) else None
 
     def _decrypt_cbc(self, body: bytes) -> bytes:
         """Decipher whole blocks. A block needs only the one before it, so one context serves all records; the IV's own block is dropped."""
