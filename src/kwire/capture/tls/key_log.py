@@ -90,6 +90,7 @@ class KeyLog:
         self._stamp: _Stamp | None = None  # of the file when it was read to its end
         self._recent: dict[int, dict[int, KeyLine]] = {}  # by name and offset
         self._recent_lines = 0
+        self._last: list[KeyLine] = []  # a last line without its end, which may still grow
         self._names: np.ndarray[Any, Any] | None = None  # sorted
         self._places: np.ndarray[Any, Any] | None = None
         self._runs: list[tuple[array[int], array[int]]] = []  # not sorted in yet
@@ -116,7 +117,7 @@ class KeyLog:
     def _known(self, name: bytes, read: Callable[[int, int], bytes] | None = None) -> list[KeyLine]:
         """Return the lines the file had when it was last read; one that is not in memory and has changed since then is left out."""
         number = int.from_bytes(name[:NAME_BYTES], "big")
-        recent = [line for line in self._recent.get(number, _NONE).values() if line[1] == name]
+        recent = [line for line in (*self._recent.get(number, _NONE).values(), *self._last) if line[1] == name]
         if self._names is None:
             return recent
         descriptor = self._descriptor
@@ -159,14 +160,14 @@ class KeyLog:
         size = file.seek(0, 2)
         if size < self._read_to or (size == self._read_to and not is_remote):  # written over: begin again
             self.__init__(self.location)  # type: ignore[misc]
+        self._last = []
         if size == self._read_to:
             return
         file.seek(self._read_to)
         rest = b""
         while chunk := file.read(_READ_BYTES):
             rest = self._take(rest + chunk)
-        if rest:
-            self._take_lines(rest, len(rest))  # the last line may be incomplete: it is read again when the file has grown
+        self._last = [line for line in (parse_line(rest),) if line is not None]
         if self._runs:
             self._sort()
 
@@ -189,9 +190,9 @@ class KeyLog:
             return
         for place, line in lines_of(text, size, self._read_to):
             known = self._recent.setdefault(int.from_bytes(line[1][:NAME_BYTES], "big"), {})
-            if place in known or len(known) < MOST_LINES:
-                self._recent_lines += place not in known
+            if len(known) < MOST_LINES:
                 known[place] = line
+                self._recent_lines += 1
         if self._recent_lines > _MOST_RECENT:
             pairs = [(name, each) for name, known in self._recent.items() for each in known]
             self._runs.append((array("Q", [pair[0] for pair in pairs]), array("Q", [pair[1] for pair in pairs])))

@@ -89,6 +89,16 @@ def test_a_log_may_grow_and_end_inside_a_line(tmp_path: Path) -> None:
     assert log.find(RANDOM) == [("CLIENT_RANDOM", RANDOM, SECRET)]
 
 
+def test_a_last_line_that_was_valid_and_grows_broken_is_dropped(tmp_path: Path) -> None:
+    path = tmp_path / "keys.log"
+    path.write_text(LINE[:-1])
+    log = KeyLog(str(path))
+    assert log.find(RANDOM) == [("CLIENT_RANDOM", RANDOM, SECRET)]
+    with path.open("a") as file:
+        file.write("f\n")
+    assert log.find(RANDOM) == []
+
+
 def test_a_log_that_was_begun_again_is_read_again(tmp_path: Path) -> None:
     path = tmp_path / "keys.log"
     path.write_text(LINE * 3)
