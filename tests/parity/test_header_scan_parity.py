@@ -10,6 +10,7 @@ import pytest
 
 from kwire.codec.binary_chunks import chunks_of
 from kwire.codec.header_scan import HEADER_TYPES, HeaderScan
+from kwire.codec.splicing import FrameSplicer
 from kwire.errors import BadLength, Fault, WireError
 
 
@@ -180,10 +181,10 @@ def test_a_frame_that_begins_with_its_own_length(batch_of, scan, codec):
     assert [row["error"] for row in found[2:]] == ["TRUNCATED", None]
     assert found[3]["api_version"] == 13
     assert batch_of(pa.array(frames, pa.binary())).column("error").null_count == 2
-    columns = scan(stream_of(framed[:2]))
+    columns, splice = scan(stream_of(framed[:2])), FrameSplicer(codec.compiled).splice
     assert (list(columns.error), list(columns.api_key), list(columns.body_offset)) == ([Fault.BAD_LENGTH] * 2, [-1, -1], [-1, -1])
     for frame in framed[:2]:
-        for read in (codec.frames.peek_header, codec.frames.decode_request):
+        for read in (codec.frames.peek_header, codec.frames.decode_request, lambda each: splice(each, {"header.client_id": "x"})):
             with pytest.raises(BadLength, match="the first 4 bytes look like a length prefix; pass the frame without it"):
                 read(frame)
         assert isinstance(codec.frames.decode_request(frame, strict=False).violation, BadLength)

@@ -21,7 +21,7 @@ from kwire.codec.splice_plan import ANY, Path, find_leaf, leaf_of, parse_path
 from kwire.codec.splice_values import content_of
 from kwire.codec.splicers import MAX_SPLICERS, Splicers, Work, WorkOf
 from kwire.codec.topic_renaming import Names, TopicRenaming, Uncovered
-from kwire.errors import EncodeError, WireError
+from kwire.errors import BadLength, EncodeError, WireError
 from kwire.schema.header_versions import header_version_of
 
 if TYPE_CHECKING:
@@ -217,8 +217,10 @@ class FrameSplicer:
         header, offset = self._reader.read_request_header(frame, strict=False)
         api_key, version = header.api_key, header.api_version
         name, header_version = self._requests(api_key, version)
-        if work is not None and not name:
-            raise self._reader.request_decoder(api_key, version, None)
+        if not name:
+            refusal = self._reader.request_decoder(api_key, version, None, frame)
+            if work is not None or isinstance(refusal, BadLength):
+                raise refusal
         made = _message(name, version, frame, offset, work, strict)
         return self._header(frame, offset, "RequestHeader", header_version, head) + made[offset:] if head else made
 
