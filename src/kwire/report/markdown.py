@@ -68,7 +68,7 @@ def _upgrade(report: Report) -> Iterator[str]:
     for target in report.matrix.targets:
         found = report.matrix.count(target)
         rows.append([f"Kafka {words(report.names[target])}", *(count(found[verdict]) for verdict in WORST_FIRST)])
-    yield from _section("Upgrade impact", ["Release", *WORST_FIRST], rows, "No client has a verdict.")
+    yield from _section("Applications by Kafka version", ["Kafka version", *WORST_FIRST], rows, "No client has a verdict.")
 
 
 def _tasks(report: Report) -> Iterator[str]:
@@ -97,7 +97,7 @@ def _clients(report: Report) -> Iterator[str]:
     ]
     on = f"on {words(report.names[report.newest])}" if report.newest else "verdict"
     yield from _section(
-        "Clients by library and version",
+        "Libraries",
         ["Library", "Version", "Identified by", "Clients", "Requests", on],
         rows,
         "No Kafka client was seen.",
@@ -131,7 +131,7 @@ def _topics(report: Report) -> Iterator[str]:
         return [codes(writers) or "none seen", code(topic.name), codes(readers) or "none seen", *amounts]
 
     headings = ["Written by", "Topic", "Read by", "Records written", "Bytes written", "Records read"]
-    yield from _section("Topics", headings, map(row, report.topics), "No topic was written or read in these captures.")
+    yield from _section("Producers and consumers", headings, map(row, report.topics), "No topic was written or read in these captures.")
 
 
 def _groups(report: Report) -> Iterator[str]:
@@ -141,12 +141,12 @@ def _groups(report: Report) -> Iterator[str]:
         why = f"{moment(last.time)}: {last.reason}; {diff}" if last else ""
         return [code(group.group_id), count(group.most), count(group.again), length_of_time(group.spent), count(group.expired), words(why)]
 
-    headings = ["Group", "Most members", "Rebalances", "Time spent", "Members expired", "The last (UTC)"]
+    headings = ["Group", "Members", "Rebalances", "Time in them", "Members expired", "The last (UTC)"]
     yield from _section("Consumer groups", headings, map(row, report.groups.groups), "No consumer groups captured.")
 
 
 def _incidents(report: Report) -> Iterator[str]:
-    yield from ("## Incidents", "")
+    yield from ("## Operational issues", "")
     for one in report.incidents:
         if one.rows:
             yield from _listing(one, 3)
@@ -169,7 +169,7 @@ def _violations(report: Report) -> Iterator[str]:
         proof = f"{code(first.connection_id)}{packet}" if first.connection_id else words(first.capture)
         rows[rule.of_file].append([words(rule.severity), words(rule.rule), plural(rule.times, "time"), words(first.explanation), proof])
     headings = ["Severity", "Rule", "How often", "The first", "Where"]
-    yield from _section("Violations", headings, rows[False], "No protocol violations.")
+    yield from _section("Protocol violations", headings, rows[False], "No protocol violations.")
     if rows[True]:
         yield from _section("Problems of input files", headings, rows[True], "")
 
@@ -190,4 +190,4 @@ def _brokers(report: Report) -> Iterator[str]:
         for one in report.brokers
     ]
     nothing = "No broker addresses captured. Capture a new client connection to see them."
-    yield from _section("Brokers", ["Node", "Advertised as", "Seen at", "Release", "Cluster"], rows, nothing)
+    yield from _section("Brokers", ["Node", "Advertised as", "Seen at", "Kafka version", "Cluster"], rows, nothing)

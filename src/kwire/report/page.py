@@ -52,7 +52,7 @@ _STYLES: Final = ("page.css", "tables.css", "pictures.css")
 _SYMBOLS: Final = {"compatible": "✓", "deprecated": "!", "unknown": "?", "breaks": "✕", "unjudged": "·"}
 _MEANINGS: Final = {
     "compatible": "keeps working",
-    "deprecated": "works, but the API version will be removed later",
+    "deprecated": "works, but this Kafka version deprecates the API version",
     "unknown": "not enough evidence",
     "breaks": "uses an API version that this Kafka version removed",
 }

@@ -144,7 +144,7 @@ def test_an_empty_file_is_no_protocol_violation(tmp_path: Path, analysis_tables:
     section = page[page.index('<section id="violations"') :]
     assert re.search(r"No protocol violations\..*Problems of input files.*b\.pcap is empty", section, re.DOTALL)
     text = render_report(folder, "md")
-    assert re.search(r"## Violations\n\nNo protocol violations\.\n\n## Problems of input files\n.*b\.pcap is empty", text, re.DOTALL)
+    assert re.search(r"## Protocol violations\n\nNo protocol violations\.\n\n## Problems of input files\n.*b\.pcap is empty", text, re.DOTALL)
 
 
 def test_empty_tables_have_a_sentence(tmp_path: Path, analysis_tables: ModuleType) -> None:
@@ -172,6 +172,26 @@ def test_the_first_table_names_the_applications(tmp_path: Path, analysis_tables:
     first = body[body.index("<table") : body.index("</table>")]
     for name in ("erp-bridge", "pricing-svc", "gateway-v2", "late-reader"):
         assert name in first
+
+
+def test_markdown_has_the_words_of_the_page(tmp_path: Path, analysis_tables: ModuleType) -> None:
+    out = analysis_tables.write_tables(tmp_path / "out", analysis_tables.tables_of(analysis_tables.FLEET))
+    page = Path(write_page(out)).read_text(encoding="utf-8")
+    (answer,) = re.findall(r"<h1.*?><bdi>(.*?)</bdi></h1>", page)
+    first, *rest = markdown(read_report(AnalysisFolder(out))).splitlines()
+    assert first == f"# {answer}"
+    titles = {re.sub("<.*?>", "", title) for title in re.findall(r"<(?:h2|h3|b)[ >].*?</(?:h2|h3|b)>", page)}
+    assert {line[3:] for line in rest if line.startswith("## ")} <= titles
+    (verdicts,) = (line for line in rest if "| breaks |" in line)
+    assert verdicts == "| Kafka version | breaks | unknown | deprecated | compatible |"
+
+
+def test_the_answer_is_red_where_brokers_reject_clients_today(tmp_path: Path, analysis_tables: ModuleType) -> None:
+    tables = analysis_tables.tables_of(analysis_tables.FLEET)
+    for row in tables["brokers"]:
+        row["release_guess"] = "4.3.1"
+    page = Path(write_page(analysis_tables.write_tables(tmp_path / "out", tables))).read_text(encoding="utf-8")
+    assert re.search(r'<h1 class="breaks-text">.* rejected by your brokers today', page)
 
 
 def test_long_lists_open_in_part(tmp_path: Path, analysis_tables: ModuleType) -> None:
