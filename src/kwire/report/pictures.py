@@ -126,7 +126,7 @@ class _TimeAxis:
         known = [year for year in years if year is not None]
         self._first = math.floor(min(known, default=0))
         self._last = max(math.ceil(max(known, default=0)), self._first + 1)
-        self._start = _APART + 0.08 if None in years else 0
+        self._start = _APART + 0.12 if None in years else 0
         self._has_years = bool(known)
 
     def place(self, year: float) -> float:

@@ -144,7 +144,9 @@ def test_an_empty_file_is_no_protocol_violation(tmp_path: Path, analysis_tables:
     section = page[page.index('<section id="violations"') :]
     assert re.search(r"No protocol violations\..*Problems of input files.*b\.pcap is empty", section, re.DOTALL)
     text = render_report(folder, "md")
-    assert re.search(r"## Protocol violations\n\nNo protocol violations\.\n\n## Problems of input files\n.*b\.pcap is empty", text, re.DOTALL)
+    assert re.search(
+        r"## Protocol violations\n\nNo protocol violations\.\n\n## Problems of input files\n.*b\.pcap is empty", text, re.DOTALL
+    )
 
 
 def test_empty_tables_have_a_sentence(tmp_path: Path, analysis_tables: ModuleType) -> None:
