@@ -47,6 +47,16 @@ def test_a_phone_shows_the_page_in_twelve_screens(browser: Chrome, pages: Pages)
     until(browser, lambda: bool(browser.execute_script("return document.querySelector('#brokers > .fold').open")))
 
 
+def test_each_number_has_a_label_on_a_phone(browser: Chrome, pages: Pages) -> None:
+    show(browser, pages.example, PHONE)
+    bare = "return [...document.querySelectorAll('.rows td.number')].filter((one) => one.textContent && !one.dataset.label).length"
+    assert browser.execute_script(bare) == 0
+    assert [one.get_attribute("data-label") for one in browser.find_elements(By.CSS_SELECTOR, "#brokers td")][:2] == [
+        "Advertised as",
+        "Seen at",
+    ]
+
+
 @pytest.mark.parametrize("size", SIZES, ids=["desk", "phone", "tablet", "small phone"])
 @pytest.mark.parametrize("name", ["example", "hostile", "empty"])
 def test_the_page_fits_the_width_and_no_box_scrolls(browser: Chrome, pages: Pages, name: str, size: tuple[int, int]) -> None:

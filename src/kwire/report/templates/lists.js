@@ -29,6 +29,11 @@ async function unpack(base64) {
 // they are read. Searching and sorting work on the texts of all rows, which the page's maker has escaped; only those that are shown are built.
 const attributeOf = (row, name) => new RegExp(`^<\\w+[^>]* data-${name}="([^"]*)"`).exec(row)?.[1] ?? "";
 const attributeWritten = (value) => value.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&#34;").replace(/'/g, "&#39;");
+// On a phone a row is a block: each cell says which column it is of.
+const headsOf = (table) => all("th", table.tHead).map((head) => head.textContent.trim());
+function labelCells(table, heads = headsOf(table)) {
+  for (const cell of all(":scope > tbody > tr:not(.reasons) > *", table)) cell.dataset.label ??= heads[cell.cellIndex] ?? "";
+}
 class LongList {
   constructor(list) {
     this.id = list.id;
@@ -63,20 +68,14 @@ class LongList {
     }
     for (const one of [this.place, ...this.values]) one?.addEventListener("change", () => this.choose());
     this.clear?.addEventListener("click", () => { this.set({}); this.field?.focus(); });
-    this.labels = list.tHead ? all("th", list.tHead).map((head) => head.textContent.trim()) : [];
+    this.labels = list.tHead ? headsOf(list) : [];
     all("th[data-sort]", list).forEach((head) => this.makeSortable(head));
     this.label();
     this.offer();
   }
 
-  // On a phone a row is a block: each cell says which column it is of.
   label() {
-    if (!this.list.classList.contains("rows")) return;
-    for (const row of this.shownRows()) {
-      for (const cells of row.tagName === "TBODY" ? [...row.rows].filter((one) => !one.classList.contains("reasons")) : [row]) {
-        for (const cell of cells.cells) cell.dataset.label ??= this.labels[cell.cellIndex] ?? "";
-      }
-    }
+    if (this.list.classList.contains("rows")) labelCells(this.list, this.labels);
   }
 
   // What is chosen, as it stands in the address.

@@ -142,6 +142,7 @@ function begin() {
   document.documentElement.classList.add("js");
   foldSections();
   for (const list of all("[data-long]")) lists[list.id] = new LongList(list);
+  for (const table of all("table.rows:not([data-long])")) labelCells(table);
   all(".theme").forEach((one) => { one.hidden = false; });
   chooseTheme(storedTheme());
   document.addEventListener("click", (event) => {
