@@ -38,6 +38,7 @@ PACKAGES: Final = {
     "kwire.spark": "Spark columns and jobs. Importing it needs `kwire[spark]`.",
     "kwire.protocol": "Connections as events; no sockets, no threads, no clock.",
     "kwire.tables": "Rows of captures as Arrow batches, without Spark.",
+    "kwire.schema": "Catalogs of messages, and releases of Kafka.",
 }
 VALUES: Final = {
     "kwire.__version__": "Version of kwire.",
@@ -48,6 +49,10 @@ VALUES: Final = {
     "kwire.records.UNPACKED_MULTIPLE": "Default of `max_unpacked` per byte of larger buffers.",
     "kwire.protocol.Direction": "`request` or `response`.",
     "kwire.protocol.Event": "Union of the classes of events.",
+    "kwire.schema.DIALECTS": "Names of the dialects that come with kwire.",
+    "kwire.schema.Kind": "Kind of a message, such as `request`.",
+    "kwire.schema.NO_VERSIONS": "The empty range of versions.",
+    "kwire.schema.SCALARS": "Types of fields that are no structs.",
     "kwire.tables.ROW_TABLES": "Names of the tables with a row per packet file, connection, request and so on.",
     "kwire.tables.SCHEMAS": "Arrow schema of each table, by name.",
 }
@@ -160,7 +165,7 @@ def wrapped(lines: Iterator[str]) -> Iterator[str]:
 
 def entry(name: str, value: Any) -> Iterator[str]:
     """Yield the section of one public name."""
-    yield from (f"### {name}", "")
+    yield from (f"### {name.replace('__', chr(92) + '_' + chr(92) + '_')}", "")
     if name in VALUES:
         yield from (VALUES[name], "")
         return

@@ -17,11 +17,11 @@ import pytest
 from kwire.cli.entry import commands
 
 ROOT = Path(__file__).resolve().parents[2]
-PYTHON = (ROOT / "docs" / "reference" / "python.md").read_text("utf-8")
+PYTHON = (ROOT / "docs" / "reference" / "python.md").read_text("utf-8").replace("\\_", "_")
 OPTIONS = (ROOT / "docs" / "reference" / "options.md").read_text("utf-8")
 FENCE = re.compile(r"^```\w*\n.*?^```$", re.DOTALL | re.MULTILINE)
 ENTRIES = dict(re.findall(r"^### (\S+)\n(.*?)(?=^##|\Z)", PYTHON, re.DOTALL | re.MULTILINE))
-PACKAGES = ("kwire", "kwire.records", "kwire.spark", "kwire.protocol", "kwire.tables")
+PACKAGES = ("kwire", "kwire.records", "kwire.spark", "kwire.protocol", "kwire.tables", "kwire.schema")
 
 
 def test_the_pages_are_up_to_date() -> None:

@@ -142,7 +142,11 @@ def _field_definition(field: Field) -> dict[str, Any]:
 
 
 def definition_of(message: Message) -> dict[str, Any]:
-    """Return a message in the JSON shape of Kafka's definitions; `parse_definition` reads it back."""
+    """Return a message in the JSON shape of Kafka's definitions; `parse_definition` reads it back.
+
+    Arguments:
+        message: a message of a catalog.
+    """
     definition: dict[str, Any] = {"name": message.name, "type": message.kind}
     if message.api_key is not None:
         definition["apiKey"] = message.api_key

@@ -16,5 +16,9 @@ def error_names() -> dict[int, str]:
 
 
 def error_name(code: int) -> str:
-    """Return the name of an error code, or the number as text if no release has it."""
+    """Return the name of an error code, or the number as text if no release has it.
+
+    Arguments:
+        code: error code of a response.
+    """
     return error_names().get(code) or str(code)

@@ -19,12 +19,20 @@ _WORD_BORDER: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z
 
 @cache  # a few names stand in hundreds of messages, at every version
 def snake_name(name: str) -> str:
-    """Convert `ThrottleTimeMs` to `throttle_time_ms`, the attribute name of a field."""
+    """Convert `ThrottleTimeMs` to `throttle_time_ms`, the attribute name of a field.
+
+    Arguments:
+        name: name in a definition.
+    """
     return _WORD_BORDER.sub("_", name).lower()
 
 
 def camel_name(name: str) -> str:
-    """Convert `ThrottleTimeMs` to `throttleTimeMs`, the key in Kafka's JsonConverter classes."""
+    """Convert `ThrottleTimeMs` to `throttleTimeMs`, the key in Kafka's JsonConverter classes.
+
+    Arguments:
+        name: name in a definition.
+    """
     return name[:1].lower() + name[1:]
 
 
@@ -197,11 +205,11 @@ class Message:
 
 
 class Catalog:
-    """A set of message definitions, found by name or by api key.
+    """A set of message definitions, found by name or by API key.
 
     Arguments:
         name: `kwire` for the built-in one.
-        messages: all definitions; (kind, api key) is unique among requests and responses.
+        messages: all definitions; (kind, API key) is unique among requests and responses.
     """
 
     def __init__(self, name: str, messages: Mapping[str, Message]) -> None:

@@ -100,7 +100,10 @@ class ReleaseCatalog(Catalog):
 
 
 def release_catalog(name: str) -> ReleaseCatalog:
-    """Return the catalog of a release, `3.9` for its newest patch.
+    """Return the catalog of a release.
+
+    Arguments:
+        name: `3.9.2`, or `3.9` for its newest patch.
 
     Raises:
         InputError: no such release.

@@ -178,7 +178,7 @@ def _named(name: str) -> Release:
 
 
 class Releases:
-    """All releases, oldest first; `spans` has the state of each api key from a release on (`since`)."""
+    """All releases, oldest first; `spans` has the state of each API key from a release on (`since`)."""
 
     def __init__(self, names: list[str], spans: Mapping[str, list[Mapping[str, Any]]]) -> None:
         self.names = tuple(names)
@@ -252,11 +252,11 @@ def guess(ranges: Mapping[int, Versions | tuple[int, int]]) -> list[str]:
     """Return the releases whose brokers or controllers advertise these ranges, oldest first.
 
     A release fits when its ApiVersions response, of any kind of node and with or without unstable versions, has the same ranges; telemetry
-    apis may be absent. When none fits whole, those that a broker leaves out while an older message format or controller is in force may be
+    APIs may be absent. When none fits whole, those that a broker leaves out while an older message format or controller is in force may be
     absent too: then the releases that miss least. An answer that was cut, or is not Apache Kafka's, fits none.
 
     Arguments:
-        ranges: from an ApiVersions response, api key to (lowest, highest).
+        ranges: from an ApiVersions response, API key to (lowest, highest).
     """
     given = {key: value if isinstance(value, Versions) else Versions(*value) for key, value in ranges.items()}
     missing: dict[int, list[str]] = {}

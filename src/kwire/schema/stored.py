@@ -94,11 +94,12 @@ def header_version(kind: str, api_key: int, api_version: int, known: Catalog | N
 
     Arguments:
         kind: `"request"` or `"response"`.
+        api_key: API key of the request.
         api_version: version of the body.
         known: catalog; the built-in one by default.
 
     Raises:
-        UnknownApi: the catalog does not have the api key.
+        UnknownApi: the catalog does not have the API key.
         ValueError: `kind` is neither.
     """
     if kind not in ("request", "response"):

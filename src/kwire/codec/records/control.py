@@ -78,7 +78,8 @@ def control_record(
     Arguments:
         control_type: Kafka's name: ``COMMIT``, ``ABORT``, ``LEADER_CHANGE`` ...
         coordinator_epoch: epoch of the transaction coordinator, only for ``COMMIT`` and ``ABORT``.
-        message: message such as `LeaderChangeMessage`, only for KRaft's types. offset, timestamp: values of the record.
+        message: message such as `LeaderChangeMessage`, only for KRaft's types.
+        offset, timestamp: values of the record.
 
     Raises:
         EncodeError: unknown type, or content of another type.

@@ -100,7 +100,7 @@ def dialect(*names: str | Path, base: Catalog | None = None, api_keys: Mapping[s
     Arguments:
         names: of `DIALECTS`, or folders with a `dialect.json`.
         base: catalog below; the built-in one by default.
-        api_keys: other keys for apis of the dialects: ``{"BrokerMetadata": 20007}``.
+        api_keys: other keys for APIs of the dialects: ``{"BrokerMetadata": 20007}``.
 
     Raises:
         InputError: no such dialect, two of them define the same message, or a key is taken.
