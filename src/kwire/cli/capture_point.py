@@ -101,6 +101,8 @@ class CapturePoint:
         lines = [line for line in errors.read().decode("utf-8", "replace").splitlines() if line.strip() and not line.startswith("(")]
         last = lines[-1] if lines else f"status {program.returncode}"
         where = self.host or "this machine"
+        if self.host and program.returncode == 255 and self.size():
+            return f"the connection to {where} broke ({last})"
         if self.host and program.returncode == 255:
             return f"ssh cannot connect to {where} ({last}); it must do so without a password: ssh -o BatchMode=yes {where} true"
         root = (

@@ -19,6 +19,8 @@ def progress_bar(begins_with: str) -> Iterator[Callable[[str, int, int], None]]:
         return
     from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+    from kwire.report.amounts import bytes_of
+
     columns = (
         SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), TextColumn("{task.fields[amount]}"),
         TimeElapsedColumn(), TextColumn("ETA"), TimeRemainingColumn(compact=True),
@@ -27,7 +29,7 @@ def progress_bar(begins_with: str) -> Iterator[Callable[[str, int, int], None]]:
         task = bar.add_task(begins_with, total=None, amount="")
 
         def show(what: str, done: int, total: int) -> None:
-            amount = f"{done / 1e6:,.1f} of {total / 1e6:,.1f} MB" if total else ""
+            amount = f"{bytes_of(done)} of {bytes_of(total)}" if total else ""
             bar.update(task, description=what, completed=done, total=total or None, amount=amount)
 
         yield show

@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
 
+from kwire.cli.capture_point import CapturePoint
 from kwire.cli.entry import commands
 
 SEED = Path(__file__).parents[2] / "captures" / "data" / "seed.pcap.gz"
@@ -30,6 +31,7 @@ STAND_INS = {
     # options, host, command
     "ssh": """for last; do :; done; echo "$*" >> "$CALLS"
 case "$*" in *lost*) echo "ssh: connect to host lost port 22: Connection refused" >&2; exit 255;; esac
+case "$*" in *breaks*) cat "$SEED"; echo "Connection to breaks closed by remote host." >&2; exit 255;; esac
 eval "exec $last"
 """,
     "sudo": 'shift; exec "$@"',
@@ -37,7 +39,7 @@ eval "exec $last"
 read=; write=; each=; while [ $# -gt 0 ]; do case $1 in -r) read=1;; -w) write=$2;; -i) each=$2;; esac; shift; done
 trap 'exit 0' INT
 if [ "$read" ]; then
-    head=$(mktemp); dd bs=1 count=24 of="$head" 2> /dev/null
+    head=$(mktemp "$CALLS.XXXXXX"); dd bs=1 count=24 of="$head" 2> /dev/null
     [ -s "$head" ] || { echo "tcpdump: truncated dump file; tried to read 4 file header bytes, only got 0" >&2; exit 1; }
     exec cat "$head" - > "${write}00"
 fi
@@ -213,6 +215,35 @@ def test_a_capture_that_ends_early_is_kept(machine: Path, monkeypatch: pytest.Mo
     assert result.exit_code == 3
     assert "tcpdump on this machine ended: tcpdump: pcap_loop: The interface disappeared; what it captured is kept.\n" in result.stderr
     assert "Report: out/report/report.html" in result.stdout
+
+
+def test_a_connection_that_breaks_leaves_the_other_hosts(machine: Path, tmp_path: Path) -> None:
+    result = run("--host", "breaks", "--host", "broker-1", "--duration", "2s", "--no-analyze")
+    assert result.exit_code == 3
+    assert result.stderr.splitlines()[1:] == [
+        "kwire: the connection to breaks broke (Connection to breaks closed by remote host.); what it captured is kept."
+    ]
+    for host in ("breaks", "broker-1"):
+        assert Path(f"out/captures/{host}/kafka.pcap00").read_bytes() == (tmp_path / "seed.pcap").read_bytes()
+
+
+def test_a_disk_that_fills_up_ends_the_capture(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """tcpdump goes on with a full disk, and loses packets without a word; others fill the disk too."""
+    usage = namedtuple("usage", "total used free")
+    free = iter((usage(0, 0, 10**11), usage(0, 0, 0)))
+    monkeypatch.setattr(shutil, "disk_usage", lambda _folder: next(free))
+    result = run("--no-analyze")
+    assert result.exit_code == 3
+    assert result.stderr.splitlines()[1:] == ["kwire: the disk of out/captures is full; the capture ends early."]
+
+
+def test_a_full_ring_is_said(machine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(CapturePoint, "size", lambda _self: 19_000_001)
+    assert "reached --limit" not in run("--duration", "1s", "--limit", "21MB", "--no-analyze").stderr
+    shutil.rmtree("out")
+    result = run("--duration", "1s", "--limit", "20MB", "--no-analyze")
+    assert result.exit_code == 0
+    assert result.stderr.splitlines()[1:] == ["kwire: the captures of this machine reached --limit, so the oldest packets may be gone."]
 
 
 ROOT_HINT = "run kwire as root, as in: sudo /opt/kwire/bin/kwire capture"

@@ -156,9 +156,9 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
 
 
 def test_the_command_checks_a_configuration(tmp_path: Path) -> None:
-    result = CliRunner().invoke(commands, ["proxy", str(written(tmp_path, LISTENER)), "--check"])
-    assert result.exit_code == 0
-    assert "1 listener" in result.output
+    file = written(tmp_path, LISTENER)
+    result = CliRunner().invoke(commands, ["proxy", str(file), "--check"])
+    assert (result.exit_code, result.output) == (0, f"{file}: valid (1 listener)\n")
 
 
 @pytest.mark.parametrize(
