@@ -101,4 +101,4 @@ def _say_unused(room: str, error: ImportError) -> None:
     warnings.warn(f"{reason}, so the pure Python backend runs, tens of times slower{cure}", RuntimeWarning, stacklevel=3)
 
 
-backend: Final[Twin] = "pure" if load_native("codec", "objects", "modules", MODULES) is None else "native"
+backend: Final[Twin] = "pure" if load_native("codec", "objects", "modules", (*MODULES, "descriptions")) is None else "native"
