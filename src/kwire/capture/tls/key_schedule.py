@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import hashlib
 from functools import cache
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kwire.capture.tls.cipher_suites import Suite
+
+if TYPE_CHECKING:
+    from hashlib import _Hash
+
+    Keyed = tuple[_Hash, _Hash]
 
 __all__ = ["MASTER_BYTES", "Keys", "expand_label", "keyed_hash", "keys_12", "keys_13", "mac", "master_secret", "next_secret", "prf"]
 
 MASTER_BYTES: Final = 48
 _IV_BYTES: Final = 12
+_BLOCKS: Final = {"sha384": 128, "sha512": 128}  # bytes of a block, where it has not 64
+_INNER, _OUTER = (bytes(each ^ pad for each in range(256)) for pad in (0x36, 0x5C))
 
 
 class Keys(NamedTuple):
@@ -25,25 +32,19 @@ class Keys(NamedTuple):
         return "Keys(...)"
 
 
-@cache
-def _hash_of(digest: str) -> Any:
-    from cryptography.hazmat.primitives import hashes
-
-    return getattr(hashes, digest.upper())()
-
-
-def keyed_hash(secret: bytes, digest: str) -> Any:
-    """Return an HMAC for many texts under one secret, which `mac` copies: half of the work is the key's."""
-    from cryptography.hazmat.primitives.hmac import HMAC
-
-    return HMAC(secret, _hash_of(digest))
+def keyed_hash(secret: bytes, digest: str) -> Keyed:
+    """Return the two hashes of an HMAC (RFC 2104) behind its key, for many texts under one secret: half of the work is the key's."""
+    new = getattr(hashlib, digest)
+    block = _BLOCKS.get(digest, 64)
+    key = (secret if len(secret) <= block else new(secret).digest()).ljust(block, b"\0")
+    return new(key.translate(_INNER)), new(key.translate(_OUTER))
 
 
-def mac(keyed: Any, text: bytes) -> bytes:
-    copied = keyed.copy()
-    copied.update(text)
-    made: bytes = copied.finalize()
-    return made
+def mac(keyed: Keyed, text: bytes) -> bytes:
+    inner, outer = keyed[0].copy(), keyed[1].copy()
+    inner.update(text)
+    outer.update(inner.digest())
+    return outer.digest()
 
 
 @cache
@@ -57,7 +58,7 @@ def expand_label(secret: bytes, label: str, context: bytes, length: int, digest:
     return _expand(keyed_hash(secret, digest), _info(label, length) + bytes((len(context),)) + context, length)
 
 
-def _expand(keyed: Any, info: bytes, length: int) -> bytes:
+def _expand(keyed: Keyed, info: bytes, length: int) -> bytes:
     made = block = b""
     count = 0
     while len(made) < length:
