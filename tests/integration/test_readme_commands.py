@@ -129,7 +129,7 @@ def test_the_tutorials(machine: dict[str, str], tmp_path: Path) -> None:
     run(install, tmp_path, machine)
     assert "✕ 3 of 20 applications break on Kafka 4.0" in run(demo, tmp_path, machine).stdout
     run(again, tmp_path, machine)
-    assert "Metadata" in run(question, tmp_path, machine).stdout
+    assert "Fetch" in run(question, tmp_path, machine).stdout
     look, capture, analyze, append = blocks("docs/tutorials/your-cluster.md")
     assert "erp-bridge" in run(look, tmp_path, machine).stdout
     run(capture, tmp_path, machine)
