@@ -20,7 +20,8 @@ def test_many_series(record, tmp_path):
     folder, out = tmp_path / "pods", tmp_path / "out"
     folder.mkdir()
     size = sum(path.stat().st_size for path in captures_of_pods(folder, SERIES))
-    command = [sys.executable, "-m", "kwire", "analyze", str(folder), "--series", "file", "--out", str(out), "--master", f"local[{TASKS}]"]
+    options = ["--group-files", "file", "--out", str(out), "--master", f"local[{TASKS}]"]
+    command = [sys.executable, "-m", "kwire", "analyze", str(folder), *options]
     seconds, printed = command_seconds([*command, "--json"])
     cost = json.loads(printed)["cost"]
     assert cost["bytes_read"] == size

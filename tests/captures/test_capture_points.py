@@ -1,4 +1,4 @@
-"""The same traffic captured at two points and read with ``--series points`` gives the rows that one good capture gives."""
+"""The same traffic captured at two points and read with ``--group-files overlap`` gives the rows that one good capture gives."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def test_a_point_that_is_left_out_is_asked_for(tmp_path: Path) -> None:
         path.write_bytes(data)
     out = run(paths[:2], tmp_path / "out", append=True)
     before = tables(out)
-    with pytest.raises(InputError, match=r"broker\.pcap was read as one of several points and is not given"):
+    with pytest.raises(InputError, match=r"broker\.pcap was read with overlapping captures and is not given"):
         run([paths[0], paths[2]], out, append=True)
     assert tables(out) == before
 

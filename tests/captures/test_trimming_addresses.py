@@ -228,9 +228,9 @@ def test_the_command_wants_a_key(tmp_path: Path) -> None:
     source, target, key = DATA / "seed.pcap.gz", tmp_path / "out.pcap.gz", tmp_path / "key"
     refused = CliRunner().invoke(commands, ["trim", str(source), str(target), "--redact"])
     assert refused.exit_code == 2
-    assert "--key" in refused.output
+    assert "--redact-key" in refused.output
     key.write_bytes(KEY + b"\n")
-    done = CliRunner().invoke(commands, ["trim", str(source), str(target), "--redact", "--key", str(key)])
+    done = CliRunner().invoke(commands, ["trim", str(source), str(target), "--redact", "--redact-key", str(key)])
     assert done.exit_code == 0, done.output
     assert target.read_bytes() != b""
     by_hand = redacted(source, tmp_path / "by-hand.pcap.gz")

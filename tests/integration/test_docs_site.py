@@ -25,7 +25,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_options_come_from_the_commands_and_the_api_from_docstrings(site: Path) -> None:
     options = (site / "reference" / "options" / "index.html").read_text("utf-8")
-    assert "--target-release" in options
+    assert "--to" in options
     assert "--fail-on" in options
     api = (site / "reference" / "python" / "index.html").read_text("utf-8")
     assert "decode_request" in api

@@ -40,7 +40,7 @@ def cluster(standalone_cluster: Cluster) -> Cluster:
 
 def test_the_analysis_ships_kwire_and_survives_a_worker(cluster: Cluster, two_packs: list[str], tmp_path: Path) -> None:
     out = tmp_path / "out"
-    command = ["-m", "kwire", "analyze", *two_packs, "--out", out.as_uri(), "--master", cluster.url, "--series", "file", "--no-report"]
+    command = ["-m", "kwire", "analyze", *two_packs, "--out", out.as_uri(), "--master", cluster.url, "--group-files", "file", "--no-report"]
     events = tmp_path / "events"
     events.mkdir()
     log = {"enabled": "true", "compress": "false", "dir": events.as_uri()}

@@ -58,7 +58,7 @@ def analyzed(cluster: Cluster, inputs: list[str], folder: Path, **environment: s
     out = folder / "out"
     program = folder / "program.py"
     program.write_text(WAITING_ON_DISK)
-    command = ["analyze", *inputs, "--out", out.as_uri(), "--master", cluster.url, "--series", "file", "--no-report"]
+    command = ["analyze", *inputs, "--out", out.as_uri(), "--master", cluster.url, "--group-files", "file", "--no-report"]
     driver = cluster.driver(str(program), *command, **environment)
     try:
         _, stderr = driver.communicate(timeout=600)

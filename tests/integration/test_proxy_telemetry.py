@@ -66,7 +66,7 @@ def test_files_are_rotated_and_their_owners_alone(tmp_path: Path) -> None:
     assert sorted(tmp_path.iterdir()) == files
     assert {path.stat().st_mode & 0o777 for path in files} == {0o600}
     assert (dropped, written > 0) == (0, True)
-    shown = CliRunner().invoke(commands, ["telemetry", "show", "--json", *map(str, files)])
+    shown = CliRunner().invoke(commands, ["broker", "telemetry", "show", "--json", *map(str, files)])
     assert [json.loads(line)["metric"] for line in shown.stdout.splitlines()] == ["org.apache.kafka.producer.x"] * 2
 
 

@@ -46,7 +46,7 @@ def test_files_that_are_being_compressed_are_left_alone(folder: Path, state: Pat
     (folder / "trace_00001.pcap").write_bytes(second)
     (folder / "trace_00002.pcap").write_bytes(third)
     query.run()
-    query.restart(closedafter="0s", seriesEndsAfter="0s")
+    query.restart(closedafter="0s", groupEndsAfter="0s")
     query.run()
     assert comparable(query.rows) == comparable(batch_rows(folder))
 
@@ -63,7 +63,7 @@ def test_a_ring_is_read_round_and_round(folder: Path, state: Path) -> None:
             path.write_bytes(content)
             query.run()
         (whole / f"trace_{number:05d}.pcap").write_bytes(piece)
-    query.restart(closedafter="0s", seriesEndsAfter="0s")
+    query.restart(closedafter="0s", groupEndsAfter="0s")
     query.run()
     assert comparable(query.rows) == comparable(batch_rows(whole))
 
@@ -85,7 +85,7 @@ def test_files_may_be_compressed_and_removed_when_they_are_closed(folder: Path, 
         query.restart()
         if number > 2:
             (folder / f"trace_{number - 3:05d}.pcap.gz").unlink()
-    query.restart(closedafter="0s", seriesEndsAfter="0s")
+    query.restart(closedafter="0s", groupEndsAfter="0s")
     query.run()
     assert comparable(query.rows) == comparable(batch_rows(whole))
 

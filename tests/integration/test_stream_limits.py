@@ -69,7 +69,7 @@ def test_available_now_reads_what_was_there_and_stops(folder: Path, state: Path)
 
 def test_a_series_that_ended_may_begin_again(folder: Path, state: Path) -> None:
     """Connections between the same ends keep their numbers apart."""
-    query = Query(folder, state, seriesEndsAfter="0s", table="connections")
+    query = Query(folder, state, groupEndsAfter="0s", table="connections")
     for name in ("trace_00000", "trace_00001"):
         (data,) = pieces_of("seed.pcap.gz", 1)
         (folder / f"{name}.pcap").write_bytes(later(data, 86400 if name == "trace_00001" else 0))
@@ -84,7 +84,7 @@ def test_a_series_that_ended_may_begin_again(folder: Path, state: Path) -> None:
     [
         ({"statelocation": ""}, "need the option stateLocation"),
         ({"table": "upgrade_impact"}, "which sums up whole captures; choose one of"),
-        ({"series": "points"}, "read side by side"),
+        ({"groupFiles": "overlap"}, "cannot read overlapping captures"),
         ({"maxbytespertrigger": "1", "maxfilespertrigger": "1"}, "not both"),
         ({"closedafter": "soon"}, "The option closedAfter of the kwire data source must be a duration such as '10 minutes', not 'soon'"),
         ({"failondataloss": "maybe"}, "failOnDataLoss of the kwire data source must be true or false"),

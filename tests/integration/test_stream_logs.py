@@ -23,10 +23,10 @@ def test_a_growing_log_gives_the_rows_of_the_whole(name: str, rotation: str, fol
             turn(log, rotation)
             query.restart()
             query.run()
-    query.restart(seriesEndsAfter="0s")
+    query.restart(groupEndsAfter="0s")
     query.run()
     assert comparable(query.rows) == comparable(batch_rows(folder))
-    sums = Query(folder, state, table="captures", seriesEndsAfter="0s")
+    sums = Query(folder, state, table="captures", groupEndsAfter="0s")
     sums.run()
     # of a log that comes in parts there is no hash
     assert comparable(sums.rows) == comparable([{**row, "sha256": None} for row in batch_rows(folder, table="captures")])
@@ -56,7 +56,7 @@ def test_a_line_that_rotation_tore_apart_belongs_to_the_file_where_it_begins(fol
     assert query.rows == []
     append(folder / "kafka-request.log", first[150:] + second)
     query.run()
-    query.restart(seriesEndsAfter="0s")
+    query.restart(groupEndsAfter="0s")
     query.run()
     assert [(Path(row["capture"]).name, row["packet_number"]) for row in query.rows] == [
         ("kafka-request.log.2026-01-01-00", 1),
@@ -75,7 +75,7 @@ def test_a_torn_line_waits_for_its_rest(folder: Path, state: Path) -> None:
     assert query.run() == 0
     append(log, b"\n")
     query.run()
-    query.restart(seriesEndsAfter="0s")
+    query.restart(groupEndsAfter="0s")
     query.run()
     assert [row["packet_number"] for row in query.rows] == [1, 2]
     assert comparable(query.rows) == comparable(batch_rows(folder))
@@ -91,7 +91,7 @@ def test_a_log_that_is_followed_by_its_name_alone_is_found_when_it_was_renamed(f
     log.rename(folder / "kafka-request.log.2026-01-01-00")
     append(log, parts[2] + parts[3])
     query.run()
-    query.restart(seriesEndsAfter="0s")
+    query.restart(groupEndsAfter="0s")
     query.run()
     assert comparable(query.rows) == comparable(batch_rows(folder))
 

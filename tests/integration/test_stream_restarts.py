@@ -34,7 +34,7 @@ def test_a_batch_that_is_done_again_gives_the_same_rows(name: str, folder: Path,
         (folder / f"trace_{number:05d}-later.pcap").unlink()
         query.rows += rows
         query.reader.commit(end)
-    query.restart(seriesEndsAfter="0s")
+    query.restart(groupEndsAfter="0s")
     query.run()
     assert comparable(query.rows) == comparable(batch_rows(folder))
 
@@ -54,7 +54,7 @@ def test_rows_that_nobody_asked_for_are_not_missed_later(folder: Path, state: Pa
         else:
             query.rows += query.read(start, end)
         query.reader.commit(end)
-    query.restart(seriesEndsAfter="0s")
+    query.restart(groupEndsAfter="0s")
     query.run()
     assert comparable(query.rows + unread) == comparable(batch_rows(folder))
 
@@ -67,7 +67,7 @@ def test_the_state_is_left_before_the_first_row_is_given(folder: Path, state: Pa
     rows = query.reader.read(query.reader.partitions(start, end)[0])
     next(rows)
     rows.close()
-    query.restart(seriesEndsAfter="0s")
+    query.restart(groupEndsAfter="0s")
     assert query.plan()["series"][f"{folder}/trace_*.pcap"]["base"] == 1
 
 

@@ -17,7 +17,7 @@ from stream_query import DATA, Query, batch_rows, comparable, pieces_of, rotate
 @pytest.mark.parametrize("name", ["topicids", "gap-at-border", "tcp-tricks", "sasl"])
 def test_a_stream_gives_the_rows_of_a_batch(name: str, table: str, folder: Path, state: Path) -> None:
     rotate(f"{name}.pcap.gz", folder, 5)
-    query = Query(folder, state, table=table, seriesEndsAfter="0s", maxFilesPerTrigger="1")
+    query = Query(folder, state, table=table, groupEndsAfter="0s", maxFilesPerTrigger="1")
     assert query.run() == 5
     whole = batch_rows(folder, table=table)
     assert comparable(query.rows) == comparable(whole)
@@ -36,14 +36,14 @@ def test_exchanges_over_borders_of_files_are_one_row(folder: Path, state: Path) 
     # what waits for an answer comes when it is answered, or when its connection or the series is over
     assert comparable([row for row in whole if row["state"] == "answered"]) - comparable(query.rows) == Counter()
     assert comparable(query.rows) - comparable(whole) == Counter()
-    query.restart(seriesEndsAfter="0s")
+    query.restart(groupEndsAfter="0s")
     query.run()
     assert comparable(query.rows) == comparable(whole)
 
 
 def test_metric_points_come_as_in_a_batch(folder: Path, state: Path) -> None:
     shutil.copy(DATA / "telemetry.pcapng.gz", folder)
-    query = Query(folder, state, table="telemetry", seriesEndsAfter="0s")
+    query = Query(folder, state, table="telemetry", groupEndsAfter="0s")
     query.run()
     assert comparable(query.rows) == comparable(batch_rows(folder, table="telemetry")) != Counter()
 
@@ -66,7 +66,7 @@ def test_rows_wait_until_their_client_is_known(folder: Path, state: Path) -> Non
     """A batch that ends behind ApiVersions or inside SASL does not yet know who asks."""
     for number, piece in enumerate(pieces_of("sasl.pcap.gz", 30)):
         (folder / f"trace_{number:05d}.pcap").write_bytes(piece)
-    query = Query(folder, state, maxFilesPerTrigger="1", seriesEndsAfter="0s")
+    query = Query(folder, state, maxFilesPerTrigger="1", groupEndsAfter="0s")
     query.run()
     keys = {(row["connection_id"], row["request_index"]): row["client_key"] for row in batch_rows(folder)}
     assert {(row["connection_id"], row["request_index"]): row["client_key"] for row in query.rows} == keys
@@ -75,7 +75,7 @@ def test_rows_wait_until_their_client_is_known(folder: Path, state: Path) -> Non
 def test_series_are_tasks_of_their_own(tmp_path: Path, state: Path) -> None:
     for place, name in (("a", "topicids"), ("b", "seed")):
         rotate(f"{name}.pcap.gz", tmp_path / place, 3)
-    query = Query(tmp_path, state, path=f"{tmp_path}/*/*.pcap", seriesEndsAfter="0s")
+    query = Query(tmp_path, state, path=f"{tmp_path}/*/*.pcap", groupEndsAfter="0s")
     start = query.at
     end = query.plan()
     assert end is not None
@@ -85,7 +85,7 @@ def test_series_are_tasks_of_their_own(tmp_path: Path, state: Path) -> None:
 
 def test_columns_and_modes_are_those_of_the_batch(folder: Path, state: Path) -> None:
     shutil.copy(DATA / "hostile-requests.pcap.gz", folder)
-    query = Query(folder, state, mode="DROPMALFORMED", seriesEndsAfter="0s", ports="20192")
+    query = Query(folder, state, mode="DROPMALFORMED", groupEndsAfter="0s", ports="20192")
     query.run()
     assert comparable(query.rows) == comparable(batch_rows(folder, mode="DROPMALFORMED", ports="20192"))
     assert len(query.rows) < len(batch_rows(folder, ports="20192"))

@@ -1,4 +1,4 @@
-"""`kwire telemetry list|alter|describe|delete` against real brokers of the newest release and of 3.9."""
+"""`kwire broker telemetry list|alter|describe|delete` against real brokers of the newest release and of 3.9."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Operator:
         self.server = server
 
     def invoke(self, *arguments: str, **environment: str) -> Any:
-        return CliRunner(env=environment).invoke(commands, ["telemetry", *arguments, "--bootstrap-server", self.server])
+        return CliRunner(env=environment).invoke(commands, ["broker", "telemetry", *arguments, "--bootstrap-server", self.server])
 
     def say(self, *arguments: str, **environment: str) -> list[Any]:
         result = self.invoke(*arguments, "--json", **environment)

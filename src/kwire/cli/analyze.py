@@ -44,20 +44,20 @@ __all__ = ["analyze"]
         help="Broker port (repeatable; auto-detected by default).",
     ),
     cloup.option(
-        "--series", "series_rule", default="name", show_default=True, metavar="RULE",
-        help="Which files belong to one capture point: name (rotation number or time differs), folder, all, file, or match:REGEX; "
-        "points (or points:REGEX): the files are of several points that saw the same traffic, which counts once.",
+        "--group-files", "series_rule", default="name", show_default=True, metavar="RULE",
+        help="Which files are one file group, read in order: name (rotation number or time differs), folder, all, file, or match:REGEX; "
+        "overlap (or overlap:REGEX): the same traffic captured in several places, which counts once.",
     ),
     cloup.option("--log-zone", metavar="ZONE", help="Time zone of request logs without one, such as Europe/Berlin [default: UTC]."),
 )  # fmt: skip
 @cloup.option_group(
     "Verdicts",
     cloup.option(
-        "--target-release", "targets", multiple=True, metavar="R", shell_complete=complete_release,
+        "--to", "targets", multiple=True, metavar="R", shell_complete=complete_release,
         help="Kafka version to judge, such as 4.1 or 4.0.0 (repeatable) [default: all newer minor versions].",
     ),
     cloup.option(
-        "--broker-release", metavar="R", shell_complete=complete_release,
+        "--from", "broker_release", metavar="R", shell_complete=complete_release,
         help="Version that the observed brokers run, if the captures do not show it.",
     ),
     cloup.option("--owners", metavar="FILE", help="TOML or CSV: which client ids, principals and networks belong to which team."),
@@ -108,8 +108,8 @@ def analyze(
 ) -> int:  # fmt: skip
     """Analyse CAPTURES and request logs (files, folders, globs, URIs, or - for standard input) into tables and a report in DIR.
 
-    DIR/TABLE/*.parquet are the tables, DIR/report.html is the report. Rotated files of one capture point are read as one series. DIR is
-    complete when DIR/_SUCCESS is there.
+    DIR/TABLE/*.parquet are the tables, DIR/report.html is the report. Rotated files are read as one file group. DIR is complete when
+    DIR/_SUCCESS is there.
 
     \b
     Examples:
@@ -117,8 +117,8 @@ def analyze(
       ssh broker sudo tcpdump -i any -U -w - "'tcp port 9092'" | kwire analyze - --out report/
       kwire analyze kafka-request.log* --out report/ --log-zone Europe/Berlin
       kwire analyze "captures/*.pcap" --out report/ --append
-      kwire analyze kafka.pcap --out report/ --target-release 4.0.0 --fail-on breaks --format junit
-      kwire analyze kafka.pcap --out for-the-vendor/ --redact --key secret.key
+      kwire analyze kafka.pcap --out report/ --to 4.0.0 --fail-on breaks --format junit
+      kwire analyze kafka.pcap --out for-the-vendor/ --redact --redact-key secret.key
       kwire analyze s3://bucket/captures/ --out s3://bucket/report/ --master yarn
 
     Exit status: 0 the analysis was written; 1 it was not; 2 wrong options; 3 some inputs could not be read; 4 the captures are too

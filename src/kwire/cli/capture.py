@@ -106,7 +106,7 @@ class _Name(click.ParamType[str]):
 @cloup.option_group(
     "Verdicts",
     cloup.option(
-        "--target-release", "targets", multiple=True, metavar="R", shell_complete=complete_release,
+        "--to", "targets", multiple=True, metavar="R", shell_complete=complete_release,
         help="Kafka version to judge, as in analyze (repeatable).",
     ),
     cloup.option("--owners", metavar="FILE", help="Teams of clients, as in analyze."),
@@ -148,7 +148,7 @@ def capture(
         point.command = words
         points.append(point)
     options = [word for port in ports for word in ("--port", str(port))]
-    options += [word for release in targets for word in ("--target-release", release)] + (["--owners", owners] if owners else [])
+    options += [word for release in targets for word in ("--to", release)] + (["--owners", owners] if owners else [])
     then = ["kwire", "analyze", str(folder), "--out", analysis, *options]
     if dry_run:
         for line in _pasted(points, duration, then if not no_analyze else []):

@@ -104,7 +104,7 @@ def _or_none(versions: object) -> str | None:
 @catalog.command("releases", short_help="The Kafka releases that kwire knows.")
 @cloup.option("--json", "as_json", is_flag=True, help="JSON lines.")
 def releases_command(as_json: bool) -> None:
-    """List the Kafka releases that kwire knows, oldest first: what --target-release, --broker-release and --release take.
+    """List the Kafka releases that kwire knows, oldest first: what --to, --from and --release take.
 
     \b
     Examples:

@@ -15,6 +15,7 @@ from click.exceptions import NoArgsIsHelpError
 
 from kwire import __version__
 from kwire.cli.analyze import analyze
+from kwire.cli.broker import broker
 from kwire.cli.capture import capture
 from kwire.cli.catalog import catalog
 from kwire.cli.completion import completion
@@ -24,10 +25,10 @@ from kwire.cli.diff import diff
 from kwire.cli.doctor import doctor
 from kwire.cli.exit_status import CLOSED_PIPE, FAILED, INTERRUPTED
 from kwire.cli.inspect import inspect
+from kwire.cli.old_names import OLD_COMMANDS, new_name
 from kwire.cli.proxy import proxy
 from kwire.cli.report import report
 from kwire.cli.shared_options import add_shared_options
-from kwire.cli.telemetry import telemetry
 from kwire.cli.terminal import begin_output, printable
 from kwire.cli.trim import trim
 from kwire.cli.watch import watch
@@ -38,6 +39,8 @@ __all__ = ["INTERRUPTED", "Commands", "commands"]
 _EXTRA_OF: Final = {
     "pyarrow": "arrow", "pyspark": "spark", "py4j": "spark", "click": "cli", "rich": "cli", "jinja2": "report", "markupsafe": "report",
 }  # fmt: skip
+
+_SETTINGS: Final = {"help_option_names": ["-h", "--help"], "max_content_width": 110, "token_normalize_func": new_name}
 
 
 def _sentence(text: str) -> str:
@@ -93,13 +96,16 @@ class Commands(cloup.Group):
         click.echo(f"kwire: {_sentence(said)}", err=True)
         return FAILED
 
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        return super().resolve_command(ctx, [*OLD_COMMANDS.get(args[0], args[:1]), *args[1:]])
+
     def main(self, args: Sequence[str] | None = None, *_: Any, **__: Any) -> Any:
         # Most of what a command makes stays until its end, modules and rows: to go through it for rubbish time and again is for nothing.
         gc.set_threshold(100_000, 20, 20)
         sys.exit(self.run(args))
 
 
-@cloup.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@cloup.group(cls=Commands, context_settings=_SETTINGS)
 @click.version_option(__version__, "-V", "--version", prog_name="kwire")
 def commands() -> None:
     """Find out which Kafka clients break before you upgrade the brokers, from packet captures or request logs.
@@ -119,7 +125,7 @@ for _task, _commands in {
     "Report": (demo, analyze, report, diff),
     "Capture": (capture, inspect, watch, trim),
     "Protocol": (catalog, decode),
-    "Brokers": (proxy, telemetry),
+    "Brokers": (proxy, broker),
     "Setup": (doctor, completion),
 }.items():
     commands.section(_task, *_commands)

@@ -19,12 +19,12 @@ _OF_CAPTURES: Final = "Replace addresses in headers and hosts in messages by key
 
 
 def with_redaction(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add `--redact`, `--key` and `--keep-prefix` to a command that writes tables."""
+    """Add `--redact`, `--redact-key` and `--keep-prefix` to a command that writes tables."""
     return _with_options(command, _OF_TABLES)
 
 
 def with_address_redaction(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add `--redact`, `--key` and `--keep-prefix` to a command that writes captures."""
+    """Add `--redact`, `--redact-key` and `--keep-prefix` to a command that writes captures."""
     return _with_options(command, _OF_CAPTURES)
 
 
@@ -36,7 +36,9 @@ def _with_options(command: Callable[..., Any], what: str) -> Callable[..., Any]:
             is_flag=True,
             help=what,
         ),
-        cloup.option("--key", "key_file", metavar="FILE", help="The key of --redact, at least 16 bytes: equal keys give equal pseudonyms."),
+        cloup.option(
+            "--redact-key", "key_file", metavar="FILE", help="Key of --redact, at least 16 bytes: equal keys give equal pseudonyms."
+        ),
         cloup.option(
             "--keep-prefix", type=click.IntRange(0, 32), metavar="BITS", help="Bits of IPv4 addresses to keep; of IPv6 twice as many."
         ),
@@ -46,10 +48,10 @@ def _with_options(command: Callable[..., Any], what: str) -> Callable[..., Any]:
 def redaction_of(redact: bool, key_file: str | None, keep_prefix: int | None) -> Redaction | None:
     if not redact:
         if key_file is not None or keep_prefix is not None:
-            raise click.UsageError("--key and --keep-prefix go with --redact.")
+            raise click.UsageError("--redact-key and --keep-prefix go with --redact.")
         return None
     if key_file is None:
-        raise click.UsageError("--redact needs a key, so that pseudonyms cannot be guessed: --key FILE.")
+        raise click.UsageError("--redact needs a key, so that pseudonyms cannot be guessed: --redact-key FILE.")
     from kwire.analysis.redaction import Redaction, read_key
 
     return Redaction(read_key(key_file), keep_prefix)

@@ -47,7 +47,7 @@ class RehearsalPage:
 
     def command(self, ports: Sequence[int]) -> list[str]:
         made = [sys.executable, "-m", "kwire", "analyze", str(self._captures), "--out", str(self._analysis), "--engine", "local"]
-        made += ["--target-release", self._release]
+        made += ["--to", self._release]
         for port in ports:
             made += ["--port", str(port)]
         return [*made, "--append"] if (self._analysis / "_SUCCESS").exists() else made

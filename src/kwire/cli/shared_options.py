@@ -12,6 +12,7 @@ from typing import Any, Final
 import click
 import cloup
 
+from kwire.cli.old_names import new_name
 from kwire.cli.terminal import use_color, use_volume
 
 __all__ = ["RARE", "add_shared_options"]
@@ -133,7 +134,8 @@ def _defaults_of(command: click.Command, table: Mapping[str, Any], file: str, wh
     }
     below = command.commands if isinstance(command, click.Group) else {}
     found: dict[str, Any] = {}
-    for key, value in table.items():
+    for given, value in table.items():
+        key = given if given in options or given in below else new_name(given)
         if key in below and isinstance(value, dict):
             found[key] = _defaults_of(below[key], value, file, f"{where} {key}".strip())
         elif key in options and not isinstance(value, dict):

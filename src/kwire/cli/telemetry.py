@@ -1,4 +1,4 @@
-"""`kwire telemetry`: metrics that clients pushed, and those that a cluster wants."""
+"""`kwire broker telemetry`: metrics that clients pushed, and those that a cluster wants."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def telemetry() -> None:
 
     \b
     Example:
-      kwire telemetry alter --bootstrap-server localhost:9092 --name all --metrics org.apache.kafka. --interval 60000
-      kwire telemetry show metrics.jsonl
+      kwire broker telemetry alter --bootstrap-server localhost:9092 --name all --metrics org.apache.kafka. --interval 60000
+      kwire broker telemetry show metrics.jsonl
     """
 
 
@@ -76,8 +76,8 @@ def show(files: tuple[BinaryIO, ...], prefixes: tuple[str, ...], instance: str |
 
     \b
     Example:
-      kwire telemetry show metrics.jsonl --metric org.apache.kafka.producer.
-      kwire telemetry show pushed_*.jsonl --required consumer
+      kwire broker telemetry show metrics.jsonl --metric org.apache.kafka.producer.
+      kwire broker telemetry show pushed_*.jsonl --required consumer
     """
     from kwire.cli.tables import print_table
     from kwire.cli.terminal import json_line

@@ -1,4 +1,4 @@
-"""`kwire telemetry list|alter|describe|delete`: metrics that a live cluster wants of its clients.
+"""`kwire broker telemetry list|alter|describe|delete`: metrics that a live cluster wants of its clients.
 
 The rules for arguments are those of `kafka-client-metrics.sh`. Its own form, with the action as an option, works too, and so do the
 spellings of the proposal's draft.
@@ -137,7 +137,7 @@ def list_names(cluster: Cluster, as_json: bool) -> None:
 
     \b
     Example:
-      kwire telemetry list --bootstrap-server localhost:9092
+      kwire broker telemetry list --bootstrap-server localhost:9092
     """
     with cluster as configs:
         for name in configs.names():
@@ -160,9 +160,9 @@ def alter(
 
     \b
     Example:
-      kwire telemetry alter --bootstrap-server localhost:9092 --name slow-producers --interval 60000 \\
+      kwire broker telemetry alter --bootstrap-server localhost:9092 --name slow-producers --interval 60000 \\
         --metrics org.apache.kafka.producer.node.request.latency. --match client_id=orders-.*
-      kwire telemetry alter --bootstrap-server localhost:9092 --name slow-producers --match ""
+      kwire broker telemetry alter --bootstrap-server localhost:9092 --name slow-producers --match ""
     """
     from kwire.protocol.telemetry.subscriptions import Subscription
 
@@ -194,7 +194,7 @@ def describe(cluster: Cluster, as_json: bool, name: str | None) -> None:
 
     \b
     Example:
-      kwire telemetry describe --bootstrap-server localhost:9092 --name slow-producers
+      kwire broker telemetry describe --bootstrap-server localhost:9092 --name slow-producers
     """
     from kwire.cli.tables import print_table
 
@@ -217,7 +217,7 @@ def delete(cluster: Cluster, as_json: bool, name: str, removed: tuple[str, ...])
 
     \b
     Example:
-      kwire telemetry delete --bootstrap-server localhost:9092 --name slow-producers
+      kwire broker telemetry delete --bootstrap-server localhost:9092 --name slow-producers
     """
     with cluster as configs:
         left: list[str] = []

@@ -74,13 +74,13 @@ _INPUT, _OUTPUT = cloup.OptionGroup("Input"), cloup.OptionGroup("Output")
     help="Port where brokers listen; detected by default.",
 )
 @cloup.option(
-    "--series",
+    "--group-files",
     "series_rule",
     group=_INPUT,
     default="name",
     show_default=True,
     metavar="RULE",
-    help="Which files belong to one capture point, as in analyze.",
+    help="Which files are one file group, as in analyze.",
 )
 @cloup.option(
     "--decrypt",
@@ -106,27 +106,27 @@ def trim(
 
     Files that are not captures are left out, and the command ends with status 3.
 
-    OUT is a folder when it is one, ends with / or there are several IN; rotated files of one capture point should be trimmed together. Of
+    OUT is a folder when it is one, ends with / or there are several IN; rotated files of one group should be trimmed together. Of
     - (standard input) OUT is a file. The format and the compression stay.
 
     With --decrypt, OUT holds what TLS connections say where their secrets are known, and all other connections, as exported PDUs in pcapng:
     link layers, addresses below the innermost IP header and connections that stay encrypted are not in it. How many connections and
     records were left out, and why, is said at the end.
 
-    With --redact --key FILE, addresses in all headers and hosts in messages are pseudonyms; addresses of one network stay in one network.
-    Topics, groups, client ids and principals stay, and of TLS only what shows that it is TLS.
+    With --redact --redact-key FILE, addresses in all headers and hosts in messages are pseudonyms; addresses of one network stay in one
+    network. Topics, groups, client ids and principals stay, and of TLS only what shows that it is TLS.
 
     \b
     Examples:
       kwire trim kafka.pcap kafka-trimmed.pcap
       kwire trim captures/eth0-*.pcap.gz trimmed/
-      kwire trim kafka.pcap for-the-vendor.pcap --redact --key our.key
+      kwire trim kafka.pcap for-the-vendor.pcap --redact --redact-key our.key
       kwire trim encrypted.pcapng plain.pcapng --tls-keys keys.log --decrypt
     """
     from dataclasses import asdict
 
     from kwire.capture.files.inputs import expand_inputs
-    from kwire.capture.files.series import group_series
+    from kwire.capture.files.series import group_series, is_overlap
     from kwire.capture.tls.exported_plaintext import exported_series
     from kwire.capture.tls.plaintext_sink import LeftOut
     from kwire.capture.tls.session_keys import current_tls_options
@@ -137,8 +137,8 @@ def trim(
 
     if "://" in out:
         raise InputError("trimmed captures are written to disks only, and OUT is a URI; copy them there afterwards")
-    if series_rule.partition(":")[0] == "points":
-        raise InputError("each capture point is trimmed by itself; give --series points when the trimmed captures are analysed")
+    if is_overlap(series_rule):
+        raise InputError("overlapping captures are trimmed one by one; give --group-files overlap when the trimmed captures are analysed")
     if current_tls_options().key_logs and not decrypt:
         raise click.UsageError("--tls-keys goes with --decrypt: without it, TLS stays encrypted in OUT.")
     redaction = redaction_of(redact, key_file, keep_prefix)

@@ -34,7 +34,11 @@ _COLUMNS: Final = (
 
 @cloup.command(short_help="Show live who talks to the brokers, from a capture on standard input.")
 @cloup.option(
-    "--target-release", metavar="RELEASE", shell_complete=complete_release, help="The Kafka version to judge by [default: the newest]."
+    "--to",
+    "target_release",
+    metavar="RELEASE",
+    shell_complete=complete_release,
+    help="The Kafka version to judge by [default: the newest].",
 )
 @cloup.option(
     "--interval", type=click.FloatRange(_LEAST_SECONDS), default=2.0, show_default=True, metavar="S", help="Seconds between updates."
@@ -55,7 +59,7 @@ def watch(target_release: str | None, interval: float, shown: int, metrics: str 
     \b
     Examples:
       sudo tcpdump -i any -U -w - 'tcp port 9092' | kwire watch
-      ssh broker-1 sudo tcpdump -i any -U -w - 'tcp port 9092' | kwire watch --target-release 4.0
+      ssh broker-1 sudo tcpdump -i any -U -w - 'tcp port 9092' | kwire watch --to 4.0
       sudo dumpcap -q -i eth0 -f 'tcp port 9092' -w - | kwire watch --metrics :9401
     """
     from rich.live import Live

@@ -26,7 +26,7 @@ StepKind = Literal["join", "sync", "leave", "heartbeat_error", "offset_commit_er
 
 @dataclass(slots=True)
 class RequestCompleted:
-    """Row of table `requests`, without the columns that the capture point adds.
+    """Row of table `requests`, without the columns of the capture.
 
     A row is emitted when its outcome is known: on the answer, with acks 0, or given up at a gap, the close or the end. Rows are in the
     order of completion.

@@ -73,7 +73,7 @@ class Column(NamedTuple):
 
 
 REQUEST_COLUMNS: Final = (
-    Column("series", "string", "writer", "series", "capture point whose rotated files the capture belongs to"),
+    Column("series", "string", "writer", "series", "file group that the capture belongs to"),
     Column("capture", "string", "writer", "file", "file in which the request's first byte lies"),
     Column("connection_id", "string", "writer", "connection", "server_ip:port-client_ip:port-n"),
     Column("client_key", "string", "series", "client_key", "of the connection, as it holds at its end"),

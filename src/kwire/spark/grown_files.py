@@ -96,8 +96,8 @@ def read_again(series: Sequence[Series], entries: Sequence[Entry], rule: str) ->
             elif before & names or (key_of and entry in of_points and _meet(before, names, key_of) and not is_log(given.pieces[0])):
                 missing = min(before - names) if before - names else min(before)
                 raise InputError(
-                    f"{missing} was read as one of several points and is not given with {given.name}: --append reads captures of several "
-                    "points from their beginnings; give all of their files, or use --overwrite."
+                    f"{missing} was read with overlapping captures and is not given with {given.name}: --append reads overlapping "
+                    "captures from their beginnings; give all of their files, or use --overwrite."
                 )
     return found
 

@@ -28,7 +28,7 @@ from kwire.analysis.redaction import Redaction, Redactor
 from kwire.capture.files.capture_points import names_in
 from kwire.capture.files.inputs import CaptureFile, MissingInput, expand_inputs
 from kwire.capture.files.piece_kinds import kind_of
-from kwire.capture.files.series import Series, group_series
+from kwire.capture.files.series import Series, group_series, is_overlap
 from kwire.capture.request_logs.times import zone_of
 from kwire.errors import InputError
 from kwire.files.file_systems import StoreOptions, store_options
@@ -232,7 +232,7 @@ def _all_sums(results: Sequence[SeriesResult], kept: Sequence[str], location: st
 
 
 def _check_same(request: JobRequest, manifest: Mapping[str, Any]) -> None:
-    """Reject appending with other ports, series rule, time zone or layout, or with another version of kwire."""
+    """Reject appending with other ports, file groups, time zone or layout, or with another version of kwire."""
     if (manifest.get("version"), manifest.get("state")) != (kwire.__version__, STATE_VERSION):
         raise InputError(
             f"{request.out} was written by kwire {manifest.get('version')}, which this version cannot append to; use --overwrite."
@@ -243,7 +243,7 @@ def _check_same(request: JobRequest, manifest: Mapping[str, Any]) -> None:
         )
     for name, option, asked in (
         ("ports", "--port", list(request.ports)),
-        ("series_rule", "--series", request.series_rule),
+        ("series_rule", "--group-files", request.series_rule),
         ("log_zone", "--log-zone", request.log_zone),
         ("partition_by", "--partition-by", request.partition_by),
     ):
@@ -340,7 +340,7 @@ class _Job:
     def plan_tasks(self, slots: int, earlier: Mapping[str, Any] | None) -> None:
         request, report, sizes = self._request, self.report, self._sizes
         self._slots = slots
-        self._plan = plan = plan_of(self._series, slots, earlier, packing=not request.series_rule.startswith("points"))
+        self._plan = plan = plan_of(self._series, slots, earlier, packing=not is_overlap(request.series_rule))
         model = {
             "ports": request.ports, "out": self.folder.location, "folder": str(Path.cwd()), "log_zone": request.log_zone,
             "redaction": self._redaction, "run": plan.run, "keep_state": self._redaction is None,

@@ -126,7 +126,7 @@ COMMENTS: Final[dict[str, str]] = {
     "response_bytes": "bytes of response frames, with their lengths [bytes]",
     "role": "what the client is: client, broker or controller",
     "rule": "id of the rule that is broken (docs: violations)",
-    "series": "capture point: files that rotate are one series",
+    "series": "file group: the rotated files of a capture",
     "server": "address:port of the broker",
     "session_timeout_ms": "session timeout that the member asked for [milliseconds]",
     "severity": "error, warning or info",

@@ -10,7 +10,7 @@ from kwire.protocol.row_columns import REQUEST_COLUMNS, Column, columns_from
 __all__ = ["CONNECTION_COLUMNS", "DECLARED", "GROUP_STEP_COLUMNS", "TOPIC_USE_COLUMNS", "SUMMARY_COLUMNS", "in_order"]
 
 CONNECTION_COLUMNS: Final = (
-    Column("series", "string", "writer", "series", "capture point whose rotated files the capture belongs to"),
+    Column("series", "string", "writer", "series", "file group that the capture belongs to"),
     Column("capture", "string", "writer", "file", "file where the connection begins"),
     Column("connection_id", "string", "writer", "connection", "server_ip:port-client_ip:port-n"),
     Column("client_key", "string", "writer", "client_key", "hash of software, client id, principal and address: joins all tables"),
@@ -76,7 +76,7 @@ TOPIC_USE_COLUMNS: Final = (
 )  # fmt: skip
 
 GROUP_STEP_COLUMNS: Final = (
-    Column("series", "string", "writer", "series", "capture point whose rotated files the capture belongs to"),
+    Column("series", "string", "writer", "series", "file group that the capture belongs to"),
     Column("capture", "string", "writer", "file", "file where the connection begins"),
     Column("connection_id", "string", "writer", "connection", "server_ip:port-client_ip:port-n"),
     Column("client_key", "string", "series", "client_key", "of the connection, as it holds at its end"),

@@ -54,11 +54,11 @@ def iter_pieces(
     silent_ns: int | None = None,
     keyed: bool = True,
 ) -> Iterator[Batches]:
-    """Read the files of one capture point in their order, and yield the rows of some tables as they come.
+    """Read the files of one group in their order, and yield the rows of some tables as they come.
 
     Args:
         sources: files, each as for `iter_capture`; one of several that cannot be read is a row in `violations`.
-        series: name of the capture point.
+        series: name of the file group.
         tables: some of `captures`, `connections`, `requests`, `telemetry` and `violations`.
         ports, log_zone: as for `iter_capture`.
         disorder: sentence if names and times of the files give different orders, else empty.

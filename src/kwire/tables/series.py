@@ -113,7 +113,7 @@ def begin_series(
     """Return the carry for the first piece.
 
     Args:
-        series: name of the capture point, as in the rows.
+        series: name of the file group, as in the rows.
         disorder: sentence if the order of the files is in doubt (`kwire.capture.files.series.Series`); it becomes a violation.
         log_zone: time zone of request logs, such as ``Europe/Berlin``; None for UTC.
         share: (k, n): of the connections of captures only the k-th of n shares, from 0. The shares are disjoint and together the series;

@@ -273,7 +273,7 @@ def test_inspect_redacts_what_it_prints(tmp_path: Path) -> None:
     (tmp_path / "key").write_bytes(KEY)
     source = str(DATA / "sasl.pcap.gz")
     result = CliRunner().invoke(
-        commands, ["inspect", source, "--json", "--client-id", "payments-service", "--redact", "--key", str(tmp_path / "key")]
+        commands, ["inspect", source, "--json", "--client-id", "payments-service", "--redact", "--redact-key", str(tmp_path / "key")]
     )
     assert result.exit_code == 0
     assert result.stdout.count("\n") > 10

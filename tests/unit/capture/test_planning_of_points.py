@@ -60,7 +60,7 @@ def test_other_series_stay_as_they_are() -> None:
 @pytest.mark.parametrize(("read", "given"), [(ONE, "/c.pcap"), (ONE, "/a.pcap"), (MORE, ONE), (ONE, location_of_points([["/c"], ["/d"]]))])
 def test_all_files_of_the_points_have_to_be_given(read: str, given: str) -> None:
     """A packet of a new file may be a copy of one that a file saw which is not there."""
-    with pytest.raises(InputError, match=r"was read as one of several points and is not given with x: .* give all of their files"):
+    with pytest.raises(InputError, match=r"was read with overlapping captures and is not given with x: .* give all of their files"):
         plan_of([series(given)], 2, manifest(read))
 
 

@@ -101,7 +101,7 @@ def test_rules() -> None:
     assert [pieces(series) for series in group(*names, rule="folder")] == [["a/x_001.pcap", "a/y.pcap"], ["b/x_002.pcap"]]
     assert [pieces(series) for series in group(*names, rule="all")] == [names]
     assert [pieces(series) for series in group(*names, rule=r"match:/(.)_")] == [["a/y.pcap"], ["a/x_001.pcap", "b/x_002.pcap"]]
-    with pytest.raises(InputError, match="choose name, folder, all, file, points, points:REGEX or match:REGEX"):
+    with pytest.raises(InputError, match="choose name, folder, all, file, overlap, overlap:REGEX or match:REGEX"):
         group(*names, rule="nonsense")
     with pytest.raises(InputError, match="not a regular expression"):
         group(*names, rule="match:(")
@@ -109,19 +109,19 @@ def test_rules() -> None:
 
 def test_points_are_one_series_of_one_piece() -> None:
     names = ["client_001.pcap", "client_002.pcap", "broker_001.pcap", "broker_002.pcap"]
-    (found,) = group(*names, rule="points")
+    (found,) = group(*names, rule="overlap")
     (piece,) = found.pieces
     assert sorted(points_of(piece.location)) == [["broker_001.pcap", "broker_002.pcap"], ["client_001.pcap", "client_002.pcap"]]
     assert piece.size == 4
     assert sorted(found.name.split(" + ")) == ["broker_*.pcap", "client_*.pcap"]
-    pairs = group("a/x-1.pcap", "a/x-2.pcap", "b/x-1.pcap", "b/x-2.pcap", "c/x-1.pcap", rule="points:(.)/x")
+    pairs = group("a/x-1.pcap", "a/x-2.pcap", "b/x-1.pcap", "b/x-2.pcap", "c/x-1.pcap", rule="overlap:(.)/x")
     assert [sorted(points_of(series.pieces[0].location)) for series in pairs if len(series.name) > 10] == [
         [["a/x-1.pcap"], ["a/x-2.pcap"]],
         [["b/x-1.pcap"], ["b/x-2.pcap"]],
     ]
     assert [pieces(series) for series in pairs if len(series.name) <= 10] == [["c/x-1.pcap"]]
     with pytest.raises(InputError, match="not a regular expression"):
-        group(*names, rule="points:(")
+        group(*names, rule="overlap:(")
 
 
 def test_the_first_packet_of_a_file(tmp_path: Path) -> None:

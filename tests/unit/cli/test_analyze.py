@@ -92,14 +92,14 @@ def test_a_pipeline_fails_on_what_it_names(analysed: tuple[Path, Result], fail_o
 
 
 def test_nothing_breaks_on_the_version_that_runs(tmp_path: Path) -> None:
-    result = run("analyze", SAMPLE, "--out", str(tmp_path / "out"), "--target-release", "3.9.2", "--fail-on", "breaks")
+    result = run("analyze", SAMPLE, "--out", str(tmp_path / "out"), "--to", "3.9.2", "--fail-on", "breaks")
     assert result.exit_code == 0, result.stderr
     assert result.stdout.splitlines()[0] == "✓ None of 27 applications break up to Kafka 3.9 (brokers run 3.9)."
 
 
 def test_a_patch_that_is_not_the_newest_is_written_in_full(tmp_path: Path) -> None:
     """4.0.0 lacks JoinGroup v0-1, which 4.0.2 has: 4.0 would not say which is meant."""
-    result = run("analyze", SAMPLE, "--out", str(tmp_path / "out"), "--target-release", "4.0.0")
+    result = run("analyze", SAMPLE, "--out", str(tmp_path / "out"), "--to", "4.0.0")
     assert result.stdout.startswith("✕ 12 of 27 applications break on Kafka 4.0.0")
 
 

@@ -77,7 +77,7 @@ def broker(authority: trustme.CA | None, password: str = 'p"w', asks_for_certifi
 
 
 def run(server: str, config: str, *more: str) -> Any:
-    return CliRunner().invoke(commands, ["telemetry", "list", "--bootstrap-server", server, "--command-config", config, *more])
+    return CliRunner().invoke(commands, ["broker", "telemetry", "list", "--bootstrap-server", server, "--command-config", config, *more])
 
 
 def test_tls_and_scram(written: Any, authority: trustme.CA, trust: str) -> None:

@@ -60,11 +60,11 @@ def test_a_closed_pipe_ends_as_the_signal_would() -> None:
         ("analyze SEED --out foreign --overwrite", "does not hold an analysis"),
         # below a file there can be no folder, whoever asks: root may write everywhere else
         ("analyze SEED --out notes.txt/out", "cannot be written: Not a directory"),
-        ("analyze SEED --out out --target-release 9.9", "unknown Kafka release 9.9"),
-        ("analyze SEED --out out --series moon", "invalid series rule moon; choose"),
+        ("analyze SEED --out out --to 9.9", "unknown Kafka release 9.9"),
+        ("analyze SEED --out out --group-files moon", "invalid rule moon for file groups; choose"),
         ("analyze SEED --out out --endpoint ftp://host", "the endpoint ftp://host is invalid; expected a URL"),
         ("trim SEED s3://bucket/x.pcap", "trimmed captures are written to disks only"),
-        ("trim SEED out --series points", "each capture point is trimmed by itself"),
+        ("trim SEED out --group-files overlap", "overlapping captures are trimmed one by one"),
         ("report folder", "holds no tables of an analysis"),
     ],
 )

@@ -65,9 +65,7 @@ def test_memory_has_a_bound() -> None:
 
 
 def test_the_command_in_a_pipe() -> None:
-    done = CliRunner().invoke(
-        commands, ["watch", "--target-release", "4.0", "--clients", "40"], input=gzip.decompress(EXAMPLE.read_bytes())
-    )
+    done = CliRunner().invoke(commands, ["watch", "--to", "4.0", "--clients", "40"], input=gzip.decompress(EXAMPLE.read_bytes()))
     assert done.exit_code == 0, done.output
     line = next(line for line in done.output.splitlines() if "web-frontend-old" in line)
     assert "ListOffsets v0" in line
@@ -80,7 +78,7 @@ def test_ids_and_rejected_versions_are_whole(width: int, monkeypatch: pytest.Mon
     monkeypatch.setattr(terminal, "_PIPE_WIDTH", width)
     terminal.console.cache_clear()
     try:
-        done = CliRunner().invoke(commands, ["watch", "--target-release", "4.0"], input=gzip.decompress(THREE_BROKERS.read_bytes()))
+        done = CliRunner().invoke(commands, ["watch", "--to", "4.0"], input=gzip.decompress(THREE_BROKERS.read_bytes()))
     finally:
         terminal.console.cache_clear()
     lines = [line.rstrip() for line in done.output.splitlines()]

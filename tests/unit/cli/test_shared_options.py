@@ -157,7 +157,7 @@ def test_a_completion_script(shell: str) -> None:
 @pytest.mark.parametrize(
     ("before", "text", "found"),
     [
-        (["analyze", "--target-release"], "4.1", "4.1.0"),
+        (["analyze", "--to"], "4.1", "4.1.0"),
         (["inspect", "--table"], "conn", "connections"),
         (["inspect", "--table", "connections", "--columns"], "client_id,requ", "client_id,request_frames"),
         (["catalog", "show"], "meta", "Metadata"),

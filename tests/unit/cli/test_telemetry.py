@@ -1,4 +1,4 @@
-"""`kwire telemetry show`: what a receiver wrote, as a table, as JSON, and what clients do not push though they must."""
+"""`kwire broker telemetry show`: what a receiver wrote, as a table, as JSON, and what clients do not push though they must."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def file(tmp_path: Path) -> str:
 
 
 def run(*arguments: str) -> str:
-    result = CliRunner().invoke(commands, ["telemetry", "show", *arguments])
+    result = CliRunner().invoke(commands, ["broker", "telemetry", "show", *arguments])
     assert result.exit_code == 0, result.output
     return result.output
 
@@ -62,6 +62,6 @@ def test_required_metrics_that_are_not_pushed(file: str) -> None:
 def test_a_file_that_no_receiver_wrote_is_told(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     path.write_text('\n{"metric": 1}\n')
-    result = CliRunner().invoke(commands, ["telemetry", "show", str(path)])
+    result = CliRunner().invoke(commands, ["broker", "telemetry", "show", str(path)])
     assert result.exit_code == 1
     assert "line 2: not a point that a receiver of kwire wrote." in result.stderr

@@ -1,4 +1,4 @@
-"""`kwire telemetry list|alter|describe|delete`: which arguments go together, and what is said when a broker does not do as asked."""
+"""`kwire broker telemetry list|alter|describe|delete`: which arguments go together, and what is said when a broker does not do as asked."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def broker(release: str, **more: Any) -> Callable[[socket.socket], None]:
 
 
 def run(server: str, *arguments: str, **environment: str) -> Any:
-    return CliRunner(env=environment).invoke(commands, ["telemetry", *arguments, "--bootstrap-server", server])
+    return CliRunner(env=environment).invoke(commands, ["broker", "telemetry", *arguments, "--bootstrap-server", server])
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ def test_which_arguments_go_together(nobody: str, case: str) -> None:
 @pytest.mark.requirement("K714-101")
 @pytest.mark.parametrize("action", ["list", "describe", "delete --name x", "alter --name x --metrics a"])
 def test_a_server_is_required(action: str) -> None:
-    result = CliRunner().invoke(commands, ["telemetry", *action.split(" ")])
+    result = CliRunner().invoke(commands, ["broker", "telemetry", *action.split(" ")])
     assert result.exit_code == 2
     assert "Missing option '--bootstrap-server'" in result.stderr
 
@@ -243,7 +243,9 @@ def test_a_login() -> None:
     more: dict[str, Any] = {"mechanisms": ["PLAIN"], "authenticate": told, "answers": configs_of({"x": {}}, [])}
     with listening(broker("4.1", **more)) as server:
         assert run(server, "list", "--sasl-user", "alice", KWIRE_SASL_PASSWORD="päss").output == "x\n"
-        typed = CliRunner().invoke(commands, ["telemetry", "list", "--bootstrap-server", server, "--sasl-user", "alice"], input="päss\n")
+        typed = CliRunner().invoke(
+            commands, ["broker", "telemetry", "list", "--bootstrap-server", server, "--sasl-user", "alice"], input="päss\n"
+        )
         assert typed.stdout == "x\n"
         result = run(server, "list", "--sasl-user", "alice", KWIRE_SASL_PASSWORD="guess")
         assert result.stderr == f"kwire: {server} refuses to log in 'alice': no (SASL_AUTHENTICATION_FAILED, 58).\n"

@@ -17,7 +17,7 @@ PAGE = (ROOT / "docs" / "how-to" / "streaming.md").read_text("utf-8")
 def test_the_table_has_every_option_with_its_default() -> None:
     table = dict(re.findall(r"^\| `(\w+)` \| (.*?) \|", PAGE, re.MULTILINE))
     assert table.keys() == {
-        "stateLocation", "maxBytesPerTrigger", "maxFilesPerTrigger", "closedAfter", "pairsForgottenAfter", "seriesEndsAfter",
+        "stateLocation", "maxBytesPerTrigger", "maxFilesPerTrigger", "closedAfter", "pairsForgottenAfter", "groupEndsAfter",
         "failOnDataLoss",
     }  # fmt: skip
     said = {name.lower(): text.strip("`") for name, text in table.items() if text.startswith("`")}

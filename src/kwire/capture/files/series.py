@@ -2,8 +2,7 @@
 
 Capture tools name rotating files in these forms: ``x.pcap x.pcap1 x.pcap2`` (tcpdump -C, padded with -W), ``x-20240101120000.pcap``
 (tcpdump -G), ``x_00001_20240101120000.pcapng`` (dumpcap -b, editcap), ``x.pcap x.pcap.1 x.pcap.2.gz`` (logrotate; the higher number is
-older). A number of one or two digits inside a name is not a rotation number: ``broker-1.pcap`` and ``broker-2.pcap`` are two capture
-points.
+older). A number of one or two digits inside a name is not a rotation number: ``broker-1.pcap`` and ``broker-2.pcap`` are two series.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from kwire.capture.files.source import HEAD_BYTES, open_capture
 from kwire.capture.request_logs.names import log_rotation
 from kwire.errors import InputError
 
-__all__ = ["Series", "first_packet_ns", "group_series", "in_order", "is_log", "points_key", "series_key"]
+__all__ = ["Series", "first_packet_ns", "group_series", "in_order", "is_log", "is_overlap", "points_key", "series_key"]
 
 _COMPRESSED: Final = re.compile(r"\.(gz|zst|zstd)$", re.IGNORECASE)
 _EXTENSION: Final = re.compile(
@@ -38,7 +37,7 @@ _NUMBER: Final = re.compile(r"(?<=[-_])[0-9]{3,}(?![0-9])")
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """The files of one capture point, in reading order.
+    """The files of one file group, in reading order.
 
     Attributes:
         name: folder and file name with ``*`` for the rotating part.
@@ -67,15 +66,15 @@ def group_series(
         files: result of `kwire.capture.files.inputs.expand_inputs`.
         rule: ``name`` (files of one folder whose names differ only in a rotation number or time), ``folder`` (all files of a folder),
             ``all`` (one series), ``file`` (each file alone), ``match:REGEX`` (files with equal group values of the expression in their
-            locations), ``points`` (several capture points of the same traffic, distinguished by ``name``; each packet counts once), or
-            ``points:REGEX`` (the same, separately for each group value).
+            locations), ``overlap`` (the same traffic captured at several points, distinguished by ``name``; each packet counts once), or
+            ``overlap:REGEX`` (the same, separately for each group value). ``points`` is the earlier name of ``overlap``.
         first_packet: function that returns the time of a location's first packet, for tests; by default the file is opened.
 
     Raises:
         InputError: the rule is invalid.
     """
     read_time = first_packet or first_packet_ns
-    if rule == "points" or rule.startswith("points:"):
+    if is_overlap(rule):
         return _seen_twice(files, rule, read_time)
     groups: dict[str, list[CaptureFile]] = {}
     key_of = series_key(rule)
@@ -83,6 +82,11 @@ def group_series(
         groups.setdefault(key_of(file), []).append(file)
     kinds = groups.items() if rule == "name" else _of_one_kind(groups)
     return [in_order(name if len(group) > 1 else group[0].location, group, read_time) for name, group in kinds]
+
+
+def is_overlap(rule: str) -> bool:
+    """Return whether the files of a rule have the same traffic, captured at several points."""
+    return rule.partition(":")[0] in ("overlap", "points")
 
 
 def _seen_twice(files: Sequence[CaptureFile], rule: str, read_time: Callable[[str], int | None]) -> list[Series]:
@@ -165,21 +169,21 @@ def series_key(rule: str) -> Callable[[CaptureFile], str]:
         try:
             pattern = re.compile(rule.removeprefix("match:"))
         except re.error as error:
-            raise InputError(f"the series rule {rule} is not a regular expression: {error}") from error
+            raise InputError(f"the rule {rule} for file groups is not a regular expression: {error}") from error
         return lambda file: _matched(pattern, file.location)
-    raise InputError(f"invalid series rule {rule}; choose name, folder, all, file, points, points:REGEX or match:REGEX")
+    raise InputError(f"invalid rule {rule} for file groups; choose name, folder, all, file, overlap, overlap:REGEX or match:REGEX")
 
 
 def points_key(rule: str) -> Callable[[CaptureFile], str]:
     """Return a function that gives the name of a file's traffic, for the ``points`` rules.
 
     Args:
-        rule: ``points`` or ``points:REGEX``.
+        rule: ``overlap`` or ``overlap:REGEX``.
 
     Raises:
         InputError: the regular expression is invalid.
     """
-    return series_key(f"match:{rule.removeprefix('points:')}" if ":" in rule else "all")
+    return series_key(f"match:{rule.partition(':')[2]}" if ":" in rule else "all")
 
 
 def _matched(pattern: re.Pattern[str], location: str) -> str:

@@ -28,6 +28,8 @@ _BYTES: Final = re.compile(r"([0-9]+)\s*([kmgt]?)i?b?", re.IGNORECASE)
 _CORRUPT_RECORD: Final = "_corrupt_record"  # what spark.sql.columnNameOfCorruptRecord is without being set
 # What clients prove themselves with is looked at once and kept nowhere.
 _TOKENS: Final = ("SaslAuthenticateRequest", "SaslAuthenticateResponse")
+# earlier names of options, which keep working
+_NEW_NAMES: Final = {"series": "groupfiles", "seriesendsafter": "groupendsafter"}
 _UNITS: Final = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 
 
@@ -84,7 +86,7 @@ class SourceOptions:
 
 def source_options(options: Mapping[str, str]) -> SourceOptions:
     """Check options; unknown ones are ignored with a warning, as Spark's own readers ignore them."""
-    given = {name.lower(): value for name, value in options.items()}
+    given = {_NEW_NAMES.get(name.lower(), name.lower()): value for name, value in options.items()}
     reading: dict[str, str] = {name: given.pop(name) for name in ("mode", "columnnameofcorruptrecord") if name in given}
     frames = frame_files(given)
     body = _body_of(given, frames)
@@ -99,7 +101,7 @@ def source_options(options: Mapping[str, str]) -> SourceOptions:
         reading=reading_options(reading, _WHO, drops=True),
         ports=_taken(given, "ports", _ports, ()),
         columns=_taken(given, "columns", paths_of, None),
-        series=_taken(given, "series", _series, "name"),
+        series=_taken(given, "groupFiles", _series, "name"),
         log_zone=_taken(given, "logZone", _zone, None),
         path_glob_filter=given.pop("pathglobfilter", None),
         store=_store(given),
@@ -238,8 +240,8 @@ def _zone(text: str) -> str:
 
 def _series(text: str) -> str:
     kind, _, pattern = text.partition(":")
-    if kind not in ("match", "points") if pattern else text not in ("name", "folder", "all", "file", "points"):
-        raise ValueError("name, folder, all, file, points, points:REGEX or match:REGEX")
+    if kind not in ("match", "overlap", "points") if pattern else text not in ("name", "folder", "all", "file", "overlap", "points"):
+        raise ValueError("name, folder, all, file, overlap, overlap:REGEX or match:REGEX")
     try:
         re.compile(pattern)
     except re.error:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from pyspark.sql.datasource import DataSourceStreamReader, InputPartition
 
 from kwire.capture.files.inputs import CaptureFile
-from kwire.capture.files.series import in_order, series_key
+from kwire.capture.files.series import in_order, is_overlap, series_key
 from kwire.capture.tls.session_keys import tls_options
 from kwire.errors import InputError
 from kwire.files.file_systems import store_options
@@ -156,8 +156,8 @@ def _check(options: SourceOptions) -> None:
         raise InputError(f"A stream of kwire reads captures and logs; follow {options.frames.format} files with Spark, and use map_frames.")
     if not options.reads_messages and options.table not in ROW_TABLES:
         raise InputError(f"A stream cannot return {options.table}, which sums up whole captures; choose one of {', '.join(ROW_TABLES)}.")
-    if options.series.partition(":")[0] == "points":
-        raise InputError("A stream cannot read captures of several points, because it would need all of them at once.")
+    if is_overlap(options.series):
+        raise InputError("A stream cannot read overlapping captures, because it would need all of them at once.")
     if options.max_bytes_per_trigger is not None and options.max_files_per_trigger is not None:
         raise InputError("Use one of the options maxBytesPerTrigger and maxFilesPerTrigger, not both.")
     if options.stream.state_location is None:

@@ -43,13 +43,13 @@ class StreamOptions:
 def stream_options(given: dict[str, str]) -> StreamOptions:
     """Select the options of streams from all options (lower-case names)."""
     forgotten = given.pop("pairsforgottenafter", None)
-    ends, loss = given.pop("seriesendsafter", None), given.pop("failondataloss", "true").lower()
+    ends, loss = given.pop("groupendsafter", None), given.pop("failondataloss", "true").lower()
     if loss not in ("true", "false"):
         raise InputError(f"The option failOnDataLoss of the kwire data source must be true or false, not {loss!r}.")
     return StreamOptions(
         state_location=_folder(given.pop("statelocation", None)),
         closed_after=_seconds("closedAfter", given.pop("closedafter", "5 minutes")),
-        series_ends_after=None if ends is None else _seconds("seriesEndsAfter", ends),
+        series_ends_after=None if ends is None else _seconds("groupEndsAfter", ends),
         fail_on_data_loss=loss == "true",
         pairs_forgotten_after=None if forgotten is None else _pairs_seconds(forgotten),
     )
