@@ -47,7 +47,7 @@ def main() -> None:
             .option("table", "connections")
             .option("stateLocation", f"{checkpoint}-connections")
             .option("closedAfter", "0 seconds")
-            .option("seriesEndsAfter", "0 seconds")
+            .option("groupEndsAfter", "0 seconds")
             .load(captures)
         )
         query = (
