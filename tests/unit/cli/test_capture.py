@@ -121,7 +121,7 @@ def run(*arguments: str) -> Result:
                 "90s",
                 "--limit",
                 "20MB",
-                "--target-release",
+                "--to",
                 "4.0",
                 "--owners",
                 "o.csv",
@@ -135,7 +135,7 @@ def run(*arguments: str) -> Result:
                     for host in ("broker-1", "me@10.0.0.7")
                 ),
                 "wait",
-                "kwire analyze out/captures --out out/report --port 9092 --target-release 4.0 --owners o.csv",
+                "kwire analyze out/captures --out out/report --port 9092 --to 4.0 --owners o.csv",
             ],
             id="hosts",
         ),
@@ -302,7 +302,7 @@ def test_what_is_wrong_before_the_capture(machine: Path, monkeypatch: pytest.Mon
             "kwire: out has 3.0 GB free, and the captures take up to 4.0 GB: choose --limit or another disk.\n"
         )
     assert run("--owners", "nobody.csv").stderr == "kwire: the owners nobody.csv cannot be read: No such file or directory.\n"
-    assert "9.9" in run("--target-release", "9.9").stderr
+    assert "9.9" in run("--to", "9.9").stderr
     (Path("out") / "old.pcap").write_bytes(b"")
     assert run().stderr == "kwire: out is not empty; choose another folder with --out.\n"
     monkeypatch.setenv("PATH", "/nowhere")
