@@ -1,7 +1,8 @@
-"""`python -m kwire` is `kwire`.
+"""`python -m kwire`, which runs `kwire`.
 
-`python -m` puts the current folder in front of the path. It is taken away at once, so that no `secrets.py` among captures of other people
-is run; only a `kwire.py` there comes before this file. The console script and, from Python 3.11 on, `python -P -m kwire` do not look there.
+`python -m` puts the current folder first on the path. It is removed at once, so that a `secrets.py` beside untrusted captures is not
+imported; only a `kwire.py` there would be imported before this file. The console script and, from Python 3.11 on, `python -P -m kwire` do
+not search that folder.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The one exception tree of kwire and the codes of wire faults.
+"""Exceptions of kwire, and the codes of wire faults.
 
-A fault is what the bytes did (`WireError`) or what the caller did (`EncodeError`, `InputError`). Both twins describe a wire fault by the
-same four facts, code, offset, path and message, and meet in `raise_for`, so an exception looks the same whichever twin found it.
+Bytes cause a `WireError`, callers an `EncodeError` or `InputError`. Both backends describe a wire fault by code, offset, path and message,
+and use `raise_for`, so their exceptions are the same.
 
-Where a fault is placed (offset and path), for both twins; a value is checked in the order of the lines:
+Offset and path of each fault, for both backends; a value is checked in the order of the lines:
 
 * ``TRUNCATED``: the first byte of the primitive whose bytes are missing. Of a varint, length, count or null marker that is cut: its own
   first byte. Of a string, bytes value or tagged payload whose length is there and whose content is not: the first content byte. Of a count
@@ -38,7 +38,7 @@ __all__ = [
 
 
 class Fault(IntEnum):
-    """Code of a wire fault; the native twin uses the same numbers."""
+    """Code of a wire fault; the native backend uses the same numbers."""
 
     NONE = 0
     TRUNCATED = 1
@@ -56,27 +56,27 @@ class Fault(IntEnum):
 
 
 class KwireError(Exception):
-    """Root of all errors that kwire raises on purpose."""
+    """Base of all errors that kwire raises on purpose."""
 
     if sys.version_info < (3, 11):
 
         def add_note(self, note: str) -> None:
-            """Add a note (PEP 678), which a traceback of Python 3.10 does not show."""
+            """Add a note (PEP 678); tracebacks of Python 3.10 do not show it."""
             self.__notes__: list[str] = [*getattr(self, "__notes__", ()), note]
 
 
 class InputError(KwireError):
-    """A request that cannot be fulfilled: no such file, not a capture, no permission. The text is one sentence."""
+    """Invalid argument or input: a missing file, not a capture, no permission. The text is one sentence."""
 
 
 class EncodeError(KwireError, ValueError):
-    """A value that Kafka does not allow in a message of this version.
+    """Value that Kafka does not allow in a message of this version.
 
     Attributes:
-        reason: what is wrong with the value.
+        reason: fault of the value.
         path: position of the value, in snake_case, such as ``topics[2].partitions[0].leader_id``; empty for the whole message.
         message: name of the message, such as ``MetadataResponse``; empty when there is none.
-        api_version: the version, or None when there is none.
+        api_version: version of the message, or None if there is none.
     """
 
     def __init__(self, reason: str, *, path: str = "", message: str = "", api_version: int | None = None) -> None:
@@ -104,8 +104,8 @@ class WireError(KwireError, ValueError):
     """Bytes that break a rule of the wire format.
 
     Attributes:
-        code: which rule, a `Fault`.
-        offset: byte position in the buffer that was given, from 0.
+        code: violated rule, a `Fault`.
+        offset: byte position in the given buffer, from 0.
         path: field path in snake_case, such as ``topics[2].partitions[0].leader_id``; empty where no field was reached.
         message: name of the message, such as ``MetadataResponse``; empty when unknown.
         api_key, api_version: None when unknown.
@@ -159,7 +159,7 @@ class BadVarint(WireError):
 
 
 class BadLength(WireError):
-    """A length or count that no value can have."""
+    """An impossible length or count."""
 
     fault = Fault.BAD_LENGTH
 
@@ -171,7 +171,7 @@ class BadUtf8(WireError):
 
 
 class NullNotAllowed(WireError):
-    """A null in a field that this version does not let be null."""
+    """A null in a field that is not nullable in this version."""
 
     fault = Fault.NULL_NOT_ALLOWED
 
@@ -207,7 +207,7 @@ class BadChecksum(WireError):
 
 
 class BadTag(WireError):
-    """A tagged field that Kafka refuses: its number belongs to another version of the struct, or it is not longer than its value."""
+    """A tagged field that Kafka rejects: its tag belongs to another version of the struct, or its size is wrong."""
 
     fault = Fault.BAD_TAG
 
@@ -245,7 +245,7 @@ _REASONS: Final[dict[Fault, str]] = {
 def wire_error(
     code: int, offset: int, path: str = "", message: str = "", api_key: int | None = None, api_version: int | None = None, reason: str = ""
 ) -> WireError:
-    """Make the exception for a fault; `reason` replaces the default text of the code."""
+    """Create the exception for a fault; `reason` replaces the default text of the code."""
     fault = Fault(code)
     return _KINDS[fault](reason or _REASONS[fault], offset=offset, path=path, message=message, api_key=api_key, api_version=api_version)
 

@@ -1,4 +1,4 @@
-"""Escapes for characters that cannot be seen, for all text that people read: terminal, page, Markdown, CSV and logs of kwire."""
+"""Escapes for invisible characters, for all text that people read: terminal, page, Markdown, CSV and logs of kwire."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ _IGNORABLE: Final = re.compile(
 
 
 def is_seen(text: str) -> bool:
-    """Return whether each character can be seen, the plain space included."""
+    """Return whether all characters are visible or plain spaces."""
     return text.isprintable() and (text.isascii() or _IGNORABLE.search(text) is None)
 
 
 def escape_of(character: str) -> str | None:
-    """Return the escape that Python would print for a character that cannot be seen, None for all others.
+    """Return Python's escape for an invisible character, None for others.
 
-    Not printable are controls, format characters (turned reading direction, no width), surrogates, private and unassigned ones, and every
-    space but the plain one.
+    Invisible are controls, format characters (reading direction, zero width), surrogates, private and unassigned characters, and every
+    space except the plain one.
     """
     if is_seen(character):
         return None
@@ -37,5 +37,5 @@ def escape_of(character: str) -> str | None:
 
 
 def printable(text: str) -> str:
-    """Return text in which nothing moves the cursor, breaks the line, turns the reading direction or hides."""
+    """Escape all characters that move the cursor, break the line, change the reading direction or are invisible."""
     return text if is_seen(text) else "".join(escape_of(character) or character for character in text)

@@ -1,4 +1,4 @@
-"""Lazy facades: names of a package are imported from their modules on first use (PEP 562).
+"""Lazy imports: names of a package are imported from their modules on first use (PEP 562).
 
 Type checkers read the imports under ``TYPE_CHECKING`` and do not see `__getattr__`, so unknown names are errors to them too.
 """
@@ -20,7 +20,7 @@ def lazy_getattr(namespace: dict[str, Any], homes: Mapping[str, str]) -> Callabl
     """Make a package's `__getattr__`, and its `__dir__`.
 
     Arguments:
-        namespace: the package's ``globals()``, which keeps what was found.
+        namespace: the package's ``globals()``, in which found names are cached.
         homes: module of each name; a module with the name itself is the value.
     """
 

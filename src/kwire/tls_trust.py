@@ -1,4 +1,4 @@
-"""TLS with trust in named authorities alone."""
+"""TLS contexts that trust only given authorities."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def only_trusting(purpose: ssl.Purpose, file: str | None, text: str | None = Non
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: neither holds a certificate; without any, Python would trust the system's.
+        ValueError: no certificate was given; Python would then trust the system's.
     """
     try:
         context = ssl.create_default_context(purpose, cafile=file, cadata=text) if file or text else None

@@ -381,7 +381,7 @@ def test_a_mistake_in_the_configuration_at_reload(start: Start) -> None:
             assert await passes(proxy)
         proxy.config.write_text('unknown = "close"\n' + settings)
         proxy.process.send_signal(signal.SIGHUP)
-        await asyncio.to_thread(proxy.logged, "the configuration was read again")
+        await asyncio.to_thread(proxy.logged, "configuration reloaded")
         assert not await passes(proxy)
 
     run(go)
@@ -428,7 +428,7 @@ def test_certificates_that_have_expired_and_are_replaced(tmp_path: Path) -> None
             assert "CERTIFICATE_EXPIRED" in proxy.log()
             expired(authority, "proxy.example.com", tmp_path, 30)
             proxy.process.send_signal(signal.SIGHUP)
-            await asyncio.to_thread(proxy.logged, "the configuration was read again")
+            await asyncio.to_thread(proxy.logged, "configuration reloaded")
             assert await asyncio.to_thread(asked, proxy, trusting(own)) == answer(7, len(HEARTBEAT))
             with suppress(ssl.SSLError, ConnectionError):
                 assert await asyncio.to_thread(asked, proxy, trusting(old)) == b""

@@ -270,7 +270,7 @@ def test_clients_that_send_nothing_leave_half_of_a_port_to_others(caplog: pytest
             return found
 
     assert asyncio.run(go()) == [b"", answer(7, len(HEARTBEAT)), answer(8, len(HEARTBEAT))]
-    assert "turned away: half of max_connections, 4, have sent no whole frame yet" in caplog.text
+    assert "turned away: half of max_connections (4) are clients without a whole frame" in caplog.text
 
 
 def test_who_holds_connections_to_the_metrics_starves_nobody() -> None:

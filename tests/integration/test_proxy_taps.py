@@ -136,7 +136,7 @@ def test_what_the_taps_miss_is_counted_and_named(tmp_path: Path, caplog: pytest.
 
     missed, port = asyncio.run(go())
     assert missed == len(heartbeat(1, 5000))
-    assert f"the taps miss bytes, which come faster than they can be blanked: {missed} more, {missed} in all" in caplog.text
+    assert f"the taps drop bytes that arrive faster than they can be blanked: {missed} more, {missed} in all" in caplog.text
     client = b"".join(payload for _, payload in of_side(packets((tmp_path / "tap_00001.pcapng").read_bytes(), port), False))
     assert client == heartbeat(0) + heartbeat(2)
     for name in ("tap_00001.pcapng", "log_00001.jsonl"):

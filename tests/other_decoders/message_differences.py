@@ -28,7 +28,7 @@ MESSAGE_DIFFERENCES: Final = (
         (JAVA, KIO),
         KWIRE_REFUSES,
         "TRAILING_BYTES",
-        "reads the message and leaves the rest to its caller; a broker does not look at it (`RequestContext.parseRequest`)",
+        "reads the message and ignores the rest, as a broker does (`RequestContext.parseRequest`)",
         "left-over bytes mean that the version or the message is another than the reader believes; with `strict=False` kwire reads the "
         "message too and reports the bytes in `violation`",
         _message("HeartbeatResponse", 0, "001b aa"),  # error 27, then a byte that no field claims
@@ -38,7 +38,7 @@ MESSAGE_DIFFERENCES: Final = (
         (KAFKA_PYTHON,),
         KWIRE_REFUSES,
         "TRAILING_BYTES",
-        "reads the message and does not say that something is left",
+        "reads the message and does not report the rest",
         "as above",
         _message("HeartbeatResponse", 0, "001b aa"),
     ),
@@ -66,7 +66,7 @@ MESSAGE_DIFFERENCES: Final = (
         (JAVA,),
         KWIRE_REFUSES,
         "BAD_VARINT",
-        "drops the bits that its `int` has no room for (`ByteUtils.readUnsignedVarint`); a sixth byte it refuses",
+        "drops the bits that do not fit into an `int` (`ByteUtils.readUnsignedVarint`); refuses a sixth byte",
         "KIP-482 varints have 32 bits, and the number that is left after the loss is not the one that was written",
         _message("HeartbeatResponse", 4, "00000000 001b 8080808010"),  # the number of tagged fields is 2^32
     ),
@@ -75,7 +75,7 @@ MESSAGE_DIFFERENCES: Final = (
         (JAVA, KIO),
         KWIRE_REFUSES,
         "BAD_TAG|TRUNCATED",
-        "reads a field that it knows and does not look at the size in front of it",
+        "reads a known field and ignores the size before it",
         "a reader that does not know the tag steps over its size (KIP-482), so two readers of such bytes see different messages",
         # ApiVersionsResponse v3, one tagged field: number 3 (ZK migration ready), a size of 0, and a boolean of one byte
         _message("ApiVersionsResponse", 3, "0000 01 00000000 01 03 00 01"),
@@ -94,8 +94,8 @@ MESSAGE_DIFFERENCES: Final = (
         (KIO, KAFKA_PYTHON),
         KWIRE_REFUSES,
         "BAD_LENGTH|BAD_VARINT",
-        "does not look at it; kafka-python has no limit on the length of a varint either",
-        "no writer makes one; Kafka's readers refuse varints of more than 32 bits (`ByteUtils.readUnsignedVarint`)",
+        "ignores the size; kafka-python does not limit the length of a varint either",
+        "no writer writes such a size; Kafka's readers refuse varints of more than 32 bits (`ByteUtils.readUnsignedVarint`)",
         _message("ApiVersionsResponse", 3, "0000 01 00000000 01 03 ffffffff0f 01"),
     ),
     Difference(
@@ -103,7 +103,7 @@ MESSAGE_DIFFERENCES: Final = (
         (KIO, KAFKA_PYTHON),
         KWIRE_REFUSES,
         "NULL_NOT_ALLOWED",
-        "reads null for an array, or an empty one; of text and bytes kio refuses null too",
+        "reads null or an empty array for arrays; kio refuses null for text and bytes",
         "Kafka's readers refuse it (`non-nullable field groups was serialized as null`)",
         _message("DescribeGroupsRequest", 0, "ffffffff"),  # the array of groups is null
     ),
@@ -112,7 +112,7 @@ MESSAGE_DIFFERENCES: Final = (
         (KAFKA_PYTHON,),
         KWIRE_REFUSES,
         "TRUNCATED",
-        "slices what there is: text and bytes come out short",
+        "returns the available bytes, so text and bytes are too short",
         "Kafka's readers throw BufferUnderflowException",
         _message("SaslHandshakeRequest", 0, "0005 504c41"),  # a mechanism of five bytes, of which three are there
     ),
@@ -131,7 +131,7 @@ MESSAGE_DIFFERENCES: Final = (
         PEER_REFUSES,
         r"ValueError: -?\d+ is not a valid ErrorCode",
         "refuses the message",
-        "`Errors.forCode` of Kafka takes an unknown code for UNKNOWN_SERVER_ERROR; the number is on the wire, and kwire keeps it",
+        "`Errors.forCode` of Kafka maps an unknown code to UNKNOWN_SERVER_ERROR; kwire keeps the number on the wire",
         _message("HeartbeatResponse", 0, "270f"),  # error 9999
     ),
     Difference(
@@ -148,7 +148,7 @@ MESSAGE_DIFFERENCES: Final = (
         (KIO,),
         PEER_REFUSES,
         "NegativeByteLength: Found negative byte length|ValueError: negative array length",
-        "refuses it; -1 alone is null",
+        "refuses it; only -1 is null",
         "Kafka's readers take any negative length for null (`if (length < 0)`), and a client is known that sends the count -2",
         _message("MetadataRequest", 1, "fffffffe"),  # the count of topics is -2
     ),
@@ -167,7 +167,7 @@ MESSAGE_DIFFERENCES: Final = (
         (KIO, KAFKA_PYTHON),
         VALUE,
         ".*",
-        "has None for it",
+        "reads None",
         "a UUID is never null on the wire; zeros are a value like others (`Uuid.ZERO_UUID`), and kwire keeps the 16 bytes",
         _message("DescribeTopicPartitionsResponse", 0, "00000000 02 0000 0261 00000000000000000000000000000000 00 01 00000000 00 ff 00"),
         values=(NO_UUID, "None"),
@@ -177,7 +177,7 @@ MESSAGE_DIFFERENCES: Final = (
         (KIO, KAFKA_PYTHON),
         PEER_REFUSES,
         ".*",
-        "takes -1 alone for null, and reads a struct behind other negative bytes",
+        "reads only -1 as null, and a struct after other negative bytes",
         "Kafka's readers take any negative byte for null (`readByte() < 0`)",
         _message("DescribeTopicPartitionsResponse", 0, "00000000 01 80 00"),  # no topics; the cursor is null
         names="DescribeTopicPartitions(Request|Response)|(Consumer|Share|Streams)GroupHeartbeatRe.*|StreamsGroupDescribeResponse|68|7[56]|8[89]",
@@ -187,8 +187,8 @@ MESSAGE_DIFFERENCES: Final = (
         (KIO,),
         PEER_REFUSES,
         r"ValueError: (timedelta milliseconds overflow|year -?\d+ is out of range)|OutOfBoundValue: Cannot parse negative timestamp",
-        "refuses the message: it makes `timedelta` and `datetime` of numbers that count milliseconds",
-        "the field is a number of 64 bits, and kwire gives the number; `kwire.codec.views` makes dates",
+        "refuses the message, because it converts milliseconds to `timedelta` and `datetime`",
+        "the field is a 64-bit number, and kwire returns it; `kwire.codec.views` converts it to a date",
         _message("RenewDelegationTokenResponse", 1, "0000 7fffffffffffffff 00000000"),  # expires in the year 292,278,994
     ),
     Difference(
@@ -196,8 +196,8 @@ MESSAGE_DIFFERENCES: Final = (
         (KAFKA_PYTHON,),
         VALUE,
         ".*authorized_operations",
-        "has None for the default of these bits, -2147483648",
-        "kwire gives the number of the wire",
+        "reads the default of these bits, -2147483648, as None",
+        "kwire returns the number on the wire",
         _message("MetadataResponse", 8, "00000000 00000000 ffff ffffffff 00000000 80000000"),
         values=("-2147483648", "None"),
     ),
@@ -206,7 +206,7 @@ MESSAGE_DIFFERENCES: Final = (
         (KAFKA_PYTHON,),
         VALUE,
         "(body.)?replica_state",
-        "has None for it",
+        "reads None",
         "a struct's default is a struct of defaults (Kafka's generator: `new ReplicaState()`)",
         # FetchRequest v15: wait, least and most bytes, isolation, session and epoch, no topics, none forgotten, no rack, no tagged field
         _message("FetchRequest", 15, "00000000 00000000 7fffffff 00 00000000 ffffffff 01 01 01 00"),
@@ -230,7 +230,7 @@ MESSAGE_DIFFERENCES: Final = (
         PEER_REFUSES,
         ".*",
         "reads every body with an error as version 0",
-        "KIP-511 gives version 0 to UNSUPPORTED_VERSION (35) alone; Kafka's `ApiVersionsResponse.parse` reads the version asked for "
+        "in KIP-511, only UNSUPPORTED_VERSION (35) has version 0; Kafka's `ApiVersionsResponse.parse` reads the version asked for "
         "first, and version 0 where that fails",
         # v3 with error 2, one api (Produce 0 to 11), throttle time 0
         _message("ApiVersionsResponse", 3, "0002 02 0000 0000 000b 00 00000000 00"),
@@ -249,12 +249,12 @@ MESSAGE_DIFFERENCES: Final = (
         names="18",
     ),
     Difference(
-        "An ApiVersions response that fits version 0 alone, with another error",
+        "An ApiVersions response that fits only version 0, with another error",
         (JAVA,),
         KWIRE_REFUSES,
         ".*",
-        "reads version 0 wherever the version that was asked for does not fit, whatever the error (`ApiVersionsResponse.parse`)",
-        "KIP-511 gives version 0 to error 35 alone; other bodies that do not fit are malformed",
+        "reads version 0 if the requested version does not fit, with any error (`ApiVersionsResponse.parse`)",
+        "in KIP-511, only error 35 has version 0; other bodies that do not fit are malformed",
         Question("response", "18", 4, bytes.fromhex("00000007 0002 00000001 0012 0000 0003")),
         ("response",),
         names="18",
@@ -284,7 +284,7 @@ MESSAGE_DIFFERENCES: Final = (
         (KIO,),
         VALUE,
         "(body.)?acceptable_recovery_lag",
-        "has the name of Kafka 4.2 for the field of version 0",
+        "uses the name of Kafka 4.2 for the field of version 0",
         "Kafka 4.4 gave the name to another field, of version 1; the name leads to the one that has another value than its default",
         # StreamsGroupHeartbeatResponse v0: the lag is 0
         _message("StreamsGroupHeartbeatResponse", 0, "00000000 0000 00 01 00000000 00000000 00000000 00000000 00 00 00 00 00000000 00 00"),

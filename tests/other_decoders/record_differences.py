@@ -34,8 +34,8 @@ RECORD_DIFFERENCES: Final = (
         (JAVA,),
         KWIRE_REFUSES,
         "TRAILING_BYTES",
-        "finds key and value by their lengths and does not look at what follows",
-        "a checksum does not say where a value ends; kwire's lenient reading gives the record and the fault",
+        "finds key and value by their lengths and ignores the following bytes",
+        "a checksum does not show the end of a value; kwire's lenient reading returns the record and the fault",
         # offset 0, 16 bytes: checksum, magic 0, no attributes, no key, the value "v", a byte that no field claims
         _records("0000000000000000 00000010 00000000 00 00 ffffffff 00000001 76 aa"),
         ("records",),
@@ -45,8 +45,8 @@ RECORD_DIFFERENCES: Final = (
         (JAVA,),
         KWIRE_REFUSES,
         "TRUNCATED",
-        "ends there without a word (`DataLogInputStream.nextBatch` gives null)",
-        "the compressed message was whole and held less than it says; records are lost, and kwire's lenient reading gives those before",
+        "ends there without an error (`DataLogInputStream.nextBatch` returns null)",
+        "the compressed message was whole but holds less than it claims; records are lost, and kwire's lenient reading returns the others",
         # one whole message of magic 1 with the value "v", then ten bytes of another
         _wrapped("0000000000000000 00000017 00000000 01 00 0000018bcfe56800 ffffffff 00000001 76" + "0000000000000001 0000"),
         ("records",),
@@ -56,7 +56,7 @@ RECORD_DIFFERENCES: Final = (
         (JAVA,),
         KWIRE_REFUSES,
         "BAD_LENGTH",
-        "takes it for a batch that is cut, before it looks at magic's least length (`ByteBufferLogInputStream.nextBatch`)",
+        "treats it as a truncated batch, before checking the smallest length of the magic (`ByteBufferLogInputStream.nextBatch`)",
         "no such batch can be whole, so it is damaged and not cut",
         # 18 bytes, of which magic 2 has 49 at least, and six of them
         _records("0000000000000000 00000012 00000000 02 00"),
@@ -68,7 +68,7 @@ RECORD_DIFFERENCES: Final = (
         (JAVA,),
         KWIRE_REFUSES,
         "BAD_VARINT",
-        "drops the bits that its `int` has no room for (`ByteUtils.readVarint`); a sixth byte it refuses",
+        "drops the bits that do not fit into an `int` (`ByteUtils.readVarint`); refuses a sixth byte",
         "as in messages: the number that is left after the loss is not the one that was written",
         # magic 2, one record whose key length is 2, the zigzag of 1, and three bits that an int has no room for
         _records(
@@ -137,8 +137,8 @@ RECORD_DIFFERENCES: Final = (
         (JAVA,),
         KWIRE_REFUSES,
         "BAD_COMPRESSION",
-        "does not look at them (`java.util.zip.GZIPInputStream`)",
-        "RFC 1952: a reader must refuse a member with such a flag, which may announce a field; zlib does",
+        "ignores them (`java.util.zip.GZIPInputStream`)",
+        "RFC 1952: a reader must refuse a member with such a flag, which may mean another field; zlib does",
         _wrapped("0000000000000000 00000017 00000000 01 00 0000018bcfe56800 ffffffff 00000001 76", flags=0x80),
         ("records",),
         values=(".*unknown header flags set.*", ""),
@@ -148,7 +148,7 @@ RECORD_DIFFERENCES: Final = (
         (JAVA,),
         KWIRE_REFUSES,
         "BAD_COMPRESSION",
-        "takes the block for the end of the frame (`Lz4BlockInputStream.readBlock`)",
+        "reads the block as the end of the frame (`Lz4BlockInputStream.readBlock`)",
         "the LZ4 frame format ends with four bytes of zeros; 00000080 is a block, and nothing follows it",
         # magic 2, LZ4, one record: the mark, flags and largest block with their checksum, a stored block of 8 bytes, an empty stored block
         _records(
@@ -175,7 +175,7 @@ RECORD_DIFFERENCES: Final = (
         PEER_REFUSES,
         "InvalidRecordException: Found invalid wrapper offset in compressed v1 message set.*",
         "refuses the message, but not where its offset is 0",
-        "kwire gives the offsets of the messages inside as they are",
+        "kwire returns the offsets of the inner messages unchanged",
         # at offset 1 a message of magic 1 with one inside, at offset 5
         _wrapped("0000000000000005 00000017 00000000 01 00 0000018bcfe56800 ffffffff 00000001 76", 1),
         ("records",),

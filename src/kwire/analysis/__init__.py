@@ -1,4 +1,4 @@
-"""From rows to answers: pure functions, Arrow in, Arrow out, in parts that merge exactly.
+"""Analysis of rows: pure functions on Arrow tables, in partial sums that merge exactly.
 
 partial = partial_of_series(rows)        # per series, from `kwire.tables.read_series`
 whole = merge([partial, ...])            # any order, any tree; `to_bytes` and `from_bytes` for the way there

@@ -37,12 +37,12 @@ __all__ = ["Cluster", "Options", "answers_by_key", "cluster_of", "finish"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """Options of an analysis beside the captures.
+    """Options of an analysis, besides the captures.
 
     Attributes:
         target_releases: releases to judge, `4.3.1`, or `4.3` for its newest patch; empty for the newest patch of each minor release from
             the observed broker's to the newest.
-        broker_release: release of brokers whose ApiVersions responses were not seen, or fit no release; None if unknown.
+        broker_release: release of brokers whose ApiVersions responses were not captured or match no release; None if unknown.
         owners: teams that own clients.
     """
 
@@ -51,16 +51,16 @@ class Options:
     owners: Owners = NO_OWNERS
 
     def check(self) -> None:
-        """Check the releases before the long work begins; raise InputError for an unknown one."""
+        """Check the releases before the long work starts; raise InputError for an unknown one."""
         for release in (*self.target_releases, *([self.broker_release] if self.broker_release else [])):
             releases().resolve(release)
 
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Facts about the brokers that clients are judged by; pickles, and every bucket of keys needs all of it.
+    """Facts about the brokers, used for verdicts; picklable, because every bucket of keys needs them.
 
-    `whole` are the sums that are not divided by key; `highest` is by server (`address:port`) and api name, `guesses` by server.
+    `whole` has the sums that are not divided by key; `highest` is by server (`address:port`) and api name, `guesses` by server.
     """
 
     whole: Partial
@@ -83,7 +83,7 @@ class Cluster:
 
 
 def cluster_of(whole: Partial, options: Options) -> Cluster:
-    """Collect the facts about the brokers; sums that are divided by key are not needed."""
+    """Collect the facts about the brokers, from the sums that are not divided by key."""
     whole = with_server_nodes(whole_of(whole))
     offers = offers_of(whole)
     highest: dict[str, Mapping[str, int]] = {server: highest_by_name(ranges) for server, ranges in offers.items()}
@@ -121,7 +121,7 @@ def finish(partial: Partial, options: Options | None = None) -> dict[str, pa.Tab
     """Make tables `captures`, `clients`, `api_usage`, `upgrade_impact`, `brokers`, `topic_access`, `client_hourly` and `group_events`.
 
     Raises:
-        InputError: a requested release is not known.
+        InputError: a requested release is unknown.
     """
     options = options or Options()
     cluster = cluster_of(partial, options)

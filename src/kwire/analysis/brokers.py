@@ -1,4 +1,4 @@
-"""Table `brokers`: nodes named in responses and servers that clients dialled, with their advertised versions and likely release."""
+"""Table `brokers`: nodes named in responses and servers that clients connected to, with their advertised versions and likely release."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Programs behind client keys: facts that hold for a program as a whole, whichever of its connections showed them.
+"""Programs behind client keys: facts that apply to a whole program, collected from all its connections.
 
-Many libraries ask ApiVersions, or send their name, on one connection only and use what they learned on the others (kafkajs, kafka-go,
+Many libraries send ApiVersions or their name on only one connection and use the result on the others (kafkajs, kafka-go,
 @platformatic/kafka, rskafka). So connections that share client id and principal (and address, if the id is a library's default) are one
 program: if one of them negotiates, all do.
 """
@@ -37,14 +37,14 @@ class ClientGroup:
     """Facts about one program.
 
     Attributes:
-        software: name and version that any of its connections sent.
+        software: name and version sent on any of its connections.
         asked: it asked ApiVersions.
-        watched: a connection of it was seen from its beginning.
+        watched: whether any of its connections was captured from its beginning.
         versions: used versions by api.
-        requests, wanted, answered, unseen: requests besides negotiation and login; of these the ones that want an answer, that got it, and
-            whose answers were not captured.
-        raw_gssapi: connections that sent GSSAPI tokens without SaslHandshake.
-        role: the weightiest of its connections.
+        requests, wanted, answered, unseen: number of requests besides negotiation and login; of those that
+        expect an answer, of answered ones, and of ones whose answers were not captured.
+        raw_gssapi: number of connections that sent GSSAPI tokens without SaslHandshake.
+        role: highest-ranking role of its connections.
     """
 
     software: tuple[str, str | None] | None = None
@@ -64,14 +64,14 @@ class ClientGroup:
 
     @property
     def negotiates(self) -> bool | None:
-        """Return whether the client sends ApiVersions; None if only the middle of its connections was seen."""
+        """Return whether the client sends ApiVersions; None if the beginnings of its connections were not captured."""
         if self.asked:
             return True
         return False if self.watched else None
 
     @property
     def answers(self) -> Answers:
-        """Service by the brokers; `some` also if no request wants an answer (Produce with acks=0)."""
+        """Answers by the brokers; also `some` if no request expects an answer (Produce with acks=0)."""
         if self.answered or (self.requests and not self.wanted):
             return "some"
         if self.requests:
@@ -101,7 +101,7 @@ class ClientGroups:
                 group.guess = guess_unnamed(_observed(group, highest), place[0])
 
     def of(self, client_key: str, client_id: str | None) -> ClientGroup:
-        """Return the program behind a key and an id; several of one id are merged."""
+        """Return the program of a key and a client id; several programs with the same id are merged."""
         places = self._places.get((client_key, client_id), set())
         if len(places) == 1:
             return self._groups[next(iter(places))]
@@ -156,7 +156,7 @@ def _distinct(rows: pa.Table, *columns: str, sums: tuple[str, ...] = ()) -> list
 
 
 def _told_apart(identities: pa.Table) -> list[dict[str, Any]]:
-    """Drop the address, of which a program may have thousands, where the client id identifies the program."""
+    """Drop the address if the client id identifies the program, because a program may have thousands of addresses."""
     ids = flat(identities, "client_id").dictionary_encode(null_encoding="encode")
     alone = pa.array([is_default_client_id(client_id) for client_id in ids.dictionary.to_pylist()], pa.bool_())
     address = pc.if_else(alone.take(ids.indices), flat(identities, "address"), pa.scalar(None, pa.string()))

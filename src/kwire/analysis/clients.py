@@ -1,4 +1,4 @@
-"""Table `clients`: one row a client key."""
+"""Table `clients`: one row per client key."""
 
 from __future__ import annotations
 
@@ -61,7 +61,8 @@ def _of_known(which: Callable[[list[Any]], Any], parts: list[dict[str, Any]], co
 
 
 def _guessed(programs: list[ClientGroup], source: str) -> tuple[str | None, str, str, Guess | None]:
-    """Return library, confidence, source and guess; a name on another connection of the program counts more than a guess by versions."""
+    """Return library, confidence, source and guess; a name on another connection of the program takes precedence over a guess by
+    versions."""
     for program in programs:
         if program.software is not None:
             return library_of(*program.software) or program.software[0], "medium", "api_versions", None

@@ -1,4 +1,4 @@
-"""Short forms for what the analysis does with columns of Arrow tables."""
+"""Shared operations on columns of Arrow tables."""
 
 from __future__ import annotations
 

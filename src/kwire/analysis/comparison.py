@@ -1,7 +1,7 @@
 """Comparison of two analyses: new, gone, newly failing and slower clients.
 
-A client is the same one if its key is, or, since a new version of its library gives it a new key, if it is left over on both sides
-under the same library, the same client ids and the same principals. Latencies are compared from histograms with enough requests.
+Clients with equal keys are the same. A new library version changes the key, so clients left over on both sides are matched by library,
+client ids and principals. Latencies are compared from histograms with enough requests.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ COMPARED: Final[dict[str, tuple[str, ...]]] = {
     "topic_access": ("client_key", "topic", "topic_id", "direction", "requests"),
     "violations": ("client_key", "rule", "severity", "count"),
 }  # fmt: skip
-"""Tables and columns that `compare` needs."""
+"""Tables and columns for `compare`."""
 
 _SEVERITIES: Final = ("error", "warning", "info")
 
@@ -116,7 +116,7 @@ def _program(row: Row) -> tuple[Any, ...]:
 
 
 def _same_programs(before: _Side, after: _Side) -> dict[str, str]:
-    """Match clients left over on both sides: key after -> key before."""
+    """Match clients left over on both sides; return earlier keys by later keys."""
     left: dict[tuple[Any, ...], list[str]] = defaultdict(list)
     came: dict[tuple[Any, ...], list[str]] = defaultdict(list)
     for key in before.clients.keys() - after.clients.keys():
@@ -134,7 +134,7 @@ def compare(
 ) -> Comparison:
     """Compare two analyses; a missing table is empty.
 
-    `apart` has on each side the keys that are not applications (the cluster's own, silent peers): only their violations are compared.
+    `apart` has for each side the keys that are not applications (cluster members, silent peers); only their violations are compared.
     """
     limits = thresholds or Thresholds()
     old, new = _Side(before, apart[0]), _Side(after, apart[1])

@@ -1,4 +1,4 @@
-"""Differences between two analyses, as plain data: one class a kind of difference."""
+"""Differences between two analyses as plain data, one class per kind of difference."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Thresholds:
-    """Limits above which a difference counts.
+    """Thresholds above which a difference is reported.
 
     Attributes:
         requests: minimum on each side for latencies to be compared.
@@ -48,7 +48,7 @@ class ApiChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """New errors, or many more of them."""
+    """New errors, or a large increase of errors."""
 
     client: str
     api: str
@@ -70,7 +70,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerdictChange:
-    """A use of an api with a worse verdict than before."""
+    """Use of an api with a worse verdict than before."""
 
     client: str
     api: str
@@ -83,7 +83,7 @@ class VerdictChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Slowdown:
-    """Latencies that grew, in microseconds."""
+    """Increased latencies, in microseconds."""
 
     client: str
     api: str
@@ -106,7 +106,7 @@ class TopicChange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViolationChange:
-    """A rule that a client breaks now and did not before."""
+    """Rule that a client newly violates."""
 
     client: str
     rule: str
@@ -116,7 +116,7 @@ class ViolationChange:
 
 @dataclass(slots=True)
 class Comparison:
-    """All differences, the worst first; true if there is any."""
+    """All differences, the worst first; true if there are any."""
 
     failing: list[Failure] = field(default_factory=list)
     verdicts: list[VerdictChange] = field(default_factory=list)

@@ -1,6 +1,6 @@
-"""Table `group_events`: the steps of a group's members, and the rebalances that they add up to.
+"""Table `group_events`: steps of group members, and the resulting rebalances.
 
-Steps stay in columns, for there may be millions of them; rebalances are made from a few columns of the steps as Python rows.
+Steps stay in columns because there may be millions; rebalances are made from a few of their columns as Python rows.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def group_events(partial: Partial) -> pa.Table:
 
 
 def _typed(steps: pa.Table) -> pa.Table:
-    """Fill in the protocol type of syncs without one (SyncGroup below v5) from the join in the group before.
+    """Fill in the protocol type of syncs without one (SyncGroup below v5) from the group's previous join.
 
     Their assignments were read as those of consumers or of Connect, and are dropped for other types.
     """
@@ -73,7 +73,7 @@ def _typed(steps: pa.Table) -> pa.Table:
 
 
 def _with_topic_names(steps: pa.Table, names: pa.Table) -> pa.Table:
-    """Replace topic ids by names in assignments of KIP-848 and KIP-932, which name topics by id alone; an unknown id stays."""
+    """Replace topic ids by names in assignments of KIP-848 and KIP-932, which have only ids; an unknown id stays."""
     lists = flat(steps, "assignment")
     by_id = dict(zip(names.column("topic_id").to_pylist(), names.column("topic").to_pylist(), strict=True))
     has_ids: Any = pc.is_in(flat(steps, "protocol"), value_set=_BY_TOPIC_ID)

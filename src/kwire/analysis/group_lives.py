@@ -1,4 +1,4 @@
-"""Rows that draw the life of each group: its sums, and of a group with many rebalances the newest and one for each step of time."""
+"""Rows for the timeline of each group: its sums, and its rebalances. Of many rebalances, the newest and one per time step are kept."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from kwire.tables.schemas import GROUP_EVENTS, INT, LONG, TIME
 __all__ = ["EVENTS", "LAST", "LIVES", "STEPS", "group_lives"]
 
 LAST: Final = 30
-"""Number of newest rebalances of a group that are all kept."""
+"""Number of newest rebalances of a group to keep."""
 
 STEPS: Final = 60
-"""Number of equal steps of time; the last rebalance, leave and trouble of a group in each is kept."""
+"""Number of equal time steps; the last rebalance, leave and problem of a group in each step is kept."""
 
 _WHOLE: Final = 200  # a group with no more rows keeps them
 _LEFT: Final = "leave"
@@ -32,7 +32,7 @@ _TELLING: Final = pa.array(["rebalance", _LEFT, *_TROUBLE.to_pylist()])
 EVENTS: Final = (
     "group_id", "event", "protocol", "time", "generation", "members_before", "members_after", "duration_us", "reason", "diff", "error_name",
 )  # fmt: skip
-"""Columns of `group_events` that lives are made from."""
+"""Columns of `group_events` for timelines."""
 
 LIVES: Final = pa.schema(
     [
@@ -49,7 +49,7 @@ LIVES: Final = pa.schema(
 
 
 def group_lives(events: pa.Table, start: datetime | None = None, end: datetime | None = None) -> pa.Table:
-    """Make the rows, by group and time; `start` and `end` are of all time that is drawn, None for the first and last row.
+    """Make the rows, by group and time; `start` and `end` bound the drawn time, None for the first and last row.
 
     Successful steps of single members, failed leaves and heartbeats that report a rebalance are left out.
     """

@@ -1,13 +1,13 @@
-"""Rebalances of a group, from the steps of its members: trigger, duration, members that came and went, changes.
+"""Rebalances of a group, from the steps of its members: trigger, duration, joined and departed members, changes.
 
-Classic groups: members that got the same generation in their answers make up that generation. The leader gets a list of all of them;
-without the leader's answer, those that were seen count. A member of the generation before that is missing and did not leave has expired.
-The trigger is the first leaver or newcomer; else an expired member; else the first that joined again (the leader, when its topics changed).
+Classic groups: members whose answers have the same generation form that generation. The leader's answer lists all members; without it, only
+captured members count. A member of the previous generation that is missing and did not leave has expired. The trigger is the first member
+that left or is new; else an expired member; else the first that joined again (the leader, if its topics changed).
 
-Newer groups (KIP-848, KIP-932, KIP-1071): a member is in the group from its first epoch above 0 until it leaves. A rebalance is a rise of
-the highest epoch that any member got, and its trigger is the last member before it that joined, left or changed its topics.
+Newer groups (KIP-848, KIP-932, KIP-1071): a member is in the group from its first epoch above 0 until it leaves. A rebalance is an increase
+of the members' highest epoch; its trigger is the last member before it that joined, left or changed its topics.
 
-Times are microseconds since 1970, UTC. A group may live for weeks in a capture, so no generation walks all steps.
+Times are microseconds since 1970, UTC. A group may last for weeks in a capture, so processing a generation does not scan all steps.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ STEP_COLUMNS: Final = (
     "event", "protocol", "member_id", "group_instance_id", "generation", "subscription", "members", "error_code", "reason", "time",
     "response_time",
 )  # fmt: skip
-"""Columns of a step that a timeline is made from."""
+"""Columns of a step for a timeline."""
 
 _MANY: Final = 8  # members that a difference names one by one
 _UNSEEN_CAUSE: Final = "no captured request explains it; a member's session may have timed out"
@@ -42,14 +42,14 @@ class Member:
 
 @dataclass(slots=True)
 class Rebalance:
-    """The step from one generation to the next.
+    """Rebalance from one generation to the next.
 
     Attributes:
-        time: its beginning, as far as it was seen.
-        ended: time of the last member's assignment; None if unseen.
-        step: step that shows it, the leader's if seen.
+        time: captured beginning.
+        ended: time of the last member's assignment; None if not captured.
+        step: step that is the evidence, preferably the leader's.
         trigger: member id; None if unknown.
-        reason: in the client's words or in ours.
+        reason: text of the client or of kwire.
         left, expired: members of `before` that are not in `after`.
     """
 
@@ -160,7 +160,7 @@ def _assigned(steps: Iterable[Row]) -> dict[int, list[int]]:
 
 
 def _asked_again(generations: list[list[Row]]) -> list[int | None]:
-    """Return for each generation the first join request of a later one with the same number."""
+    """Return for each generation the first join request of a later generation with the same number."""
     found: list[int | None] = []
     later: dict[int, int] = {}
     for joins in reversed(generations):

@@ -1,6 +1,6 @@
-"""Cases: uses of apis that are equal in all that a verdict depends on, each judged once for every target release.
+"""Cases: uses of apis with equal inputs for a verdict; each case is judged once per target release.
 
-A fleet of thousands of clients has a few hundred of them.
+A fleet of thousands of clients has a few hundred cases.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ class Program(NamedTuple):
 
 
 class Cases:
-    """Numbers for programs and cases, with a verdict of each case for every target.
+    """Numbers of programs and cases, with a verdict of each case for every target.
 
-    Marks of the oldest release that a broker runs (`running`, None if unknown) and of earlier ones are notes.
+    Deprecations in the oldest running release (`running`, None if unknown) and earlier ones are only notes.
     """
 
     def __init__(self, targets: Sequence[str], running: str | None = None) -> None:
@@ -74,10 +74,10 @@ class Cases:
     def case(
         self, program: int, api_key: int, api_name: str, api_version: int, highest: int | None, lines: tuple[Lines, Lines], always: bool
     ) -> int:
-        """Return the number of a use; a new one is judged.
+        """Return the case number of a use; judge it if it is new.
 
-        `lines` are release lines of the brokers that refused it, by time, and of those that answered it although their release refuses it;
-        with `always`, every answer was error 35.
+        `lines` has the release lines of brokers that rejected it, by time, and of brokers that answered it although their release rejects
+        it; with `always`, every answer was error 35.
         """
 
         def judged() -> Iterator[_Judged]:
@@ -128,7 +128,7 @@ def _judged(use: Use, target: TargetRange, software: Software, is_ahead: bool) -
 
 
 def _of_marked(use: Use, target: TargetRange, software: Software) -> tuple[Remedy, str | None]:
-    """Return the remedy of a deprecated use and the release that needs it; nothing if later releases accept it or the client negotiates."""
+    """Return the remedy of a deprecated use and the release that needs it; empty if later releases accept it or the client negotiates."""
     later = target.marks[use.api_version]
     if later.at_refusal is None:
         return NOTHING, None

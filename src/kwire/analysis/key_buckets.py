@@ -1,11 +1,11 @@
-"""Sums divided by key, so that each part can be finished without the others.
+"""Division of sums by key, so that each part can be finished independently.
 
-Facts about a program come from all connections that share its client id and principal, and its address where the id is a library's
-default (`kwire.analysis.client_groups`); a client key holds the same and the software (`kwire.tables.client_keys`). So all rows of one
-folded client id, principal and such an address belong together, and with them those of several client keys. Steps of groups belong
-together by group. The rest is small: servers, nodes, names of topics, captures.
+Facts about a program come from all connections with its client id and principal, and with its address if the id is a library's default
+(`kwire.analysis.client_groups`). A client key includes these and the software (`kwire.tables.client_keys`). So all rows with the same
+folded client id, principal and such an address belong together, even with several client keys. Steps of groups belong together by group.
+The other tables are small: servers, nodes, topic names, captures.
 
-Buckets are numbered by the first bits of a hash, so that those of a finer division are neighbours in a coarser one.
+Buckets are numbered by the first bits of a hash, so a bucket of a coarse division consists of neighboring buckets of a finer one.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ BY_CLIENT: Final = (
 BY_GROUP: Final = ("group_steps",)
 
 WHOLE: Final = ("advertised", "members", "nodes", "servers", "streams", "topic_names", "captures")
-"""Tables that every bucket may need, and that stay small for large inputs."""
+"""Tables that every bucket may need; they are small even for large inputs."""
 
 _HASH_BITS: Final = 32
 
@@ -43,7 +43,7 @@ def whole_of(partial: Partial) -> Partial:
 
 
 def divided(partial: Partial, bits: int) -> list[Partial]:
-    """Divide the other tables into ``1 << bits`` buckets, each with the tables that have rows in it."""
+    """Divide the other tables into ``1 << bits`` buckets; each has only its non-empty tables."""
     found: list[Partial] = [{} for _ in range(1 << bits)]
     for name, hashes in _hashes(partial).items():
         table = partial[name]
@@ -83,7 +83,7 @@ def _hashes(partial: Partial) -> dict[str, Ints]:
 
 
 def _of_programs(identities: pa.Table) -> tuple[Any, Ints]:
-    """Return the client keys with their hashes, and one more hash for a key that no connection has."""
+    """Return the client keys with their hashes, and one more hash for keys without a connection."""
     keys = flat(identities, "client_key")
     _, first = codes_of(keys)
     at: Any = pa.array(first)

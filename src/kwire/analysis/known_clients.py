@@ -1,6 +1,6 @@
 """Facts about a client by its library: the highest versions that it can use, and fixes.
 
-A library that names itself is looked up by name and version; for a guess, only what holds for all versions in its range counts.
+A library that names itself is looked up by name and version; for a guess, only facts true for all versions in its range are used.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def library_of(software_name: str | None, software_version: str | None) -> str |
 
 
 def known_maximum(software_name: str | None, software_version: str | None, guess: Guess | None, api: str) -> KnownMaximum | None:
-    """Return bounds of the highest version of an api that a client can use, by its name or the guess."""
+    """Return bounds of the highest version of an api that a client can use, from its name or the guess."""
     named = named_library(software_name, software_version)
     if named is not None:
         library, version = named

@@ -1,4 +1,4 @@
-"""Log-linear latency buckets: integers, so that histograms of parts add up to that of the whole.
+"""Log-linear latency buckets with integer counts, so that histograms of parts add up exactly.
 
 Below 64 microseconds a bucket is one value; above, each power of two has 32 buckets, so the error of a quantile is below 1.6 %.
 """
@@ -20,7 +20,7 @@ _EXACT_BITS: Final = 6  # values of so many bits have buckets of their own
 
 
 def bucket_of(latency_us: Ints) -> np.ndarray[Any, np.dtype[np.int32]]:
-    """Return the bucket of each latency, in microseconds; a negative one (clocks of two capture points) counts as 0."""
+    """Return the bucket of each latency, in microseconds; a negative one (from two clocks) counts as 0."""
     values = np.maximum(latency_us, 0)
     bits = np.frexp(values.astype(np.float64))[1]
     shift = np.maximum(bits - _EXACT_BITS, 0)
@@ -43,16 +43,16 @@ def _shift_of(buckets: Ints) -> Ints:
 
 
 def quantiles(numbers: Ints, buckets: Ints, counts: Ints, size: int, part: float) -> tuple[Ints, Bools]:
-    """Return for each of many histograms the value (microseconds) that `part` of its latencies do not exceed, and which are empty.
+    """Return the quantile `part` of each histogram in microseconds, and which histograms are empty.
 
-    Each bucket has the number of its histogram, ascending, and buckets ascend in each.
+    Buckets are given with the number of their histogram, both ascending.
     """
     at, nothing = quantile_rows(numbers, counts, size, part)
     return (middle_of(buckets[at]) if len(buckets) else np.zeros(size, np.int64)), nothing
 
 
 def quantile_rows(numbers: Ints, counts: Ints, size: int, part: float) -> tuple[Ints, Bools]:
-    """Return the row of the bucket with a quantile of each histogram, and which histograms are empty."""
+    """Return the row of the bucket that contains a quantile of each histogram, and which histograms are empty."""
     totals = np.zeros(size, np.int64)
     np.add.at(totals, numbers, counts)
     rank = np.maximum(np.ceil(part * totals).astype(np.int64), 1)

@@ -1,10 +1,9 @@
 """Guesses of the library and the range of versions of a client that does not name itself.
 
-A library that negotiates sends min(its own version, the broker's highest) of each api, one that does not its own version always. So every
-profile predicts what that version of the library sends to the observed brokers. The profiles that agree with all observations name the
-library. Those that differ bound its version: a maximum never falls from one version to the next, so a client that sends more than a
-version can is later, and one that sends less than it would is earlier. The guess is the range between two bounds, whether or not a profile
-of it is known.
+For each api, a library that negotiates sends min(its own version, the broker's highest); other libraries always send their own version. So
+each profile predicts the versions that its library sends to the observed brokers. The profiles that match all observations identify the
+library. The others bound its version: maxima never decrease between versions, so a client that sends more than a profile is later, and one
+that sends less is earlier. The guess is the range between the bounds, even if no profile in it is known.
 """
 
 from __future__ import annotations
@@ -34,9 +33,9 @@ class Observed:
 
     Attributes:
         versions: used versions by api.
-        highest: by api the highest versions that its brokers offer, several for brokers of several releases; empty if unknown.
-        negotiates: whether the client asks ApiVersions; None if that may have been missed.
-        watched: a connection of it was seen from its beginning.
+        highest: highest versions offered by its brokers, by api; several for brokers of different releases, empty if unknown.
+        negotiates: whether the client sends ApiVersions; None if the capture may have missed it.
+        watched: whether any of its connections was captured from its beginning.
     """
 
     versions: Mapping[str, frozenset[int]]
@@ -47,13 +46,13 @@ class Observed:
 
 @dataclass(frozen=True, slots=True)
 class Guess:
-    """The library of a client that does not name it, with the range of its versions.
+    """Guessed library of a client that does not name it, with the range of its versions.
 
     Attributes:
-        after, before: nearest versions known to differ, on either side; None if none is known. A line of Kafka stands for all its patches.
-        tried: known versions in between that send the same.
-        confidence: that it is this library.
-        exact: version from the client id, if any.
+        after, before: nearest versions known to differ, on either side; None if unknown. A Kafka minor version includes all its patches.
+        tried: known versions in between that send the same versions.
+        confidence: confidence in the library.
+        exact: exact version from the client id, if any.
     """
 
     library: Library
@@ -75,7 +74,7 @@ class Guess:
 
     @property
     def newest(self) -> tuple[int, ...] | None:
-        """Numbers of the newest version in the range, or of the newest tried one if the range is open; None if unknown."""
+        """Parsed numbers of the newest version in the range, or of the newest tried one if the range is open; None if unknown."""
         if self.exact is not None:
             return version_numbers(self.exact) or None
         if self.before is None:
@@ -97,7 +96,7 @@ class Guess:
 def guess_unnamed(observed: Observed, client_id: str | None = None, libraries: Sequence[Library] | None = None) -> Guess | None:
     """Guess the library of a client that sends no name, from a default client id or from the versions it uses.
 
-    None if no library, or more than one, fits the observations.
+    Returns None unless exactly one library fits the observations.
     """
     if libraries is not None:
         return _guessed(observed, client_id, libraries)
@@ -133,7 +132,7 @@ def _without_zeros(numbers: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def widest(guesses: Iterable[Guess | None]) -> Guess | None:
-    """Merge the guesses of several parts of a client into the range that holds for all; None for two libraries."""
+    """Merge the guesses of several parts of a client into their common range; None if the libraries differ."""
     known = [guess for guess in guesses if guess is not None]
     if len({guess.library.name for guess in known}) != 1:
         return None
@@ -162,11 +161,11 @@ def _by_client_id(client_id: str | None, libraries: Iterable[Library]) -> tuple[
 
 
 class _Comparison:
-    """Profiles of a library compared with the observations.
+    """Comparison of a library's profiles with the observations.
 
     Attributes:
-        common: number of apis that agree with the best profile; 0 if none agrees.
-        is_fingerprint: part of the agreement is the client's own choice, not only a limit of its brokers.
+        common: number of apis that match the best profile; 0 if no profile matches.
+        is_fingerprint: whether part of the match is the client's own choice, not only a limit of its brokers.
     """
 
     def __init__(self, library: Library, observed: Observed) -> None:
@@ -214,10 +213,11 @@ class _Difference:
     """Differences of a client from one profile.
 
     Attributes:
-        agrees: nothing differs, and something is the same.
-        newer, older: the client's version of the library is later or earlier than the profile's; False if nothing proves it.
+        agrees: whether nothing differs and something is equal.
+        newer, older: whether the client's library version is proven to be later or
+        earlier than the profile's.
         common: number of equal apis, without ApiVersions.
-        own: how many of them are the client's own choice: it does not negotiate, or the brokers offer more.
+        own: number of those that are the client's own choice: it does not negotiate, or the brokers offer more.
     """
 
     def __init__(self, profile: Profile, library: Library, observed: Observed) -> None:
@@ -243,7 +243,7 @@ class _Difference:
             self.own = 0  # libraries before ApiVersions differ in little else
 
     def _compare_asked(self, asked: int) -> None:
-        """Compare ApiVersions, asked in the library's own version first, then in whatever error 35 leaves (KIP-511)."""
+        """Compare ApiVersions, which is sent in the library's own version first, then in a version allowed by error 35 (KIP-511)."""
         own, highest = self._profile.maximum(_API_VERSIONS), max(self._observed.highest.get(_API_VERSIONS, ()), default=None)
         assert own is not None
         if asked == own or asked in self._profile.sends(_API_VERSIONS, None):

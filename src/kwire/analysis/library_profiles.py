@@ -1,6 +1,6 @@
-"""Client libraries as data (`known_clients.json`): names and ids, versions of each api, and fixes of those that break.
+"""Client libraries as data (`known_clients.json`): names and ids, versions of each api, and fixes for breaks.
 
-Each profile names its source: the files of a released version or observed brokers.
+Each profile names its source: files of a release, or observed brokers.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ __all__ = ["Fix", "Library", "Profile", "known_libraries", "named_library", "rea
 
 
 Choice = int | tuple[int, ...]
-"""A highest version, sent as far as the broker has it, or all versions that may be sent: of them the highest that the broker has."""
+"""Highest version to send, limited by the broker's; or all versions that may be sent, of which the highest common one is used."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """Change that helps users of a library whose use of an API a release rejects.
+    """Fix for users of a library if a release rejects its use of an API.
 
     Attributes:
-        kind, version: changed component, and its first version that works, or the value of the setting.
+        kind, version: component to change, and its first working version or the value of the setting.
         remedy: as a sentence.
-        proof: run against Kafka 4, or line of source, that shows it.
-        apis: names of the APIs that it is for; empty for all.
+        proof: evidence: a run against Kafka 4, or a line of source.
+        apis: names of the APIs that the fix applies to; empty for all.
     """
 
     kind: Literal["library", "config", "proxy"]
@@ -43,13 +43,13 @@ class Fix:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """The versions that one version of a library uses.
+    """API versions used by one version of a library.
 
     Attributes:
-        version: such as `1.0.0`; of a Kafka release the line, such as `0.10.2`.
-        negotiates: it asks ApiVersions unless a program turns that off.
-        unnamed: it sends no name, or not on every connection.
-        also: by api, further versions that it sends for some calls.
+        version: version of the library, such as `1.0.0`; for Kafka, the minor version, such as `0.10.2`.
+        negotiates: whether it sends ApiVersions, unless a program disables that.
+        unnamed: whether it sends no name, or not on every connection.
+        also: further versions that it sends for some calls, by api.
     """
 
     version: str
@@ -62,7 +62,7 @@ class Profile:
         return _highest(self.uses.get(api, ()))
 
     def sends(self, api: str, ceiling: int | None) -> frozenset[int]:
-        """Return the versions that it sends to a broker whose highest is `ceiling`; None is a broker that has all of them."""
+        """Return the versions sent to a broker whose highest version is `ceiling`; None if the broker has all of them."""
         return _sent(self.uses[api], ceiling)
 
 
@@ -87,12 +87,12 @@ class Library:
     """A client library.
 
     Attributes:
-        names: software names that it sends, each with a pattern whose group is the library's version in the software version.
-        client_ids: its default client ids; a group is its version.
-        kafka_release: its versions are those of Kafka, and every line of Kafka between two profiles has a profile.
-        set_by_program: programs choose the versions, or may turn ApiVersions off.
-        fixes: the first that is for an API counts.
-        profiles: by version; several of one version if its versions depend on the program.
+        names: software names that it sends, each with a pattern whose group extracts the library's version from the software version.
+        client_ids: patterns of its default client ids; a group extracts its version.
+        kafka_release: whether its versions are Kafka's, with a profile for every minor version in between.
+        set_by_program: whether programs choose the versions, or may disable ApiVersions.
+        fixes: fixes, of which the first for an API is used.
+        profiles: profiles by version; several for one version if its API versions depend on the program.
         released: month of the first release with these numbers, such as `2019-03` of `1.0`.
     """
 
@@ -114,14 +114,14 @@ class Library:
         return max((maximum for maximum in maxima if maximum is not None), default=None)
 
     def bounds_of(self, version: str, api: str) -> tuple[int | None, int | None]:
-        """Bound the highest version of an api that one version of the library uses, which may have no profile."""
+        """Bound the highest version of an api for one version of the library, which may have no profile."""
         numbers = version_numbers(version)
         earlier = [known for known in self.versions if version_numbers(known) <= numbers]
         later = [known for known in self.versions if version_numbers(known) >= numbers]
         return self.bounds(api, earlier, later)
 
     def bounds(self, api: str, earlier: Iterable[str], later: Iterable[str]) -> tuple[int | None, int | None]:
-        """Bound the highest version of an api between versions of the library: a maximum never falls from one version to the next."""
+        """Bound the highest version of an api between versions of the library; maxima never decrease between versions."""
         low = [maximum for version in earlier if (maximum := self.maximum(version, api)) is not None]
         high = [maximum for version in later if (maximum := self.maximum(version, api)) is not None]
         return max(low, default=None), min(high, default=None)

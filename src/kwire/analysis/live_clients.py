@@ -1,4 +1,4 @@
-"""Live clients: rates, errors, latency and a verdict of each, from rows of `requests`, in bounded memory."""
+"""Live clients: rates, errors, latency and verdict of each, from rows of `requests`, in limited memory."""
 
 from __future__ import annotations
 
@@ -31,9 +31,10 @@ class LiveClient:
     """One client.
 
     Attributes:
-        library, version: as it names itself (KIP-511); empty without a name.
-        recent, recent_errors: since the last interval.
-        rejected: APIs and versions that it used and the release would reject, as words, by time.
+        library, version: name and version that it sends (KIP-511); empty without a name.
+        recent, recent_errors: counts since the last
+        interval.
+        rejected: used APIs and versions that the release would reject, as text, by time.
     """
 
     client_id: str
@@ -48,7 +49,7 @@ class LiveClient:
     _latencies: Counter[int] = field(default_factory=Counter)
 
     def quantile_us(self, part: float) -> int | None:
-        """Return the latency that `part` of the responses since the last interval do not exceed, microseconds; None without any."""
+        """Return the quantile `part` of the latencies since the last interval, in microseconds; None without responses."""
         left = part * self._latencies.total()
         for bucket, count in sorted(self._latencies.items()):
             left -= count
@@ -58,7 +59,7 @@ class LiveClient:
 
 
 class LiveClients:
-    """The clients of a stream of rows; those beyond `most` are counted together as `(others)`."""
+    """Clients of a stream of rows; those beyond `most` are counted together as `(others)`."""
 
     def __init__(self, release: Release, most: int = 10_000) -> None:
         self.release = release
@@ -103,11 +104,11 @@ class LiveClients:
         return found
 
     def __iter__(self) -> Iterator[LiveClient]:
-        """Yield those that break first, then those with most requests since the last interval."""
+        """Yield clients that break first, then those with most requests since the last interval."""
         return iter(sorted(self._clients.values(), key=lambda one: (not one.rejected, -one.recent, -one.requests, one.client_id)))
 
     def applications(self) -> list[LiveClient]:
-        """Return the clients in the order of iteration, without handshakes of a client that named its library later."""
+        """Return the clients in the order of iteration, without handshakes of clients that sent their library later."""
         named = {one.client_id for one in self._clients.values() if one.library}
         return [one for one in self if one.library or one.client_id not in named or not {key for key, _ in one._uses} <= _HANDSHAKE]
 

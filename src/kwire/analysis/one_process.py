@@ -19,7 +19,7 @@ from kwire.tables.node_ids import with_nodes
 __all__ = ["SeriesFiles", "merged_series", "run"]
 
 SeriesFiles = tuple[Sequence[str | BinaryIO], str, str]
-"""Files of a series in order, its name, and a sentence on their order if it is doubtful."""
+"""Files of a series in order, its name, and a sentence if their order is doubtful."""
 
 
 def merged_series(
@@ -30,7 +30,7 @@ def merged_series(
     log_zone: str | None = None,
     skipped: Callable[[InputError], object] | None = None,
 ) -> Partial:
-    """Merge the sums of series of files; `seen` is called with the rows of each.
+    """Merge the sums of series of files; call `seen` with the rows of each.
 
     `skipped` is called for an unreadable series if there are others; None to raise.
     """

@@ -1,4 +1,4 @@
-"""Owners of clients: a file of rules, of which the first that fits counts.
+"""Owners of clients: a file of rules, of which the first match is used.
 
     [[owner]]                       # TOML
     client_id = "billing-*"         # a shell pattern, case counts
@@ -7,7 +7,7 @@
     team = "Payments"
     contact = "#payments-oncall"
 
-A rule without a condition fits everyone. CSV has the same names as its heading; `owner` may stand for `team`.
+A rule without a condition matches every client. A CSV file has these names in its header; `owner` is accepted for `team`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _OTHER_NAMES: Final = {"owner": "team", "cidr": "address", "network": "address",
 
 @dataclass(frozen=True, slots=True)
 class OwnerRule:
-    """A rule of the file; a condition that is None does not apply."""
+    """Rule of the file; a condition that is None does not apply."""
 
     team: str
     contact: str | None = None
@@ -73,7 +73,7 @@ class Owners:
     rules: tuple[OwnerRule, ...] = ()
 
     def of(self, client_ids: Iterable[str], principals: Iterable[str], addresses: Iterable[str]) -> tuple[str | None, str | None]:
-        """Return team and contact of a client; None and None if no rule fits."""
+        """Return team and contact of a client; both are None if no rule matches."""
         ids, names, places = tuple(client_ids), tuple(principals), tuple(addresses)
         rule = next((rule for rule in self.rules if rule.fits(ids, names, places)), None)
         return (None, None) if rule is None else (rule.team, rule.contact)
@@ -107,7 +107,7 @@ def _with(rows: pa.Table, found: Sequence[tuple[str | None, str | None]]) -> pa.
 
 
 def read_owners(path: str) -> Owners:
-    """Read a file of owners: TOML, or CSV by its ending; an InputError names the invalid rule."""
+    """Read a file of owners in TOML or, by its suffix, CSV; an InputError names the invalid rule."""
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
     except OSError as error:

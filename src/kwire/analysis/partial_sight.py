@@ -1,7 +1,7 @@
-"""Clients that only a log of deprecated requests shows.
+"""Clients known only from a log of deprecated requests.
 
-Kafka's request logger at level INFO writes requests of deprecated versions and no others (KIP-896). Such a log shows neither how
-much a client does nor whether the rest of it is fine: there are no totals of the client, and no verdict is `compatible`.
+Kafka's request logger at level INFO writes only requests of deprecated versions (KIP-896). Such a log does not show a client's other
+requests, so there are no totals of the client, and no verdict is `compatible`.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Partial sums of a series as small tables that merge to the same whole in any order.
+"""Partial sums of a series as small tables, which can be merged in any order with the same result.
 
     partial = partial_of_series(rows)          # per task: rows of `kwire.tables.read_series`
     whole = merge([partial, ...])              # driver, or any tree of mergers
     answers = kwire.analysis.finish(whole, options)
 
-A partial is a dictionary of Arrow tables; `to_bytes` and `from_bytes` carry it through Spark. `PARTS` has the rules of merging.
+A partial is a dictionary of Arrow tables; `to_bytes` and `from_bytes` serialize it for Spark. `PARTS` has the rules of merging.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ class Part:
     """Rules of merging the rows of a partial table.
 
     Attributes:
-        keys: columns that name a row.
-        sums, lows, highs: columns that are added up, or of which the least or the greatest counts.
-        first: columns taken from the row with the least `first_seen` (ties: the least of these columns themselves).
+        keys: columns that identify a row.
+        sums, lows, highs: columns that are added up, or of which the minimum or maximum is kept.
+        first: columns taken from the row with the lowest `first_seen`; on a tie, from the row with the lowest values.
     """
 
     keys: tuple[str, ...]
@@ -132,12 +132,12 @@ def _no_rows(name: str) -> pa.Table:
 
 
 def held(partial: Partial) -> Partial:
-    """Return the tables that have rows; `merge` adds the others again."""
+    """Return the non-empty tables; `merge` restores the empty ones."""
     return {name: table for name, table in partial.items() if len(table)}
 
 
 def merge(partials: Iterable[Partial]) -> Partial:
-    """Merge partials, which may lack tables; the result has all and does not depend on their order."""
+    """Merge partials, which may lack tables; the result has all tables and does not depend on the order."""
     parts = [empty(), *partials]
 
     def together(name: str) -> pa.Table:
@@ -155,7 +155,7 @@ def node_ids(partial: Partial) -> Callable[[str, int], int | None]:
 
 
 def with_server_nodes(partial: Partial) -> Partial:
-    """Fill in the nodes of the servers, which no task knows alone, in merged partials."""
+    """Fill in the nodes of servers in merged partials, because a single task does not know them all."""
     node_of, servers = node_ids(partial), partial["servers"]
     places = [str(server).rpartition(":") for server in servers.column("server").to_pylist()]
     nodes = pa.array([node_of(host, int(port)) for host, _, port in places], INT)
@@ -163,7 +163,7 @@ def with_server_nodes(partial: Partial) -> Partial:
 
 
 def reduce_rows(name: str, table: pa.Table) -> pa.Table:
-    """Merge the rows of a partial table to one row a key, sorted by its keys."""
+    """Merge the rows of a partial table to one row per key, sorted by its keys."""
     part, schema = PARTS[name], schema_of(name)
     if len(table) < 2:  # most tables of a small capture: to group nothing takes as long as to group a thousand rows
         return table.select(schema.names).cast(schema)
@@ -181,7 +181,7 @@ def reduce_rows(name: str, table: pa.Table) -> pa.Table:
 
 
 def partial_of_series(rows: SeriesRows | SeriesView, requests: RequestSums | None = None) -> Partial:
-    """Sum up a series, or the part of it that a view shows; without `requests` their sums are made here."""
+    """Sum up a series, or the part in a view; without `requests`, sum up the requests too."""
     if requests is None:
         requests = RequestSums(rows)
         for batch in rows.batches("requests"):
@@ -239,9 +239,9 @@ _LENGTH: Final = struct.Struct("<I")
 
 
 def to_bytes(partial: Partial, compression: Literal["zstd"] | None = "zstd") -> bytes:
-    """Pack a partial: the number of tables, then name and Arrow IPC stream of each with their lengths.
+    """Serialize a partial: the number of tables, then the name and Arrow IPC stream of each with their lengths.
 
-    No compression is much faster for many small columns, if all of it will be compressed.
+    It is not compressed, which is much faster for many small columns; the whole is compressed later.
     """
     out = io.BytesIO()
     out.write(_LENGTH.pack(len(partial)))

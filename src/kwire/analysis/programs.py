@@ -1,9 +1,9 @@
-"""Merging of client keys into programs: a key is made from one connection, and only all connections together show one program.
+"""Merging of client keys into programs, because a key is made from one connection and a program may have several.
 
-A program that sends its name on some connections only, or whose name was sent before the capture began, has a key for each case. So a key
-without a name moves to that of another connection with the same client id and principal from the same address. The other way round,
-digits of client ids are folded in a key (`kwire.tables.client_keys`), and two programs without a name may differ in nothing else: ids that
-use different versions of an API get a key each.
+A program that sends its name only on some connections, or before the capture began, has several keys. So a key without a name is replaced
+by the key of another connection with the same client id and principal from the same address. Conversely, a key ignores digits of client ids
+(`kwire.tables.client_keys`), in which two programs without a name may differ. So client ids that use different versions of an API get
+separate keys.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from kwire.tables.schemas import TEXT
 __all__ = ["KEYED", "Moves", "Program", "moved_rows", "moved_tables", "united"]
 
 KEYED: Final = ("connections", "requests", "violations", "telemetry", "group_events")
-"""Tables of rows that have a client key."""
+"""Tables of rows with a client key."""
 
 _WHO: Final = ("client_key", "client_id")
 _SOFTWARE: Final = ("software_name", "software_version")
@@ -41,7 +41,7 @@ class Program(NamedTuple):
 
 
 Moves = dict[tuple[str, str | None], Program]
-"""Programs by key and client id; None stands for all other ids of a key that is gone."""
+"""Programs by key and client id; None means all other ids of a replaced key."""
 
 
 @dataclass(slots=True)
@@ -54,13 +54,13 @@ class _Connections:
 
     @property
     def rank(self) -> tuple[Any, ...]:
-        """Sort key: named before unnamed before unobserved, then by time."""
+        """Return the sort key: named, unnamed, then unobserved clients, each by time."""
         name = self.program.software_name
         return (name is None) + (name in (None, _UNKNOWN)), self.first_seen is None, self.first_seen or 0, self.program.client_key
 
 
 def united(partial: Partial) -> tuple[Partial, Moves]:
-    """Return merged sums by program, and the keys that have moved."""
+    """Return merged sums by program, and the replaced keys."""
     moves = _moves(partial)
     if not moves:
         return partial, moves
@@ -68,7 +68,7 @@ def united(partial: Partial) -> tuple[Partial, Moves]:
 
 
 def moved_rows(rows: pa.RecordBatch, moves: Moves) -> pa.RecordBatch:
-    """Return rows of a table of `KEYED` under the keys of their programs; the same object if nothing moves."""
+    """Return rows of a table of `KEYED` with the keys of their programs; the same object if nothing changes."""
     at = _programs_at(rows.column("client_key"), rows.column("client_id"), moves)
     if at is None:
         return rows
@@ -83,7 +83,7 @@ def moved_tables(tables: Mapping[str, pa.Table], moves: Moves) -> dict[str, pa.T
 
 
 def _programs_at(keys: Any, ids: Any, moves: Moves) -> dict[str, Any] | None:
-    """Return the program that each row moves to as columns, null without one; None if no row moves."""
+    """Return the new program of each row as columns, null if unchanged; None if no row changes."""
     codes, first = codes_of(keys, ids)
     numbers: Any = pa.array(codes)
     pairs = zip(*(column.take(pa.array(first)).to_pylist() for column in (keys, ids)), strict=True)
@@ -137,7 +137,7 @@ def _moves(partial: Partial) -> Moves:
 
 
 def _same_program(ranked: list[_Connections]) -> Iterator[tuple[_Connections, Program]]:
-    """Pair connections without a name with their program: one that was seen at all their addresses."""
+    """Pair connections without a name with their program, which has connections from all their addresses."""
     for place, one in enumerate(ranked):
         if one.rank[0]:
             better = next((each for each in ranked[:place] if each.rank[0] < one.rank[0] and each.addresses >= one.addresses), None)
@@ -146,7 +146,7 @@ def _same_program(ranked: list[_Connections]) -> Iterator[tuple[_Connections, Pr
 
 
 def _split(partial: Partial, unnamed: Any) -> Iterator[tuple[tuple[str, str | None], Program]]:
-    """Return a key of its own for each client id that uses other versions than the ids before it."""
+    """Return a separate key for each client id that uses other versions than the ids before it."""
     usage = partial["usage"]
     mine = usage.filter(pc.and_(pc.is_in(usage.column("client_key"), value_set=unnamed), pc.is_valid(usage.column("client_id"))))
     distinct = aggregated(mine, (*_WHO, *_SOFTWARE, "api_key", "api_version"))

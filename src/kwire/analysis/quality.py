@@ -1,4 +1,4 @@
-"""Limits beyond which the tables of an analysis mislead more than they tell, for scripts that read an exit status."""
+"""Limits beyond which an analysis is too incomplete to trust, for scripts that check the exit status."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PACKETS: Final = "pcap"
 
 
 def too_little(captures: pa.Table) -> list[str]:
-    """Return sentences on why table `captures` is too little to trust, the most serious first; empty if it is not."""
+    """Return reasons, as sentences, why the captures are too incomplete to trust, the most serious first; empty if they are not."""
 
     def total(name: str, rows: pa.Table = captures) -> int:
         found: Any = pc.sum(rows.column(name)).as_py()

@@ -1,8 +1,8 @@
-"""Redaction of tables: identities stay distinct but are not named.
+"""Redaction of tables: identities stay distinguishable, but their names are hashed.
 
-Each value that names somebody (`kwire.tables.column_classes` lists such columns) becomes a token, `topic-3fa9c2d81b`, hashed with a key:
-the same value has the same token in every table and in every run with the key, and without the key no guess can be tried. A token's kind
-is part of the hash, so a topic and a group of one name have different tokens. A column without a class is emptied.
+Each identifying value (`kwire.tables.column_classes` lists such columns) becomes a token, `topic-3fa9c2d81b`, hashed with a key. The same
+value has the same token in every table and in every run with the key; without the key, guesses cannot be checked. A token's kind is part of
+the hash, so a topic and a group with the same name have different tokens. A column without a class is emptied.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from kwire.tables.schemas import SCHEMAS
 __all__ = ["LEAST_KEY_BYTES", "Redaction", "Redactor", "read_key"]
 
 LEAST_KEY_BYTES: Final = 16
-"""Minimum length of a key; shorter keys could be tried out."""
+"""Minimum length of a key; shorter keys could be found by trying all."""
 
 _TOKEN_BYTES: Final = 5
 _KEY_BYTES: Final = 32
@@ -73,11 +73,11 @@ _NUMBER: Final = re.compile(r"-?\d+(\.\d+)?|true|false")
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
-    """Options of a redaction; pickles, so that tasks can redact what they write.
+    """Options of a redaction; picklable, so that tasks can redact their output.
 
     Attributes:
-        keep_prefix: leading bits of IPv4 addresses that stay, and twice as many of IPv6 addresses; None for none.
-        files: locations of the inputs, which sentences may name.
+        keep_prefix: number of leading bits of IPv4 addresses to keep; twice as many of IPv6 addresses stay. None keeps none.
+        files: locations of the inputs, which texts may contain.
     """
 
     key: bytes = field(repr=False)
@@ -117,7 +117,7 @@ class Redactor:
 
     @property
     def key_id(self) -> str:
-        """Name of the key that does not reveal it: two folders with one id can be compared."""
+        """Id of the key, which does not reveal it; folders with equal ids can be compared."""
         return self._digest("key", "", _CLIENT_KEY_BYTES)
 
     def _digest(self, kind: str, text: str, size: int) -> str:
@@ -135,7 +135,7 @@ class Redactor:
         return self._digest("client-key", text, _CLIENT_KEY_BYTES)
 
     def host(self, text: str) -> str:
-        """Replace an address, whose networks stay together (Crypto-PAn), or a host name."""
+        """Replace an address, keeping common prefixes (Crypto-PAn), or a host name."""
         try:
             return f"[{self._addresses.address(text[1:-1])}]" if text.startswith("[") else self._addresses.address(text)
         except ValueError:

@@ -1,4 +1,4 @@
-"""Versions that releases of Kafka accept, offer and mark, in the form that verdicts need, from `kwire.schema.releases`."""
+"""Versions that Kafka releases accept, offer and deprecate, prepared for verdicts from `kwire.schema.releases`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Range = tuple[int, int]
 
 
 def line_of(release: str) -> str:
-    """Return the line of a release: `4.0` of `4.0.2`, `0.10.2` of `0.10.2.1`."""
+    """Return the minor version of a release: `4.0` of `4.0.2`, `0.10.2` of `0.10.2.1`."""
     return releases()[release].minor
 
 
@@ -55,7 +55,7 @@ def target_range(release: str, api_key: int) -> TargetRange:
 
 
 def _later(release: Release, api_key: int, version: int) -> LaterReleases:
-    """Return the later fate of a version that a release marks deprecated: not every one of them is ever refused (KIP-896)."""
+    """Return how later releases treat a deprecated version; not every one is removed (KIP-896)."""
     newest = releases().newest_per_minor()
     marked = [one.minor for one in newest if version in (one.deprecated(api_key) or ())]
     if release.minor not in marked:  # an older patch, which marks more than the newest of its line
@@ -91,7 +91,7 @@ def highest_by_name(ranges: Mapping[int, Range]) -> dict[str, int]:
 def broker_highest(release: str) -> Mapping[str, int]:
     """Return the highest version that brokers of a release accept of each api, by api name.
 
-    An unknown release, such as a newer patch, counts as the newest known one before it.
+    An unknown release, such as a newer patch, is treated as the newest known one before it.
     """
     try:
         known = releases().resolve(release)
@@ -105,14 +105,14 @@ def broker_highest(release: str) -> Mapping[str, int]:
 
 
 def fitting_releases(ranges: Mapping[int, Range], sent: Collection[str] = ()) -> list[str]:
-    """Return the releases that a server may be, oldest first: one that it names in requests of its own, else those that fit its ranges."""
+    """Return the possible releases of a server, oldest first: the one named in its own requests, else those that match its ranges."""
     fitting = guess(ranges)
     named = [release for release in sent if release in (fitting or releases())]
     return named if len(named) == 1 else fitting
 
 
 def releases_text(fitting: Sequence[str]) -> str | None:
-    """Write releases for people, oldest first: `4.0.0`, or `3.9 (3.9.0 to 3.9.2)`; None without any."""
+    """Format releases, oldest first: `4.0.0`, or `3.9 (3.9.0 to 3.9.2)`; None if there are none."""
     if len(fitting) < 2:
         return fitting[0] if fitting else None
     lines = dict.fromkeys(map(line_of, (fitting[0], fitting[-1])))
@@ -120,14 +120,14 @@ def releases_text(fitting: Sequence[str]) -> str | None:
 
 
 def guess_release(fitting: Sequence[str]) -> str | None:
-    """Choose the release that clients are judged by: of several the newest patch of the oldest line."""
+    """Choose the brokers' release for verdicts: among several, the newest patch of the oldest minor version."""
     return next((release for release in reversed(fitting) if line_of(release) == line_of(fitting[0])), None)
 
 
 def default_targets(observed: Iterable[str]) -> list[str]:
-    """Return the newest patch of each line from that of the oldest observed broker to the newest.
+    """Return the newest patch of each minor version from the oldest observed broker's to the newest.
 
-    Without an observed broker, the lines from 3.9 on: the last that accepts all that older ones do.
+    Without an observed broker, start at 3.9, the last minor version that accepts everything older ones accept.
     """
     oldest = min(observed, key=release_key, default=_LAST_TOLERANT)
     return [release.name for release in releases().newest_per_minor(oldest)]

@@ -1,4 +1,4 @@
-"""Remedies for a client that a release refuses: a newer library, another configuration, a proxy in between."""
+"""Remedies for a client that a release rejects: a newer library, another configuration, or a proxy."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _UNTIL_THEN: Final = "until then, a proxy can translate"
 
 @dataclass(frozen=True, slots=True)
 class Software:
-    """A client's library, with the newest version that the client can have, as numbers; None if unknown."""
+    """Client library, with the newest possible version as numbers; None if unknown."""
 
     name: str | None
     version: tuple[int, ...] | None
@@ -30,7 +30,7 @@ class Software:
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """One or two sentences, with the version of a library, or the value of a setting, that cures."""
+    """Fix in one or two sentences, with the required library version or value of a setting."""
 
     text: str | None = None
     version: str | None = None
@@ -49,7 +49,7 @@ _TO_SEE_SERVICE: Final[dict[Answers, Remedy]] = {
 
 
 def remedy_of(use: Use, judgement: Judgement, target: TargetRange, software: Software) -> Remedy:
-    """Return the fix for a judged use of an API; `NOTHING` if every release in the catalog takes the client as it is."""
+    """Return the fix for a judged use of an API; `NOTHING` if every release in the catalog accepts the client unchanged."""
     if judgement.basis == "removed_feature":
         upgrade = _UNKNOWN_LIBRARY if software.name is None else f"Upgrade or configure {software.name}"
         return Remedy(f"{upgrade} so that it sends SaslHandshake before its GSSAPI tokens.")

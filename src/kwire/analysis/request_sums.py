@@ -1,4 +1,4 @@
-"""Sums over the requests of a series: integers stand for texts, so that a text is handled once and not once a row.
+"""Sums over the requests of a series; texts are replaced by integers, so each text is processed once, not once per row.
 
 A *use* is a program (client key and id, software, server), an api with its version, and an hour.
 """
@@ -83,7 +83,7 @@ class RequestSums:
         self._unanswered = np.full(len(self.join.table), -1, np.int64)  # by row of the connection, the last such request
 
     def add(self, batch: pa.RecordBatch) -> None:
-        """Add rows of `requests`; those without an api key do not count."""
+        """Add rows of `requests`; skip those without an api key."""
         if batch.column("api_key").null_count:
             batch = batch.filter(pc.is_valid(batch.column("api_key")))
         if not batch.num_rows:
@@ -114,7 +114,7 @@ class RequestSums:
         self._groups.add(who[named.to_numpy(zero_copy_only=False)] + 1, self._named(group.filter(named)))
 
     def _use_of(self, who: Ints, batch: pa.RecordBatch, hour: Any, first: Ints) -> Ints:
-        """Return the numbers of the uses of a batch, which has one of each in rows `first`."""
+        """Return the numbers of the uses of a batch; `first` has one row of each."""
         at: Any = pa.array(first)
         columns = [batch.column(name).take(at).to_pylist() for name in ("api_key", "api_version", "api_name")]
         keys = zip(who[first].tolist(), *columns, hour.take(at).to_pylist(), strict=True)
@@ -140,7 +140,7 @@ class RequestSums:
             self._sums[use, number] += np.bincount(local, value, len(use)).astype(np.int64)
 
     def _add_times(self, batch: pa.RecordBatch, time: Any, local: Ints, use: Ints) -> None:
-        """Take first and last time of each use, and the first request of each; requests without a time come last."""
+        """Record first and last time and the first request of each use; requests without a time are last."""
         earliest = time.fill_null(_NEVER).to_numpy()
         first = np.full(len(use), _NEVER, np.int64)
         np.minimum.at(first, local, earliest)
@@ -164,9 +164,9 @@ class RequestSums:
             np.maximum.at(self._unanswered, at[rows], index[rows])
 
     def told_apart(self, refusals: pa.Table) -> Any:
-        """Return the kind of each refusal: `disconnected` only if the server closed on a request that waited for its answer.
+        """Return the kind of each refusal; `disconnected` only if the server closed while a request waited for its answer.
 
-        A connection that the server closed behind Produce with acks=0, or one with a gap, proves no refusal by itself: `closed`.
+        A connection that the server closed after Produce with acks=0, or one with a gap, does not prove a refusal: `closed`.
         """
         kinds: Any = refusals.column("refusal").combine_chunks()
         at = self.join.rows_of(refusals.column("connection_id")).fill_null(-1).to_numpy().astype(np.int64)

@@ -1,4 +1,4 @@
-"""Columns for partial tables, from the rows of one series: topics, and columns that rows take from their connection."""
+"""Columns for partial tables, from the rows of one series: topics, and columns from a row's connection."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def unnamed_ids(columns: Columns) -> Any:
 
 
 class Connections:
-    """Lookup of what the aggregates take from the connection: its client (from a PROXY header if there is one) and its server.
+    """Look-up of the connection's client (from a PROXY header if present) and server, for the aggregates.
 
-    A *program* is a client key and id, a software, and the server that it talks to; connections of one have the same number.
+    A *program* consists of client key, client id, software and server; connections of one program have the same number.
     """
 
     def __init__(self, rows: SeriesRows | SeriesView) -> None:
@@ -66,7 +66,7 @@ class Connections:
 
 
 def codes_of(*columns: Any) -> tuple[Ints, Ints]:
-    """Assign numbers to the different rows of columns, in order; return the number of each row, and the first row of each number."""
+    """Assign numbers to the distinct rows of columns, in order; return the number of each row, and the first row of each number."""
     mixed, size = np.zeros(len(columns[0]), np.int64), 1
     for column in columns:
         numbers, count = _numbers_of(column)
@@ -81,7 +81,7 @@ def codes_of(*columns: Any) -> tuple[Ints, Ints]:
 
 
 def _numbers_of(column: Any) -> tuple[Ints, int]:
-    """Return numbers from 0 for the values of a column, null too, and their bound; integers need no comparison of values."""
+    """Return numbers from 0 for the values of a column, including null, and their bound; integers are used directly."""
     if not pa.types.is_integer(column.type) or column.null_count == len(column):
         return _dense(column)
     ends: Any = pc.min_max(column)
@@ -101,7 +101,7 @@ def _dense(column: Any) -> tuple[Ints, int]:
 
 
 def of_topics(rows: SeriesRows | SeriesView, join: Connections) -> Iterator[Found]:
-    """Sum up the use of topics. A topic is used under the client id of the request, not under that of the connection."""
+    """Sum up the use of topics, by the client id of the request, not of the connection."""
     for batch in rows.batches("topic_use"):
         table = pa.Table.from_batches([batch])
         place: Columns = {name: table.column(name) for name in ("client_id", "direction", "topic", "topic_id")}

@@ -1,7 +1,7 @@
 """Client ids in the rows of a client key.
 
-Ids stay apart while a key has few of them, because one key may hold programs of different ages (`gateway-1` and `gateway-2` fold to one); a
-client that makes up an id a run gets one row with the folded id.
+Ids stay separate while a key has few, because one key may hold programs of different versions (`gateway-1` and `gateway-2` have the same
+key). A client with a new id per run gets one row with the folded id.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Table `topic_access`: clients by topic and direction, with amounts and formats.
 
-Produce 13, Fetch 13 and all of share groups name topics by id alone (KIP-516). Their names come from any message with both, in any file,
-before or after; rows of one topic with its name here and its id there become one. A topic that was made again has two ids and two rows;
-a row without an id belongs to the name.
+Produce 13, Fetch 13 and all share group APIs have only topic ids (KIP-516). The names come from any message with both, in any file, before
+or after; rows of one topic by name and by id are merged. A recreated topic has two ids and two rows; a row without an id is merged by name.
 """
 
 from __future__ import annotations

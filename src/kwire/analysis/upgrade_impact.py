@@ -1,4 +1,4 @@
-"""Table `upgrade_impact`: every use of an api judged for every target release, with evidence, basis and cure.
+"""Table `upgrade_impact`: every use of an api judged for every target release, with evidence, basis and fix.
 
 Equal uses are judged once (`kwire.analysis.judged_cases`); the rows are then put together as columns.
 """
@@ -87,7 +87,7 @@ def _rows(
     cases: Cases,
     targets: Sequence[str],
 ) -> pa.Table:
-    """Make a row for each use and each target; an API key that no release has gets none."""
+    """Make a row for each use and target; skip API keys that no release has."""
     at = np.flatnonzero(pc.is_valid(flat(usage, "api_name")).to_numpy(zero_copy_only=False))
     chosen, clients = _taken(usage, at), clients[at]
     refusing, answering = _by_row(chosen, refused), _by_row(chosen, answered)
@@ -142,7 +142,7 @@ def _with_evidence(rows: pa.Table, evidence: Mapping[int, _Evidence]) -> pa.Tabl
 
 
 def _refusals(partial: Partial, shown: ShownIds, guesses: Mapping[str, str]) -> dict[_Use, dict[str, _Evidence]]:
-    """Return refused uses by release line of the broker; of each line the first."""
+    """Return rejected uses by minor version of the broker, the first of each."""
     found: dict[_Use, dict[str, _Evidence]] = defaultdict(dict)
     parts = sorted(  # a request log may have no times
         rows_of(partial["refusals"]), key=lambda part: (part["first_seen"] is None, part["first_seen"], part["evidence_connection_id"])
@@ -156,7 +156,7 @@ def _refusals(partial: Partial, shown: ShownIds, guesses: Mapping[str, str]) -> 
 
 
 def _answered(partial: Partial, shown: ShownIds, guesses: Mapping[str, str]) -> dict[_Use, tuple[str, ...]]:
-    """Return uses that a broker answered although its release refuses them or has them off, with the release lines of these brokers.
+    """Return uses that a broker answered although its release rejects or disables them, with the minor versions of these brokers.
 
     Uses with an answer of error 35 (UNSUPPORTED_VERSION) are left out.
     """

@@ -1,4 +1,4 @@
-"""Rows of `api_usage` and the facts about them that verdicts need: a row is a client key, client id, api and version."""
+"""Rows of `api_usage`, one per client key, client id, api and version, and their facts for verdicts."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def usage_rows(
 ) -> pa.Table:
     """Make the rows of `USAGE`, sorted by client, id, api and version.
 
-    `refuses` tells whether a server (`address:port`) is of a release that does not accept a version of an api.
+    `refuses` returns whether the release of a server (`address:port`) rejects a version of an api.
     """
     shown = ShownIds(partial)
     ids = {name: shown.column(partial[name]) for name in _TABLES}
@@ -74,7 +74,7 @@ def api_usage(usage: pa.Table) -> pa.Table:
 
 
 def _numbers(partial: Partial, ids: Mapping[str, Any]) -> tuple[dict[str, Ints], Any]:
-    """Assign numbers to the rows of the result, the same in all tables, with the first row of each in `usage`; unused ones come last."""
+    """Assign the same numbers to the rows of the result in all tables, with the first row of each in `usage`; unused ones are last."""
     columns = [
         pa.concat_arrays([flat(partial[name], column) if column != "client_id" else ids[name] for name in _TABLES])
         for column in ("client_key", "client_id", *_OF_API)
@@ -92,7 +92,7 @@ def _sums(usage: pa.Table, numbers: Ints) -> dict[str, Any]:
 
 
 def _evidence(usage: pa.Table, numbers: Ints) -> dict[str, Any]:
-    """Return the first request of each row; without a time, that of the first of its parts."""
+    """Return the first request of each row; without times, the one of its first part."""
     names = ["evidence_connection_id", "evidence_request_index"]
     timed: Any = pc.is_valid(usage.column("first_seen"))
     dated = usage.select(["first_seen", *names]).append_column("row", pa.array(numbers))

@@ -1,4 +1,4 @@
-"""Sorted lists of different values as one array, without a Python object a value."""
+"""Sorted lists of distinct values as one array, without a Python object per value."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["lists_of"]
 
 
 def lists_of(numbers: Ints, values: Any, count: int, type_: pa.DataType) -> Any:
-    """Return the different values of each of `count` lists, sorted, without nulls, as one array; `numbers` has the list of each value."""
+    """Return the distinct values of each of `count` lists, sorted, without nulls, as one array; `numbers` has the list of each value."""
     pairs = pa.table({"list": pa.array(numbers), "value": values}).filter(pc.is_valid(pc.field("value")))
     distinct = aggregated(pairs, ["list", "value"]).sort_by([("list", "ascending"), ("value", "ascending")]).combine_chunks()
     lengths = np.bincount(distinct.column("list").to_numpy(), minlength=count)

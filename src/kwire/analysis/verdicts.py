@@ -1,7 +1,8 @@
-"""Does a client break when the brokers become release R? One judgement per client, api, version and release, by a table of rules.
+"""Verdicts: does a client break after an upgrade of the brokers to release R? A table of rules judges each client, api, version and
+release.
 
 A client that negotiates uses min(its own maximum, the broker's maximum). So a version below the observed broker's highest is the client's
-own maximum, and one that is equal to it says nothing about what the client could do more. What a release *accepts* decides, not what it
+own maximum, and a version equal to it does not show the client's maximum. The versions that a release *accepts* decide, not those that it
 advertises: 4.x advertises Produce v0 to v2 for old librdkafka and closes the connection on their use (KAFKA-18659).
 
 ==============================================  ==========================================================
@@ -25,8 +26,8 @@ GSSAPI tokens without SaslHandshake, R from 4.0  breaks (removed_feature), where
 
 Only requests in the capture are judged, not other APIs that the library supports.
 
-Compatible and deprecated become unknown for a client that was never served: a version inside the range proves nothing about it.
-Negotiation and login (ApiVersions, SaslHandshake, SaslAuthenticate) do not count as service.
+Compatible and deprecated become unknown for a client without any answer, because its versions then prove nothing.
+Negotiation and login (ApiVersions, SaslHandshake, SaslAuthenticate) do not count as answers.
 """
 
 from __future__ import annotations
@@ -68,18 +69,18 @@ class KnownMaximum:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
-    """An api in a version, as a client uses it.
+    """Use of an api version by a client.
 
     Attributes:
         role: `client`, `broker` or `controller`.
-        broker_highest: greatest highest version that one of its brokers offers; None if unknown.
-        negotiates: the client asks ApiVersions on any connection; None if only the middle of its connections was seen.
-        answered_by: release line of a broker that answered this version although its release refuses it, or has it off by default.
-        refused_by: release line of a broker that refused this version, by error 35 or by hanging up, such as `4.3`.
-        always_refused: every answer to it was error 35.
-        answers: service by the brokers; `some` if they answered. `none`: no request besides negotiation and login was answered;
-            `unseen`: the answers are not in the capture; `opened`: there is no such request; `login_refused`, `mechanism_refused`: why.
-        raw_gssapi: it sends GSSAPI tokens without SaslHandshake on some connection.
+        broker_highest: highest version that any of its brokers offers; None if unknown.
+        negotiates: whether the client sends ApiVersions on any connection; None if the beginnings of its connections were not captured.
+        answered_by: minor version of a broker that answered this version although its release rejects it, or disables it by default.
+        refused_by: minor version, such as `4.3`, of a broker that rejected this version, by error 35 or by closing the connection.
+        always_refused: whether every answer to it was error 35.
+        answers: `some`: the brokers answered requests besides negotiation and login; `none`: they did not; `unseen`: the answers are not in
+            the capture; `opened`: no such request was sent; `login_refused`, `mechanism_refused`: the login failed.
+        raw_gssapi: whether it sends GSSAPI tokens without SaslHandshake on any connection.
     """
 
     api_name: str
@@ -97,14 +98,14 @@ class Use:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TargetRange:
-    """What a release does with an api.
+    """Treatment of an api by a release.
 
     Attributes:
         accepts: lowest and highest version, None if the release does not have the api.
-        since: first later line that has the api, if this release does not have it yet.
-        short: its name for people, such as `4.3`.
-        off_by_default: it accepts the api only if a preview is switched on.
-        marks: accepted versions marked deprecated, with what later releases do with each.
+        since: first later minor version that has the api, if this release does not have it yet.
+        short: short name, such as `4.3`.
+        off_by_default: whether it accepts the api only if a preview is enabled.
+        marks: accepted but deprecated versions, with their treatment by later releases.
     """
 
     release: str
@@ -122,14 +123,14 @@ class TargetRange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaterReleases:
-    """The later fate of a version that a release marks deprecated; patches of a line count as its newest.
+    """Treatment of a deprecated version by later releases; a minor version is judged by its newest patch.
 
     Attributes:
-        marked_by: releases that mark it, as a sentence names them.
-        newest: newest known line, such as `4.4`.
-        refusing: first later line that refuses it, None if each accepts it.
-        at_refusal: what that line's newest patch does with the api.
-        only_patches: later patches that refuse it although the newest of their line accepts it again, such as `4.0.0`.
+        marked_by: releases that deprecate it, as text for a sentence.
+        newest: newest known minor version, such as `4.4`.
+        refusing: first later minor version that rejects it, None if all accept it.
+        at_refusal: treatment of the api by that version's newest patch.
+        only_patches: later patches that reject it, such as `4.0.0`, although the newest patch of that minor version accepts it again.
     """
 
     marked_by: tuple[str, ...]
@@ -141,7 +142,7 @@ class LaterReleases:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """A verdict with its basis, confidence and reason, one sentence."""
+    """Verdict with its basis, confidence, and reason in one sentence."""
 
     verdict: Verdict
     basis: Basis
@@ -150,7 +151,7 @@ class Judgement:
 
 
 def judge(use: Use, target: TargetRange) -> Judgement:
-    """Judge one use of an api for one release, by the table of this module."""
+    """Judge one use of an api for one release, by the table in this module's documentation."""
     judgement = _by_version(use, target)
     if use.role != "client" or judgement.verdict == "breaks":
         return judgement

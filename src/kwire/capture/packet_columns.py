@@ -116,7 +116,8 @@ class FileState:
 
     Attributes:
         packets, tcp, fragments, others, unreadable: packets by kind, as in `kwire.capture.files.capture_chunks.FileFacts`; `tcp` counts
-        rows. captured_bytes, original_bytes: sums over all packets, in the file and on the wire.
+        rows.
+        captured_bytes, original_bytes: sums over all packets, in the file and on the wire.
         secrets: offset and size of each key log in the Decryption Secrets Blocks of the latest chunk; the caller reads them.
         strict: whether a pcapng block with two different lengths, or an odd pcap record, ends the scan like damage. In pcap, a record is
             read only once the next header is present, and dropped if that header suggests an overwritten end;

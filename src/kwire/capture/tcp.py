@@ -52,7 +52,8 @@ class TcpConnection:
         key: both endpoints as packed bytes: IP version, address a, port a, address b, port b.
         n: number of earlier connections of the same endpoints.
         opened_by: direction of the SYN, None if the connection was joined in the middle.
-        flows: streams from a to b and from b to a. first_ns, last_ns: times of the first and the latest packet.
+        flows: streams from a to b and from b to a.
+        first_ns, last_ns: times of the first and the latest packet.
         answered: whether more than a SYN was captured.
         closed_ns: time when both sides had closed or one had reset, else None.
         attachment: state of the layer above this one.

@@ -1,4 +1,4 @@
-"""`kwire analyze`: captures in, the tables and the report out, by processes of this machine or by Spark."""
+"""`kwire analyze`: makes tables and a report from captures, locally or on Spark."""
 
 from __future__ import annotations
 

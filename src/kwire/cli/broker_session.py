@@ -1,4 +1,4 @@
-"""A session with one broker, over TCP or TLS, request by request, for commands that ask a live cluster."""
+"""Session with one broker over TCP or TLS, request by request, for commands that query a live cluster."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def addresses(text: str) -> tuple[Address, ...]:
 
 
 class BrokerSession:
-    """One connection, to the first server of a list that answers; no error has the password. `timeout` is for each answer."""
+    """Connection to the first server of a list that answers; errors never contain the password. `timeout` applies to each answer."""
 
     def __init__(
         self,
@@ -195,7 +195,7 @@ class BrokerSession:
         return self._await([sent], Answered).response.body
 
     def refused(self, code: int, message: str | None, what: str) -> None:
-        """Raise the meaning of an error code unless it is 0; `what` stands behind "refuses to"."""
+        """Raise an error for a code other than 0; `what` follows "refuses to" in its text."""
         if not code:
             return
         why = "not authorized" if code in _AUTHORIZATION_FAILED else message

@@ -1,4 +1,4 @@
-"""The requests of a capture with the bodies of both sides, in the form of the broker's request log.
+"""Requests of a capture with their responses, in the form of the broker's request log.
 
 The tracker pairs requests and responses (`kwire.protocol.DirectionDetector`); the bytes of both are buffered until then.
 """
@@ -29,7 +29,7 @@ _LENGTH: Final = 4
 
 
 class _Stream:
-    """The latest bytes of one direction, found again by their offset or by their first bytes."""
+    """Buffer of the latest bytes of one direction, searchable by offset or by first bytes."""
 
     def __init__(self) -> None:
         self._base = 0
@@ -41,12 +41,12 @@ class _Stream:
             self._drop(len(self._data) - _KEPT_BYTES)
 
     def lose(self, count: int) -> None:
-        """Drop the buffer: what was before a loss is complete or useless by now."""
+        """Drop the buffer, because the bytes before a loss are complete or useless."""
         self._base += len(self._data) + count
         self._data.clear()
 
     def take(self, offset: int, size: int) -> bytes | None:
-        """Return the bytes from `offset` on; None if they are not all there."""
+        """Return the bytes from `offset` on; None if some are missing."""
         at = offset - self._base
         if at < 0 or size < 0 or at + size > len(self._data):
             return None
@@ -169,7 +169,7 @@ def read_exchanges(
     *,
     show_secrets: bool = False,
 ) -> FileFacts:
-    """Read a capture's requests, each with its response, in the order in which their outcome was known.
+    """Read a capture's requests, each with its response, in the order of completion.
 
     `codec` reads the frames; the built-in catalog finds requests and responses.
     """

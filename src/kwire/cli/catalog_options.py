@@ -22,7 +22,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def catalog_options(command: Command) -> Command:
-    """Add both options; the command takes `catalog_name` and `dialects`."""
+    """Add both options; the command gets the parameters `catalog_name` and `dialects`."""
     return cloup.option_group(
         "Messages",
         cloup.option(

@@ -1,4 +1,4 @@
-"""The subscriptions of a live cluster (KIP-714): config resources of type CLIENT_METRICS, read and changed through any broker.
+"""Subscriptions of a live cluster (KIP-714): config resources of type CLIENT_METRICS, read and changed through any broker.
 
 Brokers forward changes to the controller and apply them a moment later. Source: `ClientMetricsCommand.ClientMetricsService`.
 """
@@ -21,7 +21,7 @@ _DELETE: Final = 1
 
 
 class ClientMetricsConfigs:
-    """The subscriptions of the cluster behind a session; brokers before 3.7 and clusters with ZooKeeper have none."""
+    """Subscriptions of the cluster of a session; brokers before 3.7 and clusters with ZooKeeper have none."""
 
     def __init__(self, session: BrokerSession) -> None:
         if not session.has(_LIST_CONFIG_RESOURCES):
@@ -41,7 +41,7 @@ class ClientMetricsConfigs:
         return sorted(each.resource_name for each in answer.config_resources)
 
     def properties(self, name: str) -> dict[str, str]:
-        """Return the settings of a subscription, by key, sorted; empty if there is no such subscription."""
+        """Return the settings of a subscription by key, sorted; empty if the subscription does not exist."""
         request = self._session.messages.DescribeConfigsRequest
         resource = request.DescribeConfigsResource(resource_type=CLIENT_METRICS, resource_name=name, configuration_keys=None)
         result = self._only(self._session.ask(request(resources=[resource])).results, "DescribeConfigs")
@@ -53,7 +53,7 @@ class ClientMetricsConfigs:
         }
 
     def alter(self, name: str, properties: Mapping[str, str]) -> None:
-        """Set properties of a subscription, which is made if it does not exist; an empty value removes the key."""
+        """Set properties of a subscription, creating it if needed; an empty value removes the key."""
         request = self._session.messages.IncrementalAlterConfigsRequest
         configs = [
             request.AlterableConfig(name=key, config_operation=_SET if value else _DELETE, value=value or None)
@@ -67,7 +67,7 @@ class ClientMetricsConfigs:
         self.alter(name, dict.fromkeys(self.known(name), ""))
 
     def known(self, name: str) -> dict[str, str]:
-        """Return the settings of a subscription that exists."""
+        """Return the settings of an existing subscription."""
         properties = self.properties(name)
         if not properties:
             raise InputError(f"{self._session.node} knows no subscription {name!r}")

@@ -1,4 +1,4 @@
-"""Files of client properties as Kafka's own tools take them with `--command-config`: TLS and SASL of a cluster."""
+"""Files of client properties, as for `--command-config` of Kafka's own tools: TLS and SASL of a cluster."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ClientProperties(NamedTuple):
 
 
 def read_client_properties(path: str) -> ClientProperties:
-    """Read such a file; other properties are ignored, as in Kafka's tools, and no error has a password."""
+    """Read such a file; other properties are ignored, as in Kafka's tools, and errors never contain a password."""
     try:
         given = javaproperties.loads(Path(path).read_text("utf-8"))
     except (OSError, UnicodeDecodeError) as error:
@@ -54,14 +54,14 @@ def _login(path: str, given: dict[str, str]) -> Login:
 
 
 class _Store(NamedTuple):
-    """A truststore or keystore, as PEM: certificates one after the other, the key's own first; the key has no password."""
+    """Truststore or keystore as PEM: certificates in sequence, the key's own first; the key has no password."""
 
     certificates: bytes
     key: bytes | None
 
 
 def _store(path: str, given: dict[str, str], store: str) -> _Store | str | None:
-    """Return the store that a property names: the path of one in PEM, the contents of one in PKCS12."""
+    """Return the store of a property: the path of a PEM file, or the contents of a PKCS12 file."""
     location = given.get(f"ssl.{store}.location")
     if location is None:
         return None

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 __all__ = ["DIFFERENT", "TROUBLE", "diff"]
 
 DIFFERENT: Final = 1
-"""Exit status with --exit-code for differences, as of `git diff` and `diff`."""
+"""Exit status with --exit-code for differences, as in `git diff` and `diff`."""
 TROUBLE: Final = 2
 """Exit status with --exit-code if the folders cannot be compared."""
 
 _SHOWN: Final = 40
-"""Maximum of lines of a section; --json has all."""
+"""Maximum number of lines per section; --json has all."""
 
 
 class _Trouble(click.ClickException):

@@ -16,7 +16,7 @@ THIN_EVIDENCE: Final = 4
 """The analysis was written, and the captures are too incomplete to trust it."""
 
 CLIENTS_BREAK: Final = 5
-"""The analysis was written, and a client has a verdict that ``--fail-on`` names; goes before 3 and 4."""
+"""The analysis was written, and a client has a verdict of ``--fail-on``; takes precedence over 3 and 4."""
 
 INTERRUPTED: Final = 130
 """Ctrl-C."""

@@ -103,7 +103,7 @@ def _restrict(
 
 
 def _ordered(table: str, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Sort clients by their ids, those without one last; all other rows stay in the order of their captures."""
+    """Sort clients by their ids, clients without an id last; all other rows keep the order of their captures."""
     return sorted(rows, key=lambda row: (not row["client_ids"], row["client_ids"])) if table == "clients" else rows
 
 
@@ -118,7 +118,7 @@ def _redactor(redaction: Redaction | None, captures: Sequence[str]) -> Redactor 
 
 
 class _Inputs:
-    """The captures of the command, by series; `missing` has sentences on what could not be found."""
+    """Captures of the command, by series; `missing` has sentences about captures that were not found."""
 
     def __init__(self, captures: Sequence[str], stack: ExitStack) -> None:
         self.files: list[CaptureFile] = []
@@ -199,7 +199,7 @@ def _batches(inputs: _Inputs, table: str, ports: tuple[int, ...], log_zone: str 
 
 
 def _analysis_in(captures: Sequence[str]) -> AnalysisFolder | None:
-    """Return the analysis that a lone folder holds, or a lone URI that ends in a slash."""
+    """Return the analysis in a single folder, or at a single URI that ends in a slash."""
     place = captures[0]
     if len(captures) > 1 or not (place.endswith("/") if "://" in place else Path(place, "_SUCCESS").exists()):
         return None

@@ -1,4 +1,4 @@
-"""Lines of the log that `kwire proxy` writes."""
+"""Log lines of `kwire proxy`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["LineFormatter"]
 
 
 class LineFormatter(logging.Formatter):
-    """Formatter of a message as one line: names from the wire in it add no line and hide nothing."""
+    """Formatter of a message as one line; control characters in text from the wire are escaped."""
 
     def formatMessage(self, record: logging.LogRecord) -> str:
         record.message = printable(record.message)

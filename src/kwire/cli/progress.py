@@ -12,7 +12,7 @@ __all__ = ["progress_bar"]
 
 @contextmanager
 def progress_bar(begins_with: str) -> Iterator[Callable[[str, int, int], None]]:
-    """Yield a function that takes the phase, bytes done and all bytes (0 if unknown); it shows nothing in a pipe or with `--quiet`."""
+    """Yield a function of the phase, the bytes done and the total (0 if unknown); it shows nothing in a pipe or with `--quiet`."""
     err = console(stderr=True)
     if not err.is_terminal or volume() < 0:
         yield lambda _what, _done, _total: None

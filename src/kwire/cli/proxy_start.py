@@ -29,7 +29,7 @@ def announce(server: ProxyServer) -> None:
 
 
 async def check_brokers(config: ProxyConfig) -> None:
-    """Connect to each broker once and log those that refuse; clients may still come, and a broker may start later."""
+    """Connect to each broker once and log failures; the proxy continues, because a broker may start later."""
     brokers = [(each.node_id, each.broker) for each in config.listeners]
     brokers += [(each.node_id, each.broker) for sni in config.sni_listeners for each in sni.brokers]
     reached = await asyncio.gather(*(_can_reach(node_id, address) for node_id, address in brokers))

@@ -1,4 +1,4 @@
-"""The page of a rehearsal: `kwire analyze` of the proxy's traffic, while it runs and at its end."""
+"""Page of a rehearsal: `kwire analyze` of the proxy's traffic, while it runs and at its end."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _WRITTEN: Final = (0, CLIENTS_BREAK, INCOMPLETE_INPUT, THIN_EVIDENCE)
 
 
 class RehearsalPage:
-    """The page and its analysis, which has a process of its own, so that connections do not wait for it."""
+    """Page and its analysis, which runs in a separate process, so that connections do not wait for it."""
 
     def __init__(self, folder: str, release: str) -> None:
         self._captures, self._analysis = Path(folder, "captures"), Path(folder, "analysis")

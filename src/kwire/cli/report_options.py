@@ -1,4 +1,4 @@
-"""Options of `kwire analyze` and `kwire report` for the forms of the report and their use."""
+"""Options of `kwire analyze` and `kwire report` for report formats and their use."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["FAIL_ON", "FORMS", "failing", "forms_option", "open_option", "open_page", "show_reports", "wide_option", "with_fail_on"]
 
 FORMS: Final = ("html", "md", "json", "csv", "sarif", "junit", "prometheus")
-"""The keys of `kwire.report.FORMATS`, here again so that `--help` needs no Arrow."""
+"""Keys of `kwire.report.FORMATS`, repeated here so that `--help` does not import Arrow."""
 
 FAIL_ON: Final = ("breaks", "unknown")
 

@@ -1,4 +1,4 @@
-"""Run of an analysis by a command: engine, clean ends of interrupted runs, summary."""
+"""Run of an analysis by a command: engine, clean end when interrupted, summary."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["print_outcome", "run_with_bar"]
 
 @contextmanager
 def _stopped_cleanly(out: str) -> Iterator[None]:
-    """Make SIGTERM clean up as Ctrl-C does: a batch system that stops kwire leaves no half-written folder."""
+    """Make SIGTERM clean up like Ctrl-C, so that a stopped batch job leaves no incomplete folder."""
     ended = False
 
     def interrupt(_number: int, _frame: object) -> None:

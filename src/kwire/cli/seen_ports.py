@@ -1,4 +1,4 @@
-"""Ports with Kafka traffic in captures, for a user who named another port."""
+"""Ports with Kafka traffic in captures, for users who gave another port."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["elsewhere"]
 
 _LOOKED_AT: Final = 64 << 20
-"""Maximum of bytes of captures that are read to find out."""
+"""Maximum number of capture bytes to read for the search."""
 
 
 def elsewhere(files: Sequence[CaptureFile], ports: Iterable[int]) -> str:

@@ -1,4 +1,4 @@
-"""Options that every command has: short and full help, amount of output, color, and defaults from a file."""
+"""Options of every command: short and full help, amount of output, color, and defaults from a file."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def add_shared_options(command: click.Command) -> None:
 
 
 def _eager(act: Callable[[], None]) -> dict[str, Any]:
-    """Return settings of a flag that acts before other options are read."""
+    """Return settings of a flag that is processed before other options."""
 
     def callback(context: click.Context, _option: click.Parameter, asked: bool) -> None:
         if asked and not context.resilient_parsing:
@@ -99,7 +99,7 @@ def _without_rare(command: click.Command) -> Iterator[None]:
 
 
 def _take_defaults(context: click.Context, _option: click.Parameter, file: str | None) -> None:
-    """Read the file into the context, whose command line goes before it."""
+    """Read the file into the context; the command line takes precedence."""
     if file is None or context.resilient_parsing:
         return
     if sys.version_info >= (3, 11):
@@ -124,7 +124,7 @@ def _take_defaults(context: click.Context, _option: click.Parameter, file: str |
 
 
 def _defaults_of(command: click.Command, table: Mapping[str, Any], file: str, where: str) -> dict[str, Any]:
-    """Return the table with parameters' names, checked whole: a misspelled option is an error, whatever command runs."""
+    """Return the table with parameters' names. All tables are checked, so a misspelled option is an error for every command."""
     options = {
         name.removeprefix("--"): param
         for param in command.params

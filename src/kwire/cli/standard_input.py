@@ -1,4 +1,4 @@
-"""Standard input as a capture: the bytes of a pipe, with a hint if none come."""
+"""Standard input as a capture: the bytes of a pipe, with a hint if none arrive."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _BLOCK: Final = 1 << 20
 
 
 _GATHER_SECONDS: Final = 0.2
-"""Limit for gathering the bytes of a pipe: a batch of rows for each packet would cost milliseconds a row."""
+"""Limit for gathering the bytes of a pipe, because a batch of rows for each packet would cost milliseconds per row."""
 _FEW_BYTES: Final = 4096
 _PAUSE_SECONDS: Final = 0.02
-"""Pause after a read of few bytes or none: a pipe of 64 KiB does not fill up in it."""
+"""Pause after a read of few bytes or none; it is too short to fill a pipe of 64 KiB."""
 
 
 class _GatheredInput(io.RawIOBase):
-    """A pipe whose bytes are gathered for up to `_GATHER_SECONDS`; `begun` is set with the first byte."""
+    """Pipe whose bytes are gathered for up to `_GATHER_SECONDS`; `begun` is set with the first byte."""
 
     def __init__(self, stream: BinaryIO) -> None:
         super().__init__()

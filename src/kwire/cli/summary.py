@@ -1,4 +1,4 @@
-"""The summary of an analysis on the terminal: the answer, clients that break and their fixes, then the rest."""
+"""Summary of an analysis on the terminal: the answer, breaking clients with their fixes, then the rest."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["print_cost", "print_summary"]
 
 _SHOWN: Final = 15
-"""Maximum of rows of a table; the report has all."""
+"""Maximum number of rows per table; the report has all."""
 
 _STYLES: Final = {"breaks": "bold red", "unknown": "yellow", "deprecated": "yellow", "compatible": "green"}
 _TITLES: Final = {

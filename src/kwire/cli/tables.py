@@ -1,7 +1,7 @@
-"""Tables on a terminal: one line a row at any width.
+"""Tables on a terminal: one line per row at any width.
 
-rich lays them out. On a narrow terminal, columns are left out by rank first, and the remaining texts end in an ellipsis. Numbers are
-never cut. Tables of prose (`folded`) and columns that wrap (`Column.wraps`) use more lines instead.
+The library rich lays them out. On a narrow terminal, columns are left out by rank first, then texts are cut and end in an ellipsis. Numbers
+are never cut. Tables of prose (`folded`) and wrapping columns (`Column.wraps`) use more lines instead.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ if TYPE_CHECKING:
 __all__ = ["Column", "TablePrinter", "print_table"]
 
 _PADDING: Final = 3
-"""Blanks between columns, as in rich's box without lines."""
+"""Number of blanks between columns, as in rich's box without lines."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column; those of the highest `rank` are left out first, and its text is cut to no less than `least` (0: never cut).
+    """Column of a table; columns with the highest `rank` are left out first, and texts are cut to at least `least` characters (0: never
+    cut).
 
-    Text of a column that `wraps` goes on in the next line instead of being cut.
+    Text of a column that `wraps` continues in the next line instead of being cut.
     """
 
     heading: str
@@ -37,7 +38,7 @@ class Column:
 class TablePrinter:
     """Printer of a table whose rows come in batches: the heading once, columns as wide as before.
 
-    `styles` are of cells that hold exactly a text; `folded` wraps long texts of prose, instead of leaving out and cutting.
+    `styles` has styles by exact cell text; `folded` wraps long prose instead of leaving out columns and cutting texts.
     """
 
     def __init__(self, columns: Sequence[Column | str], styles: Mapping[str, str] | None = None, *, folded: bool = False) -> None:
@@ -63,7 +64,7 @@ class TablePrinter:
         out.print(table)
 
     def whole(self, rows: Sequence[Sequence[object]], width: int, title: str) -> Table:
-        """Return a table with all its rows, for a display that is renewed in place."""
+        """Return a table with all its rows, for a live display."""
         table = self._table(rows, width, title)
         self._add_rows(table, rows, ascii_only=console().options.ascii_only)
         return table
@@ -83,7 +84,7 @@ class TablePrinter:
             table.add_row(*texts)
 
     def _lines(self, listed: Sequence[Sequence[object]], ellipsis: str) -> Iterator[str]:
-        """Lay out lines as rich does, which takes a millisecond a row."""
+        """Lay out lines like rich, which would take a millisecond per row."""
         from rich.cells import cell_len, set_cell_size
 
         for row in listed:
@@ -123,7 +124,7 @@ class TablePrinter:
         return table
 
     def _lay_out(self, needed: Sequence[int], numeric: Sequence[bool], width: int, begun: bool) -> None:
-        """Choose columns and their widths; printed columns stay, and grow if there is room."""
+        """Choose columns and their widths; printed columns stay, and become wider if possible."""
         wanted = [max(pair) for pair in zip(self._widths, needed, strict=True)] if begun else list(needed)
         least = [
             one if number or not column.least else min(one, column.least)
@@ -161,6 +162,6 @@ def print_table(
     styles: Mapping[str, str] | None = None,
     folded: bool = True,
 ) -> None:
-    """Print a whole table and an empty line behind it; the arguments are those of `TablePrinter`."""
+    """Print a whole table and an empty line after it; arguments as in `TablePrinter`."""
     TablePrinter(columns, styles, folded=folded).print(rows, title=title)
     console().print()

@@ -65,9 +65,9 @@ for _command in (list_names, alter, describe, delete):
 
 @telemetry.command(short_help="Show the points that a receiver wrote.")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.File("rb"))
-@click.option("--metric", "prefixes", multiple=True, metavar="PREFIX", help="Only metrics whose names begin so; may be given again.")
+@click.option("--metric", "prefixes", multiple=True, metavar="PREFIX", help="Only metrics with this name prefix (repeatable).")
 @click.option("--instance", metavar="ID", help="Only this client instance.")
-@click.option("--required", type=click.Choice(["producer", "consumer"]), help="Say which required metrics each instance lacks instead.")
+@click.option("--required", type=click.Choice(["producer", "consumer"]), help="List the missing required metrics of each instance instead.")
 @click.option("--json", "as_json", is_flag=True, help="JSON lines.")
 def show(files: tuple[BinaryIO, ...], prefixes: tuple[str, ...], instance: str | None, required: str | None, as_json: bool) -> None:
     """Show the points of files that `kwire proxy` or a `JsonLinesReceiver` wrote; - is the standard input.

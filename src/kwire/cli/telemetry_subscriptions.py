@@ -1,7 +1,7 @@
 """`kwire broker telemetry list|alter|describe|delete`: metrics that a live cluster wants of its clients.
 
-The rules for arguments are those of `kafka-client-metrics.sh`. Its own form, with the action as an option, works too, and so do the
-spellings of the proposal's draft.
+The arguments follow the rules of `kafka-client-metrics.sh`. Its own form, with the action as an option, and the option names of the
+proposal's draft work too.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 __all__ = ["ActionGroup", "alter", "delete", "describe", "list_names"]
 
 _ACTIONS: Final = {"--alter": "alter", "--delete": "delete", "--describe": "describe", "--list": "list", "--add": "alter"}
-"""Options of Kafka's tool, the last one of the draft, and the commands that they stand for."""
+"""Options of Kafka's tool (the last one is the draft's), and their commands."""
 
 
 class ActionGroup(click.Group):
-    """Group of commands that also takes the form of Kafka's tool: `--list --bootstrap-server ...`."""
+    """Group of commands that also accepts the form of Kafka's tool: `--list --bootstrap-server ...`."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if args and args[0].startswith("-") and not {"-h", "--help"} & set(args):
@@ -60,7 +60,7 @@ def _not_empty(ctx: click.Context, param: click.Parameter, value: str | None) ->
 
 
 def _for_cluster(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options that reach a cluster; the command takes `cluster`, a context manager of its subscriptions, and `as_json`."""
+    """Add the options for a cluster; the command gets `cluster`, a context manager of its subscriptions, and `as_json`."""
 
     @functools.wraps(command)
     def reached(
@@ -77,7 +77,7 @@ def _for_cluster(command: Callable[..., None]) -> Callable[..., None]:
         click.option(
             "--command-config", "config", metavar="FILE", help="Properties as Kafka's tools take them: TLS by PEM, SASL PLAIN and SCRAM."
         ),
-        click.option("--bootstrap-server", "servers", type=_Servers(), required=True, help="Brokers to try, one after the other."),
+        click.option("--bootstrap-server", "servers", type=_Servers(), required=True, help="Brokers to try in this order."),
     ):
         reached = option(reached)
     return reached
@@ -110,7 +110,7 @@ def _configs(servers: tuple[Address, ...], sasl_user: str | None, config: str | 
 
 
 def _new_name() -> str:
-    """Return a random UUID as Kafka writes it that does not look like an option (`Uuid.randomUuid`)."""
+    """Return a random UUID in Kafka's form that does not look like an option (`Uuid.randomUuid`)."""
     from uuid import uuid4
 
     from kwire.codec.uuids import Uuid
@@ -144,19 +144,19 @@ def list_names(cluster: Cluster, as_json: bool) -> None:
             _tell(as_json, name, name=name)
 
 
-@cloup.command(short_help="Make or change a subscription.")
+@cloup.command(short_help="Create or change a subscription.")
 @_for_cluster
 @_name_option("The subscription.")
-@cloup.option("--generate-name", is_flag=True, help="Make a subscription with a random name.")
+@cloup.option("--generate-name", is_flag=True, help="Create a subscription with a random name.")
 @cloup.option("--interval", "--interval-ms", "interval", metavar="MS", help="Milliseconds between pushes, 100 to 3600000.")
-@cloup.option("--match", metavar="KEY=REGEX,..", help="Clients that are meant, such as client_software_name=librdkafka; without it all.")
+@cloup.option("--match", metavar="KEY=REGEX,..", help="Clients to match, such as client_software_name=librdkafka [default: all].")
 @cloup.option("--metrics", metavar="PREFIX,..", help="Prefixes of the metrics to push; * for all.")
-@cloup.option("--metric", "added", multiple=True, metavar="PREFIX", help="One more prefix; may be given again.")
+@cloup.option("--metric", "added", multiple=True, metavar="PREFIX", help="Prefix to add (repeatable).")
 def alter(
     cluster: Cluster, as_json: bool, name: str | None, generate_name: bool, interval: str | None, match: str | None, metrics: str | None,
     added: tuple[str, ...],
 ) -> None:  # fmt: skip
-    """Make or change a subscription; an empty value removes what was set.
+    """Create or change a subscription; an empty value removes a setting.
 
     \b
     Example:
@@ -190,7 +190,7 @@ def alter(
 @_for_cluster
 @_name_option("Only this subscription.")
 def describe(cluster: Cluster, as_json: bool, name: str | None) -> None:
-    """Show what the subscriptions of a cluster set; what is not set has Kafka's default.
+    """Show the settings of a cluster's subscriptions; others have Kafka's defaults.
 
     \b
     Example:
@@ -211,9 +211,9 @@ def describe(cluster: Cluster, as_json: bool, name: str | None) -> None:
 @cloup.command(short_help="Delete a subscription.")
 @_for_cluster
 @_name_option("The subscription.", required=True)
-@cloup.option("--metric", "removed", multiple=True, metavar="PREFIX", help="Remove only this prefix; may be given again.")
+@cloup.option("--metric", "removed", multiple=True, metavar="PREFIX", help="Prefix to remove (repeatable).")
 def delete(cluster: Cluster, as_json: bool, name: str, removed: tuple[str, ...]) -> None:
-    """Delete a subscription, or prefixes of it; with its last prefix a subscription goes as a whole.
+    """Delete a subscription, or some of its prefixes; removing the last prefix deletes the subscription.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""Output shared by all commands: safe text, JSON lines, times as people write them."""
+"""Output shared by all commands: safe text, JSON lines, and times in a readable form."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _PIPE_WIDTH: Final = 4000
 
 
 _LONGEST: Final = 160
-"""Maximum of characters of one cell; JSON has all."""
+"""Maximum number of characters per cell; JSON has all."""
 
 
 _volume = 0
@@ -47,7 +47,7 @@ def use_volume(volume: int) -> None:
 
 
 def use_color(choice: str) -> None:
-    """Take `auto`, `always` or `never` for what is printed from now on."""
+    """Set the color mode to `auto`, `always` or `never`."""
     global _color
     if choice != _color:
         console.cache_clear()
@@ -55,14 +55,14 @@ def use_color(choice: str) -> None:
 
 
 def begin_output() -> None:
-    """Forget the options of an earlier command in this process."""
+    """Reset the options of an earlier command in this process."""
     use_volume(0)
     use_color("auto")
 
 
 @contextmanager
 def held_for_display(shown: Console) -> Iterator[None]:
-    """Print warnings above a display that is renewed in place."""
+    """Print warnings above a live display."""
     global _display
     _display = shown
     try:
@@ -73,7 +73,7 @@ def held_for_display(shown: Console) -> Iterator[None]:
 
 @lru_cache(maxsize=2)
 def console(*, stderr: bool = False) -> Console:
-    """Return the terminal, without rich's markup: text from the wire may look like it."""
+    """Return the terminal with rich's markup disabled, because text from the wire may look like markup."""
     from rich.console import Console
 
     stream: Any = sys.stderr if stderr else sys.stdout
@@ -137,7 +137,7 @@ _UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 
 class _Instant(click.ParamType[datetime]):
-    """A time as people write it, in UTC unless it has an offset: ISO 8601, the time of a day that is today, or ``-10m`` before now."""
+    """Time argument, in UTC unless it has an offset: ISO 8601, a time of today, or ``-10m`` for ten minutes ago."""
 
     name = "TIME"
 

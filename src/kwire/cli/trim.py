@@ -1,4 +1,4 @@
-"""`kwire trim`: a capture to pass on."""
+"""`kwire trim`: captures without secrets, for sharing."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _target(source: str, out: str, into_folder: bool) -> str:
 
 
 def _check_targets(sources: Sequence[str], targets: Sequence[str]) -> None:
-    """Raise InputError for targets that two inputs share, or that are an input."""
+    """Raise InputError if two inputs have the same target, or a target is an input."""
     twice = next((target for target in targets if targets.count(target) > 1), None)
     if twice is not None:
         raise InputError(f"two of the captures would be written to {twice}; trim them into different folders")
@@ -101,17 +101,17 @@ def trim(
 ) -> int:  # fmt: skip
     """Write the captures IN to OUT without record contents, SASL tokens, credentials, configuration values and user data.
 
-    The packets stay: times, addresses, lengths and sequence numbers are as they were, and an analysis of OUT gives the same tables. What
-    is taken out is overwritten in place with x. What cannot be understood is taken out; TLS stays, for it is encrypted.
+    The packets keep their times, addresses, lengths and sequence numbers, and an analysis of OUT gives the same tables. Secrets and all
+    payload that cannot be decoded are overwritten with x; TLS stays, because it is encrypted.
 
     Files that are not captures are left out, and the command ends with status 3.
 
     OUT is a folder when it is one, ends with / or there are several IN; rotated files of one group should be trimmed together. Of
     - (standard input) OUT is a file. The format and the compression stay.
 
-    With --decrypt, OUT holds what TLS connections say where their secrets are known, and all other connections, as exported PDUs in pcapng:
-    link layers, addresses below the innermost IP header and connections that stay encrypted are not in it. How many connections and
-    records were left out, and why, is said at the end.
+    With --decrypt, OUT has the plaintext of TLS connections with known secrets, and all unencrypted connections, as exported PDUs in
+    pcapng. It lacks link layers, outer IP headers and connections that stay encrypted. A summary at the end counts the omitted connections
+    and records.
 
     With --redact --redact-key FILE, addresses in all headers and hosts in messages are pseudonyms; addresses of one network stay in one
     network. Topics, groups, client ids and principals stay, and of TLS only what shows that it is TLS.

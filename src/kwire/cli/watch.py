@@ -44,14 +44,14 @@ _COLUMNS: Final = (
     "--interval", type=click.FloatRange(_LEAST_SECONDS), default=2.0, show_default=True, metavar="S", help="Seconds between updates."
 )
 @cloup.option(
-    "--clients", "shown", type=click.IntRange(1), default=25, show_default=True, metavar="N", help="Clients that the table shows."
+    "--clients", "shown", type=click.IntRange(1), default=25, show_default=True, metavar="N", help="Number of clients in the table."
 )
 @cloup.option("--metrics", metavar="HOST:PORT", help="Serve the counts to Prometheus.")
 @cloup.option(
     "--port", "ports", type=click.IntRange(1, 65535), multiple=True, metavar="N", help="Broker port (repeatable; auto-detected by default)."
 )
 def watch(target_release: str | None, interval: float, shown: int, metrics: str | None, ports: tuple[int, ...]) -> None:
-    """Show clients by library and client id, what they send a second, their errors and latency, and who breaks on a Kafka version.
+    """Show clients by library and client id, with request rate, errors, latency, and who breaks on a Kafka version.
 
     Reads a capture, or a JSON or text request log, from standard input until it ends. The table is renewed in place on a terminal, and
     printed once at the end in a pipe.
@@ -154,8 +154,8 @@ class _Collector:
         from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
         labels = ("client_id", "client_software_name", "client_software_version")
-        requests = CounterMetricFamily("kwire_requests", "Requests that a client sent.", labels=labels)
-        errors = CounterMetricFamily("kwire_request_errors", "Failed responses (is_error) that a client got.", labels=labels)
+        requests = CounterMetricFamily("kwire_requests", "Requests sent by a client.", labels=labels)
+        errors = CounterMetricFamily("kwire_request_errors", "Failed responses (is_error) to a client.", labels=labels)
         breaks = GaugeMetricFamily("kwire_client_breaks", "1 for a client that the Kafka release rejects.", labels=(*labels, "release"))
         with self._lock:
             for one in self._clients:

@@ -48,7 +48,8 @@ class HeaderColumns:
         frame_offset: offset of the frame's length in the buffer (int64).
         frame_length: frame size without its length (int32).
         header_version, api_key, api_version: -1 if the frame ends before its client id, or begins with its own length (int8, int16, int16).
-        correlation_id: 0 in that case (int32). client_id_offset, client_id_length: position in the buffer, -1 for none (int64, int32).
+        correlation_id: 0 in that case (int32).
+        client_id_offset, client_id_length: position in the buffer, -1 for none (int64, int32).
         body_offset: offset of the body in the buffer, -1 for an unreadable header (int64).
         error: a `Fault`, 0 for none (int8).
         end: end of the last whole frame.
@@ -282,7 +283,7 @@ class HeaderScan:
             frames: Arrow array of any binary type; frames have no 4-byte lengths.
             columns: columns of `HEADER_TYPES`, in this order; all by default. `body_offset` counts from the frame and is null for an
                 unreadable header; if the frame ends before its client id, all but `frame_length` and `error` (name of a `Fault`) are null.
-                So they are for a frame that begins with its own length (`BAD_LENGTH`).
+                The same holds for a frame that begins with its own length (`BAD_LENGTH`).
 
         Raises:
             KwireError: the client ids take more than 2 GiB.

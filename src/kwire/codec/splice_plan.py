@@ -1,7 +1,7 @@
-"""Places of a message by their paths, as the walks of both backends look for them.
+"""Places of a message by their paths, for the walks of both backends.
 
 A path is written as in errors, ``topics[2].partitions[0].leader_id``; an array without an index means all its elements. A *leaf* is a field
-at the end of a path: a scalar, or an array of scalars. Leaves are looked for alone (*singles*) or together (*rules*).
+at the end of a path: a scalar, or an array of scalars. Leaves are found alone (*singles*) or together (*rules*).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _STEP: Final = re.compile(r"([a-z_][a-z0-9_]*)((?:\[[0-9]{1,10}\])?)", re.ASCII)
 
 
 class Path(NamedTuple):
-    """A path: `fields` without indexes, and attribute and index (`ANY` for none) of each step."""
+    """Parsed path: `fields` without indexes, and attribute and index (`ANY` for none) of each step."""
 
     fields: str
     steps: tuple[tuple[str, int], ...]
@@ -46,14 +46,14 @@ def parse_path(text: str) -> Path:
 
 
 class Rule(NamedTuple):
-    """Fields that change together: paths of what is read and of what is written, without indexes."""
+    """Fields that change together: paths of fields to read and of fields to write, without indexes."""
 
     reads: tuple[str, ...]
     writes: tuple[str, ...]
 
 
 class Leaf(NamedTuple):
-    """A field at which paths end; `single` is its number among the singles, `register` its place for rules, -1 for none."""
+    """Field at the end of paths; `single` is its number among the singles, `register` its place for rules, -1 for none."""
 
     operation: int
     code: int
@@ -64,7 +64,7 @@ class Leaf(NamedTuple):
 
 
 class RuleShape(NamedTuple):
-    """A rule of a plan: the struct at whose end it is applied, and its registers, -1 for what the version lacks."""
+    """Rule of a plan: the struct at whose end it is applied, and its registers, -1 for fields that the version lacks."""
 
     block: int
     reads: tuple[int, ...]
@@ -72,12 +72,12 @@ class RuleShape(NamedTuple):
 
 
 class Marking(NamedTuple):
-    """The leaves of a plan, which has them as its projection, that a walk looks for.
+    """Leaves that a walk finds, in a plan that has them as its projection.
 
     Attributes:
         singles, registers: leaf of each, an index of `leaves`.
-        owners: block in which each register is filled; it is emptied where the block begins.
-        elements: operations of arrays of structs whose elements the walk writes down, because an edit may drop some.
+        owners: block in which each register is filled; the register is cleared at the block's beginning.
+        elements: operations of arrays of structs whose elements the walk records, because an edit may drop some.
     """
 
     plan: Plan
@@ -90,11 +90,11 @@ class Marking(NamedTuple):
 
 
 class EditPlan(NamedTuple):
-    """The places that an edit looks for, and an action for each.
+    """Places that an edit changes, and an action for each.
 
     Attributes:
-        patterns: of each single, for splices by path: the indexes of each choice, `ANY` for every element, None for all places. No place
-            fits two choices. Without patterns each single is a choice.
+        patterns: for splices by path, the indexes of each choice of a single: `ANY` for every element, None for all places. No place
+            matches two choices. Without patterns, each single is a choice.
     """
 
     marking: Marking
@@ -104,7 +104,7 @@ class EditPlan(NamedTuple):
 
 
 class LeafPlace(NamedTuple):
-    """A field in a plan: the structs on the way, the message first; its operation; of each step, whether it is an array."""
+    """Field in a plan: the structs on its path, the message first; its operation; and for each step, whether it is an array."""
 
     blocks: tuple[int, ...]
     operation: int
@@ -112,7 +112,7 @@ class LeafPlace(NamedTuple):
 
 
 def find_array(plan: Plan, fields: str) -> int | None:
-    """Find the operation of the innermost array of structs around a field, None for none."""
+    """Find the operation of the innermost array of structs around a field, or None."""
     names = fields.split(".")
     for count in range(len(names) - 1, 0, -1):
         place = find_leaf(plan, ".".join(names[:count]), structs=True)
@@ -122,7 +122,7 @@ def find_array(plan: Plan, fields: str) -> int | None:
 
 
 def find_leaf(plan: Plan, fields: str, structs: bool = False) -> LeafPlace | None:
-    """Find a field by its path without indexes; None for a version without it, an EncodeError where no version has it."""
+    """Find a field by its path without indexes; return None if the version lacks it, raise EncodeError if no version has it."""
     layouts = {layout.name: layout for layout in plan.layouts}
     layout, names = plan.layouts[0], fields.split(".")
     block: int | None = 0
@@ -154,7 +154,7 @@ def find_leaf(plan: Plan, fields: str, structs: bool = False) -> LeafPlace | Non
 
 
 def leaf_of(plan: Plan, number: int) -> Leaf:
-    """Make the leaf of an operation, as neither single nor member of a rule."""
+    """Create the leaf of an operation, which is not yet a single or a member of a rule."""
     operation = plan.operation(number)
     array = operation.code == Op.ARRAY
     nullable = bool(operation.flags & Flag.NULLABLE) and not array  # Kafka has no nulls in arrays of strings or bytes
@@ -162,10 +162,10 @@ def leaf_of(plan: Plan, number: int) -> Leaf:
 
 
 def mark(plan: Plan, singles: tuple[str, ...], rules: tuple[Rule, ...], dropped: tuple[str, ...] = ()) -> Marking:
-    """Find the leaves in a plan, which has all singles and all that the rules write.
+    """Find the leaves in a plan, which has all singles and all fields that the rules write.
 
-    By the leaves `dropped` an edit may drop the element of the nearest array of structs around them. Raises ValueError for a rule that
-    writes to several structs or into an array, or reads what is not in a struct around, or comes behind it.
+    An edit may drop the element of the nearest array of structs around the leaves `dropped`. Raises ValueError for a rule that writes to
+    several structs or into an array, or reads a field that is not in a surrounding struct or comes later.
     """
     places: dict[str, LeafPlace] = {}
     leaves: dict[int, Leaf] = {}

@@ -1,4 +1,4 @@
-"""The bytes that an edit writes for one value, in both backends; see `kwire.codec.written_values`."""
+"""Bytes that an edit writes for one value, in both backends; see `kwire.codec.written_values`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Programs that splice messages of a catalog, made when first asked for and kept."""
+"""Programs that splice messages of a catalog, created on first use and cached."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ MAX_SPLICERS: Final = 1024  # callers make up paths at run time
 
 Patterns = tuple[tuple[tuple[int, ...] | None, ...], ...]
 Work = tuple[Any, tuple[EditAction, ...], tuple[EditAction, ...]]
-"""The backend's `EditProgram` for a message, and the arguments `singles` and `rules` of its `splice`."""
+"""Backend's `EditProgram` for a message, and the arguments `singles` and `rules` of its `splice`."""
 WorkOf = Callable[[str, int], Work | None]
-"""A function from the name and version of a message to its work, None where nothing changes."""
+"""Function from the name and version of a message to its work, None if nothing changes."""
 
 
 class Works:
-    """The work for messages by name and version, made when first asked for: a `WorkOf`."""
+    """Cached work for messages by name and version: a `WorkOf`."""
 
     __slots__ = ("_made", "_make")
 
@@ -39,7 +39,7 @@ class Works:
 
 
 class Splicers:
-    """The programs of a catalog."""
+    """Edit programs of a catalog."""
 
     def __init__(self, source: CompiledCatalog) -> None:
         self.source = source
@@ -47,6 +47,6 @@ class Splicers:
         self.get = lru_cache(MAX_SPLICERS)(self._make)
 
     def _make(self, name: str, version: int, singles: tuple[str, ...], rules: tuple[Rule, ...] = (), patterns: Patterns = ()) -> Any:
-        """Make the `EditProgram` of a message at a version, which has all singles and all that the rules write."""
+        """Create the `EditProgram` of a message at a version that has all singles and all fields that the rules write."""
         fields = {*singles, *(each for rule in rules for each in (*rule.reads, *rule.writes))}
         return self._program(EditPlan(mark(self.source.plan(name, version, sorted(fields)), singles, rules), patterns=patterns))

@@ -1,7 +1,8 @@
 """Rewriting chosen fields of a frame: `kwire.splice`, `rename_topics` and `rewrite_brokers`.
 
-All other bytes are copied undecoded: unknown tagged fields, lengths in more bytes than they need, text that is not UTF-8. The lengths
-before what changes and the sizes of tagged fields around it are rewritten. A splice changes values; it adds or removes no elements or tags.
+All other bytes are copied undecoded: unknown tagged fields, lengths in more bytes than they need, text that is not UTF-8. The lengths of
+changed values and the sizes of tagged fields around them are rewritten. A splice changes values; it does not add or remove elements or
+tags.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["FrameSplicer", "rename_topics", "rewrite_brokers", "splice"]
 
 Changes = Mapping[str, Any]
-"""Path -> new value; or a mapping or function from the old value to the new one."""
+"""New values by path; each is a value, or a mapping or function from the old value to the new one."""
 
 _HEADER: Final = "header."
 _TOLD_BY_HEADER: Final = frozenset(("api_key", "api_version"))
@@ -59,14 +60,14 @@ class _Place:
 
 
 def _meet(one: tuple[int, ...] | None, other: tuple[int, ...] | None) -> bool:
-    """Tell whether a place may have the indexes of both."""
+    """Tell whether a place can match the indexes of both."""
     if one is None or other is None:
         return True
     return all(ANY in (left, right) or left == right for left, right in zip(one, other, strict=True))
 
 
 class FrameSplicer:
-    """Splices the frames and messages of a catalog."""
+    """Splicer of the frames and messages of a catalog."""
 
     def __init__(self, source: CompiledCatalog) -> None:
         self._source = source
@@ -225,7 +226,7 @@ class FrameSplicer:
         return self._header(frame, offset, "RequestHeader", header_version, head) + made[offset:] if head else made
 
     def _find_request(self, api_key: int, api_version: int) -> tuple[str, int]:
-        """Find the name of a request, empty for none, and the version of its header."""
+        """Return the name of a request, empty if unknown, and the version of its header."""
         message = self._source.catalog.request(api_key)
         if message is None:
             return "", UNKNOWN_API_HEADER
@@ -248,7 +249,7 @@ class FrameSplicer:
         return made if before is None else before + made[offset:]
 
     def _find_response(self, api_key: int, api_version: int) -> tuple[str, int, Callable[[Any], int]]:
-        """Find the name of a response, empty for none, the version of its header, and what steps over the header."""
+        """Return the name of a response, empty if unknown, the version of its header, and the reader that skips the header."""
         message = self._source.catalog.response(api_key)
         header_version = 0 if message is None else header_version_of(message.header_versions, api_version)
         known = message is not None and api_version in message.valid_versions
@@ -262,7 +263,7 @@ class FrameSplicer:
         return _message(name, version, bytes(as_buffer(frame)[:offset]), 0, partial(self._work, changes=changes), True)
 
     def _make_program(self, name: str, version: int, *paths: str) -> tuple[Any, tuple[tuple[str, _Place], ...]]:
-        """Make the program for some paths, and the place of each, in the order of the program's choices."""
+        """Create the program for some paths, and return the place of each, in the order of the program's choices."""
         plan, message = self._source.plan(name, version), self._source.message(name)
         fields: dict[str, list[tuple[str, _Place]]] = {}
         for text in paths:

@@ -1,6 +1,6 @@
-"""Where topic names are in a message at a version: by Kafka's `entityType`, and by a table for what Kafka's definitions leave untyped.
+"""Places of topic names in a message at a version: by Kafka's `entityType`, and by a table for untyped fields.
 
-A test goes through the catalog: a new field that looks like the name of a topic must be listed here.
+A test checks the catalog: a new field that looks like a topic name must be listed here.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ UNTYPED: Final = frozenset(
         ("RemotePartitionDeleteMetadataRecord", "topic_id_partition.name"),
     )
 )
-"""Names of topics that have no `entityType`."""
+"""Fields with topic names but no `entityType`."""
 
 _RESOURCE_NAMES: Final = frozenset(("resource_name", "resource_name_filter"))
 _RESOURCE_TYPES: Final = ("resource_type", "resource_type_filter")
@@ -65,7 +65,8 @@ _GROUP_BYTES: Final[dict[tuple[str, str], tuple[bool, str | None, str]]] = {
 
 
 class GroupBytes(NamedTuple):
-    """A member's metadata or assignment; the rule reads the assignor and, unless it is of a `consumer` always, the protocol type."""
+    """Metadata or assignment of a group member; the rule reads the assignor and, unless the type is always `consumer`, the protocol
+    type."""
 
     rule: Rule
     assignment: bool
@@ -73,9 +74,9 @@ class GroupBytes(NamedTuple):
 
 
 class TopicFields(NamedTuple):
-    """Places of topic names in a message at a version; `uncovered` are fields whose names cannot be renamed, and what they hold.
+    """Places of topic names in a message at a version; `uncovered` has fields whose names cannot be changed, with a description.
 
-    The rules of `resources` read the type and, of an ACL, what kind of pattern the name is.
+    The rules of `resources` read the type and, for an ACL, the pattern type.
     """
 
     names: tuple[str, ...]
@@ -87,7 +88,7 @@ class TopicFields(NamedTuple):
 def fields_at(message: Message, version: int) -> Iterator[tuple[str, Field, tuple[tuple[str, dict[str, Field]], ...]]]:
     """Yield scalars and arrays of scalars at a version: path, field, and the structs around it, the outermost first.
 
-    Of a struct: the path before a field of it (empty, or ending with a dot) and the fields that the version has by attribute.
+    Struct in a message: the path prefix of its fields (empty, or ending with a dot), and the version's fields by attribute.
     """
 
     def walk(
@@ -111,7 +112,7 @@ def _resource(before: str, there: dict[str, Field], name: str) -> Rule | None:
 
 
 def topic_fields(message: Message, version: int) -> TopicFields:
-    """Find the fields of a message at a version that hold names of topics."""
+    """Find the fields of a message at a version that contain topic names."""
     names: list[str] = []
     resources: list[Rule] = []
     groups: list[GroupBytes] = []

@@ -1,8 +1,8 @@
-"""Renaming topics wherever a message says their names: in its fields, and in what the members of groups say in bytes.
+"""Renaming of topics in all places of a message: in its fields, and in the bytes of group members.
 
-Of a group of consumers the subscriptions and assignments are rewritten too, and in them the user data of Kafka's sticky assignor. A version
-above the newest is read as the newest and bytes behind the message stay, as `ConsumerProtocol` does; so does what kafkajs 1, kafka-go and
-pykafka write, whose messages end before the last field of their version.
+Subscriptions and assignments of consumer groups are rewritten too, including the user data of Kafka's sticky assignor. As in
+`ConsumerProtocol`, a version above the newest is read as the newest, and trailing bytes stay. Messages of kafkajs 1, kafka-go and pykafka,
+which end before the last field of their version, stay that short.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from kwire.schema import catalog
 __all__ = ["GroupChange", "Names", "TopicRenaming", "Uncovered", "group_action"]
 
 Names = Mapping[str, str] | Callable[[str], str]
-"""Old name -> new name; what a mapping lacks stays."""
+"""Function or mapping from old to new names; names missing from a mapping stay."""
 Uncovered = Literal["refuse", "keep"]
 
 GroupChange = Callable[[bool, str | None, str | None, bytes | None], Outcome]
@@ -65,7 +65,7 @@ class _Renaming:
         return new
 
     def refuse(self, what: str) -> None:
-        """Refuse names that are out of reach, unless they are kept."""
+        """Reject names that cannot be changed, unless they are kept."""
         if not self.keep:
             raise EncodeError(f"{what} may hold names of topics, which cannot be renamed")
 
@@ -81,7 +81,7 @@ class _Renaming:
         return None
 
     def group_bytes(self, assignment: bool, assignor: str | None, kind: str | None, held: bytes | None) -> Outcome:
-        """Rename in a member's metadata or assignment, by the type of the group."""
+        """Rename topics in a member's metadata or assignment, by the type of the group."""
         if not held:
             return None
         kind = kind or self.protocol_type
@@ -93,7 +93,7 @@ class _Renaming:
         return None
 
     def consumer(self, name: str, held: bytes, assignor: str | None) -> bytes:
-        """Rename in a subscription or an assignment, version first."""
+        """Rename topics in a subscription or an assignment, which begins with its version."""
         version, end, padding = self.owner.reading(name, held)
         whole = held[:end] + padding
         program, singles, rules = self.owner.consumer_work(self, name, version, assignor)
@@ -110,7 +110,7 @@ class _Renaming:
 
 
 class TopicRenaming:
-    """Renames topics in the messages of a catalog."""
+    """Renamer of topics in the messages of a catalog."""
 
     def __init__(self, splicers: Splicers) -> None:
         self._splicers = splicers
@@ -123,7 +123,7 @@ class TopicRenaming:
         self._last: tuple[Any, str | None, str, WorkOf] | None = None
 
     def works(self, names: Names, protocol_type: str | None, uncovered: Uncovered) -> WorkOf:
-        """Give the work for each message; arguments as in `FrameSplicer.rename_topics`."""
+        """Return the work for each message; arguments as in `FrameSplicer.rename_topics`."""
         last = self._last
         if last is None or last[0] is not names or last[1] != protocol_type or last[2] != uncovered:
             call = _Renaming(self, names, protocol_type, uncovered)
@@ -131,7 +131,7 @@ class TopicRenaming:
         return last[3]
 
     def group_change(self, names: Names | None, protocol_type: str | None, uncovered: Uncovered) -> GroupChange:
-        """Give a function of (is it an assignment, assignor, protocol type, bytes) for the bytes of a group's member."""
+        """Return a function of (is an assignment, assignor, protocol type, bytes) for the bytes of a group member."""
         return _Renaming(self, {} if names is None else names, protocol_type, uncovered).group_bytes
 
     def _work(self, call: _Renaming, name: str, version: int) -> Work | None:
@@ -152,13 +152,13 @@ class TopicRenaming:
         return self._splicers.get(name, version, singles, rules) if singles or rules else None, fields
 
     def consumer_work(self, call: _Renaming, name: str, version: int, assignor: str | None) -> Work:
-        """Give the work for a message of the consumer protocol."""
+        """Return the work for a message of the consumer protocol."""
         names = self._consumer_names(name, version)
         program = self._consumer.get(name, version, (*names, "user_data"))
         return program, (*[call.names] * len(names), partial(call.user_data, assignor)), ()
 
     def reading(self, name: str, held: bytes) -> tuple[int, int, bytes]:
-        """Find the version in which a message of the consumer protocol is read, its end, and the bytes to add to read it."""
+        """Return the version for reading a message of the consumer protocol, its end, and the bytes to append for reading it."""
         if len(held) < _PREFIX:
             raise wire_error(Fault.TRUNCATED, 0, "version", name)
         given = int.from_bytes(held[:_PREFIX], "big", signed=True)
@@ -184,7 +184,7 @@ class TopicRenaming:
             return False
 
     def sticky(self, call: _Renaming, held: bytes) -> bytes:
-        """Rename in user data of Kafka's sticky assignor; bytes that fit one of its versions to the end fit no other."""
+        """Rename topics in the user data of Kafka's sticky assignor; bytes that match one version to the end match no other."""
         fields = ("previous_assignment.topic",)
         try:
             made: bytes = self._groups.get("StickyAssignorUserData", 1, fields).splice(held, 0, (call.names,), ())
@@ -203,5 +203,5 @@ def _refusal(call: _Renaming, what: str) -> EditAction:
 
 
 def group_action(change: GroupChange, assignment: bool, consumer: bool) -> EditAction:
-    """Make the action for the bytes of a group's member: (assignor, bytes) or (assignor, protocol type, bytes)."""
+    """Create the action for the bytes of a group member: (assignor, bytes) or (assignor, protocol type, bytes)."""
     return lambda assignor, *rest: change(assignment, assignor, "consumer" if consumer else rest[0], rest[-1])

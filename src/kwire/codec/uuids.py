@@ -9,7 +9,7 @@ __all__ = ["ZERO_UUID", "Uuid"]
 
 
 class Uuid(bytes):
-    """Sixteen bytes whose text is Kafka's: 22 characters of base64url. Compares and hashes as `bytes`."""
+    """Sixteen bytes with Kafka's text form: 22 characters of base64url. Compares and hashes like `bytes`."""
 
     __slots__ = ()
 
@@ -24,7 +24,7 @@ class Uuid(bytes):
         """Read a UUID: 22 characters of base64 (either alphabet, padding allowed), or 32 hex digits with or without hyphens.
 
         Raises:
-            ValueError: the text is neither.
+            ValueError: the text has another form.
         """
         bare = text.strip().rstrip("=")
         if len(bare) == 22:

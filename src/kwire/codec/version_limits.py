@@ -23,7 +23,7 @@ _HIGHEST: Final = (1 << 15) - 1
 
 @dataclass(frozen=True, slots=True)
 class VersionLimits:
-    """Limits of an ApiVersions response. They only remove: an api or feature that the broker lacks stays absent.
+    """Limits of an ApiVersions response. They only remove entries: an api or feature that the broker lacks stays absent.
 
     Attributes:
         ranges: lowest and highest version by api key; an api outside its range is dropped.

@@ -32,7 +32,7 @@ def uuid_of(value: bytes | str | uuid.UUID) -> Uuid:
     """Read a UUID in any spelling: Kafka's base64url, standard base64, hex digits with or without hyphens, 16 bytes, `uuid.UUID`.
 
     Raises:
-        ValueError: it is none of these.
+        ValueError: the value has another form.
     """
     if isinstance(value, str):
         return Uuid.parse(value)
@@ -43,7 +43,7 @@ def uuid_of(value: bytes | str | uuid.UUID) -> Uuid:
 
 
 def same_uuid(one: bytes | str | uuid.UUID, other: bytes | str | uuid.UUID) -> bool:
-    """Return whether two spellings mean one UUID (`==` of a `Uuid` and a text is False, as their hashes differ).
+    """Return whether two forms mean the same UUID (`==` of a `Uuid` and a text is False, because their hashes differ).
 
     Raises:
         ValueError: one of them is not a UUID.
@@ -54,7 +54,8 @@ def same_uuid(one: bytes | str | uuid.UUID, other: bytes | str | uuid.UUID) -> b
 def api_versions(response: Any) -> dict[int, Versions]:
     """Return the version ranges of an ApiVersionsResponse by api key.
 
-    The last range of a repeated key counts, as in Kafka's `NodeApiVersions`; of a truncated response (`decode_prefix`), its whole entries.
+    For a repeated key the last range is used, as in Kafka's `NodeApiVersions`; a truncated response (`decode_prefix`) gives its whole
+    entries.
     """
     found: dict[int, Versions] = {}
     for each in getattr(response, "api_keys", None) or ():

@@ -1,6 +1,6 @@
-"""Fallback writer: a message step by step, by the rules of Kafka's generated writers.
+"""Fallback writer: writes a message step by step, by the rules of Kafka's generated writers.
 
-Both backends leave unusual values and errors to this walk, so both report the same. The rules are those of Kafka's `MessageDataGenerator`:
+Both backends use this walk for unusual values and errors, so they report the same. The rules are those of Kafka's `MessageDataGenerator`:
 
 * A field that the version lacks must hold its default, unless it is ignorable.
 * A tagged field is written if it does not hold its default; tags ascend, unknown ones are merged between them. Tags that the struct defines
@@ -8,7 +8,7 @@ Both backends leave unusual values and errors to this walk, so both report the s
 * A version without tagged fields cannot carry unknown ones.
 * A null struct is the byte ff and a present one 01; as a tagged field 00 and 01 (a varint).
 
-Where Kafka's writers fail with a NullPointerException or a RuntimeException, this is an EncodeError too.
+If Kafka's writers fail with a NullPointerException or a RuntimeException, this walk raises EncodeError too.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _holds_defaults(value: Any, classes: tuple[type, ...] | None) -> bool:
 
 
 def unknown_tags(given: Any, known: frozenset[int]) -> list[tuple[int, bytes]]:
-    """Return the pairs of `unknown_tagged_fields`; refuse those that do not ascend and the `known` ones, of any version."""
+    """Return the pairs of `unknown_tagged_fields`; reject tags that do not ascend and `known` tags of any version."""
     found: list[tuple[int, bytes]] = []
     for index, pair in enumerate(items_of(given)):
         try:
@@ -82,7 +82,7 @@ def unknown_tags(given: Any, known: frozenset[int]) -> list[tuple[int, bytes]]:
 
 
 def refuse_absent(value: Any, plan: Plan, block: Block, classes: tuple[type, ...] | None) -> None:
-    """Refuse an object with a value that its version cannot carry, as Kafka's writers of bytes and JSON do.
+    """Reject an object with a value that its version cannot carry, as Kafka's writers of bytes and JSON do.
 
     Attributes outside the projection may be missing; `classes` None accepts those of any catalog.
     """
@@ -204,7 +204,7 @@ def joined(parts: Out) -> bytes:
     """Join the parts of a message.
 
     Raises:
-        Refusal: it exceeds the size of a frame.
+        Rejection of a message that exceeds the size of a frame.
     """
     size = sum(map(len, parts))
     if size > MOST_BYTES:

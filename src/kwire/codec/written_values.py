@@ -1,4 +1,4 @@
-"""Single values to bytes, in any form that callers hold, and errors for those that cannot be written.
+"""Writing of single values in any accepted form, and errors for values that cannot be written.
 
 What counts as what:
 
@@ -8,7 +8,7 @@ What counts as what:
 * text: `str`, at most 32,767 bytes of UTF-8, compact or not (as Kafka's generated writers have it).
 * bytes: any contiguous buffer.
 * UUIDs: 16 bytes, any spelling that `Uuid.parse` reads, `uuid.UUID`.
-* arrays: lists and tuples. Of subclasses what they hold counts, not what they say they do.
+* arrays: lists and tuples. The contents of subclasses are used, not their overridden methods.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _SHOWN_BITS: Final = 128  # of an int that is shown as it is
 
 
 class Refusal(Exception):
-    """A value that cannot be written: the reason and the path steps, innermost first."""
+    """Error for a value that cannot be written: the reason and the path steps, innermost first."""
 
     def __init__(self, reason: str, *steps: str | int) -> None:
         super().__init__()
@@ -160,7 +160,7 @@ def uuid_bytes(value: Any) -> bytes:
 
 
 def items_of(value: Any) -> Any:
-    """Return the elements of an array as a list or tuple that no other thread changes."""
+    """Return the elements of an array as a list or tuple that other threads cannot change."""
     if isinstance(value, list):
         return list.__getitem__(value, slice(None))
     if isinstance(value, tuple):

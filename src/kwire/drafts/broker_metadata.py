@@ -30,8 +30,8 @@ class DraftBroker(NamedTuple):
 class BrokerMetadata:
     """Answers BrokerMetadata requests.
 
-    No ids means all brokers, -1 the one that answers; unknown ids are left out. Where the draft is silent: -1 may stand among other ids,
-    and a broker that is asked for twice comes once.
+    No ids means all brokers, -1 the answering one; unknown ids are left out. The draft does not define two cases: here -1 may be among
+    other ids, and a broker requested twice is returned once.
 
     Arguments:
         codec: codec of a catalog with the dialect.

@@ -65,26 +65,26 @@ BUILTIN_TAGS: Final[Mapping[str, BuiltinTag]] = {
     tag.name: tag
     for tag in (
         BuiltinTag("broker.id", "The broker's node id: a decimal number.", "3", int, str),
-        BuiltinTag("broker.version", "The broker's version, to be read by people: text.", "0.9.0.0-SNAPSHOT-d12ca4f", str, str),
+        BuiltinTag("broker.version", "The broker's version for people: text.", "0.9.0.0-SNAPSHOT-d12ca4f", str, str),
         BuiltinTag(
             "broker.version.int",
-            "The broker's version, to be compared: 0x and eight hexadecimal digits.",
+            "The broker's version for comparisons: 0x and eight hexadecimal digits.",
             "0x00090000",
             _hexadecimal,
             lambda value: f"0x{value:08x}",
         ),
         BuiltinTag(
             "compression.codecs",
-            "The codecs that the broker takes: a list of bits=name with commas, where bits are those of a batch's attributes.",
+            "The broker's codecs: comma-separated bits=name, with the bits of a batch's attributes.",
             "1=gzip,2=snappy,3=lz4",
             _codecs,
             lambda value: ",".join(f"{bits}={name}" for bits, name in value.items()),
         ),
         BuiltinTag("message.max.bytes", "The broker's limit on a message: a decimal number of bytes.", "1000000", int, str),
-        BuiltinTag("message.formats", "The message formats that the broker has (KIP-31): a list with commas.", "v1,v2", _list, ",".join),
+        BuiltinTag("message.formats", "The broker's message formats (KIP-31): a comma-separated list.", "v1,v2", _list, ",".join),
         BuiltinTag(
             "endpoints",
-            "Where the broker listens, so that a client can go from plaintext to SSL: a list of protocol://host:port with commas.",
+            "The broker's listeners, for a switch from plaintext to SSL: comma-separated protocol://host:port.",
             "plaintext://host:9092,ssl://host:9192",
             lambda text: tuple(map(_endpoint, _list(text))),
             lambda value: ",".join(map(_endpoint_text, value)),

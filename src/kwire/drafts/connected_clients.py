@@ -29,8 +29,8 @@ class ClientIds:
     """Client ids of one connection: each request's own (`per_request`), or the first one under request header 3 (`first_wins`, KIP-1313).
 
     Attributes:
-        ignored: later ids that did not count, at most `MOST_IGNORED`.
-        bytes_sent: bytes that client ids took on the wire, with their lengths.
+        ignored: ignored later ids, at most `MOST_IGNORED`.
+        bytes_sent: bytes of client ids on the wire, with their lengths.
     """
 
     MOST_IGNORED: Final = 16
@@ -85,7 +85,7 @@ class ConnectedClient:
     instance_rule: InstanceIdRule = field(default_factory=InstanceIdRule, repr=False)
 
     def identify(self, name: str, version: str) -> None:
-        """Take the software of an ApiVersions request; a second one, after SASL, replaces the first."""
+        """Record the software of an ApiVersions request; a second one, after SASL, replaces the first."""
         self.software_name, self.software_version = name or UNKNOWN, version or UNKNOWN
 
 
@@ -164,7 +164,7 @@ class ClientRegistry:
     def requested(
         self, client: ConnectedClient, api_key: int, header_version: int, client_id: str | None, instance_id: bytes
     ) -> list[tuple[IdentityFault, str]]:
-        """Take a request's header and return faults of its identity: rule and sentence.
+        """Record a request's header and return faults of its identity: rule and sentence.
 
         A broker answers `instance_id_invalid` with error 42. Below header 3 the instance id is ignored.
         """
@@ -186,7 +186,7 @@ class ClientRegistry:
         return faults
 
     def pushed(self, client: ConnectedClient, instance_id: bytes) -> list[tuple[IdentityFault, str]]:
-        """Take an instance id, such as one in the body of a telemetry message (KIP-714)."""
+        """Record an instance id, such as one in the body of a telemetry message (KIP-714)."""
         if not any(instance_id):
             return []
         client.instance_id = found = Uuid(instance_id)
@@ -204,7 +204,7 @@ class ClientRegistry:
         return [("instance_id_shared", f"the client instance id {found} is used by more than one principal or program")]
 
     def follow(self, connection: str, events: Iterable[Event]) -> list[tuple[IdentityFault, str]]:
-        """Take events of a connection's tracker (`kwire.protocol.Connection`) and return faults as `requested` does.
+        """Process events of a connection's tracker (`kwire.protocol.Connection`) and return faults, as `requested` does.
 
         Events of requests without an answer may come after `closed`: they update the client that `closed` returned, until a connection
         of the same name opens or 1,000 others have closed.

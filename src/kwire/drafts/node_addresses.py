@@ -12,7 +12,7 @@ BOOTSTRAP: Final = "bootstrap"  # label of KIP-714 for a broker whose id is not 
 
 
 class NodeMismatch(NamedTuple):
-    """An address that the cluster's metadata lists for one node and that answers as another, as behind a proxy."""
+    """Address that the cluster's metadata lists for one node but that answers as another, as behind a proxy."""
 
     host: str
     port: int
@@ -35,7 +35,7 @@ class NodeAddresses:
         self._by_address: dict[tuple[str, int], int] = {}
 
     def learn(self, learned: BrokersLearned) -> None:
-        """Take the nodes of a response; a node that moved loses its old address."""
+        """Record the nodes of a response; a node that moved loses its old address."""
         self.cluster_id = learned.cluster_id or self.cluster_id
         for node in learned.nodes:
             before = self._nodes.get(node.node_id)
@@ -57,7 +57,7 @@ class NodeAddresses:
         return BOOTSTRAP if node is None else str(node)
 
     def answered(self, host: str, port: int, node_id: int) -> NodeMismatch | None:
-        """Take the node id that a broker gives at an address (ApiVersions v5, or a tag); return a mismatch."""
+        """Record the node id that a broker returns at an address (ApiVersions v5, or a tag); return a mismatch."""
         listed = self.node_of(host, port)
         if listed is None or listed == node_id:
             return None

@@ -35,7 +35,7 @@ class DraftTelemetryBroker:
 
     Arguments:
         configs: intervals in milliseconds by prefix of instance ids, then by metric prefix.
-        receivers: without any, the function is not enabled.
+        receivers: receivers of metrics; if empty, the feature is disabled.
         random: source of new ids and of the first interval.
         accepted: content types that the receivers read.
     """

@@ -1,1 +1,1 @@
-"""Files that kwire reads and writes: stores, private files, scratch space on disk."""
+"""Input and output files: object stores, private files, scratch space on disk."""

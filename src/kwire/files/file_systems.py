@@ -1,7 +1,7 @@
 """File systems of paths and URIs: Arrow's for local disks, S3, Google, Azure and HDFS, fsspec's for all other schemes.
 
-Region and endpoint are options of a run (`store_options`), which serve inputs and outputs. Credentials come from each store's own tools,
-never from a URI: names of files are written to tables, manifests, pages and logs.
+Region and endpoint are options of a run (`store_options`), for inputs and outputs. Credentials are found like in each store's own tools,
+never in a URI, because file names are written to tables, manifests, pages and logs.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ _options: ContextVar[StoreOptions | None] = ContextVar("kwire_store_options", de
 
 
 def current_store_options() -> StoreOptions:
-    """Return the options in force, completed from the environment (AWS_ENDPOINT_URL); a driver passes them to its tasks."""
+    """Return the current options, completed from the environment (AWS_ENDPOINT_URL); a driver passes them to its tasks."""
     given = _options.get() or StoreOptions()
     endpoint = given.endpoint or os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or None
     region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or None
@@ -87,7 +87,7 @@ def current_store_options() -> StoreOptions:
 
 @contextmanager
 def store_options(options: StoreOptions | None) -> Iterator[None]:
-    """Open all files inside with these options; None changes nothing.
+    """Use these options for all files opened in the block; None changes nothing.
 
     Raises:
         InputError: the endpoint is invalid.
@@ -105,10 +105,10 @@ def store_options(options: StoreOptions | None) -> Iterator[None]:
 
 
 def refuse_secrets(location: str) -> None:
-    """Refuse a URI that holds a password, a key, a token or a signature, as Hadoop does (HADOOP-3733).
+    """Reject a URI that contains a password, a key, a token or a signature, as Hadoop does (HADOOP-3733).
 
     Raises:
-        InputError: the URI holds one.
+        InputError: the URI contains a secret.
     """
     for uri in location.split("|"):  # a set of files of several points is one location
         scheme, mark, rest = uri.partition("://")
@@ -124,19 +124,19 @@ def refuse_secrets(location: str) -> None:
 
 
 def as_location(location: str) -> str:
-    """Spell a location as all later steps do: Hadoop's ``s3a://`` becomes ``s3://``."""
+    """Normalize a location: Hadoop's ``s3a://`` becomes ``s3://``."""
     scheme, mark, rest = location.partition("://")
     return f"s3://{rest}" if mark and scheme.lower() in ("s3a", "s3n") else location
 
 
 def place_of(location: str) -> str:
-    """Drop the parameters of a URI, so that one file has one text."""
+    """Drop the parameters of a URI, so that each file has only one text."""
     location = as_location(location)
     return location.partition("?")[0] if "://" in location else location
 
 
 def place_of_file(location: str) -> str:
-    """Drop parameters, make paths absolute and name one store in one way."""
+    """Drop parameters, make paths absolute, and normalize the names of stores."""
     return place_of(location) if "://" in location else str(Path(location).absolute())
 
 
@@ -147,7 +147,7 @@ def below(location: str, path: str) -> str:
 
 
 def has_rename(filesystem: FileSystem) -> bool:
-    """Return whether the store moves a file in one step; object stores copy."""
+    """Return whether the store can rename a file; object stores copy it."""
     return filesystem.type_name in _RENAMING
 
 
@@ -197,7 +197,7 @@ def _s3(location: str) -> tuple[FileSystem, str]:
 
 @lru_cache(maxsize=32)
 def _bucket(bucket: str, query: str) -> FileSystem:
-    """Return the file system of a bucket; its connections are kept from file to file."""
+    """Return the cached file system of a bucket, which reuses connections."""
     from pyarrow import ArrowInvalid, fs
 
     filesystem: FileSystem
@@ -242,7 +242,7 @@ def reason_of(error: BaseException) -> str:
 
 
 def _of_aws(code: str, status: str, text: str, line: str) -> str:
-    """Translate an error of the AWS SDK, which gives codes only."""
+    """Translate an error of the AWS SDK, which has only codes."""
     bucket = _BUCKET.search(line)
     name = f"the bucket {bucket[1]}" if bucket else "the bucket"
     region = _REGION.search(line)

@@ -1,4 +1,4 @@
-"""Files in folders that others may write to: no link is followed, and only the owner may read state."""
+"""Files in folders that others may write to: links are not followed, and only the owner may read state."""
 
 from __future__ import annotations
 
@@ -34,10 +34,11 @@ def first_link(folder: str) -> str | None:
 
 
 def new_file(path: str | os.PathLike[str], mode: int = 0o666, *, buffering: int = -1) -> BinaryIO:
-    """Create a file to write and read. A file or link of that name is removed first, so that its other names keep their contents.
+    """Create a file for writing and reading. An existing file or link of that name is removed first, so that hard links keep their
+    contents.
 
     Raises:
-        OSError: the file cannot be made.
+        OSError: the file cannot be created.
     """
     with suppress(FileNotFoundError):
         os.unlink(path)  # noqa: PTH108 - as `os.open`
@@ -46,10 +47,10 @@ def new_file(path: str | os.PathLike[str], mode: int = 0o666, *, buffering: int 
 
 
 def make_private(filesystem: FileSystem, folder: str, *, recursive: bool = True) -> None:
-    """Make a folder, or take an existing one; on a disk only its owner may read it.
+    """Create a folder, or use an existing one; on a local disk, only its owner may read it.
 
     Raises:
-        OSError: it cannot be made, or belongs to another user.
+        OSError: the folder cannot be created, or belongs to another user.
     """
     filesystem.create_dir(folder, recursive=recursive)
     if filesystem.type_name == _LOCAL:
@@ -57,7 +58,7 @@ def make_private(filesystem: FileSystem, folder: str, *, recursive: bool = True)
 
 
 def write_private(filesystem: FileSystem, path: str, *pieces: bytes) -> None:
-    """Write a file that on a disk only its owner may read.
+    """Write a file; on a local disk, only its owner may read it.
 
     Raises:
         OSError: it cannot be written.

@@ -13,13 +13,13 @@ __all__ = ["scratch_disk"]
 
 @contextmanager
 def scratch_disk(*more: type[Exception]) -> Iterator[None]:
-    """Turn errors of the temporary folder into one sentence.
+    """Convert errors of the temporary folder to one sentence.
 
     Args:
-        more: exception types beside OSError that mean the same.
+        more: further exception types with the same meaning as OSError.
 
     Raises:
-        KwireError: the folder cannot be written. The machine is at fault, so Spark may retry the task on another executor.
+        KwireError: the folder cannot be written. It is a fault of the machine, so Spark may retry the task on another executor.
     """
     folder = tempfile.gettempdir()  # chosen while there is room: Python takes another where nothing can be written
     kinds: tuple[type[Exception], ...] = (OSError, *more)

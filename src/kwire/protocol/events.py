@@ -117,7 +117,7 @@ class VersionsLearned:
 
     Attributes:
         versions: (lowest, highest) by API key.
-        error_code: 35 marks the fallback answer, which lists little or nothing.
+        error_code: 35 for the fallback answer, which lists only ApiVersions or nothing.
         complete: False if the response was cut.
     """
 
@@ -319,7 +319,8 @@ class ConnectionSummary:
             (`kwire.tables.encrypted_connection`).
         sasl_mechanism, attempted_principal: attempts of the client, including failed ones; `principal` only after success.
         software_name, software_version: at the end; see `RequestCompleted`.
-        client_id: most frequent non-empty client id; on a tie, the first. first_seen, last_seen: None if no byte was captured.
+        client_id: most frequent non-empty client id; on a tie, the first.
+        first_seen, last_seen: None if no byte was captured.
         advertised: ranges of the last complete ApiVersions response, None without one.
     """
 

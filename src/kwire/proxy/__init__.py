@@ -1,4 +1,4 @@
-"""Proxy between clients and brokers: each listener stands for one broker, and rules change what passes.
+"""Proxy between clients and brokers: each listener represents one broker, and rules change the frames.
 
 ProxyConfig --> RuleSet --> RelayPlan            action for each kind of frame
 sockets ------> ProxiedConnection --> Relay      one client and one broker

@@ -1,4 +1,4 @@
-"""Limits on clients of a listener and of an address, and log lines that no client can multiply.
+"""Limits on clients per listener and per address, and rate-limited log lines.
 
 A connection is in its *handshake* until the client has sent a whole frame. Handshakes may take half of a listener's connections, so
 clients that never finish one leave room for others.
@@ -46,7 +46,7 @@ class Slot:
 
 
 class Admission:
-    """Counts of connections over all listeners; any thread may call it."""
+    """Counts of connections over all listeners; thread-safe."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -105,7 +105,7 @@ def _network(address: str) -> str:
 
 
 class QuietLog:
-    """Warnings of a proxy: one line a second for each reason and address, with the number of suppressed lines."""
+    """Warnings of a proxy: one line per second for each reason and address, with the number of suppressed lines."""
 
     def __init__(self, logger: logging.Logger, clock: Callable[[], float] = time.monotonic) -> None:
         self._logger = logger
@@ -131,7 +131,7 @@ class QuietLog:
         self._write([*lines, text])
 
     def flush(self, *, everything: bool = False) -> None:
-        """Write lines suppressed for more than a second; call it once a second, and with `everything` at the end."""
+        """Write lines suppressed for more than a second; call it once per second, and with `everything` at the end."""
         now = self._clock()
         lines: list[str] = []
         with self._lock:

@@ -1,4 +1,4 @@
-"""Tables of a proxy's configuration, which is TOML.
+"""Tables of a proxy's TOML configuration.
 
 [[listeners]]
 listen = "0.0.0.0:19092"
@@ -26,9 +26,9 @@ MOST_PORTS = 65_536
 
 
 class ListenerConfig(ConfigTable, frozen=True):
-    """Port that stands for one broker; all ends are `host:port`, and an empty host to listen on means all addresses.
+    """Port for one broker. Addresses are `host:port`; an empty host to listen on means all addresses.
 
-    Without `advertised` clients see the broker's own address, and without `tenant` the whole cluster.
+    Without `advertised`, clients get the broker's own address; without `tenant`, they see the whole cluster.
     """
 
     listen: str
@@ -89,7 +89,7 @@ class SniListenerConfig(ConfigTable, frozen=True):
 
     @property
     def node_id(self) -> int:
-        """Node id of connections whose handshake named no broker."""
+        """Node id of connections whose handshake named no known broker."""
         return -1
 
 
@@ -132,7 +132,7 @@ class TenantConfig(ConfigTable, frozen=True):
 
 
 class FilesConfig(ConfigTable, frozen=True):
-    """Rotated files (`tap_file`); what waits for the disk beyond `max_queued` bytes is dropped and counted."""
+    """Rotated files (`tap_file`); data beyond `max_queued` waiting bytes is dropped and counted."""
 
     file: str
     max_bytes: int = 100 * MIB
@@ -141,7 +141,7 @@ class FilesConfig(ConfigTable, frozen=True):
 
 
 class TelemetryConfig(FilesConfig, frozen=True):
-    """Table of `rules.telemetry`; `metrics` are prefixes of names, empty for all; see `PushQuota` for `max_pushed`."""
+    """Table of `rules.telemetry`; `metrics` has prefixes of names, empty for all; see `PushQuota` for `max_pushed`."""
 
     metrics: list[str] = []
     interval_ms: int = 300_000
@@ -161,17 +161,17 @@ class ProxyConfig(ConfigTable, frozen=True):
     """Configuration of a proxy.
 
     Attributes:
-        loop: `native` passes bytes outside the interpreter lock, on Linux and without TLS; `asyncio` runs everywhere; `auto` uses
-            the native loop where possible.
-        unknown: action for requests of APIs and versions that no known release has: `pass`, `refuse` with UNSUPPORTED_VERSION, or `close`.
-        raw_sasl_tokens: let SaslHandshake v0 and GSSAPI tokens without a handshake pass; by default only without tenants and refusals.
-        max_frame, max_held, max_held_in_all: bytes of a frame, kept for one connection, and kept for all.
-        max_connections: limit of one listener; half of them may be clients that have sent no whole frame yet.
+        loop: `native` forwards bytes without the GIL, on Linux and without TLS; `asyncio` runs everywhere; `auto` uses the native loop
+            where possible.
+        unknown: action for requests of unknown APIs and versions: `pass`, `refuse` with UNSUPPORTED_VERSION, or `close`.
+        raw_sasl_tokens: forward SaslHandshake v0 and GSSAPI tokens without a handshake; by default only without tenants and refusals.
+        max_frame, max_held, max_held_in_all: limits in bytes of a frame, of the buffers of one connection, and of all buffers.
+        max_connections: limit of one listener; half of them may be clients that have not sent a whole frame yet.
         max_connections_of_address, max_handshakes_of_address: limits of one client address (IPv6: /64 network) over all listeners:
-            connections, and those of clients that have sent no whole frame yet.
-        max_rate_of_address: new connections of one client address in a second.
+            connections, and those of clients that have not sent a whole frame yet.
+        max_rate_of_address: new connections of one client address per second.
         first_frame_seconds: time in which a client must send a whole frame.
-        drain_seconds: time after SIGTERM for answers that clients wait for.
+        drain_seconds: time after SIGTERM for outstanding answers.
     """
 
     listeners: list[ListenerConfig] = []

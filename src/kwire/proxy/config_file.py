@@ -1,4 +1,4 @@
-"""Reader of a proxy's configuration file, which it checks as a whole before anything listens."""
+"""Reader of a proxy's configuration file, which is checked completely before any port is opened."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DOMAIN = re.compile(r"([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)*[A-Za-z0-
 
 
 def load_config(path: str | os.PathLike[str]) -> ProxyConfig:
-    """Read a file and check it as a whole; the error names the invalid key or value."""
+    """Read a file and check it completely; errors name the invalid key or value."""
     try:
         found = msgspec.toml.decode(Path(path).read_bytes(), type=ProxyConfig)
     except OSError as error:
@@ -45,11 +45,11 @@ def _in_toml(text: str) -> str:
 
 def _check(config: ProxyConfig) -> None:
     if not config.listeners and not config.sni_listeners:
-        raise InputError("no [[listeners]]: name at least one broker")
+        raise InputError("no [[listeners]]: add at least one")
     if not 1 <= config.threads <= _MOST_THREADS:
         raise InputError(f"threads: {config.threads} is not in 1 to {_MOST_THREADS}")
     if config.loop == "native" and any(listener.has_tls for listener in config.listeners):
-        raise InputError('loop: "native" has no TLS; "auto" serves listeners with TLS by asyncio')
+        raise InputError('loop: "native" does not support TLS; use "auto", which serves listeners with TLS by asyncio')
     for sni in config.sni_listeners:
         _check_sni(sni)
     for listener in config.listeners:
@@ -67,7 +67,7 @@ def _check(config: ProxyConfig) -> None:
         raise InputError("two listeners advertise one node_id")
     _check_tenants(config)
     if config.raw_sasl_tokens and any(each.principal is not None for each in config.refusals):
-        raise InputError("raw_sasl_tokens: raw tokens name no principal, so a refusal by principal cannot hold; remove one of the two")
+        raise InputError("raw_sasl_tokens: raw tokens hide the principal, so they bypass refusals by principal; remove one of the two")
     _check_files(config)
     configured_rules(config)
 
@@ -107,7 +107,7 @@ def _check_tenants(config: ProxyConfig) -> None:
             PrincipalsRule(tenant.principals)
             if config.raw_sasl_tokens:
                 raise InputError(
-                    "raw_sasl_tokens: raw tokens name no principal, so principals of a tenant cannot hold; remove one of the two"
+                    "raw_sasl_tokens: raw tokens hide the principal, so they bypass principals of a tenant; remove one of the two"
                 )
     for listener in config.all_listeners:
         if listener.tenant is not None and listener.tenant not in config.tenants:

@@ -1,4 +1,4 @@
-"""Rules of a configuration, in the order in which they act on a frame."""
+"""Rules of a configuration, in the order in which they are applied to a frame."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ __all__ = ["configured_rule_sets", "configured_rules"]
 
 
 def configured_rule_sets(config: ProxyConfig, store: Callable[[bytes], object], budget: HeldBudget | None = None) -> dict[str, RuleSet]:
-    """Make the rules of each tenant by name; the empty name is for listeners without one. Tenants share what all have in common.
+    """Create the rules of each tenant by name; the empty name is for listeners without a tenant. Tenants share common rules.
 
-    `store` takes lines of pushed metrics; `budget` limits the memory of rules.
+    `store` receives lines of pushed metrics; `budget` limits the memory of rules.
     """
     shared = configured_rules(config, store, budget)
     raw = _raw_tokens(config, bool(config.refusals))
@@ -41,7 +41,7 @@ def configured_rule_sets(config: ProxyConfig, store: Callable[[bytes], object], 
 
 
 def configured_rules(config: ProxyConfig, store: Callable[[bytes], object] = len, budget: HeldBudget | None = None) -> list[Rule]:
-    """Make the rules that all listeners share; arguments as in `configured_rule_sets`."""
+    """Create the rules that all listeners share; arguments as in `configured_rule_sets`."""
     rules: list[Rule] = [IdentityRule()]
     if config.refusals:
         conditions = [Condition(each.software, each.version, each.client_id, each.principal, each.address) for each in config.refusals]

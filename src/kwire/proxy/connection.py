@@ -1,4 +1,4 @@
-"""One client, one broker and the rules between them, without sockets."""
+"""Connection of one client to one broker with the rules in between, without sockets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["ProxiedConnection"]
 
 
 class ProxiedConnection:
-    """Relay whose held frames are settled by rules at once; the client is not read while a `delayed` outcome waits."""
+    """Relay that applies rules to held frames at once; the client is not read while a `delayed` outcome waits."""
 
     __slots__ = ("_frames", "_rules", "_tap", "delayed", "peer", "refusal", "relay")
 
@@ -38,7 +38,7 @@ class ProxiedConnection:
         self.peer = peer
 
     def from_client(self, data: Buffer, t: int) -> Moves:
-        """Take bytes of the client, see `Relay.from_client`; `Moves.held` is empty, and a rule may set `Moves.close`."""
+        """Receive bytes from the client as `Relay.from_client` does; `Moves.held` is empty, and a rule may set `Moves.close`."""
         if self._tap is not None:
             self._tap.from_client(data, time.time_ns())
         moves = self._settled(self.relay.from_client(data, t), t)
@@ -73,7 +73,7 @@ class ProxiedConnection:
             self._tap.closed(time.time_ns())
 
     def take_tap(self) -> Tapped | None:
-        """Hand over the tap: the caller gives it the bytes from now on."""
+        """Return the tap; from now on the caller passes bytes to it."""
         tap, self._tap = self._tap, None
         return tap
 
@@ -101,7 +101,7 @@ class ProxiedConnection:
         return moves
 
     def outcome(self, held: Held) -> Outcome:
-        """Apply the rules to a held frame; one that no rule can read is refused, and one with a delay stays held."""
+        """Apply the rules to a held frame; an unreadable frame is rejected, and a delayed one stays held."""
         try:
             found = self._rules.apply(held)
         except (WireError, EncodeError) as error:

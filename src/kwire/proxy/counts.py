@@ -1,4 +1,4 @@
-"""Counts of connections; relays count exchanges."""
+"""Counts of connections; exchanges are counted by relays."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ Ending: TypeAlias = (
     | TurnedAway
     | CloseReason
 )
-"""Why a connection is over: both sides ended, a fault of a socket or of TLS, a limit, `rule` for a frame that no rule could settle, `fault`
-for an error in kwire that the log has whole, or the relay's."""
+"""Reason for the end of a connection: both sides ended, a fault of a socket or of TLS, a limit, `rule` for a frame that a rule could not
+process, `fault` for an error in kwire with its traceback in the log, or a relay's reason."""
 
 _MOST_SOFTWARE: Final = 200
 
 
 class ConnectionCounts:
-    """Counts since the start of a proxy, by node id and reason of the end; any thread may count."""
+    """Counts since the start of a proxy, by node id and reason of the end; thread-safe."""
 
     __slots__ = ("_lock", "ended", "opened")
 
@@ -59,7 +59,7 @@ class ConnectionCounts:
 
 
 def software_of(peers: Iterable[Peer]) -> Counter[tuple[str, ...]]:
-    """Count connected clients by software name and version, `unknown` where they send none (KIP-511), and node id."""
+    """Count connected clients by software name and version (`unknown` if not sent, KIP-511) and node id."""
     found: Counter[tuple[str, ...]] = Counter()
     for peer in peers:
         found[peer.software_name or "unknown", peer.software_version or "unknown", str(peer.node_id)] += 1

@@ -1,4 +1,5 @@
-"""Prometheus metrics of exchanges; client IDs, API versions and error codes label the counter only, as histograms have many buckets."""
+"""Prometheus metrics of exchanges; client IDs, API versions and error codes are labels of the counter only, because histograms have many
+buckets."""
 
 from __future__ import annotations
 

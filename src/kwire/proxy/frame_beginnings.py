@@ -1,4 +1,4 @@
-"""Beginnings of passing frames, kept until a tracker reports where each frame ends."""
+"""Beginnings of passing frames, kept until a tracker reports the end of each frame."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class FrameBeginnings:
     def take(self, event: FrameSeen, data: bytes) -> tuple[bytes, int]:
         """Return the first bytes of a frame with its length, empty if they are not kept, and the offset of its end.
 
-        `data` holds the latest bytes, before `came`; it is empty if bytes of the other direction made the tracker see the frame.
+        `data` holds the latest bytes before `came`; it is empty if bytes of the other direction completed the frame.
         """
         begin = event.stream_offset
         end = begin + (event.length if event.kind != "length" else 0) + (0 if event.kind == "proxy" else LENGTH)

@@ -1,4 +1,4 @@
-"""Port of the proxy on asyncio: for TLS on either side, and where the native loop cannot run."""
+"""Port of the proxy on asyncio, for TLS on either side and for systems without the native loop."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DRAIN_STEP: Final = 0.05
 
 
 class AsyncioListener:
-    """Port and the broker behind it."""
+    """Port with one broker."""
 
     def __init__(self, server: ProxyServer, config: ListenerConfig | SniListenerConfig) -> None:
         self.config = config
@@ -70,7 +70,7 @@ class AsyncioListener:
             self._socket.close()
 
     async def close(self, until: float) -> None:
-        """Close idle connections, and all of them at `until`, seconds of `time.monotonic`."""
+        """Close idle connections, and all connections at `until`, in seconds of `time.monotonic`."""
         loop = asyncio.get_running_loop()
         while True:
             late = loop.time() >= until
@@ -108,7 +108,7 @@ class AsyncioListener:
         task.add_done_callback(self._handshakes.discard)
 
     async def _secure(self, transport: asyncio.Transport, side: ClientSide) -> None:
-        """`create_server` with TLS reports neither failed handshakes nor clients that leave during one."""
+        """Replace `create_server` with TLS, which reports neither failed handshakes nor clients that close during one."""
         assert self._tls is not None
         loop, seconds = asyncio.get_running_loop(), self.first_frame_seconds
         enforce_pause(transport)  # bytes that came already belong to the handshake
@@ -125,7 +125,7 @@ class AsyncioListener:
     # for `ClientSide`
 
     def broker_of(self, side: ClientSide) -> tuple[int, str] | None:
-        """Return node id and address of a client's broker; None before a handshake that decides it."""
+        """Return node id and address of a client's broker; None if the handshake decides it later."""
         assert isinstance(self.config, ListenerConfig)
         return self.config.node_id, self.config.broker
 
@@ -153,7 +153,7 @@ class AsyncioListener:
 
 
 class _Arrival(asyncio.Protocol):
-    """New client, which is not read before the listener has taken it."""
+    """New client, which is read only after the listener has accepted it."""
 
     def __init__(self, listener: AsyncioListener) -> None:
         self._listener = listener

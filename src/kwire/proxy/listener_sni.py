@@ -19,7 +19,7 @@ __all__ = ["SniListener"]
 
 
 class SniListener(AsyncioListener):
-    """Port and the brokers behind it; a client whose handshake names none of them is closed."""
+    """Port with several brokers; a client whose handshake names none of them is closed."""
 
     def __init__(self, server: ProxyServer, config: SniListenerConfig) -> None:
         self._by_name = {config.name_of(broker): broker for broker in config.brokers}

@@ -1,6 +1,6 @@
-"""Lines of a broker's JSON request log (KIP-673) from the traffic of one client, without secrets and record contents.
+"""Request log of one client's traffic, in the form of a broker's JSON request log (KIP-673), without secrets and record contents.
 
-A line is written when a request has its response, and for others at the end of the connection.
+A line is written when a request gets its response, for other requests at the end of the connection.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ _DIRECTIONS: Final[tuple[Direction, ...]] = ("request", "response")
 
 
 class LoggedConnection:
-    """One connection; `number` distinguishes those between the same ends, and the body of a frame above `snaplen` is null."""
+    """Logger of one connection; `number` distinguishes connections between the same endpoints, and the body of a frame longer than
+    `snaplen` is null."""
 
     def __init__(self, file: TapFile, peer: Peer, local: tuple[str, int], number: int, snaplen: int) -> None:
         self._file = file
@@ -92,7 +93,7 @@ class LoggedConnection:
                 self._completed(event)
 
     def _seen(self, event: FrameSeen, side: Direction, data: bytes) -> None:
-        """Take a frame; `data` came last, from `side`. After a gap, bytes of one side reveal frames of the other."""
+        """Process a frame; `data` has the latest bytes, from `side`. After a gap, bytes of one side reveal frames of the other."""
         direction = event.direction
         kept, _ = self._streams[direction].take(event, data if direction == side else b"")
         if event.request_index is None or event.kind != direction or len(kept) < LENGTH + event.length:

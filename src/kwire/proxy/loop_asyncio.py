@@ -1,6 +1,6 @@
 """Sockets of one client and its broker, on asyncio.
 
-Backpressure: while one side's buffer is full, the other side is not read, so a slow reader costs no memory beyond the sockets' buffers.
+Backpressure: while one side's buffer is full, the other side is not read, so a slow reader uses only the sockets' buffers.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _KEEPALIVE: Final = (("TCP_KEEPIDLE", 60), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT"
 
 
 def keep_alive(transport: asyncio.BaseTransport) -> None:
-    """Detect dead peers; Kafka's own idle limits belong to client and broker."""
+    """Detect dead peers; client and broker apply Kafka's own idle limits."""
     found = transport.get_extra_info("socket")
     if found is None:
         return
@@ -46,7 +46,8 @@ def certified_principal(connection: ssl.SSLObject | None) -> str:
 
 
 def enforce_pause(transport: asyncio.Transport) -> None:
-    """Make the pause of `connection_made` effective: Python 3.10 and 3.11.2 read on despite it, and ignore a second pause."""
+    """Make the pause of `connection_made` effective, because Python 3.10 and 3.11.2 continue reading despite it, and ignore a second
+    pause."""
     transport.resume_reading()
     transport.pause_reading()
 
@@ -71,7 +72,7 @@ class _Side(asyncio.BufferedProtocol):
         return self._buffer
 
     def received(self, count: int) -> bytes:
-        """Return a copy of the received bytes: a transport may keep pieces of it until they can be sent."""
+        """Return a copy of the received bytes, because a transport may keep parts of it until they are sent."""
         data = bytes(self._buffer[:count])
         if count < _RECEIVE_BYTES // 4:
             self._buffer = memoryview(b"")
@@ -83,7 +84,7 @@ class _Side(asyncio.BufferedProtocol):
             self.transport.write(pieces[0] if len(pieces) == 1 else b"".join(pieces))
 
     def end(self) -> None:
-        """Half-close; with TLS, which cannot, and after the other end has ended, close."""
+        """Half-close the socket; close it with TLS, which does not support that, or if the other direction has ended."""
         if self.transport is None or self.transport.is_closing():
             return
         if self.transport.can_write_eof() and not self.has_ended:
@@ -107,7 +108,7 @@ class Listening(Protocol):
     def made(self, side: ClientSide, end: tuple[str, int], local: tuple[str, int]) -> ProxiedConnection: ...
     def connect(self, side: ClientSide) -> asyncio.Future[object]: ...
     def closed(self, side: ClientSide, ending: Ending, reason: str) -> None:
-        """Take the end of both sockets, with the reason for counters and for the log; called once."""
+        """Handle the end of both sockets, with the reason for counters and log; called once."""
 
 
 class ClientSide(_Side):
@@ -156,7 +157,7 @@ class ClientSide(_Side):
             self._guarded(self._first_bytes)
 
     def _guarded(self, step: Callable[[], None]) -> None:
-        """Close the connection on an exception; transports only guard `buffer_updated`."""
+        """Close the connection on an exception, because transports only handle exceptions of `buffer_updated`."""
         try:
             step()
         except Exception as error:
@@ -232,11 +233,11 @@ class ClientSide(_Side):
         _reading(self.broker, relay.reads_server and not self.is_full)
 
     def lost(self, ending: Ending, reason: str) -> None:
-        """Take the end of a socket; without a reason it was orderly."""
+        """Handle the end of a socket; without a reason, it was orderly."""
         self.over(ending if reason else "ended", reason)
 
     def over(self, ending: Ending, reason: str = "") -> None:
-        """Close both sockets after sending what they were given; an empty reason is not logged."""
+        """Close both sockets after sending pending bytes; an empty reason is not logged."""
         if self.is_over:
             return
         self.is_over = True

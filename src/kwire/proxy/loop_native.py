@@ -1,7 +1,7 @@
-"""Native loop: threads that pass bytes outside the interpreter lock, on Linux and for ports without TLS.
+"""Native loop: threads that forward bytes without the GIL, on Linux and for ports without TLS.
 
-Each thread has an epoll, a socket at every port (SO_REUSEPORT: the kernel spreads clients over them), one receive buffer, and its own
-counters. It calls Python when a connection opens or ends, and for frames that a rule wants. pyx/proxy/loop.pyx has the loop.
+Each thread has an epoll instance, a socket at every port (SO_REUSEPORT: the kernel distributes clients), one receive buffer, and its own
+counters. It calls Python when a connection opens or ends, and for frames that a rule requests. pyx/proxy/loop.pyx has the loop.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ __all__ = ["Addresses", "NativeLoop", "WorkerCalls", "native_module"]
 log = logging.getLogger("kwire.proxy")
 
 Addresses = list[tuple[int, tuple[Any, ...]]]
-"""Family and address of a broker, as `socket.getaddrinfo` has them."""
+"""Family and address of a broker, as returned by `socket.getaddrinfo`."""
 
 _BACKLOG: Final = 1024
 _READ_BYTES: Final = 128 << 10
@@ -45,7 +45,7 @@ _NANO: Final = 1_000_000_000
 
 
 def native_module() -> ModuleType | None:
-    """Return the compiled loop; None on other systems than Linux, and with the pure backend."""
+    """Return the compiled loop; None if not on Linux or with the pure backend."""
     return load_native("proxy", "loop", "proxy loop") if sys.platform == "linux" else None
 
 
@@ -66,7 +66,7 @@ class NativeLoop:
         self._taps: TapThread | None = None
 
     def open(self) -> None:
-        """Listen, and start the threads; if a port is not available, none stays open."""
+        """Listen and start the threads; if a port is unavailable, close all."""
         try:
             for number, listener in enumerate(self.listeners):
                 self._listen(number, listener)
@@ -104,12 +104,12 @@ class NativeLoop:
             yield from (proxied.peer for proxied in calls.open.copy())
 
     def stop(self, until: float) -> None:
-        """Stop accepting; close idle connections, and all of them at `until`, seconds of `time.monotonic`."""
+        """Stop accepting; close idle connections, and all connections at `until`, in seconds of `time.monotonic`."""
         for worker in self._workers:
             worker.stop(int(until * _NANO))
 
     async def ended(self) -> None:
-        """Wait for the threads. The ports are closed first, so that new clients are refused and do not wait."""
+        """Wait for the threads. The ports are closed first, so that new clients are rejected and do not wait."""
         while any(worker.accepting for worker in self._workers):
             await asyncio.sleep(_CLOSE_STEP)
         self._close_sockets()
@@ -167,11 +167,11 @@ class NativeLoop:
         self._server.left(slot, peer, ending, reason)
 
     def numeric(self, number: int) -> Addresses | None:
-        """Return the addresses of a broker whose host is an address; None if its name must be resolved."""
+        """Return the addresses of a broker given by address; None if its name must be resolved."""
         return self._numeric[number]
 
     def resolve(self, number: int, found: Callable[[Addresses | str], None]) -> None:
-        """Resolve a broker's name for one connection: a restarted broker may have another address."""
+        """Resolve a broker's name for one connection, because a restarted broker may have another address."""
 
         def done(looked_up: Future[Addresses]) -> None:
             error = looked_up.exception()
@@ -188,7 +188,7 @@ class NativeLoop:
 
 
 class WorkerCalls:
-    """Calls from one thread of the loop; `listeners` has the number of the listener of each listening socket."""
+    """Callbacks of one thread of the loop; `listeners` has the listener's number for each listening socket."""
 
     def __init__(self, loop: NativeLoop, thread: int) -> None:
         self._loop = loop
@@ -214,11 +214,11 @@ class WorkerCalls:
         return self._loop.numeric(self.listeners[number])
 
     def resolve(self, number: int, found: Callable[[Addresses | str], None]) -> None:
-        """Resolve the broker's name; `found` gets its addresses, or an error text."""
+        """Resolve the broker's name; store its addresses, or an error text, in `found`."""
         self._loop.resolve(self.listeners[number], found)
 
     def over(self, proxied: ProxiedConnection, cause: str, text: str) -> None:
-        """End a connection for an `Ending`, or `relay` for the relay's reason; the text is `owed` if a client waits for an answer."""
+        """End a connection for an `Ending`, or for the relay's reason (`relay`); the text is `owed` if a client waits for an answer."""
         ending = cast(Ending, cause)
         reason = ""
         closing = proxied.relay.closing
@@ -247,7 +247,7 @@ class WorkerCalls:
 
 
 def _ends(host: str, port: int) -> Addresses:
-    """Return addresses to listen on; an empty host means all, of IPv6 only where this machine has any."""
+    """Return addresses to listen on; an empty host means all, including IPv6 if this machine supports it."""
     found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     ends = [(int(family), address) for family, *_, address in found]
     return ends if host or _has_ipv6() else [(family, address) for family, address in ends if family != socket.AF_INET6]

@@ -45,7 +45,7 @@ def exposition(metrics: Iterable[Metric]) -> bytes:
 
 
 def metrics_of(server: ProxyServer) -> list[Metric]:
-    """Return all current metrics of a proxy; call it in the thread of its asyncio loop."""
+    """Return all current metrics of a proxy; call it in its asyncio loop's thread."""
     found = list(connection_metrics(server.counts, server.peers()))
     found += rule_metrics(server.rules.rules)
     counters = server.counters
@@ -57,7 +57,7 @@ def metrics_of(server: ProxyServer) -> list[Metric]:
 
 
 def connection_metrics(counts: ConnectionCounts, peers: Iterable[Peer]) -> Iterator[Metric]:
-    """Yield open connections, by software as KIP-511's gauge `connections`, and counts of opened and closed ones."""
+    """Yield open connections by software, as KIP-511's gauge `connections` does, and counts of opened and closed connections."""
     names = ("client_software_name", "client_software_version", "node_id")
     yield _filled(GaugeMetricFamily("kwire_proxy_connections", "Clients that are connected", labels=names), software_of(peers))
     opens, ends = counts.read()

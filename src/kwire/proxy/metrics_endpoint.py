@@ -1,4 +1,4 @@
-"""Prometheus endpoint: `GET /metrics`, one request a connection. (`prometheus_client`'s own server limits neither time nor connections.)"""
+"""Prometheus endpoint: `GET /metrics`, one request per connection. `prometheus_client`'s own server limits neither time nor connections."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MOST_SCRAPERS: Final = 16
 
 
 class MetricsEndpoint:
-    """Answers scrapes; the loop calls `collect`, and another thread writes the metrics."""
+    """Endpoint for scrapes; the loop calls `collect`, and another thread formats the metrics."""
 
     def __init__(self, collect: Callable[[], list[Metric]]) -> None:
         self._collect = collect

@@ -1,4 +1,4 @@
-"""Rules of a proxy as one table: for each kind of frame, the rules that act, in order."""
+"""Rules of a proxy as one table: the rules of each kind of frame, in order."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FINAL: Final = (CLOSE, REFUSE)
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """Part of one rule in a kind of frame: an edit, or None for a call of the connection's rule."""
+    """Step of one rule for a kind of frame: an edit, or None for a call of the connection's rule."""
 
     rule: int
     edit: FrameEdit | None
@@ -29,7 +29,7 @@ class _Step:
 
 
 def _joined(edits: Sequence[FrameEdit]) -> FrameEdit:
-    """Join edits into one, which the relay runs without Python where it can."""
+    """Join edits into one, which the relay runs without Python if possible."""
     found = edits[0]
     for each in edits[1:]:
         both = found.joined(each) if isinstance(found, Edit) and isinstance(each, Edit) else None

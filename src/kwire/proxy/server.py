@@ -33,19 +33,19 @@ __all__ = ["ProxyServer"]
 log = logging.getLogger("kwire.proxy")
 _LIMITS: Final[dict[TurnedAway, Callable[[ProxyConfig], str]]] = {
     "too_many": lambda config: f"max_connections, {config.max_connections}, are open",
-    "too_many_handshakes": lambda config: f"half of max_connections, {config.max_connections}, have sent no whole frame yet",
+    "too_many_handshakes": lambda config: f"half of max_connections ({config.max_connections}) are clients without a whole frame",
     "too_many_of_address": lambda config: f"max_connections_of_address, {config.max_connections_of_address}, are open",
     "too_many_handshakes_of_address": (
-        lambda config: f"max_handshakes_of_address, {config.max_handshakes_of_address}, have sent no whole frame yet"
+        lambda config: f"max_handshakes_of_address ({config.max_handshakes_of_address}) clients have not sent a whole frame"
     ),
     "too_fast": lambda config: f"max_rate_of_address, {config.max_rate_of_address}, came in one second",
 }
 
 
 class ProxyServer:
-    """Proxy of a configuration that `load_config` checked.
+    """Proxy for a configuration checked by `load_config`.
 
-    `counters` are by thread: asyncio's, then those of the native loop; none without `metrics`.
+    `counters` has one item per thread: asyncio's, then those of the native loop; empty without `metrics`.
     """
 
     def __init__(self, config: ProxyConfig) -> None:
@@ -92,7 +92,7 @@ class ProxyServer:
             yield from self._native.peers()
 
     def connected(self, peer: Peer, local: tuple[str, int], thread: int) -> ProxiedConnection:
-        """Make a new connection under the current rules; `thread` is its index in `counters`."""
+        """Create a connection with the current rules; `thread` is its index in `counters`."""
         tap = None if self.taps is None else self.taps.connected(peer, local)
         limits = {"max_frame": self.config.max_frame, "max_held": self.config.max_held}
         counters = self.counters[thread] if self.counters else None
@@ -119,7 +119,7 @@ class ProxyServer:
 
     @property
     def ports(self) -> list[int]:
-        """Ports of the listeners, in the order of the configuration, then of the SNI listeners."""
+        """Ports of the listeners in the order of the configuration, followed by the SNI listeners' ports."""
         plain = iter([] if self._native is None else self._native.ports)
         others = iter([listener.port for listener in self._listeners])
         return [next(plain if is_native else others) for is_native in self._natively]
@@ -133,7 +133,7 @@ class ProxyServer:
         return None if self._metrics is None else self._metrics.port
 
     def replace_rules(self, config: ProxyConfig) -> None:
-        """Apply other rules, limits and certificates to new connections; listeners, loop, metrics and taps cannot change."""
+        """Apply new rules, limits and certificates to new connections; listeners, loop, metrics and taps cannot change."""
         if any(
             getattr(config, name) != getattr(self.config, name)
             for name in ("listeners", "sni_listeners", "loop", "threads", "metrics", "tap", "request_log", "telemetry")
@@ -147,7 +147,7 @@ class ProxyServer:
             self._native.take_limits()
 
     async def open(self) -> None:
-        """Listen; if a port is not available, none stays open."""
+        """Listen; if a port is unavailable, close all."""
         self.taps = Taps(self.config)
         self._flushing = asyncio.ensure_future(self._flush())
         try:
@@ -203,13 +203,13 @@ class ProxyServer:
         try:
             self.replace_rules(read())
         except InputError as error:
-            log.error("the configuration was not read again: %s", error)
+            log.error("configuration not reloaded: %s", error)
         else:
-            log.info("the configuration was read again; it holds for new connections")
+            log.info("configuration reloaded; it applies to new connections")
 
 
 def _allow_files() -> None:
-    """Raise the limit of open files: each connection has two, and shells begin with 1,024."""
+    """Raise the limit of open files, because each connection uses two and the usual limit is 1,024."""
     with suppress(ImportError, ValueError, OSError):  # Windows has no such limit
         import resource
 

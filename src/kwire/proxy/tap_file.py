@@ -1,4 +1,4 @@
-"""Files of a tap: rotated by size, written in batches by their own thread; the proxy never waits for them."""
+"""Files of a tap, rotated by size and written in batches by a separate thread; the proxy never waits for them."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _MODE: Final = 0o600  # names of topics and clients are for the owner alone
 class TapFile:
     """Files for packets or lines, readable by their owner only: `tap.pcapng` becomes `tap_00001.pcapng` and so on, after existing ones.
 
-    What comes faster than it can be written is dropped and counted; readers see a gap in its connection. With an `offer` of `offered_bytes`
-    calls are few, and little is dropped at once.
+    Data that arrives faster than it can be written is dropped and counted; readers find a gap in its connection. With `offered_bytes` per
+    `offer`, calls are few and each drop is small.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class TapFile:
         now, dropped = time.monotonic(), self.dropped_bytes
         if dropped > self._said and now - self._said_at >= seconds:
             more = dropped - self._said
-            log.warning("the %s drops what the disk is too slow for: %s: %d bytes more, %d in all", self._name, self._path, more, dropped)
+            log.warning("the %s drops data, because its disk is slow: %s: %d bytes more, %d in all", self._name, self._path, more, dropped)
             self._said, self._said_at = dropped, now
 
     def _write(self, waiting: list[bytes]) -> None:
@@ -140,7 +140,7 @@ class TapFile:
             self._give_up([], error)
 
     def _give_up(self, waiting: list[bytes], error: Exception) -> None:
-        """Stop writing after an error such as a full disk; traffic continues."""
+        """Stop writing after an error such as a full disk; traffic is not affected."""
         with self._changed:
             log.error("the %s ends: %s: %s", self._name, self._path, error)
             self._ending = True

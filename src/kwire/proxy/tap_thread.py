@@ -1,7 +1,7 @@
-"""Taps of the native loop: its threads copy what passes, and one more thread makes packets and lines of it.
+"""Taps of the native loop: its threads copy passing bytes, and another thread converts them to packets and lines.
 
-Blanking a frame costs many times what passing it costs, so traffic does not wait for it. Beyond what can be blanked, bytes are missed:
-readers of the capture see a gap in their connection.
+Blanking a frame costs many times more than forwarding it, so traffic does not wait for it. Bytes that cannot be blanked in time are
+dropped; readers of the capture find a gap in their connection.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SECONDS_BETWEEN_LINES: Final = 60.0
 
 
 class TapThread:
-    """Reader of what the loop's threads copied; `limit` is the number of bytes that may wait in all of them."""
+    """Reader of the bytes copied by the loop's threads; `limit` is the total number of waiting bytes."""
 
     def __init__(self, taps: Taps, workers: Iterable[Any], limit: int) -> None:
         self._taps = taps
@@ -45,13 +45,13 @@ class TapThread:
         self._thread.start()
 
     def connected(self, tap: Tapped) -> int:
-        """Return the number under which a loop's thread copies a connection's bytes."""
+        """Return the number of a connection for the copies of a loop's thread."""
         number = next(self._numbers)
         self._open[number] = tap
         return number
 
     def close(self) -> None:
-        """Take the rest, and end; the loop's threads have ended."""
+        """Process the rest and end, after the loop's threads have ended."""
         self._ending = True
         os.eventfd_write(self._wake, 1)
         self._thread.join()
@@ -82,5 +82,5 @@ class TapThread:
         self._taps.missed_bytes = missed = sum(worker.missed_bytes for worker in self._workers)
         now = time.monotonic()
         if missed > self._said and (ending or now - self._said_at >= _SECONDS_BETWEEN_LINES):
-            log.warning("the taps miss bytes, which come faster than they can be blanked: %d more, %d in all", missed - self._said, missed)
+            log.warning("the taps drop bytes that arrive faster than they can be blanked: %d more, %d in all", missed - self._said, missed)
             self._said, self._said_at = missed, now

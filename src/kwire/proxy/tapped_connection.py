@@ -1,6 +1,6 @@
-"""Packets of a capture from the traffic of one client, without secrets.
+"""Capture packets of one client's traffic, without secrets.
 
-Each frame is kept up to the snap length, blanked as `kwire trim` does it, and written when it is whole; the rest of it is written as cut.
+Each frame is kept up to the snap length, blanked as by `kwire trim`, and written when complete; its rest is marked as cut off.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _CLIENT, _SERVER = 0, 1
 
 
 class TappedConnection:
-    """One connection; `snaplen` counts bytes of a frame without its length, `time_ns` is since 1970 UTC."""
+    """Tap of one connection; `snaplen` counts bytes of a frame without its length, `time_ns` is since 1970 UTC."""
 
     def __init__(self, file: TapFile, peer: Peer, local: tuple[str, int], snaplen: int, time_ns: int) -> None:
         self._file = file
@@ -85,7 +85,8 @@ class TappedConnection:
             self._file.offer(made)
 
     def _packets(self, talk: ExportedTalk, side: int, data: bytes, event: FrameSeen, time_ns: int) -> bytes:
-        """Return the packets of a frame; `data` came last, from `side`. After a gap, bytes of one side reveal frames of the other."""
+        """Return the packets of a frame; `data` has the latest bytes, from `side`. After a gap, bytes of one side reveal frames of the
+        other."""
         direction = _CLIENT if event.direction == "request" else _SERVER
         data = data if direction == side else b""
         kept, end = self._streams[direction].take(event, data)

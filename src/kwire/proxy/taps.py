@@ -64,7 +64,7 @@ class _Both:
 
 
 class Taps:
-    """Files of a proxy; `missed_bytes` of the native loop came faster than they could be blanked."""
+    """Files of a proxy; `missed_bytes` counts bytes of the native loop that arrived faster than they could be blanked."""
 
     def __init__(self, config: ProxyConfig) -> None:
         self._config = config
@@ -92,7 +92,7 @@ class Taps:
 
     @property
     def max_queued(self) -> int:
-        """Bytes of the native loop's connections that may wait to be observed; 0 without a tap."""
+        """Limit of bytes of the native loop's connections that wait for observation; 0 without a tap."""
         asked = [each.max_queued for each in (self._config.tap, self._config.request_log) if each is not None]
         return min(max(asked, default=0), _MOST_QUEUED)
 

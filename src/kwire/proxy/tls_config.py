@@ -17,7 +17,7 @@ _T = TypeVar("_T")
 
 
 class TlsConfig(ConfigTable, frozen=True):
-    """TLS towards clients: PEM files. With `client_ca`, clients must show a certificate of it."""
+    """TLS towards clients: PEM files. With `client_ca`, clients must present a certificate issued by it."""
 
     certificate: str
     key: str

@@ -1,4 +1,4 @@
-"""Amounts, times and counts in the words of a reader."""
+"""Formatting of amounts, times and counts for readers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def plural(number: int, noun: str, many: str = "") -> str:
 
 
 def compact(number: int | None) -> str:
-    """Write at most four characters or so, for cells and axes: ``980``, ``1.2k``, ``35M``."""
+    """Write about four characters, for cells and axes: ``980``, ``1.2k``, ``35M``."""
     if number is None:
         return _UNKNOWN
     for step, letter in _STEPS:
@@ -40,7 +40,7 @@ def bytes_of(number: int) -> str:
 
 
 def share(part: int, whole: int) -> str:
-    """Write per cent, never 0 or 100 unless it is exact."""
+    """Write a percentage, which is 0 or 100 only if exact."""
     if not whole or not part or part >= whole:
         return "100 %" if whole and part else "0 %"
     percent = 100 * part / whole
@@ -72,7 +72,7 @@ def moment(time: datetime | None) -> str:
 
 
 def moment_after(time: datetime | None, before: datetime | None) -> str:
-    """Write a moment, without its date if that is the date of `before`."""
+    """Write a time, without its date if `before` has the same date."""
     if time is None or before is None or time.date() != before.date():
         return moment(time)
     return time.strftime("%H:%M:%S")

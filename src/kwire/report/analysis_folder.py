@@ -1,4 +1,4 @@
-"""Tables of one analysis, read with only the columns and rows that a picture needs."""
+"""Tables of one analysis, of which only the needed columns and rows are read."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ __all__ = ["AnalysisFolder", "rows_of"]
 
 _ENDS: Final = ("first_seen", "last_seen")
 _FORMER_VERDICTS: Final[dict[Any, str]] = {"rejected": "breaks", "undetermined": "unknown", "marked": "deprecated", "ok": "compatible"}
-"""Verdicts in folders of earlier releases, with their present values."""
+"""Verdicts in folders of earlier releases, with their current values."""
 
 
 def rows_of(digest: Digest, name: str, where: pc.Expression | None = None) -> list[dict[str, Any]]:
-    """Return the rows of a table of a digest; none without such a table."""
+    """Return the rows of a table of a digest; empty if the table is missing."""
     table = digest.get(name)
     if table is None:
         return []
@@ -58,10 +58,10 @@ def _with_verdicts_of_today(table: pa.Table) -> pa.Table:
 
 
 class AnalysisFolder:
-    """The output folder of an analysis: DIR/TABLE/*.parquet, on any file system (`kwire.files.file_systems`).
+    """Output folder of an analysis: DIR/TABLE/*.parquet, on any file system (`kwire.files.file_systems`).
 
-    A missing table reads as empty, a missing column as null: an older analysis stays readable. On a store only parts in the manifest count;
-    others may be of a run that is not finished or was killed.
+    A missing table reads as empty, a missing column as null: an older analysis stays readable. On a store, only parts in the manifest are
+    read; others may belong to an unfinished or killed run.
     """
 
     def __init__(self, location: str | Path, limits: Limits = PAGE) -> None:
@@ -84,7 +84,7 @@ class AnalysisFolder:
             raise InputError(f"{text} holds no tables of an analysis; `kwire analyze CAPTURE --out {text}` writes them.")
 
     def _named_parts(self, names: set[str]) -> dict[str, list[str]] | None:
-        """Return the names of parts by table; None if all files count, empty if no analysis has been finished."""
+        """Return the names of parts by table; None for all files, empty if no analysis has finished."""
         if "_manifest.json" in names:
             with self.filesystem.open_input_stream(f"{self.path}/_manifest.json", compression=None) as file, suppress(ValueError):
                 parts: dict[str, list[str]] = json.loads(file.read()).get("parts", {})
@@ -135,7 +135,7 @@ class AnalysisFolder:
 
     @property
     def digest(self) -> Digest:
-        """Contents of a report, in tables with a bounded size: those in the folder, else made from all its tables."""
+        """Return the contents of a report in tables of limited size: those in the folder, else made from all its tables."""
         if self._digest is None and self.limits is not EVERYTHING:
             self._digest = read_digest(self.filesystem, self.path, self._parts)
         if self._digest is None:
@@ -179,7 +179,7 @@ class AnalysisFolder:
             return text
 
     def write(self, name: str, content: bytes) -> str:
-        """Write a file beside the tables, whole or not at all, and return its location."""
+        """Write a file beside the tables atomically, and return its location."""
         target, renames = f"{self.path}/{name}", has_rename(self.filesystem)
         draft = f"{self.path}/.{name}.part" if renames else target  # a store shows a file when it is whole
         try:

@@ -1,4 +1,4 @@
-"""The answer of a report as one sentence: how many applications break, on which Kafka version, and how certain that is."""
+"""Answer of a report in one sentence: the number of breaking applications, the Kafka version, and the confidence."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ _WEEK: Final = timedelta(days=7)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """The answer in short, such as "11 of 26 applications break on Kafka 4.0 (brokers run 3.9)"; its counts are by worst verdict.
+    """Short form of the answer, such as "11 of 26 applications break on Kafka 4.0 (brokers run 3.9)"; its counts are by worst verdict.
 
-    Confidence is low with warnings about the captures or below an hour of them, high from a day on if most libraries name themselves.
+    Confidence is low if there are warnings about the captures or they cover less than an hour. It is high from a day on if most libraries
+    name themselves.
     """
 
     sentence: str

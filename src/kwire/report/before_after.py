@@ -52,7 +52,7 @@ def _redaction(folder: AnalysisFolder) -> str | None:
 
 
 def read_changes(before: str, after: AnalysisFolder) -> tuple[Listing, ...]:
-    """Return the differences as lists, the worst first; a kind without any has its sentence."""
+    """Return the differences as lists, the worst first; an empty list has a sentence instead."""
     found = compare_folders(AnalysisFolder(before), after)
     client, api = Column("Client"), Column("API")
     lists: list[tuple[str, str, str, tuple[Column, ...], list[tuple[str, ...]], str]] = [
@@ -109,7 +109,7 @@ def read_changes(before: str, after: AnalysisFolder) -> tuple[Listing, ...]:
 
 
 def _by_release(changes: Iterable[VerdictChange]) -> list[tuple[str, ...]]:
-    """Merge verdicts that are the same at several releases into one row, with the reason of the first release."""
+    """Merge equal verdicts of several releases into one row, with the reason of the first release."""
     groups: dict[tuple[str, str, str, str], list[VerdictChange]] = defaultdict(list)
     for one in changes:
         groups[one.client, _api(one), one.before or "not seen", one.after].append(one)

@@ -1,4 +1,4 @@
-"""Violations by severity and rule, each with the first frames that prove it."""
+"""Violations by severity and rule, each with the first frames as evidence."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from kwire.report.records import record
 __all__ = ["CLIENTS_SHOWN", "FILE_RULES", "FRAMES_SHOWN", "SEVERITIES", "BrokenRule", "Frame", "read_broken_rules"]
 
 FRAMES_SHOWN: Final = 20
-"""Maximum of frames listed for one rule; the table has all."""
+"""Maximum number of frames listed for one rule; the table has all."""
 
 CLIENTS_SHOWN: Final = 10
-"""Maximum of clients named for one rule, those that break it most."""
+"""Maximum number of clients named for one rule; those with most violations are named."""
 
 SEVERITIES: Final = ("error", "warning", "info")
 

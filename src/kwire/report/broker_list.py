@@ -20,7 +20,7 @@ class VersionRange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Broker:
-    """One row of `brokers`; `release` is one, or a line with the patches that fit: `3.9 (3.9.0 to 3.9.2)`."""
+    """Row of `brokers`; `release` is a release, or a minor version with the matching patches: `3.9 (3.9.0 to 3.9.2)`."""
 
     node_id: int | None
     host: str
@@ -41,7 +41,7 @@ class Broker:
 
 
 def read_brokers(folder: AnalysisFolder) -> tuple[Broker, ...]:
-    """Read all nodes, by cluster and node id; those that never gave an id last."""
+    """Read all nodes, by cluster and node id; nodes without an id are last."""
     columns = ["node_id", "host", "port", "addresses", "rack", "cluster_id", "release_guess", "versions", "first_seen", "last_seen"]
     found = [
         record(

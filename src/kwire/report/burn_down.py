@@ -1,4 +1,4 @@
-"""History of applications that break, from report to report: one line for each state of an analysis, kept beside its tables."""
+"""History of breaking applications over several reports: one line for each state of an analysis, stored beside its tables."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kwire.report.answer import Answer
 __all__ = ["HISTORY", "HistoryPoint", "history_of", "history_text", "read_history"]
 
 HISTORY: Final = "_history.json"
-"""File in the folder of an analysis; readers of Parquet skip names that begin so."""
+"""File name in the folder of an analysis; readers of Parquet skip names with this prefix."""
 _KEPT: Final = 500
 _COUNTS: Final = ("applications", "breaks", "unknown")
 
@@ -40,7 +40,8 @@ def read_history(folder: AnalysisFolder) -> tuple[HistoryPoint, ...]:
 
 
 def history_of(until: datetime | None, applications: int, answer: Answer, *earlier: Iterable[HistoryPoint]) -> tuple[HistoryPoint, ...]:
-    """Return earlier states and the present one, by the end of their captures; it replaces an earlier one of the same captures."""
+    """Return earlier states and the current one, by the end of their captures; the current one replaces an earlier one of the same
+    captures."""
     found = {point.until: point for points in earlier for point in points}
     if until is not None:
         name = until.isoformat(timespec="seconds")

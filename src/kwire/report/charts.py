@@ -30,7 +30,7 @@ __all__ = ["MIDDLE", "NARROW", "WIDE", "Dot", "Series", "draw_columns", "draw_do
 WIDE: Final = 1100
 MIDDLE: Final = 640
 NARROW: Final = 360
-"""Widths that each chart is drawn for, so that its text is about the size of the page's text in any card."""
+"""Widths for which each chart is drawn, so that its text has about the size of the page's text."""
 
 _FONT: Final = 12
 _LETTER: Final = 7
@@ -61,7 +61,7 @@ class Dot:
 
 
 def draw_columns(labels: Sequence[str], series: Sequence[Series], *, width: int, height: int, about: str) -> Markup:
-    """Draw stacked columns, first series at the bottom; zero and None draw nothing, `about` is for a screen reader."""
+    """Draw stacked columns, first series at the bottom; zero and None draw nothing. `about` is the text for screen readers."""
     room = max((width - _AXIS) / max(len(labels), 1), 1)  # of a column, with the space beside it
     each = ceil((max(map(len, labels), default=0) + 1) * _LETTER / room)
     options = _options(width, height) | {"print_values": room > 2 * _FONT, "show_minor_x_labels": False, "truncate_label": -1}
@@ -73,7 +73,7 @@ def draw_columns(labels: Sequence[str], series: Sequence[Series], *, width: int,
 
 
 def draw_rows(labels: Sequence[str], series: Sequence[Series], *, width: int, about: str) -> Markup:
-    """Draw stacked bars from left to right, one row a label."""
+    """Draw stacked bars from left to right, one row per label."""
     chart = pygal.HorizontalStackedBar(**_options(width, 46 + 26 * len(labels)), spacing=6)
     chart.x_labels = _short(labels, width)[::-1]  # pygal begins at the bottom
     chart.y_labels = _ticks(series)
@@ -82,7 +82,7 @@ def draw_rows(labels: Sequence[str], series: Sequence[Series], *, width: int, ab
 
 
 def draw_strip(series: Sequence[Series], *, about: str, height: int = 48) -> Markup:
-    """Draw columns without axes or text, to be stretched to any width: each value is one step of time."""
+    """Draw columns without axes or text, which can be stretched to any width; each value is one time step."""
     options = {**_options(600, height), "margin": 0, "show_x_labels": False, "show_y_labels": False, "print_values": False}
     kind = pygal.StackedBar if len(series) > 1 else pygal.Bar  # the latter passes over steps without a value
     chart = kind(**options, spacing=1, range=(0, max(_highest(series), 1)))
@@ -93,7 +93,7 @@ def draw_strip(series: Sequence[Series], *, about: str, height: int = 48) -> Mar
 def draw_dots(rows: Sequence[str], dots: Sequence[Dot], *, width: int, about: str, ticks: Mapping[str, float] | None = None) -> Markup:
     """Draw dots on rows, the first row on top; `y` of a dot is its row, `x` of a dot or tick is between 0 and 1.
 
-    Labels stand below the first and last dot of a row, and below those between them that have room.
+    The first and last dot of a row have labels, and dots in between if their labels fit.
     """
     chart = pygal.XY(
         **_options(width, 50 + 40 * len(rows)),
@@ -146,7 +146,7 @@ def _highest(series: Sequence[Series]) -> float:
 
 
 def _short(labels: Sequence[str], width: int) -> list[str]:
-    """Shorten labels beside rows to a third of the picture; pygal shortens those of columns only."""
+    """Shorten labels beside rows to a third of the picture, because pygal shortens only labels of columns."""
     longest = max(16, width // 25)
     return [label if len(label) <= longest else f"{label[: longest - 1]}…" for label in labels]
 
@@ -192,7 +192,7 @@ def _clean(chart: Any, names: Sequence[str], about: str, kind: str) -> Markup:
 
 
 def _prune(node: Any) -> None:
-    """Drop definitions, comments, backgrounds, tooltips, bars of nothing with their zero, and groups that are empty then."""
+    """Drop definitions, comments, backgrounds, tooltips, empty bars with their labels, and empty groups."""
     for child in list(node):
         if _is_left_out(child):
             node.remove(child)

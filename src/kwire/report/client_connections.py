@@ -13,7 +13,7 @@ from kwire.report.records import record
 __all__ = ["SHOWN", "ClientConnection", "read_client_connections"]
 
 SHOWN: Final = 3
-"""Maximum of connections shown of a client."""
+"""Maximum number of connections shown per client."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

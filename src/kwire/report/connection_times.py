@@ -1,4 +1,4 @@
-"""Open connections over time, by the library that uses them."""
+"""Open connections over time, by library."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class ConnectionTimes:
 
 
 def read_connection_times(folder: AnalysisFolder) -> ConnectionTimes | None:
-    """Read how many connections were open in equal intervals; None if no connection has a time."""
+    """Read the number of open connections in equal intervals; None if no connection has a time."""
     rows = rows_of(folder.digest, "open_connections")
     if not rows:
         return None

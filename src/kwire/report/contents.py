@@ -34,7 +34,7 @@ from kwire.report.version_use import VersionGrid, read_version_grid
 __all__ = ["CLIENTS_DRAWN", "Report", "clients_drawn", "read_report"]
 
 CLIENTS_DRAWN: Final = 20
-"""Maximum of clients whose activity over time is drawn."""
+"""Maximum number of clients whose activity over time is drawn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,9 +42,9 @@ class Report:
     """The parts of a report.
 
     Attributes:
-        before: folder that `changes` compares with; empty without one.
-        topics: those that are listed, of `topic_count`.
-        history: states in this and earlier reports of the same analysis, and of the one before.
+        before: earlier folder for `changes`; empty if there is none.
+        topics: listed topics, of `topic_count`.
+        history: states in this and earlier reports of the same analysis, and of the earlier analysis.
     """
 
     made: datetime
@@ -141,7 +141,7 @@ def read_report(folder: AnalysisFolder, *, before: str = "", command: str = "", 
 
 
 def clients_drawn(clients: Iterable[Client], matrix: UpgradeMatrix) -> tuple[Client, ...]:
-    """Return the applications to draw: those with the worst verdict first, then the busiest."""
+    """Return the applications to draw: the worst verdicts first, then the busiest."""
     worst = {line.client_key: VERDICTS.index(line.worst) for line in matrix.clients if line.worst}
     ranked = sorted(applications(clients), key=lambda client: (-worst.get(client.client_key, -1), -(client.requests or 0)))
     return tuple(ranked[:CLIENTS_DRAWN])

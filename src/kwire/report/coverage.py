@@ -49,7 +49,7 @@ _READABLE: Final = frozenset(("kafka", "silent", "proxy"))  # the last two: noth
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """One sentence about the input; `level`: whether it limits the conclusions."""
+    """Sentence about the input; `level` states whether it limits the conclusions."""
 
     level: Level
     about: str
@@ -68,7 +68,7 @@ class CaptureFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
-    """The input of the analysis: its sums (null counts as 0), the facts that limit it, and its first files."""
+    """Input of the analysis: its sums (null counts as 0), its limits, and its first files."""
 
     start: datetime | None
     end: datetime | None
@@ -98,7 +98,7 @@ class Coverage:
 
 
 def read_coverage(folder: AnalysisFolder, fleet: Fleet | None = None, *, files_shown: int = 100) -> Coverage:
-    """Sum up the captures of an analysis and name what is missing from them."""
+    """Sum up the captures of an analysis and list their gaps."""
     table = folder.read("captures", ["capture", "source", "start", "end", "snaplen", *_COUNTERS])
     totals = {name: pc.sum(table[name]).as_py() or 0 for name in _COUNTERS}
     times = folder.time_range()

@@ -1,7 +1,7 @@
 """Clients and their findings as CSV: a row for each finding, and one for each client without any.
 
-A spreadsheet takes a cell for a formula that begins with ``=``, ``+``, ``-`` or ``@``; such a cell gets an apostrophe before it, which
-spreadsheets read as "this is text". The same applies behind a character within a cell that another locale reads as its end.
+Spreadsheets evaluate a cell that begins with ``=``, ``+``, ``-`` or ``@`` as a formula. Such a cell gets a leading apostrophe, which marks
+it as text. The same applies after a character that another locale treats as the end of a cell.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """TLS without secrets: failed handshakes and their reasons, clients that could not be decrypted, and their offers.
 
-Hellos, certificates of TLS 1.2 and early alerts are in clear.
+Hello messages, certificates of TLS 1.2 and early alerts are not encrypted.
 """
 
 from __future__ import annotations

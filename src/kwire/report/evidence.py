@@ -1,4 +1,4 @@
-"""Proof of a verdict: its requests with file and packet, a Wireshark filter, and the requests around it.
+"""Evidence for a verdict: its requests with file and packet, a Wireshark filter, and the neighboring requests.
 
 The requests around a finding are missing if the table of requests has more than `MOST_REQUESTS` rows.
 """
@@ -26,7 +26,7 @@ _URGENT: Final = ("breaks", "unknown")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """A request of the connection that proves a verdict; `skipped` is the number of requests between it and the step before."""
+    """Request of the connection that is evidence for a verdict; `skipped` is the number of requests since the previous step."""
 
     index: int
     api_name: str
@@ -50,12 +50,12 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """Proof of the worst finding of a client; `steps` are 5 to 14 requests of its connection, fewer if it has fewer.
+    """Evidence for the worst finding of a client; `steps` has 5 to 14 requests of its connection, if it has so many.
 
     Attributes:
-        places: of the requests in findings of this client, by (connection, request).
-        wireshark: display filter for the connection; empty for pseudonyms.
-        command: shows the packet of the worst finding on a terminal; empty if unknown.
+        places: positions of the requests in findings of this client, by (connection, request).
+        wireshark: display filter for the connection; empty for redacted addresses.
+        command: command that shows the packet of the worst finding; empty if unknown.
     """
 
     connection_id: str
@@ -66,7 +66,7 @@ class Evidence:
 
 
 def read_evidence(folder: AnalysisFolder, clients: Iterable[ClientVerdicts]) -> dict[str, Evidence]:
-    """Look up the proof that clients break or may, by client key; `clients` are sorted worst first."""
+    """Look up the evidence that clients break or may break, by client key; `clients` are sorted worst first."""
     chosen = {line.client_key: _urgent(line) for line in clients if line.worst in _URGENT}
     chosen = {key: found for key, found in list(chosen.items())[:MOST_CLIENTS] if found}
     rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
@@ -110,7 +110,7 @@ def _evidence(found: list[Finding], rows: Mapping[str, list[dict[str, Any]]]) ->
 
 
 def _ends(connection_id: str) -> tuple[str, str, str, str] | None:
-    """Return server and client of a connection id, address and port each; None for pseudonyms."""
+    """Return address and port of server and client of a connection id; None for redacted addresses."""
     server, _, client = connection_id.rpartition("-")[0].partition("-")
     ends = []
     for end in (server, client):
@@ -127,7 +127,7 @@ def _ends(connection_id: str) -> tuple[str, str, str, str] | None:
 
 
 def wireshark_filter(connection_id: str) -> str:
-    """Return a display filter for a connection id; several connections of the same ports share one, pseudonyms have none."""
+    """Return a display filter for a connection id; several connections of the same ports share it; empty for redacted addresses."""
     ends = _ends(connection_id)
     if ends is None:
         return ""

@@ -18,7 +18,7 @@ from kwire.report.verdicts import VERDICTS, release_order
 __all__ = ["ActionItem", "FixGroup", "TeamTicket", "action_items", "by_fix"]
 
 CLIENTS_LISTED: Final = 50
-"""Maximum of clients that a ticket names."""
+"""Maximum number of clients named in a ticket."""
 # A fix is a sentence, often with its reason behind a semicolon or a comma, or a second one: the first clause says what to do.
 _CLAUSE: Final = re.compile(r"\. |; |, the ")
 
@@ -29,8 +29,8 @@ class FixGroup:
 
     Attributes:
         since: first Kafka release that has the verdict; empty if brokers reject the clients today.
-        libraries: library and version of each, each once; inferred ones end in ``~``.
-        teams: that have to act; empty if no owner is known.
+        libraries: distinct libraries and versions; inferred ones end in ``~``.
+        teams: teams that must act; empty if no owner is known.
     """
 
     verdict: str
@@ -45,7 +45,7 @@ class FixGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TeamTicket:
-    """Work of one team for one fix: its clients, those with most requests first, and the text of the ticket, Markdown."""
+    """Work of one team for one fix: its clients, ordered by requests, and the ticket's text in Markdown."""
 
     team: str
     contact: str
@@ -55,11 +55,11 @@ class TeamTicket:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ActionItem:
-    """One fix; `number` is its position in the list and its name on the page.
+    """Fix with its tasks; `number` is its position in the list and its name on the page.
 
     Attributes:
         since: first Kafka release that has the verdict; empty if brokers reject the clients today.
-        libraries: of its clients, each once, most clients first; inferred ones end in ``~``.
+        libraries: distinct libraries of its clients, ordered by clients; inferred ones end in ``~``.
     """
 
     number: int
@@ -86,13 +86,13 @@ class ActionItem:
 
 
 def action_items(tasks: Iterable[OwnerTask], names: Mapping[str, str]) -> tuple[ActionItem, ...]:
-    """Group tasks by fix and team: what breaks first, then what helps most clients."""
+    """Group tasks by fix and team: breaks first, then by the number of clients."""
     ranked = sorted(_by_fix(tasks), key=lambda group: (_urgency(group[1][0]), -len(group[1]), group[0]))
     return tuple(_item(place, fix, of_fix, names) for place, (fix, of_fix) in enumerate(ranked))
 
 
 def by_fix(tasks: Iterable[OwnerTask]) -> tuple[FixGroup, ...]:
-    """Group action items, worst first, then by how many clients a fix helps."""
+    """Group action items, worst first, then by the number of clients per fix."""
     found = [
         FixGroup(
             verdict=members[0].verdict,

@@ -74,13 +74,13 @@ class Fleet:
 
 
 def line_of(release: str) -> str:
-    """Return the line of a release, or of a guess such as `3.9 (3.9.0 to 3.9.2)` its first line."""
+    """Return the minor version of a release; for a guess such as `3.9 (3.9.0 to 3.9.2)`, the first one."""
     name = release.partition(" (")[0]
     return releases()[name].minor if name in releases() else name
 
 
 def worst_of(verdicts: Mapping[str, str]) -> str | None:
-    """Return the worst verdict; a deprecation that the newest release takes back does not count."""
+    """Return the worst verdict; ignore a deprecation that the newest release does not have."""
     worst = max(verdicts.values(), key=VERDICTS.index, default=None)
     return verdicts[max(verdicts, key=release_order)] if worst == "deprecated" else worst
 

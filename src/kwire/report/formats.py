@@ -1,4 +1,4 @@
-"""The forms of a report, and their files in the folder of the analysis."""
+"""Formats of a report, and their files in the folder of the analysis."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FORMATS: Final[dict[str, Callable[[Report], str]]] = {
     "html": render_page, "md": markdown, "json": json_document, "csv": csv_rows, "sarif": sarif, "junit": junit,
     "prometheus": metrics,
 }  # fmt: skip
-"""Functions that make the text of each form, by its name."""
+"""Functions that make the text of each format, by name."""
 
 _WHOLE: Final = ("json", "csv", "sarif", "junit")
 _ENDINGS: Final = {"junit": "junit.xml", "prometheus": "prom"}
@@ -33,23 +33,23 @@ FILES: Final = {form: f"report.{_ENDINGS.get(form, form)}" for form in FORMATS}
 
 
 def render_report(out_dir: str | Path, form: str, *, before: str = "", command: str = "") -> str:
-    """Return one form of the report as text; the arguments are those of `write_reports`."""
+    """Return the report in one format as text; arguments as in `write_reports`."""
     return FORMATS[form](read_report(AnalysisFolder(out_dir, _limits(form)), before=before, command=command))
 
 
 def _limits(form: str) -> Limits:
-    """Return all rows for forms that programs read; the others show the worst, and count the rest."""
+    """Return limits with all rows for machine-readable formats; the others show the worst rows and count the rest."""
     return EVERYTHING if form in _WHOLE else PAGE
 
 
 def write_reports(out_dir: str | Path, forms: Sequence[str] = ("html",), *, before: str = "", command: str = "") -> list[str]:
-    """Write a report (`FILES`) for each form from the tables in a folder and return the paths.
+    """Write a report (`FILES`) in each format from the tables in a folder and return the paths.
 
     Args:
         out_dir: folder or URI of an analysis.
         forms: of `FORMATS`.
         before: folder or URI of an earlier analysis to compare with.
-        command: that made the analysis, for the end of the page.
+        command: command that made the analysis, for the end of the page.
 
     Raises:
         InputError: a folder is not an analysis, a table cannot be read, a file cannot be written.

@@ -1,4 +1,4 @@
-"""The life of each consumer group over the capture: members, rebalances and their reasons, errors."""
+"""Timeline of each consumer group: members, rebalances and their reasons, errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from kwire.report.records import record
 __all__ = ["STEPS", "GroupLine", "GroupLines", "GroupState", "GroupStep", "Rebalance", "read_group_lines"]
 
 STEPS: Final = 60
-"""Number of equal steps of time in which the life of a group is drawn."""
+"""Number of equal time steps of a group's timeline."""
 
 _LEFT: Final = "leave"
 _TROUBLE: Final = ("expired", "heartbeat_error", "offset_commit_error")
@@ -26,7 +26,7 @@ GroupState = Literal["trouble", "rebalancing", "forming", "steady"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rebalance:
-    """A new assignment of partitions; `members_before` is 0 for the first generation that was seen."""
+    """New assignment of partitions; `members_before` is 0 for the first captured generation."""
 
     time: datetime
     generation: int | None
@@ -39,10 +39,10 @@ class Rebalance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupLine:
-    """One group; of many rebalances and troubles the newest are kept, and one for each step of time (`kwire.analysis.group_lives`).
+    """Consumer group; of many rebalances and problems, the newest and one per time step are kept (`kwire.analysis.group_lives`).
 
     Attributes:
-        again: rebalances without the first generation seen, which is not one.
+        again: rebalances without the first captured generation, which is not a rebalance.
         trouble: expired members and failed heartbeats and commits, as (event, time); `troubled` is their number.
         members: client and host of members that differences name, by member id.
     """
@@ -63,7 +63,7 @@ class GroupLine:
 
 @dataclass(frozen=True, slots=True)
 class GroupStep:
-    """A step of time: members at its end, and the worst event in it; `members` is None before the group was seen."""
+    """Time step: members at its end, and its worst event; `members` is None before the group appears."""
 
     members: int | None
     state: GroupState
@@ -71,7 +71,7 @@ class GroupStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupLines:
-    """Groups, those first that rebalance most, from the first event to the last; `count` includes those not listed."""
+    """Groups ordered by rebalances, from the first event to the last; `count` includes those not listed."""
 
     start: datetime | None
     end: datetime | None

@@ -1,4 +1,4 @@
-"""The clients of the cluster, one by one and by library and version."""
+"""Clients of the cluster, individually and by library and version."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ IDENTITY_SOURCES: Final = {
 
 
 def identified_by(source: str, guessed: bool) -> str:
-    """Return the source in words; a client may name itself `unknown` and be inferred all the same."""
+    """Return the source in words; a client that names itself `unknown` may still be inferred."""
     return "inferred" if guessed else IDENTITY_SOURCES.get(source, "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Client:
-    """One row of `clients`; `library` is the name that it sends, else the guess, else empty. Sums are None if unknown.
+    """Row of `clients`; `library` is the sent name, else the guess, else empty. Sums are None if unknown.
 
     `kind` is `application` for a client, `cluster` for a broker or controller, `silent` for a peer that was refused or sent nothing, and
-    `stranger` for another protocol.
+    `stranger` for a client of another protocol.
     """
 
     client_key: str

@@ -1,4 +1,4 @@
-"""The report as one JSON document; docs/reference/report.md describes each key."""
+"""Report as one JSON document; docs/reference/report.md describes each key."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["json_document"]
 
 
 def json_document(report: Report) -> str:
-    """Return the document, ending in a line end; in plain ASCII, so that nothing in it can act on a terminal."""
+    """Return the document with a final line break, in plain ASCII, so that it cannot control a terminal."""
     document = {
         "generator": report.generator,
         "made": report.made,

@@ -1,4 +1,4 @@
-"""The verdicts as JUnit XML, which every CI server reads: one test case an application, which fails if it breaks."""
+"""Verdicts as JUnit XML for CI servers: one test case per application, which fails if the application breaks."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ NAMELESS: Final = "without a name"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TopicUse:
-    """Use of one topic by one client in one direction; `groups` are those it reads with. Amounts are None if none was seen."""
+    """Use of one topic by one client in one direction; `groups` has its consumer groups. Amounts are None if unknown."""
 
     client_key: str
     client: str
@@ -34,7 +34,7 @@ class TopicUse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SideRisk:
-    """Producers or consumers of a topic: how many there are, and how many break or might."""
+    """Producers or consumers of a topic: their number, and how many break or might break."""
 
     clients: int
     breaks: int
@@ -43,12 +43,12 @@ class SideRisk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Topic:
-    """A topic with its writers and readers, the busiest first; the name of an unresolved one is the word ``id`` and its id.
+    """Topic with its writers and readers, the busiest first; an unresolved topic is named ``id`` plus its id.
 
     Attributes:
-        writers, readers: those that are listed, of `writing` and `reading`: one for each client id of a client.
+        writers, readers: listed ones, of `writing` and `reading`; one for each client id of a client.
         formats: compression codecs, and message formats below v2, of written batches.
-        records_written, bytes_written, records_read: None if something was done and none of it was seen.
+        records_written, bytes_written, records_read: None if there was traffic but no whole batch.
     """
 
     name: str
@@ -74,7 +74,7 @@ class Topic:
 
     @property
     def worst(self) -> str:
-        """Verdict of its worst client; ``compatible`` also if none of them was judged."""
+        """Verdict of its worst client; ``compatible`` also if no client was judged."""
         return "breaks" if self.breaks else "unknown" if self.unknown else "compatible"
 
     @property
@@ -83,7 +83,7 @@ class Topic:
 
 
 def topics_at_risk(topics: Iterable[Topic]) -> tuple[Topic, ...]:
-    """Sort topics, the busiest first, by their losses: topics that stop first, then those that lose most."""
+    """Sort topics by their breaking clients: topics that stop first, then those that lose most, then the busiest."""
     return tuple(sorted(topics, key=lambda one: (not one.is_stopped, -one.breaks, -one.unknown)))
 
 
@@ -136,7 +136,7 @@ def _side(row: dict[str, Any], name: str) -> SideRisk:
 
 
 def _seen(volume: int | None, rows: int) -> int | None:
-    """Return a sum: None if something was done and none of it was seen, 0 if nothing was done."""
+    """Return a sum: None if there was traffic but no known amount, 0 if there was no traffic."""
     return 0 if volume is None and not rows else volume
 
 
@@ -146,7 +146,7 @@ def _uses(rows: Iterable[dict[str, Any]]) -> tuple[TopicUse, ...]:
 
 
 def read_topics_of_clients(folder: AnalysisFolder) -> dict[str, ClientTopics]:
-    """Read the topics of each listed client, the busiest topics first, and the groups it reads with."""
+    """Read the topics of each listed client, the busiest first, and its consumer groups."""
     order = {
         _key(row): (-(row["records_written"] or 0) - (row["records_read"] or 0), _name(row)) for row in folder.digest["topics"].to_pylist()
     }

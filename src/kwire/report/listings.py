@@ -1,4 +1,4 @@
-"""Lists of a page as data, drawn by one template."""
+"""Lists of a page as data, rendered by one template."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """A table of text, which is escaped when it is drawn; `noun` is the plural of its rows."""
+    """Table of text, which is escaped when rendered; `noun` is the plural noun for its rows."""
 
     id: str
     title: str
@@ -28,5 +28,5 @@ class Listing:
 
     @property
     def filled(self) -> list[int]:
-        """The columns that have a value in any row."""
+        """Columns that have a value in any row."""
         return [place for place in range(len(self.columns)) if any(row[place] for row in self.rows)]

@@ -1,4 +1,4 @@
-"""The report as Markdown, for a wiki, an issue or a mail: the same parts as the page, with shorter lists."""
+"""Report as Markdown, for a wiki, an issue or an email: the same parts as the page, with shorter lists."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from kwire.report.tickets import ticket
 __all__ = ["ROWS_SHOWN", "markdown"]
 
 ROWS_SHOWN: Final = 100
-"""Maximum of rows of one table; tasks are complete."""
+"""Maximum number of rows per table; tasks are complete."""
 
 
 def markdown(report: Report) -> str:

@@ -1,7 +1,7 @@
-"""Text from the wire made safe in Markdown (GitHub's dialect, and that of trackers).
+"""Escaping of text from the wire for Markdown (of GitHub and issue trackers).
 
-A value from the wire is always a code span: HTML, links, mentions and emphasis do not work there. A sentence of kwire may quote such a
-value; it becomes a code span unless it consists of characters without a meaning in Markdown.
+A value from the wire is always a code span, in which HTML, links, mentions and emphasis have no effect. A sentence of kwire that may quote
+such a value becomes a code span too, unless all its characters are harmless in Markdown.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def codes(values: Iterable[str], most: int = 5) -> str:
 
 
 def words(sentence: str) -> str:
-    """Return a sentence that may quote the wire, without blanks around it, which may mean something at the beginning of a line."""
+    """Return a sentence that may quote the wire, without surrounding blanks, which may have a meaning at the beginning of a line."""
     sentence = sentence.strip(" ")
     if _HARMLESS.fullmatch(sentence) and not _LINKS.search(sentence):
         return sentence
@@ -45,7 +45,7 @@ def words(sentence: str) -> str:
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
-    """Return the lines of a table; cells are Markdown already. A bar within a cell, which would end it, is escaped."""
+    """Return the lines of a table; cells are already Markdown. Bars within cells are escaped, because they would end the cell."""
     lines = [f"| {' | '.join(headings)} |", f"|{'---|' * len(headings)}"]
     for row in rows:
         cells = [cell.replace("|", "\\x7c") for cell in row]

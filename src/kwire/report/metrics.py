@@ -1,7 +1,7 @@
-"""The report as metrics in Prometheus' text format: for node_exporter's textfile collector, or a Pushgateway.
+"""Report as metrics in Prometheus' text format, for node_exporter's textfile collector or a Pushgateway.
 
-`kwire_client_connections` counts by software name and version, as the gauge `connections` that KIP-511 gives brokers; kwire counts
-the connections of the captures, for older brokers too.
+`kwire_client_connections` counts the captured connections by software name and version, like the broker's gauge `connections` (KIP-511),
+but also for older brokers.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["metrics"]
 
 
 def metrics(report: Report) -> str:
-    """Return the text, ending in a line end. Labels hold no client ids, so that libraries and Kafka versions bound their number."""
+    """Return the text with a final line break. Labels have no client ids, so their number depends only on libraries and Kafka versions."""
     from prometheus_client import CollectorRegistry, Gauge, generate_latest  # only this form of the report needs it
 
     registry = CollectorRegistry()

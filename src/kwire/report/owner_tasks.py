@@ -1,4 +1,4 @@
-"""Tasks for the owners of applications before the brokers are upgraded: one for each client that a release refuses or may."""
+"""Tasks for the owners of applications before an upgrade: one for each client that a release rejects or may reject."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ from kwire.report.verdicts import VERDICTS, ClientVerdicts, Finding, UpgradeMatr
 __all__ = ["NO_TEAM", "STEPS", "OwnerTask", "Step", "Team", "by_team", "needed", "owner_tasks", "since_of"]
 
 NO_TEAM: Final = "No owner known"
-"""Team of clients without a known owner."""
+"""Team name for clients without a known owner."""
 
 Step = Literal["today", "upgrade", "rollback"]
-"""Step at which a client breaks: observed brokers already reject it, or may; else an upgrade or a rollback."""
+"""Step at which a client breaks or may break: today with the observed brokers, else at an upgrade or a rollback."""
 STEPS: Final = get_args(Step)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnerTask:
-    """The task for one client, with its worst verdict.
+    """Task for one client, with its worst verdict.
 
     Attributes:
         first_release: first target with this verdict; `deadline` is the same, but empty if brokers reject the client today.
-        since: the release that rejects the client, or may, first on the way; empty if brokers do so today.
-        refused_by: first release that refuses a client which each target takes; empty otherwise.
-        cures: remedy, version and kind, each once, that of the worst finding first.
+        since: first release that rejects the client or may reject it; empty if brokers do so today.
+        refused_by: first release that rejects a client accepted by all targets; empty otherwise.
+        cures: distinct remedies with version and kind, the worst finding's first.
     """
 
     team: str
@@ -75,21 +75,21 @@ class Team:
 
 
 def since_of(tasks: Iterable[OwnerTask]) -> str:
-    """Return the first release that a task has to be done for: the oldest of an upgrade, else the newest of a rollback."""
+    """Return the first release that requires a task: the oldest of an upgrade, else the newest of a rollback."""
     listed = list(tasks)
     ahead = [task.since for task in listed if task.step != "rollback"]
     return min(ahead, key=release_order) if ahead else max((task.since for task in listed), key=release_order)
 
 
 def needed(step: Step, release: str) -> str:
-    """Write when work is needed; `release` is the first release that rejects the client, as people write it."""
+    """Describe when work is needed; `release` is the short name of the first release that rejects the client."""
     return {"today": "now", "rollback": f"before a rollback to Kafka {release}"}.get(step, f"before Kafka {release}")
 
 
 def owner_tasks(matrix: UpgradeMatrix, clients: Iterable[Client], topics: Mapping[str, ClientTopics]) -> tuple[OwnerTask, ...]:
-    """Make the tasks, worst first in each team, teams by name, those without one last.
+    """Make the tasks by team name, worst first in each team; tasks without a team are last.
 
-    Brokers and controllers have none, for they are upgraded with the cluster; compatible clients have none either.
+    Brokers and controllers have no tasks, because they are upgraded with the cluster; nor have compatible clients.
     """
     by_key = {client.client_key: client for client in clients}
     tasks = [

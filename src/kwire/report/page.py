@@ -1,7 +1,7 @@
-"""The page: one HTML file that holds everything it shows, readable offline and without its script.
+"""Page of a report: one self-contained HTML file, readable offline and without its script.
 
-Text from the wire cannot run: Jinja2 escapes it, `wire_text` makes it visible, and the page's Content-Security-Policy allows only the one
-script and the one style sheet of this file, known by their hashes, and no request from the page.
+Text from the wire cannot run: Jinja2 escapes it, `wire_text` makes it visible, and the page's Content-Security-Policy allows only the
+script and style sheet of this file, identified by their hashes, and no requests.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ from kwire.report.wire_text import SENTENCE, visible, visible_html
 __all__ = ["BARS_SHOWN", "ROWS_SHOWN", "render_page"]
 
 ROWS_SHOWN: Final = 25
-"""Initial rows of the list of clients; a click shows the rest."""
+"""Initial number of rows in the list of clients; a click shows the rest."""
 BARS_SHOWN: Final = 20
-"""The same, of other lists."""
+"""Initial number of rows in other lists."""
 FIXES_SHOWN: Final = 60
 COVER_SHOWN: Final = 8
 TEAMS_SHOWN: Final = 12
@@ -233,13 +233,13 @@ def _clock(time: datetime | None) -> str:
 
 
 def _packed(rows: list[str]) -> Markup:
-    """Pack rows as lines of text: a twentieth of their size, and nothing that a browser would read as markup."""
+    """Pack rows as lines of text, which take a twentieth of the size and contain no markup."""
     lines = "\n".join(row.replace("\n", " ") for row in rows)
     return Markup(base64.b64encode(gzip.compress(lines.encode(), 9, mtime=0)).decode())
 
 
 def _members(text: str, members: Mapping[str, str]) -> Markup:
-    """Name members in short, with the whole id as a tooltip."""
+    """Return short names of members, with the whole id as a tooltip."""
     if len(text) > SENTENCE:
         return visible_html(text)
     named = Markup('<abbr title="{}">{}</abbr>')

@@ -1,4 +1,4 @@
-"""The pictures of the page, each in three widths; pictures over time are one drawing that stretches."""
+"""Charts of the page, each in three widths; charts over time are one stretchable drawing."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _LEGEND: Final = {"unjudged": "no verdict", _PLAIN: "neither"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """A chart in three widths; `legend` has class and words of each colour."""
+    """Chart in three widths; `legend` has the class and text of each color."""
 
     wide: Markup
     middle: Markup
@@ -68,7 +68,7 @@ def _picture(draw: Callable[[int], Markup], names: Iterable[str]) -> Picture:
 
 
 def breaks_per_version(fleet: Fleet, columns: Sequence[Sequence[str]], names: Mapping[str, str]) -> Picture | None:
-    """Draw a column for each of the targets, or for neighbours that differ for no client."""
+    """Draw a column for each target; neighbors with equal verdicts share a column."""
     if not any(number for worst, number in fleet.worst.items() if worst is not None):
         return None
     tallies = [fleet.at(column[0]) for column in columns]
@@ -160,7 +160,7 @@ def _brief(version: str) -> str:
 
 
 def topic_losses(risks: Sequence[Topic]) -> Picture | None:
-    """Draw producers and consumers of the topics that lose most; None if no topic loses any."""
+    """Draw producers and consumers of the topics with most breaking clients; None if there are none."""
     drawn = [one for one in risks if one.breaks or one.unknown][:TOPICS_DRAWN]
     if not drawn:
         return None
@@ -183,7 +183,7 @@ def _of_side(side: SideRisk, name: str) -> int:
 
 
 def burn_down(points: Sequence[HistoryPoint]) -> Picture | None:
-    """Draw applications that break or might, report by report, oldest first; None with fewer than two."""
+    """Draw applications that break or might break by report, oldest first; None with fewer than two reports."""
     if len(points) < 2:
         return None
     drawn = points[-24:]

@@ -1,4 +1,4 @@
-"""The action items as SARIF 2.1.0 (OASIS), for code scanning of GitHub, GitLab and Azure: one result a client."""
+"""Action items as SARIF 2.1.0 (OASIS), for code scanning of GitHub, GitLab and Azure: one result per client."""
 
 from __future__ import annotations
 

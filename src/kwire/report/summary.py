@@ -1,6 +1,6 @@
-"""The summary of an analysis for a terminal.
+"""Summary of an analysis for a terminal.
 
-All text is safe to print: text from the wire has been through `wire_text.visible`. It may still hold a terminal library's own markup (a
+All text is safe to print, because `wire_text.visible` has escaped text from the wire. It may still hold a terminal library's own markup (a
 client id like ``[bold]``), so print it as plain text.
 """
 
@@ -46,7 +46,7 @@ class TargetLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TroubledClient:
-    """A client that some target rejects, or may: since which release, and why."""
+    """Client that a target rejects or may reject: since which release, and why."""
 
     client: str
     library: str
@@ -57,10 +57,10 @@ class TroubledClient:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """An analysis in short; its coverage, `level` and `facts`, limits the trust in the rest.
+    """Summary of an analysis; its coverage, `level` and `facts`, limits the trust in the rest.
 
     Attributes:
-        kafka: name of each target for people.
+        kafka: short name of each target.
         fixes: action items grouped by fix, worst first.
         apart: peers that the headline does not count as clients (`kwire.report.inventory.Population`); may be empty.
         violations: occurrences by severity, without problems of input files, which `facts` names.

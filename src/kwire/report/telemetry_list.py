@@ -1,4 +1,4 @@
-"""List of clients that push metrics (KIP-714), with the connection and principal that lead to their process."""
+"""List of clients that push metrics (KIP-714), with the connection and principal that identify their process."""
 
 from __future__ import annotations
 

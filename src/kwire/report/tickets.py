@@ -1,4 +1,4 @@
-"""A task as the text of a ticket, Markdown that is readable as it is."""
+"""Task as the text of a ticket, in Markdown that is readable as plain text."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def cure_sentence(cure: tuple[str, str, str]) -> str:
 
 
 def what_to_do(task: OwnerTask) -> list[str]:
-    """Return the cures as sentences; without any, how to find one."""
+    """Return the fixes as sentences; if there are none, how to find one."""
     if task.cures:
         return [cure_sentence(cure) for cure in task.cures]
     if task.verdict == "unknown":

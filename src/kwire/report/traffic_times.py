@@ -1,7 +1,7 @@
 """Requests, errors and latency over time, and the activity of clients.
 
-A short capture is counted from its requests, in equal steps; a longer one, or one with many requests, from the sums by hour
-(`client_hourly`).
+For a short capture, requests are counted in equal steps; for a longer one, or one with many requests, the hourly sums (`client_hourly`) are
+used.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from kwire.report.analysis_folder import AnalysisFolder
 __all__ = ["STEPS", "TrafficTimes", "read_traffic"]
 
 STEPS: Final = 60
-"""Steps of a capture that is counted from its requests."""
+"""Number of steps of a short capture."""
 MOST_HOURS: Final = 24 * 14
-"""Maximum of steps of a longer one: beyond two weeks of hours, several hours make a step."""
+"""Maximum number of steps of a longer one; beyond two weeks, a step has several hours."""
 _SHORT: Final = timedelta(hours=6)
 _FEW: Final = 500_000  # requests that are read one by one
 _HOUR: Final = 3_600_000_000
@@ -125,7 +125,7 @@ def _of_hours(folder: AnalysisFolder, wanted: pa.Array[Any]) -> TrafficTimes | N
 
 
 def _quantiles(latencies: pa.Table, of_step: _Counts, steps: int) -> tuple[tuple[int | None, ...], tuple[int | None, ...]]:
-    """Return median and 99th percentile of each step, from the buckets of its rows: the upper end of their bucket."""
+    """Return median and 99th percentile of each step, as the upper ends of histogram buckets."""
     tops, counts = (_filled(latencies[name], 0) for name in ("up_to_us", "requests"))
     order = np.lexsort((tops, of_step))
     of_step, tops, counts = of_step[order], tops[order], counts[order]

@@ -16,7 +16,7 @@ from kwire.report.records import record
 __all__ = ["COLUMNS_SHOWN", "VERDICTS", "ClientVerdicts", "Finding", "UpgradeMatrix", "read_upgrade_matrix", "release_order"]
 
 COLUMNS_SHOWN: Final = 8
-"""Maximum of releases side by side that each have a column."""
+"""Maximum number of releases with separate columns."""
 
 # Remedies for a library that is not known differ in the api alone.
 _SENDS: Final = re.compile(r"(?P<before>.* that sends )(?P<api>\w+ v[0-9]+)(?P<after> or later.*)")
@@ -24,10 +24,10 @@ _SENDS: Final = re.compile(r"(?P<before>.* that sends )(?P<api>\w+ v[0-9]+)(?P<a
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """An api version of a client that is not compatible: its worst verdict with the reason of the first such release.
+    """Incompatible api version of a client: its worst verdict with the reason of the first such release.
 
-    `milder` holds the other verdicts that are not compatible, each with its releases, worst first. `refused_by` is of deprecated uses: the
-    first later release that refuses the client for it, empty without one.
+    `milder` holds the other verdicts that are not compatible, each with its releases, worst first. `refused_by` has, for a deprecated use,
+    the first later release that rejects the client for it; empty if there is none.
     """
 
     api_name: str

@@ -1,4 +1,4 @@
-"""Protocol facts as data: message definitions over all versions, header versions, releases, error codes."""
+"""Protocol data: message definitions over all versions, header versions, releases, error codes."""
 
 from __future__ import annotations
 

@@ -22,9 +22,9 @@ Change = Literal["added", "removed", "changed"]
 
 
 def compare(older: str, newer: str) -> ReleaseDiff:
-    """Compare two catalogs as a user names them (`kwire.schema.named_catalogs.named_catalog`).
+    """Compare two catalogs given by name (`kwire.schema.named_catalogs.named_catalog`).
 
-    A dialect compared with another kind of catalog is laid on it: ``compare("4.1", "kip-1313")`` shows what the proposal changes in 4.1.
+    A dialect compared with another kind of catalog is applied to it: ``compare("4.1", "kip-1313")`` shows what the proposal changes in 4.1.
     """
     one, other = named_catalog(older), named_catalog(newer)
     if isinstance(other, OverlaidCatalog) and not isinstance(one, OverlaidCatalog):
@@ -105,7 +105,7 @@ def _versions(message: Message | None, stable: bool) -> Versions:
 
 
 def _fields(before: Message | None, after: Message | None, old: Versions, new: Versions, released: bool) -> Iterator[FieldChange]:
-    """Yield differences of the versions that both have, then the changes of new versions."""
+    """Yield the differences of common versions, then the changes of new versions."""
     if before is None or after is None:
         return
     seen: set[tuple[str, str, str | None]] = set()
@@ -141,7 +141,7 @@ def _header_change(before: Message, old: int, after: Message, new: int) -> Itera
 
 
 def _at(before: Message, after: Message, version: int) -> Iterator[FieldChange]:
-    """Yield the differences of one version in bytes or rules of writing."""
+    """Yield the differences of one version in layout or in rules for writing."""
 
     def said(change: Change | Literal["renamed"], path: str, type_: str, detail: str | None = None) -> FieldChange:
         return FieldChange(message=after.name, path=path, change=change, version=version, type=type_, detail=detail)

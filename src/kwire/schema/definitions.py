@@ -1,4 +1,4 @@
-"""Message definitions in Kafka's JSON shape, to the model and back."""
+"""Conversion of message definitions from Kafka's JSON form to the model and back."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _STRING_OR_COMMENT: Final = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*')
 def read_definition(text: str, source: str) -> Any:
     """Read one JSON text with ``//`` comments; an InputError names `source`, line and column.
 
-    What follows the first JSON value is ignored, as in Kafka's reader: DescribeProducersRequest of 2.8 ends with an extra brace.
+    Text after the first JSON value is ignored, as in Kafka's reader: DescribeProducersRequest of 2.8 ends with an extra brace.
     """
     plain = _STRING_OR_COMMENT.sub(lambda found: found[0] if found[0].startswith('"') else "", text)
     start = len(plain) - len(plain.lstrip())

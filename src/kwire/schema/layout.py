@@ -16,7 +16,7 @@ class LayoutField:
 
     Attributes:
         tag: tag number if it is tagged at this version, else None.
-        compact: has a compact length or count.
+        compact: whether its length or count is compact.
         fields: fields of its struct at this version.
     """
 

@@ -1,4 +1,4 @@
-"""Loads a catalog at run time, from a folder of message definitions or from a jar of a Kafka release.
+"""Loading of a catalog at run time, from a folder of message definitions or from a jar of a Kafka release.
 
 `kafka-clients` and its like carry their definitions under `common/message/`.
 """
@@ -22,7 +22,7 @@ HeaderVersions = Literal["derived", "required"]
 
 
 def _texts(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield every JSON text of a folder or jar with a name for errors; of a jar with `common/message/` only that folder."""
+    """Yield every JSON text of a folder or jar, with a name for errors; if a jar has `common/message/`, only from there."""
     try:
         if path.is_dir():
             for file in sorted(path.rglob("*.json")):
@@ -48,11 +48,11 @@ def load(path: str | Path, name: str | None = None, *, from_zero: bool = True, h
     Arguments:
         path: the folder (read with its subfolders) or the jar.
         name: the catalog's name; by default the last part of the path.
-        from_zero: Kafka's rule for `headerVersions`, they start at version 0; False: the rule of KIP-1313's text.
-        header_versions: for requests and responses without them: `derived`, as in all releases up to now, or `required`.
+        from_zero: apply Kafka's rule that `headerVersions` start at version 0; if False, the rule in KIP-1313's text.
+        header_versions: treatment of definitions without header versions: `derived`, as in all releases so far, or `required`.
 
     Raises:
-        InputError: no such path, not a jar, no definition in it, or one that Kafka would reject.
+        InputError: the path does not exist, is not a jar, has no definition, or has one that Kafka would reject.
     """
     path = Path(path)
     messages: dict[str, Message] = {}

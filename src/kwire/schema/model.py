@@ -81,7 +81,7 @@ NO_VERSIONS: Final = Versions(0, -1)
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A field of a struct.
+    """Field of a struct.
 
     Attributes:
         name: Kafka's spelling, `ThrottleTimeMs`.
@@ -139,7 +139,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Struct:
-    """A named struct: the body of a message, or nested in it."""
+    """Named struct: the body of a message, or nested in it."""
 
     name: str
     versions: Versions
@@ -148,11 +148,11 @@ class Struct:
 
 @dataclass(frozen=True)
 class Message:
-    """A message definition over all versions ever released.
+    """Message definition over all versions ever released.
 
     Attributes:
-        api_key: of requests and responses; record type of coordinator and metadata records; else None.
-        valid_versions: every version that some release had.
+        api_key: API key, or record type of coordinator and metadata records, else None.
+        valid_versions: every version in any release.
         flexible_versions: versions with compact lengths and tagged fields.
         header_versions: header version by range of message versions, for requests and responses.
         common_structs: structs that several fields share, by name.

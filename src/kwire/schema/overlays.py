@@ -1,8 +1,8 @@
-"""Overlays: definitions laid over a catalog, which stays unchanged.
+"""Overlays: definitions applied on top of a catalog, which stays unchanged.
 
 Messages that an overlay *extends* keep the base's versions and get higher ones; those it *replaces* are the overlay's; those it *adds*
 must not be in the base. A bump gives every request of the base one more version, with the fields of the last one and a newer request
-header. What the base already has (a release that adopted the proposal) stays the base's.
+header. If the base already has a change (a release that adopted the proposal), the base's definition is kept.
 """
 
 from __future__ import annotations

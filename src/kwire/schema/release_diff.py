@@ -17,7 +17,7 @@ __all__ = ["ApiChange", "FieldChange", "MessageChange", "ReleaseDiff", "diff", "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldChange:
-    """A field that a new version adds or removes, or that two catalogs define or name differently.
+    """Field that a new version adds or removes, or that two catalogs define or name differently.
 
     Attributes:
         path: `Topics.TopicId`; empty for the message itself.
@@ -124,7 +124,7 @@ def _renames(message: Message | None, versions: set[int], older: Release, newer:
 
 
 def diff(older: str, newer: str) -> ReleaseDiff:
-    """Compare what two releases accept and mark deprecated, without unstable versions; they may stand in either order of age."""
+    """Compare the accepted and deprecated versions of two releases, in any order, without unstable versions."""
     known = catalog()
     one, other = releases().resolve(older), releases().resolve(newer)
     changes = []

@@ -97,7 +97,7 @@ class Release:
 
     @property
     def api_keys(self) -> list[int]:
-        """Apis that some listener of the release accepts or advertises, in order."""
+        """Apis that any listener of the release accepts or advertises, in order."""
         return sorted(key for key, api in self._apis.items() if api.accepts or api.advertises)
 
     def _kind(self, listener: str) -> str:
@@ -131,7 +131,7 @@ class Release:
     def advertises(self, api_key: int, listener: str = "broker", *, unstable: bool = False) -> Versions | None:
         """Return the versions in the release's ApiVersions response, None without the api; arguments as in `accepts`.
 
-        Telemetry apis (KIP-714) are counted as switched on. Nothing is advertised before 0.10.
+        Telemetry apis (KIP-714) are included as if enabled. Nothing is advertised before 0.10.
 
         Raises:
             InputError: no such kind of node.

@@ -54,7 +54,7 @@ class _StoredMessages(Mapping[str, Message]):
 
 
 class StoredCatalog(Catalog):
-    """Catalog that comes with kwire. `request` and `response` find the newer name of a renamed api."""
+    """Catalog included in kwire. `request` and `response` return the newer name of a renamed api."""
 
     def __init__(self) -> None:
         index: dict[str, list[Any]] = read_data("index.json")

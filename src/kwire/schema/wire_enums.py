@@ -1,7 +1,7 @@
 """Api keys and error codes as enums: ``ApiKey.METADATA``, ``ErrorCode.UNSUPPORTED_VERSION``, with the names of Kafka's `ApiKeys` and
 `Errors`.
 
-Values read from the wire stay plain integers, as a newer Kafka may send unlisted ones. ``tools/build_stubs.py`` makes the stub.
+Values read from the wire stay plain integers, because a newer Kafka may send unlisted ones. ``tools/build_stubs.py`` makes the stub.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ def large_files(series: Sequence[Sequence[SeriesTask]], sizes: Mapping[str, int]
 
 
 def _parts(series: Sequence[Sequence[SeriesTask]], sizes: Mapping[str, int], slots: int) -> Iterator[tuple[int, int, str, int]]:
-    """Yield series, index in it, location and number of parts of each file."""
+    """Yield the series, the index in it, the location and the number of parts of each file."""
     long = {location: unpacked_bytes(location, sizes[location]) for tasks in series for location in tasks[0].locations}
     least = max(RANGE_BYTES, sum(long.values()) // (_ROUNDS * slots))
     for number, tasks in enumerate(series):

@@ -7,7 +7,7 @@
 
 A run that replaces an analysis or appends to it first removes `_SUCCESS`; its tasks then write beside the old parts, which the manifest
 lists until it is replaced. A run that fails restores `_SUCCESS` and removes its files. A run that is killed leaves an analysis without
-`_SUCCESS`, which the next run continues from its manifest, and unlisted parts, which the next run removes.
+`_SUCCESS`, and parts that its manifest does not list. The next run continues from the manifest and removes those parts.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rows: captures in, Arrow tables out."""
+"""Tables: reading of captures into rows of Arrow tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Record batches that wait for the end of their series: in memory while they are few, then in a temporary file."""
+"""Buffer of record batches until the end of their series: first in memory, then in a temporary file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SPOOL_BYTES: Final = 128 << 20
 
 
 class BatchSpool:
-    """Batches of one schema, in order, to be read as often as needed."""
+    """Batches of one schema, in order, which can be read repeatedly."""
 
     def __init__(self, schema: pa.Schema, limit: int = SPOOL_BYTES) -> None:
         self.schema = schema

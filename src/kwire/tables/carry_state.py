@@ -1,8 +1,8 @@
-"""State of a series as bytes: written and read connection by connection, so that it is never in memory twice.
+"""State of a series as bytes, written and read connection by connection, so that it is never in memory twice.
 
-A state is records (`kwire.tables.state_records`) of MessagePack: a head, the series without its connections, each TCP connection, each
-connection of a request log. Others may write to a folder of states, so `kwire.tables.state_types` declares what a state may hold, and
-any other type, value, length or order is an error.
+A state consists of MessagePack records (`kwire.tables.state_records`): a head, the series without its connections, each TCP connection,
+each connection of a request log. States are untrusted, so `kwire.tables.state_types` declares the allowed contents, and any other type,
+value, length or order is an error.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class _Head(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
 
 
 def pack_carry(carry: TablesCarry, sealed: dict[bytes, bytes] | None = None) -> Iterator[bytes]:
-    """Write a state, record by record; without `sealed`, which takes the sealed blocks of pairs, the state has these too."""
+    """Write a state, record by record. `sealed` collects the sealed blocks of pairs; without it, the state includes them."""
     encoder = msgspec.msgpack.Encoder(enc_hook=_encoding(sealed))
 
     connections = carry.streams.connections()
@@ -73,7 +73,7 @@ def _encoding(sealed: dict[bytes, bytes] | None) -> Any:
 
 
 def unpack_carry(data: bytes | memoryview, sealed: Mapping[bytes, bytes] | None = None) -> TablesCarry:
-    """Read a state, with the blocks of pairs that it names; raise BadState if it is invalid or of another version of kwire."""
+    """Read a state and the blocks of pairs that it refers to; raise BadState if it is invalid or from another version of kwire."""
     with reading_state():
         return _unpacked(memoryview(data), sealed)
 

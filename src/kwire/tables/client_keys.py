@@ -1,7 +1,7 @@
-"""The key that joins all tables: a stable hash of what identifies a client program.
+"""Client key, which joins all tables: a stable hash of the identity of a client program.
 
-A program numbers its client ids from run to run, and an id made at random means nothing: both are folded before they are hashed, so that
-one program is one client. An id that the library made up does not identify the program; then the address does.
+Numbers and random parts of client ids change between runs, so they are replaced by ``#`` before hashing; then all runs of a program are one
+client. A library's default id does not identify the program, so the address is hashed instead.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ def fold_client_id(client_id: str) -> str:
 
 @lru_cache(maxsize=4096)
 def is_default_client_id(client_id: str | None) -> bool:
-    """Return whether an id is empty or made up by a library, so that many programs share it."""
+    """Return whether an id is empty or a library's default, which many programs share."""
     return not client_id or _DEFAULTS.fullmatch(fold_client_id(client_id)) is not None
 
 
 def client_key(software_name: str | None, software_version: str | None, client_id: str | None, principal: str | None, address: str) -> str:
-    """Hash a client identity, as it is at the end of a connection, to 16 hexadecimal digits.
+    """Hash a client identity, as known at the end of a connection, to 16 hexadecimal digits.
 
-    The address (of the proxied client in a PROXY header) counts only for an empty id or a library's default.
+    The address (of the proxied client if there is a PROXY header) is used only for an empty id or a library's default.
     """
     parts = (
         software_name, software_version, fold_client_id(client_id) if client_id else None, principal,

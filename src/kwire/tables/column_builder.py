@@ -1,4 +1,4 @@
-"""Rows in, record batches out."""
+"""Conversion of rows to record batches."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FEW: Final = 8
 
 
 class _Columns(NamedTuple):
-    """Columns of rows, with the index of each in a row; None if rows lack it."""
+    """Columns with the index of each in a row; None if rows lack it."""
 
     schema: pa.Schema
     places: list[int | None]
@@ -49,19 +49,19 @@ class ColumnBuilder:
         self._batch_rows = batch_rows
 
     def add(self, row: Sequence[Any]) -> None:
-        """Append a row, values in the order of the given columns, times as integers in microseconds."""
+        """Append a row; values are in the order of the given columns, times are integers in microseconds."""
         self._rows.append(row)
         if len(self._rows) >= self._batch_rows:
             self._flush()
 
     def extend(self, rows: list[Sequence[Any]]) -> None:
-        """Append rows as `add` does; they make a batch larger."""
+        """Append rows, as `add` does; a batch may become larger."""
         self._rows += rows
         if len(self._rows) >= self._batch_rows:
             self._flush()
 
     def take(self, *, whole: bool) -> list[pa.RecordBatch]:
-        """Remove and return the full batches, and with `whole` the rows of the next one too."""
+        """Remove and return the full batches; with `whole`, also the remaining rows."""
         if whole:
             self._flush()
         batches, self.batches = self.batches, []
@@ -84,7 +84,7 @@ class ColumnBuilder:
         return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
 
     def _few(self) -> pa.RecordBatch:
-        """Make all columns in one call: beginning an array takes longer than filling it with a few values."""
+        """Create all columns in one call, because creating an array takes longer than filling it with a few values."""
         rows = [dict(zip(self._columns.names, row, strict=True)) for row in self._rows]
         made: Any = pa.array(rows, self._columns.struct)
         return pa.RecordBatch.from_struct_array(made)

@@ -1,7 +1,7 @@
-"""Class of each column of each table, which tells a redaction what to hash.
+"""Class of each column of each table, which decides what a redaction hashes.
 
-Every column has a class: a test finds those without, and a redaction empties them. Declared columns (`kwire.protocol.row_columns`,
-`kwire.tables.columns`) have theirs there, and columns of the same name in other tables have the same.
+Every column has a class; a test finds columns without one, and a redaction empties them. Columns declared in `kwire.protocol.row_columns`
+and `kwire.tables.columns` have their class there; columns with the same name in other tables have the same class.
 """
 
 from __future__ import annotations

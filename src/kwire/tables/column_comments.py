@@ -1,8 +1,8 @@
 """Description of each column of each table, a sentence; counts and measures end with their unit in brackets.
 
-Columns of `requests` and `connections` are described where they are declared (`kwire.protocol.row_columns`, `kwire.tables.columns`), all
-others here. `kwire.tables.schemas.SCHEMAS` carries these texts as field metadata `comment`, and so do the data source, the Parquet files
-and the tables of a catalog. A test finds columns without a line.
+Columns of `requests` and `connections` are described at their declarations (`kwire.protocol.row_columns`, `kwire.tables.columns`), all
+others here. `kwire.tables.schemas.SCHEMAS`, the data source, the Parquet files and the tables of a catalog have these texts as field
+metadata `comment`. A test finds columns without a description.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from kwire.tables.columns import CONNECTION_COLUMNS
 __all__ = ["COMMENT", "COMMENTS", "DECLARED", "OF_TABLES", "comment_of", "with_comments"]
 
 COMMENT: Final = b"comment"
-"""The key of field metadata that Spark, too, keeps the comment of a column under."""
+"""Key of field metadata for the comment of a column, as in Spark."""
 
 DECLARED: Final = {
     "requests": {column.name: column.description for column in REQUEST_COLUMNS},
     "connections": {column.name: column.description for column in CONNECTION_COLUMNS},
 }
-"""By table, what the declarations of columns say; their units are in the sentences."""
+"""Comments from the declarations of columns, by table; their units are in the sentences."""
 
 _SPARK_SCHEMA: Final = b"org.apache.spark.sql.parquet.row.metadata"
 
@@ -173,7 +173,7 @@ OF_TABLES: Final[dict[tuple[str, str], str]] = {
     ("topic_access", "bytes"): "bytes of record batches; null where none was seen whole [bytes]",
     ("topic_access", "errors"): "partitions that were answered with an error [count]",
 }
-"""By table and column, where a table means something else or says more."""
+"""Comments by table and column, for columns with a special meaning in a table."""
 
 
 def comment_of(table: str, column: str) -> str:

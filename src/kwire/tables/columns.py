@@ -111,7 +111,7 @@ SUMMARY_COLUMNS: Final = columns_from(CONNECTION_COLUMNS, "state")
 
 
 def in_order(columns: tuple[Column, ...], values: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Put the values of a row in the order of its columns; missing ones are null."""
+    """Return the values of a row in the order of its columns; missing ones are null."""
     row = tuple([values.get(each.name) for each in columns])
     if len(values) > len(columns) or not values.keys() <= {each.name for each in columns}:
         raise ValueError(f"no columns: {', '.join(sorted(values.keys() - {each.name for each in columns}))}")

@@ -1,4 +1,4 @@
-"""Finds connections by their ids, for batches of rows that name them."""
+"""Look-up of connections by their ids, for batches of rows."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ __all__ = ["ConnectionIndex"]
 
 
 class ConnectionIndex:
-    """Index of connections by id; of equal ids the last counts.
+    """Index of connections by id; among equal ids, the last one wins.
 
-    Ids are indexed once, at the first look-up. `pyarrow.compute.index_in` goes through all ids at each call, so the time of a series grew
-    with the square of its connections.
+    Ids are indexed once, at the first look-up. `pyarrow.compute.index_in` would scan all ids at each call, so the time of a series would
+    grow with the square of its connections.
     """
 
     def __init__(self, ids: Any) -> None:
@@ -22,7 +22,7 @@ class ConnectionIndex:
         self._known: tuple[Any, Any] | None = None
 
     def rows_of(self, ids: Any) -> Any:
-        """Return the row of each connection, int32; null without one."""
+        """Return the row of each connection (int32), null if there is none."""
         ids = _in_one_piece(ids)
         if self._known is not None and _is_same(ids, self._known[0]):
             return self._known[1]
@@ -38,7 +38,7 @@ class ConnectionIndex:
         return dict(zip(ids, range(len(ids)), strict=True))
 
     def remember(self, ids: Any, rows: Any) -> None:
-        """Keep an answer until the next one: the rows of a batch are asked for to fill in keys, and again to sum it up."""
+        """Cache the latest result, because a batch is looked up twice: to fill in keys, and to sum it up."""
         self._known = (ids, rows)
 
 
@@ -48,7 +48,7 @@ def _in_one_piece(texts: Any) -> Any:
 
 
 def _is_same(one: Any, other: Any) -> bool:
-    """Return whether two arrays share their memory; both are held, so it cannot have been reused."""
+    """Return whether two arrays share their memory; both are alive, so it cannot have been reused."""
     if one is other:
         return True
     if len(one) != len(other) or one.offset != other.offset or one.type != other.type:

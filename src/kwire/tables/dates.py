@@ -16,15 +16,15 @@ import pyarrow.compute as pc
 __all__ = ["BEGINS", "DATE", "NO_DATE", "rows_by_date"]
 
 DATE: Final = "date"
-"""What folders are named by."""
+"""Key in the names of folders."""
 
 NO_DATE: Final = f"{DATE}=__HIVE_DEFAULT_PARTITION__"
-"""The folder of rows without a date, as Hive names it."""
+"""Hive's folder name for rows without a date."""
 
 BEGINS: Final[dict[str, tuple[str, ...]]] = {
     "requests": ("request_time", "response_time"), "connections": ("first_seen",), "telemetry": ("time",),
 }  # fmt: skip
-"""The tables of rows that have a time, and where a row's begin stands: the first of these columns that is not null."""
+"""Tables of rows with a time, and the columns of a row's beginning, of which the first non-null one is used."""
 
 _DAY_US: Final = 86_400_000_000
 _EPOCH: Final = date(1970, 1, 1).toordinal()
@@ -32,7 +32,7 @@ _NOT_KNOWN: Final = np.iinfo(np.int64).min
 
 
 def rows_by_date(table: str, batch: pa.RecordBatch) -> Iterator[tuple[str, pa.RecordBatch]]:
-    """Divide rows by the date (UTC) on which they begin; rows of a date keep their order.
+    """Divide rows by their first date (UTC); rows of a date keep their order.
 
     `NO_DATE` is the folder of rows without a time or before year 1 or after 9999.
     """

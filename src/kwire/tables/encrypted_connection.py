@@ -1,7 +1,7 @@
 """State of a TLS connection: its bytes and, with secrets, the Kafka connection inside.
 
-`EncryptedConnection` replaces a `DirectionDetector`. Bytes of the wire still go to that one, which counts them and decides sides; plaintext
-goes to a second one, which makes the rows.
+`EncryptedConnection` replaces a `DirectionDetector`. The original detector still gets the bytes of the wire, counts them and detects the
+sides; a second one gets the plaintext and makes the rows.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Ending(NamedTuple):
 
 
 class EncryptedConnection:
-    """A connection behind TLS, with the methods of `DirectionDetector` that rows are made with."""
+    """Connection inside TLS, with the methods of `DirectionDetector` that rows need."""
 
     __slots__ = ("_asked", "_first", "_has_next", "_is_done", "_keys", "_ports", "plain", "subject", "tls", "wire")
 
@@ -67,7 +67,7 @@ class EncryptedConnection:
         self.tls.begins_late(side)
 
     def catch_up(self, chunks: list[Chunk]) -> None:
-        """Take the first bytes, which `wire` has; it gets the last of them by the next call of `receive`."""
+        """Process the first bytes, which `wire` has already; the last of them follow in the next call of `receive`."""
         for chunk in chunks:
             self._first += self.tls.receive(self._keys, *chunk)
         self._has_next = True

@@ -1,6 +1,6 @@
-"""Facts of a series beside its rows: ranges that servers advertise, nodes of the cluster, refused requests.
+"""Facts of a series besides its rows: advertised version ranges, nodes of the cluster, refused requests.
 
-They are small tables that merge by concatenation; `kwire.analysis` needs them for brokers and verdicts.
+They are small tables that are merged by concatenation; `kwire.analysis` uses them for brokers and verdicts.
 """
 
 from __future__ import annotations
@@ -65,9 +65,9 @@ _EMPTY: Final[dict[int, tuple[pa.Schema, pa.Table]]] = {}  # by identity: to has
 
 
 class SeriesFacts:
-    """Collector of these facts, which stays as small as the cluster.
+    """Collector of these facts; its size depends only on the cluster.
 
-    An answer with error 35 lists only what it takes to try again (KIP-511), so it teaches nothing about the server's range.
+    An answer with error 35 lists only the versions for a retry (KIP-511), so it does not give the server's ranges.
     """
 
     __slots__ = ("_advertised", "_latest", "_nodes", "_topics", "refusals")
@@ -82,9 +82,9 @@ class SeriesFacts:
         self.refusals: list[tuple[str, str, int, int | None, int | None, str]] = []
 
     def learn_versions(self, server: str, event: VersionsLearned) -> list[int | None] | None:
-        """Widen the range that `server` advertises; a cut answer counts as far as it goes.
+        """Widen the range that `server` advertises; of a truncated answer, use the readable part.
 
-        The caller updates the returned first and last time when it sees the answer again; None for an answer that teaches nothing.
+        The caller updates the returned first and last time if it gets the same answer again. Returns None for an answer without ranges.
         """
         if event.error_code:
             return None
@@ -111,7 +111,7 @@ class SeriesFacts:
         return learned
 
     def learn_topics(self, event: TopicsNamed) -> list[list[int | None]]:
-        """Add names of topic ids, and return first and last time of each; a topic that is made again has a new id."""
+        """Add names of topic ids, and return first and last time of each; a recreated topic has a new id."""
         time = _us(event.time)
         learned: list[list[int | None]] = []
         for place in event.names.items():
@@ -121,7 +121,7 @@ class SeriesFacts:
         return learned
 
     def node_of(self, address: str, port: int) -> int | None:
-        """Find the node that listens at an address, by address and port or by a port that one node alone has."""
+        """Find the node at an address, by address and port, or by a port that only one node has."""
         exact = {node for node, host, at in self._nodes if at == port and host == address}
         found = exact or {node for node, _host, at in self._nodes if at == port}
         return found.pop() if len(found) == 1 else None
@@ -172,7 +172,7 @@ def _greatest(one: int | None, other: int | None) -> int | None:
 
 
 def empty_table(schema: pa.Schema) -> pa.Table:
-    """Return the table without rows, made once: Arrow takes 10 us for each empty column, much of a series of a few kilobytes."""
+    """Return a cached empty table, because Arrow takes 10 us per empty column, which matters for a series of a few kilobytes."""
     found = _EMPTY.get(id(schema))
     if found is None:
         found = _EMPTY[id(schema)] = schema, schema.empty_table()

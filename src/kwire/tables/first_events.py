@@ -1,7 +1,7 @@
 """First events of a connection as packed bytes, until they show a protocol.
 
-A tracker takes kilobytes. The events of a connection that brings a few bytes in one direction, or none, are kept as its attachment instead:
-`RowSink` and its native backend make the tracker and replay them at the next bytes, or the end. Rows are the same.
+A tracker takes kilobytes of memory. So the events of a connection with only a few bytes in one direction, or none, are stored as its
+attachment. `RowSink` and its native backend create the tracker and replay them at the next bytes, or at the end. The rows are the same.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def place_of(kept: bytes) -> int:
 
 
 def with_data(kept: bytes, opened_by: int | None, direction: int, data: bytes, time_ns: int, place: int) -> bytes | None:
-    """Append bytes; return None if they do not fit, the other direction spoke before, or the SYN came after the beginning."""
+    """Append bytes; return None if they do not fit, the other direction sent bytes before, or the SYN came late."""
     if len(kept) + _EVENT.size + len(data) > MAX_FIRST_BYTES or _HEAD.unpack_from(kept)[1] != (-1 if opened_by is None else opened_by):
         return None
     at = _HEAD.size
@@ -52,9 +52,9 @@ def with_closed(kept: bytes, direction: int, reset: bool, time_ns: int, place: i
 
 
 def replay(kept: bytes) -> tuple[int, int | None, Iterator[tuple[int, bytes | None, bool, int, int]]]:
-    """Return the place of the beginning, the side that had opened the connection, and the events.
+    """Return the place of the beginning, the side that opened the connection, and the events.
 
-    An event is direction, bytes (None for the end of the direction), reset, time and place.
+    An event consists of direction, bytes (None for the end of the direction), reset, time and place.
     """
     if len(kept) < _HEAD.size:
         raise ValueError("first events are cut")

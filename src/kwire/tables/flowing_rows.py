@@ -1,6 +1,6 @@
-"""Rows of one capture while it is read, for pipes: ``tcpdump -w - | kwire inspect -``.
+"""Rows of a capture while it is being read, for pipes: ``tcpdump -w - | kwire inspect -``.
 
-Client keys and node ids are as known by then; the analysis, which reads to the end, takes those of the end.
+Client keys and node ids have their current values; the analysis uses their values at the end.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ _IPV4_END: Final = 6  # bytes of an address and a port
 def iter_capture(
     source: str | os.PathLike[str] | BinaryIO, table: str = "requests", ports: Iterable[int] | None = None, *, log_zone: str | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """Read one capture, and yield the rows of one table as they come.
+    """Read one capture, and yield the rows of one table as they are made.
 
     Args:
         source: path, URI or binary stream of a pcap or pcapng file or a request log, plain, gzip or zstd.
         table: `captures`, `connections`, `requests` or `violations`.
-        ports: TCP ports of brokers; None to find them out.
+        ports: TCP ports of brokers; None to detect them.
         log_zone: time zone of a request log, such as ``Europe/Berlin``; None for UTC.
 
     Raises:
-        InputError: there is no such file or table, or it is no capture.
+        InputError: the file or table does not exist, or the file is not a capture.
     """
     name = os.path.basename(os.fspath(source)) if isinstance(source, str | os.PathLike) else "standard input"  # noqa: PTH119 - may be a URI
     for batches in iter_pieces([source], name, (table,), ports, log_zone=log_zone):
@@ -60,14 +60,14 @@ def iter_pieces(
         sources: files, each as for `iter_capture`; one of several that cannot be read is a row in `violations`.
         series: name of the file group.
         tables: some of `captures`, `connections`, `requests`, `telemetry` and `violations`.
-        ports, log_zone: as for `iter_capture`.
-        disorder: sentence if names and times of the files give different orders, else empty.
-        silent_ns: time without packets, in the capture, after which a connection is ended, a quarter later at most; None for never. An
-            endless input needs it, as ends that a capture misses would fill the memory.
-        keyed: fill in `client_key`, which takes a look at all open connections for each batch.
+        ports, log_zone: as in `iter_capture`.
+        disorder: sentence for the user if names and times of the files give different orders, else empty.
+        silent_ns: capture time without packets after which a connection is ended, up to a quarter later; None for never. An endless input
+            needs it, because connections with missing ends would fill the memory.
+        keyed: whether to fill in `client_key`, which scans all open connections for each batch.
 
     Raises:
-        InputError: as `iter_capture`; none of several files can be read.
+        InputError: as in `iter_capture`, or none of several files can be read.
     """
     wanted = tuple(tables)
     for table in wanted:

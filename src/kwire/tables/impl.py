@@ -1,4 +1,4 @@
-"""Choice of the backend of this package, by the rules of `kwire.codec.impl`."""
+"""Choice of this package's backend, by the rules of `kwire.codec.impl`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Rows of several series as one view: sums over many small series cost what the sums over one of their size cost.
+"""Rows of several series as one view, so that sums over many small series cost as little as over one large series.
 
-Arrow takes as long for a table of ten rows as for one of ten thousand, and the sums of a series go through forty of them.
+Arrow needs as long for a table of ten rows as for one of ten thousand, and the sums of a series use forty tables.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _SCHEMAS: Final = {"captures": CAPTURES, "connections": CONNECTIONS, **SPOOLED}
 class JoinedViews:
     """Collector of rows of series.
 
-    An id names one connection only within a series, so series with an id in common get different views. Most need one view.
+    Connection ids are unique only within a series, so series with a common id are in different views. Usually one view suffices.
     """
 
     def __init__(self) -> None:

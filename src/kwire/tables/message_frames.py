@@ -1,4 +1,4 @@
-"""Frames of one message in the captures of a series, with their place and client; `kwire.codec.columns` decodes them."""
+"""Frames of one message in the captures of a series, with their position and client; `kwire.codec.columns` decodes them."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def iter_message_frames(
     share: tuple[int, int] = (0, 1),
     strict: bool = False,
 ) -> Iterator[pa.RecordBatch]:
-    """Read a series and yield the frames of one message, without their lengths, as they come.
+    """Read a series and yield the frames of one message, without their lengths.
 
-    A damaged frame holds the bytes before the loss. A file that cannot be read is skipped, with `strict` an error.
+    A damaged frame holds the bytes before the loss. An unreadable file is skipped; with `strict` it is an error.
     """
     carry = begin_series(series, ports, share=share, observing=False, hashed=False, asked=asked)
     for location in locations:

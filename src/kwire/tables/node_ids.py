@@ -1,4 +1,4 @@
-"""Node ids of servers: the node that listens at an address, by the cluster's own responses."""
+"""Node ids of servers: the node at an address, according to the cluster's responses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NodeOf = Callable[[str, int], int | None]
 
 
 def node_finder(nodes: pa.Table) -> NodeOf:
-    """Return a search by address and port, else by a port that one node alone has; `nodes` has `node_id`, `host` and `port`."""
+    """Return a look-up by address and port, else by a port that only one node has; `nodes` has `node_id`, `host` and `port`."""
     exact: dict[tuple[str, int], set[int]] = {}
     by_port: dict[int, set[int]] = {}
     for node, host, port in zip(*(nodes.column(name).to_pylist() for name in ("node_id", "host", "port")), strict=True):

@@ -1,6 +1,6 @@
-"""Rows of exchanges beside their own: topics used, steps of groups, metrics pushed.
+"""Additional rows of exchanges: topics used, steps of groups, metrics pushed.
 
-Topics are summed up over a connection, one row a topic, direction and client id at its end. Steps and metrics are rows at once.
+Topics are summed up per connection: one row per topic, direction and client id at its end. Steps and metrics become rows at once.
 `kwire.analysis` makes `topic_access` and `group_events` of `topic_use` and `group_steps`, which are not tables of the analysis.
 """
 
@@ -44,7 +44,7 @@ class TopicSum:
         self.refused: set[int] = set()
 
     def volume(self) -> tuple[int | None, ...]:
-        """Return records, batches, bytes and the bytes of the largest batch that were seen; null if nothing was seen whole."""
+        """Return the captured records, batches, bytes and the bytes of the largest batch; null if nothing was captured whole."""
         if self.unseen and not self.seen:
             return None, None, None, None
         return self.records, self.batches, self.bytes, self.largest
@@ -84,9 +84,9 @@ class TopicSums:
             self.sums[place].add(use)
 
     def request(self, place: _Place, time: int | None, acks: int | None) -> TopicSum:
-        """Count a request that used a topic, as one that was seen whole, and return the sum, to which its partitions are added.
+        """Count a request that used a topic, as fully captured, and return the sum, to which the caller adds its partitions.
 
-        Time is nanoseconds since 1970 (lines of a request log may have none); acks that of a Produce, else None.
+        Time is in nanoseconds since 1970 (lines of a request log may have none); acks has the value of a Produce, else None.
         """
         found = self.sums.get(place)
         if found is None:
@@ -168,7 +168,7 @@ class ObservedRows:
         )  # fmt: skip
 
     def metrics(self, capture: str, connection_id: str, pushed: MetricsPushed) -> None:
-        """Add rows of `telemetry`; a push whose points cannot be read is one row without a metric."""
+        """Add rows of `telemetry`; a push with unreadable points is one row without a metric."""
         head = (
             self.series, capture, connection_id, None, pushed.request_index, pushed.client_instance_id, pushed.software_name,
             pushed.software_version, pushed.client_id, pushed.principal, pushed.subscription_id, pushed.terminating,

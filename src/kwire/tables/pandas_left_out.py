@@ -1,7 +1,7 @@
-"""Keeps Arrow from importing pandas.
+"""Prevention of pandas imports by Arrow.
 
-The first array that Arrow makes of Python values imports pandas, to recognise its columns. That costs more than reading 20 MB of packets,
-and kwire's own processes have no such columns.
+When Arrow first makes an array of Python values, it imports pandas, to recognize pandas columns. That takes longer than reading 20 MB of
+packets, and kwire's processes have no such columns.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ def pandas_hidden() -> Iterator[None]:
 
 
 def leave_pandas_out() -> None:
-    """Keep Arrow from importing pandas by itself; for processes that run only kwire's code.
+    """Prevent Arrow from importing pandas; for processes that run only kwire's code.
 
-    Arrow does not take pandas' columns as arrays from then on. Explicit uses of pandas, such as `to_pandas`, still work. Does nothing if
+    After that, Arrow does not accept pandas columns as arrays. Explicit uses of pandas, such as `to_pandas`, still work. Does nothing if
     pandas is loaded; call it before `pyarrow.dataset` or `pyarrow.acero` is imported, which make such arrays.
     """
     with pandas_hidden():

@@ -1,6 +1,6 @@
-"""Callbacks of the native tracker: texts, facts of answers, and rows of exchanges beside their own.
+"""Callbacks of the native tracker: texts, facts from responses, and additional rows of exchanges.
 
-Each callback runs once for each distinct text or answer, so that Python's part stays small.
+Each callback runs once per distinct text or response, so little time is spent in Python.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class CallbackSink(Protocol):
 class RowCallbacks(TrackerCallbacks):
     """Callbacks for the connections of a series.
 
-    The native hash tables take `seed`, known to this process alone.
+    The native hash tables use `seed`, which is secret to this process.
     """
 
     def __init__(self, sink: CallbackSink, connection_id_of: Callable[[int], str]) -> None:
@@ -68,14 +68,14 @@ class RowCallbacks(TrackerCallbacks):
         self.seed = int.from_bytes(os.urandom(8), "little")
 
     def once(self, place: _Place, identity: _Identity, rule: str, api_key: int, api_version: int) -> None:
-        """Report a rule of severity `info` that a response breaks, once a connection."""
+        """Report a rule of severity `info` that a response violates, once per connection."""
         refused = rule == "api_versions_refused"
         self._violation(
             place, identity, rule, {"version": api_version} if refused else {"message": f"{api_label(api_key, api_version)} response"}
         )
 
     def trailing(self, place: _Place, identity: _Identity, kind: str, api_key: int, api_version: int, count: int, end: int) -> None:
-        """Report bytes behind a body, which ends at `end` in the frame without its length."""
+        """Report bytes behind a body that ends at `end` of the frame, counted without its length."""
         self._violation(place, identity, *trailing_fact(f"{api_label(api_key, api_version)} {kind}", count, end))
 
     def _violation(self, place: _Place, identity: _Identity, rule: str, facts: dict[str, object]) -> None:
@@ -90,10 +90,10 @@ class RowCallbacks(TrackerCallbacks):
     def versions_answer(
         self, server: str, payload: bytes, damaged: bool, version: int, time_ns: int
     ) -> tuple[int | None, dict[str, Any], dict[int, tuple[int, int]] | None, tuple[list[Any], ...] | None] | None:
-        """Read an ApiVersions response that was not seen before; None if it breaks a rule.
+        """Read a new ApiVersions response; return None if it is invalid.
 
-        The payload is the frame without its length, of a damaged one the bytes before the cut. The result is the error code, columns of
-        `requests`, the ranges if there are more than that of ApiVersions, and the list that ends in the first and last time of the ranges.
+        The payload is the frame without its length, up to the cut if damaged. The result consists of the error code, columns of `requests`,
+        the ranges if there are more than ApiVersions' own, and the list that ends with the first and last time of the ranges.
         """
         reading = read_response(payload, API_VERSIONS, version, damaged)
         if reading.body != ("truncated" if damaged else "decoded") or reading.broken:
@@ -105,10 +105,10 @@ class RowCallbacks(TrackerCallbacks):
     def learn(
         self, row: RequestCompleted, request: _Frame | None, response: _Frame
     ) -> tuple[tuple[list[Any], ...], tuple[tuple[Any, Any] | None, ...]]:
-        """Read a response that teaches nodes or names of topics, and was not seen before.
+        """Read a new response that has nodes or topic names.
 
-        Return the lists that end in a first and last time, and the values before the times in those of nodes: while these stay, the same
-        answer changes only the times.
+        Return the lists that end with a first and last time, and the other values in the lists of nodes. While those values are unchanged,
+        an equal response only updates the times.
         """
         assert row.api_key is not None
         assert row.api_version is not None
@@ -126,7 +126,7 @@ class RowCallbacks(TrackerCallbacks):
         return tuple(learned), tuple((each[0], each[1]) if len(each) > 2 else None for each in learned)
 
     def observed(self, connection: int, begun: int, row: RequestCompleted, request: _Frame | None, response: _Frame | None) -> bool:
-        """Take the rows of an exchange beside its own; return whether there are any."""
+        """Add the additional rows of an exchange; return whether there are any."""
         assert row.api_key is not None
         assert row.api_version is not None
         note = None if request is None else note_request(row.api_key, row.api_version, *request)
@@ -153,7 +153,7 @@ class RowCallbacks(TrackerCallbacks):
         self._sink.message(self._connection_id_of(connection), *evidence)
 
     def sasl_request(self, sasl: SaslState | None, mechanism: bytes | None, token: bytes | None, version: int) -> SaslState:
-        """Take a SaslHandshake (`mechanism`, UTF-8) or a SaslAuthenticate (`token`, which is read once and dropped)."""
+        """Record a SaslHandshake (`mechanism`, UTF-8) or a SaslAuthenticate (`token`, which is read once and dropped)."""
         known = SaslState() if sasl is None else sasl
         if mechanism is not None:
             known.handshake(mechanism.decode(), version)

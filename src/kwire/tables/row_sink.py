@@ -1,7 +1,7 @@
 """Rows of streams: each TCP connection gets a `DirectionDetector`, whose events become rows.
 
-A row of `requests` or `violations` is made at its event, without its client key: the client may name itself later. The key comes from the
-connection's row at the end (`kwire.tables.series_rows`). Nothing depends on where a file ends.
+A row of `requests` or `violations` is made at its event, without its client key, because the client may send its name later. The key is
+taken from the connection's row at the end (`kwire.tables.series_rows`). Rows do not depend on the ends of files.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _SUMMARY: Final = attrgetter(*SUMMARY_COLUMNS)
 
 
 class FileCounts:
-    """Sums for a file's row in `captures`, over the connections that begin and the requests that are sent in it."""
+    """Sums for a file's row in `captures`, over the connections that begin in it and the requests sent in it."""
 
     __slots__ = (
         "bytes_decrypted", "bytes_lost", "bytes_opaque", "connections", "joined_late", "one_way", "refused", "requests", "unanswered",
@@ -104,7 +104,7 @@ class Tracked:
 
 
 def tracked_on(connection: TcpConnection) -> Tracked | None:
-    """Return the state of a connection; None if it is over, unwanted, or only its first events are kept."""
+    """Return the state of a connection; None if it has ended, is ignored, or has only its first events stored."""
     found = connection.attachment
     if not isinstance(found, Tracked):
         found = getattr(found, "tracked", None)  # the native twin's: kwire.tables._native.bulk.TrackedStream
@@ -112,7 +112,7 @@ def tracked_on(connection: TcpConnection) -> Tracked | None:
 
 
 def begun_of(kept: object) -> int | None:
-    """Return the packet in which a connection began, with its file, by its attachment; None if its streams are not wanted."""
+    """Return the first packet of a connection, with its file, from its attachment; None if its streams are ignored."""
     if isinstance(kept, bytes):
         return first_events.place_of(kept) if kept else None
     found = kept if isinstance(kept, Tracked) else getattr(kept, "tracked", None)
@@ -127,7 +127,7 @@ class StreamRows:
         self._builders = {"requests": ColumnBuilder(REQUESTS, given=_GIVEN), "connections": ColumnBuilder(CONNECTIONS)}
 
     def add_request(self, connection_id: str | None, event: RequestCompleted) -> None:
-        """Add the row of a request; its packet number has the number of its file."""
+        """Add the row of a request; its packet number includes the number of its file."""
         file, packet = event.packet_number >> PACKET_BITS, event.packet_number & _PACKET_MASK
         index, code = event.request_index, event.error_code
         self._builders["requests"].add(
@@ -144,13 +144,13 @@ class StreamRows:
         return self._builders[table].take(whole=whole)
 
     def settle(self, counts: list[FileCounts]) -> None:
-        """Do nothing: the counts of the sink are up to date."""
+        """Do nothing, because the counts of the sink are up to date."""
 
 
 class RowSink(StreamSink):
     """Builder of the rows of a series' streams.
 
-    Rows of exchanges beside their own, and topic names in `facts`, are made only with `observing`; the native reader skips them otherwise.
+    Additional rows of exchanges, and topic names in `facts`, are made only with `observing`; otherwise the native reader skips them.
     """
 
     def __init__(self, series: str, ports: frozenset[int], observing: bool = True, asked: Asked | None = None) -> None:
@@ -177,7 +177,7 @@ class RowSink(StreamSink):
         return None if isinstance(self.rows, StreamRows) else self.rows
 
     def take(self, table: str, *, whole: bool) -> list[pa.RecordBatch]:
-        """Remove and return the full batches of `requests` or `connections`, and with `whole` the rows of the next one too."""
+        """Remove and return the full batches of `requests` or `connections`; with `whole`, also the remaining rows."""
         made: list[pa.RecordBatch] = self.rows.take(table, whole=whole)
         return made + self.logged.take(whole=whole) if table == "requests" else made
 
@@ -190,7 +190,7 @@ class RowSink(StreamSink):
         self.counts.append(FileCounts())
 
     def forget_file(self) -> None:
-        """Remove the last file, which could not be read."""
+        """Remove the last file, which was unreadable."""
         del self.files[-1], self.counts[-1]
 
     # What the capture room says.
@@ -324,7 +324,7 @@ class RowSink(StreamSink):
             self.take_event(tracked, event)
 
     def take_event(self, tracked: Tracked, event: Event) -> None:
-        """Take an event; only id, server, beginning and sums of `tracked` are needed."""
+        """Process an event; it uses only id, server, beginning and sums of `tracked`."""
         if isinstance(event, RequestCompleted):
             self._request_row(tracked, event)
         elif isinstance(event, ViolationFound):
@@ -375,7 +375,7 @@ class RowSink(StreamSink):
         self, connection_id: str, request_index: int, correlation_id: int | None, client_id: str | None, software_name: str | None,
         software_version: str | None, principal: str | None, time_ns: int, packet: int, offset: int, frame: bytes,
     ) -> None:  # fmt: skip
-        """Add a frame of the message that is asked for; `packet` has the number of its file."""
+        """Add a frame of the selected message; `packet` includes the number of its file."""
         self.messages.add(
             (
                 self.series, self.files[packet >> PACKET_BITS], connection_id, request_index, correlation_id, client_id, software_name,
@@ -437,7 +437,7 @@ class RowSink(StreamSink):
 
 
 def answers_unseen(events: list[Event]) -> None:
-    """Mark requests as unseen: the server's direction is not in the capture."""
+    """Mark requests as unseen, because the server's direction is not in the capture."""
     for event in events:
         if isinstance(event, RequestCompleted) and event.state in ("unanswered", "abandoned"):
             event.state = "unseen"
@@ -450,5 +450,5 @@ def _us(time_ns: int | None) -> int | None:
 
 
 def _was_refused(connection: TcpConnection) -> bool:
-    """Return whether only a RST answered the SYN: a closed port. It counts as a connection, silent and reset."""
+    """Return whether only a RST answered the SYN, as for a closed port. Such a connection counts as silent and reset."""
     return connection.refused and connection.opened_by is not None

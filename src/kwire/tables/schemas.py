@@ -1,8 +1,8 @@
-"""Schema of each table, one line a column.
+"""Schema of each table, one line per column.
 
-Spark takes all types as they are (no unsigned, dictionary or large types): times are UTC in microseconds, ports, keys and versions are
-32-bit, counts and bytes 64-bit. Every column may be null: null is "not known", never 0 or "". The columns of `requests` and `connections`
-are declared in `kwire.protocol.row_columns` and `kwire.tables.columns`.
+Spark accepts all types unchanged (there are no unsigned, dictionary or large types): times are UTC in microseconds, ports, keys and
+versions are 32-bit, counts and bytes 64-bit. Every column may be null: null is "not known", never 0 or "". The columns of `requests` and
+`connections` are declared in `kwire.protocol.row_columns` and `kwire.tables.columns`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _ARROW: Final[dict[str, pa.DataType]] = {
 
 
 def schema_of(*columns: tuple[str, pa.DataType]) -> pa.Schema:
-    """Make a schema of (name, type) pairs; every column may be null."""
+    """Create a schema from (name, type) pairs; every column may be null."""
     return pa.schema([pa.field(name, kind) for name, kind in columns])
 
 
@@ -314,7 +314,7 @@ _TABLES: Final[dict[str, pa.Schema]] = {
 }
 
 SCHEMAS: Final = {table: with_comments(table, schema) for table, schema in _TABLES.items()}
-"""The tables of an analysis; each field says in its metadata, under `comment`, what the column holds."""
+"""Tables of an analysis; the metadata `comment` of each field describes the column."""
 
 # The tables whose rows come straight out of a capture; the others are made from these by `kwire.analysis`.
 ROW_TABLES: Final = ("captures", "connections", "requests", "violations", "telemetry")

@@ -1,12 +1,12 @@
-"""A series as a fold: one piece and the carry in, batches of rows out, the carry changed; after the last piece, the rows of its end.
+"""Reading of a series file by file: each call takes one file and the carry (the state), and returns rows; the end returns the last rows.
 
     carry = begin_series("eth0", ports=(9092,))
     for location in pieces:
         batches = read_piece(location, carry)      # table -> record batches
     batches, facts = finish_series(carry)
 
-`kwire.tables.series_rows` runs the fold and fills in what only the end of the series shows: client keys and node ids. The carry is
-the only state: a series cut anywhere into files gives the same rows, provenance aside.
+`kwire.tables.series_rows` reads all files and fills in client keys and node ids, which are known only at the end. The carry is the only
+state, so the rows do not depend on how a series is divided into files, except for their source.
 """
 
 from __future__ import annotations
@@ -54,14 +54,14 @@ _MOST_DAYS: Final = 30
 
 
 class TablesCarry:
-    """State of a series between two pieces.
+    """State of a series between two files.
 
     Attributes:
-        streams: connections, with their detectors.
-        facts: facts of the files that were read, None for request logs, whose facts are in `log`.
-        disorder: sentence on their odd order, or empty.
-        share: (k, n) for the k-th of n shares of the connections.
-        unread: the newest file, if it could not be read, and the reason; a later run tries it again.
+        streams: connections with their detectors.
+        facts: facts of the files read; None for request logs, whose facts are in `log`.
+        disorder: sentence about an odd order of the files, or empty.
+        share: share (k, n) of the connections.
+        unread: the newest file, if it was unreadable, and the reason; a later run retries it.
     """
 
     __slots__ = ("disorder", "ends_told", "facts", "hashed", "log", "series", "share", "sink", "streams", "unread")
@@ -93,7 +93,7 @@ class TablesCarry:
         return series_carry(self.share, by_hosts=bool(current_tls_options().key_logs))
 
     def count_on(self, before: TablesCarry) -> None:
-        """Continue the numbers of connections of a series that is over; before the first piece is read."""
+        """Continue the connection numbers of an ended series; call it before the first file."""
         self.streams = self._new_streams()
         self.streams.lives = before.streams.lives
         self.log.count_on(before.log)
@@ -110,23 +110,23 @@ def begin_series(
     hashed: bool = True,
     asked: Asked | None = None,
 ) -> TablesCarry:
-    """Return the carry for the first piece.
+    """Return the carry for the first file.
 
     Args:
         series: name of the file group, as in the rows.
         disorder: sentence if the order of the files is in doubt (`kwire.capture.files.series.Series`); it becomes a violation.
         log_zone: time zone of request logs, such as ``Europe/Berlin``; None for UTC.
-        share: (k, n): of the connections of captures only the k-th of n shares, from 0. The shares are disjoint and together the series;
-            rows on files, and all of request logs, belong to share 0.
-        observing: the tables of `kwire.tables.observed_rows.OBSERVED` and names of topics are wanted too.
-        hashed: the hashes of the files are wanted too, for `captures`.
-        asked: message whose frames are wanted too (`kwire.tables.message_frames`).
+        share: (k, n) to read only share k (from 0) of n of the connections of captures. Rows about files and all rows of request logs
+            belong to share 0.
+        observing: whether to make the tables of `kwire.tables.observed_rows.OBSERVED` and topic names too.
+        hashed: whether to hash the files, for `captures`.
+        asked: message whose frames to return (`kwire.tables.message_frames`).
     """
     return TablesCarry(series, frozenset(ports), disorder, log_zone, share, observing, hashed, asked)
 
 
 def read_piece(location: str | os.PathLike[str] | BinaryIO, carry: TablesCarry) -> Batches:
-    """Read the next file of a series; a file that is no capture leaves the carry unchanged.
+    """Read the next file of a series; a file that is not a capture leaves the carry unchanged.
 
     Client keys are still null except in `connections`.
     """
@@ -146,7 +146,7 @@ def iter_piece(
 ) -> Iterator[Batches]:
     """Read the next file of a series as `read_piece` does, and yield the rows of each chunk; `flush` yields partial batches too.
 
-    `progress` is called with the bytes that were read since its last call.
+    `progress` is called with the number of bytes read since its last call.
     """
     place = os.fspath(location) if isinstance(location, str | os.PathLike) else location
     routed = location if isinstance(location, RoutedPiece) and not location.file.is_log else None
@@ -238,8 +238,9 @@ def iter_log_part(
 ) -> Generator[Batches, None, tuple[int, int]]:
     """Read the next lines of a request log that may still be growing.
 
-    The part is whole lines, decompressed; only the last of a file may lack its end. `number` and `lines_before` are the result of the part
-    before: the number of the file in the series, and the number of its lines read.
+    The part consists of whole decompressed lines; only the last line of a file may lack its end. `number` and `lines_before` are the result
+    of the part
+    before it: the number of the file in the series, and the number of its lines read.
     """
     if number is None:
         number = len(carry.sink.files)
@@ -254,7 +255,7 @@ def iter_log_part(
 
 
 def forget_files(carry: TablesCarry, log: int | None = None) -> None:
-    """Forget files in which no open connection begins, nor the one of a request log that is still read; `captures` then lacks them."""
+    """Drop files in which no open connection begins, except for a request log that is still being read; `captures` then lacks them."""
     newest = len(carry.sink.files) if log is None else log
     carry.log.forget_files(newest)
     attachments = (
@@ -270,7 +271,7 @@ def forget_files(carry: TablesCarry, log: int | None = None) -> None:
 
 
 def rename_files(carry: TablesCarry, names: Mapping[str, str]) -> None:
-    """Rename request logs in later rows, after they were rolled; `names` has the new ones by former place (`place_of_file`)."""
+    """Rename rolled request logs in later rows; `names` has the new names by former place (`place_of_file`)."""
     files = carry.sink.files
     files[:] = [names.get(place_of_file(name), name) if names else name for name in files]
 
@@ -280,9 +281,9 @@ def take_rows(carry: TablesCarry) -> Batches:
 
 
 def skip_piece(location: str, carry: TablesCarry, error: InputError, *, given: object = None) -> Batches:
-    """Add a row in `violations` for a file that could not be read.
+    """Add a row in `violations` for an unreadable file.
 
-    If a `SizedFile` was given, the row comes when the next file begins or the series is over: a later run tries it again.
+    For a `SizedFile`, the row is added when the next file begins or the series ends, because a later run retries it.
     """
     _tell_unread(carry)
     carry.unread = location, f"{error}"
@@ -292,7 +293,7 @@ def skip_piece(location: str, carry: TablesCarry, error: InputError, *, given: o
 
 
 def finish_series(carry: TablesCarry) -> tuple[Batches, dict[str, pa.Table]]:
-    """End a series, and return the last batches and the facts; to continue it later, pack the carry before (`kwire.tables.carry_state`)."""
+    """End a series, and return the last batches and the facts. To continue it later, pack the carry first (`kwire.tables.carry_state`)."""
     sink = carry.sink
     _tell_unread(carry)
     _tell_ends(carry)
@@ -371,7 +372,7 @@ def _tell_damages(facts: FileFacts, carry: TablesCarry, before: int) -> None:
 
 
 def _tell_ends(carry: TablesCarry) -> None:
-    """Report files that end early, are empty or have several times; the newest only when no more of it can come."""
+    """Report files that end early, are empty or have distant times; report the newest only when it is complete."""
     add = carry.sink.violations.add
     for facts in carry.facts[carry.ends_told :] if not carry.share[0] else ():
         if facts is not None and facts.cut_at is not None:

@@ -1,9 +1,9 @@
-"""All rows of one series: runs the fold, then fills in the client keys, which only the end of a connection shows.
+"""All rows of one series: reads its files, then fills in the client keys, which are known at the end of a connection.
 
-Memory is bounded: rows wait in a spool, and the caller can take those of closed connections while the series is read (`settle`).
+Memory is limited: rows are buffered in a spool, and the caller can take the rows of closed connections during reading (`settle`).
 
-A series may grow. Rows of connections that were over before its last packet are *settled*: they never change. Those of other connections
-are *open*: the next reader of the series continues them (`resume`) and returns them again.
+A series may grow. Rows of connections that ended before its last packet are *settled*: they never change. Rows of other connections are
+*open*: the next reader of the series continues them (`resume`) and returns them again.
 """
 
 from __future__ import annotations
@@ -45,12 +45,13 @@ Fate = Literal["settled", "waiting", "end"]
 
 @dataclass(frozen=True, slots=True)
 class SeriesView:
-    """Rows of some connections of a series.
+    """View of the rows of some connections of a series.
 
     Attributes:
         facts: `advertised`, `nodes`, `refusals` and `topic_names` (`kwire.tables.facts`).
-        batches: return the rows of a table of `ROW_TABLES` or of `SPOOLED`, in the order they were read; as often as needed.
-        rows_of: return the row in `connections` of each of some connection ids, null without one.
+        batches: function that returns the rows of a table of `ROW_TABLES` or `SPOOLED`, in the order of reading; it can be called
+            repeatedly.
+        rows_of: function that returns the row in `connections` of each given connection id, null if there is none.
     """
 
     captures: pa.Table
@@ -66,7 +67,7 @@ class SeriesView:
 
 @dataclass(slots=True)
 class _Part:
-    """Rows made before the end of the series, or by it."""
+    """Batch made before the end of the series, or at the end."""
 
     connections: list[pa.RecordBatch] = field(default_factory=list)
     refusals: pa.Table = field(default_factory=lambda: empty_table(REFUSALS))
@@ -91,11 +92,11 @@ class _Part:
 
 
 class SeriesRows:
-    """The rows of a series that was read to its end; a context manager, as they may be in a temporary file.
+    """Rows of a series that was read to its end; a context manager, because they may be in a temporary file.
 
     Attributes:
-        whole, settled, open: all rows, those that stay, and those that may change when the series grows.
-        state: carry of the series as bytes (`kwire.tables.carry_state`), without the open rows; empty unless it was asked for.
+        whole, settled, open: all rows, final rows, and rows that may change when the series grows.
+        state: carry of the series as bytes (`kwire.tables.carry_state`), without the open rows; empty unless requested.
     """
 
     def __init__(self, series: str) -> None:
@@ -131,9 +132,9 @@ class SeriesRows:
         return self.whole.rows_of
 
     def by_fate(self, table: str) -> Iterator[tuple[Fate, pa.RecordBatch]]:
-        """Yield the rows of a table of `SPOOLED`, with the fate of each batch: its connections are over (`settled`) or open.
+        """Yield the rows of a table of `SPOOLED`, each batch with whether its connections have ended (`settled`) or are open.
 
-        Of the open ones `resume` takes those `waiting`; those of the `end` come out of the state again.
+        `resume` needs only the `waiting` open rows, because the state restores the rows of the `end`.
         """
         return self._fates_of(table)
 
@@ -143,7 +144,7 @@ class SeriesRows:
     def _steps(
         self, carry: TablesCarry, locations: Sequence[Location], progress: Callable[[int], None] | None, *, settling: bool, strict: bool
     ) -> Iterator[SeriesView]:
-        """Read files, and yield the rows of closed connections whenever enough of them wait."""
+        """Read files, and yield the rows of closed connections whenever enough are buffered."""
         limit = SETTLE_BYTES
         for location in locations:
             try:
@@ -160,7 +161,7 @@ class SeriesRows:
                 self._read.add(skip_piece(name, carry, error, given=location))
 
     def _settled_rows(self, carry: TablesCarry) -> Iterator[SeriesView]:
-        """Yield the rows of closed connections in one view, valid until the next; other rows wait on."""
+        """Yield the rows of closed connections in one view, valid until the next; other rows stay buffered."""
         self._read.add(take_rows(carry))
         connections = pa.Table.from_batches(self._read.connections, schema=CONNECTIONS)
         index = ConnectionIndex(connections.column("connection_id"))
@@ -287,19 +288,21 @@ def read_series(
 
     Args:
         locations: its files in order: paths, URIs or binary streams.
-        series, ports, disorder, log_zone, share, observing, hashed: as for `kwire.tables.series.begin_series`.
-        progress: called with the bytes that were read since the last call.
-        resume: carry of an earlier `state` (`kwire.tables.carry_state.unpack_carry`), and the rows that were `waiting`, by table of
-            `SPOOLED`; all arguments above but `locations` and `progress` are those of that time then.
-        rename: new names of request logs that were rolled, by former place (`place_of_file`).
+        series, ports, disorder, log_zone, share, observing, hashed: as in
+        `kwire.tables.series.begin_series`.
+        progress: function called with the number of bytes read since the last call.
+        resume: carry of an earlier `state` (`kwire.tables.carry_state.unpack_carry`), and the `waiting` rows by table of `SPOOLED`. Its
+            arguments replace all of the above except `locations` and `progress`.
+        rename: new names of rolled request logs, by former place (`place_of_file`).
         keep_state: make a `state`.
-        settle: takes the rows of closed connections whenever `SETTLE_BYTES` of rows wait; they are in no other view then.
+        settle: function that receives the rows of closed connections whenever `SETTLE_BYTES` of rows are buffered; other views then lack
+            them.
 
     Returns:
-        The rows, to be used as a context manager. A file that cannot be read is skipped, with a row in `violations`.
+        The rows, to be used as a context manager. An unreadable file is skipped, with a row in `violations`.
 
     Raises:
-        InputError: no file of the series could be read; the reason is that of the first.
+        InputError: no file of the series could be read; the error has the reason of the first.
     """
     rows = SeriesRows(series)
     if resume is None:
@@ -330,16 +333,16 @@ def iter_series(
     hashed: bool = True,
     strict: bool = False,
 ) -> Iterator[SeriesView]:
-    """Read a series and yield its rows as they are settled, each row once; the last view has what the whole series shows.
+    """Read a series and yield its rows as they are settled, each row once; the last view has the facts of the whole series.
 
     A view is valid until the next one.
 
     Args:
-        locations, series, ports, disorder, log_zone, share, observing, hashed: as for `read_series`.
-        strict: raise for a file that cannot be read; otherwise it is a row in `violations`, even if it is the only file.
+        locations, series, ports, disorder, log_zone, share, observing, hashed: as in `read_series`.
+        strict: raise an error for an unreadable file; otherwise it is a row in `violations`, even if it is the only file.
 
     Raises:
-        InputError: with `strict`, a file cannot be read.
+        InputError: with `strict`, a file is unreadable.
     """
     with SeriesRows(series) as rows:
         carry = begin_series(series, ports, disorder=disorder, log_zone=log_zone, share=share, observing=observing, hashed=hashed)
@@ -354,10 +357,10 @@ def from_capture(path: Location, table: str = "requests", ports: Iterable[int] |
     Args:
         path: path, URI or binary stream of a pcap or pcapng file, plain, gzip or zstd.
         table: one of `kwire.tables.ROW_TABLES`.
-        ports: TCP ports of brokers; None to find them out.
+        ports: TCP ports of brokers; None to detect them.
 
     Raises:
-        InputError: there is no such file or table, or it is no capture.
+        InputError: the file or table does not exist, or the file is not a capture.
     """
     check_table(table)
     name = os.path.basename(os.fspath(path)) if isinstance(path, str | os.PathLike) else "standard input"  # noqa: PTH119 - may be a URI
@@ -368,7 +371,7 @@ def from_capture(path: Location, table: str = "requests", ports: Iterable[int] |
 
 @cache
 def no_facts() -> dict[str, pa.Table]:
-    """Return the facts of a series without any, made late: the first array has Arrow look for pandas."""
+    """Return empty facts of a series, created late because Arrow's first array searches for pandas."""
     return {name: empty_table(schema) for name, schema in FACT_SCHEMAS.items()}
 
 

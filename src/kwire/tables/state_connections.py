@@ -77,7 +77,7 @@ def _link_connection(made: Connection) -> None:
 
 
 def _check_splitter(made: FrameSplitter) -> None:
-    """Check what native code relies on: arrivals of buffered bytes, offsets inside them, less than a frame of known length."""
+    """Check the assumptions of native code: arrivals of buffered bytes, offsets inside them, and less than a whole frame."""
     made.enough = None
     begins, size = [offset for offset, _, _ in made._marks], len(made._buffer)
     inside = [made._scanned, *(offset for offset, _ in made._pending)]

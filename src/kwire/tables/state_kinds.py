@@ -28,7 +28,7 @@ _SIDES: Final = get_args(Direction)
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A class of the state: a msgspec structure of its fields, and its values in their order."""
+    """Declared class of the state: a msgspec structure of its fields, and its values in their order."""
 
     fields: type[msgspec.Struct]
     dump: Callable[[Any], tuple[Any, ...]]
@@ -36,7 +36,7 @@ class Kind:
 
 
 KINDS: Final[dict[type, Kind]] = {}
-"""The classes that a state may have objects of, beside plain data."""
+"""Classes whose objects a state may hold, besides plain data."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def declare(
 ) -> None:
     """Declare a class by the names of its fields, separated by spaces, by type.
 
-    `make` makes an object whose fields are to be set, by default without calling its class; `after` is called when they are.
+    `make` creates an object before its fields are set, by default without calling its class; `after` is called once they are set.
     """
     types = {name: kind for kind, names in declared.items() for name in names.split()}
     get = attrgetter("__class__", *types)  # two names at least, so that it gives a tuple

@@ -1,6 +1,6 @@
-"""Records of files that a later run reads again: length uint32, CRC-32 uint32, then as many bytes.
+"""Records of state files: length uint32, CRC-32 uint32, then the contents.
 
-Others may write to a folder of such files. The checksum finds damage; the reader checks the contents.
+The checksum detects damage; the reader checks the contents, because the files are untrusted.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from kwire.errors import InputError, KwireError
 __all__ = ["MOST_RECORD_BYTES", "BadState", "packed", "read_rows", "reading_state", "record_of", "records_of", "unpacked", "written_rows"]
 
 MOST_RECORD_BYTES: Final = 1 << 30
-"""Longest record; a connection holds a few frames of 100 MiB at most."""
+"""Longest record; a connection buffers at most a few frames of 100 MiB."""
 
 _HEAD: Final = struct.Struct("<II")
 
@@ -29,7 +29,7 @@ class BadState(KwireError):
 
 @contextmanager
 def reading_state() -> Iterator[None]:
-    """Turn the errors that invalid data leads to into `BadState`."""
+    """Convert errors caused by invalid data to `BadState`."""
     try:
         yield
     except (
@@ -52,7 +52,7 @@ def record_of(data: bytes) -> bytes:
 
 
 def records_of(data: bytes | memoryview) -> Iterator[memoryview]:
-    """Yield the contents of records; raise BadState for one that is cut off or damaged."""
+    """Yield the contents of records; raise BadState for a truncated or damaged one."""
     data, at = memoryview(data), 0
     while at < len(data):
         begin = at + _HEAD.size

@@ -1,7 +1,7 @@
 """Types of a series' state: for each class, the names and types of the stored fields.
 
-Encoder and decoder (`kwire.tables.carry_state`) follow from them. A field that is not declared is a cache, or a link between parts of the
-state, and is made again. Dataclasses and named tuples declare their fields themselves.
+Encoder and decoder (`kwire.tables.carry_state`) are derived from them. Undeclared fields are caches or links between parts of the state,
+and are recreated. Dataclasses and named tuples declare their own fields.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _attachment(found: Any) -> tuple[Any, bytes | None]:
 
 
 def check_key(found: TcpConnection) -> None:
-    """Check the endpoints of a connection, which native code reads by their places."""
+    """Check the endpoints of a connection, because native code reads them at fixed positions."""
     if (len(found.key), found.key[:1]) not in ((13, b"\4"), (37, b"\6")):
         raise ValueError("a connection has invalid endpoints")
 

@@ -1,4 +1,4 @@
-"""Rows of `violations`: one for each of the first hundred of a rule in a connection, and one that counts the rest.
+"""Rows of `violations`: for each rule and connection, the first hundred are rows, and one more row counts the rest.
 
 A hostile or broken peer can break a rule with every four bytes; a hundred rows show the pattern, and the count the extent.
 """
@@ -16,13 +16,13 @@ from kwire.tables.schemas import VIOLATIONS
 __all__ = ["ROWS_OF_A_KIND", "ViolationRows"]
 
 ROWS_OF_A_KIND: Final = 100
-"""Rows of a rule in a connection; what is behind them is one row, the last of its kind, whose `count` says how many it stands for."""
+"""Number of rows of a rule in a connection; one last row has the number of further ones as its `count`."""
 
 _CONNECTION, _RULE, _COUNT = (VIOLATIONS.names.index(name) for name in ("connection_id", "rule", "count"))
 
 
 class ViolationRows:
-    """Builder of the rows; `counted` are ids of open connections that have broken a rule."""
+    """Builder of the rows; `counted` has the ids of open connections that violated a rule."""
 
     def __init__(self) -> None:
         self._builder = ColumnBuilder(VIOLATIONS)
@@ -34,7 +34,7 @@ class ViolationRows:
         return self._kinds
 
     def add(self, row: Sequence[Any]) -> None:
-        """Add a row, values in the schema's order; its `count` is set here."""
+        """Add a row with values in the schema's order; its `count` is set here."""
         connection_id = row[_CONNECTION]
         if connection_id is None:
             self._builder.add((*row[:_COUNT], 1))
@@ -46,7 +46,7 @@ class ViolationRows:
             self._builder.add((*row[:_COUNT], 1))
 
     def over(self, connection_id: str) -> None:
-        """Write the counts of a connection that is over."""
+        """Write the counts of an ended connection."""
         for number, row in self._kinds.pop(connection_id, {}).values():
             if row is not None:
                 self._builder.add((*row[:_COUNT], number - ROWS_OF_A_KIND))

@@ -1,6 +1,7 @@
-"""Receivers of client metrics that leave the process: a file of JSON lines, an OpenTelemetry collector.
+"""Receivers that export client metrics: to a file of JSON lines, or to an OpenTelemetry collector.
 
-Both block: put a `kwire.protocol.telemetry.receivers.QueueingReceiver` before them and drain it outside the thread that handles requests.
+Both block, so put a `kwire.protocol.telemetry.receivers.QueueingReceiver` in front of them and drain it in another thread than the one that
+handles requests.
 """
 
 from __future__ import annotations

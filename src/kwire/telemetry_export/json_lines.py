@@ -17,7 +17,7 @@ Clean = Callable[[Iterable[dict[str, Any]]], Iterable[dict[str, Any]]]
 
 
 def point_line(point: Mapping[str, Any], *, terminating: bool = False) -> str:
-    """Return one point as a line of JSON in ASCII; numbers that are not finite are texts, as in protobuf's JSON."""
+    """Return one point as a line of JSON in ASCII; non-finite numbers become texts, as in protobuf's JSON."""
     return encode_json({**point, "terminating": terminating}, default=bytes.hex) + "\n"
 
 
@@ -26,12 +26,12 @@ def _own(path: str, flags: int) -> int:
 
 
 class JsonLinesReceiver:
-    """Receiver that appends the points of each payload to a file readable by its owner alone, with the receiver's labels.
+    """Receiver that appends the points of each payload, with the receiver's labels, to a file that only its owner can read.
 
     Args:
-        clean: changes the points before they are stored, such as `LabelLimit.hold` or `PrivateLabels.clean`.
+        clean: function that changes the points before they are stored, such as `LabelLimit.hold` or `PrivateLabels.clean`.
 
-    A payload is written whole or, if it cannot be read, not at all.
+    A payload is written completely or, if it cannot be read, not at all.
 
     Raises:
         OSError: the file cannot be opened.

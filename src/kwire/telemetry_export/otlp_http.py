@@ -1,4 +1,5 @@
-"""Receiver that forwards metrics to an OpenTelemetry collector over OTLP/HTTP: a client's push is such a request, except for the labels."""
+"""Receiver that forwards metrics to an OpenTelemetry collector over OTLP/HTTP: a client's push is already such a request, except for the
+labels."""
 
 from __future__ import annotations
 
@@ -18,11 +19,11 @@ _PATH = "/v1/metrics"
 
 
 class ExportFailed(KwireError):
-    """Error of a collector that did not take a payload.
+    """A collector did not accept a payload.
 
     Attributes:
-        status: of its answer, None without an answer.
-        retryable: whether the same payload may be taken later.
+        status: HTTP status of its answer, None without an answer.
+        retryable: whether the same payload may be accepted later.
     """
 
     def __init__(self, why: str, status: int | None, retryable: bool) -> None:
@@ -35,8 +36,8 @@ class OtlpHttpReceiver:
     """Receiver that posts each payload to a collector, in protobuf.
 
     Args:
-        endpoint: such as `http://localhost:4318`; the default path is `/v1/metrics`, as in OpenTelemetry's exporters.
-        headers: further ones, such as `Authorization`; they are never shown.
+        endpoint: URL such as `http://localhost:4318`; the default path is `/v1/metrics`, as in OpenTelemetry's exporters.
+        headers: further HTTP headers, such as `Authorization`; they are never shown.
         timeout_s: seconds for the connection and for the answer.
         compress: with gzip.
 
@@ -64,7 +65,7 @@ class OtlpHttpReceiver:
 
         Raises:
             WireError: the payload is not OTLP metrics.
-            ExportFailed: the collector cannot be reached or refused it.
+            ExportFailed: the collector cannot be reached or rejected the payload.
         """
         body = with_resource_labels(payload.data, payload.labels)
         if self._compress:

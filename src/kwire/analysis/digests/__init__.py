@@ -1,10 +1,10 @@
-"""Digests: the contents of a report of an analysis of any size, in tables with a bounded size.
+"""Digests: the contents of a report in tables of limited size, for an analysis of any size.
 
     digest = merge_digests([digest_of_answers(...), ...], limits)   # a task for each bucket of keys
     wanted = wanted_of(digest, ...)                                 # the driver: single clients and topics of the page
     digest |= merge_digests([digest_of_rows(...), ...], limits)     # a task for parts of the tables of rows
 
-`kwire.report` makes the same from the tables of a folder without one.
+`kwire.report` makes the digest of a folder that has none from its tables.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Digest of the tables that are made by key: clients and what they use, topics, groups."""
+"""Digest of the tables made by key: clients and their API usage, topics, groups."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ __all__ = ["ANSWER_COLUMNS", "OPENINGS", "SAY_NO", "STORM", "WAITING", "digest_o
 pc: Any = pyarrow.compute  # its stubs know neither numbers nor texts as arguments
 
 OPENINGS: Final = schema_of(("client_key", TEXT), ("protocol", TEXT), ("first_seen", TIME), ("connections", LONG))
-"""Connections by client, protocol and the minute in which they began."""
+"""Connections by client, protocol and minute of their beginning."""
 
 STORM: Final = 20
-"""Connections of one client within a minute from which it is a storm; applications keep theirs for days."""
+"""Connections of one client per minute that count as a connection storm; applications usually keep connections for days."""
 # A client refreshes its metadata every five minutes by default (metadata.max.age.ms), and when something changed.
 _METADATA_PER_MINUTE: Final = 1.0
 # Errors by which a broker says no.
@@ -54,11 +54,11 @@ ANSWER_COLUMNS: Final[Mapping[str, Sequence[str]]] = {
     ),
     "client_hourly": ("client_key", "hour", "api_name", "requests", "errors", "throttle_ms", "latency_histogram"),
 }
-"""Columns of the tables that are digested."""
+"""Columns of the digested tables."""
 
 
 def openings_of(connections: pa.Table) -> pa.Table:
-    """Count connections by client, protocol and minute; a row of a column `connections` stands for so many."""
+    """Count connections by client, protocol and minute; the column `connections`, if present, has the number per row."""
     bare: Any = connections.column("first_seen").cast(pa.timestamp("us"))  # in no zone: to round in one takes ten times as long
     minute = pc.floor_temporal(bare, unit="minute").cast(TIME)
     counted = "connections" in connections.column_names
@@ -74,7 +74,7 @@ def digest_of_answers(
     *,
     span: tuple[datetime, datetime] | None = None,
 ) -> Digest:
-    """Digest the tables of `answers_by_key`, one of which may be missing; `span` is the first and last packet of all captures."""
+    """Digest the tables of `answers_by_key`, of which some may be missing; `span` has the times of the first and last packet."""
     found = {
         name: answers[name].select(columns) if name in answers else SCHEMAS[name].empty_table().select(columns)
         for name, columns in ANSWER_COLUMNS.items()

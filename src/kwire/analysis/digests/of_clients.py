@@ -1,4 +1,4 @@
-"""Clients in a digest: their numbers by kind, library and verdicts, and the facts of single ones."""
+"""Clients in a digest: counts by kind, library and verdicts, and facts of single clients."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["VERDICTS", "WORST_FIRST", "Judged", "Kind", "of_clients", "release_o
 pc: Any = pyarrow.compute  # its stubs know neither numbers nor texts as arguments
 
 VERDICTS: Final = ("compatible", "deprecated", "unknown", "breaks")
-"""From best to worst: what is certain to break is worse than what may break."""
+"""Verdicts from best to worst; a certain break is worse than a possible one."""
 WORST_FIRST: Final = VERDICTS[::-1]
 
 Kind = Literal["application", "cluster", "silent", "foreign"]
@@ -31,7 +31,7 @@ _READ: Final = ("kafka", "tls")
 _SILENT: Final = ("silent", "proxy")
 
 Judged = tuple[Any, Any]
-"""Array of client keys, and the worst verdict of each as its index in `VERDICTS`, -1 without one."""
+"""Array of client keys, and the worst verdict of each as an index in `VERDICTS`, -1 if it has none."""
 
 
 def release_order(release: str) -> tuple[tuple[int, ...], str]:
@@ -40,14 +40,14 @@ def release_order(release: str) -> tuple[tuple[int, ...], str]:
 
 
 def split_guess(guess: str) -> tuple[str, str]:
-    """Split ``aiokafka after 0.5.0 (tried: 0.5.2)`` into library and range, without the versions that were tried."""
+    """Split ``aiokafka after 0.5.0 (tried: 0.5.2)`` into library and range, without the tried versions."""
     library, _, version = guess.partition(" (tried:")[0].partition(" ")
     return library, version
 
 
 @lru_cache(maxsize=4_096)
 def verdicts_of(text: str) -> Mapping[str, str]:
-    """Return verdicts by release, ascending, from the column `verdicts` of a digest, such as ``4.0.2=breaks 4.1.2=compatible``."""
+    """Parse the column `verdicts` of a digest, such as ``4.0.2=breaks 4.1.2=compatible``, into verdicts by ascending release."""
     return dict(sorted((pair.split("=") for pair in text.split()), key=lambda pair: release_order(pair[0])))
 
 
@@ -114,9 +114,9 @@ def _software(clients: pa.Table) -> dict[str, Any]:
 
 
 def _judged(impact: pa.Table, keys: Any, targets: Sequence[str]) -> tuple[Any, dict[str, Any]]:
-    """Return the worst verdict of each client at each target, and what ranks clients.
+    """Return the worst verdict of each client at each target, and the columns that rank clients.
 
-    Verdicts are indexes in `VERDICTS`, -1 without one: clients x targets.
+    Verdicts are indexes in `VERDICTS`, -1 for none, as an array of clients x targets.
     """
     rank: Any = pc.index_in(impact.column("verdict"), value_set=pa.array(VERDICTS)).combine_chunks()
     judged = impact.filter(pc.is_valid(rank)).combine_chunks()

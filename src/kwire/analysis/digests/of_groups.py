@@ -1,4 +1,4 @@
-"""Consumer groups in a digest: the lives of those that rebalance most, and their reasons."""
+"""Consumer groups in a digest: timelines of the groups with most rebalances, and their reasons."""
 
 from __future__ import annotations
 

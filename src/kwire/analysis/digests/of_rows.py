@@ -75,7 +75,7 @@ DIGESTED_COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     "topic_access": USE_COLUMNS,
     "requests": EVIDENCE_COLUMNS,
 }
-"""Columns of each table, in the order in which tables are added."""
+"""Columns of each table; tables are added in this order."""
 
 
 class RowDigest:

@@ -1,4 +1,4 @@
-"""Topics in a digest: amounts, clients, and how many of these break."""
+"""Topics in a digest: amounts, clients, and number of breaking clients."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _REJECTED, _UNDETERMINED = 3, 2
 
 
 def named_topics(access: pa.Table) -> tuple[Any, Any]:
-    """Return topic and topic id of each row: the id only without a known name, and empty if neither is known."""
+    """Return topic and topic id of each row; the id is used only if the name is unknown, and both are empty if neither is known."""
     has_name: Any = pc.not_equal(pc.fill_null(access.column("topic"), ""), pa.scalar(""))
     nothing = pa.scalar(None, pa.string())
     return pc.if_else(has_name, access.column("topic"), nothing), pc.if_else(has_name, nothing, pc.fill_null(access.column("topic_id"), ""))
 
 
 def of_topics(access: pa.Table, judged: tuple[Any, Any]) -> Digest:
-    """Digest `topic_access`; `judged` are client keys, and the worst verdict of each."""
+    """Digest `topic_access`; `judged` has client keys, and the worst verdict of each."""
     access = access.combine_chunks()
     topic, topic_id = named_topics(access)
     written: Any = pc.fill_null(pc.equal(access.column("direction"), pa.scalar("produce")), False)
@@ -55,7 +55,7 @@ def of_topics(access: pa.Table, judged: tuple[Any, Any]) -> Digest:
 
 
 def _sides(access: pa.Table, topic: Any, topic_id: Any, written: Any, judged: tuple[Any, Any]) -> dict[str, Any]:
-    """Return 1 in the first row of each client in a direction of a topic, as a writer or a reader, by its fate."""
+    """Return columns with 1 in the first row of each client per topic and direction, by role (writer or reader) and verdict."""
     numbers, first = codes_of(*(_flat(column) for column in (topic, topic_id, written, access.column("client_key"))))
     is_first = np.zeros(len(numbers), np.bool_)
     is_first[first] = True
@@ -89,7 +89,7 @@ def _formats(written: pa.Table, topic: Any, topic_id: Any) -> pa.Table:
 
 
 def _oversized(written: pa.Table) -> pa.Table:
-    """Return producers whose largest batch reached the brokers' default limit, or was refused for its size."""
+    """Return producers whose largest batch reached the brokers' default limit, or was rejected for its size."""
     names: Any = _flat(written.column("error_names"))
     refused = np.zeros(len(written), np.bool_)
     too_large: Any = pc.is_in(pc.list_flatten(names), value_set=pa.array(_TOO_LARGE))

@@ -1,4 +1,4 @@
-"""A digest as a file beside the tables: a report of any analysis is made from it without reading the tables."""
+"""Digest file beside the tables, from which a report is made without reading the tables."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 __all__ = ["DIGEST_FILE", "read_digest", "state_of", "write_digest"]
 
 DIGEST_FILE: Final = "_digest.arrow"
-"""The file in the folder of an analysis; readers of Parquet skip names that begin so."""
+"""File name in the folder of an analysis; readers of Parquet skip names with this prefix."""
 _VERSION: Final = b"kwire digest 4\n"
 
 
 def state_of(filesystem: FileSystem, path: str, parts: Mapping[str, Iterable[str]] | None = None) -> bytes:
-    """Return 32 bytes that name the parts of all tables; a digest is valid for these only.
+    """Return a 32-byte hash of the parts of all tables; a digest is valid only for these parts.
 
-    Without a manifest of parts by table, the files with their sizes count.
+    If there is no manifest of parts by table, the names and sizes of files are hashed.
     """
     from pyarrow.fs import FileSelector, FileType
 
@@ -43,7 +43,7 @@ def state_of(filesystem: FileSystem, path: str, parts: Mapping[str, Iterable[str
 
 
 def write_digest(filesystem: FileSystem, path: str, digest: Digest, parts: Mapping[str, Iterable[str]]) -> None:
-    """Write the file of an analysis that has just been published."""
+    """Write the digest file of a newly published analysis."""
     state = state_of(filesystem, path, None if has_rename(filesystem) else parts)
     target = f"{path}/{DIGEST_FILE}"
     with new_file(target) if filesystem.type_name == "local" else filesystem.open_output_stream(target, compression=None) as file:
@@ -52,7 +52,7 @@ def write_digest(filesystem: FileSystem, path: str, digest: Digest, parts: Mappi
 
 
 def read_digest(filesystem: FileSystem, path: str, parts: Mapping[str, Iterable[str]] | None) -> Digest | None:
-    """Read the file; None if there is none, or if it is of other tables or damaged."""
+    """Read the digest file; return None if it is missing, damaged, or for other tables."""
     with suppress(OSError, pa.ArrowException, ValueError, KeyError, struct.error):
         with filesystem.open_input_stream(f"{path}/{DIGEST_FILE}", compression=None) as file:
             data = file.read()
@@ -63,6 +63,6 @@ def read_digest(filesystem: FileSystem, path: str, parts: Mapping[str, Iterable[
 
 
 def _checked(name: str, table: pa.Table) -> pa.Table:
-    """Check the offsets: Arrow trusts those of a file unless `validate` is called."""
+    """Check the offsets, because Arrow trusts those of a file unless `validate` is called."""
     table.validate(full=True)
     return table.select(schema_of(name).names).cast(schema_of(name))

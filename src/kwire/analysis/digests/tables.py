@@ -1,4 +1,4 @@
-"""The tables of a digest: what they add up or keep, their order, and their limits."""
+"""Tables of a digest: summed and kept columns, order, and limits."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ _ALL: Final = 1 << 62
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Numbers of rows that a report shows one by one; of the rest it has the totals.
+    """Numbers of rows that a report shows individually; it has only totals of the rest.
 
     Attributes:
         listed: clients, worst first.
-        urgent: clients that break or may: each has an action item. More of them than `listed` are kept.
-        others: peers that are not applications, such as brokers.
+        urgent: clients that break or may break, which have action items; more of them are kept than `listed`.
+        others: peers other than applications, such as brokers.
         drawn: clients whose activity over time is drawn.
-        groups: consumer groups, those that rebalance most.
-        topics: topics; those that lose clients first, then the busiest.
-        uses: clients of a topic in each direction.
-        topics_of_client: topics of a client in each direction.
-        incidents: rows of a top list before it is cut.
+        groups: consumer groups with most rebalances.
+        topics: topics; those with breaking clients first, then the busiest.
+        uses: clients per topic and direction.
+        topics_of_client: topics per client and direction.
+        incidents: rows of a top list.
         listing: rows of other lists.
     """
 
@@ -57,7 +57,7 @@ class Limits:
 PAGE: Final = Limits()
 """Limits of the page, the summary on the terminal, Markdown and metrics."""
 EVERYTHING: Final = replace(PAGE, **{field.name: _ALL for field in fields(Limits) if field.name not in ("drawn",)})
-"""Limits of the forms that programs read: JSON, CSV, SARIF and JUnit."""
+"""Limits of the machine-readable formats: JSON, CSV, SARIF and JUnit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,12 +65,13 @@ class DigestTable:
     """Rules of merging the rows of a table.
 
     Attributes:
-        keys: columns that name a row if rows add up; empty if each row is kept.
-        sums, lows, highs: columns that are added up, or of which the least or the greatest counts.
-        kept: other columns, of rows that are kept.
+        keys: columns that identify a row to merge; empty if each row is kept.
+        sums, lows, highs: columns that are added up, or of which the
+        minimum or maximum is kept.
+        kept: other columns, if rows are kept.
         order: columns with `ascending` or `descending`.
-        limit: field of `Limits` with the maximum of rows, empty for all.
-        each: columns to whose different values the limit applies.
+        limit: field of `Limits` with the maximum number of rows, empty for no limit.
+        each: columns for whose distinct values the limit applies.
     """
 
     keys: tuple[str, ...] = ()
@@ -93,7 +94,7 @@ CLIENT_FACTS: Final = (
     "kind", "library", "version", "guessed", "verdicts", "worst", "breaks", "unknown", "deprecated", "finding_requests", "versions_ok",
     "is_urgent",
 )  # fmt: skip
-"""Columns about a client beside its row."""
+"""Further columns about a client."""
 EVIDENCE_COLUMNS: Final = (
     "capture", "connection_id", "request_index", "api_name", "api_version", "request_time", "error_name", "state", "packet_number",
 )  # fmt: skip
@@ -257,14 +258,14 @@ def schema_of(name: str) -> pa.Schema:
 
 
 def shaped(name: str, rows: pa.Table | None = None, /, **columns: Any) -> pa.Table:
-    """Make rows of a table: its columns are those given, the others are those of `rows`."""
+    """Make rows of a table: given columns replace those of `rows`."""
     schema = schema_of(name)
     made = [columns[column] if column in columns or rows is None else rows.column(column) for column in schema.names]
     return pa.table(made, schema.names).cast(schema)
 
 
 def merge_digests(parts: Iterable[Digest], limits: Limits) -> Digest:
-    """Merge digests; a table that all of them lack is missing."""
+    """Merge digests; tables that are in none of them are missing."""
     found: dict[str, list[pa.Table]] = {}
     for part in parts:
         for name, table in part.items():
@@ -278,7 +279,7 @@ def merge_digests(parts: Iterable[Digest], limits: Limits) -> Digest:
 
 
 def reduced(name: str, table: pa.Table, limits: Limits) -> pa.Table:
-    """Apply a table's rule: one row a key, sorted, cut to its limit."""
+    """Apply a table's rule: one row per key, sorted and limited."""
     rule = DIGESTS[name]
     if rule.keys:
         if len(table) > 1:
@@ -303,7 +304,7 @@ def reduced(name: str, table: pa.Table, limits: Limits) -> pa.Table:
 
 
 def _place_in_group(numbers: Any) -> Any:
-    """Count the rows of the same number before each row."""
+    """Return for each row the number of earlier rows with the same value."""
     order = np.argsort(numbers, kind="stable")
     ordered = numbers[order]
     starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
@@ -314,7 +315,7 @@ def _place_in_group(numbers: Any) -> Any:
 
 
 def selected_clients(clients: pa.Table, limits: Limits) -> Any:
-    """Return which clients are shown one by one: the worst, the busiest of them, and some that are not applications."""
+    """Return which clients are shown individually: the worst, the busiest, and some that are not applications."""
     chosen = np.zeros(len(clients), np.bool_)
     if not len(clients):
         return chosen

@@ -1,4 +1,4 @@
-"""Single rows that a report shows: chosen from the digest of all keys, looked up in the tables of rows."""
+"""Selection of single rows for a report, made from the digest of all keys and looked up in the tables of rows."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ __all__ = ["MOST_CLIENTS", "MOST_REQUESTS", "Wanted", "wanted_of"]
 pc: Any = pyarrow.compute  # its stubs know neither numbers nor texts as arguments
 
 MOST_REQUESTS: Final = 20_000_000
-"""Maximum size of a table of requests that is searched for the requests around a finding."""
+"""Largest table of requests in which the requests around a finding are searched."""
 MOST_CLIENTS: Final = 3_000
 """Number of clients whose evidence is looked up, worst first."""
 WITH_CONNECTIONS: Final = 2_000
-"""Number of clients of which some connections are listed, worst first."""
+"""Number of clients with listed connections, worst first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """Rows to look for in the tables of rows; pickles, for all tasks need it.
+    """Rows to find in the tables of rows; picklable, because all tasks need it.
 
     Attributes:
         libraries: columns `client_key` and `library`.
         clients: array of keys of clients whose connections are listed.
-        findings: columns `connection_id`, `request_index` and `is_shown`: requests that prove something, and whether those around one are
+        findings: columns `connection_id`, `request_index` and `is_shown`: requests that are evidence, and whether neighboring requests are
             shown too.
         topics: columns `topic` and `topic_id` of the topics whose clients are listed.
-        span: time over which open connections are counted; None for no such count.
+        span: time over which open connections are counted; None to skip counting.
     """
 
     limits: Limits
@@ -54,7 +54,7 @@ class Wanted:
 
 
 def wanted_of(digest: Digest, limits: Limits, requests: int) -> Wanted:
-    """Choose the rows from the digest of all keys; `requests` is the number of rows in the table of requests."""
+    """Select the rows from the digest of all keys; `requests` is the number of rows in the table of requests."""
     span = None
     ends = digest["life_ends"].filter(pc.equal(digest["life_ends"].column("what"), pa.scalar("clients")))
     if len(ends) and ends["start"][0].is_valid and ends["end"][0].is_valid:

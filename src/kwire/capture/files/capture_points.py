@@ -1,8 +1,8 @@
 """Captures of the same traffic from several capture points, read as one.
 
 Such a set is one item of a series. Its location lists all files: ``points:``, then the points separated by ``|``, each with its files in
-order separated by ``,``. Files of a point are read in sequence; points are merged by time. Packets captured at two points compare the
-clocks: the two directions together give the latency and the clock's offset.
+order separated by ``,``. Files of a point are read in sequence; points are merged by time. The clocks are compared by packets captured at
+two points: the two directions together give the latency and the clock's offset.
 """
 
 from __future__ import annotations

@@ -58,7 +58,8 @@ class Damages:
     """Damages of one file.
 
     Attributes:
-        first: the first `MAX_DAMAGES` ranges. count, size: number and total bytes of all ranges.
+        first: the first `MAX_DAMAGES` ranges.
+        count, size: number and total bytes of all ranges.
     """
 
     def __init__(self) -> None:

@@ -41,7 +41,8 @@ class LogEntry(NamedTuple):
     """Request in the log; durations are in microseconds, None if missing.
 
     Attributes:
-        form: `typed` if bodies are messages; `json` or `text`, the form of the line, if bodies are dictionaries. request, response: bodies,
+        form: `typed` if bodies are messages; `json` or `text`, the form of the line, if bodies are dictionaries.
+        request, response: bodies,
         or JSON text if selected; None if missing or unreadable. JSON omits only tagged fields with default values; text forms omit more.
         total_us, queue_us, local_us, remote_us: totalTime, requestQueueTime, localTime, remoteTime.
         state: state as in `RequestCompleted`, if the line has it. Brokers log only answered requests, `kwire decode` others too.

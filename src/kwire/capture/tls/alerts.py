@@ -20,7 +20,7 @@ _FATAL: Final = 2
 
 
 class Alert(NamedTuple):
-    """Alert of a side, 0 or 1; `fatal` if it ends the connection for a fault."""
+    """Alert of a side, 0 or 1; `fatal` if a fault ends the connection."""
 
     side: int
     name: str

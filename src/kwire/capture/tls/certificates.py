@@ -1,6 +1,6 @@
 """Certificates of a handshake: subject as Kafka prints it, validity, and the broker's rules from subjects to principals.
 
-A subject has the form of Java's `X500Principal.getName()` (RFC 2253), which `SslPrincipalMapper` of Kafka is given.
+A subject has the form of Java's `X500Principal.getName()` (RFC 2253), the input of Kafka's `SslPrincipalMapper`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Certificate(NamedTuple):
 
 @lru_cache(maxsize=128)  # a server shows the same one on every connection
 def read_certificate(der: bytes) -> Certificate | None:
-    """Read a certificate; None for a broken one, or without `cryptography`."""
+    """Read a certificate; return None if it is invalid or `cryptography` is missing."""
     try:
         from cryptography import x509
     except ImportError:
@@ -81,7 +81,7 @@ def _der_hex(attribute: x509.NameAttribute[Any]) -> str:
 
 
 class PrincipalRules:
-    """The broker's `ssl.principal.mapping.rules`: the first rule that matches the whole subject makes the name.
+    """Mapping by the broker's `ssl.principal.mapping.rules`: the first rule that matches the whole subject gives the name.
 
     Args:
         text: `DEFAULT`, or rules such as `RULE:^CN=(.*?),.*$/$1/L` between commas.
@@ -110,7 +110,7 @@ class PrincipalRules:
                 at += 1
 
     def principal(self, subject: str) -> str:
-        """Return `User:NAME` of a subject, its whole text if no rule matches, which Kafka refuses."""
+        """Return `User:NAME` of a subject; if no rule matches, which Kafka rejects, NAME is the whole subject."""
         for rule in self._rules:
             if rule is None:
                 break
@@ -123,7 +123,7 @@ class PrincipalRules:
 
 
 def _replaced(match: re.Match[str], replacement: str) -> str:
-    """Expand Java's `$1`; a group that the pattern lacks stays as it is (SslPrincipalMapper.escapeLiteralBackReferences)."""
+    """Expand Java's `$1`; an unknown group stays unchanged (SslPrincipalMapper.escapeLiteralBackReferences)."""
 
     def one(reference: re.Match[str]) -> str:
         if reference[1] is not None:

@@ -1,6 +1,6 @@
-"""A TLS connection: bytes of both directions in, plaintext out if there are keys, and facts of the handshake.
+"""TLS connection: takes bytes of both directions and returns plaintext, if keys are known, and facts of the handshake.
 
-`kwire.capture.tls.handshakes` reads handshake messages; here records are opened one by one, also behind losses.
+`kwire.capture.tls.handshakes` reads handshake messages; this module decrypts records one by one, also after losses.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class TlsConnection(Handshakes):
         return self.taken(keys, side) if self._directions[side].stream.take(data, t, packet) else []
 
     def taken(self, keys: SeriesKeys, side: int) -> list[Output]:
-        """Read the records that the stream of a side has."""
+        """Read the available records of a side."""
         out: list[Output] = []
         direction = self._directions[side]
 
@@ -80,13 +80,13 @@ class TlsConnection(Handshakes):
                 self._broken_hello(keys, side, broken)
 
     def begins_late(self, side: int) -> None:
-        """Take note, before its first bytes, that the beginning of a side was not seen."""
+        """Record, before its first bytes, that the beginning of a side is missing."""
         direction = self._directions[side]
         direction.stream.seeking = self.lost = True
         direction.doubtful = direction.doubtful or (0, 0)
 
     def _miss(self, side: int, count: int | None, cut: bool, mark: tuple[int, int], out: list[Output]) -> None:
-        """Report missing plaintext; before the first of a direction it is in doubt until a record shows it."""
+        """Report missing plaintext; before the first plaintext of a direction, the loss is uncertain until a record confirms it."""
         direction = self._directions[side]
         if direction.opened_bytes:
             out.append(Missing(side, count, cut, *mark))
@@ -94,7 +94,7 @@ class TlsConnection(Handshakes):
             direction.doubtful = direction.doubtful or mark
 
     def _settle_doubt(self, side: int, out: list[Output]) -> None:
-        """Decide, at the first plaintext behind a loss, whether any was before it."""
+        """Decide, at the first plaintext after a loss, whether plaintext was lost."""
         own, client = self._directions[side], self.client_side
         if own.doubtful is not None:
             is_first = self.is_13 and bool(own.epochs) and own.epochs[0].kind == "data" and own.epochs[0].sequence == 1
@@ -224,13 +224,13 @@ class TlsConnection(Handshakes):
 
     @property
     def is_flawless(self) -> bool:
-        """True if it needs no `kwire.capture.tls.findings`."""
+        """True if `kwire.capture.tls.findings` has nothing to report."""
         if self._version < TLS_1_2 or self.certificate_faults or self.renegotiated or self.unverified_bytes:
             return False
         return self.decrypted_bytes > 0 or (not self.alerts and self.decrypted != "failed" and self._shows_finished())
 
     def _shows_finished(self) -> bool:
-        """Tell whether the client's Finished came, which follows the server's, as far as this shows without keys."""
+        """Tell whether the client sent its Finished, which follows the server's, as far as this is visible without keys."""
         if self.server is None or self.client_side is None:
             return False
         client, server = self.direction(self.client_side), self.direction(1 - self.client_side)

@@ -1,9 +1,9 @@
 """One direction of a TLS connection: the keys of its next record, and that record's number.
 
-A direction goes through *epochs*: in TLS 1.3 early data, handshake and application data, then one behind each KeyUpdate; in TLS 1.2 one
-behind each ChangeCipherSpec. Records are numbered from 0 in an epoch, and the number is not on the wire: behind a loss the next ones are
-tried, at most as many as records fit into the lost bytes, within `MOST_TRIED` records and `MOST_TRIED_BYTES` in all. What verifies is
-right: a tag or MAC of 8 to 48 bytes cannot fit by chance.
+A direction has several *epochs*: in TLS 1.3 early data, handshake and application data, then one after each KeyUpdate; in TLS 1.2 one after
+each ChangeCipherSpec. Records are numbered from 0 in an epoch, and the number is not on the wire. After a loss, the next numbers are tried,
+at most as many as records fit into the lost bytes, within `MOST_TRIED` records and `MOST_TRIED_BYTES` in total. A record that verifies has
+the right number, because a tag or MAC of 8 to 48 bytes cannot match by chance.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ class Epoch:
     Attributes:
         kind: kind of data; `data` for all of TLS 1.2.
         sequence: number of the next record.
-        next_secret: of TLS 1.3, the traffic secret behind the next KeyUpdate; empty for TLS 1.2. The one before it is forgotten, so
-            that a stored state has no secret of a key log.
+        next_secret: traffic secret after the next KeyUpdate of TLS 1.3; empty for TLS 1.2. Earlier secrets are dropped, so that a stored
+            state has no secret of a key log.
     """
 
     __slots__ = ("cipher", "kind", "next_secret", "sequence", "suite")
@@ -62,12 +62,12 @@ class Direction:
     """State of one direction.
 
     Attributes:
-        epochs: the current one, and those that may come.
+        epochs: the current epoch, and possible next ones.
         encrypted: records are protected from here on (TLS 1.2: behind the ChangeCipherSpec; TLS 1.3: all application data).
         finished: its Finished was seen.
         padding: zeros at the end of every record so far, None before the first, -1 if they differ.
         opened, unopened: records; `opened_bytes`, `opaque_bytes`: plaintext of application data, and bytes of records not opened.
-        doubtful: time and packet of a loss before the first plaintext, which may have taken plaintext; None without.
+        doubtful: time and packet of a loss before the first plaintext, which may include plaintext; None if there is none.
         protected: protected records so far; `largest` is the size of the largest.
     """
 
@@ -90,7 +90,7 @@ class Direction:
         self.doubtful: tuple[int, int] | None = None
 
     def open(self, kind: int, version: int, body: bytes, lost: int) -> Opened | None:
-        """Open a record under the current keys or later ones; at most `lost` records before it are lost."""
+        """Decrypt a record with the current or later keys; at most `lost` records before it are missing."""
         if self.stopped:
             return None
         lost = min(lost, MOST_SKIPPED)
@@ -134,7 +134,7 @@ class Direction:
             self.padding = -1
 
     def skip(self) -> None:
-        """Count a broken record: it has a number too."""
+        """Count a damaged record, which has a number too."""
         self.unopened += 1
         if self.epochs:
             self.epochs[0].sequence += 1

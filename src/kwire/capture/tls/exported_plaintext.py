@@ -1,7 +1,7 @@
-"""A capture with its encrypted connections decrypted, as another capture: pcapng of exported PDUs, made while it is read.
+"""Capture with decrypted connections, as pcapng of exported PDUs, generated while it is read.
 
-Each connection becomes TCP again: SYN, plaintext in its original pieces, FIN or RST. Connections that stay encrypted have no packets.
-Nothing is written to a disk: `kwire.capture.trimming.trim` reads this as a file, and blanks it first.
+Each connection becomes TCP again: SYN, plaintext in its original pieces, FIN or RST. Connections that stay encrypted are omitted. The
+plaintext is not written to disk; `kwire.capture.trimming.trim` reads it like a file and blanks it first.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Faults of a TLS connection, known at its end: failed handshakes and their reasons. Most show without keys.
+"""Faults of a TLS connection, known at its end: failed handshakes and their reasons. Most are visible without keys.
 
-Alerts of TLS 1.2 before the keys are in clear, and so are those of a TLS 1.3 client that does not take the ServerHello. Any later alert of
-TLS 1.3 is encrypted; its record is shorter than that of a Finished, which is a hash (RFC 8446, 4.4.4).
+Alerts of TLS 1.2 before encryption starts are readable, and so are those of a TLS 1.3 client that rejects the ServerHello. Later alerts of
+TLS 1.3 are encrypted, but their record is shorter than a Finished, which contains a hash (RFC 8446, 4.4.4).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _OLD_VERSIONS: Final = frozenset(name for number, name in VERSION_NAMES.items() 
 
 
 class Finding(NamedTuple):
-    """A broken rule of `kwire.protocol.rules`, with the facts for its sentence.
+    """Violation of a rule of `kwire.protocol.rules`, with the facts for its sentence.
 
     Attributes:
         time, packet: position, 0 for the end of the connection.
@@ -52,7 +52,7 @@ def findings(tls: TlsConnection, state: str, closed_by: str | None) -> list[Find
 
 
 def _old_version(tls: TlsConnection) -> str | None:
-    """Return the version that was agreed on, or the highest one offered, if it is below TLS 1.2."""
+    """Return the negotiated version, or the highest one offered, if it is below TLS 1.2."""
     if tls.version is not None:
         return tls.version if tls.version in _OLD_VERSIONS else None
     if tls.hello is not None and tls.hello.highest_version < TLS_1_2:

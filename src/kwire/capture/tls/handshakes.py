@@ -1,7 +1,7 @@
 """Handshakes of a TLS connection: their messages, and the keys that follow from them and from key logs.
 
-Handshakes are read with and without keys. The keys of the client random, found in `SeriesKeys` when the ServerHello comes, become the
-epochs of both directions (`kwire.capture.tls.direction`). Of looked-up secrets a stored state has the derived keys only.
+Handshakes are read with and without keys. At the ServerHello, secrets are looked up in `SeriesKeys` by client random, and become the epochs
+of both directions (`kwire.capture.tls.direction`). A stored state has only the derived keys.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ class Handshakes:
     """Facts of the handshake messages of both sides.
 
     Attributes:
-        client_side: side of the ClientHello, 0 or 1; None while unknown.
+        client_side: side of the client, 0 or 1; None while unknown.
         hello: the latest ClientHello, None before it.
-        version, cipher, alpn: agreed values, as texts.
+        version, cipher, alpn: negotiated values, as texts.
         subject: of the client certificate, also of a resumed session.
         certificate_faults: (side, not_before, not_after, time, packet) of certificates that were not valid.
         key_use: `found` if the key log has this connection's client random, else `none`.
-        lost: bytes of the connection are missing.
+        lost: whether bytes of the connection are missing.
     """
 
     __slots__ = (
@@ -91,7 +91,7 @@ class Handshakes:
 
     @property
     def shown_version(self) -> str | None:
-        """The agreed version, else the highest one offered."""
+        """Negotiated version, else the highest one offered."""
         if self.version is not None or self.hello is None:
             return self.version
         return VERSION_NAMES.get(self.hello.highest_version)
@@ -260,7 +260,7 @@ class Handshakes:
         return secrets.get("PMS_CLIENT_RANDOM") or keys.find(premaster_name(key_exchange)).get("RSA")
 
     def _find_late(self, keys: SeriesKeys, side: int, record: Record) -> None:
-        """Try the suites of TLS 1.3 that the client offers, each from record 0 on: the ServerHello is not in the capture."""
+        """Try the client's TLS 1.3 suites, each from record 0 on, because the ServerHello is not in the capture."""
         if self.hello is None or self._tried_late[side] >= _LATE_RECORDS:
             return
         self._tried_late[side] += 1

@@ -40,7 +40,7 @@ _Stamp = tuple[int, int, int]
 
 
 def _stamp_of(found: os.stat_result) -> _Stamp:
-    """Return what changes when a file is written."""
+    """Return values that change when a file is written."""
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
@@ -82,7 +82,7 @@ class KeyText:
 
 
 class KeyLog:
-    """A key log file, which may grow: it is read at the first `find`, and read on while it lacks secrets of a name."""
+    """Key log file, which may grow: it is read at the first `find`, and again while secrets are missing."""
 
     def __init__(self, location: str) -> None:
         self.location = location

@@ -1,4 +1,5 @@
-"""From secrets to traffic keys: HKDF-Expand-Label of TLS 1.3 (RFC 8446, 7.1 to 7.3) and the PRF of TLS 1.2 (RFC 5246, 5, 6.3 and 8.1)."""
+"""Derivation of traffic keys from secrets: HKDF-Expand-Label of TLS 1.3 (RFC 8446, 7.1 to 7.3) and the PRF of TLS 1.2 (RFC 5246, 5, 6.3 and
+8.1)."""
 
 from __future__ import annotations
 
@@ -54,7 +55,7 @@ def _info(label: str, length: int) -> bytes:
 
 
 def expand_label(secret: bytes, label: str, context: bytes, length: int, digest: str) -> bytes:
-    """Return HKDF-Expand-Label of a label without `tls13 `, of at most 255 times the hash's bytes."""
+    """Return HKDF-Expand-Label for a label without `tls13 `; the output has at most 255 times the hash's size."""
     return _expand(keyed_hash(secret, digest), _info(label, length) + bytes((len(context),)) + context, length)
 
 
@@ -76,7 +77,7 @@ def keys_13(secret: bytes, suite: Suite) -> Keys:
 
 
 def next_secret(secret: bytes, suite: Suite) -> bytes:
-    """Return the traffic secret behind a KeyUpdate (RFC 8446, 7.2)."""
+    """Return the traffic secret after a KeyUpdate (RFC 8446, 7.2)."""
     return expand_label(secret, "traffic upd", b"", len(secret), suite.hash)
 
 

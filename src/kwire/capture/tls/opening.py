@@ -1,4 +1,4 @@
-"""Detect TLS by the first bytes of a connection."""
+"""Detection of TLS by the first bytes of a connection."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Chunk = tuple[int, bytes, int, int]  # side, bytes, time, packet
 
 
 class TlsOpening:
-    """First bytes of both sides, until they decide whether this is TLS; `before` has them then, behind PROXY headers, by side."""
+    """First bytes of both sides, until they decide whether this is TLS; then `before` has them by side, without PROXY headers."""
 
     __slots__ = ("_openings", "before")
 
@@ -21,11 +21,11 @@ class TlsOpening:
 
     @property
     def has_bytes(self) -> bool:
-        """True if there are bytes that decide nothing."""
+        """True if the bytes so far are not decisive."""
         return any(opening.has_bytes for opening in self._openings)
 
     def take(self, side: int, data: bytes, t: int, packet: int) -> bool | None:
-        """Take the next bytes of a side; None while they decide nothing."""
+        """Add bytes of a side; return None while they are not decisive."""
         verdict = self._openings[side].take(data, t, packet)
         if verdict is None:
             return None

@@ -1,4 +1,4 @@
-"""Sink before another sink, which gets TLS connections with keys as if they were not encrypted."""
+"""Sink in front of another sink, which gets TLS connections with keys as if they were not encrypted."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NO_DATA: Final = "it ended before it brought data"
 
 @dataclass(slots=True)
 class LeftOut:
-    """Losses of a `PlaintextSink` in TLS connections that are over."""
+    """Losses of a `PlaintextSink` in ended TLS connections."""
 
     connections: dict[str, int] = field(default_factory=dict)  # number of connections with nothing decrypted, by reason
     records: int = 0  # protected records of decrypted connections that no key opened, or with missing bytes
@@ -50,7 +50,7 @@ def _reason(tls: TlsConnection) -> str | None:
 
 
 class PlaintextSink(StreamSink):
-    """Sink that passes plaintext on, and nothing of a TLS connection without keys; for one file."""
+    """Sink for one file that passes on plaintext, and drops TLS connections without keys."""
 
     def __init__(self, sink: StreamSink, keys: SeriesKeys) -> None:
         self._sink = sink

@@ -1,4 +1,4 @@
-"""One protected record to its plaintext, or None if it does not verify.
+"""Decryption of one protected record; the result is None if it does not verify.
 
 TLS 1.3         nonce = iv xor sequence; additional data = the record's header (RFC 8446, 5.2)
 TLS 1.2 AEAD    nonce = salt + 8 explicit bytes (GCM, CCM) or iv xor sequence (ChaCha20); additional data = sequence, kind, version,
@@ -86,13 +86,13 @@ class RecordCipher:
         return self._is_13 or self.aead is None
 
     def plain_bytes(self, size: int) -> int:
-        """Return the most plaintext bytes of a record of `size` bytes without its header."""
+        """Return the largest plaintext size of a record of `size` bytes without its header."""
         if self.aead is None:
             return max(size - _BLOCK - self._mac_bytes - 1, 0)
         return max(size - self._overhead - self._is_13, 0)
 
     def open(self, sequence: int, kind: int, version: int, body: bytes) -> Opened | None:
-        """Decipher the bytes behind a header; `sequence` counts from 0 behind each change of keys."""
+        """Decrypt the bytes after a header; `sequence` counts from 0 after each change of keys."""
         if self.aead is None:
             return self._open_cbc(sequence, kind, version, body)
         from cryptography.exceptions import InvalidTag
@@ -147,7 +147,7 @@ class RecordCipher:
         return Opened(kind, data, 0) if hmac.compare_digest(tag, self._mac(sequence, kind, version, data)) else None
 
     def _decrypt_cbc(self, body: bytes) -> bytes:
-        """Decipher whole blocks. A block needs only the one before it, so one context serves all records; the IV's own block is dropped."""
+        """Decrypt whole blocks. A block needs only the previous one, so one context serves all records; the IV's own block is dropped."""
         if self._blocks is None:
             from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
@@ -156,7 +156,7 @@ class RecordCipher:
         return opened
 
     def open_beginning(self, sequence: int, body: bytes, size: int) -> bytes:
-        """Decipher, without verification, the beginning of a record with `size` bytes behind its header."""
+        """Decrypt, without verification, the beginning of a record with `size` bytes after its header."""
         from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
         cipher, keys = self._suite.cipher, self._keys

@@ -1,9 +1,9 @@
-"""One direction's bytes to TLS records, across losses.
+"""Splitting of one direction's bytes into TLS records, across losses.
 
     record      type uint8, version uint16, length uint16, body
 
 A loss inside a record with a known header damages that record only: the next border follows from its length. A loss of a header leads to
-*seeking*: every possible header is a candidate, and the opener of records decides.
+*seeking*: every possible header is a candidate, and decryption decides.
 """
 
 from __future__ import annotations
@@ -84,22 +84,22 @@ class Records(Protocol):
     opaque: int  # bytes outside records
 
     def take(self, data: bytes, t: int, packet: int) -> bool:
-        """Take the next bytes; return whether `records` may have some."""
+        """Add bytes; return whether `records` may return some."""
 
     def records(self, accepts: Accepts) -> list[Record]:
-        """Return the whole records so far, behind a loss from the first that `accepts` knows."""
+        """Return the whole records so far; after a loss, from the first that `accepts` recognizes."""
 
     def lose(self, count: int, t: int, packet: int, cut: bool) -> Broken | None:
-        """Skip `count` missing bytes; return the record that this breaks."""
+        """Skip `count` missing bytes; return the damaged record."""
 
     def unfinished(self) -> Broken | None:
-        """Return the record that has begun and not ended; None if the border of the next is not known."""
+        """Return the incomplete record; None if the next border is unknown."""
 
     def give_up(self) -> None: ...
 
 
 class RecordStream:
-    """Records of one direction; `state` is one of either backend, to continue from."""
+    """Records of one direction; `state` is a stored state of either backend, or None."""
 
     __slots__ = ("_base", "_buffer", "_candidates", "_marks", "_scanned", "_skip", "_sound_end", "ended", "opaque", "seeking")
 

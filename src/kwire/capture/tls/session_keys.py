@@ -1,4 +1,4 @@
-"""Keys of a series: its key logs, Decryption Secrets Blocks, and sessions that may be resumed."""
+"""Keys of a series, from key logs, Decryption Secrets Blocks, and sessions that may be resumed."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class SeriesKeys:
     """Keys of a series; a stored state has the positions of key logs and blocks, and `repr` shows no secret.
 
     Attributes:
-        sessions: those that may be resumed, by `session_key`, the oldest first.
+        sessions: sessions that may be resumed, by `session_key`, the oldest first.
     """
 
     def __init__(self, options: TlsOptions) -> None:
@@ -107,7 +107,7 @@ class SeriesKeys:
         self._unread, self.sessions = list(state[1]), state[2]
 
     def use(self, options: TlsOptions) -> None:
-        """Change the options: a run that resumes a series may have more key logs."""
+        """Change the options, because a run that resumes a series may have more key logs."""
         if options != self.options:
             self.__setstate__((options, list(self._taken.values()), self.sessions))
 
@@ -129,7 +129,7 @@ class SeriesKeys:
             self.take_block(block)
 
     def find(self, name: bytes) -> Secrets:
-        """Return secrets by label, of a client random or another second field; the last line of a label counts."""
+        """Return secrets by label, for a client random or another second field; the last line of a label is used."""
         if self._unread:
             self._read_blocks()
         lines = self._blocks.find(name)
@@ -138,14 +138,14 @@ class SeriesKeys:
         return {label: secret for label, _, secret in lines}
 
     def master_of(self, session: Session) -> bytes:
-        """Return the master secret of a session of TLS 1.2; empty if the key log does not have it."""
+        """Return the master secret of a TLS 1.2 session; empty if the key log lacks it."""
         return session.derived or (self.find(session.name).get(session.label, b"") if session.label else b"")
 
     def remember(self, name: bytes, session: Session) -> None:
         self.keep(session_key(name), session)
 
     def keep(self, key: bytes, session: Session) -> None:
-        """Keep a session under its `session_key`."""
+        """Store a session under its `session_key`."""
         sessions = self.sessions
         if key in sessions:
             sessions.move_to_end(key)
@@ -170,7 +170,7 @@ def current_tls_options() -> TlsOptions:
 
 @contextmanager
 def tls_options(options: TlsOptions | None) -> Iterator[None]:
-    """Read captures with these options inside the block; None changes nothing."""
+    """Use these options for captures read in the block; None changes nothing."""
     if options is None:
         yield
         return

@@ -48,7 +48,8 @@ class TrimmedFile:
     """Result of one file.
 
     Attributes:
-        source, target: input and output names. payload_bytes, kept_bytes: number of TCP payload bytes, and of unchanged ones.
+        source, target: input and output names.
+        payload_bytes, kept_bytes: number of TCP payload bytes, and of unchanged ones.
     """
 
     source: str

@@ -1,6 +1,6 @@
-"""Record batches to bytes, by the rules of Kafka's MemoryRecordsBuilder.
+"""Writing of record batches, by the rules of Kafka's MemoryRecordsBuilder.
 
-A batch that was read and not changed is written unchanged, with its checksum. Others are built: uncompressed ones are byte-identical to
+An unchanged batch that was read is written with its original bytes. Others are built: uncompressed ones are byte-identical to
 Kafka's; compressed ones depend on the codec's library.
 """
 
@@ -108,12 +108,12 @@ class RecordWriter:
         """Write record batches of magic 0, 1 and 2, in any mixture, one after another.
 
         Arguments:
-            batches: batches to be written, and batches that were read; or one of them.
-            level: of the compression, within `kwire.codec.records.packing.LEVELS`; Kafka's default when not given.
+            batches: batches to write, including batches that were read; or a single batch.
+            level: compression level within `kwire.codec.records.packing.LEVELS`; Kafka's default if not given.
 
         Raises:
-            EncodeError: a value that Kafka does not let a batch carry; the path is such as ``batches[0].records[3].key``.
-            WireError: the records of a batch that was read, and then changed, cannot be read.
+            EncodeError: Kafka does not allow a value in a batch; the error has a path such as ``batches[0].records[3].key``.
+            WireError: the records of a changed batch cannot be read.
             InputError: the library for a codec is not installed.
         """
         if isinstance(batches, RecordBatch | StoredBatch):

@@ -76,7 +76,8 @@ class NegotiatingBroker:
         legacy_fallback: send error 35 without versions, as brokers before 2.4 do.
         software_rule: pattern of software name and version.
         unsupported: action for an unknown API or version: `close`, as released; `empty_answer`, the draft of KIP-35.
-        mechanisms: SASL mechanisms; if empty, the listener does not authenticate. cluster_id, node_id: ids of this broker; a client that
+        mechanisms: SASL mechanisms; if empty, the listener does not authenticate.
+        cluster_id, node_id: ids of this broker; a client that
         expects others gets error 129 (KIP-1242).
         instance_ids: rule that the client keeps one instance id (KIP-1313).
         answers: functions from request to response body, by API key.

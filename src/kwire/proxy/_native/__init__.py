@@ -1,1 +1,1 @@
-"""The compiled loop of the proxy: built from pyx/proxy, on Linux only."""
+"""Compiled loop of the proxy, built from pyx/proxy, on Linux only."""

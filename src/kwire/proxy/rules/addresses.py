@@ -1,4 +1,4 @@
-"""`[addresses]`: replaces broker addresses by the proxy's in all messages that hold one."""
+"""`[addresses]`: replaces broker addresses by the proxy's in all messages that contain them."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class AddressesRule:
 
     Arguments:
         listeners: host and port by node id. Controllers' addresses stay: only DescribeQuorum lists them, and clients do not use them.
-        large_answers: `cap` hides Fetch from 16 and Produce from 10 on, so that records pass without being held; clients lose the hint that
-            names a new leader (KIP-951) and ask Metadata instead, and transactions are of transaction.version 1 (KIP-890). `hold` keeps
-            each answer until it is whole.
+        large_answers: `cap` hides Fetch from 16 and Produce from 10 on, so that records are streamed. Clients lose the new leader's address
+            in errors (KIP-951) and send Metadata instead, and transactions use transaction.version 1 (KIP-890). `hold` buffers each answer
+            until it is whole.
         unknown_node: `close` the connection for a broker without a listener, or `keep` its address.
     """
 

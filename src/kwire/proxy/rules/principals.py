@@ -33,9 +33,9 @@ class PrincipalsRule:
         self.allowed = frozenset(principals)
         wrong = next((each for each in sorted(self.allowed) if not each.startswith(_TYPE) or each == _TYPE), None)
         if wrong is not None:
-            raise InputError(f"principal {wrong!r} of a tenant: write User:NAME, as the broker's ACLs name it")
+            raise InputError(f"principal {wrong!r} of a tenant: write User:NAME, as in the broker's ACLs")
         if not self.allowed:
-            raise InputError("principals of a tenant: the list is empty, so every client would be refused; name one or remove the key")
+            raise InputError("principals of a tenant: the list is empty, so every client would be refused; add one or remove the key")
 
     def relay_rules(self) -> Iterator[RelayRule]:
         yield RelayRule("request", _HANDSHAKE, (1,), CALL)

@@ -1,7 +1,7 @@
 """`raw_sasl_tokens = false`: clients must authenticate with SaslHandshake v1 and SaslAuthenticate (KIP-152).
 
-Tokens that follow SaslHandshake v0, or begin a connection as in Kafka 0.9 (GSSAPI), are not Kafka frames: rules cannot see them, and no
-principal is known. This is the default for tenants and with refusals, whose rules must hold against a client.
+Tokens that follow SaslHandshake v0, or begin a connection as in Kafka 0.9 (GSSAPI), are not Kafka frames, so rules cannot read them, and
+the principal is unknown. The setting is the default with tenants and refusals, which clients must not bypass.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _NEWEST: Final = 1
 
 
 class RawTokensRule:
-    """The rule; GSSAPI tokens without SaslHandshake close the connection too."""
+    """Rule of this setting; GSSAPI tokens without SaslHandshake close the connection too."""
 
     name = "raw_sasl_tokens"
     raw_gssapi = False

@@ -1,6 +1,6 @@
-"""Answers to a client without permission, built from the schema as Kafka's `AbstractRequest.getErrorResponse` builds them.
+"""Answers to a client without permission, built from the schema like Kafka's `AbstractRequest.getErrorResponse`.
 
-Each element that a request names is returned with the error, and so is the answer as a whole if it has an error code.
+Each element of a request is returned with the error; the top-level error code is set too, if there is one.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ _NAMES: Final = ("string", "uuid", "int8")  # types of what tells elements apart
 
 
 def refused_answer(held: Held, frame: bytes, address: tuple[int, str, int]) -> bytes | None:
-    """Return the answer; None if the request wants none or cannot be read, or if the answer has no field for the error.
+    """Return the answer; None if the request expects none or is unreadable, or if the answer has no field for the error.
 
-    `address` is the only broker in Metadata: clients ignore an answer without brokers, and ask again.
+    `address` is the only broker in Metadata, because clients ignore an answer without brokers, and send the request again.
     """
     asked = kwire.decode_request(frame, strict=False).body
     request, response = catalog().request(held.api_key), catalog().response(held.api_key)
@@ -93,7 +93,7 @@ class _Answer:
         return made
 
     def _elements(self, field: Field, asked: Field, elements: Iterable[Any]) -> list[Any]:
-        """Return elements for those of the request's array; none if the two arrays have different keys."""
+        """Return elements for the elements of the request's array; empty if the two arrays have different keys."""
         asked_fields = self._request.structs[asked.element_type].fields if asked.is_struct else ()
         present = [each for each in self._present(asked_fields) if not each.is_array] or [asked]
         keys = [

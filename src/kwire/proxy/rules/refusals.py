@@ -1,11 +1,11 @@
 """`[[refusals]]`: clients that may not use the cluster, by library, version, client id, principal or address.
 
 A refused client gets the answers of a client without permission, such as TOPIC_AUTHORIZATION_FAILED for each topic in Metadata, and fails
-with a clear exception. The proxy answers; only ApiVersions and SASL pass. An error in ApiVersions would not do: Java retries until
-max.block.ms, librdkafka until its message timeout, and some clients never send it.
+with a clear exception. The proxy answers; only ApiVersions and SASL are forwarded. An error in ApiVersions would not stop clients: Java
+retries until max.block.ms, librdkafka until its message timeout, and some clients never send it.
 
-Each answer waits for two seconds, as brokers before KIP-219 made throttled clients wait: some clients ignore `throttle_time_ms`, and
-others reconnect after each error. Otherwise they would ask thousands of times a second.
+Each answer is delayed by two seconds, as brokers before KIP-219 did for throttled clients. Some clients ignore `throttle_time_ms` and
+others reconnect after each error, so they would otherwise send thousands of requests per second.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ _OPERATORS: Final[dict[str, Callable[[Any, Any], bool]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """Condition on a client; all given parts must hold, and all but `version` are patterns with `*`.
+    """Condition on a client; all given parts must match, and all except `version` are patterns with `*`.
 
-    An empty `software` is for clients that send no name (KIP-511); a version is such as `<2.1`.
+    An empty `software` matches clients that send no name (KIP-511); a version looks like `<2.1`.
     """
 
     software: str | None = None
@@ -66,7 +66,7 @@ class Condition:
         return None if operator is None or not numbers else (operator, numbers)
 
     def holds(self, peer: Peer, *, is_named: bool = True) -> bool:
-        """Return whether the condition holds for what a client has sent so far; with `is_named`, a missing name will not come."""
+        """Return whether the condition matches the client's data so far; with `is_named`, a missing name will not follow."""
         texts = (
             (self.software, peer.software_name), (self.client_id, peer.client_id or ""), (self.principal, peer.principal),
             (self.address, peer.address),
@@ -81,12 +81,12 @@ class Condition:
 
 
 class RefusalsRule:
-    """The rule; a client is refused if any condition holds, and `addresses` are those of brokers by tenant and node id.
+    """Rule that refuses a client if any condition matches; `addresses` has the brokers' addresses by tenant and node id.
 
     Attributes:
-        lock: held by readers of `refused`.
+        lock: lock for readers of `refused`.
         refused: answers by software name and version (`other` beyond 1,000 kinds), and API key.
-        knows_principals: a condition is on the principal, so clients whose principal is unknown are closed.
+        knows_principals: whether a condition needs the principal, so that clients with an unknown principal are closed.
     """
 
     name = "refusals"
@@ -130,9 +130,7 @@ class RefusalsRule:
 
 
 class _Refusing(ConnectionRule):
-    """Rule of one connection: it watches until a request other than ApiVersions and SASL shows that the client is not refused, and
-    again after those.
-    """
+    """Rule of one connection: it watches until the first request other than ApiVersions and SASL, and again after later ones of these."""
 
     def __init__(self, rule: RefusalsRule, peer: Peer) -> None:
         self._rule = rule
@@ -153,14 +151,14 @@ class _Refusing(ConnectionRule):
         if self._is_refused:
             return self._answer(held, frame)
         if self._uses_sasl and self._rule.knows_principals and not self._peer.principal:
-            return Refusal("a client whose principal is not known, which a condition of [[refusals]] asks for", _DELAY)
+            return Refusal("a client with an unknown principal, which a condition of [[refusals]] needs", _DELAY)
         return None
 
     def _answer(self, held: Held, frame: bytes) -> Answer | Refusal:
         self._rule.count(self._peer, held.api_key)
         budget, size = self._rule.budget, _MEMORY * len(frame)
         if budget is not None and not budget.take(size):
-            return Refusal(f"a refused request of {len(frame)} bytes, whose answer would take more memory than is left", _DELAY)
+            return Refusal(f"a refused request of {len(frame)} bytes, whose answer would exceed the memory limit", _DELAY)
         try:
             found = refused_answer(held, frame, self._rule.address(self._peer))
         finally:

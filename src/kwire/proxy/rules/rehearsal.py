@@ -1,10 +1,10 @@
-"""`[rehearsal]`: clients meet a later release before the brokers are upgraded.
+"""`[rehearsal]`: simulates a later release for clients before the brokers are upgraded.
 
-With `break`, ApiVersions advertises the release's versions, as far as the broker has them too, and a request in a version that the
-release rejects closes the connection, as its brokers do; so does a GSSAPI token without SaslHandshake from 4.0 on (KAFKA-18339). With
-`count` nothing changes: requests that it would reject are counted by client.
+With `break`, ApiVersions advertises the release's versions that the broker also supports. A request in a version that the release rejects
+closes the connection, as its brokers do; so does a GSSAPI token without SaslHandshake from 4.0 on (KAFKA-18339). With `count`, frames stay
+unchanged, and requests that the release would reject are counted by client.
 
-It cannot show versions that only the later release has, other defaults of its brokers, or message formats on disk.
+It cannot simulate versions that only the later release has, other broker defaults, or message formats on disk.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class RehearsalRule:
     """The rule.
 
     Attributes:
-        lock: held by readers of the counts.
-        rejected: rejected requests by sender, at most 10,000 kinds; with `break` the first one closes its connection, and the log has it.
+        lock: lock for readers of the counts.
+        rejected: rejected requests by sender, at most 10,000 kinds; with `break`, the first one closes its connection and is logged.
         others: rejected requests beyond.
     """
 

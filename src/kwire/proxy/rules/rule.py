@@ -1,4 +1,4 @@
-"""Interface of a rule: the frames that it wants, and what it does with them."""
+"""Interface of a rule: the selected frames and their treatment."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ __all__ = ["Answer", "ConnectionRule", "Outcome", "Peer", "Refusal", "Rule", "Wa
 
 @dataclass(slots=True)
 class Peer:
-    """Client of one connection; it fills as the client identifies itself.
+    """Client of one connection; its fields are set as the client identifies itself.
 
     Attributes:
-        client_id: client id of the last request that a rule saw.
+        client_id: client id of the last request passed to a rule.
         software_name, software_version: from ApiVersions (KIP-511); empty if not sent.
         principal: `User:NAME` of an accepted SASL exchange, or of the client's certificate. Raw SASL tokens (SaslHandshake v0) are not
             read.
@@ -34,7 +34,7 @@ class Peer:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Answer of the proxy instead of the broker's; a frame has no length, and the client is not read during `delay` seconds."""
+    """Answer by the proxy instead of the broker; the frame has no length, and the client is not read for `delay` seconds."""
 
     frame: bytes | None
     delay: float = 0
@@ -48,23 +48,24 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class Watched:
-    """Request that goes on, and a function that takes its response as edits and calls of all rules left it."""
+    """Request to forward, and a function that gets its response after the edits and calls of all rules."""
 
     frame: bytes
     response: Callable[[Held, bytes], bytes | None]
 
 
 Outcome: TypeAlias = bytes | Answer | Refusal | Watched | None
-"""The frame that goes on, an `Answer` or a `Watched` (requests only), a `Refusal`, or None for the frame as it came."""
+"""Result of a rule: the frame to forward, an `Answer` or a `Watched` (requests only), a `Refusal`, or None for the unchanged frame."""
 
 
 class ConnectionRule:
-    """Rule of one connection: it gets the frames of the rule's `CALL`s, and while it `watches`, those of `WatchingRule.watching_rules`."""
+    """Rule of one connection: it gets the frames of the rule's `CALL`s and, while it `watches`, the frames of
+    `WatchingRule.watching_rules`."""
 
     watches = False
 
     def request(self, held: Held, frame: bytes) -> Outcome:
-        """Take a request, as earlier rules left it; a WireError closes the connection."""
+        """Process a request, as changed by earlier rules; a WireError closes the connection."""
         return None
 
     def response(self, held: Held, frame: bytes) -> bytes | None:
@@ -79,13 +80,13 @@ class Rule(Protocol):
     name: str
 
     def relay_rules(self) -> Iterable[RelayRule]:
-        """Return the frames that it wants: for an edit, `CLOSE`, `REFUSE`, or `CALL` of its `ConnectionRule`."""
+        """Return the frames that the rule selects: for an edit, `CLOSE`, `REFUSE`, or `CALL` of its `ConnectionRule`."""
 
     def connected(self, peer: Peer) -> ConnectionRule | None:
-        """Return the rule of a new connection; None if it calls for no frame."""
+        """Return the rule of a new connection; None if it has no calls."""
 
 
 @runtime_checkable
 class WatchingRule(Protocol):
     def watching_rules(self) -> Iterable[RelayRule]:
-        """Return the frames that it also wants while `ConnectionRule.watches`."""
+        """Return further frames that it selects while `ConnectionRule.watches`."""

@@ -1,10 +1,11 @@
-"""`[telemetry]`: the proxy receives client metrics (KIP-714) for brokers that do not.
+"""`[telemetry]`: the proxy receives client metrics (KIP-714) for brokers without that feature.
 
-Off by default: advertising GetTelemetrySubscriptions and PushTelemetry makes every Java client from 3.7 and librdkafka from 2.5 on push.
+Off by default, because advertising GetTelemetrySubscriptions and PushTelemetry makes every Java client from 3.7 and librdkafka from 2.5 on
+push metrics.
 
-A broker answers both to authenticated clients only. So does the proxy: to a client that showed its certificate, whose SASL login the
-broker accepted, or that got an answer to another request. Its own answer goes out behind those that the client is owed, so a question may
-follow such a request at once, as Java's follows Metadata. Others get THROTTLING_QUOTA_EXCEEDED: they ask again an interval later.
+A broker answers both only to authenticated clients. So does the proxy: the client must have presented a certificate, logged in by SASL, or
+received an answer to another request. The proxy's answer is sent after all earlier owed answers, so the request may follow another one at
+once, as Java's follows Metadata. Other clients get THROTTLING_QUOTA_EXCEEDED and retry an interval later.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ _SHORTEST_LINE: Final = 200  # bytes of a point without a name, a value and labe
 
 
 class PushedLines:
-    """Receiver that writes points as lines of JSON, within the quota of their connection."""
+    """Receiver that writes points as JSON lines, within the quota of their connection."""
 
     def __init__(self, store: Callable[[bytes], object]) -> None:
         self._store = store
 
     def export(self, context: PushContext, payload: MetricsPayload) -> None:
-        """Store the points, unless the lines, which repeat labels that points share, exceed the quota."""
+        """Store the points, unless their lines, which repeat shared labels, exceed the quota."""
         quota = context.quota
         assert quota is not None  # of `_Telemetry`
         lines = []
@@ -48,7 +49,7 @@ class PushedLines:
 
 
 class TelemetryRule:
-    """The rule; `max_pushed` limits the bytes of one connection in an interval."""
+    """Rule for telemetry; `max_pushed` limits the bytes of one connection per interval."""
 
     name = "telemetry"
 

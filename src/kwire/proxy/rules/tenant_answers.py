@@ -1,7 +1,7 @@
-"""Answers for ids of topics and Fetch sessions that are not the client's: those of a broker that does not know the id.
+"""Answers for topic ids and Fetch sessions of other clients, as from a broker that does not know the id.
 
-A client with a topic id from before a restart of the proxy then asks Metadata, and the proxy learns the id. One with a session of an
-earlier connection begins another (KIP-227).
+A client with a topic id from before a restart of the proxy then sends Metadata, and the proxy learns the id. A client with a session of an
+earlier connection starts a new one (KIP-227).
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ _FETCH_SESSION_TOPIC_ID_ERROR: Final = 106
 
 
 def refused_fetch(held: Held, *, session: bool) -> bytes:
-    """Answer a Fetch whose session is not the connection's, or that has a topic of another tenant."""
+    """Answer a Fetch with another connection's session or another tenant's topic."""
     refused = messages.FetchResponse(error_code=_FETCH_SESSION_ID_NOT_FOUND if session else _FETCH_SESSION_TOPIC_ID_ERROR)
     return kwire.encode_response(held.correlation_id, refused, _FETCH, held.api_version)
 
 
 def unknown_ids(held: Held, frame: bytes) -> bytes | None:
-    """Answer a Produce or Fetch for all its topics; None if it has no answer."""
+    """Answer a Produce or Fetch for all its topics; None if no answer is expected."""
     if not held.wants_answer:
         return None
     if held.api_key == _FETCH:

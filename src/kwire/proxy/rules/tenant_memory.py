@@ -1,4 +1,4 @@
-"""Facts that a tenant's frames hold only once, shared by its connections: ids of its topics, and types of its groups."""
+"""Facts from a tenant's earlier frames, shared by its connections: ids of its topics, and types of its groups."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NO_ID: Final = Uuid(bytes(16))  # where a topic is known by its name
 
 
 class TenantMemory:
-    """Facts from successful answers, up to `most_bytes`; the client asks again for those that were dropped."""
+    """Facts from successful answers, up to `most_bytes`; clients request dropped ones again."""
 
     def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
         self._most = most_bytes
@@ -32,7 +32,7 @@ class TenantMemory:
                 self._learn(each, "")
 
     def owns(self, ids: Iterable[Uuid]) -> bool:
-        """Return whether all topics are the tenant's; no id stands for a name, which has a prefix."""
+        """Return whether all topics belong to the tenant; topics given by name (no id) have its prefix."""
         return all(each == _NO_ID or each in self._entries for each in ids)
 
     def learn_type(self, group: str, protocol_type: str) -> None:

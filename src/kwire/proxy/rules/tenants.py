@@ -1,10 +1,10 @@
-"""Tenants of the cluster: their clients see topics, groups and transactional ids without a prefix, and none of other tenants.
+"""Tenants of the cluster: their clients see only their own topics, groups and transactional ids, without a prefix.
 
-Names get the prefix in requests and lose it in responses, where elements with other names are dropped. Edits do nearly all of it, without
-Python. Four things need memory: ids of the tenant's topics, which newer requests have instead of names; the type of a group, which older
-SyncGroup and JoinGroup lack; the Fetch sessions of a connection, which stand for names sent before; and the waiting requests.
+The prefix is added to names in requests and removed in responses, where elements with other names are dropped. Edits do most of this
+without Python. Four facts must be remembered: ids of the tenant's topics, which newer requests have instead of names; the type of a group,
+which older SyncGroup and JoinGroup lack; the Fetch sessions of a connection, which refer to names sent before; and the waiting requests.
 
-APIs that reach the whole cluster are not listed here: ApiVersions does not offer them, and their requests close.
+APIs that affect the whole cluster are not listed here: ApiVersions does not offer them, and their requests close the connection.
 """
 
 from __future__ import annotations
@@ -56,14 +56,14 @@ _IDS_LEARNED: Final = dict.fromkeys((_METADATA, _CREATE_TOPICS), ("topics.name",
 
 
 def tenant_prefix(prefix: str) -> str:
-    """Check a prefix: it may have the characters of topic names (`org.apache.kafka.common.internals.Topic`)."""
+    """Check a prefix, which may have the characters of topic names (`org.apache.kafka.common.internals.Topic`)."""
     if not prefix or len(prefix) > _LONGEST_PREFIX or not set(prefix) <= _NAME_CHARACTERS:
         raise InputError(f"prefix {prefix!r} of a tenant has 1 to {_LONGEST_PREFIX} letters, digits, dots, underscores and hyphens")
     return prefix
 
 
 class TenantsRule:
-    """The rule for one tenant; `error_texts` strips the prefix from error texts, or blanks those that have it."""
+    """Rule for one tenant; `error_texts` strips the prefix from error texts, or blanks texts that contain it."""
 
     name = "tenants"
 
@@ -116,7 +116,8 @@ class TenantsRule:
 
 
 def _needs_memory(message: Message, version: int, about: FieldsAbout) -> bool:
-    """Return whether a frame has topic ids, Fetch sessions, or bytes of a group without its type; requests decide for Fetch answers."""
+    """Return whether a frame has topic ids, Fetch sessions, or bytes of a group without its type; Fetch answers are judged by their
+    request."""
     if message.api_key in (_JOIN_GROUP, _SYNC_GROUP):
         return True
     if message.api_key == _FETCH:
@@ -149,7 +150,7 @@ class _Tenant(ConnectionRule):
         return frame if edit.is_empty else b"".join(edit.pieces(frame))
 
     def _checked(self, held: Held, frame: bytes) -> Outcome:
-        """Return the edited request, or an answer if it has a topic or a session that is not the tenant's."""
+        """Return the edited request, or an answer if it has another tenant's topic or session."""
         ids, body = _topic_ids(held, kwire.decode_request(frame, strict=False, fields=_checked_fields(held)).body)
         if held.api_key == _FETCH:
             if max(body.replica_id, body.replica_state.replica_id) >= 0:  # it would push sessions of others out, and count as a replica
@@ -209,12 +210,12 @@ def _topic_ids(held: Held, found: Any) -> tuple[list[Uuid], Any]:
 
 
 def _type_fields(held: Held) -> tuple[str, ...]:
-    """Return the group's type: JoinGroup has it in all versions, SyncGroup from 5 on (KIP-559)."""
+    """Return the group's type, which JoinGroup has in all versions and SyncGroup from 5 on (KIP-559)."""
     return ("protocol_type",) if held.api_key == _JOIN_GROUP or held.api_version >= 5 else ()
 
 
 def _read(body: Any) -> Any:
-    """Return a body that may have bytes behind it, as librdkafka's have."""
+    """Return a body that may have trailing bytes, as librdkafka's do."""
     if isinstance(body, Opaque):
         raise body.reason
     return body

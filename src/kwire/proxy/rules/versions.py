@@ -1,6 +1,6 @@
-"""`[versions]`: the broker advertises no more than an older release: versions and features.
+"""`[versions]`: limits the advertised versions and features to those of an older release.
 
-Clients then behave as towards that release. Requests that it does not accept still pass to the broker; `[rehearsal]` rejects them.
+Clients then behave as with that release. Requests that it does not accept are still forwarded to the broker; `[rehearsal]` rejects them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Dialects: proposed protocol changes that no Kafka release has, as overlays (`kwire.schema.overlays`).
+"""Dialects: proposed protocol changes that are not in a Kafka release, as overlays (`kwire.schema.overlays`).
 
 A dialect is a folder: `dialect.json` lists what it extends, replaces and adds, and whether every request gets a new version; definitions
 have Kafka's shape, with `aliases` of fields for other names in the proposal.
@@ -93,7 +93,7 @@ def read_overlay(name: str | Path) -> Overlay:
 
 
 def dialect(*names: str | Path, base: Catalog | None = None, api_keys: Mapping[str, int] | None = None) -> Catalog:
-    """Return a catalog with dialects on it: ``dialect("kip-1313")``.
+    """Return a catalog with dialects applied: ``dialect("kip-1313")``.
 
     Several are applied in order: in ``dialect("kip-35-draft", "kip-1313")`` BrokerMetadata has a new version too.
 
@@ -103,7 +103,7 @@ def dialect(*names: str | Path, base: Catalog | None = None, api_keys: Mapping[s
         api_keys: other keys for APIs of the dialects: ``{"BrokerMetadata": 20007}``.
 
     Raises:
-        InputError: no such dialect, two of them define the same message, or a key is taken.
+        InputError: unknown dialect, two dialects define the same message, or a key is taken.
     """
     if not names:
         raise InputError(f"Name a dialect; there are {', '.join(DIALECTS)}.")

@@ -50,7 +50,8 @@ class SourceOptions:
         ignore_missing_files, ignore_corrupt_files: skip files that are missing or cannot be read.
         push_filters: apply conditions of `where` in the reader; a Spark setting must enable that too.
         min_partitions: number of tasks if there are fewer series; None for the number of the driver's processors. target_releases,
-        broker_release: releases for `upgrade_impact`, as in `kwire analyze`. max_bytes_per_trigger, max_files_per_trigger: limits of
+        broker_release: releases for `upgrade_impact`, as in `kwire analyze`.
+        max_bytes_per_trigger, max_files_per_trigger: limits of
         streams; None for no limit.
         stream: other options of streams.
         frames: options of Parquet or Arrow files; None for captures and request logs.

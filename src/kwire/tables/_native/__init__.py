@@ -1,1 +1,1 @@
-"""The compiled twin of the tables room: built from pyx/tables."""
+"""Native backend of the tables package, built from pyx/tables."""

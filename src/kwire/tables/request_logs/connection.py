@@ -1,10 +1,10 @@
-"""One connection of a request log, entry by entry: a row of `requests` each, and the events of captured bytes.
+"""One connection of a request log: each entry gives a row of `requests`, and the same events as captured bytes.
 
-From 2.4 on an entry has the client's software as the broker knows it, even if the log begins in the middle of a connection, and the
-principal. A log never has SASL exchanges, refused or unanswered requests, sizes of frames, or who closed the connection.
+From 2.4 on, an entry has the client's software as known to the broker, even if the log begins in the middle of a connection, and the
+principal. A log never has SASL exchanges, rejected or unanswered requests, sizes of frames, or the side that closed the connection.
 
-Whether a client without a name asks for nothing (ApiVersions) is known only of connections seen from their beginning:
-`identity_source` is `not_observed` of others, even if the broker calls the client `unknown`.
+Only connections logged from their beginning show whether a client without a name sends no ApiVersions. For others, `identity_source` is
+`not_observed`, even if the broker calls the client `unknown`.
 """
 
 from __future__ import annotations
@@ -57,21 +57,22 @@ Exchange = tuple[tuple[Any, ...], list[Event]]
 
 
 class LogConnection:
-    """One connection of a request log.
+    """State of one connection of a request log.
 
     Args:
-        name: the broker's name of it.
-        n: number of connections between the same ends before it.
-        begun: position of its first entry, as for `take`.
-        watched: the log has its beginning.
+        name: the broker's name of the connection.
+        n: number of earlier connections between the same endpoints.
+        begun: position of its first entry, as in `take`.
+        watched: whether the log has its beginning.
 
     Attributes:
-        principal: after authentication; None without.
-        first_us, last_us: arrival of the first request and end of the last, microseconds since 1970; None without times.
+        principal: principal after authentication, else None.
+        first_us, last_us: arrival of the first request and end of the last one,
+        microseconds since 1970; None without times.
         unsupported: first request of each api and version that was refused with UNSUPPORTED_VERSION.
-        exact: all entries are JSON, so responses are known.
-        sizes_known: responses to fetches have the bytes of their records; those to ShareFetch never do.
-        latest: client id, software and principal of the latest entry, if native code took it and it taught no more of the client.
+        exact: whether all entries are JSON, so that responses are known.
+        sizes_known: whether responses to fetches have the size of their records; responses to ShareFetch never do.
+        latest: client id, software and principal of the latest entry, if native code read it and it had no other facts about the client.
     """
 
     __slots__ = (
@@ -107,7 +108,7 @@ class LogConnection:
         return client_key(name, version, self.identity.client_id, self.principal, self.name.client_address)
 
     def take(self, entry: LogEntry, series: str, capture: str, place: int) -> Exchange:
-        """Take the next entry; return its row, of `LOGGED_COLUMNS`, and its events. `place` is file and line in one number."""
+        """Add an entry; return its row of `LOGGED_COLUMNS`, and its events. `place` combines file and line in one number."""
         index = self.requests
         self.requests += 1
         self.latest = None
@@ -147,9 +148,9 @@ class LogConnection:
         self, entry: LogEntry, kind: ExchangeKind, place: int, index: int, arrived: int | None, responded: int | None,
         state: RequestState, body: Body, request: Any, response: Any, code: int | None, broken: list[Fact],
     ) -> list[Event]:  # fmt: skip
-        """Return the events of an exchange: most without an error have none (`ExchangeKind.says_more`).
+        """Return the events of an exchange; most exchanges without an error have none (`ExchangeKind.says_more`).
 
-        Times are in microseconds. The caller fills `broken` with the rules that the request breaks; those of the response are appended.
+        Times are in microseconds. `broken` has the rules violated by the request; the response's rules are appended.
         """
         if not broken and not code and not (kind.says_more and says_steps(kind, arrived, response)):
             return []
@@ -187,7 +188,7 @@ class LogConnection:
     def _learn(
         self, entry: LogEntry, kind: ExchangeKind, index: int, responded: int | None, response: Any, code: int | None, broken: list[Fact]
     ) -> list[Event]:
-        """Take facts of client and cluster from a response; append the rules that it breaks."""
+        """Read facts of client and cluster from a response; append the rules that it violates."""
         key, version = entry.api_key, entry.api_version
         if code == _UNSUPPORTED_VERSION and key != API_VERSIONS:
             self.unsupported.setdefault((key, version), index)
@@ -208,9 +209,9 @@ class LogConnection:
         return []
 
     def see_identity(self, entry: LogEntry, kind: ExchangeKind, body: Body, request: Any) -> list[Fact]:
-        """Take facts of the client from a request and from the broker's own fields; return the rules that the request breaks.
+        """Read facts of the client from a request and from the broker's own fields; return the rules that the request violates.
 
-        The broker's fields take precedence, but an ApiVersions request is logged with what was in force before it.
+        The broker's fields take precedence, but an ApiVersions request is logged with the values before it.
         """
         key, identity, software = entry.api_key, self.identity, entry.software
         broken = identity.see(
@@ -234,9 +235,9 @@ class LogConnection:
         return broken
 
     def _envelope(self, entry: LogEntry, series: str, capture: str, index: int, arrived: int | None, ended: int | None) -> tuple[Any, ...]:
-        """Return the row of the Envelope of a forwarded request (KIP-590): brokers log its content, under the first sender's name.
+        """Return the row of the Envelope of a forwarded request (KIP-590); brokers log its content, under the original sender's name.
 
-        The content is in the log of the client's broker, so here the Envelope counts; its header is not logged. Its own response has an
+        The log of the client's broker has the content, so the Envelope is counted here; its header is not logged. Its own response has an
         error only if the node is not the controller (EnvelopeUtils and RequestChannel of Kafka).
         """
         kind = exchange_kind(_ENVELOPE, 0)

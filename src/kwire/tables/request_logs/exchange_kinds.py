@@ -52,20 +52,21 @@ class BodyKind(NamedTuple):
 
 
 class ExchangeKind(NamedTuple):
-    """An api at a version.
+    """Facts of an api at a version.
 
     Attributes:
         row: columns of `requests`: api key, name (None for an unknown api), version, header version.
-        request, response: None if no release has the version.
-        first: columns of a request.
-        code, answered: error code and columns of a response.
-        may_be_client: any client may use it, and it does not identify the client.
-        uses_topics: its use of topics is summed up.
-        names_nodes: its response may name nodes.
-        names_topics: it has nothing more to observe than names of topic ids.
+        request, response: definitions, or
+        None if no release has the version.
+        first: reader of a request's columns.
+        code, answered: readers of a response's error code and columns.
+        may_be_client: whether any client may use it without being identified by it.
+        uses_topics: whether its use of topics is summed up.
+        names_nodes: whether its response may name nodes.
+        names_topics: whether names of topic ids are all there is to observe.
         watch: messages with more to observe.
-        says_more: an exchange without an error may have events.
-        of_groups: these events are steps of groups.
+        says_more: whether an exchange without an error may have events.
+        of_groups: whether these events are steps of groups.
     """
 
     row: tuple[int, str | None, int, int | None]

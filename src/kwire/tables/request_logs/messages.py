@@ -32,7 +32,7 @@ def request_of(entry: LogEntry, kind: ExchangeKind) -> tuple[Body, Any]:
 def response_of(entry: LogEntry, kind: ExchangeKind) -> tuple[ExchangeKind, Any]:
     """Return the kind and the message of an entry's response, None if it cannot be read.
 
-    That of ApiVersions has the attribute `ranges` too, which must not be changed.
+    An ApiVersions message has the attribute `ranges` too, which must not be changed.
     """
     version, body = entry.api_version, entry.response
     if entry.api_key == API_VERSIONS and body is not None:
@@ -46,9 +46,9 @@ def _api_versions_in(text: bytes, version: int) -> tuple[ExchangeKind, Any]:
 
 
 def _without_epoch(text: bytes) -> bytes:
-    """Set the epoch in an answer to ApiVersions to 0, so that few distinct answers are left.
+    """Set the epoch in an ApiVersions response to 0, so that few distinct responses remain.
 
-    Nothing reads it, and each change of the cluster's metadata raises it (KIP-584).
+    The epoch is not used, and each change of the cluster's metadata increases it (KIP-584).
     """
     before, name, behind = text.rpartition(_EPOCH)
     rest = behind.lstrip(b"0123456789")
@@ -65,7 +65,7 @@ def _api_versions(text: bytes, version: int) -> tuple[ExchangeKind, Any]:
 
 
 def _read_api_versions(body: dict[str, Any], version: int, exact: bool) -> tuple[ExchangeKind, Any]:
-    """Read an answer to ApiVersions, in version 0 if the broker does not have the request's version (KIP-511)."""
+    """Read an ApiVersions response, in version 0 if the broker does not support the request's version (KIP-511)."""
     code = body.get("errorCode", body.get("error_code"))
     kind = exchange_kind(API_VERSIONS, version)
     if kind.response is None or str(code) == str(_UNSUPPORTED_VERSION):

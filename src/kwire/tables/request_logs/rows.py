@@ -1,7 +1,7 @@
-"""From entries of a request log to rows of the tables of captures.
+"""Conversion of request log entries to rows of the tables of captures.
 
-A log does not have the ends of connections. One is over when the same ends have a new one, when the series is over, or when more than
-`MOST_LIVE` others had later entries, which bounds memory.
+A log does not have the ends of connections. A connection ends when its endpoints have a new one, when the series ends, or when more than
+`MOST_LIVE` others had later entries, which limits memory.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class _LogFile:
 
 
 class LogRows:
-    """Request logs of a series; `live` has the connections that may have more entries, that of the latest entry last."""
+    """Request logs of a series; `live` has the connections that may have more entries, the most recent last."""
 
     def __init__(self, sink: RowSink, zone: tzinfo = timezone.utc, most_live: int = MOST_LIVE) -> None:
         self.folder = EntryFolder(zone, wanted_bodies)
@@ -82,7 +82,7 @@ class LogRows:
     # Files.
 
     def begin_file(self, number: int) -> None:
-        """Begin the file with an index in the series; the one before is complete."""
+        """Begin the file with an index in the series; the previous file is complete."""
         self._end_newest()
         self.files[number] = _LogFile(number)
 
@@ -96,7 +96,7 @@ class LogRows:
             self._tell_damage(number, facts.lines)
 
     def read_before(self, number: int, size: int) -> LogPosition | None:
-        """Return the position to continue at in a file of which `size` stored bytes were read; None if another size was read, or none."""
+        """Return the position at which to continue in a file of which `size` stored bytes were read; None if that is not the size read."""
         file = self.files.get(number)
         is_known = file is not None and file.facts is not None and file.facts.stored_bytes == size
         return self._position if is_known else None
@@ -155,7 +155,7 @@ class LogRows:
             self._sum_up(number)
 
     def forget_files(self, before: int) -> None:
-        """Sum up and forget files with lower indexes, without an incomplete line: `capture_rows` does not have them then."""
+        """Sum up and drop files with lower indexes and no incomplete line; `capture_rows` then lacks them."""
         for number in [number for number in self.files if number < min(before, self.folder.waiting_file(before))]:
             self._sum_up(number)
             del self.files[number]
@@ -197,7 +197,7 @@ class LogRows:
     # Entries.
 
     def begin(self, number: int, entry: LogEntry) -> LogConnection:
-        """Begin a connection at its first entry, or first one lately."""
+        """Begin a connection at its first entry, or at the first one after it was dropped."""
         name = entry.connection
         ends = name[:4]
         before = self._latest.get(ends)
@@ -215,8 +215,8 @@ class LogRows:
     def _begins(self, name: ConnectionName, entry: LogEntry) -> bool:
         """Tell whether the first entry of a connection is its first request too.
 
-        Brokers number connections as they accept them, each processor for itself. So when one begins with ApiVersions, which always
-        comes first, every connection with a higher number began inside the log as well.
+        Each processor of a broker numbers connections as it accepts them. So if one begins with ApiVersions, which is always the first
+        request, every connection with a higher number also began inside the log.
         """
         processor, _, index = name.life.rpartition("-")
         if not index:

@@ -1,6 +1,6 @@
 """Topic sums of a request log's exchanges, by the rules of `kwire.protocol.tracking.topic_use`.
 
-A log has the sizes of records alone, and names a partition once in a message, so the sums need no object for each partition.
+A log has only the sizes of records, and lists a partition once per message, so the sums need no object for each partition.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def add_topics(
 ) -> None:  # fmt: skip
     """Add the topics of an exchange to the sums of its connection; a topic in both messages counts once.
 
-    Time is nanoseconds since 1970. A message that is not whole may have had more topics.
+    Time is in nanoseconds since 1970. An incomplete message may have had more topics.
     """
     direction = "produce" if api_key == _PRODUCE else "fetch"
     asked, answered = TOPIC_USERS[api_key]

@@ -1,0 +1,23 @@
+"""Commands of README and docs install from a checkout; one sentence, the same on each page, has the command for PyPI."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+BLOCK = re.compile(r"^( *)```.*?^\1```", re.DOTALL | re.MULTILINE)
+RELEASED = re.compile(r"Once kwire is released on PyPI, `pip install 'kwire\[[a-z,]+\]'` replaces the checkout\b")
+
+
+def test_commands_install_from_a_checkout() -> None:
+    blocks = {page.name: [each.group() for each in BLOCK.finditer(page.read_text("utf-8"))] for page in PAGES}
+    assert {name for name, found in blocks.items() if any("pip install 'kwire[" in each for each in found)} == set()
+
+
+def test_a_page_that_installs_has_the_command_for_pypi() -> None:
+    pages = {page.name: " ".join(page.read_text("utf-8").split()) for page in PAGES}
+    installing = {name for name, text in pages.items() if re.search(r"pip install '\.(?:/kwire)?\[", text)}
+    assert {"README.md", "index.md", "first-report.md", "proxy.md", "pipelines.md", "encrypted-clusters.md"} <= installing
+    assert {name for name in installing if not RELEASED.search(pages[name])} == set()
