@@ -69,6 +69,6 @@ def test_pythons_that_cannot_serve_are_told_in_a_sentence(spark: SparkContext, m
     monkeypatch.setattr(spark, "pythonExec", str(other))
     (wrong,) = kwire.spark.doctor(spark).faults
     this = ".".join(map(str, sys.version_info[:3]))
-    assert re.match(rf"On the executor \(.*\) Python is 3\.99\.0 \(.*\), this driver's {this}: PySpark wants the same minor version", wrong)
+    assert re.match(rf"On the executor \(.*\) Python is 3\.99\.0 \(.*\), this driver's {this}: PySpark needs the same minor version", wrong)
     with pytest.raises(kwire.KwireError, match=re.escape(wrong)):
         kwire.spark.ship(spark)

@@ -171,7 +171,8 @@ def named_library(software_name: str | None, software_version: str | None) -> tu
 
 @lru_cache(maxsize=4096)
 def release_month(name: str, version: str) -> str | None:
-    """Return when the minor version of a library was released, such as `2019-03`; `name` is the library's or what its clients send."""
+    """Return when the minor version of a library was released, such as `2019-03`; `name` is the library's name or the one that its clients
+    send."""
     named = named_library(name, version) or next(((library, version) for library in known_libraries() if library.name == name), None)
     if named is None:
         return None

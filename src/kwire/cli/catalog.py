@@ -129,7 +129,7 @@ def releases_command(as_json: bool) -> None:
 @cloup.argument("api", metavar="API", shell_complete=complete_api)
 @cloup.option("--version", type=click.IntRange(0), metavar="N", help="Only the fields of this version.")
 @catalog_options
-@cloup.option("--json", "as_json", is_flag=True, help="JSON lines, one a message.")
+@cloup.option("--json", "as_json", is_flag=True, help="JSON lines, one per message.")
 def show_command(api: str, version: int | None, catalog_name: str | None, dialects: tuple[str, ...], as_json: bool) -> None:
     """Show the fields of API: an API by name or key, or any message by name.
 

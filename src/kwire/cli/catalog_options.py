@@ -38,7 +38,7 @@ def catalog_options(command: Command) -> Command:
 
 @contextmanager
 def doubts_told() -> Iterator[None]:
-    """Write warnings about a catalog that is loaded as sentences to stderr."""
+    """Print warnings about a loaded catalog to stderr, as sentences."""
     from kwire.cli.terminal import printable
 
     with warnings.catch_warnings(record=True) as doubts:

@@ -68,7 +68,7 @@ class EncodeResponse(Protocol):
     The answer to an ApiVersions request of an unknown version is of version 0 (KIP-511).
 
     Arguments:
-        correlation_id: of the request (a decoded one keeps the tagged fields of its header), or a `ResponseHeader`.
+        correlation_id: correlation id of the request (a decoded one keeps the tagged fields of its header), or a `ResponseHeader`.
         body: a message object of that API, or an `Opaque`, whose bytes are written unchanged.
         api_key, api_version: of the request; the version of the body.
 

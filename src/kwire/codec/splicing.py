@@ -95,7 +95,7 @@ class FrameSplicer:
         Arguments:
             frame: a request frame without its 4-byte length; with `api_key` and `api_version` a response frame; with `name` and `version`
                 one message of any kind. Any contiguous buffer.
-            changes: path -> what becomes of the field: a value, or a mapping or function from the old value to the new one. A path is
+            changes: new values by path; each is a value, or a mapping or function from the old value to the new one. A path is
                 ``topics[2].name`` (one place), ``topics.name`` (all of them) or, in frames, ``header.client_id``. Values are those that
                 decoding gives. A place of one path must be there when it gets a value; else what is there is rewritten.
             api_key, api_version: of the request that a response answers.
@@ -135,7 +135,7 @@ class FrameSplicer:
         uncovered: Uncovered = "refuse",
         strict: bool = True,
     ) -> bytes:
-        """Rename topics wherever a frame or message says their names, and copy all other bytes.
+        """Rename topics in all places of a frame or message, and copy all other bytes.
 
         Found by schema in every message and version of the catalog: fields that Kafka types as `topicName`, those that it leaves untyped,
         resources of type topic (configurations, ACLs), subscriptions and assignments of consumers in the bytes of groups, user data of the
@@ -143,9 +143,9 @@ class FrameSplicer:
 
         Arguments:
             frame, api_key, api_version, name, version, strict: as in `splice`.
-            names: old name -> new name; a mapping leaves a name alone that it lacks. A function is not called for null and empty names.
-            protocol_type: of the group (`consumer`), for versions that do not say it: JoinGroup responses up to 6, SyncGroup up to 4.
-            uncovered: what to do where names may be that cannot be renamed, and something is there: patterns (regular expressions, ACLs of
+            names: old name -> new name; names missing from a mapping stay. A function is not called for null and empty names.
+            protocol_type: protocol type of the group (`consumer`), for versions without it: JoinGroup responses up to 6, SyncGroup up to 4.
+            uncovered: action for non-empty fields that may hold names that cannot be renamed: patterns (regular expressions, ACLs of
                 prefixes), the frame in an Envelope, user data of other assignors, groups of other types. `refuse` or `keep`.
 
         Raises:
@@ -181,8 +181,8 @@ class FrameSplicer:
                 message and path, that gives (host, port); a function of three, (node id, host, port); or a mapping to (host, port). A
                 mapping is searched for (host, port), then the node id or, where the message names the listener, for (node id, listener):
                 a node that is broker and controller has one id. It must have every address that comes up, so that none slips through. The
-                node id is None where the message does not say it (requests to change the leader of a quorum). An answer that names no
-                broker (node id -1, empty host) stays.
+                node id is None if the message does not have it (requests to change the leader of a quorum). An answer that names no broker
+                (node id -1, empty host) stays.
 
         Raises:
             WireError: as in `splice`; an API or version that the catalog does not know.

@@ -229,7 +229,7 @@ def _faults(driver: PythonFacts, executors: Sequence[PythonFacts]) -> Iterator[s
     foreign = [each for each in executors if each.release != driver.release]
     for (python, executable), some in _grouped(foreign, "python", "executable"):
         yield (
-            f"{who(some)} Python is {python} ({executable}), this driver's {driver.python}: PySpark wants the same minor version on both; "
+            f"{who(some)} Python is {python} ({executable}), this driver's {driver.python}: PySpark needs the same minor version on both; "
             "set PYSPARK_PYTHON to a Python that all machines have."
         )
     if foreign:

@@ -56,7 +56,7 @@ def declare(
     before: Callable[[Any], object] | None = None,
     after: Callable[[Any], object] | None = None,
 ) -> None:
-    """Declare a class by the names of its fields, separated by spaces, by type.
+    """Declare a class; its fields are given by type, as names separated by spaces.
 
     `make` creates an object before its fields are set, by default without calling its class; `after` is called once they are set.
     """

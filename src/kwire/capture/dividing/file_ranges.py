@@ -54,7 +54,7 @@ class PartSource(Protocol):
         """Reason why reading ended early, or empty."""
 
     def read(self, size: int) -> bytes:
-        """Read up to `size` bytes; none only at the end."""
+        """Read up to `size` bytes; return no bytes only at the end."""
 
     def block_digests(self, size: int) -> bytes:
         """Return the digests of the stored blocks that begin in this part, after reading all of it; `size` is the file's."""

@@ -35,7 +35,7 @@ _PAUSES: Final = (0.5, 2.0)
 
 class StoredBytes(Protocol):
     def read(self, size: int, /) -> bytes:
-        """Read up to `size` bytes; none only at the end."""
+        """Read up to `size` bytes; return no bytes only at the end."""
 
 
 class StoredBlocks:
