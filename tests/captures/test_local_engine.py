@@ -20,7 +20,7 @@ from kwire.errors import InputError, KwireError
 from kwire.report import render_report
 from kwire.spark import local_processes
 from kwire.spark.job import JobRequest, run_job
-from kwire.spark.local_processes import LOCAL_BYTES, PROCESS_BYTES, LocalProcesses, choose_engine
+from kwire.spark.local_processes import PROCESS_BYTES, LocalProcesses, choose_engine
 
 DATA = Path(__file__).parent / "data"
 INPUTS = tuple(str(DATA / name) for name in ("topicids.pcap.gz", "seed.pcap.gz", "ipv6.pcap.gz"))
@@ -55,31 +55,28 @@ def test_no_spark_is_loaded(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "master", "size", "taken"),
+    ("asked", "master", "variable", "taken"),
     [
-        ("auto", None, LOCAL_BYTES - 1, "local"),
-        ("auto", None, LOCAL_BYTES, "spark"),
-        ("auto", "local[2]", 1, "spark"),
-        ("local", None, LOCAL_BYTES, "local"),
-        ("spark", None, 1, "spark"),
+        ("auto", None, "", "local"),
+        ("auto", "local[2]", "", "spark"),
+        ("auto", None, "SPARK_REMOTE", "spark"),
+        ("auto", None, "PYSPARK_GATEWAY_PORT", "spark"),  # of spark-submit
+        ("local", None, "PYSPARK_GATEWAY_PORT", "local"),
+        ("spark", None, "", "spark"),
     ],
 )
-def test_auto_takes_what_fits(asked: Any, master: str | None, size: int, taken: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_auto_takes_spark_where_it_is(asked: Any, master: str | None, variable: str, taken: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local_processes, "_has_session", lambda: False)
-    assert choose_engine(asked, master, size) == taken
+    if variable:
+        monkeypatch.setenv(variable, "sc://host")
+    assert choose_engine(asked, master) == taken
 
 
 def test_auto_takes_spark_where_a_session_is(monkeypatch: pytest.MonkeyPatch) -> None:
     """In a notebook or under spark-submit, a job runs where its user is."""
     session = SimpleNamespace(SparkSession=SimpleNamespace(getActiveSession=lambda: object()))
     monkeypatch.setitem(sys.modules, "pyspark.sql", session)  # type: ignore[arg-type]
-    assert choose_engine("auto", None, 1) == "spark"
-
-
-def test_auto_takes_processes_where_pyspark_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local_processes, "_has_session", lambda: False)
-    monkeypatch.setattr(local_processes, "find_spec", lambda _name: None)
-    assert choose_engine("auto", None, LOCAL_BYTES) == "local"
+    assert choose_engine("auto", None) == "spark"
 
 
 def test_a_master_is_sparks(tmp_path: Path) -> None:

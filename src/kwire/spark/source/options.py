@@ -86,7 +86,7 @@ class SourceOptions:
 
 
 def source_options(options: Mapping[str, str]) -> SourceOptions:
-    """Check options; unknown ones are ignored with a warning, as Spark's own readers ignore them."""
+    """Check options; unknown ones are ignored with a warning, as Spark's own readers ignore them, and an error in the mode FAILFAST."""
     given = {_NEW_NAMES.get(name.lower(), name.lower()): value for name, value in options.items()}
     reading: dict[str, str] = {name: given.pop(name) for name in ("mode", "columnnameofcorruptrecord") if name in given}
     frames = frame_files(given)
@@ -120,7 +120,10 @@ def source_options(options: Mapping[str, str]) -> SourceOptions:
     )
     _refuse_tokens(found)
     if given:
-        warnings.warn(f"{_WHO} has no option{'s' * (len(given) > 1)} {', '.join(sorted(given))}.", stacklevel=2)
+        text = f"{_WHO} has no option{'s' * (len(given) > 1)} {', '.join(sorted(given))}."
+        if found.reading.fails:
+            raise InputError(text)
+        warnings.warn(text, stacklevel=2)
     return found
 
 

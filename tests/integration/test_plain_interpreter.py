@@ -1,0 +1,67 @@
+"""A session as a cron job or a notebook's kernel starts it: the PATH does not lead to this Python, and only `prepare` knows it."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+pytestmark = [pytest.mark.spark, pytest.mark.xdist_group("spark-processes")]
+
+PROGRAM = """
+import kwire
+import kwire.spark
+from kwire import messages
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+kwire.spark.prepare()
+spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+
+def refused(act):
+    try:
+        act()
+    except PySparkException as error:
+        return str(error)
+    raise AssertionError("not refused")
+
+source = spark.read.format("kwire")
+print("rows", source.option("tabel", "clients").load("kafka.pcap").count())
+text = refused(lambda: source.option("mode", "FAILFAST").load("kafka.pcap").count())
+assert "has no option tabel" in text, text
+text = refused(lambda: spark.range(1).write.format("kwire").mode("append").save("kafka.pcap"))
+assert "is read-only" in text, text
+
+header = messages.RequestHeader(api_key=12, api_version=0, correlation_id=1, client_id="app")
+frame = kwire.encode_request(header, messages.HeartbeatRequest(group_id="billing", generation_id=7, member_id="billing-1"))
+frames = spark.createDataFrame([(1, "a", frame, frame.hex())], "id INT, name STRING, frame BINARY, text STRING")
+read = frames.select(kwire.spark.from_kafka_request("frame"))
+assert read.columns == ["from_kafka_request(frame)"], read.columns
+assert read.first()[0].message == "HeartbeatRequest"
+text = refused(lambda: frames.select(kwire.spark.from_kafka_request("text")).collect())
+assert "expected a binary column, got string" in text, text
+kept = kwire.spark.map_frames(frames, "frame", keep="id, name")
+assert kept.columns[:2] == ["id", "name"]
+assert kept.first().api_key == 12
+print("all is well")
+"""
+
+
+def test_session_of_a_python_that_is_not_activated(tmp_path: Path) -> None:
+    """Workers run this Python; an unknown option is named once; faults of types and modes are sentences."""
+    (tmp_path / "kafka.pcap").write_bytes(gzip.decompress((ROOT / "examples" / "upgrade-fleet.pcap.gz").read_bytes()))
+    own = Path(sys.executable).parent
+    path = os.pathsep.join(each for each in os.environ["PATH"].split(os.pathsep) if Path(each) != own)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PYSPARK_", "SPARK_", "VIRTUAL_ENV"))}
+    done = subprocess.run(
+        [sys.executable, "-"], input=PROGRAM, cwd=tmp_path, env={**environment, "PATH": path}, capture_output=True, text=True, check=False
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "all is well" in done.stdout
+    assert done.stderr.count("UserWarning: The kwire data source has no option tabel") == 1
