@@ -1,7 +1,6 @@
 """The Python blocks of the pages about Spark, pasted into one Python in the order of their page.
 
-Each page has a Python of its own, which finds its Java as a program does that `spark-submit` runs. They have one Java in turn, which is
-soon done with what it has done for an earlier page.
+Each page has a Python of its own, which no environment on the PATH leads: `kwire.spark.prepare` names it to Spark's workers.
 """
 
 from __future__ import annotations
@@ -11,13 +10,9 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-
-from kwire.spark.java import ensure_java
 
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLE = ROOT / "examples" / "upgrade-fleet.pcap.gz"
@@ -34,34 +29,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return found
 
 
-@pytest.fixture(scope="module")
-def java(folder: Path) -> Iterator[Any]:
-    from pyspark.java_gateway import launch_gateway
-
-    ensure_java()
-    with pytest.MonkeyPatch.context() as patch, (folder / "java.log").open("wb") as log:
-        # Spark's workers are `python3` of the PATH, which an activated environment leads
-        patch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
-        gateway: Any = launch_gateway(popen_kwargs={"cwd": folder, "stdout": log, "stderr": log})  # type: ignore[no-untyped-call]
-        try:
-            patch.setenv("PYSPARK_GATEWAY_PORT", str(gateway.gateway_parameters.port))
-            patch.setenv("PYSPARK_GATEWAY_SECRET", gateway.gateway_parameters.auth_token)
-            yield gateway
-        finally:
-            gateway.shutdown()
-            gateway.proc.stdin.close()
-            gateway.proc.wait(60)
-
-
-@pytest.fixture
-def without_context(java: Any) -> Iterator[None]:
-    yield
-    active = getattr(getattr(java.jvm.org.apache.spark, "SparkContext$"), "MODULE$").getActive()
-    if active.isDefined():
-        active.get().stop()
-
-
-@pytest.mark.usefixtures("without_context")
 @pytest.mark.parametrize(
     ("page", "shown"),
     [
@@ -80,8 +47,13 @@ def test_blocks_run_as_they_are(page: str, shown: list[str], folder: Path) -> No
         subprocess.run(analyze, cwd=folder, capture_output=True, timeout=600, check=True)
     code = "\n".join(blocks)
     assert code
-    done = subprocess.run([sys.executable, "-"], input=code, cwd=folder, capture_output=True, text=True, timeout=600, check=False)
-    assert done.returncode == 0, done.stderr + (folder / "java.log").read_text("utf-8")
+    own = Path(sys.executable).parent
+    path = os.pathsep.join(each for each in os.environ["PATH"].split(os.pathsep) if Path(each) != own)
+    done = subprocess.run(
+        [sys.executable, "-"], input=code, cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True, timeout=600,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
     for each in shown:
         assert each in done.stdout
     if page == "streaming":
