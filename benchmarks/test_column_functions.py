@@ -1,4 +1,5 @@
-"""What the column functions do to one Arrow array, without Spark: headers to columns, bodies to the JSON of Kafka's converters.
+"""What the column functions do to one Arrow array, without Spark: headers and responses to columns, bodies to the JSON of Kafka's
+converters.
 
 Held against the ways that are made of other parts of kwire: frames joined to a stream and scanned, and one object a message; and against
 msgspec's encoder of the same tree, which has no decoding to do.
@@ -6,6 +7,7 @@ msgspec's encoder of the same tree, which has no decoding to do.
 
 from __future__ import annotations
 
+import struct
 from typing import Any
 
 import msgspec
@@ -21,6 +23,10 @@ from kwire.codec.classes import compiled
 from kwire.codec.header_scan import header_batch
 from kwire.codec.json_columns import JsonColumns
 from kwire.codec.json_text import json_text
+from kwire.spark.body_types import body_type
+from kwire.spark.frame_rows import FrameRows
+from kwire.spark.frame_structs import ResponseStruct
+from kwire.spark.reading_options import ReadingOptions
 
 ROWS, BODIES, FRAME_BYTES = 10_000, 100, 130
 COLUMNS = ("api_key", "api_version", "correlation_id", "client_id", "error")
@@ -66,3 +72,31 @@ def test_json_of_bodies(race, message, key, version, who):
     }
     assert run["native"]().to_pylist() == run["an object each"]() == [text.decode() for text in run["msgspec, encoding alone"]()]
     race(f"JSON of {message}-v{version}", who, run[who], BODIES, sum(map(len, bodies)))
+
+
+@pytest.mark.parametrize("who", ["from_kafka_response", "from_kafka_response, JSON", "map_frames", "struct, a loop by hand"])
+def test_responses(race, who):
+    head, body = struct.Struct(">ib"), struct.Struct(">ihb")
+    frames = pa.array([head.pack(row, 0) + body.pack(0, 25, 0) for row in range(ROWS)])
+    keys, versions = pa.array([12] * ROWS, pa.int16()), pa.array([4] * ROWS, pa.int16())
+    kind = body_type("HeartbeatResponse", 4, None)
+    rows = FrameRows("frame", (), kind, ReadingOptions())
+    batch = pa.RecordBatch.from_arrays([frames], names=["frame"])
+
+    def by_hand() -> Any:
+        found = []
+        for frame in frames.to_pylist():
+            correlation_id, tags = head.unpack_from(frame)
+            assert not tags
+            found.append((correlation_id, *body.unpack_from(frame, head.size)[:2]))
+        return pa.table([pa.array(column, pa.int32()) for column in zip(*found, strict=True)], names=["id", "throttle", "error"])
+
+    run = {
+        "from_kafka_response": lambda: ResponseStruct(kind)(frames, keys, versions),
+        "from_kafka_response, JSON": lambda: ResponseStruct()(frames, keys, versions),
+        "map_frames": lambda: list(rows([batch])),
+        "struct, a loop by hand": by_hand,
+    }
+    typed = [row["body"]["error_code"] for row in run["from_kafka_response"]().to_pylist()]
+    assert typed == by_hand().column("error").to_pylist() == [row["error_code"] for row in run["map_frames"]()[0].to_pylist()]
+    race("responses of Heartbeat v4", who, run[who], ROWS, ROWS * 12)

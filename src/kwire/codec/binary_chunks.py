@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
 from kwire.errors import InputError
 
-__all__ = ["BinaryChunk", "chunks_of", "messages_in", "messages_of"]
+__all__ = ["BinaryChunk", "chunks_of", "messages_in", "messages_of", "numbers_at"]
 
 
 class BinaryChunk(NamedTuple):
@@ -83,3 +84,28 @@ def messages_of(chunk: BinaryChunk) -> Iterator[memoryview | None]:
         if not 0 <= start - skipped <= start <= stop <= content.nbytes:
             raise ValueError(f"the offsets of a binary array leave its bytes at element {index - chunk.first}")
         yield content[start:stop]
+
+
+def numbers_at(chunk: BinaryChunk, place: int, kind: str) -> tuple[Any, Any]:
+    """Return the numbers of a numpy type at a byte of each element, and which elements have one; the others get 0.
+
+    Raises:
+        ValueError: the offsets do not fit.
+    """
+    size = np.dtype(kind).itemsize
+    of_offsets = np.dtype(np.int64 if chunk.wide else np.int32)
+    offsets = np.frombuffer(chunk.offsets, of_offsets, chunk.length + 1, chunk.first * of_offsets.itemsize)
+    places = offsets[:-1].astype(np.int64) + place
+    held = places + size <= offsets[1:]
+    if chunk.validity is not None:
+        bits = np.unpackbits(np.frombuffer(chunk.validity, np.uint8), count=chunk.first + chunk.length, bitorder="little")
+        held &= bits[chunk.first :].astype(bool)
+    places = places[held]
+    found = np.zeros(chunk.length, kind)
+    if len(places):
+        last = memoryview(chunk.content).nbytes - size
+        if places.min() < place or places.max() > last:
+            raise ValueError("the offsets of a binary array leave its bytes")
+        every: Any = np.ndarray((last + 1,), kind, chunk.content, strides=(1,))
+        found[held] = every[places]
+    return found, held

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from kwire.codec.arrow_types import ArrowArray
-from kwire.codec.binary_chunks import chunks_of, messages_in
+from kwire.codec.binary_chunks import chunks_of
 from kwire.codec.classes import compiled
 from kwire.codec.column_layout import ERROR_FIELDS, MESSAGE_INDEX
 from kwire.codec.columns import to_arrow
@@ -25,6 +25,7 @@ from kwire.schema import catalog
 from kwire.schema.header_versions import header_version_of
 from kwire.spark.body_types import BodyType
 from kwire.spark.reading_options import ReadingOptions
+from kwire.spark.response_starts import response_starts
 
 __all__ = ["HEADER_COLUMNS", "FrameRows"]
 
@@ -135,7 +136,7 @@ class FrameRows:
         kind = catalog()[str(self.body.message)].kind
         if not self.header or kind not in ("request", "response"):
             return None, given, None, {}
-        return self._request_bodies(given) if kind == "request" else self._response_bodies(messages_in(given))
+        return self._request_bodies(given) if kind == "request" else self._response_bodies(given)
 
     def _request_bodies(self, given: ArrowArray) -> tuple[Any, Any, Any, dict[int, WireError]]:
         heads = header_batch(given, ("api_key", "api_version", "body_offset", "error"))
@@ -154,24 +155,19 @@ class FrameRows:
         [chunk] = chunks_of(given)
         return rows, chunk._replace(starts=np.ascontiguousarray(starts, np.int32)), starts, faults
 
-    def _response_bodies(self, frames: list[Any]) -> tuple[Any, Any, Any, dict[int, WireError]]:
-        message = catalog()[str(self.body.message)]
-        decoder = compiled().decoder("ResponseHeader", header_version_of(message.header_versions, self.body.version))
-        bodies: list[Any] = []
-        starts: list[int] = []
+    def _response_bodies(self, given: ArrowArray) -> tuple[Any, Any, Any, dict[int, WireError]]:
+        version = header_version_of(catalog()[str(self.body.message)].header_versions, self.body.version)
+        decoder = compiled().decoder("ResponseHeader", version)
+        [chunk] = chunks_of(given)
+        starts, _ = response_starts(chunk, version)
         faults: dict[int, WireError] = {}
-        for row, frame in enumerate(frames):
-            start, body = 0, None
-            if frame is not None:
-                try:
-                    _, start = decoder.decode(frame)
-                    body = frame[start:]
-                except WireError as error:
-                    self.options.refuse(error, row)
-                    faults[row] = error
-            bodies.append(body)
-            starts.append(start)
-        return None, bodies, starts, faults
+        for row in np.flatnonzero((starts < 0) & np.asarray(given.is_valid())).tolist():
+            try:
+                starts[row] = decoder.decode(given[row].as_py())[1]
+            except WireError as error:
+                self.options.refuse(error, row)
+                faults[row] = error
+        return None, chunk._replace(starts=starts), starts, faults
 
 
 def _header_error(name: Any, frame: Any) -> WireError:

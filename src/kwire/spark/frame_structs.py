@@ -14,21 +14,24 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kwire.codec.binary_chunks import BinaryChunk, chunks_of, messages_of
+from kwire.codec.binary_chunks import BinaryChunk, chunks_of, messages_of, numbers_at
 from kwire.codec.classes import compiled
-from kwire.codec.decoding import API_VERSIONS, FrameReader
+from kwire.codec.decoding import API_VERSIONS, UNSUPPORTED_VERSION, FrameReader
 from kwire.codec.header_scan import header_batch
 from kwire.codec.json_columns import JsonColumns
 from kwire.codec.json_text import json_text
 from kwire.errors import BadLength, WireError
 from kwire.schema import catalog
+from kwire.schema.header_versions import header_version_of
 from kwire.spark.body_types import JSON_BODY, BodyType
 from kwire.spark.reading_options import ReadingOptions
+from kwire.spark.response_starts import response_starts
 
 __all__ = ["RequestStruct", "ResponseStruct"]
 
 _ERROR: Final[tuple[Any, ...]] = (pa.field("error", pa.string()), pa.field("error_offset", pa.int64()), pa.field("error_path", pa.string()))
 _ABSENT: Final = -1  # start of a body that is not read
+_LAST: Final = 1023  # above all api keys and versions
 
 
 @cache
@@ -47,6 +50,22 @@ def _names(kind: str) -> Any:
     of_key = found.request if kind == "request" else found.response
     messages = [of_key(key) for key in range(max(found.api_keys) + 1)]
     return pa.array([None if each is None else each.name for each in messages], pa.string())
+
+
+def _named(kind: str, keys: Any) -> Any:
+    names = _names(kind)
+    return names.take(pa.array(keys, mask=(keys < 0) | (keys >= len(names))))
+
+
+@cache
+def _header_versions() -> Any:
+    """Header versions of responses by api key and version; -1 for unknown ones."""
+    found = np.full((_LAST + 1, _LAST + 1), -1, np.int8)
+    for key in catalog().api_keys:
+        if (message := catalog().response(key)) is not None:
+            for version in message.valid_versions:
+                found[key, version] = header_version_of(message.header_versions, version)
+    return found
 
 
 def _fits(decoder: Any, frame: Any, start: int) -> bool:
@@ -162,12 +181,10 @@ class RequestStruct(_FrameStruct):
             wanted = (keys == self.body.api_key) & (versions == self.body.version)
             bodies, faults = self._typed(chunk, np.where(wanted, starts, _ABSENT).astype(np.int32))
         alone = self._alone(chunk, left)
-        names = _names("request")
-        places = pa.array(np.where(keys < len(names), keys, -1), mask=(keys < 0) | (keys >= len(names)))
         client_ids = heads.column("client_id")
         if (unnamed := _numbers(heads.column("header_version"), np.int8) == 0).any():  # a header without the field, as an object has it
             client_ids = pc.if_else(pa.array(unnamed), "", client_ids)
-        header = [heads.column("api_key"), heads.column("api_version"), names.take(places), heads.column("correlation_id"), client_ids]
+        header = [heads.column("api_key"), heads.column("api_version"), _named("request", keys), heads.column("correlation_id"), client_ids]
         return self._struct(frames, header, bodies, alone, absent, faults)
 
     def _alone(self, chunk: BinaryChunk, rows: list[int]) -> dict[int, _Row]:
@@ -222,30 +239,29 @@ class ResponseStruct(_FrameStruct):
         """Return the structs of frames, given the api keys and versions of their requests; a null in any of them gives a null."""
         frames = _one_array(frames)
         [chunk] = chunks_of(frames)
-        found = list(messages_of(chunk))
-        headers: list[tuple[Any, ...]] = []
-        starts = np.full(len(found), _ABSENT, np.int32)
+        absent = np.logical_or.reduce([np.asarray(each.is_null()) for each in (frames, api_keys, api_versions)])
+        keys, versions = (np.array(pc.if_else(absent, -1, each).cast(pa.int16())) for each in (api_keys, api_versions))
+        starts, ids = response_starts(chunk, _header_versions()[keys.clip(-1, _LAST), versions.clip(-1, _LAST)])
+        codes, _ = numbers_at(chunk, 4, ">i2")
+        starts[(keys == API_VERSIONS) & (versions != 0) & (codes == UNSUPPORTED_VERSION)] = _ABSENT
         alone: dict[int, _Row] = {}
-        absent = np.zeros(len(found), bool)
-        for row, (frame, key, version) in enumerate(zip(found, api_keys.to_pylist(), api_versions.to_pylist(), strict=True)):
-            if frame is None or key is None or version is None:
-                absent[row] = True
-                headers.append((None,) * len(self.header))
-                continue
-            header, start, error = self._header(frame, key, version)
-            headers.append(header)
-            starts[row] = start
-            if error is not None:
+        found: list[Any] = []
+        for row in np.flatnonzero((starts < 0) & ~absent).tolist():  # tags in the header, faults, and refused versions
+            found = found or list(messages_of(chunk))
+            header, starts[row], error = self._header(found[row], int(keys[row]), int(versions[row]))
+            if error is None:
+                versions[row], ids[row] = header[1], header[3]
+            else:
                 alone[row] = _Row(header, None, error)
                 self.options.refuse(error, row)
-        columns = [pa.array(values, kind) for values, (_, kind) in zip(zip(*headers, strict=True), self.header, strict=True)]
-        columns = columns or [pa.array([], kind) for _, kind in self.header]
-        keys, versions = _numbers(columns[0], np.int16), _numbers(columns[1], np.int16)
+        names = _named("response", keys)
+        columns = [pa.array(keys, mask=absent), pa.array(versions, mask=absent), names, pa.array(ids, pa.int32(), mask=absent)]
         faults: dict[int, Any] = {}
         if self.body.message is None:
             bodies, left = _json("response").texts(chunk._replace(starts=starts), keys, versions)
+            found = found or (list(messages_of(chunk)) if left else [])
             for row in left:
-                alone[row] = self._alone(found[row], headers[row], int(starts[row]))
+                alone[row] = self._alone(found[row], tuple(column[row].as_py() for column in columns), int(starts[row]))
                 self.options.refuse(alone[row].error, row)
         else:
             wanted = (keys == self.body.api_key) & (versions == self.body.version)

@@ -179,6 +179,20 @@ def test_the_answer_to_a_refused_version_is_read_in_version_0():
     assert [row["body"] for row in typed(frames, keys, versions).to_pylist()] == [{"error_code": 35}] * 2
 
 
+def test_response_headers_with_tags_and_cut_ones():
+    plain = bytes.fromhex("00000009 00 00000000 0000 00")  # Heartbeat v4: correlation id 9, no tags; throttle time, no error, no tags
+    tagged = bytes.fromhex("0000000a 01 05 02 aabb 00000000 0000 00")  # a tag 5 of two bytes in the header
+    frames = pa.array([b"left out", plain, tagged, plain[:4], plain[:3], b"", None, plain + b"!"]).slice(1)
+    keys, versions = pa.array([12] * 7), pa.array([4] * 7)
+    for body in (body_type(None, None, None), body_type("HeartbeatResponse", 4, ["error_code"])):
+        found = ResponseStruct(body)(frames, keys, versions).to_pylist()
+        assert [row and (row["correlation_id"], row["error"], row["error_offset"]) for row in found] == [
+            (9, None, None), (10, None, None), (None, "TRUNCATED", 4), (None, "TRUNCATED", 0), (None, "TRUNCATED", 0), None,
+            (9, "TRAILING_BYTES", len(plain)),
+        ]  # fmt: skip
+        assert [row is not None and row["body"] is not None for row in found] == [True, True, False, False, False, False, False]
+
+
 def test_a_response_without_its_request_is_null():
     answer = frame(one("HeartbeatResponse", 0))
     found = ResponseStruct()(pa.array([answer, answer]), pa.array([12, None]), pa.array([None, 0]))
@@ -186,8 +200,14 @@ def test_a_response_without_its_request_is_null():
 
 
 def test_empty_batches_have_the_type():
-    for make in (RequestStruct(), RequestStruct(body_type("HeartbeatRequest", 4, None), ReadingOptions(corrupt_record="c"))):
-        assert make(pa.array([], pa.binary())).type == make.type
+    for make in (
+        RequestStruct(),
+        RequestStruct(body_type("HeartbeatRequest", 4, None), ReadingOptions(corrupt_record="c")),
+        ResponseStruct(),
+        ResponseStruct(body_type("HeartbeatResponse", 4, None), FAILFAST),
+    ):
+        empty = [pa.array([], pa.binary()), *[pa.array([], pa.int16())] * (make.takes - 1)]
+        assert make(*empty).type == make.type
 
 
 def test_options_are_read_in_any_case_and_checked():
