@@ -105,7 +105,7 @@ def test_a_state_that_is_gone_or_of_another_version_is_told(folder: Path, state:
     start, end = query.at, query.plan()
     assert end is not None
     monkeypatch.setattr("kwire.__version__", "99.0")
-    with pytest.raises(InputError, match=r"kwire .* wrote it, and this is 99\.0; begin with a new checkpoint"):
+    with pytest.raises(InputError, match=r"kwire .* wrote it, and this is 99\.0; start with a new checkpoint"):
         query.read(start, end)
     monkeypatch.undo()
     shutil.rmtree(state)

@@ -74,7 +74,7 @@ def test_damaged_routed_packets() -> None:
 
 def test_packets_of_no_share(twin: Twin) -> None:
     packets: Any = load_twin("capture", "packets", twin)
-    with pytest.raises(ValueError, match="need a share"):
+    with pytest.raises(ValueError, match="at least one share"):
         packets.Router(0)
     with pytest.raises(IndexError, match="there are 3 shares"):
         packets.Router(3).take(3)

@@ -73,7 +73,7 @@ CASES: list[tuple[list[PythonFacts], str]] = [
     ([executor(1, pyarrow=None)], r"there is no pyarrow, which kwire needs: install pyarrow \(>=18\) for /usr/bin/python3 there\.$"),
     ([executor(1, pyarrow="17.0.0")], r"pyarrow is 17\.0\.0; kwire needs 18 or newer\.$"),
     ([executor(1, numpy=None)], r"there is no numpy, which kwire needs: install numpy for"),
-    ([executor(1, python="3.12.1", **ABSENT, pyarrow=None)], r"Python is 3\.12\.1 .*, this driver's 3\.11\.7: PySpark wants the same"),
+    ([executor(1, python="3.12.1", **ABSENT, pyarrow=None)], r"Python is 3\.12\.1 .*, this driver's 3\.11\.7: PySpark needs the same"),
 ]  # fmt: skip
 
 
