@@ -20,7 +20,17 @@ from kwire.errors import Fault, InputError, WireError, wire_error
 from kwire.protocol.embedded import PREFIX, Embedded, message_or_raise, opaque, prefix_of, read_embedded
 from kwire.schema import Kind, catalog
 
-__all__ = ["TOPICS", "CoordinatorRecord", "decode_key", "decode_value", "read_key", "read_record", "read_value"]
+__all__ = [
+    "TOPICS",
+    "CoordinatorRecord",
+    "decode_key",
+    "decode_value",
+    "key_message",
+    "read_key",
+    "read_record",
+    "read_value",
+    "value_message",
+]
 
 _KEYED: Final = ("__consumer_offsets", "__transaction_state", "__share_group_state")
 _FRAMED: Final = ("__cluster_metadata", "__remote_log_metadata")
@@ -62,12 +72,23 @@ def read_key(topic: str, data: Any, *, strict: bool = False) -> Embedded:
         type_id = prefix_of(data, "", "type")
     except WireError as error:
         return opaque(data, error)
-    name = _messages().get((topic, "coordinator-key", type_id))
-    if name is None:
+    found = key_message(topic, type_id)
+    if found is None:
         return opaque(data, _unknown_type(topic, type_id, 0), type_id)
-    versions = catalog()[name].valid_versions
-    reading = read_embedded(compiled(), name, 0 if 0 in versions else type_id, data, PREFIX, strict)
-    return reading._replace(version=type_id)
+    return read_embedded(compiled(), *found, data, PREFIX, strict)._replace(version=type_id)
+
+
+def key_message(topic: str, type_id: int) -> tuple[str, int] | None:
+    """Return the name and version of the message in keys of a type of record, None for an unknown type."""
+    name = _messages().get((topic, "coordinator-key", type_id))
+    return None if name is None else (name, 0 if 0 in catalog()[name].valid_versions else type_id)
+
+
+def value_message(topic: str, type_id: int | None, version: int) -> str | None:
+    """Return the name of the message in values of a type of record, None for an unknown type; the version may be unknown."""
+    name = None if type_id is None else _messages().get((topic, "coordinator-value", type_id))
+    # 0.8.2 to 3.9 wrote newer values under the old type of key too
+    return "OffsetCommitValue" if name == "LegacyOffsetCommitValue" and version > 0 else name
 
 
 def decode_key(topic: str, data: Any, *, strict: bool = True) -> Any:
@@ -98,15 +119,14 @@ def read_value(topic: str, type_id: int | None, data: Any, *, strict: bool = Fal
         return _read_framed(topic, data, strict)
     if type_id is None and topic == "__consumer_offsets":
         type_id = _SHARE_GROUP_PARTITION_METADATA
-    name = None if type_id is None else _messages().get((topic, "coordinator-value", type_id))
+    name = value_message(topic, type_id, 0)
     if name is None:
         return opaque(data, _unknown_type(topic, type_id, 0))
     try:
         version = prefix_of(data, name, "version")
     except WireError as error:
         return opaque(data, error)
-    if name == "LegacyOffsetCommitValue" and version > 0:
-        name = "OffsetCommitValue"  # 0.8.2 to 3.9 wrote newer values under the old type of key too
+    name = value_message(topic, type_id, version) or name
     if version not in catalog()[name].valid_versions:
         return opaque(data, _unknown_version(name, type_id, version, 0), version)
     return read_embedded(compiled(), name, version, data, PREFIX, strict)

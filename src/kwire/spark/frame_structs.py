@@ -27,7 +27,7 @@ from kwire.spark.body_types import JSON_BODY, BodyType
 from kwire.spark.reading_options import ReadingOptions
 from kwire.spark.response_starts import response_starts
 
-__all__ = ["RequestStruct", "ResponseStruct"]
+__all__ = ["RequestStruct", "ResponseStruct", "one_array", "scattered"]
 
 _ERROR: Final[tuple[Any, ...]] = (pa.field("error", pa.string()), pa.field("error_offset", pa.int64()), pa.field("error_path", pa.string()))
 _ABSENT: Final = -1  # start of a body that is not read
@@ -84,7 +84,8 @@ class _Row(NamedTuple):
     error: WireError | None = None
 
 
-def _scattered(count: int, values: Mapping[int, Any], kind: Any) -> Any:
+def scattered(count: int, values: Mapping[int, Any], kind: Any) -> Any:
+    """Return an array with values at some rows, null elsewhere."""
     if not values:
         return pa.nulls(count, kind)
     places = np.full(count, -1, np.int64)
@@ -130,9 +131,9 @@ class _FrameStruct:
         found = dict(faults)
         found |= {row: (e.fault.name, e.offset, e.path) for row, each in alone.items() if (e := each.error) is not None}
         for place, field in enumerate(_ERROR):
-            arrays.append(_scattered(len(frames), {row: fault[place] for row, fault in found.items()}, field.type))
+            arrays.append(scattered(len(frames), {row: fault[place] for row, fault in found.items()}, field.type))
         if self.options.corrupt_record is not None:
-            arrays.append(_scattered(len(frames), {row: frames[row].as_py() for row in found}, pa.binary()))
+            arrays.append(scattered(len(frames), {row: frames[row].as_py() for row in found}, pa.binary()))
         mask = pa.array(absent) if absent.any() else None
         return pa.StructArray.from_arrays(arrays, fields=fields, mask=mask)
 
@@ -167,7 +168,7 @@ class RequestStruct(_FrameStruct):
 
     def __call__(self, frames: Any) -> Any:
         """Return the structs of an array of any binary type; nulls stay null."""
-        frames = _one_array(frames)
+        frames = one_array(frames)
         [chunk] = chunks_of(frames)
         heads = header_batch(frames, ("header_version", "api_key", "api_version", "correlation_id", "client_id", "body_offset"))
         keys, versions, starts = (_numbers(heads.column(name), kind) for name, kind in _PLACING)
@@ -222,8 +223,10 @@ def _numbers(column: Any, kind: Any) -> Any:
     return np.ascontiguousarray(column.fill_null(-1) if column.null_count else column, kind)
 
 
-def _one_array(values: Any) -> Any:
-    return values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+def one_array(values: Any) -> Any:
+    """Return one array of a column in chunks, and of views, from which Arrow takes no rows."""
+    whole = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+    return whole.cast(pa.large_binary()) if whole.type == pa.binary_view() else whole
 
 
 class ResponseStruct(_FrameStruct):
@@ -237,7 +240,7 @@ class ResponseStruct(_FrameStruct):
 
     def __call__(self, frames: Any, api_keys: Any, api_versions: Any) -> Any:
         """Return the structs of frames, given the api keys and versions of their requests; a null in any of them gives a null."""
-        frames = _one_array(frames)
+        frames = one_array(frames)
         [chunk] = chunks_of(frames)
         absent = np.logical_or.reduce([np.asarray(each.is_null()) for each in (frames, api_keys, api_versions)])
         keys, versions = (np.array(pc.if_else(absent, -1, each).cast(pa.int16())) for each in (api_keys, api_versions))

@@ -7,18 +7,22 @@ Fields missing from a value's version are null.
 from __future__ import annotations
 
 import re
-from functools import cache
+from collections.abc import Callable
+from functools import cache, partial
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from kwire.codec.arrow_types import ArrowArray, ArrowType, definition_type
-from kwire.codec.binary_chunks import messages_in
+from kwire.codec.binary_chunks import chunks_of, numbers_at
+from kwire.codec.column_layout import ERROR_FIELDS
 from kwire.codec.columns import to_arrow
 from kwire.codec.layout import attribute_of
-from kwire.errors import WireError
-from kwire.protocol.coordinator import CoordinatorRecord, read_key, read_record, read_value
+from kwire.protocol.coordinator import CoordinatorRecord, key_message, read_key, read_record, read_value, value_message
 from kwire.schema import catalog
+from kwire.spark.frame_structs import one_array, scattered
 from kwire.spark.reading_options import ReadingOptions
 
 __all__ = ["OffsetStructs"]
@@ -94,50 +98,96 @@ class OffsetStructs:
 
     def __call__(self, keys: Any, values: Any) -> Any:
         """Return the structs of two arrays of any binary type; a key and a value that are both null give a null."""
-        key_bytes, value_bytes = messages_in(keys), messages_in(values)
-        records = [_read(key, value) for key, value in zip(key_bytes, value_bytes, strict=True)]
-        for row, record in enumerate(records):
-            self.options.refuse(next(iter(record.violations), None), row)
-        columns: dict[str, ArrowArray] = self._values(records, value_bytes)
-        abouts = [_about(record, value) for record, value in zip(records, value_bytes, strict=True)]
-        faults = [_fault(record) for record in records]
-        for rows, fields in ((abouts, (*_ABOUT, *_KEY_FIELDS)), (faults, _ERROR)):
-            for place, (name, kind) in enumerate(fields):
-                columns[name] = pa.array([row[place] for row in rows], kind)
-        struct = self.type
-        if self.options.corrupt_record is not None:
-            raw = [
-                None if not record.violations else {"key": _copied(key), "value": _copied(value)}
-                for record, key, value in zip(records, key_bytes, value_bytes, strict=True)
-            ]
-            columns[self.options.corrupt_record] = pa.array(raw, struct.field(self.options.corrupt_record).type)
-        absent = pa.array([key is None and value is None for key, value in zip(key_bytes, value_bytes, strict=True)], pa.bool_())
-        whole = [struct.field(index) for index in range(struct.num_fields)]
-        return pa.StructArray.from_arrays([columns[each.name] for each in whole], fields=whole, mask=absent)
-
-    def _values(self, records: list[CoordinatorRecord], values: list[Any]) -> dict[str, ArrowArray]:
-        """Return the structs of each kind of value, by column; values of one version are read in one call."""
-        groups: dict[str, dict[tuple[str, int], list[int]]] = {name: {} for name in _value_types()}
-        for row, record in enumerate(records):
-            if record.value is not None and record.value_version is not None and not record.violations:
-                name = type(record.value).layout.name
-                groups[_LEGACY.get(name, name)].setdefault((name, record.value_version), []).append(row)
-        columns: dict[str, ArrowArray] = {}
-        for target, kind in _value_types().items():
-            if not groups[target]:
-                columns[_field_name(target)] = pa.nulls(len(records), kind)
+        keys, values = one_array(keys), one_array(values)
+        types, typed = _prefixes(keys)
+        versions, versioned = _prefixes(values)
+        tombstones = np.asarray(values.is_null())
+        absent = np.asarray(keys.is_null()) & tombstones
+        of_keys, of_values = _Groups(len(types)), _Groups(len(types))
+        for type_id in np.unique(types[typed]).tolist():
+            if (found := key_message(_TOPIC, type_id)) is None:
                 continue
-            parts: list[ArrowArray] = []
-            places: list[int | None] = [None] * len(records)
-            filled = 0
-            for (name, version), rows in groups[target].items():
-                batch = to_arrow(name, [values[row][_PREFIX:] for row in rows], version)
-                parts.append(_widened(pa.StructArray.from_arrays(batch.columns, fields=list(batch.schema)), kind))
-                for row in rows:
-                    places[row] = filled
-                    filled += 1
-            columns[_field_name(target)] = pa.concat_arrays(parts).take(pa.array(places, pa.int64()))
-        return columns
+            of_type = of_keys.read(*found, keys, typed & (types == type_id))
+            for version in np.unique(versions[of_type & versioned]).tolist():
+                name = value_message(_TOPIC, type_id, version)
+                if name is not None and version in catalog()[name].valid_versions:
+                    of_values.read(name, version, values, of_type & versioned & (versions == version))
+        errors: dict[int, tuple[Any, ...]] = {}
+        raw: dict[int, Any] = {}
+        for row in np.flatnonzero(~(of_values.valid | of_keys.valid & tombstones | absent)).tolist():
+            key, value = keys[row].as_py(), values[row].as_py()
+            record = _read(key, value)
+            [error] = record.violations
+            self.options.refuse(error, row)
+            versioned[row] = record.value_version is not None
+            errors[row] = (error.fault.name, "key" if record.key_version is None else "value", error.offset, error.path)
+            raw[row] = {"key": key, "value": value}
+        columns = {
+            "kind": of_keys.column(pa.string(), lambda name, batch: pa.repeat(name.removesuffix("Key"), len(batch))),
+            "type": pa.array(types, mask=~typed),
+            "value_version": pa.array(versions, mask=~versioned),
+            "is_tombstone": pa.array(tombstones),
+        }
+        for name, kind in _KEY_FIELDS:
+            columns[name] = of_keys.column(kind, partial(_key_field, name))
+        for name, kind in _value_types().items():
+            columns[_field_name(name)] = of_values.column(kind, partial(_value_struct, name, kind))
+        for place, (name, kind) in enumerate(_ERROR):
+            columns[name] = scattered(len(types), {row: error[place] for row, error in errors.items()}, kind)
+        fields = list(self.type)
+        if self.options.corrupt_record is not None:
+            columns[self.options.corrupt_record] = scattered(len(types), raw, fields[-1].type)
+        return pa.StructArray.from_arrays([columns[each.name] for each in fields], fields=fields, mask=pa.array(absent))
+
+
+class _Groups:
+    """Messages read in groups of one kind and version, and the rows of a batch that have them."""
+
+    def __init__(self, count: int) -> None:
+        self.valid = np.zeros(count, bool)
+        self._groups: list[tuple[str, Any, Any]] = []
+
+    def read(self, name: str, version: int, column: Any, rows: Any) -> Any:
+        """Read the messages behind the prefixes of some rows; return which of these are valid."""
+        places = np.flatnonzero(rows)
+        [chunk] = chunks_of(column if rows.all() else column.take(pa.array(places)))
+        batch = to_arrow(name, chunk._replace(starts=np.full(len(places), _PREFIX, np.int32)), version, errors="column")
+        good = batch.column("error").is_null()
+        if not pc.all(good).as_py():
+            batch, places = batch.filter(good), places[np.asarray(good)]
+        self.valid[places] = True
+        self._groups.append((name, places, batch))
+        return self.valid & rows
+
+    def column(self, kind: ArrowType, of_group: Callable[[str, Any], Any]) -> ArrowArray:
+        """Return a column with what the groups have for it, null elsewhere."""
+        found = [(places, part) for name, places, batch in self._groups if (part := of_group(name, batch)) is not None]
+        if not found:
+            return pa.nulls(len(self.valid), kind)
+        whole = pa.concat_arrays([part for _, part in found])
+        order = np.concatenate([places for places, _ in found])
+        if len(found) == 1 and len(order) == len(self.valid):
+            return whole
+        index = np.full(len(self.valid), -1)
+        index[order] = np.arange(len(order))
+        return whole.take(pa.array(index, mask=index < 0))
+
+
+def _prefixes(column: Any) -> tuple[Any, Any]:
+    [chunk] = chunks_of(column)
+    numbers, held = numbers_at(chunk, 0, ">i2")
+    return numbers.astype(np.int16), held
+
+
+def _key_field(field: str, _name: str, batch: Any) -> Any:
+    return next((batch.column(each) for each in (field, f"{field}_id") if each in batch.schema.names), None)
+
+
+def _value_struct(target: str, kind: ArrowType, name: str, batch: Any) -> Any:
+    if _LEGACY.get(name, name) != target:
+        return None
+    fields = [field for field in batch.schema if field not in ERROR_FIELDS]
+    return _widened(pa.StructArray.from_arrays(batch.columns[: len(fields)], fields=fields), kind)
 
 
 def _read(key: Any, value: Any) -> CoordinatorRecord:
@@ -149,22 +199,3 @@ def _read(key: Any, value: Any) -> CoordinatorRecord:
     second = read_value(_TOPIC, first.version, value, strict=True)
     violations = () if second.violation is None else (second.violation,)
     return CoordinatorRecord(first.version, first.message, second.message, first.read_as, second.read_as, violations)
-
-
-def _copied(data: Any) -> bytes | None:
-    return None if data is None else bytes(data)
-
-
-def _about(record: CoordinatorRecord, value: Any) -> tuple[Any, ...]:
-    key = record.key if record.key_version is not None else None
-    kind = None if key is None else type(key).layout.name.removesuffix("Key")
-    group = getattr(key, "group", getattr(key, "group_id", None))
-    named = (getattr(key, name, None) for name, _ in _KEY_FIELDS[1:])
-    return (kind, record.type_id, record.value_version, value is None, group, *named)
-
-
-def _fault(record: CoordinatorRecord) -> tuple[Any, ...]:
-    if not record.violations:
-        return (None, None, None, None)
-    first: WireError = record.violations[0]
-    return (first.fault.name, "key" if record.key_version is None else "value", first.offset, first.path)
