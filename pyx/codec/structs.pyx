@@ -196,11 +196,10 @@ cdef class MessageObject:
     __hash__ = None
 
     def __repr__(self):
-        class_info_of(self)  # raises for a class that was tampered with
-        return text_of(self)
+        return text_of(self, values_of(self))
 
     def __rich_repr__(self):
-        return shown_fields(self)
+        return shown_fields(self, values_of(self))
 
     def __replace__(self, /, **changes):
         return replace(self, **changes)

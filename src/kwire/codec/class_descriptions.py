@@ -141,17 +141,18 @@ def fields_of(message: Any) -> Iterator[tuple[str, Any]]:
             yield name, getattr(message, name)
 
 
-def text_of(message: Any) -> str:
-    """Return the `repr` of a message."""
-    return f"{type(message).__name__}({', '.join(f'{name}={shown(value)}' for name, value in shown_fields(message))})"
+def text_of(message: Any, values: dict[str, Any]) -> str:
+    """Return the `repr` of a message whose slots hold `values`."""
+    return f"{type(message).__name__}({', '.join(f'{name}={shown(value)}' for name, value in shown_fields(message, values))})"
 
 
-def shown_fields(message: Any) -> Iterator[tuple[str, Any]]:
+def shown_fields(message: Any, values: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yield the fields that a `repr` shows: a request header without the id of KIP-1313, a draft, does not show that field."""
     is_header = type(message).layout.message == "RequestHeader"
-    for name, value in fields_of(message):
-        if not is_header or name != "client_instance_id" or value != ZERO_UUID:
-            yield name, value
+    for name, value in values.items():
+        if name == UNKNOWN and not value or is_header and name == "client_instance_id" and value == ZERO_UUID:
+            continue
+        yield name, value
 
 
 def _of_message(message: Any, function: str) -> None:

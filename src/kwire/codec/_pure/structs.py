@@ -61,10 +61,10 @@ class MessageObject:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return text_of(self)
+        return text_of(self, self._values())
 
     def __rich_repr__(self) -> Iterator[tuple[str, Any]]:
-        return shown_fields(self)
+        return shown_fields(self, self._values())
 
     def __replace__(self, /, **changes: Any) -> MessageObject:
         return replace(self, **changes)
