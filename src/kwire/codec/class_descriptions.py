@@ -150,7 +150,7 @@ def shown_fields(message: Any, values: dict[str, Any]) -> Iterator[tuple[str, An
     """Yield the fields that a `repr` shows: a request header without the id of KIP-1313, a draft, does not show that field."""
     is_header = type(message).layout.message == "RequestHeader"
     for name, value in values.items():
-        if name == UNKNOWN and not value or is_header and name == "client_instance_id" and value == ZERO_UUID:
+        if (name == UNKNOWN and not value) or (is_header and name == "client_instance_id" and value == ZERO_UUID):
             continue
         yield name, value
 
