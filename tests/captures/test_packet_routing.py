@@ -265,15 +265,15 @@ def test_a_series_goes_on_in_either_way(tmp_path: Path) -> None:
             rows = tables.read_series(pieces, "x", share=(share, shares), resume=resume, keep_state=True)
             kept += [row for batch in _settled(rows, "requests") for row in batch.to_pylist()]
             state = rows.state
-            waiting = {name: [batch for fate, batch in rows.by_fate(name) if fate == "waiting"] for name in SPOOLED}
+            waiting = {name: [batch for fate, batch in rows.by_status(name) if fate == "waiting"] for name in SPOOLED}
             last = rows
-        kept += [row for fate, batch in last.by_fate("requests") if fate != "settled" for row in batch.to_pylist()]
+        kept += [row for fate, batch in last.by_status("requests") if fate != "settled" for row in batch.to_pylist()]
         found += kept
     assert Counter(json.dumps(row, default=str, sort_keys=True) for row in found) == expected["requests"]
 
 
 def _settled(rows: tables.SeriesRows, table: str) -> Iterator[Any]:
-    return (batch for fate, batch in rows.by_fate(table) if fate == "settled")
+    return (batch for fate, batch in rows.by_status(table) if fate == "settled")
 
 
 def test_ranges_that_do_not_follow_each_other_are_refused() -> None:

@@ -37,7 +37,7 @@ _HEADER: Final = "header."
 _TOLD_BY_HEADER: Final = frozenset(("api_key", "api_version"))
 
 
-class _Place:
+class _SplicedField:
     __slots__ = ("code", "fields", "nullable", "pattern", "single")
 
     def __init__(self, plan: Plan, path: Path, text: str) -> None:
@@ -262,13 +262,13 @@ class FrameSplicer:
                 raise EncodeError("it says how the rest is read, a splice cannot change it", path=_HEADER + path)
         return _message(name, version, bytes(as_buffer(frame)[:offset]), 0, partial(self._work, changes=changes), True)
 
-    def _make_program(self, name: str, version: int, *paths: str) -> tuple[Any, tuple[tuple[str, _Place], ...]]:
+    def _make_program(self, name: str, version: int, *paths: str) -> tuple[Any, tuple[tuple[str, _SplicedField], ...]]:
         """Create the program for some paths, and return the place of each, in the order of the program's choices."""
         plan, message = self._source.plan(name, version), self._source.message(name)
-        fields: dict[str, list[tuple[str, _Place]]] = {}
+        fields: dict[str, list[tuple[str, _SplicedField]]] = {}
         for text in paths:
             path = parse_path(text)
-            place = _Place(plan, path._replace(fields=current_path(message, version, path.fields)), text)
+            place = _SplicedField(plan, path._replace(fields=current_path(message, version, path.fields)), text)
             others = fields.setdefault(place.fields, [])
             for other, met in others:
                 if _meet(place.pattern, met.pattern):
@@ -293,7 +293,7 @@ def _message(name: str, version: int, data: Any, offset: int, work_of: WorkOf | 
     return made
 
 
-def _action(place: _Place, change: Any, text: str, name: str, version: int) -> EditAction:
+def _action(place: _SplicedField, change: Any, text: str, name: str, version: int) -> EditAction:
     if isinstance(change, (str, int)) or not (callable(change) or isinstance(change, Mapping)):
         try:
             return SetValue(change, content_of(place.code, place.nullable, change), text if place.single else "")

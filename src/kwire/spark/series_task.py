@@ -35,14 +35,14 @@ from kwire.spark.task_parts import TaskParts, Unwritten, progress_of, writing
 from kwire.tables import SCHEMAS, SeriesRows, SeriesView, read_series
 from kwire.tables.joined_views import JoinedViews
 from kwire.tables.series import TablesCarry, begin_series, read_piece, skip_piece
-from kwire.tables.series_rows import SETTLE_BYTES, SPOOLED, Fate
+from kwire.tables.series_rows import SETTLE_BYTES, SPOOLED, RowStatus
 
 __all__ = ["WRITTEN", "Earlier", "Piece", "SeriesFiles", "SeriesResult", "SeriesTask", "in_folder", "run_task"]
 
 WRITTEN: Final = ("requests", "connections", "violations", "telemetry")
 """Tables whose rows a task writes."""
 
-_KINDS: Final[dict[Fate, str]] = {"settled": "part", "waiting": "open", "end": "end"}
+_KINDS: Final[dict[RowStatus, str]] = {"settled": "part", "waiting": "open", "end": "end"}
 _OBJECTS_TO_COLLECT: Final = 50_000
 
 Piece = str | SizedFile | RoutedPiece
@@ -286,7 +286,7 @@ class _Reading:
         kept: list[_Batches] = [{} for _ in views]
         waiting: _Batches = {}
         for table in SPOOLED if self._keeps or self._is_packed else [table for table in SPOOLED if table in WRITTEN]:
-            for fate, batch in rows.by_fate(table):
+            for fate, batch in rows.by_status(table):
                 is_open = self._keeps and fate != "settled"
                 if table in WRITTEN:
                     self._parts.write(table, _KINDS[fate] if self._keeps else "part", batch)

@@ -27,7 +27,7 @@ from kwire.tables.observed_rows import OBSERVED
 from kwire.tables.schemas import CAPTURES, CONNECTIONS, REQUESTS, ROW_TABLES, VIOLATIONS
 from kwire.tables.series import Batches, TablesCarry, begin_series, finish_series, iter_piece, rename_files, skip_piece, take_rows
 
-__all__ = ["SETTLE_BYTES", "SPOOLED", "Fate", "SeriesRows", "SeriesView", "check_table", "from_capture", "iter_series", "read_series"]
+__all__ = ["SETTLE_BYTES", "SPOOLED", "RowStatus", "SeriesRows", "SeriesView", "check_table", "from_capture", "iter_series", "read_series"]
 
 # Tables whose rows wait for the end of the series.
 SPOOLED: Final[dict[str, pa.Schema]] = {"requests": REQUESTS, "violations": VIOLATIONS, **OBSERVED}
@@ -40,7 +40,7 @@ _KEYLESS: Final = frozenset(("topic_use",))
 Location = str | os.PathLike[str] | BinaryIO
 Facts = dict[str, pa.Table]
 # Rows of closed connections, rows of open ones, and rows emitted at the end
-Fate = Literal["settled", "waiting", "end"]
+RowStatus = Literal["settled", "waiting", "end"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ class SeriesRows:
     def rows_of(self) -> Callable[[Any], Any]:
         return self.whole.rows_of
 
-    def by_fate(self, table: str) -> Iterator[tuple[Fate, pa.RecordBatch]]:
+    def by_status(self, table: str) -> Iterator[tuple[RowStatus, pa.RecordBatch]]:
         """Yield the rows of a table of `SPOOLED`, each batch with whether its connections have ended (`settled`) or are open.
 
         `resume` needs only the `waiting` open rows, because the state restores the rows of the `end`.
@@ -223,7 +223,7 @@ class SeriesRows:
         index = ConnectionIndex(both.column("connection_id"))
         keys = both.column("client_key").combine_chunks()
 
-        def fates_of(table: str, split: bool = True) -> Iterator[tuple[Fate, pa.RecordBatch]]:
+        def fates_of(table: str, split: bool = True) -> Iterator[tuple[RowStatus, pa.RecordBatch]]:
             for batch in self._read.spools[table]:
                 at = index.rows_of(batch.column("connection_id"))
                 keyed = _with_keys(table, batch, keys, at)
@@ -239,7 +239,7 @@ class SeriesRows:
             for batch in self._end.spools[table]:
                 yield "end", _with_keys(table, batch, keys, index.rows_of(batch.column("connection_id")))
 
-        def view(connections: pa.Table, facts: Facts, *fates: Fate, captures: pa.Table = captures, first: int = 0) -> SeriesView:
+        def view(connections: pa.Table, facts: Facts, *fates: RowStatus, captures: pa.Table = captures, first: int = 0) -> SeriesView:
             def batches_of(table: str) -> Iterator[pa.RecordBatch]:
                 if table in ("captures", "connections"):
                     yield from (connections if table == "connections" else captures).to_batches()
