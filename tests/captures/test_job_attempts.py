@@ -131,6 +131,6 @@ def test_an_attempt_that_ends_while_the_driver_finishes(
     out = analysed(tmp_path / "out", attempts, job_in_process)
     assert_whole(out)
     assert any(row["node_id"] is not None for row in ds.dataset(out / "connections").to_table().to_pylist())
-    with pytest.raises(InputError, match="give an --out that all machines share"):
+    with pytest.raises(InputError, match="use an --out that all machines share"):
         run_task(tasks[0])  # and when all is over
     assert_whole(out)

@@ -136,7 +136,7 @@ def test_nothing_but_a_bad_file_is_one_clear_sentence(tmp_path: Path, content: b
     path.write_bytes(content)
     with pytest.raises(InputError, match=r"x\.pcap"):
         tables.from_capture(path)
-    with pytest.raises(InputError, match="there is no table"):
+    with pytest.raises(InputError, match="unknown table 'nonsense'"):
         tables.from_capture(path, "nonsense")
 
 

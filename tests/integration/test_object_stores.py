@@ -331,7 +331,7 @@ def test_a_store_that_asks_to_slow_down_is_asked_again(store: Store) -> None:
             "the output folder out is on this machine, but executors of spark://127.0.0.1:1 may be on others; use a URI that all of them "
             "can reach (s3://bucket/...), or file://",
         ),
-        (("s3://AKIAIOSFODNN7EXAMPLE:wJalrXUtnFEMI@captures/x", "--out", "out"), "a s3:// URI holds a password, which would be written"),
+        (("s3://AKIAIOSFODNN7EXAMPLE:wJalrXUtnFEMI@captures/x", "--out", "out"), "a s3:// URI holds a password, which would appear"),
     ],
 )
 def test_faults_in_one_sentence(

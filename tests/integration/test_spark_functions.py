@@ -132,7 +132,7 @@ def test_columns_that_cross_and_sums_of_workers(spark: SparkSession) -> None:
     for row in sums.collect():
         expected = [len(whole) - number % 3 for number in range(100) if number % 2 == row.id]
         assert tuple(row) == (row.id, 12, 50, sum(expected), len(whole))
-    with pytest.raises(InputError, match="no column 'topic'"):
+    with pytest.raises(InputError, match="Unknown column 'topic'"):
         kwire.spark.map_frames(df, "frame", columns="topic")
 
 

@@ -135,5 +135,5 @@ def test_a_checkpoint_of_another_query_is_refused(folder: Path, state: Path) -> 
         query.run()
     query.options.pop("ports")
     query.restart(table="requests")
-    with pytest.raises(InputError, match="with the option ports=9092,9093, which is left out now"):
+    with pytest.raises(InputError, match="with ports=9092,9093, but it is left out now"):
         query.run()

@@ -65,7 +65,7 @@ def test_buffers_of_an_arrow_array(record_codec, kind):
 
 
 def test_a_column_that_is_not_there(record_codec):
-    with pytest.raises(InputError, match=r"Records have no column 'topic'; there are buffer, batch, .*error\.$"):
+    with pytest.raises(InputError, match=r"Records have no column 'topic'; choose from buffer, batch, .*error\.$"):
         record_codec.to_arrow([], fields=["topic"])
     with pytest.raises(ValueError, match="errors must be"):
         record_codec.to_arrow([], errors="ignore")
