@@ -13,7 +13,7 @@ Offset and path of each fault, for both backends; a value is checked in the orde
   ``BAD_LENGTH`` at byte 0 is also a request frame that begins with its own 4-byte length, and so has an unknown API or version.
   A varint that ends with the buffer before its fifth byte is ``TRUNCATED``.
 * ``BAD_UTF8``: the first byte of the string's content, which is checked after its bounds.
-* ``BAD_TAG``: the first byte of the tag number. Number, size and bounds of the payload are read first. A known tag is then read in place,
+* ``BAD_TAG``: the first byte of the tag number. The tag's number and size are read and checked first. A known tag is then read in place,
   with the end of the buffer as its bound, and must end where its size says; a tag that only other versions define is refused unread; a
   tag number of any 32 bits that no version defines is kept.
 * ``TRAILING_BYTES``: the first byte that nothing claims; the path is empty.

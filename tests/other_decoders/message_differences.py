@@ -264,7 +264,7 @@ MESSAGE_DIFFERENCES: Final = (
         (JAVA,),
         "written",
         "bytes",
-        "has an empty one in its place (`RequestHeader.parse`)",
+        "reads it as an empty string (`RequestHeader.parse`)",
         "null and empty are two things on the wire, and a proxy has to write what it read",
         Question("request", "", 0, bytes.fromhex("0012 0000 00000007 ffff")),
         ("request",),

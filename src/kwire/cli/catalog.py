@@ -194,8 +194,8 @@ def _tag(field: FieldRow) -> str | None:
 def diff_command(older: str, newer: str, fields: bool, as_json: bool) -> None:
     """Show what changes on the wire from A to B, each a release, a jar or a folder of Kafka's message definitions, or a dialect.
 
-    Of two releases: APIs, versions that brokers accept, deprecations. Else what the definitions say, and where one version has two layouts.
-    A dialect is laid on what it is compared with.
+    For two releases: APIs, versions that brokers accept, and deprecations. For others: differences of the definitions, and versions whose
+    layout differs. A dialect is combined with the definitions that it is compared with.
 
     \b
     Examples:

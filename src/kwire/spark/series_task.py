@@ -210,7 +210,7 @@ class _Reading:
             result.parts.append(f"{STATE}/{name}")
 
     def _earlier(self) -> tuple[SeriesState | None, dict[str, _Batches]]:
-        """Return the state of an earlier run and, by series and table, the rows of connections that were open."""
+        """Return the state of an earlier run, and the rows of its open connections by series and table."""
         known = self._task.earlier
         found: dict[str, _Batches] = {}
         if known is None:

@@ -81,7 +81,7 @@ class StreamTail:
         return b"".join(found)
 
     def places(self, offset: int, size: int) -> Iterator[tuple[Place, int, int]]:
-        """Yield each stretch of a range: its place, and its bounds in the range."""
+        """Yield each contiguous part of a range: its place in the file, and its bounds in the range."""
         end = offset + size
         for start, data in self._parts:
             first, last = max(start, offset), min(start + len(data), end)
