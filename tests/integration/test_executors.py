@@ -190,7 +190,7 @@ def test_functions_on_shipped_executors(cluster: Cluster, tmp_path: Path) -> Non
 
     assert told["bare"] == {
         "kwire": [[None, None, None]] * 2,
-        "wrong": ["On both executors there is no kwire: call kwire.spark.ship(spark) to install it (kwire analyze does so automatically)."],
+        "wrong": ["On both executors kwire is missing: call kwire.spark.ship(spark) to install it (kwire analyze does so automatically)."],
     }  # fmt: skip
     assert told["shipped"]["wrong"] == []
     assert {(version, twin) for version, twin, _ in told["shipped"]["kwire"]} == {(kwire.__version__, "native")}
@@ -243,6 +243,6 @@ def test_a_session_of_spark_connect_ships_artifacts_and_has_all_functions(driver
     shipping, functions = stdout.split("FUNCTIONS\n")
     assert shipping.startswith("pyspark.sql.connect.session\n")
     assert "On the executor (" in shipping
-    assert ") there is no kwire: call kwire.spark.ship(spark) to install it" in shipping
+    assert ") kwire is missing: call kwire.spark.ship(spark) to install it" in shipping
     assert shipping.endswith(f"1 executors with kwire {kwire.__version__}, native\napp asks for orders\n")
     assert [line for line in functions.splitlines() if line.startswith("|") and any(map(str.isdigit, line))] == SHOWN

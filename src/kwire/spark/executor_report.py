@@ -241,7 +241,7 @@ def _faults(driver: PythonFacts, executors: Sequence[PythonFacts]) -> Iterator[s
         yield f"{who(old)} pyarrow is {old[0].pyarrow}; kwire needs {_OLDEST_ARROW} or newer."
     for (why,), some in _grouped((each for each in executors if each.kwire is None), "why"):
         if why is None:
-            yield f"{who(some)} there is no kwire: call kwire.spark.ship(spark) to install it (kwire analyze does so automatically)."
+            yield f"{who(some)} kwire is missing: call kwire.spark.ship(spark) to install it (kwire analyze does so automatically)."
         else:
             yield f"{who(some)} kwire cannot be imported: {why.rstrip('.')}."
     for (version,), some in _grouped((each for each in executors if each.kwire not in (None, driver.kwire)), "kwire"):

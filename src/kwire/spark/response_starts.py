@@ -1,4 +1,4 @@
-"""Where the bodies of response frames in a binary column begin."""
+"""Offsets at which the bodies of response frames in a binary column begin."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ eval "exec $last"
 read=; write=; each=; while [ $# -gt 0 ]; do case $1 in -r) read=1;; -w) write=$2;; -i) each=$2;; esac; shift; done
 trap 'exit 0' INT
 if [ "$read" ]; then
-    head=$(mktemp "$CALLS.XXXXXX"); dd bs=1 count=24 of="$head" 2> /dev/null
+    head="$CALLS.$$"; dd bs=1 count=24 of="$head" 2> /dev/null
     [ -s "$head" ] || { echo "tcpdump: truncated dump file; tried to read 4 file header bytes, only got 0" >&2; exit 1; }
     exec cat "$head" - > "${write}00"
 fi

@@ -63,9 +63,9 @@ def test_a_worker_that_has_answered_starts_no_second_process(monkeypatch: pytest
 ABSENT = {"kwire": None, "twin": None, "place": None}
 CASES: list[tuple[list[PythonFacts], str]] = [
     ([executor(1), executor(2)], ""),
-    ([executor(1, **ABSENT)], r"^On the executor \(n1\) there is no kwire: call kwire\.spark\.ship\(spark\) to install it"),
-    ([executor(1), executor(2, **ABSENT), executor(3)], r"^On 1 of 3 executors \(n2\) there is no kwire:"),
-    ([executor(n, **ABSENT) for n in range(3)], r"^On all 3 executors there is no kwire:"),
+    ([executor(1, **ABSENT)], r"^On the executor \(n1\) kwire is missing: call kwire\.spark\.ship\(spark\) to install it"),
+    ([executor(1), executor(2, **ABSENT), executor(3)], r"^On 1 of 3 executors \(n2\) kwire is missing:"),
+    ([executor(n, **ABSENT) for n in range(3)], r"^On all 3 executors kwire is missing:"),
     ([executor(n, kwire="0.0.9") for n in (1, 2)], r"^On both executors kwire is 0\.0\.9 \(/site/kwire\), .*must have the same version"),
     ([executor(1, **ABSENT, why="no module named _ctypes.")], r"kwire cannot be imported: no module named _ctypes\.$"),
     ([executor(1, twin="pure", why="asked")], r"pure Python backend of kwire runs, tens of times slower: KWIRE_PURE=1 asks for it\.$"),

@@ -25,7 +25,7 @@ from kwire.capture.packet_columns import MAX_PACKET_BYTES, FileState
 __all__ = ["MAX_SEARCH_BYTES", "RecordBorders", "find_record", "longest_packet"]
 
 MAX_SEARCH_BYTES: Final = 64 << 20
-"""Limit of the search: if chains have not met after so many bytes, the part is merged with the previous one."""
+"""Longest search, in bytes: a part whose chains have not met by then is merged with the previous part."""
 
 # tcpdump's default. Writers that say less do not always mean it: a packet that was put together by a card is longer than 64 KiB.
 _LEAST_SNAPLEN: Final = 1 << 18

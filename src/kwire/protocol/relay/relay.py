@@ -135,7 +135,7 @@ class Relay:
 
     @property
     def reads_client(self) -> bool:
-        """Whether to read from the client: False while its bytes would only be buffered."""
+        """True if the client is to be read; False while its bytes would only be buffered."""
         return self.closing is None and not self._ended["request"] and not self._is_blocked("request")
 
     @property
