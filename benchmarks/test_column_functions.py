@@ -1,5 +1,5 @@
-"""What the column functions do to one Arrow array, without Spark: headers and responses to columns, bodies to the JSON of Kafka's
-converters.
+"""What the column functions do to one Arrow array, without Spark: headers, responses, offsets and metrics to columns, bodies to the
+JSON of Kafka's converters.
 
 Held against the ways that are made of other parts of kwire: frames joined to a stream and scanned, and one object a message; and against
 msgspec's encoder of the same tree, which has no decoding to do.
@@ -23,9 +23,12 @@ from kwire.codec.classes import compiled
 from kwire.codec.header_scan import header_batch
 from kwire.codec.json_columns import JsonColumns
 from kwire.codec.json_text import json_text
+from kwire.protocol.telemetry.otlp import encode_metrics, parse_metrics
 from kwire.spark.body_types import body_type
 from kwire.spark.frame_rows import FrameRows
 from kwire.spark.frame_structs import ResponseStruct
+from kwire.spark.metric_arrays import MetricArrays
+from kwire.spark.offset_structs import OffsetStructs
 from kwire.spark.reading_options import ReadingOptions
 
 ROWS, BODIES, FRAME_BYTES = 10_000, 100, 130
@@ -100,3 +103,65 @@ def test_responses(race, who):
     typed = [row["body"]["error_code"] for row in run["from_kafka_response"]().to_pylist()]
     assert typed == by_hand().column("error").to_pylist() == [row["error_code"] for row in run["map_frames"]()[0].to_pylist()]
     race("responses of Heartbeat v4", who, run[who], ROWS, ROWS * 12)
+
+
+def _text(value: bytes) -> bytes:
+    return len(value).to_bytes(2, "big") + value
+
+
+@pytest.mark.parametrize("who", ["from_consumer_offsets", "struct, a loop by hand"])
+def test_offset_records(race, who):
+    value = struct.Struct(">hqihq")  # version 3: offset, leader epoch, empty metadata, time
+    keys = pa.array([b"\0\1" + _text(b"billing") + _text(b"orders") + struct.pack(">i", row % 12) for row in range(ROWS)])
+    values = pa.array([value.pack(3, row, -1, 0, 1_700_000_000_000 + row) for row in range(ROWS)])
+
+    def by_hand() -> Any:
+        found = []
+        for key, data in zip(keys.to_pylist(), values.to_pylist(), strict=True):
+            start = 4 + int.from_bytes(key[2:4], "big")
+            stop = start + 2 + int.from_bytes(key[start : start + 2], "big")
+            [partition] = struct.unpack_from(">i", key, stop)
+            version, offset, epoch, size, at = value.unpack(data)
+            assert (version, size) == (3, 0)
+            found.append((key[4:start].decode(), key[start + 2 : stop].decode(), partition, offset, epoch, at))
+        names = ("group", "topic", "partition", "offset", "leader_epoch", "commit_timestamp")
+        return pa.table(dict(zip(names, map(pa.array, zip(*found, strict=True)), strict=True)))
+
+    run = {"from_consumer_offsets": lambda: OffsetStructs()(keys, values), "struct, a loop by hand": by_hand}
+    rows = run["from_consumer_offsets"]().to_pylist()
+    told = by_hand().to_pylist()
+    assert [{name: (row | row["offset_commit"])[name] for name in told[0]} for row in rows] == told
+    race("records of __consumer_offsets", who, run[who], ROWS, ROWS * (value.size + 23))
+
+
+@pytest.mark.parametrize("who", ["from_otlp", "OpenTelemetry's classes, a loop by hand"])
+def test_pushed_metrics(race, who):
+    def push(number: int) -> bytes:
+        at = 1_700_000_000_000_000_000 + number
+        labels = {"attributes": {"node_id": "1", "topic": "orders"}, "resource": {"client_rack": "a"}, "time_unix_nano": at}
+        kinds = ("sum", "gauge")
+        name = "org.apache.kafka.producer.request.latency"
+        points = [{"metric": f"{name}.{each}", "type": kinds[each % 2], "value": float(number), **labels} for each in range(10)]
+        return encode_metrics(points)
+
+    payloads = pa.array([push(number) for number in range(BODIES)])
+    kinds = pa.array([0] * BODIES, pa.int8())
+
+    def by_hand() -> Any:
+        found = []
+        for payload in payloads.to_pylist():
+            for group in parse_metrics(payload).resource_metrics:
+                resource = [(each.key, each.value.string_value) for each in group.resource.attributes]
+                for metric in (each for scope in group.scope_metrics for each in scope.metrics):
+                    for point in getattr(metric, metric.WhichOneof("data")).data_points:
+                        labels = [(each.key, each.value.string_value) for each in point.attributes]
+                        found.append((metric.name, point.as_double, point.time_unix_nano, labels, resource))
+        texts = pa.map_(pa.string(), pa.string())
+        types = (pa.string(), pa.float64(), pa.int64(), texts, texts)
+        return [pa.array(column, kind) for column, kind in zip(zip(*found, strict=True), types, strict=True)]
+
+    run = {"from_otlp": lambda: MetricArrays()(payloads, kinds), "OpenTelemetry's classes, a loop by hand": by_hand}
+    points = run["from_otlp"]().flatten()
+    names = ("metric", "value", "time_unix_nano", "attributes", "resource")
+    assert [points.field(name).to_pylist() for name in names] == [column.to_pylist() for column in by_hand()]
+    race("pushed metrics, 10 points", who, run[who], BODIES, sum(map(len, payloads.to_pylist())))

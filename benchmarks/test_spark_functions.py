@@ -1,4 +1,5 @@
-"""`map_frames` on binary columns in Parquet: headers of requests of some 130 bytes, and one row a partition of MetadataResponses of 15 KB.
+"""`map_frames` on binary columns in Parquet: headers of requests of some 130 bytes, and one row a partition of MetadataResponses of 15 KB;
+and the functions of other columns.
 
 Held against the way through Spark alone (`mapInArrow` that changes nothing, or gives columns that were there before: the floor), the same
 jobs with kio or plain Python in `mapInArrow`, a function in the JVM that uses Kafka's own classes, and kwire's data source, whose tasks
@@ -27,6 +28,7 @@ from pyspark.sql import functions
 import kwire.spark
 from frames import Corpus
 from java_decoder import HAS_JAVA, JARS, ROOT, kafka_jars
+from kwire.protocol.telemetry.otlp import encode_metrics
 from kwire.spark.session import open_session
 from processor_time import Used
 
@@ -257,3 +259,26 @@ def test_partitions_of_metadata_responses(record, spark, classes, tmp_path):
     size = sum(map(len, bodies)) // DIFFERENT
     rows = {who: SLOW_BODIES if who == "kio" else BODIES for who in works}
     run_in_turns(record, "map_frames, partitions of MetadataResponse", works, rows, size)
+
+
+def test_functions_of_other_columns(record, spark, tmp_path):
+    """A struct or an array a row, beside the same rows through a Python worker that changes nothing."""
+    heartbeats = [struct.pack(">ibihb", row, 0, 0, 25, 0) for row in range(DIFFERENT)]  # version 4: id, tags; wait, error, tags
+    commits = [struct.pack(">hqihq", 3, row, -1, 0, row) for row in range(DIFFERENT)]
+    point = {"type": "gauge", "attributes": {"node_id": "1", "topic": "orders"}, "resource": {"client_rack": "a"}, "time_unix_nano": 1}
+    name = "org.apache.kafka.producer.request.latency"
+    pushes = [encode_metrics([{"metric": f"{name}.{each}", "value": 1.0 * row, **point} for each in range(10)]) for row in range(DIFFERENT)]
+    key = functions.lit(b"\0\1\0\7billing\0\6orders\0\0\0\1")
+    response = kwire.spark.from_kafka_response("frame", 12, 4, message="HeartbeatResponse", version=4)
+    works = {
+        "from_kafka_response": (heartbeats, SLOW_HEADERS, response),
+        "from_consumer_offsets": (commits, SLOW_HEADERS, kwire.spark.from_consumer_offsets(key, "frame")),
+        "from_otlp": (pushes, BODIES, kwire.spark.from_otlp("frame", 0)),
+    }
+    for work, (values, count, column) in works.items():
+        df = stored(values, count, tmp_path / work, spark)
+        native = df.select(column.alias("made"))
+        made = native.select("made.error").distinct().collect()
+        assert [tuple(row) for row in made] in ([(None,)], [([None] * 10,)]), work
+        frames = {"native": native, "transport": df.mapInArrow(unchanged, df.schema)}
+        run_in_turns(record, work, frames, dict.fromkeys(frames, count), sum(map(len, values)) // DIFFERENT)

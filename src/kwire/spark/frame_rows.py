@@ -24,8 +24,8 @@ from kwire.errors import Fault, InputError, WireError, wire_error
 from kwire.schema import catalog
 from kwire.schema.header_versions import header_version_of
 from kwire.spark.body_types import BodyType
+from kwire.spark.frame_structs import response_starts
 from kwire.spark.reading_options import ReadingOptions
-from kwire.spark.response_starts import response_starts
 
 __all__ = ["HEADER_COLUMNS", "FrameRows"]
 

@@ -25,12 +25,12 @@ from kwire.schema import catalog
 from kwire.schema.header_versions import header_version_of
 from kwire.spark.body_types import JSON_BODY, BodyType
 from kwire.spark.reading_options import ReadingOptions
-from kwire.spark.response_starts import response_starts
 
-__all__ = ["RequestStruct", "ResponseStruct", "one_array", "scattered"]
+__all__ = ["RequestStruct", "ResponseStruct", "one_array", "response_starts", "scattered"]
 
 _ERROR: Final[tuple[Any, ...]] = (pa.field("error", pa.string()), pa.field("error_offset", pa.int64()), pa.field("error_path", pa.string()))
 _ABSENT: Final = -1  # start of a body that is not read
+_ID_BYTES: Final = 4  # of a correlation id; version 1 of response headers has tagged fields behind it
 _LAST: Final = 1023  # above all api keys and versions
 
 
@@ -76,6 +76,14 @@ def _fits(decoder: Any, frame: Any, start: int) -> bool:
     except WireError:
         return False
     return True
+
+
+def response_starts(chunk: BinaryChunk, header_versions: Any) -> tuple[Any, Any]:
+    """Return the offset of each body, and the correlation ids; -1 where the header is cut, has tags, or its version is not 0 or 1."""
+    ids, whole = numbers_at(chunk, 0, ">i4")
+    tags, tagged = numbers_at(chunk, _ID_BYTES, "u1")
+    plain = whole & ((header_versions == 0) | (tagged & (tags == 0) & (header_versions == 1)))
+    return np.where(plain, _ID_BYTES + header_versions, -1).astype(np.int32), ids.astype(np.int32)
 
 
 class _Row(NamedTuple):
@@ -245,7 +253,7 @@ class ResponseStruct(_FrameStruct):
         absent = np.logical_or.reduce([np.asarray(each.is_null()) for each in (frames, api_keys, api_versions)])
         keys, versions = (np.array(pc.if_else(absent, -1, each).cast(pa.int16())) for each in (api_keys, api_versions))
         starts, ids = response_starts(chunk, _header_versions()[keys.clip(-1, _LAST), versions.clip(-1, _LAST)])
-        codes, _ = numbers_at(chunk, 4, ">i2")
+        codes, _ = numbers_at(chunk, _ID_BYTES, ">i2")
         starts[(keys == API_VERSIONS) & (versions != 0) & (codes == UNSUPPORTED_VERSION)] = _ABSENT
         alone: dict[int, _Row] = {}
         found: list[Any] = []

@@ -20,7 +20,7 @@ from kwire.codec.binary_chunks import chunks_of, numbers_at
 from kwire.codec.column_layout import ERROR_FIELDS
 from kwire.codec.columns import to_arrow
 from kwire.codec.layout import attribute_of
-from kwire.protocol.coordinator import CoordinatorRecord, key_message, read_key, read_record, read_value, value_message
+from kwire.protocol.coordinator import key_message, read_key, read_record, read_value, value_message
 from kwire.schema import catalog
 from kwire.spark.frame_structs import one_array, scattered
 from kwire.spark.reading_options import ReadingOptions
@@ -115,13 +115,11 @@ class OffsetStructs:
         errors: dict[int, tuple[Any, ...]] = {}
         raw: dict[int, Any] = {}
         for row in np.flatnonzero(~(of_values.valid | of_keys.valid & tombstones | absent)).tolist():
-            key, value = keys[row].as_py(), values[row].as_py()
-            record = _read(key, value)
-            [error] = record.violations
+            raw[row] = {"key": keys[row].as_py(), "value": values[row].as_py()}
+            error, place, version = _fault(**raw[row])
             self.options.refuse(error, row)
-            versioned[row] = record.value_version is not None
-            errors[row] = (error.fault.name, "key" if record.key_version is None else "value", error.offset, error.path)
-            raw[row] = {"key": key, "value": value}
+            versioned[row] = version is not None
+            errors[row] = (error.fault.name, place, error.offset, error.path)
         columns = {
             "kind": of_keys.column(pa.string(), lambda name, batch: pa.repeat(name.removesuffix("Key"), len(batch))),
             "type": pa.array(types, mask=~typed),
@@ -132,8 +130,8 @@ class OffsetStructs:
             columns[name] = of_keys.column(kind, partial(_key_field, name))
         for name, kind in _value_types().items():
             columns[_field_name(name)] = of_values.column(kind, partial(_value_struct, name, kind))
-        for place, (name, kind) in enumerate(_ERROR):
-            columns[name] = scattered(len(types), {row: error[place] for row, error in errors.items()}, kind)
+        for index, (name, kind) in enumerate(_ERROR):
+            columns[name] = scattered(len(types), {row: error[index] for row, error in errors.items()}, kind)
         fields = list(self.type)
         if self.options.corrupt_record is not None:
             columns[self.options.corrupt_record] = scattered(len(types), raw, fields[-1].type)
@@ -190,12 +188,12 @@ def _value_struct(target: str, kind: ArrowType, name: str, batch: Any) -> Any:
     return _widened(pa.StructArray.from_arrays(batch.columns[: len(fields)], fields=fields), kind)
 
 
-def _read(key: Any, value: Any) -> CoordinatorRecord:
+def _fault(key: Any, value: Any) -> tuple[Any, str, int | None]:
+    """Return the fault of an invalid record, where it is, and the version in which its value was read."""
     if key is None:
-        return read_record(_TOPIC, None, value)
+        return read_record(_TOPIC, None, value).violations[0], "key", None
     first = read_key(_TOPIC, key, strict=True)
     if first.violation is not None:
-        return CoordinatorRecord(first.version, first.message, None, None, None, (first.violation,))
+        return first.violation, "key", None
     second = read_value(_TOPIC, first.version, value, strict=True)
-    violations = () if second.violation is None else (second.violation,)
-    return CoordinatorRecord(first.version, first.message, second.message, first.read_as, second.read_as, violations)
+    return second.violation, "value", second.read_as

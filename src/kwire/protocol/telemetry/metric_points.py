@@ -9,7 +9,9 @@ from typing import Any, Final, NoReturn
 from kwire.errors import Fault, raise_for
 from kwire.protocol.telemetry.otlp import parse_metrics
 
-__all__ = ["BYTES_OF_A_POINT", "MAX_METRICS", "MAX_POINTS", "POINTS_OF_ANY_PUSH", "decode_metrics", "first_points"]
+__all__ = [
+    "BYTES_OF_A_POINT", "MAX_METRICS", "MAX_POINTS", "POINTS_OF_ANY_PUSH", "PointReader", "decode_metrics", "first_points", "unpacked",
+]  # fmt: skip
 
 MAX_METRICS: Final = 8 << 20
 """Default limit of the unpacked size: eight times a broker's limit for packed payloads (`telemetry.max.bytes`). Reading needs up to forty
@@ -67,8 +69,8 @@ def decode_metrics(data: Any, compression_type: int, *, limit: int = MAX_METRICS
         WireError: the payload cannot be unpacked or exceeds a limit (`LimitExceeded`).
         InputError: the packages of the extra `kwire[telemetry]` are not installed.
     """
-    metrics = _parsed(data, compression_type, limit)
-    return [] if metrics is None else list(_Reader(max_points).points(metrics))
+    view = unpacked(data, compression_type, limit)
+    return list(PointReader(max_points).points(parse_metrics(view))) if view.nbytes else []
 
 
 def first_points(data: Any, compression_type: int) -> tuple[list[dict[str, Any]], int]:
@@ -77,9 +79,10 @@ def first_points(data: Any, compression_type: int) -> tuple[list[dict[str, Any]]
     Returns:
         The decoded points, and the number of points in the push.
     """
-    metrics = _parsed(data, compression_type, MAX_METRICS)
-    if metrics is None:
+    view = unpacked(data, compression_type, MAX_METRICS)
+    if not view.nbytes:
         return [], 0
+    metrics = parse_metrics(view)
     held = sum(
         len(getattr(metric, kind).data_points)
         for group in metrics.resource_metrics
@@ -88,30 +91,29 @@ def first_points(data: Any, compression_type: int) -> tuple[list[dict[str, Any]]
         if (kind := metric.WhichOneof("data")) is not None
     )
     most = max(POINTS_OF_ANY_PUSH, memoryview(data).nbytes // BYTES_OF_A_POINT)
-    return list(islice(_Reader(MAX_POINTS, held).points(metrics), most)), held
+    return list(islice(PointReader(MAX_POINTS, held).points(metrics), most)), held
 
 
-def _parsed(data: Any, compression_type: int, limit: int) -> Any:
+def unpacked(data: Any, compression_type: int, limit: int) -> memoryview:
+    """Return the payload of a push without its compression; arguments and faults as for `decode_metrics`."""
     view = memoryview(data).cast("B")
     if not 0 <= compression_type <= _CODECS:
         _refuse(Fault.UNSUPPORTED_VERSION, f"unknown compression type {compression_type}", "compression_type")
     # Kafka's own readers do not end for some codecs when there is nothing to unpack.
-    if not view.nbytes:
-        return None
-    if compression_type:
+    if compression_type and view.nbytes:
         from kwire.codec.records.compression import unpack
 
-        view = memoryview(unpack(compression_type, _MAGIC, view, limit, 0, "metrics"))
-    elif view.nbytes > limit:
+        return memoryview(unpack(compression_type, _MAGIC, view, limit, 0, "metrics"))
+    if view.nbytes > limit:
         _refuse(Fault.LIMIT_EXCEEDED, f"metrics of {view.nbytes} bytes exceed the limit of {limit}")
-    return parse_metrics(view)
+    return view
 
 
 def _refuse(fault: Fault, reason: str, path: str = "metrics") -> NoReturn:
     raise_for(fault, 0, path, _MESSAGE, _API_KEY, None, reason)
 
 
-class _Reader:
+class PointReader:
     """Reader of the points of one payload. It counts parts, because a small payload of empty parts takes long to read."""
 
     def __init__(self, max_points: int, held: int = 0) -> None:
@@ -127,12 +129,12 @@ class _Reader:
 
     def points(self, metrics: Any) -> Iterator[dict[str, Any]]:
         for group in self._parts(metrics.resource_metrics):
-            resource = self._labels(group.resource.attributes)
+            resource = self.labels(group.resource.attributes)
             for scope in self._parts(group.scope_metrics):
                 for metric in self._parts(scope.metrics):
-                    yield from self._points_of(metric, resource)
+                    yield from self.points_of(metric, resource)
 
-    def _points_of(self, metric: Any, resource: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    def points_of(self, metric: Any, resource: dict[str, Any]) -> Iterator[dict[str, Any]]:
         kind = metric.WhichOneof("data")
         if kind is None:  # a type that OTLP gets one day
             return
@@ -149,7 +151,7 @@ class _Reader:
                 "temporality": _TEMPORALITIES.get(getattr(held, "aggregation_temporality", 0)),
                 "is_monotonic": held.is_monotonic if kind == "sum" else None,
                 **self._measured(kind, point),
-                "attributes": self._labels(point.attributes),
+                "attributes": self.labels(point.attributes),
                 "resource": resource,
                 "start_time_unix_nano": point.start_time_unix_nano,
                 "time_unix_nano": point.time_unix_nano,
@@ -176,7 +178,7 @@ class _Reader:
         bounds = [*self._parts(point.explicit_bounds), float("inf")]
         return [{"upper_bound": bound, "count": count} for bound, count in zip(bounds, self._parts(point.bucket_counts), strict=False)]
 
-    def _labels(self, attributes: Any) -> dict[str, Any]:
+    def labels(self, attributes: Any) -> dict[str, Any]:
         return {each.key: self._plain(each.value) for each in self._parts(attributes)}
 
     def _plain(self, value: Any) -> Any:
@@ -186,4 +188,4 @@ class _Reader:
         held = getattr(value, which)
         if which == "array_value":
             return [self._plain(each) for each in self._parts(held.values)]
-        return self._labels(held.values) if which == "kvlist_value" else held
+        return self.labels(held.values) if which == "kvlist_value" else held

@@ -8,12 +8,13 @@ from typing import Any
 
 from kwire.errors import Fault, InputError, raise_for
 
-__all__ = ["encode_metrics", "is_monotonic_type", "parse_metrics", "with_resource_labels"]
+__all__ = ["encode_metrics", "is_monotonic_type", "metrics_layout", "parse_metrics", "with_resource_labels"]
 
 _TEMPORALITY = {"delta": 1, "cumulative": 2}
 
 
-def _layout() -> Any:
+def metrics_layout() -> Any:
+    """Return OpenTelemetry's generated module of metrics; raise InputError where it is not installed."""
     try:
         return importlib.import_module("opentelemetry.proto.metrics.v1.metrics_pb2")
     except ImportError as error:
@@ -26,7 +27,7 @@ def is_monotonic_type(kind: str) -> bool:
 
 
 def parse_metrics(data: bytes | bytearray | memoryview) -> Any:  # noqa: RET503 (raise_for never comes back)
-    layout = _layout()
+    layout = metrics_layout()
     unreadable: type[Exception] = importlib.import_module("google.protobuf.message").DecodeError
     whole = layout.MetricsData()
     try:
@@ -63,7 +64,7 @@ def encode_metrics(points: Iterable[Mapping[str, Any]]) -> bytes:
     Points are dicts as returned by `decode_metrics`; `metric`, `type` and `value` are required, and `temporality` for a sum. Consecutive
     points with equal resources share one. A text value becomes a gauge of 1 with the label `value`.
     """
-    whole = _layout().MetricsData()
+    whole = metrics_layout().MetricsData()
     scope: Any = None
     resource: Mapping[str, object] | None = None
     for point in points:

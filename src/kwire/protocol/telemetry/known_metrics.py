@@ -1,0 +1,174 @@
+"""Points of many pushes. Clients push the same metrics again and again, and only the times and the value of each change: the rest of its
+bytes is remembered, with what was read from it.
+
+What is unusual (histograms, lists as labels, exemplars, large pushes) and what is at fault is read by `decode_metrics`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from functools import cache, lru_cache
+from struct import Struct
+from typing import Any, Final
+
+from kwire.protocol.telemetry.metric_points import MAX_METRICS, MAX_POINTS, PointReader, decode_metrics, unpacked
+from kwire.protocol.telemetry.otlp import metrics_layout
+
+__all__ = ["MEASURED", "Point", "read_points"]
+
+_PUSH_BYTES: Final = 1 << 16  # cannot hold as many points and parts as a limit of `decode_metrics` allows
+_METRIC_BYTES: Final = 1024
+_MOST: Final = 4096  # metrics to remember
+_RESOURCES: Final = 256  # as large as a push
+_PLACES: Final = 8  # to look at for numbers in metrics of a size
+_PACKED: Final = ("Resource.attributes", "ScopeMetrics.metrics")
+_FIELDS: Final = {"name", "description", "unit", "gauge", "sum"}
+_POINT_FIELDS: Final = {"start_time_unix_nano", "time_unix_nano", "as_double", "as_int", "attributes", "flags"}
+_SCALARS: Final = {None, "string_value", "bool_value", "int_value", "double_value", "bytes_value"}
+# Times and value as all clients write them, by their tags: start time (2) or not, time (3), double (4) or integer (6).
+_NUMBER_BYTES: Final = 9
+_TIMES: Final = ("start_time_unix_nano", "time_unix_nano")
+_NUMBERS: Final = {
+    b"\x11\x19\x21": Struct("<xQxQxd"), b"\x11\x19\x31": Struct("<xQxQxq"), b"\x19\x21": Struct("<xQxd"), b"\x19\x31": Struct("<xQxq"),
+}  # fmt: skip
+
+
+MEASURED: Final = (*_TIMES, "value")
+"""What differs between pushes of a metric, beside the resource."""
+
+Point = tuple[dict[str, Any], dict[str, Any] | None, int | None, int | None, float | None]
+"""A point: its dict as of `decode_metrics` in the push in which it was read first, and its own resource and numbers, as in `MEASURED`."""
+
+
+def read_points(data: Any, compression_type: int) -> list[Point]:
+    """Read the metrics of a push; arguments and faults as for `decode_metrics`. Equal resources and metrics share their dicts."""
+    view = unpacked(data, compression_type, MAX_METRICS)
+    if 0 < view.nbytes <= _PUSH_BYTES:
+        known = _known_metrics()
+        try:
+            return known.points(view.tobytes())
+        except (known.unreadable, ValueError):  # unusual, or at fault
+            pass
+    return [_of_dict(point, point["resource"]) for point in decode_metrics(data, compression_type)]
+
+
+def _of_dict(point: dict[str, Any], resource: dict[str, Any]) -> Point:
+    return point, resource, point["start_time_unix_nano"], point["time_unix_nano"], point["value"]
+
+
+def _protobuf(module: str) -> Any:
+    return importlib.import_module(f"google.protobuf.{module}")
+
+
+def _class_of(described: Any) -> Any:
+    return _protobuf("message_factory").GetMessageClass(described)
+
+
+def _push_class() -> Any:
+    """Return the class of `MetricsData` with the labels of resources and with metrics as bytes."""
+    described = metrics_layout().DESCRIPTOR
+    pool = _protobuf("descriptor_pool").DescriptorPool()
+    for each in (*described.dependencies, described):
+        file = _protobuf("descriptor_pb2").FileDescriptorProto.FromString(each.serialized_pb)
+        for message in file.message_type:
+            for field in message.field:
+                if f"{message.name}.{field.name}" in _PACKED:
+                    field.type = field.TYPE_BYTES
+                    field.ClearField("type_name")
+        pool.AddSerializedFile(file.SerializeToString())
+    return _class_of(pool.FindMessageTypeByName(described.message_types_by_name["MetricsData"].full_name))
+
+
+class _KnownMetrics:
+    def __init__(self) -> None:
+        self.unreadable: type[Exception] = _protobuf("message").DecodeError
+        self._push = _push_class()
+        self._metric = metrics_layout().Metric
+        self._label = _class_of(metrics_layout().NumberDataPoint.DESCRIPTOR.fields_by_name["attributes"].message_type)
+        self._resource = lru_cache(_RESOURCES)(self._read_resource)
+        self._places: dict[int, list[tuple[int, int]]] = {}  # of the numbers, by size of a metric
+        self._metrics: dict[tuple[bytes, bytes, bytes], dict[str, Any]] = {}
+
+    def points(self, data: bytes) -> list[Point]:
+        found: list[Point] = []
+        for group in self._push.FromString(data).resource_metrics:
+            resource = self._resource(tuple(group.resource.attributes))
+            for scope in group.scope_metrics:
+                for metric in scope.metrics:
+                    for start, stop in self._places.get(len(metric), ()):
+                        tags = metric[start:stop:_NUMBER_BYTES]
+                        known = self._metrics.get((metric[:start], tags, metric[stop:]))
+                        if known is None:
+                            continue
+                        if len(tags) > len(_TIMES):
+                            found.append((known, resource, *_NUMBERS[tags].unpack_from(metric, start)))
+                        else:
+                            found.append((known, resource, known["start_time_unix_nano"], *_NUMBERS[tags].unpack_from(metric, start)))
+                        break
+                    else:
+                        found += self._read(metric, resource)
+        return found
+
+    def _read(self, data: bytes, resource: dict[str, Any]) -> list[Point]:
+        metric = self._metric.FromString(data)
+        self._check(metric)
+        points = list(PointReader(MAX_POINTS).points_of(metric, resource))
+        if len(points) == 1 and points[0]["value"] is not None and len(data) <= _METRIC_BYTES:
+            self._learn(data, metric, points[0])
+        return [_of_dict(point, resource) for point in points]
+
+    def _read_resource(self, labels: tuple[bytes, ...]) -> dict[str, Any]:
+        found = [self._label.FromString(label) for label in labels]
+        _check_labels(found)
+        return PointReader(MAX_POINTS).labels(found)
+
+    def _check(self, metric: Any) -> None:
+        """Raise ValueError for what may nest deeper here than a push may."""
+        kind = metric.WhichOneof("data")
+        if kind is None or not {field.name for field, _ in metric.ListFields()} <= _FIELDS:
+            raise ValueError("unusual metric")
+        for point in getattr(metric, kind).data_points:
+            if not {field.name for field, _ in point.ListFields()} <= _POINT_FIELDS:
+                raise ValueError("unusual point")
+            _check_labels(point.attributes)
+
+    def _learn(self, data: bytes, metric: Any, point: dict[str, Any]) -> None:
+        """Remember a metric whose numbers stand side by side: with others in their place, it is read as the same metric with these."""
+        [written] = getattr(metric, point["type"]).data_points
+        which = written.WhichOneof("value")
+        for tags, numbers in _NUMBERS.items():
+            if (which == "as_double") != (tags[-1:] == b"\x21"):
+                continue
+            names = (*_TIMES, which)[-len(tags) :]
+            sample = bytearray(numbers.pack(*(getattr(written, name) for name in names)))
+            sample[::_NUMBER_BYTES] = tags
+            start = data.find(sample)
+            if start < 0:
+                continue
+            stop = start + len(sample)
+            for name in names:
+                value = getattr(written, name)
+                setattr(written, name, value ^ 1 if isinstance(value, int) else 1.0 if value != 1 else 2.0)
+            sample[:] = numbers.pack(*(getattr(written, name) for name in names))
+            sample[::_NUMBER_BYTES] = tags
+            if self._metric.FromString(data[:start] + sample + data[stop:]) != metric:
+                return
+            if len(self._metrics) >= _MOST:
+                self._metrics.clear()
+                self._places.clear()
+            places = self._places.setdefault(len(data), [])
+            if (start, stop) not in places:
+                places.insert(0, (start, stop))
+                del places[_PLACES:]
+            self._metrics[data[:start], tags, data[stop:]] = point
+            return
+
+
+def _check_labels(labels: Any) -> None:
+    if not all(label.value.WhichOneof("value") in _SCALARS for label in labels):
+        raise ValueError("a label that may have parts")
+
+
+@cache
+def _known_metrics() -> _KnownMetrics:
+    return _KnownMetrics()
