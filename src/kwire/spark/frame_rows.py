@@ -24,7 +24,7 @@ from kwire.errors import Fault, InputError, WireError, wire_error
 from kwire.schema import catalog
 from kwire.schema.header_versions import header_version_of
 from kwire.spark.body_types import BodyType
-from kwire.spark.frame_structs import response_starts
+from kwire.spark.frame_structs import one_array, response_starts
 from kwire.spark.reading_options import ReadingOptions
 
 __all__ = ["HEADER_COLUMNS", "FrameRows"]
@@ -86,7 +86,7 @@ class FrameRows:
         names = [*self.kept, *schema.names]
         wanted = [name for name in schema.names if name != self.options.corrupt_record]
         for batch in batches:
-            given = batch.column(self.column)
+            given = one_array(batch.column(self.column))
             rows, found = self._headers(given, wanted) if self.body.message is None else self._messages(given)
             columns = [found[name] for name in wanted]
             if self.options.corrupt_record is not None:

@@ -94,6 +94,12 @@ def test_requests_of_other_messages_are_left_out():
     assert held == [(0, told["groupId"], told["memberId"]), (2, told["groupId"], told["memberId"]), (4, None, None)]
 
 
+def test_requests_of_other_messages_in_a_column_of_views():
+    frames = pa.array([frame(one("HeartbeatRequest", version)) for version in (0, 4, 0)], pa.binary_view())
+    [found] = FrameRows("frame", (), HEARTBEAT, FAILFAST)(iter([pa.RecordBatch.from_arrays([frames], names=["frame"])]))
+    assert found.column("group_id").to_pylist() == [json_of(one("HeartbeatRequest", 0))["groupId"]] * 2
+
+
 def test_modes_are_as_in_sparks_readers():
     case = one("HeartbeatRequest", 0)
     whole, size = frame(case), case["header_size"]
