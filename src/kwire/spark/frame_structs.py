@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kwire.codec.binary_chunks import BinaryChunk, chunks_of, messages_of, numbers_at
+from kwire.codec.binary_chunks import BinaryChunk, chunks_of, numbers_at
 from kwire.codec.classes import compiled
 from kwire.codec.decoding import API_VERSIONS, UNSUPPORTED_VERSION, FrameReader
 from kwire.codec.header_scan import header_batch
@@ -92,6 +92,13 @@ class _Row(NamedTuple):
     error: WireError | None = None
 
 
+def _row_of(header: tuple[Any, ...], decoder: Any, frame: Any, start: int) -> _Row:
+    try:
+        return _Row(header, json_text(decoder.decode_whole(frame, start), header[1]))
+    except WireError as error:
+        return _Row(header, None, error)
+
+
 def scattered(count: int, values: Mapping[int, Any], kind: Any) -> Any:
     """Return an array with values at some rows, null elsewhere."""
     if not values:
@@ -145,16 +152,17 @@ class _FrameStruct:
         mask = pa.array(absent) if absent.any() else None
         return pa.StructArray.from_arrays(arrays, fields=fields, mask=mask)
 
-    def _typed(self, chunk: BinaryChunk, starts: Any) -> tuple[Any, dict[int, Any]]:
+    def _typed(self, frames: Any, keys: Any, versions: Any, starts: Any) -> tuple[Any, dict[int, Any]]:
         """Return the typed bodies that begin at `starts` of their frames, and their faults by row."""
+        [chunk] = chunks_of(frames)
+        starts = np.where((keys == self.body.api_key) & (versions == self.body.version), starts, _ABSENT).astype(np.int32)
         bodies, errors = self.body.read(chunk._replace(starts=starts), starts < 0)
         faults: dict[int, Any] = {}
-        if errors.column(0).null_count < len(starts):
-            for row in np.flatnonzero(np.asarray(errors.column(0).is_valid())).tolist():
-                if self.options.fails:
-                    self._raise(list(messages_of(chunk))[row], row, int(starts[row]))
-                name, offset, path = (errors.column(place)[row].as_py() for place in range(3))
-                faults[row] = (name, None if offset is None else offset + int(starts[row]), path)
+        for row in np.flatnonzero(np.asarray(errors.column(0).is_valid())).tolist():
+            if self.options.fails:
+                self._raise(frames[row].as_py(), row, int(starts[row]))
+            name, offset, path = (errors.column(place)[row].as_py() for place in range(3))
+            faults[row] = (name, None if offset is None else offset + int(starts[row]), path)
         return bodies, faults
 
     def _raise(self, frame: Any, row: int, start: int) -> None:
@@ -187,24 +195,16 @@ class RequestStruct(_FrameStruct):
             bodies, unwritten = _json("request").texts(chunk._replace(starts=starts), keys, versions)
             left = sorted((*left, *unwritten))
         else:
-            wanted = (keys == self.body.api_key) & (versions == self.body.version)
-            bodies, faults = self._typed(chunk, np.where(wanted, starts, _ABSENT).astype(np.int32))
-        alone = self._alone(chunk, left)
+            bodies, faults = self._typed(frames, keys, versions, starts)
+        alone: dict[int, _Row] = {}
+        for row in left:
+            alone[row] = self._row(frames[row].as_py())
+            self.options.refuse(alone[row].error, row)
         client_ids = heads.column("client_id")
         if (unnamed := _numbers(heads.column("header_version"), np.int8) == 0).any():  # a header without the field, as an object has it
             client_ids = pc.if_else(pa.array(unnamed), "", client_ids)
         header = [heads.column("api_key"), heads.column("api_version"), _named("request", keys), heads.column("correlation_id"), client_ids]
         return self._struct(frames, header, bodies, alone, absent, faults)
-
-    def _alone(self, chunk: BinaryChunk, rows: list[int]) -> dict[int, _Row]:
-        if not rows:
-            return {}
-        frames = list(messages_of(chunk))
-        found = {}
-        for row in rows:
-            found[row] = each = self._row(frames[row])
-            self.options.refuse(each.error, row)
-        return found
 
     def _row(self, frame: Any) -> _Row:
         reader = _reader()
@@ -218,10 +218,7 @@ class RequestStruct(_FrameStruct):
         decoder = reader.request_decoder(key, version, None, frame)
         if isinstance(decoder, WireError):
             return _Row(None if isinstance(decoder, BadLength) else read, None, decoder)
-        try:
-            return _Row(read, json_text(decoder.decode_whole(frame, start), version))
-        except WireError as error:
-            return _Row(read, None, error)
+        return _row_of(read, decoder, frame, start)
 
 
 _PLACING: Final = (("api_key", np.int16), ("api_version", np.int16), ("body_offset", np.int32))
@@ -256,10 +253,8 @@ class ResponseStruct(_FrameStruct):
         codes, _ = numbers_at(chunk, _ID_BYTES, ">i2")
         starts[(keys == API_VERSIONS) & (versions != 0) & (codes == UNSUPPORTED_VERSION)] = _ABSENT
         alone: dict[int, _Row] = {}
-        found: list[Any] = []
         for row in np.flatnonzero((starts < 0) & ~absent).tolist():  # tags in the header, faults, and refused versions
-            found = found or list(messages_of(chunk))
-            header, starts[row], error = self._header(found[row], int(keys[row]), int(versions[row]))
+            header, starts[row], error = self._header(frames[row].as_py(), int(keys[row]), int(versions[row]))
             if error is None:
                 versions[row], ids[row] = header[1], header[3]
             else:
@@ -270,13 +265,13 @@ class ResponseStruct(_FrameStruct):
         faults: dict[int, Any] = {}
         if self.body.message is None:
             bodies, left = _json("response").texts(chunk._replace(starts=starts), keys, versions)
-            found = found or (list(messages_of(chunk)) if left else [])
             for row in left:
-                alone[row] = self._alone(found[row], tuple(column[row].as_py() for column in columns), int(starts[row]))
+                header = tuple(column[row].as_py() for column in columns)
+                _, decoder = _reader().response_decoders(header[0], header[1], None)
+                alone[row] = _row_of(header, decoder, frames[row].as_py(), int(starts[row]))
                 self.options.refuse(alone[row].error, row)
         else:
-            wanted = (keys == self.body.api_key) & (versions == self.body.version)
-            bodies, faults = self._typed(chunk, np.where(wanted, starts, _ABSENT).astype(np.int32))
+            bodies, faults = self._typed(frames, keys, versions, starts)
         return self._struct(frames, columns, bodies, alone, absent, faults)
 
     def _header(self, frame: Any, key: int, version: int) -> tuple[tuple[Any, ...], int, WireError | None]:
@@ -295,11 +290,3 @@ class ResponseStruct(_FrameStruct):
         if self.body.message is None and isinstance(decoder, WireError):
             return read, _ABSENT, decoder
         return read, start, None
-
-    def _alone(self, frame: Any, header: tuple[Any, ...], start: int) -> _Row:
-        key, version = header[:2]
-        _, decoder = _reader().response_decoders(key, version, None)
-        try:
-            return _Row(header, json_text(decoder.decode_whole(frame, start), version))
-        except WireError as error:
-            return _Row(header, None, error)
