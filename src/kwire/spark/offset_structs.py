@@ -35,13 +35,8 @@ _KEY_FIELDS: Final[tuple[tuple[str, Any], ...]] = (
     ("group", pa.string()), ("topic", pa.string()), ("partition", pa.int32()), ("member_id", pa.string()),
     ("regular_expression", pa.string()),
 )  # fmt: skip
-_ABOUT: Final[tuple[tuple[str, Any], ...]] = (
-    ("kind", pa.string()),
-    ("type", pa.int16()),
-    ("value_version", pa.int16()),
-    ("is_tombstone", pa.bool_()),
-)
-_ERROR: Final[tuple[tuple[str, Any], ...]] = (
+_ABOUT: Final[tuple[Any, ...]] = (("kind", pa.string()), ("type", pa.int16()), ("value_version", pa.int16()), ("is_tombstone", pa.bool_()))
+_ERROR: Final[tuple[Any, ...]] = (
     ("error", pa.string()),
     ("error_in", pa.string()),
     ("error_offset", pa.int64()),
