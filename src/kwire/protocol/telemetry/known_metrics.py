@@ -1,7 +1,7 @@
-"""Points of many pushes. Clients push the same metrics again and again, and only the times and the value of each change: the rest of its
-bytes is remembered, with what was read from it.
+"""Cached reader of pushes. Clients push the same metrics again and again; only the times and the value of each metric change. The reader
+remembers the other bytes of a metric and the dict read from them.
 
-What is unusual (histograms, lists as labels, exemplars, large pushes) and what is at fault is read by `decode_metrics`.
+`decode_metrics` reads unusual pushes (histograms, lists as labels, exemplars, large ones) and invalid ones.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from kwire.protocol.telemetry.otlp import metrics_layout
 
 __all__ = ["MEASURED", "Point", "read_points"]
 
-_PUSH_BYTES: Final = 1 << 16  # cannot hold as many points and parts as a limit of `decode_metrics` allows
+_PUSH_BYTES: Final = 1 << 16  # too small to exceed the limits of `decode_metrics` on points and parts
 _METRIC_BYTES: Final = 1024
 _MOST: Final = 4096  # metrics to remember
 _RESOURCES: Final = 256  # as large as a push
-_PLACES: Final = 8  # to look at for numbers in metrics of a size
+_PLACES: Final = 8  # most positions of numbers to try in metrics of one size
 _PACKED: Final = ("Resource.attributes", "ScopeMetrics.metrics")
 _FIELDS: Final = {"name", "description", "unit", "gauge", "sum"}
 _POINT_FIELDS: Final = {"start_time_unix_nano", "time_unix_nano", "as_double", "as_int", "attributes", "flags"}
 _SCALARS: Final = {None, "string_value", "bool_value", "int_value", "double_value", "bytes_value"}
-# Times and value as all clients write them, by their tags: start time (2) or not, time (3), double (4) or integer (6).
+# Layout of times and value in the bytes of all clients, by tags: optional start time (2), time (3), double (4) or integer (6).
 _NUMBER_BYTES: Final = 9
 _TIMES: Final = ("start_time_unix_nano", "time_unix_nano")
 _NUMBERS: Final = {
@@ -34,10 +34,10 @@ _NUMBERS: Final = {
 
 
 MEASURED: Final = (*_TIMES, "value")
-"""What differs between pushes of a metric, beside the resource."""
+"""Fields that differ between pushes of a metric, besides the resource."""
 
 Point = tuple[dict[str, Any], dict[str, Any] | None, int | None, int | None, float | None]
-"""A point: its dict as of `decode_metrics` in the push in which it was read first, and its own resource and numbers, as in `MEASURED`."""
+"""A point: the dict of `decode_metrics` from the push that was read first, its resource, and its numbers as in `MEASURED`."""
 
 
 def read_points(data: Any, compression_type: int) -> list[Point]:
@@ -86,7 +86,7 @@ class _KnownMetrics:
         self._metric = metrics_layout().Metric
         self._label = _class_of(metrics_layout().NumberDataPoint.DESCRIPTOR.fields_by_name["attributes"].message_type)
         self._resource = lru_cache(_RESOURCES)(self._read_resource)
-        self._places: dict[int, list[tuple[int, int]]] = {}  # of the numbers, by size of a metric
+        self._places: dict[int, list[tuple[int, int]]] = {}  # positions of the numbers, by size of a metric
         self._metrics: dict[tuple[bytes, bytes, bytes], dict[str, Any]] = {}
 
     def points(self, data: bytes) -> list[Point]:
@@ -123,7 +123,7 @@ class _KnownMetrics:
         return PointReader(MAX_POINTS).labels(found)
 
     def _check(self, metric: Any) -> None:
-        """Raise ValueError for what may nest deeper here than a push may."""
+        """Raise ValueError for fields that may nest deeper here than in a push."""
         kind = metric.WhichOneof("data")
         if kind is None or not {field.name for field, _ in metric.ListFields()} <= _FIELDS:
             raise ValueError("unusual metric")
@@ -133,7 +133,7 @@ class _KnownMetrics:
             _check_labels(point.attributes)
 
     def _learn(self, data: bytes, metric: Any, point: dict[str, Any]) -> None:
-        """Remember a metric whose numbers stand side by side: with others in their place, it is read as the same metric with these."""
+        """Remember a metric whose numbers are adjacent, if replacing their bytes changes only these numbers."""
         [written] = getattr(metric, point["type"]).data_points
         which = written.WhichOneof("value")
         for tags, numbers in _NUMBERS.items():
