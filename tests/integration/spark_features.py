@@ -14,6 +14,8 @@ from typing import Any
 
 import pyarrow.dataset as ds
 import pyspark
+import pytest
+from pyspark.errors import AnalysisException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
@@ -77,6 +79,9 @@ def requests(spark: SparkSession, _capture: Path, _folder: Path) -> None:
     answer = spark.createDataFrame([(kwire.encode_response(1, metadata, 3, 12),)], "frame BINARY")
     read = kwire.spark.from_kafka_response("frame", 3, 12, message="MetadataResponse", version=12, fields="topics.name")
     assert answer.select(F.explode(read.getField("body").getField("topics")).alias("t")).first().t.name == "orders"
+    assert df.select(kwire.spark.from_kafka_request("frame")).columns == ["from_kafka_request(frame)"]
+    with pytest.raises(AnalysisException, match="DATATYPE_MISMATCH"):
+        df.select(kwire.spark.from_kafka_request(F.hex("frame")))
 
 
 @feature("`from_record_batch`")

@@ -7,7 +7,7 @@ import runpy
 from pathlib import Path
 
 import pytest
-from pyspark.errors import PySparkException
+from pyspark.errors import AnalysisException, PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
@@ -32,6 +32,27 @@ def test_requests(spark: SparkSession) -> None:
     assert rows[2].r is None
     with pytest.raises(PySparkException, match="FAILFAST"):
         df.select(kwire.spark.from_kafka_request("frame", {"mode": "FAILFAST"})).collect()
+
+
+def test_columns_of_text_are_refused_by_the_analyzer(spark: SparkSession) -> None:
+    """The check costs nothing: the optimizer removes it."""
+    df = spark.createDataFrame([(b"", "")], "frame BINARY, text STRING")
+    functions = kwire.spark
+    for refused in (
+        lambda: functions.from_kafka_request("text"),
+        lambda: functions.from_kafka_response("text", 3, 1),
+        lambda: functions.from_record_batch("text"),
+        lambda: functions.from_otlp("text"),
+        lambda: functions.from_consumer_offsets("text", "frame"),
+        lambda: functions.from_consumer_offsets("frame", "text"),
+    ):
+        with pytest.raises(AnalysisException, match="DATATYPE_MISMATCH"):
+            df.select(refused())
+    with pytest.raises(InputError, match="map_frames takes a BINARY column; 'text' is of type STRING"):
+        functions.map_frames(df, "text")
+    read = df.select(functions.from_kafka_request("frame"))
+    assert read.columns == ["from_kafka_request(frame)"]
+    assert "bitmap_count" not in read._jdf.queryExecution().optimizedPlan().toString().replace(read.columns[0], "")
 
 
 def test_typed_bodies_have_the_ddl(spark: SparkSession) -> None:

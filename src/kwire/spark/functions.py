@@ -5,6 +5,7 @@ They are Arrow functions from Spark 4.1 on, and pandas functions before (`kwire.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 __all__ = [
     "from_consumer_offsets", "from_kafka_request", "from_kafka_response", "from_otlp", "from_record_batch", "map_frames", "register",
 ]  # fmt: skip
+
+_PLAIN: Final = re.compile(r"[\w.`]+")
 
 
 def _function(make: Any, name: str) -> Any:
@@ -62,14 +65,17 @@ def _by_pandas(make: Any, name: str) -> Any:
 
 
 def _called(name: str, make: Any, *columns: Column | str, of_bytes: int = 1) -> Column:
-    """Call the function; the result is null where the first `of_bytes` columns, which hold bytes, are null."""
+    """Call the function; the result is null where the first `of_bytes` columns, which must be binary, are null."""
     from pyspark.sql import functions
 
-    made: Column = _function(make, name)(*columns)
-    if hasattr(functions, "arrow_udf") or not pa.types.is_struct(make.type):
-        return made
-    given = [functions.col(each) if isinstance(each, str) else each for each in columns[:of_bytes]]
-    return functions.when(functions.coalesce(*given).isNotNull(), made)
+    given = [functions.col(each) if isinstance(each, str) else each for each in columns]
+    # A branch that is never taken: the analyzer refuses other types than BINARY in it, and the optimizer removes it.
+    checked = [functions.when(functions.lit(False) & (functions.bitmap_count(each) > 0), None).otherwise(each) for each in given[:of_bytes]]
+    made: Column = _function(make, name)(*checked, *given[of_bytes:])
+    if not hasattr(functions, "arrow_udf") and pa.types.is_struct(make.type):
+        made = functions.when(functions.coalesce(*given[:of_bytes]).isNotNull(), made)
+    names = [str(each)[8:-2] for each in given]  # Column<'name'>
+    return made.alias(f"{name}({', '.join(names)})") if all(map(_PLAIN.fullmatch, names)) else made
 
 
 def from_kafka_request(
@@ -228,11 +234,13 @@ def map_frames(
         KwireError: no such message, version or field.
     """
     from pyspark.sql import functions
-    from pyspark.sql.types import StructType
+    from pyspark.sql.types import BinaryType, StructType
 
     read = reading_options(options, "map_frames", drops=True)
     body = body_type(message, version, fields, None, "map_frames")
     held = {field.name: field for field in df.schema}
+    if (given := held.get(col)) is not None and not isinstance(given.dataType, BinaryType):
+        raise InputError(f"map_frames takes a BINARY column; {col!r} is of type {given.dataType.simpleString().upper()}.")
     kept = paths_of(keep)
     if kept is None:
         kept = tuple(name for name in held if name != col and aggregate is None)
