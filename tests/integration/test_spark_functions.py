@@ -102,6 +102,24 @@ def test_records_and_offsets(spark: SparkSession) -> None:
     assert df.where("id = 1").selectExpr("from_consumer_offsets(key, value).offset_commit.commit_timestamp").first()[0] == 9
 
 
+def test_map_frames_of_all_versions(spark: SparkSession) -> None:
+    # Heartbeat responses: correlation id 9; version 0 has an error code, version 1 a throttle time before it, version 4 tags
+    rows = [(4, "00000009 00 00000005 001b 00", 12), (0, "00000009 001b", 12), (1, "00000009 00000005 001b", 12), (1, "00000009", 3)]
+    df = spark.createDataFrame([(version, bytearray.fromhex(text), key) for version, text, key in rows], "v INT, frame BINARY, k SMALLINT")
+    given = {"api_key": "k", "api_version": "v"}
+    found = kwire.spark.map_frames(df, "frame", "HeartbeatResponse", **given)
+    assert found.columns == ["k", "api_version", "throttle_time_ms", "error_code", "error", "error_offset", "error_path"]
+    assert sorted(tuple(row)[:5] for row in found.drop("error_offset").collect()) == [
+        (12, 0, None, 27, None),
+        (12, 1, 5, 27, None),
+        (12, 4, 5, 27, None),
+    ]
+    counted = kwire.spark.map_frames(df, "frame", "HeartbeatResponse", columns="api_version", aggregate="count", **given)
+    assert sorted(tuple(row) for row in counted.collect()) == [(0, 1), (1, 1), (4, 1)]
+    with pytest.raises(InputError, match="map_frames finds no column 'version'"):
+        kwire.spark.map_frames(df, "frame", "HeartbeatResponse", api_version="version")
+
+
 def test_map_frames(spark: SparkSession) -> None:
     whole = frame(one("MetadataResponse", 12))
     df = spark.createDataFrame([("a", whole), ("b", whole[:-1])], "id STRING, frame BINARY")

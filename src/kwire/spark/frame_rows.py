@@ -1,8 +1,9 @@
 """Rows of frames in a binary column: the mapping of batches for `map_frames`.
 
-Without a message, a request frame becomes the columns of its header. With one, request frames of that message and version become its
-columns as `kwire.to_arrow` returns them, one row for each element of the arrays in the fields' paths, and other frames are dropped; all
-response frames and bodies are read as that message. A null gives a row of nulls, as in Spark's `explode_outer`.
+Without a message, a request frame becomes the columns of its header. With one, frames of that message and version become its columns as
+`kwire.to_arrow` returns them, one row for each element of the arrays in the fields' paths, and other frames are dropped. Responses and
+bodies do not hold their API key and version: columns of the batch do, or all are read as that message. A null gives a row of nulls, as in
+Spark's `explode_outer`.
 """
 
 from __future__ import annotations
@@ -14,17 +15,13 @@ import numpy as np
 import pyarrow as pa
 
 from kwire.codec.arrow_types import ArrowArray
-from kwire.codec.binary_chunks import chunks_of
-from kwire.codec.classes import compiled
-from kwire.codec.column_layout import ERROR_FIELDS, MESSAGE_INDEX
-from kwire.codec.columns import to_arrow
+from kwire.codec.column_layout import ERROR_FIELDS
 from kwire.codec.decoding import with_length_hint
 from kwire.codec.header_scan import HEADER_TYPES, header_batch
 from kwire.errors import Fault, InputError, WireError, wire_error
 from kwire.schema import catalog
-from kwire.schema.header_versions import header_version_of
 from kwire.spark.body_types import BodyType
-from kwire.spark.frame_structs import one_array, response_starts
+from kwire.spark.frame_structs import one_array, response_heads
 from kwire.spark.reading_options import ReadingOptions
 
 __all__ = ["HEADER_COLUMNS", "FrameRows"]
@@ -45,6 +42,8 @@ class FrameRows:
         options: ReadingOptions,
         header: bool = True,
         columns: tuple[str, ...] | None = None,
+        api_key: str | None = None,
+        api_version: str | None = None,
     ) -> None:
         self.column = column
         self.kept = kept
@@ -52,7 +51,13 @@ class FrameRows:
         self.options = options
         self.header = header
         self.columns = columns
+        self.api_key = api_key
+        self.api_version = api_version
         self._check_columns()
+        if self._holds_key and (api_key or api_version):
+            raise InputError("Request frames have their own API keys and versions: remove api_key and api_version.")
+        if not self._holds_key and body.version is None and api_version is None:
+            raise InputError(f"{body.message} needs a version, or api_version, the name of the column with the version of each row.")
 
     def _check_columns(self) -> None:
         if self.columns is None:
@@ -65,6 +70,11 @@ class FrameRows:
                 raise InputError(f"The column {name!r} is asked for twice.")
         if not self.columns:
             raise InputError(f"No column is requested; available are {', '.join(known)}.")
+
+    @property
+    def _holds_key(self) -> bool:
+        """Whether frames begin with an API key and version."""
+        return self.body.message is None or (self.header and catalog()[self.body.message].kind == "request")
 
     @property
     def _message_columns(self) -> pa.Schema:
@@ -87,7 +97,7 @@ class FrameRows:
         wanted = [name for name in schema.names if name != self.options.corrupt_record]
         for batch in batches:
             given = one_array(batch.column(self.column))
-            rows, found = self._headers(given, wanted) if self.body.message is None else self._messages(given)
+            rows, found = self._headers(given, wanted) if self.body.message is None else self._messages(batch)
             columns = [found[name] for name in wanted]
             if self.options.corrupt_record is not None:
                 every = np.arange(len(given)) if rows is None else rows
@@ -112,62 +122,67 @@ class FrameRows:
             self.options.refuse(_header_error(errors[place], frames[place]), place)
         return None, dict(zip(read.schema.names, read.columns, strict=True))
 
-    def _messages(self, given: ArrowArray) -> tuple[Any, dict[str, Any]]:
+    def _messages(self, batch: pa.RecordBatch) -> tuple[Any, dict[str, Any]]:
         """Return the frame index of each row (None if each frame has one row), and the columns."""
-        rows, bodies, starts, faults = self._bodies(given)
-        message = str(self.body.message)
-        errors: Any = "raise" if self.options.fails else "column"
-        batch = to_arrow(message, bodies, self.body.version, self.body.fields, errors=errors)
-        names = batch.schema.names
-        messages = np.asarray(batch.column(0)) if names[:1] == [MESSAGE_INDEX] else None
-        found = dict(zip(names, batch.columns, strict=True))
-        if self.options.fails:
-            found |= {field.name: pa.nulls(batch.num_rows, field.type) for field in ERROR_FIELDS}
-        else:
-            of_errors = [field.name for field in ERROR_FIELDS]
-            read = [found[name] for name in of_errors]
-            found |= dict(zip(of_errors, _in_frames(read, messages, starts, faults), strict=True))
-        if messages is None or rows is None:
-            return rows if messages is None else messages, found
-        return rows[messages], found
+        frames = one_array(batch.column(self.column))
+        keys, versions, starts, faults, empty = self._placed(batch, frames)
+        here, known = (keys == self.body.api_key) & (starts >= 0), self.body.reads(versions)
+        if self.body.version is None:
+            faults |= {row: self._unknown_version(int(versions[row])) for row in np.flatnonzero(here & ~known).tolist()}
+        for row in sorted(faults):
+            self.options.refuse(faults[row], row)
+        wanted = empty | here & known
+        wanted[list(faults)] = True
+        rows, read = self.body.read(frames, np.where(known, starts, -1), versions, wanted, explode=True)
+        *columns, names, offsets, paths = read.columns
+        index = np.arange(len(frames)) if rows is None else rows
+        if self.options.fails and names.null_count < len(names):
+            first = names.is_valid().index(True).as_py()
+            row = int(index[first])
+            error = self.body.fault(int(versions[row]), *(each[first].as_py() for each in (names, offsets, paths)))
+            error.index = row
+            self.options.refuse(error, row)
+        if self.body.version is None:
+            columns.insert(0, pa.array(versions[index], pa.int16(), mask=versions[index] < 0))
+        columns += _in_frames([names, offsets, paths], index, starts, faults)
+        return rows, dict(zip(self._message_columns.names, columns, strict=True))
 
-    def _bodies(self, given: ArrowArray) -> tuple[Any, Any, Any, dict[int, WireError]]:
-        """Return frame indexes (None for all), bytes and offsets (None for 0) of the messages to read, and the faults of headers."""
-        kind = catalog()[str(self.body.message)].kind
-        if not self.header or kind not in ("request", "response"):
-            return None, given, None, {}
-        return self._request_bodies(given) if kind == "request" else self._response_bodies(given)
+    def _placed(self, batch: pa.RecordBatch, frames: ArrowArray) -> tuple[Any, Any, Any, dict[int, WireError], Any]:
+        """Return API keys, versions and offsets of the messages (-1 for none), faults of headers, and which frames are rows of nulls."""
+        absent = np.asarray(frames.is_null())
+        if self._holds_key:
+            heads = header_batch(frames, ("api_key", "api_version", "body_offset", "error"))
+            keys, versions, starts = (_numbers(heads.column(name)) for name in ("api_key", "api_version", "body_offset"))
+            errors, bad = heads.column("error"), np.flatnonzero((starts < 0) & ~absent).tolist()
+            return keys, versions, starts, {row: _header_error(errors[row], frames[row]) for row in bad}, absent
+        keys, no_key = _given(batch, self.api_key, self.body.api_key)
+        versions, no_version = _given(batch, self.api_version, self.body.version)
+        ours = no_key | (keys == self.body.api_key)
+        absent |= no_key | no_version
+        empty = absent & ours & (no_version | self.body.reads(versions))
+        if not self.header or catalog()[str(self.body.message)].kind != "response":
+            return keys, versions, np.where(absent, -1, 0), {}, empty
+        asked = versions.copy()
+        starts, _, alone = response_heads(frames, keys, versions, absent | ~ours, self.body)
+        if self.api_version is None:  # all are read in the version of the type, refused or not
+            versions = asked
+        judged = self.body.reads(versions) | (self.body.version is None)
+        faults = {row: each.error for row, each in alone.items() if judged[row] and each.error is not None}
+        return keys, versions, starts, faults, empty
 
-    def _request_bodies(self, given: ArrowArray) -> tuple[Any, Any, Any, dict[int, WireError]]:
-        heads = header_batch(given, ("api_key", "api_version", "body_offset", "error"))
-        keys, versions, starts = (_numbers(heads.column(name)) for name in ("api_key", "api_version", "body_offset"))
-        absent = np.asarray(given.is_null())
-        wanted = absent | (starts < 0) | ((keys == self.body.api_key) & (versions == self.body.version))
-        rows = None
-        if not wanted.all():
-            rows = np.flatnonzero(wanted)
-            given, starts, absent = given.take(pa.array(rows)), starts[wanted], absent[wanted]
-        faults: dict[int, WireError] = {}
-        for place in np.flatnonzero((starts < 0) & ~absent).tolist():
-            row = place if rows is None else int(rows[place])
-            faults[place] = _header_error(heads.column("error")[row], given[place])
-            self.options.refuse(faults[place], row)
-        [chunk] = chunks_of(given)
-        return rows, chunk._replace(starts=np.ascontiguousarray(starts, np.int32)), starts, faults
+    def _unknown_version(self, version: int) -> WireError:
+        name, known = str(self.body.message), catalog()[str(self.body.message)].valid_versions
+        offset, path = (2, "api_version") if self._holds_key else (0, "")
+        reason = f"version {version} of {name} is not known, only {known}"
+        return wire_error(Fault.UNSUPPORTED_VERSION, offset, path, name, self.body.api_key, version, reason)
 
-    def _response_bodies(self, given: ArrowArray) -> tuple[Any, Any, Any, dict[int, WireError]]:
-        version = header_version_of(catalog()[str(self.body.message)].header_versions, self.body.version)
-        decoder = compiled().decoder("ResponseHeader", version)
-        [chunk] = chunks_of(given)
-        starts, _ = response_starts(chunk, version)
-        faults: dict[int, WireError] = {}
-        for row in np.flatnonzero((starts < 0) & np.asarray(given.is_valid())).tolist():
-            try:
-                starts[row] = decoder.decode(given[row].as_py())[1]
-            except WireError as error:
-                self.options.refuse(error, row)
-                faults[row] = error
-        return None, chunk._replace(starts=starts), starts, faults
+
+def _given(batch: pa.RecordBatch, name: str | None, usual: int | None) -> tuple[Any, Any]:
+    """Return the numbers of a column, -1 for nulls, and which are null; without a name, the usual one for all."""
+    if name is None:
+        return np.full(batch.num_rows, usual, np.int16), np.zeros(batch.num_rows, bool)
+    column = batch.column(name)
+    return np.array(_numbers(column.cast(pa.int16()))), np.asarray(column.is_null())
 
 
 def _header_error(name: Any, frame: Any) -> WireError:
@@ -178,16 +193,15 @@ def _numbers(column: ArrowArray) -> Any:
     return np.asarray(column.fill_null(-1) if column.null_count else column)
 
 
-def _in_frames(columns: list[Any], messages: Any, starts: Any, faults: dict[int, WireError]) -> list[Any]:
+def _in_frames(columns: list[Any], index: Any, starts: Any, faults: dict[int, WireError]) -> list[Any]:
+    """Return `error`, `error_offset` and `error_path` with offsets in the frames, and the faults of headers."""
     if columns[0].null_count == len(columns[0]) and not faults:
         return columns
     found: list[tuple[Any, ...]] = []
-    of_rows = range(len(columns[0])) if messages is None else messages.tolist()
-    for message, name, offset, path in zip(of_rows, *(column.to_pylist() for column in columns), strict=True):
-        fault = faults.get(message)
+    for row, name, offset, path in zip(index.tolist(), *(column.to_pylist() for column in columns), strict=True):
+        fault = faults.get(row)
         if fault is not None:
             found.append((fault.fault.name, fault.offset, fault.path))
         else:
-            found.append((name, offset if offset is None or starts is None else offset + int(starts[message]), path))
-    types: list[Any] = [pa.string(), pa.int64(), pa.string()]
-    return [pa.array([row[place] for row in found], kind) for place, kind in enumerate(types)]
+            found.append((name, None if offset is None else offset + int(starts[row]), path))
+    return [pa.array([row[place] for row in found], column.type) for place, column in enumerate(columns)]

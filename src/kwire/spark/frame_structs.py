@@ -26,7 +26,7 @@ from kwire.schema.header_versions import header_version_of
 from kwire.spark.body_types import JSON_BODY, BodyType
 from kwire.spark.reading_options import ReadingOptions
 
-__all__ = ["RequestStruct", "ResponseStruct", "one_array", "response_starts", "scattered"]
+__all__ = ["RequestStruct", "ResponseStruct", "one_array", "response_heads", "scattered"]
 
 _ERROR: Final[tuple[Any, ...]] = (pa.field("error", pa.string()), pa.field("error_offset", pa.int64()), pa.field("error_path", pa.string()))
 _ABSENT: Final = -1  # start of a body that is not read
@@ -78,7 +78,7 @@ def _fits(decoder: Any, frame: Any, start: int) -> bool:
     return True
 
 
-def response_starts(chunk: BinaryChunk, header_versions: Any) -> tuple[Any, Any]:
+def _response_starts(chunk: BinaryChunk, header_versions: Any) -> tuple[Any, Any]:
     """Return the offset of each body, and the correlation ids; -1 where the header is cut, has tags, or its version is not 0 or 1."""
     ids, whole = numbers_at(chunk, 0, ">i4")
     tags, tagged = numbers_at(chunk, _ID_BYTES, "u1")
@@ -115,6 +115,44 @@ def _replaced(column: Any, values: Mapping[int, Any]) -> Any:
     mask[list(values)] = True
     ordered = [values[row] for row in sorted(values)]
     return pc.replace_with_mask(column, pa.array(mask), pa.array(ordered, column.type))
+
+
+def response_heads(frames: Any, keys: Any, versions: Any, absent: Any, body: BodyType) -> tuple[Any, Any, dict[int, _Row]]:
+    """Read headers of response frames; set the version of refused ApiVersions requests to 0.
+
+    Returns:
+        Offset of each body, negative if it is not read; correlation ids; and invalid rows, such as those of unknown versions.
+    """
+    [chunk] = chunks_of(frames)
+    starts, ids = _response_starts(chunk, _header_versions()[keys.clip(-1, _LAST), versions.clip(-1, _LAST)])
+    codes, _ = numbers_at(chunk, _ID_BYTES, ">i2")
+    starts[(keys == API_VERSIONS) & (versions != 0) & (codes == UNSUPPORTED_VERSION) | absent] = _ABSENT
+    alone: dict[int, _Row] = {}
+    for row in np.flatnonzero((starts < 0) & ~absent).tolist():  # tags in the header, faults, and refused versions
+        header, starts[row], error = _response_header(frames[row].as_py(), int(keys[row]), int(versions[row]), body)
+        if error is None:
+            versions[row], ids[row] = header[1], header[3]
+        else:
+            alone[row] = _Row(header, None, error)
+    return starts, ids, alone
+
+
+def _response_header(frame: Any, key: int, version: int, body: BodyType) -> tuple[tuple[Any, ...], int, WireError | None]:
+    """Return the fields before the body, its offset, and the fault."""
+    reader = _reader()
+    message = catalog().response(key)
+    name = None if message is None else message.name
+    header_decoder, decoder = reader.response_decoders(key, version, None)
+    try:
+        header, start = header_decoder.decode(frame)
+    except WireError as error:
+        return (key, version, name, None), _ABSENT, error
+    if key == API_VERSIONS and version != 0 and reader.is_refusal(frame, start) and not _fits(decoder, frame, start):
+        return (key, 0, name, header.correlation_id), start, None
+    read = (key, version, name, header.correlation_id)
+    if isinstance(decoder, WireError) and (body.message is None or (body.version is None and key == body.api_key)):
+        return read, _ABSENT, decoder
+    return read, start, None
 
 
 class _FrameStruct:
@@ -154,24 +192,17 @@ class _FrameStruct:
 
     def _typed(self, frames: Any, keys: Any, versions: Any, starts: Any) -> tuple[Any, dict[int, Any]]:
         """Return the typed bodies that begin at `starts` of their frames, and their faults by row."""
-        [chunk] = chunks_of(frames)
-        starts = np.where((keys == self.body.api_key) & (versions == self.body.version), starts, _ABSENT).astype(np.int32)
-        bodies, errors = self.body.read(chunk._replace(starts=starts), starts < 0)
+        starts = np.where((keys == self.body.api_key) & self.body.reads(versions), starts, _ABSENT)
+        _, batch = self.body.read(frames, starts, versions)
+        *columns, names, offsets, paths = batch.columns
         faults: dict[int, Any] = {}
-        for row in np.flatnonzero(np.asarray(errors.column(0).is_valid())).tolist():
+        for row in np.flatnonzero(np.asarray(names.is_valid())).tolist():
+            name, offset, path = (each[row].as_py() for each in (names, offsets, paths))
             if self.options.fails:
-                self._raise(frames[row].as_py(), row, int(starts[row]))
-            name, offset, path = (errors.column(place)[row].as_py() for place in range(3))
-            faults[row] = (name, None if offset is None else offset + int(starts[row]), path)
-        return bodies, faults
-
-    def _raise(self, frame: Any, row: int, start: int) -> None:
-        decoder = compiled().decoder(str(self.body.message), self.body.version)
-        try:
-            decoder.decode_whole(frame[start:])
-        except WireError as error:
-            error.add_note(f"in the body of row {row} of the batch; the mode is FAILFAST")
-            raise
+                self.options.refuse(self.body.fault(int(versions[row]), name, offset, path), row)
+            faults[row] = (name, offset + int(starts[row]), path)
+        bad = pc.or_(pa.array(starts < 0), names.is_valid())
+        return pa.StructArray.from_arrays(columns, fields=list(self.body.schema), mask=bad), faults
 
 
 class RequestStruct(_FrameStruct):
@@ -195,6 +226,9 @@ class RequestStruct(_FrameStruct):
             bodies, unwritten = _json("request").texts(chunk._replace(starts=starts), keys, versions)
             left = sorted((*left, *unwritten))
         else:
+            if self.body.version is None:
+                unknown = (starts >= 0) & (keys == self.body.api_key) & ~self.body.reads(versions)
+                left = sorted((*left, *np.flatnonzero(unknown).tolist()))
             bodies, faults = self._typed(frames, keys, versions, starts)
         alone: dict[int, _Row] = {}
         for row in left:
@@ -249,17 +283,9 @@ class ResponseStruct(_FrameStruct):
         [chunk] = chunks_of(frames)
         absent = np.logical_or.reduce([np.asarray(each.is_null()) for each in (frames, api_keys, api_versions)])
         keys, versions = (np.array(pc.if_else(absent, -1, each).cast(pa.int16())) for each in (api_keys, api_versions))
-        starts, ids = response_starts(chunk, _header_versions()[keys.clip(-1, _LAST), versions.clip(-1, _LAST)])
-        codes, _ = numbers_at(chunk, _ID_BYTES, ">i2")
-        starts[(keys == API_VERSIONS) & (versions != 0) & (codes == UNSUPPORTED_VERSION)] = _ABSENT
-        alone: dict[int, _Row] = {}
-        for row in np.flatnonzero((starts < 0) & ~absent).tolist():  # tags in the header, faults, and refused versions
-            header, starts[row], error = self._header(frames[row].as_py(), int(keys[row]), int(versions[row]))
-            if error is None:
-                versions[row], ids[row] = header[1], header[3]
-            else:
-                alone[row] = _Row(header, None, error)
-                self.options.refuse(error, row)
+        starts, ids, alone = response_heads(frames, keys, versions, absent, self.body)
+        for row, each in alone.items():
+            self.options.refuse(each.error, row)
         names = _named("response", keys)
         columns = [pa.array(keys, mask=absent), pa.array(versions, mask=absent), names, pa.array(ids, pa.int32(), mask=absent)]
         faults: dict[int, Any] = {}
@@ -273,20 +299,3 @@ class ResponseStruct(_FrameStruct):
         else:
             bodies, faults = self._typed(frames, keys, versions, starts)
         return self._struct(frames, columns, bodies, alone, absent, faults)
-
-    def _header(self, frame: Any, key: int, version: int) -> tuple[tuple[Any, ...], int, WireError | None]:
-        """Return the fields before the body, its offset, and the fault."""
-        reader = _reader()
-        message = catalog().response(key)
-        name = None if message is None else message.name
-        header_decoder, decoder = reader.response_decoders(key, version, None)
-        try:
-            header, start = header_decoder.decode(frame)
-        except WireError as error:
-            return (key, version, name, None), _ABSENT, error
-        if key == API_VERSIONS and version != 0 and reader.is_refusal(frame, start) and not _fits(decoder, frame, start):
-            return (key, 0, name, header.correlation_id), start, None
-        read = (key, version, name, header.correlation_id)
-        if self.body.message is None and isinstance(decoder, WireError):
-            return read, _ABSENT, decoder
-        return read, start, None

@@ -121,10 +121,12 @@ def frames_to_rows(
     header: bool = True,
     columns: tuple[str, ...] | None = None,
     aggregate: str | Iterable[str] | None = None,
+    api_key: str | None = None,
+    api_version: str | None = None,
 ) -> FrameRows | FrameSums:
     """Return the mapping of batches to rows or, with `aggregate`, to sums (`aggregates_of`); other arguments as in `FrameRows`."""
     if aggregate is None:
-        return FrameRows(column, kept, body, options, header, columns)
+        return FrameRows(column, kept, body, options, header, columns, api_key, api_version)
     aggregates = aggregates_of(aggregate)
     if options.corrupt_record is not None:
         raise InputError("aggregate returns no rows for columnNameOfCorruptRecord: use only one of the two.")
@@ -133,4 +135,5 @@ def frames_to_rows(
         usual = _HEADER_GROUPS if body.message is None else body.rows_schema.names
         columns = tuple(name for name in usual if name not in summed)
     needed = dict.fromkeys([*columns, *summed])
-    return FrameSums(FrameRows(column, kept, body, options, header, tuple(needed)), (*kept, *columns), aggregates)
+    rows = FrameRows(column, kept, body, options, header, tuple(needed), api_key, api_version)
+    return FrameSums(rows, (*kept, *columns), aggregates)

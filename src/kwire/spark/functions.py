@@ -203,6 +203,8 @@ def map_frames(
     *,
     keep: str | Iterable[str] | None = None,
     bodies: bool = False,
+    api_key: str | None = None,
+    api_version: str | None = None,
     columns: str | Iterable[str] | None = None,
     aggregate: str | Iterable[str] | None = None,
     options: Mapping[str, str] | None = None,
@@ -211,17 +213,21 @@ def map_frames(
 
     Without `message` a request frame becomes `api_key`, `api_version`, `correlation_id`, `client_id` and `error`. With one, frames become
     the columns of `kwire.to_arrow` with `error`, `error_offset` and `error_path`: one row for each element of the arrays that `fields` lead
-    into, as for `explode_outer`. Request frames of another message or version are dropped; all response frames are read as that message.
+    into, as for `explode_outer`. Frames of another message or version are dropped. Responses and bodies do not hold their API key and
+    version: without `api_key` and `api_version`, all are read as that message.
 
     Args:
         df: DataFrame with a binary column of frames.
         col: name of that column.
         message: as for `from_kafka_request`; also messages that are neither request nor response.
-        version: as for `from_kafka_request`.
+        version: version of that message. None reads all versions: the columns are those of any version, null where a version lacks them,
+            after `api_version`.
         fields: as for `from_kafka_request`.
         keep: columns of `df` to copy into each row of a frame, a sequence or one text with commas; by default all but `col`, none with
-            `aggregate`.
+            `aggregate`. Reading all versions, `api_version` is replaced.
         bodies: the column holds bodies without their headers.
+        api_key: name of the column with the API keys of responses or bodies.
+        api_version: name of the column with their versions.
         columns: new columns to return, a sequence or one text with commas: each costs Spark time. Headers also have
             `frame_length`, `header_version` and `body_offset` (`kwire.codec.header_scan.HEADER_TYPES`).
         aggregate: sums made in the workers, such as ``count, sum(frame_length)``: `count`, and `sum`, `min` and `max` of integer columns.
@@ -243,14 +249,16 @@ def map_frames(
         raise InputError(f"map_frames takes a BINARY column; {col!r} is of type {given.dataType.simpleString().upper()}.")
     kept = paths_of(keep)
     if kept is None:
-        kept = tuple(name for name in held if name != col and aggregate is None)
-    rows = frames_to_rows(col, kept, body, read, not bodies, paths_of(columns), aggregate)
-    if missing := [name for name in (col, *kept) if name not in held]:
+        replaced = api_version if version is None else None
+        kept = tuple(name for name in held if name not in (col, replaced) and aggregate is None)
+    rows = frames_to_rows(col, kept, body, read, not bodies, paths_of(columns), aggregate, api_key, api_version)
+    used = [name for name in (*kept, col, api_key, api_version) if name is not None]
+    if missing := [name for name in used if name not in held]:
         raise InputError(f"map_frames finds no column {missing[0]!r} in the DataFrame; it has {', '.join(held)}.")
     if twice := [name for name in rows.schema.names if name in kept]:
         raise InputError(f"map_frames creates a column {twice[0]!r} that the DataFrame has too: remove it from keep, or rename it.")
     made = _struct_type(rows.schema)
-    needed = df.select(*(f"`{name}`" for name in dict.fromkeys((*kept, col))))
+    needed = df.select(*(f"`{name}`" for name in dict.fromkeys(used)))
     mapped = needed.mapInArrow(rows, StructType([*(held[name] for name in kept), *made.fields]))
     if not isinstance(rows, FrameSums):
         return mapped

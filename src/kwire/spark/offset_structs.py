@@ -22,6 +22,7 @@ from kwire.codec.columns import to_arrow
 from kwire.codec.layout import attribute_of
 from kwire.protocol.coordinator import key_message, read_key, read_record, read_value, value_message
 from kwire.schema import catalog
+from kwire.spark.body_types import widened
 from kwire.spark.frame_structs import one_array, scattered
 from kwire.spark.reading_options import ReadingOptions
 
@@ -61,18 +62,6 @@ def _value_types() -> dict[str, ArrowType]:
         name: pa.struct([(attribute_of(known[name], field), definition_type(known[name], field.type)) for field in known[name].fields])
         for _, name in sorted(found.items())
     }
-
-
-def _widened(array: ArrowArray, kind: ArrowType) -> ArrowArray:
-    """Convert an array to a type whose structs have more fields; the new fields are null."""
-    if pa.types.is_struct(kind):
-        held = {field.name: array.field(index) for index, field in enumerate(array.type)}
-        fields = [kind.field(index) for index in range(kind.num_fields)]
-        made = [_widened(held[each.name], each.type) if each.name in held else pa.nulls(len(array), each.type) for each in fields]
-        return pa.StructArray.from_arrays(made, fields=fields, mask=array.is_null())
-    if pa.types.is_list(kind):
-        return pa.ListArray.from_arrays(array.offsets, _widened(array.values, kind.value_type), type=kind, mask=array.is_null())
-    return array
 
 
 class OffsetStructs:
@@ -180,7 +169,7 @@ def _value_struct(target: str, kind: ArrowType, name: str, batch: Any) -> Any:
     if _LEGACY.get(name, name) != target:
         return None
     fields = [field for field in batch.schema if field not in ERROR_FIELDS]
-    return _widened(pa.StructArray.from_arrays(batch.columns[: len(fields)], fields=fields), kind)
+    return widened(pa.StructArray.from_arrays(batch.columns[: len(fields)], fields=fields), kind)
 
 
 def _fault(key: Any, value: Any) -> tuple[Any, str, int | None]:

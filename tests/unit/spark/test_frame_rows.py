@@ -7,24 +7,19 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from kwire.errors import NullNotAllowed, Truncated, UnsupportedVersion
-from kwire.spark.body_types import body_type
+from kwire.errors import InputError, NullNotAllowed, Truncated, UnsupportedVersion
+from kwire.spark.body_types import body_type, ddl
 from kwire.spark.frame_rows import FrameRows
+from kwire.spark.frame_sums import frames_to_rows
 from kwire.spark.metric_arrays import MetricArrays
 from kwire.spark.reading_options import ReadingOptions
-from sample_frames import FRAMES, frame, one
+from sample_frames import FRAMES, frame, json_of, one, written
 from twin_codecs import vectors_of
 
 FAILFAST, DROP = ReadingOptions("FAILFAST"), ReadingOptions("DROPMALFORMED")
 
 
 REQUESTS = [each for each in FRAMES if each["kind"] == "request"]
-
-
-def json_of(case: dict[str, Any]) -> Any:
-    body = case["hex"][8 + 2 * case["header_size"] :]
-    found = ((each["message"], each["version"], each["hex"], each["json"]) for each in vectors_of("messages-sample"))
-    return next(value for *key, value in found if key == [case["message"], case["version"], body])
 
 
 def mapped(rows: FrameRows, frames: list[bytes | None], **kept: list[Any]) -> list[dict[str, Any]]:
@@ -123,6 +118,103 @@ def test_modes_are_as_in_sparks_readers():
 def test_responses_cut_in_their_headers():
     found = mapped(FrameRows("frame", (), LEADERS, ReadingOptions()), [b"\x00\x00", frame(one("MetadataResponse", 12))[:-1]])
     assert [(row["error"], row["error_offset"] is None) for row in found] == [("TRUNCATED", False)] * 2
+
+
+@pytest.mark.parametrize("kind", ["request", "response"])
+def test_all_versions_in_one_table_hold_what_kafkas_json_says(kind):
+    # Two apis got other names: frames with their keys are read under the newest one.
+    old = ("ListClientMetricsResources", "AlterIsr")
+    cases = [case for case in FRAMES if case["kind"] == kind and not case["message"].startswith(old)]
+    columns = {"of": [case["api_key"] for case in cases], "in": [case["version"] for case in cases]}
+    batch = pa.RecordBatch.from_pydict({"frame": pa.array(map(frame, cases)), **columns})
+    given = {"api_key": "of", "api_version": "in"} if kind == "response" else {}
+    for name in {case["message"] for case in cases}:
+        held = [case for case in cases if case["message"] == name]
+        [made] = FrameRows("frame", ("of", "in"), body_type(name, None, None), FAILFAST, **given)(iter([batch]))
+        assert made.select(["of", "api_version"]).to_pylist() == [{"of": case["api_key"], "api_version": case["version"]} for case in held]
+        assert [written(row, case) for row, case in zip(made.to_pylist(), held, strict=True)] == [json_of(case) for case in held], name
+
+
+def test_elements_of_all_versions():
+    cases = [one("MetadataResponse", version) for version in (13, 0, 9, 0, 12)]
+    body = body_type("MetadataResponse", None, "topics.name,topics.topic_id,topics.partitions.offline_replicas")
+    assert body.rows_schema.names == ["api_version", "topics.name", "topics.topic_id", "topics.partitions.offline_replicas"]
+    columns = {"id": list(range(5)), "version": [case["version"] for case in cases]}
+    found = mapped(FrameRows("frame", ("id", "version"), body, FAILFAST, api_version="version"), [*map(frame, cases)], **columns)
+    partitions = [
+        (number, case["version"], topic["name"], topic.get("topicId"), each.get("offlineReplicas"))
+        for number, case in enumerate(cases)
+        for topic in json_of(case)["topics"]
+        for each in topic["partitions"] or [{}]
+    ]
+    assert {None} < {topic_id for *_, topic_id, _ in partitions}
+    assert [(row["id"], row["api_version"], *(row[name] for name in body.rows_schema.names[1:])) for row in found] == partitions
+
+
+# Heartbeat responses: correlation id 9; version 0 has an error code, version 1 a throttle time before it, version 4 tags.
+HEARTBEATS = {0: "00000009 001b", 1: "00000009 00000005 001b", 4: "00000009 00 00000005 001b 00"}
+
+
+def test_responses_beside_those_of_other_apis_and_versions():
+    v0, v1, v4 = (bytes.fromhex(HEARTBEATS[version]) for version in (0, 1, 4))
+    table = [
+        (v4, 12, 4), (v0, 3, 0), (v0, 12, 0), (None, 12, 1), (None, 3, 1), (v1, 12, 99), (v1, None, 1), (v1, 12, None), (v1[:-1], 12, 1),
+        (b"", 12, 4), (b"", 3, 4),
+    ]  # fmt: skip
+    frames, keys, versions = map(list, zip(*table, strict=True))
+    kept = {"id": [*range(len(table))], "key": keys, "version": versions}
+    given = {"api_key": "key", "api_version": "version"}
+    rows = FrameRows("frame", (*kept,), body_type("HeartbeatResponse", None, None), ReadingOptions(corrupt_record="bad"), **given)
+    found = mapped(rows, frames, **kept)
+    names = ("id", "api_version", "throttle_time_ms", "error_code", "error", "error_offset", "bad")
+    assert [tuple(row[name] for name in names) for row in found] == [
+        (0, 4, 5, 27, None, None, None), (2, 0, None, 27, None, None, None), (3, 1, None, None, None, None, None),
+        (5, 99, None, None, "UNSUPPORTED_VERSION", 0, v1), (6, 1, None, None, None, None, None), (7, None, None, None, None, None, None),
+        (8, 1, None, None, "TRUNCATED", 8, v1[:-1]), (9, 4, None, None, "TRUNCATED", 0, b""),
+    ]  # fmt: skip
+    only = FrameRows("frame", (*kept,), body_type("HeartbeatResponse", 1, None), ReadingOptions(), **given)
+    assert [row["id"] for row in mapped(only, frames, **kept)] == [3, 6, 7, 8]
+    with pytest.raises(Truncated) as caught:
+        mapped(FrameRows("frame", (), body_type("HeartbeatResponse", 1, None), FAILFAST, **given), frames, **kept)
+    assert caught.value.index == 8
+    sums = frames_to_rows("frame", (), body_type("HeartbeatResponse", None, None), DROP, True, ("api_version",), "count", **given)
+    counted = [row for each in sums(iter([pa.RecordBatch.from_pydict({"frame": frames, **kept})])) for row in each.to_pylist()]
+    assert {row["api_version"]: row["count"] for row in counted} == {4: 1, 0: 1, 1: 2, None: 1}
+
+
+def test_refused_api_versions_among_responses_of_all_versions():
+    refusal = bytes.fromhex("00000009 0023 00000001 0012 0000 0004")  # error 35; api 18 in versions 0 to 4
+    rows = FrameRows("frame", ("version",), body_type("ApiVersionsResponse", None, "error_code"), FAILFAST, api_version="version")
+    found = mapped(rows, [refusal, refusal], version=[3, 0])
+    assert [(row["api_version"], row["error_code"]) for row in found] == [(0, 35)] * 2
+
+
+def test_requests_in_unknown_versions_are_named():
+    unknown = bytes.fromhex("000c 0063 00000007 0001 61 00")  # Heartbeat v99, client id "a", no tags
+    rows = FrameRows("frame", (), body_type("HeartbeatRequest", None, "group_id"), ReadingOptions())
+    [whole, found] = mapped(rows, [frame(one("HeartbeatRequest", 0)), unknown])
+    assert (whole["api_version"], whole["error"]) == (0, None)
+    assert found == {"api_version": 99, "group_id": None, "error": "UNSUPPORTED_VERSION", "error_offset": 2, "error_path": "api_version"}
+
+
+def test_bodies_of_all_versions():
+    # OffsetCommitValue: offset, leader epoch from version 3 on, metadata, commit time, expiry in version 1 alone
+    bodies = [bytes.fromhex("0000000000000007 0000 0000000000000001"), bytes.fromhex("0000000000000008 00000002 0000 0000000000000003")]
+    rows = FrameRows("frame", ("version",), body_type("OffsetCommitValue", None, None), FAILFAST, False, api_version="version")
+    found = mapped(rows, [*bodies, None], version=[2, 3, 3])
+    assert [(row["api_version"], row["offset"], row["leader_epoch"], row["expire_timestamp"]) for row in found] == [
+        (2, 7, None, None), (3, 8, 2, None), (3, None, None, None),
+    ]  # fmt: skip
+
+
+def test_all_versions_need_to_be_known():
+    # Kafka's definition has key in versions 0 to 3, key_type from 1 on, and coordinator_keys from 4 on.
+    assert ddl("FindCoordinatorRequest") == "`key` STRING, `key_type` TINYINT, `coordinator_keys` ARRAY<STRING>"
+    assert ddl("FindCoordinatorRequest", fields="coordinator_keys,key") == "`key` STRING, `coordinator_keys` ARRAY<STRING>"
+    with pytest.raises(InputError, match="HeartbeatResponse needs a version, or api_version"):
+        FrameRows("frame", (), body_type("HeartbeatResponse", None, None), FAILFAST)
+    with pytest.raises(InputError, match="remove api_key and api_version"):
+        FrameRows("frame", (), HEARTBEAT, FAILFAST, api_key="key")
 
 
 def test_pushed_metrics_are_points():

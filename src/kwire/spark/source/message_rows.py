@@ -40,4 +40,5 @@ def message_rows(parts: Sequence[SeriesPart], options: SourceOptions) -> Iterato
 
 def asked_of(options: SourceOptions) -> Asked:
     message = catalog()[str(options.body.message)]
+    assert options.body.version is not None
     return Asked("response" if message.kind == "response" else "request", options.body.api_key, options.body.version)

@@ -160,6 +160,8 @@ def _table(name: str | None, body: BodyType) -> str:
 def _body_of(given: dict[str, str], frames: FrameFiles | None) -> BodyType:
     message, fields = given.pop("message", None), given.pop("fields", None)
     version = _taken(given, "version", _version, None)
+    if message is not None and version is None and frames is None:
+        raise InputError(f"{_WHO} needs a version for messages in captures.")
     found = body_type(message, version, fields, None, _WHO)
     if message is not None and frames is None and catalog()[message].kind not in ("request", "response"):
         raise InputError(f"{_WHO} reads requests and responses from captures; {message} is neither.")
