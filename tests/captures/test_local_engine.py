@@ -101,8 +101,39 @@ def failing(number: int) -> bytes:
 
 
 def test_a_process_that_ends_is_a_sentence() -> None:
-    with pytest.raises(KwireError, match="a worker process was ended by SIGKILL, perhaps for lack of memory"):
+    with pytest.raises(KwireError, match="a worker process was ended by SIGKILL twice, perhaps for lack of memory"):
         LocalProcesses(2).run_each([0, 1, 2, 3], ended)
+
+
+def ended_once(mark: Path) -> str:
+    if not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return mark.name
+
+
+def test_a_process_that_ends_once_is_replaced(tmp_path: Path) -> None:
+    """Its tasks run again, and what others have done stays."""
+    marks = [tmp_path / name for name in "abcd"]
+    for mark in marks[:3]:
+        mark.touch()
+    assert LocalProcesses(2).run_each(marks, ended_once) == ["a", "b", "c", "d"]
+
+
+def test_a_job_of_a_shell_script_ends_with_sigterm(tmp_path: Path) -> None:
+    """A shell without job control starts `command &` with SIGINT ignored."""
+    owners, out = tmp_path / "owners.toml", tmp_path / "out"
+    os.mkfifo(owners)
+    program = [sys.executable, "-m", "kwire", "analyze", INPUTS[1], "--out", str(out), "--engine", "local", "--owners", str(owners)]
+    command = ["sh", "-c", '"$@" & echo $!; wait $!', "sh", *program]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as shell:
+        assert shell.stdout is not None
+        job = int(shell.stdout.readline())
+        with owners.open("wb"):  # once the job reads them, in its run
+            os.kill(job, signal.SIGTERM)
+            _, told = shell.communicate(timeout=60)
+    assert (shell.returncode, told) == (128 + signal.SIGTERM, "")
+    assert not out.exists()
 
 
 def test_what_a_task_raises_is_raised() -> None:

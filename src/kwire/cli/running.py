@@ -28,6 +28,8 @@ def _stopped_cleanly(out: str) -> Iterator[None]:
     def interrupt(_number: int, _frame: object) -> None:
         nonlocal ended
         ended = True
+        if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell script's `kwire analyze ... &`
+            raise KeyboardInterrupt
         signal.raise_signal(signal.SIGINT)  # PySpark listens to this one, and cancels its jobs
 
     before = signal.signal(signal.SIGTERM, interrupt)

@@ -11,9 +11,9 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, MutableMapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeVar
 
@@ -67,32 +67,44 @@ class LocalProcesses:
         return cls(max(1, min(processors(), size // PROCESS_BYTES)))
 
     def run_each(self, items: Sequence[Item], work: Callable[[Item], Result]) -> list[Result]:
-        """Call `work` with each item and return the results in order; `work` and items must be picklable."""
+        """Call `work` with each item and return the results in order; `work` and items must be picklable.
+
+        If a process is ended, unfinished items run once more, in half as many processes, which leaves more memory for each.
+        """
         count = min(self.slots, len(items))
         if count <= 1:
             return [work(item) for item in items]
-        before = set(multiprocessing.active_children())
-        pool = ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), _begin, (work,))
-        processes: list[Any] = []
-        finished = False
-        try:
-            with safe_path(os.environ):
-                futures = [pool.submit(_run, item) for item in items]
-            processes = [each for each in multiprocessing.active_children() if each not in before]
-            results = [future.result() for future in futures]
-            finished = True
-            return results
-        except BrokenProcessPool as error:
-            pool.shutdown()
-            raise KwireError(
-                f"a worker process was ended{_how(processes)}, perhaps for lack of memory; use --engine spark, or analyze fewer files "
-                "at a time"
-            ) from error
-        finally:
-            if not finished:  # also after an interrupt: do not wait for running tasks
-                for process in processes:
-                    process.terminate()
-            pool.shutdown(cancel_futures=True)
+        found: dict[int, Result] = {}
+        how = _attempt(count, items, work, found) and _attempt(count // 2, items, work, found)
+        if how:
+            raise KwireError(f"{how} twice, perhaps for lack of memory; use --engine spark, or analyze fewer files at a time")
+        return [found[number] for number in range(len(items))]
+
+
+def _attempt(count: int, items: Sequence[Item], work: Callable[[Item], Result], found: dict[int, Result]) -> str:
+    """Run the items that have no result yet; return a clause on a process that was ended, empty if none was."""
+    before = set(multiprocessing.active_children())
+    pool = ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), _begin, (work,))
+    futures: dict[int, Future[Result]] = {}
+    processes: list[Any] = []
+    finished = False
+    try:
+        with suppress(BrokenProcessPool), safe_path(os.environ):
+            for number, item in enumerate(items):
+                if number not in found:
+                    futures[number] = pool.submit(_run, item)
+        processes = [each for each in multiprocessing.active_children() if each not in before]
+        for number, future in futures.items():
+            with suppress(BrokenProcessPool):
+                found[number] = future.result()
+        pool.shutdown()
+        finished = True
+        return "" if len(found) == len(items) else f"a worker process was ended{_how(processes)}"
+    finally:
+        if not finished:  # also after an interrupt: do not wait for running tasks
+            for process in processes:
+                process.terminate()
+        pool.shutdown(cancel_futures=True)
 
 
 def _how(processes: Sequence[Any]) -> str:
