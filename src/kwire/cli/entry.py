@@ -26,6 +26,7 @@ from kwire.cli.doctor import doctor
 from kwire.cli.exit_status import CLOSED_PIPE, FAILED, INTERRUPTED
 from kwire.cli.inspect import inspect
 from kwire.cli.old_names import OLD_COMMANDS, new_name
+from kwire.cli.plan import plan
 from kwire.cli.proxy import proxy
 from kwire.cli.report import report
 from kwire.cli.shared_options import add_shared_options
@@ -122,7 +123,7 @@ def commands() -> None:
 
 
 for _task, _commands in {
-    "Report": (demo, analyze, report, diff),
+    "Report": (demo, plan, analyze, report, diff),
     "Capture": (capture, inspect, watch, trim),
     "Protocol": (catalog, decode),
     "Brokers": (proxy, broker),

@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
-__all__ = ["JobReport", "JobRequest", "run_job"]
+__all__ = ["JobReport", "JobRequest", "plan_job", "run_job"]
 
 _QUICK_LOOK: Final = 8
 
@@ -297,6 +297,13 @@ def run_job(
         return job.report
 
 
+def plan_job(request: JobRequest, slots: int | None = None) -> tuple[JobReport, Plan]:
+    """Plan an analysis as `run_job` does for `slots` tasks at once (default: as many as on this machine); write nothing."""
+    job = _Job(request, _quiet)
+    job.plan_tasks(LocalProcesses.for_bytes(job.size).slots if slots is None else slots, None)
+    return job.report, job.plan
+
+
 class _Job:
     """One run, which plans its tasks, reads the captures, finishes the tables and publishes them."""
 
@@ -340,7 +347,7 @@ class _Job:
     def plan_tasks(self, slots: int, earlier: Mapping[str, Any] | None) -> None:
         request, report, sizes = self._request, self.report, self._sizes
         self._slots = slots
-        self._plan = plan = plan_of(self._series, slots, earlier, packing=not is_overlap(request.series_rule))
+        self.plan = plan = plan_of(self._series, slots, earlier, packing=not is_overlap(request.series_rule))
         model = {
             "ports": request.ports, "out": self.folder.location, "folder": str(Path.cwd()), "log_zone": request.log_zone,
             "redaction": self._redaction, "run": plan.run, "keep_state": self._redaction is None,
@@ -367,12 +374,12 @@ class _Job:
         first = min((result.began for result in told), default=asked)
         report.phases.end_tasks([result.seconds for result in told], first - asked)
         self._progress("Combining results", 0, 0)
-        report.warnings += still_written(self._plan)
+        report.warnings += still_written(self.plan)
         self._parts += _take_results(results, report)
         return results
 
     def finish(self, spark: SparkSession | SparkContext | LocalProcesses, results: Sequence[SeriesResult]) -> None:
-        report, plan, location = self.report, self._plan, self.folder.location
+        report, plan, location = self.report, self.plan, self.folder.location
         sums, whole = _all_sums(results, plan.kept, location)
         cluster = cluster_of(whole, self._options)
         where = LocalProcesses(1) if self.size < PROCESS_BYTES else spark  # a few megabytes are worth no task
@@ -397,7 +404,7 @@ class _Job:
 
     def _all_parts(self) -> dict[str, bool]:
         """Return the parts of the analysis, each with whether this run wrote it."""
-        return dict.fromkeys(self._plan.kept, False) | dict.fromkeys(self._parts, True)
+        return dict.fromkeys(self.plan.kept, False) | dict.fromkeys(self._parts, True)
 
     def _write_small(self, cluster: Cluster) -> None:
         report, request = self.report, self._request
@@ -406,15 +413,15 @@ class _Job:
         report.thin = too_little(captures)
         report.unread = pc.sum(captures["packets_unread"]).as_py() or 0
         report.requests = pc.sum(captures["requests"]).as_py() or 0
-        violations = [*self._plan.without_kafka(captures, request.ports), *_missing_rows(self._missing)]
+        violations = [*self.plan.without_kafka(captures, request.ports), *_missing_rows(self._missing)]
         if violations:
             answers["violations"] = pa.Table.from_batches(violations, schema=SCHEMAS["violations"])
         if self._redactor is not None:
             answers = self._redactor.tables(answers)
-        self._parts += _driver_parts(self.folder.location, self._plan, answers, self._parts, request.partition_by is not None)
+        self._parts += _driver_parts(self.folder.location, self.plan, answers, self._parts, request.partition_by is not None)
 
     def publish(self, results: Sequence[SeriesResult]) -> None:
-        report, plan = self.report, self._plan
+        report, plan = self.report, self.plan
         unread = {name for result in results for name in result.unread}
         entries = plan.entries([*self._parts, *plan.kept], {location for location, _ in report.skipped}, unread)
         manifest = _manifest(self._request, report, plan.run, entries, self._captures)
