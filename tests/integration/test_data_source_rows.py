@@ -43,7 +43,7 @@ def reader_of(path: object, schema: StructType | None = None, **options: object)
 
 
 def read(reader: KwireReader) -> pa.Table:
-    schema = reader.columns
+    schema = reader.rows.schema
     travelled = pickle.dumps((reader, reader.partitions()))
     there, partitions = pickle.loads(travelled)
     batches = [batch for partition in partitions for batch in there.read(partition)]
@@ -106,8 +106,8 @@ def test_paths_globs_lists_and_series(tmp_path: Path) -> None:
     for name in ("x_00001.pcap.gz", "x_00002.pcap.gz", "y.pcap.gz"):
         shutil.copy(DATA / "seed.pcap.gz", tmp_path / name)
     (tmp_path / "notes.txt").write_text("no capture")
-    assert [len(part.parts[0].locations) for part in reader_of(tmp_path).partitions()] == [2, 1]
-    assert [len(part.parts[0].locations) for part in reader_of(tmp_path, series="file").partitions()] == [1, 1, 1]
+    assert [len(part.value[0].locations) for part in reader_of(tmp_path).partitions()] == [2, 1]
+    assert [len(part.value[0].locations) for part in reader_of(tmp_path, series="file").partitions()] == [1, 1, 1]
     assert len(reader_of(tmp_path / "x_*.pcap.gz").partitions()) == 1
     assert len(reader_of([tmp_path / "y.pcap.gz", tmp_path / "x_00001.pcap.gz"]).partitions()) == 2
     assert len(reader_of(tmp_path, pathGlobFilter="y*").partitions()) == 1

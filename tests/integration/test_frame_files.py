@@ -19,7 +19,7 @@ import kwire.spark
 from kwire.capture.files.inputs import CaptureFile
 from kwire.errors import InputError, Truncated
 from kwire.spark.source.batch import batch_reader
-from kwire.spark.source.frame_reader import plan_parts
+from kwire.spark.source.file_rows import plan_parts
 from kwire.spark.source.options import source_options
 from kwire.spark.source.schema import row_schema, schema_ddl
 from kwire.spark.source.stream import KwireStreamReader
@@ -96,7 +96,7 @@ def test_sums_of_tasks(spark: SparkSession, folder: Path) -> None:
 
 @pytest.mark.parametrize("tasks", [1, 2, 7, 400])
 def test_each_row_is_read_once(folder: Path, tasks: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kwire.spark.source.frame_reader._OPEN_COST", 1)
+    monkeypatch.setattr("kwire.spark.source.file_rows._OPEN_COST", 1)
     found = read(options(folder, columns="correlation_id", minPartitions=str(tasks)))
     assert sorted(row["correlation_id"] for row in found) == list(range(1000))
 
@@ -104,7 +104,7 @@ def test_each_row_is_read_once(folder: Path, tasks: int, monkeypatch: pytest.Mon
 def test_large_files_are_divided_and_small_ones_packed() -> None:
     def sizes(*given: int, slots: int) -> list[list[tuple[str, int, int]]]:
         files = [CaptureFile(str(number), "", str(number), size << 20) for number, size in enumerate(given)]
-        return [[(part.location, *part.share) for part in task.parts] for task in plan_parts(files, slots)]
+        return [[(part.location, *part.share) for part in task] for task in plan_parts(files, slots)]
 
     # at most 128 MiB a task, a file costs 4 MiB to open
     assert sizes(300, slots=1) == [[("0", 0, 3)], [("0", 1, 3)], [("0", 2, 3)]]

@@ -34,7 +34,7 @@ def test_planning_wants_neither_the_analysis_nor_pandas(options: list[str]) -> N
     assert imported(PLANNED, *options) == "[]"
 
 
-@pytest.mark.parametrize("module", ["batch", "frame_reader", "stream"])
+@pytest.mark.parametrize("module", ["batch", "file_rows", "series_rows", "stream"])
 def test_tasks_that_read_rows_import_no_analysis(module: str) -> None:
     code = f"import sys, kwire.spark.source.{module}; print('kwire.analysis' in sys.modules, 'pandas' in sys.modules)"
     assert imported(code) == "False False"

@@ -1,24 +1,21 @@
-"""Reader of a batch: one task per series or share, which returns rows as Arrow batches."""
+"""Reader of a batch for Spark: plans tasks on the driver, and returns the rows of a task as Arrow batches."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-import pyarrow.compute as pc
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from kwire.capture.tls.session_keys import tls_options
 from kwire.errors import KwireError
 from kwire.files.file_systems import store_options
-from kwire.spark.source.frame_reader import FrameFileReader
-from kwire.spark.source.message_rows import message_rows
+from kwire.spark.local_processes import processors
+from kwire.spark.source.file_rows import FileRows
 from kwire.spark.source.options import SourceOptions, with_corrupt_record
-from kwire.spark.source.partitions import SeriesPartition, plan_partitions
 from kwire.spark.source.plain_errors import plain_errors
-from kwire.spark.source.schema import in_schema, output_columns, row_schema
-from kwire.spark.source.table_rows import analysis_options, table_rows
+from kwire.spark.source.schema import output_columns, row_schema
+from kwire.spark.source.series_rows import SeriesRows
 
 if TYPE_CHECKING:
     from pyspark.sql.datasource import Filter
@@ -28,32 +25,25 @@ __all__ = ["FilteringReader", "KwireReader", "batch_reader"]
 
 
 class KwireReader(DataSourceReader):
-    """Reader of captures and request logs; Spark pickles it."""
+    """Reader of rows; Spark pickles it. The value of a partition is the input of a task."""
 
-    def __init__(self, options: SourceOptions, columns: pa.Schema) -> None:
-        self.options = options
-        self.columns = columns
-        self.condition: pc.Expression | None = None
+    def __init__(self, rows: SeriesRows | FileRows) -> None:
+        self.rows: Any = rows
 
     @plain_errors
     def partitions(self) -> list[InputPartition]:
-        with store_options(self.options.store), tls_options(self.options.tls):
-            return list(plan_partitions(self.options))
+        options: SourceOptions = self.rows.options
+        with store_options(options.store), tls_options(options.tls):
+            # Spark does not tell a data source how many tasks it can run at once
+            return [InputPartition(parts) for parts in self.rows.plan(processors())]
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        assert isinstance(partition, SeriesPartition)
-        rows = message_rows if self.options.reads_messages else table_rows
+        options: SourceOptions = self.rows.options
         try:
-            with store_options(self.options.store), tls_options(self.options.tls):
-                for batch in rows(partition.parts, self.options):
-                    for kept in self._kept(batch):
-                        yield in_schema(kept, self.columns)
+            with store_options(options.store), tls_options(options.tls):
+                yield from self.rows.read(partition.value)
         except KwireError as error:
             raise error.with_traceback(None) from None
-
-    def _kept(self, batch: pa.RecordBatch) -> list[pa.RecordBatch]:
-        kept = [batch] if self.condition is None else pa.Table.from_batches([batch]).filter(self.condition).to_batches()
-        return [each for each in kept if each.num_rows]
 
 
 class FilteringReader(KwireReader):
@@ -63,15 +53,13 @@ class FilteringReader(KwireReader):
         """Keep the conditions that this reader can apply; Spark checks all of them again."""
         from kwire.spark.source.filters import condition_of
 
-        self.condition = condition_of(filters, row_schema(self.options))
+        self.rows.condition = condition_of(filters, row_schema(self.rows.options))
         return filters
 
 
 def batch_reader(schema: StructType, options: SourceOptions) -> DataSourceReader:
     options = with_corrupt_record(options, schema.names)
+    columns = output_columns(options, schema)
     if options.frames is not None:
-        return FrameFileReader(options, output_columns(options, schema))
-    if options.target_releases or options.broker_release:
-        analysis_options(options).check()
-    kind = FilteringReader if options.push_filters else KwireReader
-    return kind(options, output_columns(options, schema))
+        return KwireReader(FileRows(options, columns))
+    return (FilteringReader if options.push_filters else KwireReader)(SeriesRows(options, columns))

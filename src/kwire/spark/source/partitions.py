@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final
 
-from pyspark.sql.datasource import InputPartition
-
 from kwire.capture.files.inputs import CaptureFile, expand_inputs
 from kwire.capture.files.series import Series, group_series
 from kwire.errors import InputError
-from kwire.spark.local_processes import processors
 from kwire.spark.planning import plan_of
 from kwire.spark.source.options import SourceOptions
 from kwire.tables.schemas import ROW_TABLES
 
-__all__ = ["SeriesPart", "SeriesPartition", "absolute_path", "plan_partitions"]
+__all__ = ["SeriesPart", "absolute_path", "plan_partitions"]
 
 # Of the other tables a row may say something of a whole file, or of what all connections of a series taught.
 _SHARED: Final = frozenset(("requests", "telemetry"))
@@ -34,30 +30,24 @@ class SeriesPart:
     share: tuple[int, int]
 
 
-class SeriesPartition(InputPartition):
-    def __init__(self, parts: Sequence[SeriesPart]) -> None:
-        super().__init__(None)
-        self.parts = tuple(parts)
-
-
-def plan_partitions(options: SourceOptions) -> list[SeriesPartition]:
-    """Find the files, and divide them among tasks.
+def plan_partitions(options: SourceOptions, slots: int) -> list[tuple[SeriesPart, ...]]:
+    """Find the files, and divide them among tasks, `slots` of which can run at once.
 
     A table that sums up connections of all series has a single task, like a small analysis. Other tables have a task for each series, or
-    for each share of a series if there are fewer series than `min_partitions`. Each share scans all packets, because a data source cannot
+    for each share of a series if there are fewer series than slots. Each share scans all packets, because a data source cannot
     route packets in an earlier step.
     """
     series = group_series(input_files(options), options.series)
     if not options.reads_messages and options.table not in ROW_TABLES:
-        return [SeriesPartition([_part(each) for each in series])]
-    slots = options.min_partitions or processors()  # Spark does not tell a data source how many tasks it can run at once
+        return [tuple(_part(each) for each in series)]
+    slots = options.min_partitions or slots
     if not options.reads_messages and options.table not in _SHARED:
         slots = 1
-    found = []
+    found: list[tuple[SeriesPart, ...]] = []
     for each in plan_of(series, slots, routing=False).series:
         for share in range(each.shares):
-            found.append(SeriesPartition([SeriesPart(each.name, each.fresh, each.disorder, (share, each.shares))]))
-    return found or [SeriesPartition([])]
+            found.append((SeriesPart(each.name, each.fresh, each.disorder, (share, each.shares)),))
+    return found or [()]
 
 
 def _part(series: Series) -> SeriesPart:

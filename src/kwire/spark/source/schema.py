@@ -23,7 +23,7 @@ __all__ = ["in_schema", "output_columns", "row_schema", "schema_ddl"]
 
 def row_schema(options: SourceOptions) -> pa.Schema:
     if options.frames is not None:
-        from kwire.spark.source.frame_reader import frame_schema
+        from kwire.spark.source.file_rows import frame_schema
 
         return frame_schema(options)
     if not options.reads_messages:

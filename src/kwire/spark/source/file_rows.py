@@ -1,4 +1,4 @@
-"""Reader of files with frames: tasks have the size of Spark's own; rows or sums are those of `kwire.spark.map_frames`."""
+"""Rows of files with frames: tasks have the size of Spark's own; rows or sums are those of `kwire.spark.map_frames`."""
 
 from __future__ import annotations
 
@@ -6,21 +6,18 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 import pyarrow as pa
-from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from kwire.capture.files.inputs import CaptureFile
-from kwire.errors import InputError, KwireError
+from kwire.errors import InputError
 from kwire.files.file_systems import store_options
 from kwire.spark.frame_rows import FrameRows
 from kwire.spark.frame_sums import FrameSums, frames_to_rows
-from kwire.spark.local_processes import processors
 from kwire.spark.source.frame_files import FilePart, batches_of_parts, kept_fields
 from kwire.spark.source.frame_options import FORMATS
 from kwire.spark.source.options import SourceOptions
 from kwire.spark.source.partitions import input_files
-from kwire.spark.source.plain_errors import plain_errors
 
-__all__ = ["FrameFileReader", "frame_schema"]
+__all__ = ["FileRows", "frame_schema"]
 
 # As spark.sql.files.maxPartitionBytes and openCostInBytes have them
 _MOST_BYTES: Final = 128 << 20
@@ -62,47 +59,35 @@ def frame_schema(options: SourceOptions) -> pa.Schema:
     return pa.schema([*kept, *made])
 
 
-class FramePartition(InputPartition):
-    def __init__(self, parts: list[FilePart]) -> None:
-        super().__init__(None)
-        self.parts = tuple(parts)
-
-
-class FrameFileReader(DataSourceReader):
-    """Reader of Parquet and Arrow files, for the columns of `schema`; Spark pickles it."""
+class FileRows:
+    """Rows of Parquet and Arrow files, with the columns of `schema`; Spark pickles it."""
 
     def __init__(self, options: SourceOptions, schema: pa.Schema) -> None:
         self.options = options
         self.schema = schema
         self.kept = _kept(options)
 
-    @plain_errors
-    def partitions(self) -> list[InputPartition]:
-        with store_options(self.options.store):
-            return list(plan_parts(_frame_files(self.options), self.options.min_partitions or processors()))
+    def plan(self, slots: int) -> list[tuple[FilePart, ...]]:
+        """Return the input of each task, `slots` of which can run at once."""
+        return plan_parts(_frame_files(self.options), self.options.min_partitions or slots)
 
-    def read(self, partition: InputPartition) -> Iterator[Any]:
-        assert isinstance(partition, FramePartition)
+    def read(self, parts: tuple[FilePart, ...]) -> Iterator[pa.RecordBatch]:
         options = self.options
         assert options.frames is not None
         columns = options.columns
         if options.frames.aggregate is None and options.reading.corrupt_record is None:  # what no query asks for is not made
             columns = tuple(name for name in self.schema.names if name not in options.frames.keep) or columns
         rows = _rows(options, columns)
-        try:
-            with store_options(options.store):
-                for batch in rows(batches_of_parts(partition.parts, options.frames, self.kept, options.ignore_corrupt_files)):
-                    if batch.num_rows:
-                        yield pa.RecordBatch.from_arrays([batch.column(name) for name in self.schema.names], schema=self.schema)
-        except KwireError as error:
-            raise error.with_traceback(None) from None
+        for batch in rows(batches_of_parts(parts, options.frames, self.kept, options.ignore_corrupt_files)):
+            if batch.num_rows:
+                yield pa.RecordBatch.from_arrays([batch.column(name) for name in self.schema.names], schema=self.schema)
 
 
-def plan_parts(files: list[CaptureFile], slots: int) -> list[FramePartition]:
+def plan_parts(files: list[CaptureFile], slots: int) -> list[tuple[FilePart, ...]]:
     """Divide files among tasks, `slots` of which can run at once; as in Spark, large files are divided and small ones grouped."""
     weight = sum(file.size + _OPEN_COST for file in files)
     most = max(_OPEN_COST, min(_MOST_BYTES, weight // slots))
-    found: list[FramePartition] = []
+    found: list[tuple[FilePart, ...]] = []
     parts: list[FilePart] = []
     taken = 0
     for file in files:
@@ -110,8 +95,8 @@ def plan_parts(files: list[CaptureFile], slots: int) -> list[FramePartition]:
         for share in range(shares):
             size = file.size // shares
             if parts and taken + size > most:
-                found.append(FramePartition(parts))
+                found.append(tuple(parts))
                 parts, taken = [], 0
             parts.append(FilePart(file.location, file.size, (share, shares)))
             taken += size + _OPEN_COST
-    return [*found, FramePartition(parts)]
+    return [*found, tuple(parts)]
