@@ -9,6 +9,7 @@ from kwire.lazy_names import lazy_getattr
 if TYPE_CHECKING:
     from kwire.spark.body_types import ddl
     from kwire.spark.catalog_tables import register_tables
+    from kwire.spark.conversion import Conversion, convert
     from kwire.spark.executor_report import ExecutorReport, doctor
     from kwire.spark.functions import (
         from_consumer_offsets,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 _HOME = {
     **dict.fromkeys(("JobReport", "JobRequest", "run_job"), "kwire.spark.job"),
     **dict.fromkeys(("ExecutorReport", "doctor"), "kwire.spark.executor_report"),
+    **dict.fromkeys(("Conversion", "convert"), "kwire.spark.conversion"),
     "ddl": "kwire.spark.body_types",
     "ensure_java": "kwire.spark.java",  # an earlier name of prepare: not in __all__
     **dict.fromkeys(
@@ -47,9 +49,9 @@ _HOME = {
 }
 
 __all__ = [
-    "ExecutorReport", "JobReport", "JobRequest", "ddl", "doctor", "from_consumer_offsets", "from_kafka_request",
-    "from_kafka_response", "from_otlp", "from_record_batch", "map_frames", "open_session", "prepare", "register", "register_tables",
-    "run_job", "ship", "write_archive",
+    "Conversion", "ExecutorReport", "JobReport", "JobRequest", "convert", "ddl", "doctor", "from_consumer_offsets",
+    "from_kafka_request", "from_kafka_response", "from_otlp", "from_record_batch", "map_frames", "open_session", "prepare", "register",
+    "register_tables", "run_job", "ship", "write_archive",
 ]  # fmt: skip
 
 if not TYPE_CHECKING:

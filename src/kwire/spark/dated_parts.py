@@ -7,7 +7,7 @@ file; most files are written at the end, one after the other.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Final
@@ -38,10 +38,19 @@ _Key = tuple[str, str, str]  # table, folder, name
 
 
 class DatedParts:
-    """Writer of these parts, a context manager; `begun` is called with each new part."""
+    """Writer of these parts, a context manager.
 
-    def __init__(self, location: str, begun: Callable[[str], object]) -> None:
-        self._location, self._begun = location, begun
+    `begun` is called with each new part; `divide` takes a table and a batch, and returns rows by folder, which may be empty.
+    """
+
+    def __init__(
+        self,
+        location: str,
+        begun: Callable[[str], object],
+        divide: Callable[[str, pa.RecordBatch], Iterable[tuple[str, pa.RecordBatch]]] = rows_by_date,
+        schemas: Mapping[str, pa.Schema] = SCHEMAS,
+    ) -> None:
+        self._location, self._begun, self._divide, self._schemas = location, begun, divide, schemas
         self._waiting: dict[_Key, _Waiting] = {}
         self._open: dict[_Key, PartWriter] = {}  # the one that was written longest ago comes first
         self._parts: dict[_Key, int] = defaultdict(int)
@@ -64,7 +73,7 @@ class DatedParts:
 
     def write(self, table: str, name: str, batch: pa.RecordBatch) -> None:
         """Append rows of a table of `kwire.tables.dates.BEGINS` to parts of a name, given without `.parquet`."""
-        for folder, rows in rows_by_date(table, batch):
+        for folder, rows in self._divide(table, batch):
             key = (table, self._room_for(table, folder), name)
             waiting = self._waiting.setdefault(key, _Waiting())
             waiting.rows.append(rows)
@@ -104,7 +113,8 @@ class DatedParts:
         again = self._parts[key]  # parts of this date that had to be closed
         self._parts[key] += 1
         file = f"{folder}/{name}-{again:03d}.parquet" if again else f"{folder}/{name}.parquet"
-        part = PartWriter(self._location, table, file, SCHEMAS[table]).__enter__()
+        file = file.removeprefix("/")
+        part = PartWriter(self._location, table, file, self._schemas[table]).__enter__()
         self._begun(f"{table}/{file}")
         return part
 

@@ -5,6 +5,7 @@
     DIR/_staging/publish.json       contents of the folder to publish, once every part is written
     DIR/TABLE/part-*                moved there by the driver
     DIR/TABLE/date=DATE/part-*      instead, if the rows of a table are divided by date
+    DIR/part-*                      instead, if the only table is that of a conversion (`kwire.spark.conversion`)
     DIR/_manifest.json              what was read and written
     DIR/_SUCCESS                    last of all
 
@@ -19,7 +20,7 @@ from __future__ import annotations
 import json
 import os
 import socket
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime, timezone
 from pathlib import Path
@@ -31,7 +32,7 @@ from kwire.errors import InputError
 from kwire.files.file_systems import reason_of
 from kwire.files.private_files import first_link, is_link, make_private, new_file
 from kwire.json_encoding import encode_json
-from kwire.spark.parts import RUN, STAGING, STATE, output_place
+from kwire.spark.parts import ROWS, RUN, STAGING, STATE, home_of, is_row_name, output_place
 
 __all__ = ["HISTORY", "MANIFEST", "PAGE", "REPORTS", "SUCCESS", "OutputFolder", "manifest_text"]
 
@@ -176,6 +177,12 @@ class OutputFolder:
             self._check_ours(held, overwrite)
 
     def _check_asked(self, overwrite: bool) -> None:
+        converts = ROWS in self.tables
+        if overwrite and converts != (ROWS in (self._read(MANIFEST) or {}).get("parts", {})):
+            kind = "a table of kwire.spark.convert" if converts else "an analysis"
+            raise InputError(f"{self._shown} does not hold {kind}, so it is not overwritten; choose another folder.")
+        if converts and not overwrite:
+            raise InputError(f"{self._shown} exists already; pass overwrite=True to replace the table in it, or choose another folder.")
         if not overwrite:
             raise InputError(
                 f"{self._shown} exists already; give --overwrite to replace the analysis in it, --append to add to it, "
@@ -239,8 +246,6 @@ class OutputFolder:
         }
 
     def _publish(self, manifest: Mapping[str, Any]) -> None:
-        from pyarrow.fs import FileSelector
-
         self._remove(SUCCESS)  # first: from here on the folder is neither the old analysis nor the new one
         self._remove(*REPORTS)
         for table in self.tables:
@@ -248,30 +253,29 @@ class OutputFolder:
             if not names:
                 self._remove(table)
                 continue
+            home = home_of(self._path, table)
             if table == STATE:
-                make_private(self._filesystem, f"{self._path}/{table}")
+                make_private(self._filesystem, home)
             else:
-                self._filesystem.create_dir(f"{self._path}/{table}", recursive=True)
+                self._filesystem.create_dir(home, recursive=True)
             dates = {date for date, slash, _ in (name.rpartition("/") for name in names) if slash}
-            for info in self._filesystem.get_file_info(FileSelector(f"{self._path}/{table}")):
-                if info.base_name not in names | dates:
-                    self._remove(f"{table}/{info.base_name}")
+            self._move(table, names, dates)
             for date in sorted(dates):
-                self._filesystem.create_dir(f"{self._path}/{table}/{date}", recursive=True)
+                self._filesystem.create_dir(f"{home}/{date}", recursive=True)
                 self._move(f"{table}/{date}", {name.rpartition("/")[2] for name in names if name.startswith(f"{date}/")})
-            self._move(table, names)
         self._write(MANIFEST, manifest_text(manifest))
 
-    def _move(self, folder: str, names: set[str]) -> None:
-        """Move staged parts to the folder, and remove its other files."""
+    def _move(self, folder: str, names: set[str], kept: Collection[str] = ()) -> None:
+        """Move staged parts to the folder, and remove all else from it but `kept`; other files beside a conversion's parts stay."""
         from pyarrow.fs import FileSelector, FileType
 
-        for info in self._filesystem.get_file_info(FileSelector(f"{self._path}/{folder}")):
-            if info.type is FileType.File and info.base_name not in names:
-                self._remove(f"{folder}/{info.base_name}")
+        home = home_of(self._path, folder)
+        for info in self._filesystem.get_file_info(FileSelector(home)):
+            if info.base_name not in names and info.base_name not in kept and (folder != ROWS or is_row_name(info.base_name)):
+                self._remove(info.path[len(self._path) + 1 :])
         for info in self._filesystem.get_file_info(FileSelector(f"{self._path}/{STAGING}/{folder}", allow_not_found=True)):
             if info.type is FileType.File and info.base_name in names:  # others: what a killed task left
-                self._filesystem.move(info.path, f"{self._path}/{folder}/{info.base_name}")
+                self._filesystem.move(info.path, f"{home}/{info.base_name}")
 
     def remove_page(self) -> None:
         """Remove a report that may be incomplete. Never raises, because it runs after another error."""

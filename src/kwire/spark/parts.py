@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
 
 __all__ = [
-    "ROW_GROUP", "RUN", "STAGING", "STATE", "Part", "PartWriter", "bytes_read", "check_running", "make_folder", "opened_part",
-    "output_place", "part_batches", "progress_file", "read_progress", "write_blob", "written_place",
+    "ROWS", "ROW_GROUP", "RUN", "STAGING", "STATE", "Part", "PartWriter", "bytes_read", "check_running", "home_of", "is_row_name",
+    "make_folder", "opened_part", "output_place", "part_batches", "progress_file", "read_progress", "write_blob", "written_place",
 ]  # fmt: skip
 
 STAGING: Final = "_staging"
@@ -33,6 +33,8 @@ RUN: Final = f"{STAGING}/run.json"
 """File that names the writing run, while it is active."""
 STATE: Final = "_state"
 """Folder with the state for appending to the analysis; table readers ignore names with this prefix."""
+ROWS: Final = "rows"
+"""Only table of a conversion; its parts are in the output folder itself, as those of a DataFrame that Spark writes."""
 _PROGRESS: Final = "read-"
 # Rows: smaller batches are put together first, since Parquet begins every column of each of them.
 _SMALL_BATCH: Final = 1_000
@@ -57,7 +59,12 @@ def output_place(location: str) -> tuple[FileSystem, str]:
 def written_place(location: str, part: str) -> tuple[FileSystem, str]:
     """Return file system and path of a part, `TABLE/NAME`, that this run wrote."""
     filesystem, path = output_place(location)
-    return filesystem, f"{path}/{STAGING}/{part}" if has_rename(filesystem) else f"{path}/{part}"
+    return filesystem, f"{path}/{STAGING}/{part}" if has_rename(filesystem) else home_of(path, part)
+
+
+def home_of(path: str, part: str) -> str:
+    """Return the final path of a part or of a table, below the output folder's `path`."""
+    return f"{path}/{part}" if part.partition("/")[0] != ROWS else f"{path}{part.removeprefix(ROWS)}"
 
 
 @contextmanager
@@ -83,6 +90,11 @@ def part_batches(file: pq.ParquetFile, table: str, columns: Iterable[str]) -> It
     batches: Iterator[pa.RecordBatch] = file.iter_batches(columns=schema.names)
     for rows in batches:
         yield pa.RecordBatch.from_arrays([rows.column(name).cast(schema.field(name).type) for name in schema.names], schema=schema)
+
+
+def is_row_name(name: str) -> bool:
+    """Return whether a name in a conversion's output folder is that of a part, or of a folder of one value."""
+    return name.startswith("part-") or "=" in name
 
 
 def make_folder(filesystem: FileSystem, folder: str) -> None:
@@ -143,7 +155,7 @@ class _Landing:
         self.filesystem, self._out = output_place(location)
         self._renames = has_rename(self.filesystem)
         self._is_private = private
-        self._table = f"{self._out}/{STAGING}/{folder}" if self._renames else f"{self._out}/{folder}"
+        self._table = f"{self._out}/{STAGING}/{folder}" if self._renames else home_of(self._out, folder)
         self._folder = f"{self._table}/{date}" if date else self._table
         # Spark and its like do not look at names that begin with a dot
         self.path = f"{self._folder}/.{self._name}-{os.getpid()}" if self._renames else f"{self._folder}/{self._name}"

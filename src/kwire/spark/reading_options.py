@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from kwire.errors import InputError, WireError
 
-__all__ = ["ReadingOptions", "paths_of", "reading_options"]
+__all__ = ["PERMISSIVE", "ReadingOptions", "paths_of", "reading_options"]
 
 PERMISSIVE: Final = "PERMISSIVE"
 DROPMALFORMED: Final = "DROPMALFORMED"

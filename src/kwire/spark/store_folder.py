@@ -21,8 +21,7 @@ from kwire.errors import InputError
 from kwire.files.file_systems import has_rename
 from kwire.json_encoding import encode_json
 from kwire.spark.output import HISTORY, MANIFEST, REPORTS, SUCCESS, OutputFolder, manifest_text
-from kwire.spark.parts import RUN, STAGING, make_folder, output_place
-from kwire.tables.dates import DATE
+from kwire.spark.parts import ROWS, RUN, STAGING, home_of, is_row_name, make_folder, output_place
 
 __all__ = ["StoreFolder", "output_folder"]
 
@@ -61,8 +60,8 @@ class StoreFolder(OutputFolder):
             self._remove(SUCCESS)  # nothing is complete where parts come and go
             if manifest is None:
                 self._remove(*self.tables, MANIFEST, HISTORY, *REPORTS)
-            elif manifest:
-                self._sweep(_parts_of(manifest))
+            if manifest or ROWS in self.tables:
+                self._sweep(_parts_of(manifest or {}))
         return manifest if append else None
 
     def _standing(self, held: set[str], run: Mapping[str, Any] | None, append: bool) -> dict[str, Any] | None:
@@ -84,12 +83,14 @@ class StoreFolder(OutputFolder):
         from pyarrow.fs import FileSelector, FileType
 
         selector = FileSelector(self._path, recursive=True, allow_not_found=True)
-        names = (info.path[len(self._path) + 1 :] for info in self._filesystem.get_file_info(selector) if info.type is FileType.File)
+        names = [info.path[len(self._path) + 1 :] for info in self._filesystem.get_file_info(selector) if info.type is FileType.File]
+        if ROWS in self.tables:
+            names = [f"{ROWS}/{name}" for name in names if is_row_name(name)]
         return {name for name in names if _is_part(name) and name.partition("/")[0] in self.tables}
 
     def _sweep(self, kept: Iterable[str], written: set[str] | None = None) -> None:
         for part in sorted((self._written() if written is None else written).difference(kept)):
-            self._filesystem.delete_file(f"{self._path}/{part}")
+            self._filesystem.delete_file(home_of(self._path, part))
 
     def _is_ours(self) -> bool:
         run = self._read(RUN)
@@ -112,6 +113,8 @@ class StoreFolder(OutputFolder):
             if self._is_published or not self._is_ours():
                 return  # the next run goes on from the manifest; or another run writes here, and removes what nobody names
             if self._earlier_parts is None:
+                if ROWS in self.tables:
+                    self._sweep(())
                 self._remove(*self.tables, STAGING)
                 if self._made and "/" in self._path.strip("/"):  # a bucket stays
                     self._filesystem.delete_dir(self._path)
@@ -126,7 +129,7 @@ class StoreFolder(OutputFolder):
 
 def _is_part(name: str) -> bool:
     _, *dates, _ = ("", *name.split("/"))
-    return len(dates) == 1 or (len(dates) == 2 and dates[1].startswith(f"{DATE}="))
+    return len(dates) == 1 or (len(dates) == 2 and "=" in dates[1])
 
 
 def _parts_of(manifest: Mapping[str, Any]) -> set[str]:

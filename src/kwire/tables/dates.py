@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["BEGINS", "DATE", "NO_DATE", "rows_by_date"]
+__all__ = ["BEGINS", "DATE", "NO_DATE", "rows_by_date", "rows_by_number"]
 
 DATE: Final = "date"
 """Key in the names of folders."""
@@ -36,20 +36,25 @@ def rows_by_date(table: str, batch: pa.RecordBatch) -> Iterator[tuple[str, pa.Re
 
     `NO_DATE` is the folder of rows without a time or before year 1 or after 9999.
     """
+    for day, rows in rows_by_number(_days(table, batch), batch):
+        yield _folder(day), rows
+
+
+def rows_by_number(numbers: Any, batch: pa.RecordBatch) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """Divide rows by their numbers, an array; rows of a number keep their order."""
     if not batch.num_rows:
         return
-    days = _days(table, batch)
-    if days[0] == days[-1] and (days == days[0]).all():
-        yield _folder(int(days[0])), batch
+    if numbers[0] == numbers[-1] and (numbers == numbers[0]).all():
+        yield int(numbers[0]), batch
         return
-    order = np.argsort(days, kind="stable")
-    borders = np.flatnonzero(np.diff(days[order])) + 1
+    order = np.argsort(numbers, kind="stable")
+    borders = np.flatnonzero(np.diff(numbers[order])) + 1
     for rows in np.split(order, borders):
-        yield _folder(int(days[rows[0]])), batch.take(pa.array(rows, pa.int64()))  # a copy: rows that wait do not hold those of other dates
+        yield int(numbers[rows[0]]), batch.take(pa.array(rows, pa.int64()))  # a copy: rows that wait do not hold those of other numbers
 
 
 def _days(table: str, batch: pa.RecordBatch) -> Any:
-    times: Any = pc.coalesce(*(batch.column(name) for name in BEGINS[table])).cast(pa.int64())
+    times: Any = pc.coalesce(*(batch.column(name) for name in BEGINS.get(table, ("time",)))).cast(pa.int64())
     days = np.floor_divide(pc.fill_null(times, 0).to_numpy(zero_copy_only=False), _DAY_US)
     known = pc.is_valid(times).to_numpy(zero_copy_only=False)
     known &= (days >= date.min.toordinal() - _EPOCH) & (days <= date.max.toordinal() - _EPOCH)

@@ -85,8 +85,9 @@ class SourceOptions:
         return self.body.message is not None and self.frames is None
 
 
-def source_options(options: Mapping[str, str]) -> SourceOptions:
-    """Check options; unknown ones are ignored with a warning, as Spark's own readers ignore them, and an error in the mode FAILFAST."""
+def source_options(options: Mapping[str, str], *, strict: bool = False) -> SourceOptions:
+    """Check options; unknown ones are ignored with a warning, as Spark's own readers ignore them, and an error if `strict` or in the mode
+    FAILFAST."""
     given = {_NEW_NAMES.get(name.lower(), name.lower()): value for name, value in options.items()}
     reading: dict[str, str] = {name: given.pop(name) for name in ("mode", "columnnameofcorruptrecord") if name in given}
     frames = frame_files(given)
@@ -121,7 +122,7 @@ def source_options(options: Mapping[str, str]) -> SourceOptions:
     _refuse_tokens(found)
     if given:
         text = f"{_WHO} has no option{'s' * (len(given) > 1)} {', '.join(sorted(given))}."
-        if found.reading.fails:
+        if strict or found.reading.fails:
             raise InputError(text)
         warnings.warn(text, stacklevel=2)
     return found

@@ -22,11 +22,12 @@ _SHARED: Final = frozenset(("requests", "telemetry"))
 
 @dataclass(frozen=True, slots=True)
 class SeriesPart:
-    """Series, or share `(k, n)` of its connections; `disorder` is a sentence about an odd order of its files, or empty."""
+    """Series, or share `(k, n)` of its connections; `size` is that of all files, `disorder` a sentence about their odd order."""
 
     name: str
     locations: tuple[str, ...]
     disorder: str
+    size: int
     share: tuple[int, int]
 
 
@@ -46,12 +47,13 @@ def plan_partitions(options: SourceOptions, slots: int) -> list[tuple[SeriesPart
     found: list[tuple[SeriesPart, ...]] = []
     for each in plan_of(series, slots, routing=False).series:
         for share in range(each.shares):
-            found.append((SeriesPart(each.name, each.fresh, each.disorder, (share, each.shares)),))
+            found.append((SeriesPart(each.name, each.fresh, each.disorder, sum(size for _, size in each.files), (share, each.shares)),))
     return found or [()]
 
 
 def _part(series: Series) -> SeriesPart:
-    return SeriesPart(series.name, tuple(file.location for file in series.pieces), series.disorder, (0, 1))
+    size = sum(file.size for file in series.pieces)
+    return SeriesPart(series.name, tuple(file.location for file in series.pieces), series.disorder, size, (0, 1))
 
 
 def input_files(options: SourceOptions, endings: tuple[str, ...] = (), what: str = "") -> list[CaptureFile]:

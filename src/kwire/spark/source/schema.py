@@ -18,7 +18,7 @@ from kwire.tables.schemas import MESSAGE_EVIDENCE, SCHEMAS, TIME
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
-__all__ = ["in_schema", "output_columns", "row_schema", "schema_ddl"]
+__all__ = ["chosen_schema", "ddl_type", "in_schema", "output_columns", "row_schema", "schema_ddl"]
 
 
 def row_schema(options: SourceOptions) -> pa.Schema:
@@ -36,10 +36,15 @@ def row_schema(options: SourceOptions) -> pa.Schema:
 
 def schema_ddl(options: SourceOptions) -> str:
     """Return the columns of a query without a user's schema, as Spark's DDL."""
+    return ", ".join(f"`{field.name}` {ddl_type(field.type)}{_ddl_comment(field)}" for field in chosen_schema(options))
+
+
+def chosen_schema(options: SourceOptions) -> pa.Schema:
+    """Return the columns of a query without a user's schema."""
     whole = row_schema(options)
     names = whole.names if options.columns is None or options.frames is not None else options.columns
     _check_names(names, whole)
-    return ", ".join(f"`{name}` {_ddl_type(whole.field(name).type)}{_ddl_comment(whole.field(name))}" for name in names)
+    return whole if names == whole.names else pa.schema([whole.field(name) for name in names])
 
 
 def in_schema(rows: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
@@ -59,7 +64,7 @@ def output_columns(options: SourceOptions, given: StructType) -> pa.Schema:
     for field in wanted:
         known = whole.field(field.name).type
         if not field.type.equals(known):
-            raise InputError(f"The kwire data source gives the column {field.name} as {_ddl_type(known)}, but the schema has another type.")
+            raise InputError(f"The kwire data source gives the column {field.name} as {ddl_type(known)}, but the schema has another type.")
         if not field.nullable:
             raise InputError(f"The column {field.name} of the kwire data source may be null, but the schema has NOT NULL.")
     return wanted
@@ -78,5 +83,5 @@ def _ddl_comment(field: pa.Field[Any]) -> str:
     return f" COMMENT '{comment}'" if comment else ""
 
 
-def _ddl_type(kind: pa.DataType) -> str:
+def ddl_type(kind: pa.DataType) -> str:
     return "TIMESTAMP" if kind.equals(TIME) else spark_type(kind)
