@@ -17,6 +17,7 @@ from kwire import messages
 
 CAPTURE = str(Path(__file__).with_name("upgrade-fleet.pcap.gz"))
 FRAMES = str(Path(tempfile.gettempdir()) / "kwire-frames.parquet")
+HEADERS = str(Path(tempfile.gettempdir()) / "kwire-headers")
 
 
 def main() -> None:
@@ -57,6 +58,11 @@ def main() -> None:
         # the same summed in the tasks, and their sums in Spark
         sums = stored.option("columns", "api_key").option("aggregate", "count").load(FRAMES)
         sums.groupBy("api_key").agg(F.sum("count").alias("requests")).show()
+
+        # the same rows as a Parquet table, written by the tasks
+        report = kwire.spark.convert(FRAMES, HEADERS, source="parquet", column="frame", keep="day", overwrite=True)
+        spark.read.parquet(HEADERS).show()
+        print(report.rows, report.errors)
 
         # conditions are applied where the rows are made
         spark.conf.set("spark.sql.python.filterPushdown.enabled", "true")
