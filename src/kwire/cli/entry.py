@@ -25,6 +25,7 @@ from kwire.cli.diff import diff
 from kwire.cli.doctor import doctor
 from kwire.cli.exit_status import CLOSED_PIPE, FAILED, INTERRUPTED
 from kwire.cli.inspect import inspect
+from kwire.cli.merge import merge
 from kwire.cli.old_names import OLD_COMMANDS, new_name
 from kwire.cli.plan import plan
 from kwire.cli.proxy import proxy
@@ -123,7 +124,7 @@ def commands() -> None:
 
 
 for _task, _commands in {
-    "Report": (demo, plan, analyze, report, diff),
+    "Report": (demo, plan, analyze, merge, report, diff),
     "Capture": (capture, inspect, watch, trim),
     "Protocol": (catalog, decode),
     "Brokers": (proxy, broker),

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from kwire.spark.local_processes import LocalProcesses
 
-__all__ = ["BUCKET_BYTES", "FinishResult", "Finishing", "bits_of", "gathered", "finish_tables", "run_finish", "write_table"]
+__all__ = ["BUCKET_BYTES", "FinishResult", "Finishing", "bits_of", "finish_tables", "gathered", "grouped", "run_finish", "write_table"]
 
 BUCKET_BYTES: Final = 8 << 20
 """Stored bytes of sums that justify a separate task; in memory they take about ten times as much."""
@@ -86,12 +86,17 @@ def gathered(spark: SparkSession | SparkContext | LocalProcesses, out: str, file
     bits = bits_of(files, BUCKET_BYTES)
     if bits <= _FEW_BITS:
         return list(files), bits
+    return run_each(spark, grouped(files), partial(_gather, out, bits))[0], bits
+
+
+def grouped(files: Iterable[SumsFile]) -> list[list[SumsFile]]:
+    """Divide files into groups that one task can merge."""
     groups: list[list[SumsFile]] = [[]]
     for file in files:
         if sum(each.size for each in groups[-1]) + file.size > GATHERED_BYTES and groups[-1]:
             groups.append([])
         groups[-1].append(file)
-    return run_each(spark, groups, partial(_gather, out, bits))[0], bits
+    return groups
 
 
 def _gather(out: str, bits: int, files: Sequence[SumsFile]) -> SumsFile:

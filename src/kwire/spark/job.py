@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -37,6 +38,7 @@ from kwire.spark.divided_files import whole_files
 from kwire.spark.finish_task import Finishing, finish_tables, gathered, write_table
 from kwire.spark.late_columns import fill_late
 from kwire.spark.local_processes import PROCESS_BYTES, Engine, LocalProcesses, choose_engine
+from kwire.spark.merging import border_sentences, copy_analysis, given_analyses
 from kwire.spark.phase_times import PhaseTimes
 from kwire.spark.plan_facts import plan_facts, undivided_sentences
 from kwire.spark.planning import Plan, plan_of, still_written
@@ -49,7 +51,7 @@ from kwire.spark.shared_places import check_shared, check_shared_with
 from kwire.spark.shipping import ship_for_job
 from kwire.spark.store_folder import output_folder
 from kwire.spark.sums_files import SumsFile, is_sums, read_whole_sums, remove_sums, sums_file
-from kwire.spark.task_running import slots_of, watching
+from kwire.spark.task_running import run_each, slots_of, watching
 from kwire.tables import SCHEMAS
 from kwire.tables.dates import BEGINS, NO_DATE
 from kwire.tables.series import begin_series, skip_piece
@@ -84,6 +86,7 @@ class JobRequest:
         owners: path of the file with the owners of clients, None without one.
         redaction: values to hash in all outputs, None for none.
         append: add new files to the analysis in `out`.
+        merges: `inputs` are folders of analyses to merge; the options that say how captures are read do not apply.
         partition_by: `date` to divide rows with a time by date, `TABLE/date=2026-11-23/part-*` (UTC); None for no division. region,
             endpoint: region and endpoint of the object stores of `inputs` and `out` (`kwire.files.file_systems.StoreOptions`).
     """
@@ -101,6 +104,7 @@ class JobRequest:
     owners: str | None = None
     redaction: Redaction | None = None
     append: bool = False
+    merges: bool = False
     partition_by: Literal["date"] | None = None
     region: str | None = None
     endpoint: str | None = None
@@ -208,6 +212,20 @@ def _manifest(request: JobRequest, report: JobReport, run: int, entries: Sequenc
     }
 
 
+def _like(request: JobRequest, manifests: Sequence[Mapping[str, Any]]) -> JobRequest:
+    """Fill in the options that all analyses to merge share."""
+    if not manifests:
+        return request
+    targets, release = ({str(each.get(name) or "") for each in manifests} for name in ("target_releases", "broker_release"))
+    first = manifests[0]
+    return replace(
+        request,
+        partition_by=first.get("partition_by"),
+        target_releases=request.target_releases or (tuple(first["target_releases"]) if len(targets) == 1 else ()),
+        broker_release=request.broker_release or (first["broker_release"] if len(release) == 1 else None),
+    )
+
+
 def _driver_parts(location: str, plan: Plan, tables: Mapping[str, pa.Table], parts: Sequence[str], by_date: bool) -> list[str]:
     """Write the driver's tables, and an empty part of each table without one."""
     name = f"part-driver-{plan.run:03d}"
@@ -288,7 +306,7 @@ def run_job(
                 chosen(job.report.engine, job.size)
             with job.engine() as spark:
                 job.plan_tasks(slots_of(spark), earlier)
-                results = job.read(spark)
+                results = job.copy(spark) if request.merges else job.read(spark)
                 if not job.report.read and earlier is None:
                     raise _none_readable([reason for _, reason in job.report.skipped])
                 job.finish(spark, results)
@@ -311,14 +329,17 @@ class _Job:
         if request.engine == "local" and request.master is not None:
             raise InputError("--master needs Spark: add --engine spark, or drop --master")
         check_shared(request.master, request.out, request.inputs)
+        self._merged = given_analyses(request.inputs) if request.merges else []
+        request = _like(request, [each.manifest for each in self._merged])
         self._request, self._progress = request, progress
         self._owners = NO_OWNERS if request.owners is None else read_owners(request.owners)
         self._options = Options(target_releases=request.target_releases, broker_release=request.broker_release, owners=self._owners)
         self._options.check()
         zone_of(request.log_zone)
-        files, self._missing = expand_inputs(request.inputs)
+        files, self._missing = ([], []) if request.merges else expand_inputs(request.inputs)
         self._series = group_series(files, request.series_rule)
-        _check_some_readable(files)
+        if files:
+            _check_some_readable(files)
         self.folder = output_folder(request.out, tuple(SCHEMAS))
         self._sizes = {piece.location: piece.size for each in self._series for piece in each.pieces}
         self.size = sum(self._sizes.values())
@@ -376,6 +397,15 @@ class _Job:
         self._progress("Combining results", 0, 0)
         report.warnings += still_written(self.plan)
         self._parts += _take_results(results, report)
+        return results
+
+    def copy(self, spark: SparkSession | SparkContext | LocalProcesses) -> list[SeriesResult]:
+        report, location = self.report, self.folder.location
+        self._progress("Copying rows", 0, 0)
+        results, report.cpu_seconds = run_each(spark, self._merged, partial(copy_analysis, location))
+        self._parts += _take_results(results, report)
+        report.warnings += border_sentences(self._merged)
+        report.phases.end("read")
         return results
 
     def finish(self, spark: SparkSession | SparkContext | LocalProcesses, results: Sequence[SeriesResult]) -> None:

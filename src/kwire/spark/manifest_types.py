@@ -8,7 +8,7 @@ import msgspec
 
 from kwire.errors import InputError
 
-__all__ = ["check_manifest"]
+__all__ = ["check_manifest", "check_parts"]
 
 _NAME: Final = r"(?!\.\.?$)[^/\\]+$"
 _Number = Annotated[int, msgspec.Meta(ge=0, lt=100_000)]  # names of parts have five digits for it
@@ -34,11 +34,22 @@ class _Capture(TypedDict):
     sha256: str | None
 
 
-class _Manifest(TypedDict):
+class _Parts(TypedDict):
+    captures: list[_Capture]
+    parts: dict[Annotated[str, msgspec.Meta(pattern=r"^[a-z_]+$")], list[_Part]]
+
+
+class _Manifest(_Parts):
     run: _Size
     series: list[_Series]
-    captures: list[_Capture]
-    parts: dict[str, list[_Part]]
+
+
+def check_parts(shown: str, manifest: Any) -> None:
+    """Check the parts and captures of an analysis that is merged."""
+    try:
+        msgspec.convert(manifest, _Parts)
+    except ValueError as error:
+        raise InputError(f"{shown} has an invalid manifest ({error}); analyze its captures again.") from error
 
 
 def check_manifest(shown: str, manifest: Any) -> None:

@@ -159,6 +159,16 @@ class OutputFolder:
         self._check(False)  # what a killed first run left is no analysis; anything else is not ours
         return None
 
+    def finished(self) -> dict[str, Any]:
+        """Return the manifest of the complete analysis in the folder."""
+        try:
+            manifest: dict[str, Any] | None = self._read(MANIFEST) if self._kind(SUCCESS) else None
+        except OSError as error:
+            raise InputError(f"{self._shown} cannot be read: {reason_of(error)}.") from error
+        if manifest is None:
+            raise InputError(f"{self._shown} has no complete analysis.")
+        return manifest
+
     def _growing(self, manifest: dict[str, Any] | None) -> dict[str, Any]:
         if manifest is None or "series" not in manifest:
             raise InputError(f"{self._shown} was written without the state that --append needs; use --overwrite.")

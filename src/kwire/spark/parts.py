@@ -24,8 +24,9 @@ if TYPE_CHECKING:
     from pyarrow.fs import FileSystem
 
 __all__ = [
-    "ROWS", "ROW_GROUP", "RUN", "STAGING", "STATE", "Part", "PartWriter", "bytes_read", "check_running", "home_of", "is_row_name",
-    "make_folder", "opened_part", "output_place", "part_batches", "progress_file", "read_progress", "write_blob", "written_place",
+    "ROWS", "ROW_GROUP", "RUN", "STAGING", "STATE", "Part", "PartWriter", "bytes_read", "check_running", "copy_part", "home_of",
+    "is_row_name", "make_folder", "opened_part", "output_place", "part_batches", "progress_file", "read_progress", "write_blob",
+    "written_place",
 ]  # fmt: skip
 
 STAGING: Final = "_staging"
@@ -249,6 +250,19 @@ class PartWriter:
             yield
         except OSError as error:
             raise InputError(f"{self._location} cannot be written: {reason_of(error)}.") from error
+
+
+def copy_part(source: str, part: str, location: str, table: str, name: str) -> None:
+    """Copy a part of another analysis into the staging of an output folder."""
+    landing = _Landing(location, table, name)
+    filesystem, path = output_place(source)
+    try:
+        landing.prepare()
+        with filesystem.open_input_file(f"{path}/{part}") as given, landing.filesystem.open_output_stream(landing.path) as file:
+            file.write(given.read())
+        landing.land()
+    except OSError as error:
+        raise InputError(f"{source}/{part} cannot be copied to {location}: {reason_of(error)}.") from error
 
 
 def write_blob(location: str, folder: str, name: str, *pieces: bytes) -> None:

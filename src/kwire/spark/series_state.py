@@ -118,7 +118,7 @@ def _opened(location: str, part: str) -> Iterator[Any]:
         with _refusing(location, part.partition("/")[2]), filesystem.open_input_file(f"{path}/{part}") as file:
             yield file
     except OSError as error:
-        raise InputError(f"{location} cannot be appended to: {reason_of(error)}; use --overwrite.") from error
+        raise InputError(f"the state in {location} cannot be read: {reason_of(error)}; use --overwrite and its captures.") from error
 
 
 @contextmanager
@@ -128,7 +128,7 @@ def _refusing(location: str, name: str) -> Iterator[None]:
         with reading_state():
             yield
     except BadState as error:
-        raise InputError(f"{location} cannot be appended to: {STATE}/{name} is not a valid state: {error}; use --overwrite.") from error
+        raise InputError(f"{STATE}/{name} in {location} is not a valid state: {error}; use --overwrite and its captures.") from error
 
 
 def read_state(location: str, name: str) -> SeriesState:
